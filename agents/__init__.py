@@ -1,0 +1,1 @@
+"""Talking to models: sessions, roles, the tools and permissions each role is given."""

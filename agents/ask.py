@@ -1,0 +1,221 @@
+"""One structured answer from a model: a prompt and a schema in, checked JSON out.
+
+Two backends behind one face, held to it by one contract suite: the Anthropic API (with a key) and the Claude
+CLI (with a login). Neither retries by itself and neither outlives its deadline.
+"""
+
+import json
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+import anyio
+
+from agents.connection import ApiAccess, Connection, Lane
+from agents.results import detail_of, end_of, usage_of
+from state.errors import UsageError
+from state.presets import Model
+from state.records import CallEnd, Usage
+
+if TYPE_CHECKING:
+    from anthropic.types import Message as ApiMessage
+    from claude_agent_sdk import ClaudeAgentOptions, ResultMessage
+
+MAX_ANSWER_TOKENS = 4_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ask:
+    """What is asked. `schema` is the JSON schema of the answer, an object."""
+
+    lane: Lane
+    model: Model
+    system: str
+    prompt: str
+    schema: Mapping[str, Any]
+    deadline_s: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reply:
+    """What came back. `answer` is there only where `end` is completed."""
+
+    end: CallEnd
+    answer: dict[str, Any] | None = None
+    detail: str = ""
+    api_status: int | None = None
+    cost_usd: float = 0.0
+    usage: Usage = field(default_factory=Usage)
+    seconds: float = 0.0
+
+
+class Asker(Protocol):
+    """Asks a model once. Never raises for what the model or the API does: that is in the reply."""
+
+    async def ask(self, ask: Ask) -> Reply:
+        """The model's answer, or why there is none."""
+        ...
+
+
+class ApiAsker:
+    """Asks through the Anthropic API."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def __repr__(self) -> str:
+        return f"<ApiAsker {self._connection}>"
+
+    async def ask(self, ask: Ask) -> Reply:
+        """As `Asker`."""
+        began = time.monotonic()
+        access = self._connection.api_access(ask.lane)
+        if access is None:
+            raise UsageError("the API backend needs an API key: set ANTHROPIC_API_KEY")
+        with anyio.move_on_after(ask.deadline_s):
+            return await self._asked(ask, access, began)
+        return _late(ask, began)
+
+    async def _asked(self, ask: Ask, access: ApiAccess, began: float) -> Reply:
+        import anthropic
+
+        try:
+            async with anthropic.AsyncAnthropic(
+                api_key=access.key, base_url=access.base_url, max_retries=0, timeout=ask.deadline_s
+            ) as client:
+                message = await client.messages.create(
+                    model=ask.model.id,
+                    max_tokens=MAX_ANSWER_TOKENS,
+                    system=ask.system,
+                    messages=[{"role": "user", "content": ask.prompt}],
+                    output_config={"format": {"type": "json_schema", "schema": dict(ask.schema)}},
+                )
+        except anthropic.APIStatusError as error:
+            return Reply(
+                end=CallEnd.API_ERROR,
+                detail=error.message,
+                api_status=error.status_code,
+                seconds=time.monotonic() - began,
+            )
+        except anthropic.APIError as error:
+            return Reply(end=CallEnd.API_ERROR, detail=str(error), seconds=time.monotonic() - began)
+        return _read_api(ask, message, time.monotonic() - began)
+
+
+def _read_api(ask: Ask, message: "ApiMessage", seconds: float) -> Reply:
+    usage = usage_of(message.usage.model_dump())
+    text = "".join(block.text for block in message.content if block.type == "text")
+    answer = _json_object(text)
+    end = CallEnd.COMPLETED
+    if message.stop_reason == "refusal":
+        end = CallEnd.REFUSED
+    elif message.stop_reason == "max_tokens":
+        end = CallEnd.TRUNCATED
+    elif answer is None:
+        end = CallEnd.UNUSABLE
+    return Reply(
+        end=end,
+        answer=answer if end is CallEnd.COMPLETED else None,
+        detail="" if end is CallEnd.COMPLETED else f"the model said: {text[:500]}",
+        cost_usd=ask.model.cost(usage),
+        usage=usage,
+        seconds=seconds,
+    )
+
+
+class CliAsker:
+    """Asks through a Claude Code process without tools."""
+
+    def __init__(self, connection: Connection, *, launcher: Path, workspace: Path) -> None:
+        self._connection = connection
+        self._launcher = launcher
+        self._workspace = workspace
+
+    def __repr__(self) -> str:
+        return f"<CliAsker {self._connection}>"
+
+    async def ask(self, ask: Ask) -> Reply:
+        """As `Asker`."""
+        began = time.monotonic()
+        with anyio.move_on_after(ask.deadline_s):
+            return await self._asked(ask, began)
+        return _late(ask, began)
+
+    async def _asked(self, ask: Ask, began: float) -> Reply:
+        from claude_agent_sdk import ClaudeSDKClient, ResultMessage
+
+        said: list[str] = []
+        result: ResultMessage | None = None
+        try:
+            # The context manager closes the process also when the deadline cancels us in here.
+            async with ClaudeSDKClient(self._options(ask, said)) as client:
+                await client.query(ask.prompt)
+                try:
+                    async for message in client.receive_response():
+                        if isinstance(message, ResultMessage):
+                            result = message
+                except BaseException:
+                    with anyio.CancelScope(shield=True), anyio.move_on_after(2):
+                        await client.interrupt()
+                    raise
+        except Exception as error:  # noqa: BLE001  the SDK raises bare exceptions where the process fails
+            detail = f"{error} {' | '.join(said)}".strip()
+            return Reply(end=CallEnd.DIED, detail=detail, seconds=time.monotonic() - began)
+        if result is None:
+            detail = f"Claude Code ended without a result {' | '.join(said)}".strip()
+            return Reply(end=CallEnd.DIED, detail=detail, seconds=time.monotonic() - began)
+        return _read_cli(result, time.monotonic() - began)
+
+    def _options(self, ask: Ask, said: list[str]) -> "ClaudeAgentOptions":
+        from claude_agent_sdk import ClaudeAgentOptions
+
+        return ClaudeAgentOptions(
+            cwd=self._workspace,
+            cli_path=self._launcher,
+            model=ask.model.alias,
+            system_prompt=ask.system,
+            tools=[],
+            permission_mode="dontAsk",
+            strict_mcp_config=True,
+            setting_sources=[],
+            skills=[],
+            verbatim_prompts=True,
+            output_format={"type": "json_schema", "schema": dict(ask.schema)},
+            extra_args={"no-session-persistence": None},
+            env=self._connection.session_environment(ask.lane),
+            stderr=said.append,
+        )
+
+
+def _read_cli(result: "ResultMessage", seconds: float) -> Reply:
+    end = end_of(result)
+    answer = result.structured_output if isinstance(result.structured_output, dict) else None
+    if end is CallEnd.COMPLETED and answer is None:  # sdk-facts 4.3: text only is reported as a success
+        end = CallEnd.UNUSABLE
+    return Reply(
+        end=end,
+        answer=answer if end is CallEnd.COMPLETED else None,
+        detail=detail_of(result) or ("" if answer else f"the model said: {(result.result or '')[:500]}"),
+        api_status=result.api_error_status,
+        cost_usd=result.total_cost_usd or 0.0,
+        usage=usage_of(result.usage),
+        seconds=seconds,
+    )
+
+
+def _late(ask: Ask, began: float) -> Reply:
+    return Reply(
+        end=CallEnd.TIMED_OUT,
+        detail=f"no answer within {ask.deadline_s:.0f} s",
+        seconds=time.monotonic() - began,
+    )
+
+
+def _json_object(text: str) -> dict[str, Any] | None:
+    try:
+        data = json.loads(text)
+    except ValueError:
+        return None
+    return data if isinstance(data, dict) else None

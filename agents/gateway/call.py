@@ -1,0 +1,55 @@
+"""A request for the model as it came in, whose it is, and the port of what can answer one."""
+
+from dataclasses import dataclass
+from typing import Protocol
+from urllib.parse import quote, unquote
+
+from starlette.responses import Response
+
+MESSAGES = ("v1", "messages")
+COUNT_TOKENS = ("v1", "messages", "count_tokens")
+_OWNER = 4  # segments before those: run, role, task, attempt
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Address:
+    """The path `/RUN/ROLE/TASK/ATTEMPT/v1/messages`, taken apart; `lane` is ROLE/TASK/ATTEMPT."""
+
+    run_id: str
+    lane: str
+    endpoint: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """One request for the model."""
+
+    run_id: str
+    lane: str
+    body: bytes
+
+
+class Mode(Protocol):
+    """A way to answer the calls of a run: rehearse is one."""
+
+    async def answer(self, call: Call) -> Response:
+        """The response to `call`; an error response if there is none."""
+        ...
+
+    def stray(self, path: str) -> Response:
+        """The response to a POST to `path` that is no call for the model."""
+        ...
+
+
+def lane_path(run_id: str, lane: tuple[str, str, str]) -> str:
+    """The path of a base URL; each segment is quoted, so that a name may hold anything."""
+    return "".join(f"/{quote(segment, safe='')}" for segment in (run_id, *lane))
+
+
+def read_address(path: bytes) -> Address | None:
+    """The address in the raw `path` of a request; None if it has no owner."""
+    segments = tuple(map(unquote, path.decode("ascii", "replace").split("?")[0].split("/")[1:]))
+    if len(segments) <= _OWNER:
+        return None
+    run_id, *lane = segments[:_OWNER]
+    return Address(run_id=run_id, lane="/".join(lane), endpoint=segments[_OWNER:])

@@ -1,0 +1,81 @@
+"""The count of a run's answered requests, in a file that outlives the server and its process."""
+
+import json
+from dataclasses import asdict
+from enum import StrEnum
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from pydantic import TypeAdapter
+from pydantic.dataclasses import dataclass
+
+
+class Answered(StrEnum):
+    """What a request was answered with: a reply, the words that close one, or an error."""
+
+    REPLY = "reply"
+    THEN = "then"
+    PROBLEM = "problem"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LedgerLine:
+    """One answered request.
+
+    `reply` counts from 1, and is None for a problem when no reply was due; `repeat` counts from 0; `messages`
+    is the length of the request's list; `digest` is equal for the same conversation sent again.
+    """
+
+    lane: str
+    reply: int | None
+    part: Answered
+    repeat: int
+    stream: bool
+    messages: int
+    digest: str
+
+
+class Ledger:
+    """Appends lines to a file, each flushed before the answer goes out. Use as a context manager."""
+
+    def __init__(self, path: Path) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        _drop_half_line(path)
+        self._file = path.open("a", encoding="utf-8")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._file.close()
+
+    def append(self, line: LedgerLine) -> None:
+        """Adds `line`; it survives the end of this process."""
+        self._file.write(json.dumps(asdict(line)) + "\n")
+        self._file.flush()
+
+
+def read_ledger(path: Path) -> list[LedgerLine]:
+    """All lines of the ledger at `path`, oldest first; none if there is no such file.
+
+    A last line that a crash cut in half is left out.
+    """
+    if not path.exists():
+        return []
+    whole = path.read_bytes().rpartition(b"\n")[0]
+    return [_LINE.validate_json(line) for line in whole.splitlines()]
+
+
+def _drop_half_line(path: Path) -> None:
+    if path.exists():
+        data = path.read_bytes()
+        whole = data.rpartition(b"\n")
+        if whole[2]:
+            with path.open("r+b") as file:
+                file.truncate(len(whole[0]) + len(whole[1]))
+
+
+_LINE = TypeAdapter(LedgerLine)

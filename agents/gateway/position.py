@@ -1,0 +1,214 @@
+"""Which reply is due, from the conversation alone: a server that forgot everything answers the same.
+
+The words used here:
+
+* given: a reply that the conversation shows the model has said. Tool calls carry its number in their ids
+  (`toolu_sq_<reply>_<tool>_<repeat>`); text is recognised when it equals what was due or what came before.
+* exchange: one instruction and all that is said until its answer ends. A prompt that holds the instruction
+  in full (a resumption: preamble and instruction) goes on with the exchange, and what was cut off or may
+  never have arrived is said again. The bare instruction once more, after its answer ended, is a new exchange.
+"""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import assert_never
+
+from agents.gateway.conversation import Entry, Prompt, Result, Said
+from agents.gateway.script import Reply
+
+_OUR_ID = re.compile(r"toolu_sq_(\d+)_(\d+)_(\d+)")
+_INTERRUPTED = "[Tool call interrupted"  # the CLI's repair of a call whose result a crash took
+_CONTINUATIONS = (  # asked by the CLI inside an exchange: newest prompt, but not an instruction of its own
+    "Stop hook feedback:",
+    "[structured-output-enforce]",
+    "[Your previous response had no visible output",
+    "Output token limit hit",
+)
+
+
+class Part(StrEnum):
+    """What of a reply is said: the reply itself, or the words that close it."""
+
+    REPLY = "reply"
+    THEN = "then"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Due:
+    """The answer to a request: `part` of reply `number` (from 1), said `repeat` times before.
+
+    `results` are the texts of the tool results that it answers.
+    """
+
+    number: int
+    part: Part = Part.REPLY
+    repeat: int = 0
+    results: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Position:
+    """Where a conversation stands. `due` is None when no reply is left that fits the newest `prompt`.
+
+    `last` is the number of the reply given last, 0 before the first; `results` came since then.
+    """
+
+    due: Due | None
+    last: int
+    prompt: str
+    results: tuple[str, ...]
+
+
+def position(replies: Sequence[Reply], entries: Iterable[Entry]) -> Position:
+    """Where the conversation `entries` stands among `replies` (placeholders already filled)."""
+    walk = _Walk(replies)
+    for entry in entries:
+        match entry:
+            case Prompt():
+                walk.heard(entry.text)
+            case Result():
+                walk.returned(entry)
+            case Said():
+                walk.said(entry)
+            case _:
+                assert_never(entry)
+    last = walk.given.due.number if walk.given else 0
+    return Position(due=walk.due(), last=last, prompt=walk.prompt, results=tuple(walk.fed))
+
+
+def tool_id(due: Due, tool: int) -> str:
+    """The id of call number `tool` (from 1) of the reply that is due; unique in its conversation."""
+    return f"toolu_sq_{due.number}_{tool}_{due.repeat}"
+
+
+def structured_words(reply: Reply) -> str | None:
+    """The structured answer of `reply` as text, for a request that offers no tool to give it with."""
+    return None if reply.structured is None else json.dumps(reply.structured, ensure_ascii=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Given:
+    """A reply found in the conversation, the exchange it belongs to, and the numbers of its `tools` seen."""
+
+    due: Due
+    exchange: int
+    tools: frozenset[int]
+
+
+class _Walk:
+    """Goes through a conversation once, entry by entry; `due()` may be asked at every point."""
+
+    def __init__(self, replies: Sequence[Reply]) -> None:
+        self.replies = replies
+        self.given: _Given | None = None
+        self.prompt = ""  # the newest one
+        self.fed: list[str] = []  # texts of the tool results since the last reply
+        self._asked = False  # a prompt came since the last reply
+        self._resumed = False  # and repeats the instruction of its exchange
+        self._instruction = ""  # of the current exchange, as it was first put
+        self._exchange = 0
+        self._results: dict[str, str] = {}  # all of them, by tool id
+        self._times: Counter[tuple[int, Part]] = Counter()
+
+    def heard(self, text: str) -> None:
+        self.prompt = text
+        self._asked = True
+        if text.startswith(_CONTINUATIONS):
+            return
+        self._resumed = bool(self._instruction) and self.prompt == text
+        if not self._resumed or (text == self._instruction and self._closed_here()):
+            self._resumed = False
+            self._instruction = text
+            self._exchange += 1
+
+    def returned(self, result: Result) -> None:
+        self._results[result.tool_id] = result.text
+        self.fed.append(result.text)
+
+    def said(self, said: Said) -> None:
+        ids = [tuple(map(int, found.groups())) for found in map(_OUR_ID.fullmatch, said.tool_ids) if found]
+        ours = [(number, tool, repeat) for number, tool, repeat in ids if 0 < number <= len(self.replies)]
+        if not ours:
+            if (recognised := self._recognise(said)) is not None:
+                self._give(recognised, frozenset())
+            return
+        # One message, one reply; more than one only if something between them was lost.
+        for number, repeat in dict.fromkeys((number, repeat) for number, _, repeat in ours):
+            tools = frozenset(tool for other, tool, again in ours if (other, again) == (number, repeat))
+            self._give(Due(number=number, repeat=repeat), tools)
+
+    def due(self) -> Due | None:
+        """The cases, first that holds: nothing given; no newer prompt; a resumption; something new."""
+        given = self.given
+        if given is None:
+            return self._next(0)
+        closing = Part.THEN if self._reply(given).then is not None else None
+        if not self._asked:
+            returned = self.fed and given.due.part is Part.REPLY
+            return self._part(given, closing) if closing and returned else self._next(given.due.number)
+        if self._resumed and given.exchange == self._exchange:
+            if self._ended(given) or not self._complete(given):
+                return self._part(given, given.due.part, results=given.due.results)
+            if closing:
+                return self._part(given, closing)
+        return self._next(given.due.number)
+
+    def _next(self, after: int) -> Due | None:
+        for number in range(after + 1, len(self.replies) + 1):
+            if all(words in self.prompt for words in self.replies[number - 1].when):
+                return Due(number=number, repeat=self._times[number, Part.REPLY], results=tuple(self.fed))
+        return None
+
+    def _part(self, given: _Given, part: Part, results: tuple[str, ...] | None = None) -> Due:
+        number = given.due.number
+        fed = tuple(self.fed) if results is None else results
+        return Due(number=number, part=part, repeat=self._times[number, part], results=fed)
+
+    def _give(self, due: Due, tools: frozenset[int]) -> None:
+        given = self.given
+        if given and tools and (given.due.number, given.due.repeat) == (due.number, due.repeat):
+            self.given = replace(given, tools=given.tools | tools)  # one answer in two messages
+            return
+        expected = self.due()
+        same = expected and (expected.number, expected.part) == (due.number, due.part)
+        results = expected.results if expected and same else tuple(self.fed)
+        key = due.number, due.part
+        self._times[key] = max(self._times[key], due.repeat) + 1
+        fed = Due(number=due.number, part=due.part, repeat=due.repeat, results=results)
+        self.given = _Given(due=fed, exchange=self._exchange, tools=tools)
+        self.fed = []
+        self._asked = self._resumed = False
+
+    def _recognise(self, said: Said) -> Due | None:
+        """The text-only answer `said` is: what is due, or a part of the reply before."""
+        candidates = [self.due()]
+        if self.given:
+            candidates += [self._part(self.given, Part.THEN), self._part(self.given, Part.REPLY)]
+        heard = {text.strip() for text in (*said.texts, "".join(said.texts), "\n".join(said.texts))}
+        return next((due for due in candidates if due and (heard & self._words(due)) - {""}), None)
+
+    def _words(self, due: Due) -> set[str]:
+        reply = self.replies[due.number - 1]
+        words = (reply.then,) if due.part is Part.THEN else (reply.text, structured_words(reply))
+        return {text.strip() for text in words if text is not None}
+
+    def _reply(self, given: _Given) -> Reply:
+        return self.replies[given.due.number - 1]
+
+    def _closed_here(self) -> bool:
+        given = self.given
+        return given is not None and given.exchange == self._exchange and self._ended(given)
+
+    def _ended(self, given: _Given) -> bool:
+        """Whether `given` ended its turn: words without calls, or a structured answer (the last call)."""
+        tools = len(self._reply(given).tools)
+        return given.due.part is Part.THEN or not tools or tools + 1 in given.tools
+
+    def _complete(self, given: _Given) -> bool:
+        """Whether every call of `given` has a result that no crash took."""
+        ids = [tool_id(given.due, tool) for tool in range(1, len(self._reply(given).tools) + 1)]
+        return all(not self._results.get(each, _INTERRUPTED).startswith(_INTERRUPTED) for each in ids)

@@ -1,0 +1,146 @@
+"""The mode in which the model is a script: each request gets the reply of the scenario that is due."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from starlette.responses import JSONResponse, Response, StreamingResponse
+
+from agents.gateway import wire
+from agents.gateway.call import Call
+from agents.gateway.conversation import Request, RequestError, read_request
+from agents.gateway.expectations import shorten, unmet
+from agents.gateway.ledger import Answered, Ledger, LedgerLine
+from agents.gateway.placeholders import fill_reply, unfilled_paths
+from agents.gateway.position import Due, Part, Position, position
+from agents.gateway.script import Reply, Scenario, Values
+
+_SHOWN = 4  # remaining replies that a message about a missing one lists
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refused:
+    """Why a request gets an error instead of an answer; `due` if a reply was."""
+
+    reason: str
+    due: Due | None = None
+
+
+class Rehearsal:
+    """Plays `scenario`. Each answered request goes into `ledger`, what went wrong into `problems`."""
+
+    def __init__(self, scenario: Scenario, *, run_id: str, ledger: Ledger) -> None:
+        self.problems: list[str] = []
+        self._scenario = scenario
+        self._run_id = run_id
+        self._ledger = ledger
+        self._values: dict[str, dict[str, str]] = {}
+        self._refused: set[tuple[str, str, str]] = set()
+
+    def register(self, lane: str, values: Values) -> None:
+        """Has `{name}` filled in for `lane` from now on."""
+        self._values.setdefault(lane, {}).update(values)
+
+    async def answer(self, call: Call) -> Response:
+        """The reply that is due, or HTTP 400 with the reason why none is."""
+        try:
+            request = read_request(call.body)
+        except RequestError as error:
+            return self._refuse(call, None, Refused(reason=f"lane {call.lane}: {error}"))
+        replies = self._replies(call)
+        if isinstance(replies, Refused):
+            return self._refuse(call, request, replies)
+        decided = decide(replies, request, lane=call.lane)
+        if isinstance(decided, Refused):
+            return self._refuse(call, request, decided)
+        return self._give(call, request, replies, decided)
+
+    def stray(self, path: str) -> Response:
+        """HTTP 404; a problem, since an agent asked for something that nobody wrote down."""
+        text = f"sq rehearsal: nothing answers POST {path}; expected /RUN/ROLE/TASK/ATTEMPT/v1/messages"
+        self._report(("", "", path), text)
+        return JSONResponse(wire.error(text), status_code=404)
+
+    def _replies(self, call: Call) -> Sequence[Reply] | Refused:
+        if call.run_id != self._run_id:
+            return Refused(reason=f"lane {call.lane}: asked for run {call.run_id}, this is {self._run_id}")
+        found = self._scenario.replies(call.lane)
+        if found is None:
+            lanes = ", ".join(self._scenario.lanes) or "none"
+            return Refused(reason=f"lane {call.lane} is not in the scenario; its lanes are: {lanes}")
+        values = self._values.get(call.lane, {})
+        return tuple(fill_reply(reply, values) for reply in found)
+
+    def _give(self, call: Call, request: Request, replies: Sequence[Reply], due: Due) -> Response:
+        reply = replies[due.number - 1]
+        said = wire.message(
+            reply, due, model=request.model, offered=request.tools, usage=self._scenario.usage
+        )
+        self._note(call, request, Answered(due.part), due)
+        if request.stream:
+            return StreamingResponse(wire.events(said), media_type="text/event-stream")
+        return JSONResponse(wire.body(said))
+
+    def _refuse(self, call: Call, request: Request | None, refused: Refused) -> Response:
+        self._note(call, request, Answered.PROBLEM, refused.due)
+        text = "\n".join([f"sq rehearsal: {refused.reason}", *_shown(request)])
+        # The CLI sends a refused conversation again several times, with fewer features: one problem.
+        key = (call.run_id, call.lane, request.digest if request else text)
+        self._report(key, text)
+        return JSONResponse(wire.error(text), status_code=400)
+
+    def _report(self, key: tuple[str, str, str], text: str) -> None:
+        if key not in self._refused:
+            self._refused.add(key)
+            self.problems.append(text)
+
+    def _note(self, call: Call, request: Request | None, part: Answered, due: Due | None) -> None:
+        line = LedgerLine(
+            lane=call.lane,
+            reply=due.number if due else None,
+            part=part,
+            repeat=due.repeat if due else 0,
+            stream=request.stream if request else False,
+            messages=request.messages if request else 0,
+            digest=request.digest if request else "",
+        )
+        self._ledger.append(line)
+
+
+def decide(replies: Sequence[Reply], request: Request, *, lane: str) -> Due | Refused:
+    """What to say to `request`: a reply of the lane, or why there is none to say."""
+    here = position(replies, request.entries)
+    if here.due is None:
+        return Refused(reason=f"lane {lane}: no reply is left for this request\n  {_left(replies, here)}")
+    due = here.due
+    reply = replies[due.number - 1]
+    failed = [] if due.part is Part.THEN else [*unmet(reply.expect, request, here, due)]
+    failed += [
+        f"this path holds a placeholder that is not registered: {each}" for each in unfilled_paths(reply)
+    ]
+    if not failed:
+        return due
+    reasons = "\n".join(f"  {reason}" for reason in failed)
+    return Refused(
+        reason=f"lane {lane}, reply {due.number}: the request is not as expected\n{reasons}", due=due
+    )
+
+
+def _left(replies: Sequence[Reply], here: Position) -> str:
+    rest = list(enumerate(replies, start=1))[here.last :]
+    said = f"the scenario has {len(replies)} replies here, reply {here.last} was given last"
+    if not rest:
+        return said
+    listed = [
+        f"reply {number} waits for {' and '.join(map(repr, reply.when))}" for number, reply in rest[:_SHOWN]
+    ]
+    more = [f"and {len(rest) - _SHOWN} more"] if len(rest) > _SHOWN else []
+    return "; ".join([said, *listed, *more])
+
+
+def _shown(request: Request | None) -> Iterator[str]:
+    if request is None:
+        return
+    yield f"  the request: model {request.model}, {request.messages} messages"
+    yield f"  its newest prompt: {shorten(request.newest_prompt)!r}"
+    for text in request.newest_results:
+        yield f"  its tool result: {shorten(text)!r}"

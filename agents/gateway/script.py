@@ -1,0 +1,105 @@
+"""What a scenario says: lanes of replies, frozen records that check themselves as they are built.
+
+Numbers that people meet (replies, tools) start at 1; `repeat` counts from 0.
+"""
+
+from collections.abc import Mapping
+from enum import StrEnum
+from fnmatch import fnmatchcase
+from typing import Annotated, Literal
+
+from pydantic import BeforeValidator, ConfigDict, Field, JsonValue, model_validator
+from pydantic.dataclasses import dataclass
+
+_STRICT = ConfigDict(extra="forbid")
+
+
+def _as_list(value: object) -> object:
+    return [value] if isinstance(value, str) else value
+
+
+Words = Annotated[str, Field(min_length=1)]
+WordList = Annotated[tuple[Words, ...], BeforeValidator(_as_list)]
+Count = Annotated[int, Field(ge=0)]
+
+
+class StopReason(StrEnum):
+    """Why the model stopped, in the words of the Messages API."""
+
+    END_TURN = "end_turn"
+    TOOL_USE = "tool_use"
+    MAX_TOKENS = "max_tokens"
+    STOP_SEQUENCE = "stop_sequence"
+    PAUSE_TURN = "pause_turn"
+    REFUSAL = "refusal"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, config=_STRICT)
+class Usage:
+    """Tokens that a reply reports. A number left out is the scenario's, then 0."""
+
+    input_tokens: Count | None = None
+    output_tokens: Count | None = None
+    cache_read_input_tokens: Count | None = None
+    cache_creation_input_tokens: Count | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, config=_STRICT)
+class ToolCall:
+    """One tool that the model calls."""
+
+    name: Words
+    input: dict[str, JsonValue] = Field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, config=_STRICT)
+class Expectation:
+    """What must be true of the request that a reply answers; otherwise the rehearsal fails, and says why."""
+
+    prompt_contains: WordList = ()
+    prompt_lacks: WordList = ()
+    anywhere_contains: WordList = ()
+    tools_offered: WordList = ()
+    tool_results_contain: WordList = ()
+    model: Words | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, config=_STRICT)
+class Reply:
+    """One thing the model says: text, tool calls, a structured answer, and what closes it."""
+
+    when: WordList = ()
+    expect: Expectation = Field(default_factory=Expectation)
+    text: Words | None = None
+    tools: tuple[ToolCall, ...] = ()
+    structured: dict[str, JsonValue] | None = None
+    then: Words | None = None
+    stop_reason: StopReason | None = None
+    usage: Usage = Field(default_factory=Usage)
+
+    @model_validator(mode="after")
+    def _says_something(self) -> "Reply":
+        if self.text is None and not self.tools and self.structured is None:
+            raise ValueError("a reply needs at least one of text, tools, structured")
+        if self.then is not None and not self.tools:
+            raise ValueError("then is said when tool results come back, and this reply calls no tools")
+        return self
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, config=_STRICT)
+class Scenario:
+    """A model's side of a whole run, lane by lane. A lane's key is role/task/attempt or a pattern of it."""
+
+    scenario: Literal[1]
+    description: str = ""
+    usage: Usage = Field(default_factory=Usage)
+    lanes: dict[str, tuple[Reply, ...]]
+
+    def replies(self, lane: str) -> tuple[Reply, ...] | None:
+        """What `lane` (role/task/attempt) plays: its own key, else the first pattern that fits, else None."""
+        if lane in self.lanes:
+            return self.lanes[lane]
+        return next((found for key, found in self.lanes.items() if fnmatchcase(lane, key)), None)
+
+
+Values = Mapping[str, str]

@@ -1,0 +1,150 @@
+"""A reply in the words of the Messages API: one JSON body, or the events of a stream."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from uuid import uuid4
+
+from pydantic import JsonValue
+
+from agents.gateway.position import Due, Part, structured_words, tool_id
+from agents.gateway.script import Reply, StopReason, Usage
+
+STRUCTURED_OUTPUT = (
+    "StructuredOutput"  # the tool with which Claude Code lets a model give its structured answer
+)
+_DELTA = 64  # characters; several deltas for a usual text, so that clients have to put them together
+_TOKENS = ("input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
+
+Json = dict[str, JsonValue]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextBlock:
+    """Something said."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolBlock:
+    """Something called."""
+
+    id: str
+    name: str
+    input: Json
+
+
+Block = TextBlock | ToolBlock
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Message:
+    """One whole answer of the model."""
+
+    id: str
+    model: str
+    blocks: tuple[Block, ...]
+    stop_reason: StopReason
+    usage: dict[str, int]
+
+
+def message(reply: Reply, due: Due, *, model: str, offered: tuple[str, ...], usage: Usage) -> Message:
+    """The answer that `due` asks of `reply`. `offered`: tools of the request; `usage`: the scenario's own."""
+    blocks = tuple(_blocks(reply, due, offered))
+    calls = any(isinstance(block, ToolBlock) for block in blocks)
+    usual = StopReason.TOOL_USE if calls else StopReason.END_TURN
+    own = reply.stop_reason if due.part is Part.REPLY else None
+    return Message(
+        id=f"msg_sq_{uuid4().hex}",
+        model=model,
+        blocks=blocks,
+        stop_reason=own or usual,
+        usage={key: _tokens(key, reply.usage, usage) for key in _TOKENS},
+    )
+
+
+def body(message: Message) -> Json:
+    """`message` as the answer to a request without streaming."""
+    content: list[JsonValue] = [
+        {"type": "text", "text": block.text}
+        if isinstance(block, TextBlock)
+        else {"type": "tool_use", "id": block.id, "name": block.name, "input": block.input}
+        for block in message.blocks
+    ]
+    return {**_head(message), "content": content, "stop_reason": str(message.stop_reason)}
+
+
+def events(message: Message) -> Iterator[bytes]:
+    """`message` as server-sent events."""
+    head = _head(message)
+    head["usage"] = {**message.usage, "output_tokens": 1}  # the true number comes at the end
+    yield _event("message_start", {"message": head})
+    for index, block in enumerate(message.blocks):
+        yield from _block_events(index, block)
+    delta: Json = {"stop_reason": str(message.stop_reason), "stop_sequence": None}
+    usage: Json = {"output_tokens": message.usage["output_tokens"]}
+    yield _event("message_delta", {"delta": delta, "usage": usage})
+    yield _event("message_stop", {})
+
+
+def error(text: str) -> Json:
+    """The body of an error that the caller is to blame for (HTTP 400)."""
+    return {"type": "error", "error": {"type": "invalid_request_error", "message": text}}
+
+
+def _blocks(reply: Reply, due: Due, offered: tuple[str, ...]) -> Iterator[Block]:
+    if due.part is Part.THEN:
+        yield TextBlock(text=reply.then or "")
+        return
+    if reply.text is not None:
+        yield TextBlock(text=reply.text)
+    for number, tool in enumerate(reply.tools, start=1):
+        yield ToolBlock(id=tool_id(due, number), name=tool.name, input=tool.input)
+    if reply.structured is not None and STRUCTURED_OUTPUT in offered:
+        last = tool_id(due, len(reply.tools) + 1)
+        yield ToolBlock(id=last, name=STRUCTURED_OUTPUT, input=reply.structured)
+    elif words := structured_words(reply):
+        yield TextBlock(text=words)
+
+
+def _tokens(key: str, own: Usage, usual: Usage) -> int:
+    found = (getattr(own, key), getattr(usual, key), 0)
+    return next(int(number) for number in found if number is not None)
+
+
+def _head(message: Message) -> Json:
+    return {
+        "id": message.id,
+        "type": "message",
+        "role": "assistant",
+        "model": message.model,
+        "content": [],
+        "stop_reason": None,
+        "stop_sequence": None,
+        "usage": {**message.usage},
+    }
+
+
+def _block_events(index: int, block: Block) -> Iterator[bytes]:
+    # The Claude Code CLI takes text from deltas only, and loses a block that has no stop event.
+    if isinstance(block, TextBlock):
+        start: Json = {"type": "text", "text": ""}
+        deltas: list[Json] = [{"type": "text_delta", "text": part} for part in _parts(block.text)]
+    else:
+        start = {"type": "tool_use", "id": block.id, "name": block.name, "input": {}}
+        whole = json.dumps(block.input)
+        deltas = [{"type": "input_json_delta", "partial_json": part} for part in _parts(whole)]
+    yield _event("content_block_start", {"index": index, "content_block": start})
+    for delta in deltas:
+        yield _event("content_block_delta", {"index": index, "delta": delta})
+    yield _event("content_block_stop", {"index": index})
+
+
+def _parts(text: str) -> Iterator[str]:
+    return (text[start : start + _DELTA] for start in range(0, len(text), _DELTA))
+
+
+def _event(kind: str, data: Json) -> bytes:
+    """One event. The CLI needs the `event:` line too, not only the type in the data."""
+    return f"event: {kind}\ndata: {json.dumps({'type': kind, **data})}\n\n".encode()

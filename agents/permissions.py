@@ -1,0 +1,96 @@
+"""What a role may do, and where (product section 10).
+
+`Policy.judge` is a plain function over a tool call; a session asks it twice for each call: in a PreToolUse
+hook, which holds in every mode, and in the permission callback. The rules are data: `policy.yaml`.
+"""
+
+import fnmatch
+import os
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+READ_TOOLS = ("Read", "Glob", "Grep")
+WRITE_TOOLS = ("Edit", "Write", "NotebookEdit")
+WORKER_TOOLS = ("Bash", *READ_TOOLS, "Edit", "Write", "AskUserQuestion")
+SIGNAL_PREFIX = "mcp__sq__"
+
+_PATH_FIELDS = ("file_path", "notebook_path", "path")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Policy:
+    """One session's rights.
+
+    `tools` are the only tools it may call; `writable` are the folders it may write in (empty: it only
+    reads); `hidden` are folders it may not even read (sq's own state).
+    """
+
+    tools: tuple[str, ...]
+    readable: tuple[Path, ...]
+    writable: tuple[Path, ...] = ()
+    hidden: tuple[Path, ...] = ()
+
+    def judge(self, tool: str, arguments: Mapping[str, Any]) -> str | None:
+        """Why this call is refused, in words that the agent can act on; None: it is allowed."""
+        if tool.startswith(SIGNAL_PREFIX):
+            return None
+        if tool not in self.tools:
+            return f"{tool} is not one of your tools; you have {', '.join(self.tools)}"
+        if tool == "Bash":
+            return _judge_command(str(arguments.get("command", "")), self.hidden)
+        paths = [str(arguments[field]) for field in _PATH_FIELDS if arguments.get(field)]
+        refusals = (self._judge_path(path, writing=tool in WRITE_TOOLS) for path in paths)
+        return next((refusal for refusal in refusals if refusal), None)
+
+    def _judge_path(self, value: str, *, writing: bool) -> str | None:
+        # Links are followed first: a link inside the workspace may point out of it.
+        path = Path(os.path.realpath(self.readable[0] / Path(value).expanduser()))
+        if any(_inside(path, folder) for folder in self.hidden):
+            return f"{value} belongs to sq's own state, which agents cannot see"
+        if writing and not any(_inside(path, folder) for folder in self.writable):
+            if not self.writable:
+                return f"{value}: this session only reads"
+            return f"{value} is outside your workspace; write inside {self.writable[0]} only"
+        if writing and (protected := protected_path(_relative(path, self.writable))):
+            return f"{value} is protected ({protected}); leave it as it is"
+        return None
+
+
+def protected_path(relative: str) -> str | None:
+    """The pattern of `policy.yaml` that protects this path (relative to the repository), if one does."""
+    patterns: Sequence[str] = _rules()["protected"]
+    return next((pattern for pattern in patterns if fnmatch.fnmatchcase(relative, pattern)), None)
+
+
+def _judge_command(command: str, hidden: Sequence[Path]) -> str | None:
+    for folder in hidden:
+        if str(folder) in command:
+            return f"{folder} belongs to sq's own state, which agents cannot see"
+    for rule in _rules()["bash"]:
+        if re.search(rule["pattern"], command):
+            return str(rule["reason"])
+    return None
+
+
+def _inside(path: Path, folder: Path) -> bool:
+    return path.is_relative_to(os.path.realpath(folder))
+
+
+def _relative(path: Path, folders: Sequence[Path]) -> str:
+    for folder in folders:
+        if _inside(path, folder):
+            return str(path.relative_to(os.path.realpath(folder)))
+    return str(path)
+
+
+@cache
+def _rules() -> dict[str, Any]:
+    import yaml
+
+    rules: dict[str, Any] = yaml.safe_load((files("agents") / "policy.yaml").read_text("utf-8"))
+    return rules

@@ -1,0 +1,98 @@
+"""What every role of a run stands on: the connection, Claude Code's launcher, the models, one `Asker`."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from agents.ask import ApiAsker, Asker, CliAsker
+from agents.connection import Connection, Lane
+from agents.permissions import Policy
+from agents.process import Containment, write_launcher
+from agents.session import SessionSpec
+from agents.signals import SignalTool
+from state.presets import Model
+from state.records import Role
+from state.secrets import secret_names
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Platform:
+    """`hidden` are folders that no agent may see: sq's own state."""
+
+    connection: Connection
+    launcher: Path
+    models: Mapping[Role, Model]
+    asker: Asker
+    containment: Containment
+    hidden: tuple[Path, ...]
+
+    def session(
+        self,
+        lane: Lane,
+        *,
+        workspace: Path,
+        system: str,
+        tools: tuple[str, ...],
+        signals: tuple[SignalTool, ...],
+        session_id: str,
+        resume: bool,
+        cost_before_usd: float,
+        writes: bool = False,
+    ) -> SessionSpec:
+        """The spec of a session of this lane's role."""
+        policy = Policy(
+            tools=tools,
+            readable=(workspace,),
+            writable=(workspace,) if writes else (),
+            hidden=self.hidden,
+        )
+        return SessionSpec(
+            role=lane.role,
+            workspace=workspace,
+            model=self.models[lane.role].alias,
+            system=system,
+            policy=policy,
+            signals=signals,
+            session_id=session_id,
+            resume=resume,
+            cost_before_usd=cost_before_usd,
+            environment=self.connection.session_environment(lane),
+            launcher=self.launcher,
+        )
+
+    def has_transcript(self, session_id: str, environ: Mapping[str, str]) -> bool:
+        """Whether the CLI has kept a conversation of this id, so that it can be resumed."""
+        folder = self.connection.config_dir
+        if folder is None:
+            folder = Path(environ.get("CLAUDE_CONFIG_DIR") or Path.home() / ".claude")
+        return any((folder / "projects").glob(f"*/{session_id}.jsonl"))
+
+
+def make_platform(
+    connection: Connection,
+    *,
+    cli: Path,
+    run_folder: Path,
+    containment: Containment,
+    models: Mapping[Role, Model],
+    environ: Mapping[str, str],
+    hidden: tuple[Path, ...],
+) -> Platform:
+    """The platform of a run; writes the launcher into the run's folder."""
+    passed_on = connection.session_environment(Lane(role=Role.WORKER, task="", attempt=0))
+    inside_claude = [name for name in environ if name.startswith(("CLAUDE_CODE_", "CLAUDE_SESSION", "SQ_"))]
+    dropped = {*secret_names(environ), *inside_claude} - set(passed_on)
+    launcher = write_launcher(run_folder / "launcher", cli, containment, drop_env=dropped)
+    asker: Asker
+    if connection.api_access(Lane(role=Role.DEVELOPER, task="", attempt=0)):
+        asker = ApiAsker(connection)
+    else:
+        asker = CliAsker(connection, launcher=launcher, workspace=run_folder)
+    return Platform(
+        connection=connection,
+        launcher=launcher,
+        models=models,
+        asker=asker,
+        containment=containment,
+        hidden=hidden,
+    )

@@ -1,0 +1,62 @@
+"""What a CLI result means: read from `is_error`, `terminal_reason` and `api_error_status`.
+
+The subtype alone says nothing: an API error arrives as `subtype: "success"` (sdk-facts 3.1).
+"""
+
+from typing import TYPE_CHECKING, Any
+
+from state.records import CallEnd, Usage
+
+if TYPE_CHECKING:
+    from claude_agent_sdk import ResultMessage
+
+_BY_TERMINAL_REASON = {
+    "aborted_streaming": CallEnd.INTERRUPTED,
+    "aborted_tools": CallEnd.INTERRUPTED,
+    "max_turns": CallEnd.MAX_TURNS,
+    "api_error": CallEnd.API_ERROR,
+    "prompt_too_long": CallEnd.API_ERROR,
+    "structured_output_retry_exhausted": CallEnd.UNUSABLE,
+}
+_BY_SUBTYPE = {
+    "error_max_turns": CallEnd.MAX_TURNS,
+    "error_max_budget_usd": CallEnd.BUDGET,
+    "error_max_structured_output_retries": CallEnd.UNUSABLE,
+}
+_BY_STOP_REASON = {"refusal": CallEnd.REFUSED, "max_tokens": CallEnd.TRUNCATED}
+
+
+def end_of(result: "ResultMessage") -> CallEnd:
+    """How the exchange ended. Completed only if nothing says otherwise."""
+    if not result.is_error and result.api_error_status is None:
+        reason = result.terminal_reason
+        if reason in {None, "completed"}:
+            return CallEnd.COMPLETED
+        return _BY_TERMINAL_REASON.get(reason or "", CallEnd.INTERRUPTED)
+    return (
+        _BY_SUBTYPE.get(result.subtype)
+        or _BY_STOP_REASON.get(result.stop_reason or "")
+        or _BY_TERMINAL_REASON.get(result.terminal_reason or "")
+        or CallEnd.API_ERROR
+    )
+
+
+def detail_of(result: "ResultMessage") -> str:
+    """What the CLI says about it, for people; empty where the exchange was completed."""
+    if end_of(result) is CallEnd.COMPLETED:
+        return ""
+    said = [result.result or "", *(result.errors or [])]
+    status = f"status {result.api_error_status}" if result.api_error_status else ""
+    parts = [part.strip() for part in (*said, status) if part and part.strip()]
+    return "; ".join(dict.fromkeys(parts)) or result.terminal_reason or result.subtype
+
+
+def usage_of(usage: dict[str, Any] | None) -> Usage:
+    """Tokens of a turn, from the snake_case totals of the CLI or the API."""
+    counts = usage or {}
+    return Usage(
+        input_tokens=int(counts.get("input_tokens") or 0),
+        output_tokens=int(counts.get("output_tokens") or 0),
+        cache_read_tokens=int(counts.get("cache_read_input_tokens") or 0),
+        cache_write_tokens=int(counts.get("cache_creation_input_tokens") or 0),
+    )

@@ -1,0 +1,119 @@
+"""The Reviewer: judges a commit it cannot change, and reports once, in a shape that is read strictly."""
+
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import prompts
+from agents.connection import Lane
+from agents.permissions import READ_TOOLS
+from agents.platform import Platform
+from agents.session import SessionSpec
+from agents.signals import SIGNALS
+from state.presets import ReviewDepth
+from state.records import IssueType, ReviewIssue, ReviewReport, Role
+
+FINAL = "final"
+_BLOCK = re.compile(r"```(?:json)?\s*\n(.*?)```", re.DOTALL)
+_KNOWN_TYPES = {kind.value for kind in IssueType}
+
+
+def system_prompt() -> str:
+    """What every Reviewer is told."""
+    return prompts.render("reviewer_system")
+
+
+def get_review_prompt(depth: ReviewDepth | str) -> str:
+    """What to look for and how to report, at one of the four depths (seed 002)."""
+    return prompts.render("review_depth", depth=ReviewDepth(depth).value, types="|".join(IssueType))
+
+
+def reviewer_session(
+    platform: Platform,
+    *,
+    task_id: str,
+    attempt: int,
+    workspace: Path,
+    session_id: str,
+    resume: bool,
+    cost: float,
+) -> SessionSpec:
+    """A read-only session in the worktree of the commit under review; `task_id` "" is the final review."""
+    lane = Lane(
+        role=Role.REVIEWER, task=task_id or FINAL, attempt=attempt, values={"workspace": str(workspace)}
+    )
+    return platform.session(
+        lane,
+        workspace=workspace,
+        system=system_prompt(),
+        tools=READ_TOOLS,
+        signals=SIGNALS[Role.REVIEWER],
+        session_id=session_id,
+        resume=resume,
+        cost_before_usd=cost,
+    )
+
+
+def parse_review_output(output: str) -> ReviewReport | str:
+    """A usable report, or the sentence that says why it is not usable.
+
+    Takes the tool's JSON, JSON in a fenced block, or JSON between words (seed 002). `passed` must be a
+    boolean, and a review that does not pass must name issues; anything else is unusable, never a pass.
+    """
+    data = _json_in(output)
+    if data is None:
+        return "Failed to parse review output: it holds no JSON object"
+    passed, issues = data.get("passed"), data.get("issues") or []
+    if not isinstance(passed, bool):
+        return f"`passed` must be true or false; found {passed!r}"
+    if not isinstance(issues, list):
+        return f"`issues` must be a list; found {type(issues).__name__}"
+    if not passed and not issues:
+        return "the review does not pass and names no issue"
+    suggestions = data.get("suggestions") or []
+    normalised = tuple(normalize_issue(issue) for issue in issues)
+    return ReviewReport(
+        # Issues beside a pass are a contradiction; the issues are what was seen.
+        passed=passed and not normalised,
+        issues=normalised,
+        suggestions=tuple(map(str, suggestions)) if isinstance(suggestions, list) else (str(suggestions),),
+    )
+
+
+def normalize_issue(issue: object) -> ReviewIssue:
+    """One issue as the reviewer wrote it: an object, or a plain string (legacy, seed 002)."""
+    if not isinstance(issue, Mapping):
+        return ReviewIssue(
+            task_id="", file="unknown", description=str(issue), suggestion="Review and fix this issue"
+        )
+    line = issue.get("line")
+    kind = str(issue.get("type", ""))
+    return ReviewIssue(
+        task_id=str(issue.get("taskId") or ""),
+        file=str(issue.get("file") or "unknown"),
+        line=line if isinstance(line, int) and not isinstance(line, bool) and line > 0 else None,
+        type=IssueType(kind) if kind in _KNOWN_TYPES else IssueType.PATTERN_VIOLATION,
+        description=str(issue.get("description") or "Unknown issue"),
+        suggestion=str(issue.get("suggestion") or "Review and fix"),
+    )
+
+
+def unusable_issue(problem: str) -> ReviewIssue:
+    """The synthetic issue that stands for an unusable report; recorded, never sent to a Worker."""
+    return ReviewIssue(
+        task_id="", file="unknown", description=problem, suggestion="Check agent output format"
+    )
+
+
+def _json_in(output: str) -> dict[str, Any] | None:
+    between = output[output.find("{") : output.rfind("}") + 1]
+    for candidate in (output, *_BLOCK.findall(output), between):
+        try:
+            data = json.loads(candidate)
+        except ValueError:
+            continue
+        if isinstance(data, dict):
+            return data
+    return None

@@ -1,0 +1,185 @@
+"""The typed tools through which each role reports: `task_complete`, `submit_plan`, `report_review`, ….
+
+They run inside sq's process (an SDK MCP server named `sq`). A role is given only its own, so that a builder
+cannot pass its own review. Input that does not fit is returned to the agent as an error that says what is
+wrong; what fits is stored before the agent hears that it was.
+"""
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from state.records import Role
+
+if TYPE_CHECKING:
+    from claude_agent_sdk import McpSdkServerConfig, SdkMcpTool
+
+TASK_COMPLETE = "task_complete"
+TASK_STUCK = "task_stuck"
+ITERATION_DONE = "iteration_done"
+REPORT_ANALYSIS = "report_analysis"
+SUBMIT_PLAN = "submit_plan"
+REPORT_REVIEW = "report_review"
+
+
+class _Input(BaseModel):
+    model_config = ConfigDict(extra="ignore")
+
+
+class TaskCompleteInput(_Input):
+    """A Worker's claim that its task is done."""
+
+    summary: str = Field(description="What you did, in a sentence or two.")
+    tests: str = Field(default="", description="Which tests you ran and how they ended.")
+
+
+class TaskStuckInput(_Input):
+    """A Worker cannot go on."""
+
+    reason: str = Field(min_length=1, description="What stops you and what would help.")
+
+
+class IterationDoneInput(_Input):
+    """A Worker ends a turn with work left."""
+
+    done: str = Field(description="What you got done in this turn.")
+    test_status: str = Field(default="", description="How the tests stand.")
+    next_step: str = Field(default="", description="What you will do next.")
+    blockers: list[str] = Field(default_factory=list, description="What stands in the way.")
+
+
+class AnalysisInput(_Input):
+    """What a repository is."""
+
+    project_type: str = Field(description="What kind of project this is.")
+    stack: list[str] = Field(default_factory=list, description="Languages, frameworks, build tools.")
+    entry_points: list[str] = Field(default_factory=list, description="Where execution starts, as paths.")
+    patterns: list[str] = Field(default_factory=list, description="Conventions that new code has to follow.")
+    verification_commands: list[str] = Field(
+        default_factory=list, description="Commands by which the project checks itself, as typed in its root."
+    )
+
+
+class PlanTask(_Input):
+    """One task of a plan."""
+
+    id: str = Field(description="Short: letters, digits and dashes.")
+    title: str
+    description: str
+    acceptance_criteria: list[str] = Field(default_factory=list)
+    dependencies: list[str] = Field(default_factory=list, description="Ids of tasks whose result is needed.")
+    estimated_iterations: int = Field(default=1)
+
+
+class PlanCriterion(_Input):
+    """One requirement of the spec and the tasks that meet it."""
+
+    text: str
+    task_ids: list[str] = Field(default_factory=list)
+
+
+class PlanInput(_Input):
+    """A plan."""
+
+    tasks: list[PlanTask]
+    criteria: list[PlanCriterion] = Field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SignalTool:
+    """One reporting tool. `model` None: the input is passed on as it came and judged by its reader."""
+
+    name: str
+    description: str
+    model: type[BaseModel] | None
+    schema: dict[str, Any] | None = None
+    recorded: str = "Recorded. End your turn now."
+
+
+_REVIEW_SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "passed": {"type": "boolean"},
+        "issues": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "properties": {
+                    "taskId": {"type": "string"},
+                    "file": {"type": "string"},
+                    "line": {"type": "integer"},
+                    "type": {"type": "string"},
+                    "description": {"type": "string"},
+                    "suggestion": {"type": "string"},
+                },
+            },
+        },
+        "suggestions": {"type": "array", "items": {"type": "string"}},
+    },
+}
+
+SIGNALS: dict[Role, tuple[SignalTool, ...]] = {
+    Role.WORKER: (
+        SignalTool(
+            name=TASK_COMPLETE,
+            description="Claim that the task is complete. sq then looks for itself.",
+            model=TaskCompleteInput,
+        ),
+        SignalTool(name=TASK_STUCK, description="Say that you cannot go on, and why.", model=TaskStuckInput),
+        SignalTool(
+            name=ITERATION_DONE,
+            description="End this turn with work left to do.",
+            model=IterationDoneInput,
+        ),
+    ),
+    Role.PLANNER: (
+        SignalTool(
+            name=REPORT_ANALYSIS,
+            description="Report what this repository is.",
+            model=AnalysisInput,
+        ),
+        SignalTool(name=SUBMIT_PLAN, description="Submit the plan.", model=PlanInput),
+    ),
+    # A review that does not fit is not argued about here: `orchestrator.run.review` judges it.
+    Role.REVIEWER: (
+        SignalTool(
+            name=REPORT_REVIEW, description="Report your review, once.", model=None, schema=_REVIEW_SCHEMA
+        ),
+    ),
+    Role.DEVELOPER: (),
+}
+
+OnSignal = Callable[[str, str], None]
+
+
+def signal_server(tools: tuple[SignalTool, ...], on_signal: OnSignal) -> "McpSdkServerConfig":
+    """An in-process MCP server with these tools; `on_signal(name, payload as JSON)` hears what fits."""
+    from claude_agent_sdk import create_sdk_mcp_server
+
+    return create_sdk_mcp_server("sq", tools=[_sdk_tool(tool, on_signal) for tool in tools])
+
+
+def _sdk_tool(signal: SignalTool, on_signal: OnSignal) -> "SdkMcpTool[Any]":
+    from claude_agent_sdk import SdkMcpTool
+
+    async def handle(arguments: dict[str, Any]) -> dict[str, Any]:
+        if signal.model is None:
+            payload = json.dumps(arguments)
+        else:
+            try:
+                payload = signal.model.model_validate(arguments).model_dump_json()
+            except ValidationError as error:
+                return {"content": [{"type": "text", "text": _problems(signal, error)}], "is_error": True}
+        on_signal(signal.name, payload)
+        return {"content": [{"type": "text", "text": signal.recorded}]}
+
+    schema = signal.schema or (signal.model.model_json_schema() if signal.model else {})
+    return SdkMcpTool(name=signal.name, description=signal.description, input_schema=schema, handler=handle)
+
+
+def _problems(signal: SignalTool, error: ValidationError) -> str:
+    lines = [f"{'.'.join(map(str, item['loc']))}: {item['msg']}" for item in error.errors()]
+    return f"{signal.name} was not recorded. Call it again with these put right:\n" + "\n".join(lines)

@@ -1,0 +1,1 @@
+"""Deciding: what happens next in a run, and how people see it."""

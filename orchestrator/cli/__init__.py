@@ -1,0 +1,1 @@
+"""The `sq` command: parse, call, exit code."""

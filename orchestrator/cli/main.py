@@ -1,0 +1,89 @@
+"""The command group: each command is imported only when it is called, so that `sq --help` is quick."""
+
+import importlib
+import sys
+from typing import Any
+
+import click
+
+from state.errors import SqError, UsageError
+from state.outcome import Outcome
+
+# name → (module, the line that `sq --help` shows)
+COMMANDS = {
+    "run": ("run", "Work through a spec until it is built, reviewed and verified."),
+    "demo": ("demo", "Show a rehearsed run on a small repository; the model is a script."),
+    "resume": ("resume", "Go on with a run that was interrupted or killed."),
+    "status": ("status", "Show the runs of this repository, or one run."),
+    "logs": ("logs", "Show everything that happened in a run."),
+    "doctor": ("doctor", "Check what sq needs on this machine; each line says what to do."),
+}
+_EPILOG = "`sq --spec SPEC.md` is short for `sq run --spec SPEC.md`. See a run without any key: `sq demo`."
+
+
+class _Commands(click.Group):
+    """Imports a command's module when it is asked for; options without a command mean `run`."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        if args and args[0].startswith("--") and args[0].split("=")[0] not in {"--help", "--version"}:
+            args = ["run", *args]
+        return super().parse_args(ctx, args)
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        del ctx
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        del ctx
+        if cmd_name not in COMMANDS:
+            return None
+        module = importlib.import_module(f"orchestrator.cli.{COMMANDS[cmd_name][0]}")
+        command: click.Command = module.command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        del ctx
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, line) for name, (_, line) in COMMANDS.items()])
+
+
+def _show_version(ctx: click.Context, _parameter: click.Parameter, value: Any) -> None:  # noqa: ANN401
+    if value and not ctx.resilient_parsing:
+        from orchestrator.cli.version import sq_version
+
+        click.echo(f"sq {sq_version()}")
+        ctx.exit()
+
+
+@click.group(cls=_Commands, epilog=_EPILOG, context_settings={"help_option_names": ["-h", "--help"]})
+@click.option(
+    "--version",
+    is_flag=True,
+    expose_value=False,
+    is_eager=True,
+    callback=_show_version,
+    help="Show the version.",
+)
+def cli() -> None:
+    """Let coding agents work through a written spec, unattended, until it is built, reviewed and verified."""
+
+
+def main() -> None:
+    """Entry point: errors become one message and their exit code (`state.outcome`)."""
+    try:
+        code = cli.main(prog_name="sq", standalone_mode=False)
+    except click.exceptions.Exit as stop:
+        code = stop.exit_code
+    except click.ClickException as error:
+        error.show()
+        code = Outcome.USAGE.exit_code
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("sq: interrupted", err=True)
+        code = Outcome.INTERRUPTED.exit_code
+    except UsageError as error:
+        click.echo(f"sq: {error}", err=True)
+        code = Outcome.USAGE.exit_code
+    except SqError as error:
+        click.echo(f"sq: {error}", err=True)
+        code = Outcome.FAILED.exit_code
+    sys.exit(code if isinstance(code, int) else 0)

@@ -1,0 +1,93 @@
+"""One git command: run, checked, with sq's identity and without the user's hooks."""
+
+import os
+import subprocess
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import anyio
+
+from state.errors import GitError
+from state.secrets import without_secrets
+
+NAME, EMAIL = "sq", "sq@localhost"
+DEADLINE_S = 120.0
+
+# Hooks are the user's, for the user's commits. Signing would ask for a passphrase nobody types.
+_SETTINGS = ("core.hooksPath=/dev/null", "commit.gpgSign=false", "gc.auto=0", "core.fsmonitor=false")
+_LOCATION = (
+    "GIT_DIR",
+    "GIT_WORK_TREE",
+    "GIT_INDEX_FILE",
+    "GIT_OBJECT_DIRECTORY",
+    "GIT_COMMON_DIR",
+    "GIT_PREFIX",
+)
+
+
+def git_environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
+    """The environment of sq's git commands: its own identity, no prompts, no inherited location."""
+    inherited = {name: value for name, value in without_secrets(os.environ).items() if name not in _LOCATION}
+    return {
+        **inherited,
+        "GIT_AUTHOR_NAME": NAME,
+        "GIT_AUTHOR_EMAIL": EMAIL,
+        "GIT_COMMITTER_NAME": NAME,
+        "GIT_COMMITTER_EMAIL": EMAIL,
+        "GIT_TERMINAL_PROMPT": "0",
+        "GIT_OPTIONAL_LOCKS": "0",
+        "LC_ALL": "C.UTF-8",
+        **(extra or {}),
+    }
+
+
+async def git(
+    folder: Path,
+    *arguments: str,
+    stdin: str | None = None,
+    settings: Sequence[str] = (),
+    environment: Mapping[str, str] | None = None,
+) -> str:
+    """Run `git -C folder …` and return its standard output without the last line's end.
+
+    Raises:
+        GitError: it failed or took longer than two minutes; holds the command and what git said.
+    """
+    options = [part for setting in (*_SETTINGS, *settings) for part in ("-c", setting)]
+    command = ["git", "-C", str(folder), *options, *arguments]
+    try:
+        with anyio.fail_after(DEADLINE_S):
+            done = await anyio.run_process(
+                command,
+                input=stdin.encode() if stdin is not None else b"",
+                env=git_environment(environment),
+                check=False,
+            )
+    except TimeoutError as error:
+        raise GitError(
+            f"git {' '.join(arguments)} in {folder} took longer than {DEADLINE_S:.0f} s"
+        ) from error
+    except OSError as error:
+        raise GitError(f"git could not be run in {folder}: {error.strerror}; is git installed?") from error
+    if done.returncode:
+        said = (done.stderr or done.stdout).decode(errors="replace").strip()
+        raise GitError(f"git {' '.join(arguments)} in {folder} failed: {said}")
+    return done.stdout.decode(errors="replace").rstrip("\n")
+
+
+async def git_succeeds(folder: Path, *arguments: str) -> bool:
+    """Whether `git -C folder …` exits with 0."""
+    try:
+        await git(folder, *arguments)
+    except GitError:
+        return False
+    return True
+
+
+def git_version() -> str | None:
+    """What `git --version` says; None where there is no git."""
+    try:
+        done = subprocess.run(["git", "--version"], capture_output=True, text=True, timeout=10, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return done.stdout.strip().removeprefix("git version ") or None

@@ -1,0 +1,33 @@
+"""The announced last step: the user's branch is moved to the finished work, or the work is kept and told."""
+
+from pathlib import Path
+
+from orchestrator.git.command import git, git_succeeds
+from orchestrator.git.repository import Repository, find_repository, uncommitted
+from state.errors import GitError
+
+
+async def deliver(
+    repository: Repository, *, branch: str, commit: str, base_branch: str | None, not_dirt: list[Path]
+) -> str:
+    """Fast-forward the user's branch to `commit`; returns "" when done, else why it was not.
+
+    Nothing is touched unless the checkout is clean, still on the branch where the run began, and the branch
+    still stands where the finished work starts from.
+    """
+    now = await find_repository(repository.root)
+    if base_branch is None:
+        return "HEAD was detached when the run began, so there is no branch to move"
+    if now.branch != base_branch:
+        return f"the checkout is on {now.branch or 'a detached HEAD'} now, not on {base_branch}"
+    if now.head == commit:
+        return ""
+    if now.head and not await git_succeeds(repository.root, "merge-base", "--is-ancestor", now.head, commit):
+        return f"{base_branch} has moved on since the run began"
+    if dirty := await uncommitted(repository, not_dirt=not_dirt):
+        return f"the checkout has uncommitted changes ({', '.join(dirty[:3])})"
+    try:
+        await git(repository.root, "merge", "--ff-only", "--quiet", branch)
+    except GitError as error:
+        return f"git would not move {base_branch}: {error}"
+    return ""

@@ -1,0 +1,113 @@
+"""The user's repository: looked at, never changed, except by the announced last step."""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from orchestrator.git.command import git, git_succeeds
+from state.errors import GitError, UsageError
+
+EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
+_FILES_NAMED = 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Repository:
+    """A checkout as sq found it. `branch` is None with a detached HEAD; `head` is None without commits."""
+
+    root: Path
+    head: str | None
+    branch: str | None
+
+
+async def find_repository(folder: Path) -> Repository:
+    """The repository that a folder is in.
+
+    Raises:
+        UsageError: there is none, or it has no working tree; says what to do.
+    """
+    try:
+        root = Path(await git(folder, "rev-parse", "--show-toplevel"))
+    except GitError as error:
+        if "safe.directory" in str(error):
+            raise UsageError(str(error)) from error
+        raise UsageError(
+            f"{folder} is not inside a git repository with a working tree, and sq works on branches of one. "
+            f"Make it one: git init && git add -A && git commit -m 'First commit'"
+        ) from error
+    head = await _or_none(root, "rev-parse", "--verify", "--quiet", "HEAD^{commit}")
+    branch = await _or_none(root, "symbolic-ref", "--quiet", "--short", "HEAD")
+    return Repository(root=root, head=head, branch=branch)
+
+
+async def _or_none(folder: Path, *arguments: str) -> str | None:
+    try:
+        return await git(folder, *arguments) or None
+    except GitError:
+        return None
+
+
+async def base_commit(repository: Repository, *, not_dirt: list[Path]) -> str:
+    """The commit that a run starts from; in a repository without commits an empty one, on no branch.
+
+    Args:
+        repository: where.
+        not_dirt: files that need not be committed, such as the spec.
+
+    Raises:
+        UsageError: no commit yet, but files: agents would not see them.
+    """
+    if repository.head:
+        return repository.head
+    left = await uncommitted(repository, not_dirt=not_dirt)
+    if left:
+        named = ", ".join(left[:_FILES_NAMED]) + (" …" if len(left) > _FILES_NAMED else "")
+        raise UsageError(
+            f"{repository.root} has no commit yet but {len(left)} uncommitted file(s) ({named}), which a run "
+            "that starts from a commit would not see. Commit them first: "
+            "git add -A && git commit -m 'First commit'"
+        )
+    return await git(
+        repository.root, "commit-tree", "-m", "Start of an empty repository", EMPTY_TREE, stdin=""
+    )
+
+
+async def uncommitted(repository: Repository, *, not_dirt: list[Path]) -> list[str]:
+    """Paths with changes that are in no commit, those of `not_dirt` (files or folders) left out."""
+    status = await git(repository.root, "status", "--porcelain", "-z", "--untracked-files=all")
+    entries = iter(status.split("\0"))
+    paths = []
+    for entry in entries:
+        if not entry:
+            continue
+        if entry[0] in "RC":  # a rename or copy names its origin in the next entry
+            next(entries, None)
+        paths.append(entry[3:])
+    real = [Path(os.path.realpath(path)) for path in not_dirt]
+    return [
+        path
+        for path in paths
+        if not any(Path(os.path.realpath(repository.root / path)).is_relative_to(one) for one in real)
+    ]
+
+
+async def ignore_locally(repository: Repository, folder: Path) -> None:
+    """Keep a folder inside the checkout out of git's sight by `.git/info/exclude`, not by a tracked file."""
+    if not folder.is_relative_to(repository.root) or folder == repository.root:
+        return
+    relative = folder.relative_to(repository.root).as_posix()
+    if await git_succeeds(repository.root, "check-ignore", "--quiet", relative):
+        return
+    exclude = Path(await git(repository.root, "rev-parse", "--git-path", "info/exclude"))
+    exclude = exclude if exclude.is_absolute() else repository.root / exclude
+    exclude.parent.mkdir(parents=True, exist_ok=True)
+    old = exclude.read_text("utf-8") if exclude.exists() else ""
+    separator = "" if not old or old.endswith("\n") else "\n"
+    with exclude.open("a", encoding="utf-8") as file:
+        file.write(f"{separator}/{relative}/\n")
+
+
+async def tracked_files(folder: Path) -> list[str]:
+    """The files that git tracks below a folder."""
+    listed = await git(folder, "ls-files", "-z")
+    return [name for name in listed.split("\0") if name]

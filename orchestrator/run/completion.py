@@ -1,0 +1,99 @@
+"""The completion gates, in order, when a Worker claims completion: the diff, then sq's own verification.
+
+Evidence, not claims: a task is accepted for exactly the tree that was looked at.
+"""
+
+import hashlib
+from pathlib import Path
+
+from agents.permissions import protected_path
+from orchestrator.git.workspace import changed_paths, snapshot, tree_of
+from orchestrator.run.record import Run
+from orchestrator.run.verification import feedback, verify
+from state.events import CompletionAccepted, CompletionRefused, GateDecided, TaskUnverified
+from state.fold import TaskView
+from state.verdicts import GateResult, Verdict
+
+DIFF = "diff"
+VERIFICATION = "verification"
+
+
+async def check_completion(run: Run, task: TaskView) -> None:
+    """Ask the gates about a claim; record that it stands, is refused, or that nobody could tell."""
+    folder = Path(task.worktree)
+    tree = await snapshot(folder)
+    results = [await _diff_gate(task, folder, tree)]
+    if results[-1].verdict is Verdict.ALLOW:
+        results.append(await _verification_gate(run, task, folder, tree))
+    last = results[-1]
+    decided = [
+        GateDecided(
+            task_id=task.task.id,
+            attempt=task.attempt,
+            iteration=task.iteration,
+            gate=result.gate,
+            verdict=result.verdict,
+            reason=result.reason,
+            tree=tree,
+        )
+        for result in results
+    ]
+    match last.verdict:
+        case Verdict.ALLOW:
+            consequence = CompletionAccepted(task_id=task.task.id, attempt=task.attempt, tree=tree)
+            run.record(*decided, consequence)
+        case Verdict.BLOCK:
+            refused = CompletionRefused(
+                task_id=task.task.id,
+                attempt=task.attempt,
+                iteration=task.iteration,
+                feedback=last.reason,
+                fingerprint=fingerprint(last),
+            )
+            run.record(*decided, refused)
+        case Verdict.NOT_CHECKED:
+            run.record(*decided, TaskUnverified(task_id=task.task.id, reason=last.reason))
+
+
+def fingerprint(result: GateResult) -> str:
+    """Tells failures apart: the same gate with the same words, numbers such as times and addresses aside."""
+    words = "".join("#" if character.isdigit() else character for character in result.reason)
+    return hashlib.sha256(f"{result.gate}\n{words}".encode()).hexdigest()[:16]
+
+
+async def _diff_gate(task: TaskView, folder: Path, tree: str) -> GateResult:
+    if tree == await tree_of(folder, task.base_commit):
+        return GateResult(
+            gate=DIFF,
+            verdict=Verdict.BLOCK,
+            reason="The workspace holds no change at all: the task cannot be complete with an empty diff.",
+        )
+    if task.issues and tree == task.committed_tree:
+        return GateResult(
+            gate=DIFF,
+            verdict=Verdict.BLOCK,
+            reason="Nothing has changed since the review that sent this task back: its findings still stand.",
+        )
+    changed = await changed_paths(folder, task.base_commit, tree)
+    if protected := [path for path in changed if protected_path(path)]:
+        return GateResult(
+            gate=DIFF,
+            verdict=Verdict.BLOCK,
+            reason=f"Protected paths were changed: {', '.join(protected)}. Put them back as they were.",
+        )
+    return GateResult(gate=DIFF, verdict=Verdict.ALLOW, reason=f"{len(changed)} file(s) changed")
+
+
+async def _verification_gate(run: Run, task: TaskView, folder: Path, tree: str) -> GateResult:
+    finished = await verify(run, task_id=task.task.id, folder=folder, tree=tree)
+    if not finished.runs:
+        reason = "nothing to verify with: no command was given and the repository shows none"
+        return GateResult(gate=VERIFICATION, verdict=Verdict.ALLOW, reason=reason)
+    if unanswered := [done for done in finished.runs if not done.answered]:
+        reason = "; ".join(f"`{done.command}` {done.problem}" for done in unanswered)
+        return GateResult(gate=VERIFICATION, verdict=Verdict.NOT_CHECKED, reason=reason)
+    if all(done.passed for done in finished.runs):
+        reason = ", ".join(f"`{done.command}` passed" for done in finished.runs)
+        return GateResult(gate=VERIFICATION, verdict=Verdict.ALLOW, reason=reason)
+    reason = f"sq ran the project's own commands on your work.\n\n{feedback(finished)}"
+    return GateResult(gate=VERIFICATION, verdict=Verdict.BLOCK, reason=reason)

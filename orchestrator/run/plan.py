@@ -1,0 +1,96 @@
+"""plan: the spec as tasks. A plan is checked before anyone believes it; a failed one is never built."""
+
+import re
+from collections import Counter
+from collections.abc import Mapping
+from functools import partial
+from graphlib import CycleError, TopologicalSorter
+
+import prompts
+from agents.planner import PLAN, planner_session, read_plan
+from orchestrator.run.analyze import described
+from orchestrator.run.calls import Conversation, failure_of
+from orchestrator.run.record import Run
+from state.errors import AgentError
+from state.events import PlanAccepted, PlanRejected, RunEnded
+from state.outcome import Outcome
+from state.records import Analysis, Plan, Role
+
+MAX_REJECTIONS = 3  # the first plan and two corrected ones (product section 3)
+_ID = re.compile(r"^[A-Za-z0-9][A-Za-z0-9_-]{0,39}$")
+
+
+async def plan(run: Run) -> None:
+    """Record an accepted plan, a rejected one, or that no acceptable plan came.
+
+    Raises:
+        AgentError: the planner could not be asked.
+    """
+    rejections = run.view.plan_rejections
+    if len(rejections) >= MAX_REJECTIONS:
+        cause = f"no acceptable plan after {len(rejections)} tries: " + "; ".join(rejections[-1].problems)
+        run.record(RunEnded(outcome=Outcome.USAGE, cause=cause))
+        return
+    spec_for = partial(planner_session, run.platform, subject=PLAN, attempt=1, workspace=run.reading_room)
+    async with Conversation(run, role=Role.PLANNER, task_id=PLAN, attempt=1, spec_for=spec_for) as talk:
+        ended = [call for call in talk.calls if call.end]
+        if len(ended) > len(rejections):
+            call = ended[len(rejections)]
+        else:
+            call = await talk.ask(_prompt(run), iteration=len(rejections) + 1)
+    if failure := failure_of(call):
+        raise AgentError(f"the spec could not be planned: {failure}")
+    if call.payload is None:
+        run.record(PlanRejected(problems=("no plan was submitted: call `submit_plan`",)))
+        return
+    proposed = read_plan(call.payload)
+    if problems := problems_of(proposed):
+        run.record(PlanRejected(problems=tuple(problems)))
+    else:
+        run.record(PlanAccepted(tasks=proposed.tasks, criteria=proposed.criteria))
+
+
+def _prompt(run: Run) -> str:
+    rejected = run.view.plan_rejections
+    return prompts.render(
+        "plan",
+        spec=run.started.spec_text,
+        analysis=described(run.view.analysis or Analysis()),
+        problems=rejected[-1].problems if rejected else (),
+    )
+
+
+def problems_of(proposed: Plan) -> list[str]:
+    """What keeps a plan from being built: empty for a plan that holds."""
+    if not proposed.tasks:
+        return ["the plan has no tasks"]
+    ids = [task.id for task in proposed.tasks]
+    known = set(ids)
+    problems = [f"task id {id_!r} is used {count} times" for id_, count in Counter(ids).items() if count > 1]
+    problems += [f"task id {id_!r} is not letters, digits and dashes" for id_ in known if not _ID.match(id_)]
+    problems += [
+        f"task {task.id} depends on {needed!r}, which is no task of the plan"
+        for task in proposed.tasks
+        for needed in task.dependencies
+        if needed not in known
+    ]
+    problems += _cycles({task.id: task.dependencies for task in proposed.tasks})
+    if not proposed.criteria:
+        problems.append("the plan lists no criteria of the spec, so nobody can see what it covers")
+    for criterion in proposed.criteria:
+        if not criterion.task_ids:
+            problems.append(f"no task covers the criterion {criterion.text!r}")
+        problems += [
+            f"the criterion {criterion.text!r} names {id_!r}, which is no task of the plan"
+            for id_ in criterion.task_ids
+            if id_ not in known
+        ]
+    return problems
+
+
+def _cycles(dependencies: Mapping[str, tuple[str, ...]]) -> list[str]:
+    try:
+        TopologicalSorter(dependencies).prepare()
+    except CycleError as error:
+        return [f"the dependencies form a cycle: {' → '.join(reversed(error.args[1]))}"]
+    return []

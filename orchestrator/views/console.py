@@ -1,0 +1,134 @@
+"""Following a run in a terminal or a pipe: JSON Lines, plain lines, or a live table below the lines."""
+
+import json
+import sys
+from collections.abc import AsyncIterator
+from enum import StrEnum
+from typing import TYPE_CHECKING, Protocol, Self
+
+import msgspec
+
+from orchestrator.views.lines import cost_line, lines_of
+from state.events import RunEnded, RunInterrupted
+from state.fold import RunView, Stage
+from state.journal import Stored
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+_STYLES = {
+    Stage.MERGED: "green",
+    Stage.STUCK: "red",
+    Stage.FAILED: "red",
+    Stage.UNVERIFIED: "yellow",
+    Stage.WAITING: "dim",
+}
+
+
+class Mode(StrEnum):
+    """How a run is shown."""
+
+    JSON = "json"
+    PLAIN = "plain"
+    LIVE = "live"
+
+
+class _Events(Protocol):
+    def follow(self, after: int = 0) -> AsyncIterator[Stored]: ...
+
+
+async def present(journal: _Events, mode: Mode, *, after: int = 0, view: RunView | None = None) -> None:
+    """Show each event behind `after` as it is stored, until the run has ended or was interrupted.
+
+    `view` is the fold up to `after`.
+    """
+    view = view or RunView()
+    match mode:
+        case Mode.JSON:
+            await _present(journal, view, after, _Json())
+        case Mode.PLAIN:
+            await _present(journal, view, after, _Plain())
+        case Mode.LIVE:
+            with _Live() as display:
+                await _present(journal, view, after, display)
+
+
+def chosen_mode(*, as_json: bool, plain: bool, environ: "dict[str, str]") -> Mode:
+    """JSON where it was asked for; live on a terminal; plain elsewhere, under CI and on a dumb terminal."""
+    if as_json:
+        return Mode.JSON
+    if plain or environ.get("CI") or environ.get("TERM") == "dumb" or not sys.stdout.isatty():
+        return Mode.PLAIN
+    return Mode.LIVE
+
+
+def as_json_line(stored: Stored) -> str:
+    """One event as a line of JSON: seq, at, event, and the event's own fields."""
+    body = msgspec.to_builtins(stored.event)
+    head = {"seq": stored.seq, "at": stored.at.isoformat(), "event": type(stored.event).__name__}
+    return json.dumps({**head, **body}, ensure_ascii=False)
+
+
+class _Display(Protocol):
+    def show(self, view: RunView, stored: Stored) -> None: ...
+
+
+async def _present(journal: _Events, view: RunView, after: int, display: _Display) -> None:
+    async for stored in journal.follow(after):
+        view.apply(stored)
+        display.show(view, stored)
+        if isinstance(stored.event, RunEnded | RunInterrupted):
+            return
+
+
+class _Json:
+    def show(self, view: RunView, stored: Stored) -> None:
+        del view
+        print(as_json_line(stored), flush=True)  # noqa: T201
+
+
+class _Plain:
+    def show(self, view: RunView, stored: Stored) -> None:
+        for line in lines_of(view, stored):
+            print(line, flush=True)  # noqa: T201
+
+
+class _Live:
+    """The lines scroll; below them stands a table of the tasks and the cost."""
+
+    def __init__(self) -> None:
+        from rich.console import Console
+        from rich.live import Live
+
+        self._console = Console(highlight=False)
+        self._live = Live(console=self._console, auto_refresh=True, refresh_per_second=4, transient=False)
+
+    def __enter__(self) -> Self:
+        self._live.__enter__()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._live.__exit__(None, None, None)
+
+    def show(self, view: RunView, stored: Stored) -> None:
+        for line in lines_of(view, stored):
+            self._console.print(line, markup=False, soft_wrap=True)
+        if view.tasks:
+            self._live.update(task_table(view))
+
+
+def task_table(view: RunView) -> "Table":
+    """The tasks of a run: where each is, its attempt and iteration, what became of it; the cost below."""
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(caption=cost_line(view), caption_justify="left")
+    for column in ("task", "title", "stage", "attempt", "iteration", "issues"):
+        table.add_column(column)
+    for id_, task in view.tasks.items():
+        open_issues = str(len(task.issues)) if task.issues else ""
+        stage = Text(task.stage, style=_STYLES.get(task.stage, "cyan"))
+        table.add_row(
+            Text(id_), Text(task.task.title), stage, str(task.attempt), str(task.iteration), open_issues
+        )
+    return table

@@ -1,0 +1,280 @@
+"""A run as plain lines: what one more event adds to the story, for a pipe, a log or a terminal."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from state import events as e
+from state.fold import RunView
+from state.journal import Stored
+from state.outcome import MEANINGS
+from state.records import CallEnd, CommandRun, Message, MessageKind, ReviewIssue, Role
+
+REHEARSAL = "The model is a script: this is a rehearsal."
+_SHORT = 100
+_QUIET_TOOLS = {"AskUserQuestion"}  # shown as questions
+
+
+def lines_of(view: RunView, stored: Stored) -> list[str]:
+    """The lines that an event adds; `view` has already taken it in."""
+    lines = _LINES.get(type(stored.event))
+    return lines(view, stored.event) if lines else []
+
+
+def short(text: str, limit: int = _SHORT) -> str:
+    """A text's first line, cut where it is long."""
+    first = text.strip().split("\n", 1)[0]
+    return first if len(first) <= limit else f"{first[: limit - 1]}…"
+
+
+def _started(_view: RunView, event: e.RunStarted) -> list[str]:
+    if event.rehearsal:
+        model = f"{REHEARSAL} Claude Code is real; no model is asked and nothing is charged."
+    else:
+        model = f"The model is real, reached by {event.credentials}."
+    branch = event.base_branch or "a detached HEAD"
+    where = f"on {branch} at {event.base_commit[:10]}"
+    how = f"effort {event.effort}, contained by {event.containment}"
+    about = f"run {event.run_id}: {event.spec_name} in {event.repository} ({where}, {how})"
+    return [model, about, *(f"note: {note}" for note in event.notes)]
+
+
+def _resumed(view: RunView, _event: e.RunResumed) -> list[str]:
+    started = view.started
+    goes_on = f"run {started.run_id if started else ''} goes on where it was"
+    return [REHEARSAL, goes_on] if started and started.rehearsal else [goes_on]
+
+
+def _interrupted(view: RunView, event: e.RunInterrupted) -> list[str]:
+    run_id = view.started.run_id if view.started else ""
+    return [f"interrupted ({event.by}): the state is saved. Go on with: sq resume {run_id}"]
+
+
+def _call_started(_view: RunView, event: e.CallStarted) -> list[str]:
+    match event.role:
+        case Role.PLANNER:
+            return [f"{event.task_id}: asking the planner ({event.model})"]
+        case Role.WORKER:
+            again = "" if event.iteration == 1 else f", iteration {event.iteration}"
+            return [f"{event.task_id}: the worker builds, attempt {event.attempt}{again} ({event.model})"]
+        case Role.REVIEWER:
+            subject = event.task_id or "the whole"
+            return [f"{subject}: under review ({event.model})"]
+        case Role.DEVELOPER:
+            return []
+
+
+def _message(view: RunView, event: e.MessageReceived) -> list[str]:
+    call = view.calls[event.call_id].started
+    message = event.message
+    if message.kind is MessageKind.TOOL_CALL and message.tool not in _QUIET_TOOLS:
+        return [f"    {call.role}: {_tool_call(view, message)}"]
+    if message.kind is MessageKind.TOOL_RESULT and message.is_error:
+        return [f"    {call.role}: → {short(message.text)}"]
+    return []
+
+
+def _tool_call(view: RunView, message: Message) -> str:
+    try:
+        arguments = json.loads(message.text)
+    except ValueError:
+        arguments = {}
+    arguments = arguments if isinstance(arguments, dict) else {}
+    value = next(
+        (arguments[key] for key in ("file_path", "command", "pattern", "path") if key in arguments), ""
+    )
+    folders = [view.started.worktrees] if view.started else []
+    for folder in folders:
+        value = str(value).replace(f"{folder}/", "…/")
+    return short(f"{message.tool} {value}".strip())
+
+
+def _refused(_view: RunView, event: e.ActionRefused) -> list[str]:
+    return [f"    refused: {event.tool}: {short(event.reason)}"]
+
+
+def _call_ended(view: RunView, event: e.CallEnded) -> list[str]:
+    if event.end in {CallEnd.COMPLETED, CallEnd.SIGNALLED}:
+        return []
+    call = view.calls[event.call_id].started
+    return [f"{call.task_id or 'the whole'}: {call.role}: {event.end}: {short(event.detail, 400)}"]
+
+
+def _analyzed(_view: RunView, event: e.RepositoryAnalyzed) -> list[str]:
+    if event.skipped:
+        return [f"analysis: skipped, {event.skipped}"]
+    return [f"analysis: {event.analysis.project_type} ({', '.join(event.analysis.stack)})"]
+
+
+def _plan_rejected(_view: RunView, event: e.PlanRejected) -> list[str]:
+    return ["plan: sent back to the planner", *(f"    {problem}" for problem in event.problems)]
+
+
+def _plan_accepted(_view: RunView, event: e.PlanAccepted) -> list[str]:
+    return [
+        f"plan: {len(event.tasks)} task(s), {len(event.criteria)} criteria covered",
+        *(f"    {task.id}: {task.title}" for task in event.tasks),
+    ]
+
+
+def _asked(_view: RunView, event: e.QuestionsAsked) -> list[str]:
+    lines = []
+    for question in event.questions:
+        options = " / ".join(option.label for option in question.options)
+        lines.append(f"question: {question.text}" + (f" [{options}]" if options else ""))
+    return lines
+
+
+def _answered(_view: RunView, event: e.QuestionsAnswered) -> list[str]:
+    again = ", as before the interruption" if event.reused else ""
+    lines = []
+    for answer in event.answers:
+        why = f" ({answer.reason})" if answer.reason else ""
+        lines.append(f"answer by the Developer ({event.model}{again}): {answer.text}{why}")
+    return lines
+
+
+def _questions_failed(_view: RunView, event: e.QuestionsFailed) -> list[str]:
+    return [f"question not answered: {event.cause}"]
+
+
+def _verified(_view: RunView, event: e.VerificationFinished) -> list[str]:
+    subject = event.task_id or "the merged work"
+    if not event.runs:
+        return [f"{subject}: nothing to verify with"]
+    return [
+        f"{subject}: sq ran `{done.command}`: {_said(done)} ({done.seconds:.1f} s)" for done in event.runs
+    ]
+
+
+def _said(done: CommandRun) -> str:
+    return "passed" if done.passed else done.problem or f"failed, exit code {done.exit_code}"
+
+
+def _completion_refused(_view: RunView, event: e.CompletionRefused) -> list[str]:
+    return [f"{event.task_id}: completion not accepted: {short(event.feedback, 200)}"]
+
+
+def _committed(_view: RunView, event: e.TaskCommitted) -> list[str]:
+    return [f"{event.task_id}: committed as {event.commit[:10]}"]
+
+
+def _reviewed(_view: RunView, event: e.ReviewRecorded) -> list[str]:
+    subject = event.task_id or "the whole"
+    if event.passed:
+        return [f"{subject}: the review passes"]
+    return [
+        f"{subject}: the review fails with {len(event.issues)} issue(s)",
+        *(line for issue in event.issues for line in _issue(issue)),
+    ]
+
+
+def _issue(issue: ReviewIssue) -> list[str]:
+    return [f"    {issue.location} ({issue.type}): {issue.description}", f"        Fix: {issue.suggestion}"]
+
+
+def _review_unusable(_view: RunView, event: e.ReviewUnusable) -> list[str]:
+    return [f"{event.task_id or 'the whole'}: no usable review: {short(event.problem, 300)}"]
+
+
+def _reopened(_view: RunView, event: e.TaskReopened) -> list[str]:
+    return [f"{event.task_id}: reopened by {event.by}"]
+
+
+def _merged(_view: RunView, event: e.TaskMerged) -> list[str]:
+    return [f"{event.task_id}: merged"]
+
+
+def _stuck(_view: RunView, event: e.TaskStuck) -> list[str]:
+    return [f"{event.task_id}: stuck: {short(event.reason, 300)}"]
+
+
+def _failed(_view: RunView, event: e.TaskFailed) -> list[str]:
+    return [f"{event.task_id}: failed: {short(event.cause, 300)}"]
+
+
+def _unverified(_view: RunView, event: e.TaskUnverified) -> list[str]:
+    return [f"{event.task_id}: could not be verified: {short(event.reason, 300)}"]
+
+
+def _delivered(_view: RunView, event: e.WorkDelivered) -> list[str]:
+    return [f"{event.branch} was moved forward to {event.commit[:10]}, which is the finished work"]
+
+
+def _kept(view: RunView, event: e.WorkKept) -> list[str]:
+    if view.started and event.commit == view.started.base_commit:
+        return []
+    take = f"Take it: git merge {event.branch}"
+    return [f"the work is on branch {event.branch} ({event.commit[:10]}): {event.reason}. {take}"]
+
+
+def _ended(view: RunView, event: e.RunEnded) -> list[str]:
+    why = event.cause or MEANINGS[event.outcome]
+    return [
+        f"{event.outcome} (exit code {event.outcome.exit_code}): {why}",
+        *_assumptions(view),
+        *_where(view),
+        cost_line(view),
+    ]
+
+
+def _assumptions(view: RunView) -> list[str]:
+    answers = [
+        answer
+        for ask in view.asks.values()
+        if ask.answered and not ask.answered.reused
+        for answer in ask.answered.answers
+    ]
+    if not answers:
+        return []
+    return ["assumptions made:", *(f"    {answer.question} → {answer.text}" for answer in answers)]
+
+
+def _where(view: RunView) -> list[str]:
+    if not view.started:
+        return []
+    if view.delivered:
+        return [f"where the work is: branch {view.delivered.branch} of {view.started.repository}"]
+    if view.kept and view.head_tree:
+        return [f"where the work is: branch {view.kept.branch} of {view.started.repository}"]
+    left = [task.worktree for task in view.tasks.values() if task.worktree and Path(task.worktree).exists()]
+    return [f"unfinished work is in {folder}" for folder in left]
+
+
+def cost_line(view: RunView) -> str:
+    """What the run cost; a rehearsal says that it cost nothing."""
+    cost = f"cost: ${view.cost_usd:.4f} in {len(view.calls)} calls"
+    if view.started and view.started.rehearsal:
+        return f"{cost} at list prices for the script's token counts; nothing was charged"
+    return cost
+
+
+_LINES: dict[type, Callable[[RunView, Any], list[str]]] = {
+    e.RunStarted: _started,
+    e.RunResumed: _resumed,
+    e.RunInterrupted: _interrupted,
+    e.CallStarted: _call_started,
+    e.MessageReceived: _message,
+    e.ActionRefused: _refused,
+    e.CallEnded: _call_ended,
+    e.RepositoryAnalyzed: _analyzed,
+    e.PlanRejected: _plan_rejected,
+    e.PlanAccepted: _plan_accepted,
+    e.QuestionsAsked: _asked,
+    e.QuestionsAnswered: _answered,
+    e.QuestionsFailed: _questions_failed,
+    e.VerificationFinished: _verified,
+    e.CompletionRefused: _completion_refused,
+    e.TaskCommitted: _committed,
+    e.ReviewRecorded: _reviewed,
+    e.ReviewUnusable: _review_unusable,
+    e.TaskReopened: _reopened,
+    e.TaskMerged: _merged,
+    e.TaskStuck: _stuck,
+    e.TaskFailed: _failed,
+    e.TaskUnverified: _unverified,
+    e.WorkDelivered: _delivered,
+    e.WorkKept: _kept,
+    e.RunEnded: _ended,
+}

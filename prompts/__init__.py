@@ -1,0 +1,79 @@
+"""The words of sq: one template a file, rendered strictly.
+
+`render("build", task=…)` raises `PromptError` for a variable that the template needs and was not given, and
+for one that was given and is not used: a prompt with a hole, or a fact that never arrives, is a defect.
+"""
+
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING
+
+from state.errors import SqError
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+
+class PromptError(SqError):
+    """A template and the variables it was given do not fit."""
+
+
+@cache
+def _environment() -> "Environment":
+    from jinja2 import Environment, FunctionLoader, StrictUndefined
+
+    return Environment(
+        loader=FunctionLoader(_source),
+        undefined=StrictUndefined,
+        autoescape=False,  # noqa: S701  prompts are Markdown, not HTML
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=False,
+    )
+
+
+def _source(name: str) -> str | None:
+    file = files("prompts") / f"{name}.md.j2"
+    return file.read_text("utf-8") if file.is_file() else None
+
+
+@cache
+def variables_of(name: str) -> frozenset[str]:
+    """The variables that a template takes.
+
+    Raises:
+        PromptError: there is no such template.
+    """
+    from jinja2 import meta
+
+    source = _source(name)
+    if source is None:
+        raise PromptError(f"there is no prompt named {name}")
+    return frozenset(meta.find_undeclared_variables(_environment().parse(source)))
+
+
+def render(name: str, **variables: object) -> str:
+    """The prompt's text, with surrounding white space removed.
+
+    Raises:
+        PromptError: no such template, a variable missing, or one that the template does not use.
+    """
+    from jinja2 import UndefinedError
+
+    needed = variables_of(name)
+    if missing := sorted(needed - set(variables)):
+        raise PromptError(f"prompt {name} needs {', '.join(missing)}")
+    if unused := sorted(set(variables) - needed):
+        raise PromptError(f"prompt {name} does not use {', '.join(unused)}")
+    try:
+        return _environment().get_template(name).render(**variables).strip()
+    except UndefinedError as error:
+        raise PromptError(f"prompt {name}: {error.message}") from error
+
+
+def names() -> list[str]:
+    """All prompts there are."""
+    suffix = ".md.j2"
+    return sorted(
+        file.name.removesuffix(suffix) for file in files("prompts").iterdir() if file.name.endswith(suffix)
+    )

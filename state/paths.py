@@ -1,0 +1,82 @@
+"""Where things are: the state folder and what a run keeps in it, and the worktrees outside the checkout."""
+
+import hashlib
+import re
+from datetime import UTC, datetime
+from pathlib import Path
+
+from state.errors import UsageError
+from state.ids import RunId, run_id_at
+
+_PRIVATE = 0o700
+
+
+class StateFolder:
+    """The folder that `--state-dir` names (default `.sq` in the repository): one folder per run."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root.absolute()
+
+    def __repr__(self) -> str:
+        return f"<StateFolder {self.root}>"
+
+    @property
+    def runs(self) -> Path:
+        """The folder of the run folders."""
+        return self.root / "runs"
+
+    def new_run(self) -> tuple[RunId, Path]:
+        """Make the folder of a new run; its id is taken by making it, so no two runs share one.
+
+        Raises:
+            UsageError: the state folder cannot be written.
+        """
+        try:
+            self.runs.mkdir(mode=_PRIVATE, parents=True, exist_ok=True)
+            self.root.chmod(_PRIVATE)
+            while True:
+                run_id = run_id_at(datetime.now(UTC))
+                try:
+                    (self.runs / run_id).mkdir(mode=_PRIVATE)
+                except FileExistsError:
+                    continue
+                return run_id, self.runs / run_id
+        except OSError as error:
+            raise UsageError(
+                f"the state folder {self.root} cannot be used: {error.strerror}; "
+                "make it writable or name another with --state-dir"
+            ) from error
+
+    def run_ids(self) -> list[RunId]:
+        """The runs that have a journal, oldest first."""
+        if not self.runs.is_dir():
+            return []
+        return sorted(RunId(path.parent.name) for path in self.runs.glob("*/journal.db"))
+
+    def find(self, name: str | None) -> Path:
+        """The folder of the run of this id (or an unambiguous beginning or end of it), or of the newest.
+
+        Raises:
+            UsageError: there is none, or the name fits several.
+        """
+        known = self.run_ids()
+        if not known:
+            raise UsageError(f"there are no runs in {self.root}; begin one with `sq --spec SPEC.md`")
+        if name is None:
+            return self.runs / known[-1]
+        fitting = [run for run in known if run == name] or [
+            run for run in known if run.startswith(name) or run.endswith(name)
+        ]
+        if len(fitting) != 1:
+            found = "several runs fit" if fitting else "no such run"
+            raise UsageError(f"run {name}: {found} in {self.root}; known are {', '.join(fitting or known)}")
+        return self.runs / fitting[0]
+
+
+def worktree_root(repository: Path, run_id: str) -> Path:
+    """Where a run's worktrees are: in the user's own state folder, never inside the checkout."""
+    import platformdirs
+
+    name = re.sub(r"[^A-Za-z0-9._-]+", "-", repository.name).strip("-.") or "repository"
+    mark = hashlib.sha256(str(repository).encode()).hexdigest()[:8]
+    return platformdirs.user_state_path("sq", appauthor=False) / "worktrees" / f"{name}-{mark}" / run_id

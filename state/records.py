@@ -1,0 +1,199 @@
+"""The records that events carry and floors exchange: tasks, issues, questions, plans.
+
+All are frozen; none knows how it is stored. `taskId` of the seed is `task_id` here (JSON written for
+people keeps the seed's camelCase).
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Role(StrEnum):
+    """Who speaks with a model."""
+
+    PLANNER = "planner"
+    WORKER = "worker"
+    REVIEWER = "reviewer"
+    DEVELOPER = "developer"
+
+
+class IssueType(StrEnum):
+    """What kind of finding a review issue is (the first four: seed 002)."""
+
+    OVER_ENGINEERING = "over-engineering"
+    MISSING_ERROR_HANDLING = "missing-error-handling"
+    PATTERN_VIOLATION = "pattern-violation"
+    DEAD_CODE = "dead-code"
+    INCORRECT_BEHAVIOR = "incorrect-behavior"
+    SPEC_MISMATCH = "spec-mismatch"
+    ARCHITECTURE_CONCERN = "architecture-concern"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Task:
+    """One piece of the plan. `dependencies` are ids of other tasks of the same plan."""
+
+    id: str
+    title: str
+    description: str
+    acceptance_criteria: tuple[str, ...] = ()
+    dependencies: tuple[str, ...] = ()
+    estimated_iterations: int = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Criterion:
+    """One thing the spec asks for, and the tasks that the planner says will meet it."""
+
+    text: str
+    task_ids: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """A planner's proposal; worth something only after `orchestrator.run.plan.problems_of`."""
+
+    tasks: tuple[Task, ...]
+    criteria: tuple[Criterion, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Analysis:
+    """What a repository is, as an agent read it. Claims: the commands are checked by running them."""
+
+    project_type: str = ""
+    stack: tuple[str, ...] = ()
+    entry_points: tuple[str, ...] = ()
+    patterns: tuple[str, ...] = ()
+    verification_commands: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReviewIssue:
+    """A reviewer's finding (seed 002). `line` is absent where the finding is about a whole file."""
+
+    task_id: str
+    file: str
+    line: int | None = None
+    type: IssueType = IssueType.PATTERN_VIOLATION
+    description: str
+    suggestion: str
+
+    @property
+    def location(self) -> str:
+        """`file:line`, or the file alone."""
+        return f"{self.file}:{self.line}" if self.line else self.file
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReviewReport:
+    """A usable review: `passed` without issues, or issues that say why not."""
+
+    passed: bool
+    issues: tuple[ReviewIssue, ...] = ()
+    suggestions: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuestionOption:
+    """One choice a question offers."""
+
+    label: str
+    description: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """One question of an AskUserQuestion call. No options: free text is asked for."""
+
+    text: str
+    header: str = ""
+    options: tuple[QuestionOption, ...] = ()
+    multi_select: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """The Developer's answer to one question.
+
+    `labels` are labels of that question's options; `free_text` is used where no option fits or none
+    was offered. One of the two is filled.
+    """
+
+    question: str
+    labels: tuple[str, ...] = ()
+    free_text: str = ""
+    reason: str = ""
+    reversible: bool = True
+
+    @property
+    def text(self) -> str:
+        """What the Worker is told."""
+        return ", ".join(self.labels) if self.labels else self.free_text
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommandRun:
+    """One verification command as sq ran it. `exit_code` is None where it did not start or was ended."""
+
+    command: str
+    exit_code: int | None
+    seconds: float
+    output_tail: str
+    problem: str = ""
+
+    @property
+    def passed(self) -> bool:
+        """Whether it ran to its end and said yes."""
+        return self.exit_code == 0
+
+    @property
+    def answered(self) -> bool:
+        """Whether it ran to its end at all; a command that could not start has not answered."""
+        return self.exit_code is not None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Usage:
+    """Tokens of one call."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cache_read_tokens: int = 0
+    cache_write_tokens: int = 0
+
+
+class CallEnd(StrEnum):
+    """How one exchange with a model ended. Only `completed` means that the model finished its turn."""
+
+    COMPLETED = "completed"
+    MAX_TURNS = "max turns"
+    BUDGET = "budget"
+    INTERRUPTED = "interrupted"
+    API_ERROR = "api error"
+    REFUSED = "refused"
+    TRUNCATED = "truncated"
+    SILENT = "silent"
+    DIED = "process died"
+    UNUSABLE = "unusable answer"
+    TIMED_OUT = "timed out"
+    SIGNALLED = "signalled before the process ended"
+
+
+class MessageKind(StrEnum):
+    """What a message of a session is."""
+
+    TEXT = "text"
+    TOOL_CALL = "tool call"
+    TOOL_RESULT = "tool result"
+    PROMPT = "prompt"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Message:
+    """One message of a live session, as history for the Developer and for the views."""
+
+    kind: MessageKind
+    text: str
+    tool: str = ""
+    is_error: bool = False

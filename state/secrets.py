@@ -1,0 +1,52 @@
+"""Which environment variables are secrets, and how their values are kept out of everything written.
+
+A secret is recognised by its name; its value, where it is long enough to be one, is replaced wherever
+it would be stored or shown (product section 10).
+"""
+
+import json
+import re
+from collections.abc import Callable, Mapping
+
+# Whole words of a variable's name, so that KEYBOARD, MONKEY or AUTHOR are no secrets.
+_SECRET_WORDS = re.compile(
+    r"(?:^|_)(?:API_?KEY|KEY|TOKEN|SECRET|SECRETS|PASSWORD|PASSWD|PASSPHRASE|CREDENTIAL|CREDENTIALS|"
+    r"AUTH|COOKIE|PRIVATE|DSN|PAT|WEBHOOK)(?:_|$)|(?:^|_)[A-Z]+(?:TOKEN|SECRET|PASSWORD)$",
+    re.IGNORECASE,
+)
+_URL_WITH_PASSWORD = re.compile(r"^[a-z][a-z0-9+.-]*://[^/@\s:]*:[^/@\s]+@", re.IGNORECASE)
+# Needed by commands although their names look like it.
+_NO_SECRETS = {"SSH_AUTH_SOCK", "XAUTHORITY"}
+_SHORTEST_SECRET = 8  # shorter values would blank out ordinary words
+
+Redact = Callable[[str], str]
+
+
+def secret_names(environ: Mapping[str, str]) -> list[str]:
+    """The names of the variables whose values must not leave the orchestrator, sorted."""
+    return sorted(
+        name
+        for name, value in environ.items()
+        if name not in _NO_SECRETS and (_SECRET_WORDS.search(name) or _URL_WITH_PASSWORD.match(value))
+    )
+
+
+def without_secrets(environ: Mapping[str, str]) -> dict[str, str]:
+    """A copy of the environment without its secrets: what verification commands are given."""
+    hidden = set(secret_names(environ))
+    return {name: value for name, value in environ.items() if name not in hidden}
+
+
+def redactor(environ: Mapping[str, str]) -> Redact:
+    """A function that replaces every secret's value in a text, plain or inside JSON, by its name."""
+    values = {environ[name]: name for name in secret_names(environ) if len(environ[name]) >= _SHORTEST_SECRET}
+    if not values:
+        return lambda text: text
+    spellings = {}
+    for value, name in values.items():
+        spellings[value] = name
+        spellings[json.dumps(value)[1:-1]] = name
+        spellings[json.dumps(value, ensure_ascii=False)[1:-1]] = name
+    longest_first = sorted(spellings, key=len, reverse=True)
+    pattern = re.compile("|".join(map(re.escape, longest_first)))
+    return lambda text: pattern.sub(lambda found: f"[redacted: {spellings[found.group()]}]", text)

@@ -1,0 +1,51 @@
+"""Scenarios written in a test, and servers that play them."""
+
+from contextlib import asynccontextmanager
+from textwrap import dedent, indent
+
+import anyio
+import pytest
+
+from agents.gateway.ledger import read_ledger
+from agents.gateway.scenario import load_scenario
+from agents.gateway.server import serve_scenario
+
+HEAD = "scenario: 1\nusage: {input_tokens: 1200, output_tokens: 80}\nlanes:\n"
+
+
+@pytest.fixture
+def scenario(tmp_path):
+    """Reads lanes, written as YAML, into a scenario."""
+
+    def read(lanes):
+        path = tmp_path / "scenario.yaml"
+        path.write_text(HEAD + indent(dedent(lanes), "  "), encoding="utf-8")
+        return load_scenario(path)
+
+    return read
+
+
+@pytest.fixture
+def ledger(tmp_path):
+    """What the ledger of the test holds, as (lane, reply, part, repeat)."""
+
+    def lines():
+        found = read_ledger(tmp_path / "ledger.jsonl")
+        return [(line.lane, line.reply, line.part.value, line.repeat) for line in found]
+
+    return lines
+
+
+@pytest.fixture
+def playing(tmp_path, scenario):
+    """A server that plays lanes, written as YAML, until the block ends."""
+
+    @asynccontextmanager
+    async def serve(lanes):
+        with anyio.fail_after(60):
+            async with serve_scenario(
+                scenario(lanes), run_id="run-1", ledger=tmp_path / "ledger.jsonl"
+            ) as gateway:
+                yield gateway
+
+    return serve
