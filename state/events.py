@@ -4,6 +4,7 @@ A stored body is the JSON of the dataclass. A field may be added with a default;
 `VERSIONS` for that event and adds a step to `UPCASTS`, so that old journals stay readable.
 """
 
+import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
@@ -69,11 +70,10 @@ class RunInterrupted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunEnded:
-    """The run reached an outcome. `summary` is what a person is told, line by line."""
+    """The run reached an outcome; `cause` is why it is not complete."""
 
     outcome: Outcome
     cause: str
-    summary: tuple[str, ...] = ()
 
 
 # --- calls: exchanges with a model -------------------------------------------------------------------
@@ -423,7 +423,11 @@ def version_of(name: str) -> int:
 def encode(event: Event) -> tuple[str, int, str]:
     """An event as `(name, version, JSON body)`."""
     name = type(event).__name__
-    return name, version_of(name), msgspec.json.encode(event).decode()
+    try:
+        body = msgspec.json.encode(event)
+    except UnicodeEncodeError:  # half a surrogate pair: some program cut its output in a character
+        body = json.dumps(_mended(msgspec.to_builtins(event)), ensure_ascii=False).encode()
+    return name, version_of(name), body.decode()
 
 
 def decode(name: str, version: int, body: str | bytes) -> Event:
@@ -445,5 +449,15 @@ def decode(name: str, version: int, body: str | bytes) -> Event:
         for step in range(version, version_of(name)):
             data = UPCASTS[name, step](data)
         return msgspec.convert(data, type_by_name[name])
-    except msgspec.MsgspecError as error:
+    # An upcast that meets a damaged body does not find what it looks for.
+    except (msgspec.MsgspecError, UnicodeDecodeError, LookupError, TypeError, ValueError) as error:
         raise JournalError(f"a stored {name} cannot be read: {error}") from error
+
+
+def _mended(value: Any) -> Any:  # noqa: ANN401  JSON
+    """The same JSON with every half of a surrogate pair replaced, as Unicode's replacement character."""
+    if isinstance(value, str):
+        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    if isinstance(value, dict):
+        return {key: _mended(part) for key, part in value.items()}
+    return [_mended(part) for part in value] if isinstance(value, list | tuple) else value

@@ -7,12 +7,13 @@ kernel frees when the process dies; any number follow.
 
 import sqlite3
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, is_dataclass, replace
 from datetime import UTC, datetime
+from enum import StrEnum
 from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 import anyio
 from filelock import FileLock, Timeout
@@ -71,7 +72,7 @@ class Journal:
 
         Args:
             run_folder: the run's folder; must exist.
-            redact: applied to each body before it is stored.
+            redact: applied to each text of an event before it is stored.
 
         Raises:
             RunActiveError: another process is writing this run.
@@ -114,14 +115,13 @@ class Journal:
             JournalError: the disk is full or the file damaged; nothing was stored.
         """
         at = datetime.now(UTC)
+        rows = [(at.isoformat(), *encode(_redacted(event, self._redact))) for event in events]
         stored = []
         try:
             self._db.execute("BEGIN IMMEDIATE")
-            for event in events:
-                name, version, body = encode(event)
+            for event, row in zip(events, rows, strict=True):
                 cursor = self._db.execute(
-                    "INSERT INTO events (at, name, version, body) VALUES (?, ?, ?, ?)",
-                    (at.isoformat(), name, version, self._redact(body)),
+                    "INSERT INTO events (at, name, version, body) VALUES (?, ?, ?, ?)", row
                 )
                 stored.append(Stored(cursor.lastrowid or 0, at, event))
             self._db.execute("COMMIT")
@@ -176,6 +176,17 @@ class JournalReader:
     def follow(self, after: int = 0) -> AsyncIterator[Stored]:
         """As `Journal.follow`, seeing another process's events within 0.1 s."""
         return _follow(self.read, after, lambda: partial(anyio.sleep, _POLL_S))
+
+
+def _redacted(value: Any, redact: Redact) -> Any:  # noqa: ANN401  a record, or what a field of one holds
+    """The same with each text redacted: not its JSON, whose names and closed sets a secret may resemble."""
+    if isinstance(value, str):
+        return value if isinstance(value, StrEnum) else redact(value)
+    if isinstance(value, tuple):
+        return tuple(_redacted(part, redact) for part in value)
+    if is_dataclass(value) and not isinstance(value, type):
+        return replace(value, **{one.name: _redacted(getattr(value, one.name), redact) for one in fields(value)})
+    return value
 
 
 def _rows(db: sqlite3.Connection, after: int) -> Iterator[Stored]:

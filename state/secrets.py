@@ -18,6 +18,7 @@ _URL_WITH_PASSWORD = re.compile(r"^[a-z][a-z0-9+.-]*://[^/@\s:]*:[^/@\s]+@", re.
 # Needed by commands although their names look like it.
 _NO_SECRETS = {"SSH_AUTH_SOCK", "XAUTHORITY"}
 _SHORTEST_SECRET = 8  # shorter values would blank out ordinary words
+_JSON_DEPTH = 2  # a tool's input is JSON, and a file that it writes may be JSON in that
 
 Redact = Callable[[str], str]
 
@@ -44,9 +45,10 @@ def redactor(environ: Mapping[str, str]) -> Redact:
         return lambda text: text
     spellings = {}
     for value, name in values.items():
-        spellings[value] = name
-        spellings[json.dumps(value)[1:-1]] = name
-        spellings[json.dumps(value, ensure_ascii=False)[1:-1]] = name
+        written = {value}
+        for _ in range(_JSON_DEPTH):
+            written |= {json.dumps(text, ensure_ascii=ascii_)[1:-1] for text in written for ascii_ in (True, False)}
+        spellings.update(dict.fromkeys(written, name))
     longest_first = sorted(spellings, key=len, reverse=True)
     pattern = re.compile("|".join(map(re.escape, longest_first)))
     return lambda text: pattern.sub(lambda found: f"[redacted: {spellings[found.group()]}]", text)

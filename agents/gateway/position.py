@@ -119,7 +119,7 @@ class _Walk:
         self._asked = True
         if text.startswith(_CONTINUATIONS):
             return
-        self._resumed = bool(self._instruction) and self.prompt == text
+        self._resumed = bool(self._instruction) and self._instruction in text
         if not self._resumed or (text == self._instruction and self._closed_here()):
             self._resumed = False
             self._instruction = text

@@ -204,9 +204,9 @@ async def _drive(
     journal: Journal, run_folder: Path, surroundings: Surroundings, *, shown_from: int
 ) -> Outcome:
     """Work on a run while it is shown and signals are heard."""
-    log_to(run_folder / "sq.log", redact=redactor(surroundings.environ))
     before = fold(stored for stored in journal.read() if stored.seq <= shown_from)
     async with AsyncExitStack() as stack:
+        stack.enter_context(log_to(run_folder / "sq.log", redact=redactor(surroundings.environ)))
         connection = await stack.enter_async_context(_connected(journal, run_folder, surroundings))
         run = _run(journal, run_folder, surroundings, connection)
         stop = StopRequest()

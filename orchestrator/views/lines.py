@@ -1,6 +1,7 @@
 """A run as plain lines: what one more event adds to the story, for a pipe, a log or a terminal."""
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,19 +14,55 @@ from state.records import CallEnd, CommandRun, Message, MessageKind, ReviewIssue
 
 REHEARSAL = "The model is a script: this is a rehearsal."
 _SHORT = 100
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")  # all but tab and the end of a line
 _QUIET_TOOLS = {"AskUserQuestion"}  # shown as questions
 
 
 def lines_of(view: RunView, stored: Stored) -> list[str]:
     """The lines that an event adds; `view` has already taken it in."""
     lines = _LINES.get(type(stored.event))
-    return lines(view, stored.event) if lines else []
+    return [visible(line) for line in lines(view, stored.event)] if lines else []
 
 
 def short(text: str, limit: int = _SHORT) -> str:
     """A text's first line, cut where it is long."""
     first = text.strip().split("\n", 1)[0]
     return first if len(first) <= limit else f"{first[: limit - 1]}…"
+
+
+def visible(text: str) -> str:
+    """A text with its control characters shown, so that an agent's words cannot steer a terminal."""
+    return _CONTROL.sub(lambda found: f"\\x{ord(found.group()):02x}", text.replace("\r\n", "\n"))
+
+
+def said(done: CommandRun) -> str:
+    """What a verification command answered."""
+    return "passed" if done.passed else done.problem or f"failed, exit code {done.exit_code}"
+
+
+def issue_lines(issue: ReviewIssue) -> list[str]:
+    """A finding and how to fix it."""
+    return [f"    {issue.location} ({issue.type}): {issue.description}", f"        Fix: {issue.suggestion}"]
+
+
+def where_lines(view: RunView) -> list[str]:
+    """Where the work of a run can be found now."""
+    if not view.started:
+        return []
+    if view.delivered:
+        return [f"where the work is: branch {view.delivered.branch} of {view.started.repository}"]
+    if view.kept and view.head_tree:
+        return [f"where the work is: branch {view.kept.branch} of {view.started.repository}"]
+    left = [task.worktree for task in view.tasks.values() if task.worktree and Path(task.worktree).exists()]
+    return [f"unfinished work is in {folder}" for folder in left]
+
+
+def cost_line(view: RunView) -> str:
+    """What the run cost; a rehearsal says that it cost nothing."""
+    cost = f"cost: ${view.cost_usd:.4f} in {len(view.calls)} calls"
+    if view.started and view.started.rehearsal:
+        return f"{cost} at list prices for the script's token counts; nothing was charged"
+    return cost
 
 
 def _started(_view: RunView, event: e.RunStarted) -> list[str]:
@@ -143,13 +180,7 @@ def _verified(_view: RunView, event: e.VerificationFinished) -> list[str]:
     subject = event.task_id or "the merged work"
     if not event.runs:
         return [f"{subject}: nothing to verify with"]
-    return [
-        f"{subject}: sq ran `{done.command}`: {_said(done)} ({done.seconds:.1f} s)" for done in event.runs
-    ]
-
-
-def _said(done: CommandRun) -> str:
-    return "passed" if done.passed else done.problem or f"failed, exit code {done.exit_code}"
+    return [f"{subject}: sq ran `{done.command}`: {said(done)} ({done.seconds:.1f} s)" for done in event.runs]
 
 
 def _completion_refused(_view: RunView, event: e.CompletionRefused) -> list[str]:
@@ -166,12 +197,8 @@ def _reviewed(_view: RunView, event: e.ReviewRecorded) -> list[str]:
         return [f"{subject}: the review passes"]
     return [
         f"{subject}: the review fails with {len(event.issues)} issue(s)",
-        *(line for issue in event.issues for line in _issue(issue)),
+        *(line for issue in event.issues for line in issue_lines(issue)),
     ]
-
-
-def _issue(issue: ReviewIssue) -> list[str]:
-    return [f"    {issue.location} ({issue.type}): {issue.description}", f"        Fix: {issue.suggestion}"]
 
 
 def _review_unusable(_view: RunView, event: e.ReviewUnusable) -> list[str]:
@@ -214,7 +241,7 @@ def _ended(view: RunView, event: e.RunEnded) -> list[str]:
     return [
         f"{event.outcome} (exit code {event.outcome.exit_code}): {why}",
         *_assumptions(view),
-        *_where(view),
+        *where_lines(view),
         cost_line(view),
     ]
 
@@ -229,25 +256,6 @@ def _assumptions(view: RunView) -> list[str]:
     if not answers:
         return []
     return ["assumptions made:", *(f"    {answer.question} → {answer.text}" for answer in answers)]
-
-
-def _where(view: RunView) -> list[str]:
-    if not view.started:
-        return []
-    if view.delivered:
-        return [f"where the work is: branch {view.delivered.branch} of {view.started.repository}"]
-    if view.kept and view.head_tree:
-        return [f"where the work is: branch {view.kept.branch} of {view.started.repository}"]
-    left = [task.worktree for task in view.tasks.values() if task.worktree and Path(task.worktree).exists()]
-    return [f"unfinished work is in {folder}" for folder in left]
-
-
-def cost_line(view: RunView) -> str:
-    """What the run cost; a rehearsal says that it cost nothing."""
-    cost = f"cost: ${view.cost_usd:.4f} in {len(view.calls)} calls"
-    if view.started and view.started.rehearsal:
-        return f"{cost} at list prices for the script's token counts; nothing was charged"
-    return cost
 
 
 _LINES: dict[type, Callable[[RunView, Any], list[str]]] = {

@@ -173,6 +173,11 @@ def test_a_structured_answer_given_with_a_tool_is_given_again_to_a_resumption():
     assert due([Reply(structured={"a": 1}), says("b")], *entries) == reply(1, repeat=1)
 
 
+def test_a_structured_answer_beside_other_calls_ended_the_turn_all_the_same():
+    entries = DO_IT, called(1, 1, 2), result(1, 1), result(1, 2), RESUMED
+    assert due([calls(structured={"a": 1}), says("b")], *entries) == reply(1, repeat=1)
+
+
 def test_a_resumption_after_whole_results_gets_the_closing_words():
     assert due([calls(then="done"), says("b")], DO_IT, called(1), result(1), RESUMED) == then(1)
 
@@ -234,12 +239,14 @@ def answer(replies, due):
 
 @given(replies=REPLIES, cuts=st.lists(st.integers(0, 3), max_size=30))
 def test_every_reply_is_given_in_order_however_often_the_session_is_cut(replies, cuts):
+    most = 2 * len(replies) + len(cuts)  # each reply and its closing words, and one repetition for a cut
     cuts = list(cuts)
-    prompt = "instruction 1"
+    prompt = "instruction 1."
     entries = [Prompt(text=prompt)]
     order = []
     while (found := position(replies, entries).due) is not None:
         order.append((found.number, found.part))
+        assert len(order) <= most
         said = answer(replies, found)
         entries.append(said)
         cut = cuts.pop() if cuts else 0

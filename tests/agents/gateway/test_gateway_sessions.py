@@ -26,8 +26,15 @@ QUIET = {
     "CLAUDE_CODE_DISABLE_BACKGROUND_TASKS": "1",
 }
 WORK = "Write the counter.\n\nThen run it."
-# Says that it started, into a pipe, and waits for the file calm (it outlives a killed CLI: 30 seconds at most).
-SLOW = "[ -e calm ] || { echo > started; for n in $(seq 150); do [ -e calm ] && break; sleep 0.2; done; }"
+# Says that it runs, into a pipe, and waits for the file calm (30 seconds at most, since it outlives a killed CLI).
+# It says so once the transcript holds its call: the CLI writes that a moment later than it runs the call.
+SLOW = """[ -e calm ] || {
+  echo >> runs
+  call=toolu_sq_2_2_$(($(wc -l < runs) - 1))
+  for n in $(seq 200); do grep -rq "$call" "$CLAUDE_CONFIG_DIR/projects" && break; sleep 0.05; done
+  echo > started
+  for n in $(seq 150); do [ -e calm ] && break; sleep 0.2; done
+}"""
 
 
 async def allow(name, given, context):

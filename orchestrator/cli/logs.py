@@ -1,0 +1,102 @@
+"""`sq logs`: everything that happened in a run, and what each agent was told."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from orchestrator.cli import options
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from state.journal import JournalReader, Stored
+
+_LOOK_S = 1.0  # how soon it is noticed that nobody writes a run any more
+
+
+@click.command("logs", short_help="Show everything that happened in a run.")
+@click.argument("run", required=False)
+@click.option("--prompts", is_flag=True, help="What each agent was told, in full, and what it reported.")
+@click.option("--follow", is_flag=True, help="Go on until the run ends or is stopped.")
+@click.option("--json", "as_json", is_flag=True, help="JSON Lines on stdout, nothing else there.")
+@options.state_dir
+def command(run: str | None, prompts: bool, follow: bool, as_json: bool, state_dir: Path | None) -> int:
+    """Show every event of RUN (default: the newest) in order, with its time.
+
+    RUN is an id, or an unambiguous beginning or end of one.
+    """
+    from state.journal import JournalReader
+    from state.paths import StateFolder
+
+    if prompts and follow:
+        raise click.UsageError(
+            "--prompts shows whole calls and cannot --follow them; leave one of the two out"
+        )
+    folder = StateFolder(options.state_folder_of(state_dir)).find(run)
+    with JournalReader(folder) as journal:
+        if prompts:
+            _show_prompts(journal, as_json=as_json)
+        else:
+            show = _printer(as_json=as_json)
+            last = 0
+            for stored in journal.read():
+                show(stored)
+                last = stored.seq
+            if follow:
+                _follow(journal, folder, last, show)
+    return 0
+
+
+def _printer(*, as_json: bool) -> "Callable[[Stored], None]":
+    from orchestrator.views.console import as_json_line
+    from orchestrator.views.log import log_lines
+    from state.fold import RunView
+
+    view = RunView()
+
+    def show(stored: "Stored") -> None:
+        if as_json:
+            click.echo(as_json_line(stored))
+            return
+        view.apply(stored)
+        click.echo("\n".join(log_lines(view, stored)))
+
+    return show
+
+
+def _show_prompts(journal: "JournalReader", *, as_json: bool) -> None:
+    import msgspec
+
+    from orchestrator.views.told import told_in, told_lines
+
+    for told in told_in(journal.read()):
+        if as_json:
+            click.echo(msgspec.json.encode(told).decode())
+        else:
+            click.echo("\n".join(told_lines(told)))
+
+
+def _follow(journal: "JournalReader", folder: Path, after: int, show: "Callable[[Stored], None]") -> None:
+    """Show what comes until nobody writes the run any more, however its process ended."""
+    import anyio
+
+    from state.journal import is_active
+
+    async def until_left() -> None:
+        nonlocal after
+        async with anyio.create_task_group() as tasks:
+
+            async def watch() -> None:
+                while is_active(folder):  # noqa: ASYNC110  another process ends, which is no event here
+                    await anyio.sleep(_LOOK_S)
+                tasks.cancel_scope.cancel()
+
+            tasks.start_soon(watch)
+            async for stored in journal.follow(after):
+                show(stored)
+                after = stored.seq
+
+    anyio.run(until_left)
+    for stored in journal.read(after):
+        show(stored)

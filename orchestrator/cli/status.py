@@ -1,0 +1,91 @@
+"""`sq status`: the runs of this repository, or one of them.
+
+Reads journals and imports little: it has to be quick (`benchmarks.start_up`).
+"""
+
+import shlex
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from orchestrator.cli import options
+
+if TYPE_CHECKING:
+    from orchestrator.views.overview import RunSummary
+    from state.fold import RunView
+
+
+@click.command("status", short_help="Show the runs of this repository, or one run.")
+@click.argument("run", required=False)
+@options.state_dir
+@click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout, nothing else there.")
+def command(run: str | None, state_dir: Path | None, as_json: bool) -> int:
+    """Show the runs of this repository, newest first; or RUN: its tasks, questions, checks and outcome.
+
+    RUN is an id, or an unambiguous beginning or end of one.
+    """
+    from state.paths import StateFolder
+
+    state = StateFolder(options.state_folder_of(state_dir))
+    again = f" --state-dir {shlex.quote(str(state_dir))}" if state_dir else ""
+    if run is not None:
+        _show_one(state.find(run), again, as_json=as_json)
+    else:
+        newest_first = [state.runs / run_id for run_id in reversed(state.run_ids())]
+        _show_all(state.root, newest_first, again, as_json=as_json)
+    return 0
+
+
+def _show_all(root: Path, folders: Sequence[Path], again: str, *, as_json: bool) -> None:
+    from orchestrator.views.overview import overview_lines
+
+    if not (folders or as_json):
+        click.echo(f"no runs yet in {root}; begin one with `sq --spec SPEC.md`, or see one with `sq demo`")
+        return
+    summaries = [_summary(folder, again) for folder in folders]
+    if as_json:
+        _print_json({"state_dir": str(root), "runs": summaries})
+    else:
+        click.echo("\n".join(overview_lines(summaries)))
+
+
+def _summary(folder: Path, again: str) -> "RunSummary":
+    from orchestrator.views.overview import RunSummary, Standing
+    from state.errors import JournalError
+
+    try:
+        return _looked_at(folder, again)[1]
+    except JournalError as error:  # one damaged run does not hide the others
+        return RunSummary(run_id=folder.name, standing=Standing.UNREADABLE, problem=str(error))
+
+
+def _show_one(folder: Path, again: str, *, as_json: bool) -> None:
+    from orchestrator.views.details import detail_lines, details_of
+
+    view, summary = _looked_at(folder, again)
+    details = details_of(view, summary, options=again)
+    if as_json:
+        _print_json(details)
+    else:
+        click.echo("\n".join(detail_lines(details)))
+
+
+def _looked_at(folder: Path, again: str) -> "tuple[RunView, RunSummary]":
+    from orchestrator.views.overview import summary_of
+    from state.fold import fold
+    from state.journal import JournalReader, is_active
+
+    with JournalReader(folder) as journal:
+        view = fold(journal.read())
+    now = datetime.now(UTC)
+    return view, summary_of(view, folder.name, is_active=partial(is_active, folder), now=now, options=again)
+
+
+def _print_json(value: object) -> None:
+    import msgspec
+
+    click.echo(msgspec.json.encode(value).decode())

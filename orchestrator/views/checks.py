@@ -1,0 +1,59 @@
+"""What `sq doctor` found, one line a check, and below each that is not ok what to do about it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from orchestrator.views.lines import visible
+
+
+class Level(StrEnum):
+    """How a check ended: `fail` keeps runs from working, `warn` is something to know or to do."""
+
+    OK = "ok"
+    WARN = "warn"
+    FAIL = "fail"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Check:
+    """One thing looked at. `advice` says what to do; empty where there is nothing to do."""
+
+    name: str
+    level: Level
+    found: str
+    advice: str = ""
+
+
+def ok(name: str, found: str) -> Check:
+    """A check that found what it should."""
+    return Check(name=name, level=Level.OK, found=found)
+
+
+def warn(name: str, found: str, advice: str) -> Check:
+    """A check that found something to know or to do."""
+    return Check(name=name, level=Level.WARN, found=found, advice=advice)
+
+
+def fail(name: str, found: str, advice: str) -> Check:
+    """A check that found what keeps runs from working."""
+    return Check(name=name, level=Level.FAIL, found=found, advice=advice)
+
+
+def check_lines(checks: Sequence[Check]) -> list[str]:
+    """The checks as lines, with a last one that sums them up."""
+    width = max((len(check.name) for check in checks), default=0)
+    lines = []
+    for check in checks:
+        lines.append(f"{check.level:<5} {check.name:<{width}}  {check.found}")
+        if check.advice:
+            lines.append(f"{'':5} {'':{width}}  → {check.advice}")
+    return [visible(line) for line in [*lines, _sum(checks)]]
+
+
+def _sum(checks: Sequence[Check]) -> str:
+    failed = sum(check.level is Level.FAIL for check in checks)
+    warned = sum(check.level is Level.WARN for check in checks)
+    if failed:
+        return f"{failed} check(s) failed: sq cannot work here until they are put right"
+    return f"no check fails; {warned} warning(s)"

@@ -1,0 +1,15 @@
+"""Text in columns, for a terminal or a pipe, without the import time of a table library."""
+
+from collections.abc import Sequence
+
+_GAP = "  "
+
+
+def columns(header: Sequence[str], rows: Sequence[Sequence[str]], *, indent: str = "") -> list[str]:
+    """A header and rows as lines; each column is as wide as its widest cell, the last one as it is."""
+    lines = [header, *rows]
+    widths = [max(len(line[column]) for line in lines) for column in range(len(header))]
+    return [
+        indent + _GAP.join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
+        for line in lines
+    ]

@@ -1,0 +1,54 @@
+"""A run that is killed right after its n-th stored transaction: the fault comes in as another journal."""
+
+import os
+import signal
+from pathlib import Path
+from typing import Any
+
+from orchestrator.cli.compose import RunRequest, Surroundings, run_again, run_new
+from state.events import Event
+from state.journal import Journal, Stored
+
+ALONE, GROUP = "alone", "group"
+
+
+class KillingJournal(Journal):
+    """Ends its process by SIGKILL after so many appends: itself alone, or its whole process group."""
+
+    def __init__(self, run_folder: Path, *, kill_after: int, how: str, **rest: Any) -> None:
+        super().__init__(run_folder, **rest)
+        self._left = kill_after
+        self._how = how
+
+    def append(self, *events: Event) -> list[Stored]:
+        stored = super().append(*events)
+        self._left -= 1
+        if self._left == 0:
+            if self._how == GROUP:
+                os.killpg(0, signal.SIGKILL)
+            os.kill(os.getpid(), signal.SIGKILL)
+        return stored
+
+
+def _surroundings(environ: dict[str, str], kill_after: int, how: str) -> Surroundings:
+    os.environ.clear()
+    os.environ.update(environ)
+    os.setsid()  # a process group of its own, as a terminal's job has
+    with Path(os.devnull).open("w") as nowhere:
+        os.dup2(nowhere.fileno(), 1)
+
+    def open_journal(run_folder: Path, **rest: Any) -> Journal:
+        return KillingJournal(run_folder, kill_after=kill_after, how=how, **rest)
+
+    return Surroundings(open_journal=open_journal, environ=environ)
+
+
+def run(environ: dict[str, str], folder: str, scenario: str, kill_after: int, how: str) -> None:
+    """Begin the run; `kill_after` 0 lets it end."""
+    request = RunRequest(spec=Path(folder) / "quality-test.md", folder=Path(folder), rehearse=Path(scenario))
+    os._exit(run_new(request, _surroundings(environ, kill_after, how)).exit_code)
+
+
+def resume(environ: dict[str, str], run_folder: str, kill_after: int = 0, how: str = ALONE) -> None:
+    """Go on with a run."""
+    os._exit(run_again(Path(run_folder), _surroundings(environ, kill_after, how)).exit_code)

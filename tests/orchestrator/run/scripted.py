@@ -1,0 +1,123 @@
+"""The model's words for whole runs, and what a run leaves."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from agents.gateway.ledger import LedgerLine, read_ledger
+from orchestrator.cli.compose import LEDGER
+from state.fold import RunView, fold
+from state.journal import Stored
+from state.outcome import Outcome
+
+SPEC = "# Notes\n\nCreate notes.txt with a line of text.\n"
+
+
+@dataclass(frozen=True)
+class Done:
+    """A run that is over, and everything it left."""
+
+    outcome: Outcome
+    folder: Path
+    stored: list[Stored]
+    output: str
+
+    @property
+    def view(self) -> RunView:
+        return fold(self.stored)
+
+    @property
+    def ledger(self) -> list[LedgerLine]:
+        return read_ledger(self.folder / LEDGER)
+
+    def of(self, kind: type) -> list[Any]:
+        """The events of a kind, in order."""
+        return [stored.event for stored in self.stored if isinstance(stored.event, kind)]
+
+
+Rehearse = Callable[..., Done]
+
+
+def call(name: str, **arguments: Any) -> dict[str, Any]:
+    """A tool call of a reply."""
+    return {"name": name, "input": arguments}
+
+
+def says(*tools: dict[str, Any], then: str | None = None, **reply: Any) -> dict[str, Any]:
+    """A reply with tool calls."""
+    return {"tools": list(tools), **({"then": then} if then else {}), **reply}
+
+
+def writes(name: str, content: str, **reply: Any) -> dict[str, Any]:
+    """A reply that writes a file into the workspace."""
+    return says(call("Write", file_path=f"{{workspace}}/{name}", content=content), **reply)
+
+
+def signals(name: str, **arguments: Any) -> dict[str, Any]:
+    """A reply that reports through a typed tool and then ends its turn."""
+    expect = arguments.pop("expect", None)
+    reply = says(call(f"mcp__sq__{name}", **arguments), then="That is reported.")
+    return {**reply, **({"expect": expect} if expect else {})}
+
+
+def completes(**expect: Any) -> dict[str, Any]:
+    """A reply that claims completion."""
+    return signals(
+        "task_complete", summary="Done.", tests="All tests pass.", **({"expect": expect} if expect else {})
+    )
+
+
+def plans(*ids: str, **dependencies: list[str]) -> dict[str, Any]:
+    """A reply that submits a plan with these tasks."""
+    tasks = [
+        {
+            "id": id_,
+            "title": f"Task {id_}",
+            "description": f"Do {id_}.",
+            "acceptance_criteria": [f"{id_} is done"],
+            "dependencies": dependencies.get(id_, []),
+            "estimated_iterations": 1,
+        }
+        for id_ in ids
+    ]
+    criteria = [{"text": f"{id_} is there", "task_ids": [id_]} for id_ in ids]
+    return signals("submit_plan", tasks=tasks, criteria=criteria)
+
+
+def passes(**expect: Any) -> dict[str, Any]:
+    """A reply that passes a review."""
+    return signals(
+        "report_review", passed=True, issues=[], suggestions=[], **({"expect": expect} if expect else {})
+    )
+
+
+def finds(*issues: Mapping[str, Any]) -> dict[str, Any]:
+    """A reply that fails a review."""
+    return signals("report_review", passed=False, issues=list(issues), suggestions=[])
+
+
+def issue(
+    file: str, line: int, description: str, suggestion: str, task: str = "", kind: str = "dead-code"
+) -> dict[str, Any]:
+    """A finding."""
+    return {
+        "taskId": task, "file": file, "line": line, "type": kind, "description": description, "suggestion": suggestion,
+    }  # fmt: skip
+
+
+def analyzes() -> dict[str, Any]:
+    """A reply that reports an analysis without verification commands."""
+    return signals("report_analysis", project_type="notes", stack=[], verification_commands=[])
+
+
+def whole_run(**worker_lanes: Sequence[Mapping[str, Any]]) -> dict[str, Sequence[Mapping[str, Any]]]:
+    """The lanes of a one-task run that passes, the Worker's first attempt given or plain."""
+    return {
+        "planner/analysis/1": [analyzes()],
+        "planner/plan/1": [plans("notes")],
+        "worker/notes/1": [writes("notes.txt", "A line.\n"), completes()],
+        "reviewer/notes/*": [passes()],
+        "reviewer/final/*": [passes()],
+        **worker_lanes,
+    }

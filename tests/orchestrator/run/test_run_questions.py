@@ -1,0 +1,246 @@
+"""A Worker's questions, through the real AskUserQuestion of the real CLI, answered by the Developer model."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from scripted import Rehearse, call, completes, says, whole_run, writes
+
+from state.events import (
+    CallEnded,
+    CallStarted,
+    QuestionsAnswered,
+    QuestionsAsked,
+    QuestionsFailed,
+    TaskMerged,
+)
+from state.outcome import Outcome
+from state.records import CallEnd, Role
+
+CHECKED = {"verify": ("true",)}
+
+
+def question(text: str, *labels: str, several: bool = False) -> dict[str, Any]:
+    options = [{"label": label, "description": f"take {label}"} for label in labels]
+    return {"question": text, "header": "Choice", "options": options, "multiSelect": several}
+
+
+def asks(*questions: Mapping[str, Any]) -> dict[str, Any]:
+    return says(call("AskUserQuestion", questions=list(questions)))
+
+
+def answer(text: str, *labels: str, words: str = "") -> dict[str, Any]:
+    return {
+        "question": text, "labels": list(labels), "free_text": words, "reason": "The spec says so.", "reversible": True,
+    }  # fmt: skip
+
+
+def answers(*given: Mapping[str, Any], **reply: Any) -> dict[str, Any]:
+    return {"structured": {"answers": list(given)}, **reply}
+
+
+COLOR, SIZE = (
+    question("Which colour?", "red", "blue"),
+    question("Which sizes?", "small", "large", several=True),
+)
+
+
+def test_each_question_of_a_call_gets_its_own_answer_from_a_model_that_has_the_context(
+    rehearse: Rehearse,
+) -> None:
+    """Field lessons 21, 22, 23."""
+    done = rehearse(
+        whole_run(
+            **{
+                "worker/notes/1": [
+                    {**asks(COLOR, SIZE), "text": "I wonder about colours."},
+                    writes(
+                        "notes.txt",
+                        "blue\n",
+                        expect={
+                            "tool_results_contain": [
+                                '"Which colour?"="blue"',
+                                '"Which sizes?"="small, large"',
+                            ]
+                        },
+                    ),
+                    completes(),
+                ],
+                "developer/notes/1": [
+                    answers(
+                        answer("Which colour?", "blue"),
+                        answer("Which sizes?", "small", "large"),
+                        expect={
+                            "prompt_contains": [
+                                "Create notes.txt",
+                                "Which colour?",
+                                "- red: take red",
+                                "I wonder about colours.",
+                            ],
+                            "anywhere_contains": ["You answer questions."],
+                            "model": "haiku",
+                        },
+                    )
+                ],
+            }
+        ),
+        **CHECKED,
+    )
+    assert done.outcome is Outcome.COMPLETE, done.output
+    given = done.of(QuestionsAnswered)[0]
+    assert [one.labels for one in given.answers] == [("blue",), ("small", "large")]
+    assert "Which colour? → blue" in done.output
+    assert done.view.context.decisions == ["Which colour? → blue", "Which sizes? → small, large"]
+
+
+def test_an_answer_outside_the_options_is_sent_back_to_the_developer_with_what_is_wrong(
+    rehearse: Rehearse,
+) -> None:
+    done = rehearse(
+        whole_run(
+            **{
+                "worker/notes/1": [asks(COLOR), writes("notes.txt", "red\n"), completes()],
+                "developer/notes/1": [
+                    answers(
+                        answer("Which colour?", "red"),
+                        when=["cannot be used", "'green' is none of the options"],
+                    ),
+                    answers(answer("Which colour?", "green")),
+                ],
+            }
+        ),
+        **CHECKED,
+    )
+    assert done.outcome is Outcome.COMPLETE, done.output
+    assert done.of(QuestionsAnswered)[0].answers[0].labels == ("red",)
+
+
+def test_free_text_is_an_answer_where_no_option_fits(rehearse: Rehearse) -> None:
+    done = rehearse(
+        whole_run(
+            **{
+                "worker/notes/1": [
+                    asks(COLOR),
+                    writes("notes.txt", "x\n", expect={"tool_results_contain": ["neither, use none"]}),
+                    completes(),
+                ],
+                "developer/notes/1": [answers(answer("Which colour?", words="neither, use none"))],
+            }
+        ),
+        **CHECKED,
+    )
+    assert done.outcome is Outcome.COMPLETE, done.output
+
+
+def test_a_developer_whose_answers_stay_unusable_fails_the_run_with_the_question_named(
+    rehearse: Rehearse,
+) -> None:
+    done = rehearse(
+        whole_run(
+            **{
+                "worker/notes/1": [asks(COLOR)],
+                "developer/notes/1": [answers(answer("Which colour?", "green"))],
+            }
+        ),
+        **CHECKED,
+    )
+    assert done.outcome is Outcome.FAILED
+    assert "Which colour?" in done.view.ended.cause
+    assert "'green' is none of the options" in done.view.ended.cause
+    assert done.of(TaskMerged) == []
+    ends = [event.end for event in done.of(CallEnded)]
+    assert ends.count(CallEnd.UNUSABLE) == 2
+    assert ends[-1] is CallEnd.INTERRUPTED
+
+
+def test_a_developer_that_cannot_be_reached_fails_the_run_with_the_cause(rehearse: Rehearse) -> None:
+    done = rehearse(whole_run(**{"worker/notes/1": [asks(COLOR)]}), **CHECKED)
+    assert done.outcome is Outcome.FAILED
+    assert "api error" in done.of(QuestionsFailed)[0].cause
+    assert "question could not be answered" in done.view.ended.cause
+
+
+def test_a_second_different_question_is_no_rejection_of_the_first_answer(rehearse: Rehearse) -> None:
+    done = rehearse(
+        whole_run(
+            **{
+                "worker/notes/1": [asks(COLOR), asks(SIZE), writes("notes.txt", "x\n"), completes()],
+                "developer/notes/1": [
+                    answers(answer("Which sizes?", "small"), when="Which sizes?\n"),
+                    answers(answer("Which colour?", "red"), when="Which colour?\n"),
+                ],
+            }
+        ),
+        **CHECKED,
+    )
+    assert done.outcome is Outcome.COMPLETE, done.output
+    assert len(done.of(QuestionsAsked)) == 2
+
+
+def test_two_calls_in_one_message_are_each_answered(rehearse: Rehearse) -> None:
+    both = says(call("AskUserQuestion", questions=[COLOR]), call("AskUserQuestion", questions=[SIZE]))
+    done = rehearse(
+        whole_run(
+            **{
+                "worker/notes/1": [
+                    both,
+                    writes(
+                        "notes.txt",
+                        "x\n",
+                        expect={"tool_results_contain": ['"Which colour?"="red"', '"Which sizes?"="large"']},
+                    ),
+                    completes(),
+                ],
+                "developer/notes/1": [
+                    answers(answer("Which sizes?", "large"), when="## Question 1\n\nWhich sizes?"),
+                    answers(answer("Which colour?", "red"), when="## Question 1\n\nWhich colour?"),
+                ],
+            }
+        ),
+        **CHECKED,
+    )
+    assert done.outcome is Outcome.COMPLETE, done.output
+
+
+def test_each_role_is_given_exactly_its_own_tools(rehearse: Rehearse) -> None:
+    """Field lesson 11: what is offered to the model is read from its requests, not from our own list."""
+    offered = {"tools_offered": ["Bash", "AskUserQuestion", "mcp__sq__task_complete"]}
+    done = rehearse(
+        whole_run(
+            **{
+                "worker/notes/1": [writes("notes.txt", "x\n", expect=offered), completes()],
+                "reviewer/notes/*": [
+                    {
+                        "tools": [
+                            call("Write", file_path="{workspace}/evil.txt", content="x"),
+                            call("mcp__sq__task_complete", summary="", tests=""),
+                        ]
+                    },
+                    {
+                        **says(call("mcp__sq__report_review", passed=True, issues=[]), then="Done."),
+                        "expect": {
+                            "tool_results_contain": [
+                                "No such tool available: Write",
+                                "No such tool available: mcp__sq__task_complete",
+                            ]
+                        },
+                    },
+                ],
+            }
+        ),
+        **CHECKED,
+    )
+    assert done.outcome is Outcome.COMPLETE, done.output
+
+
+def test_an_api_error_that_looks_like_success_is_a_failure_with_its_status(rehearse: Rehearse) -> None:
+    """Field lesson 17: the CLI reports it as `subtype: success`."""
+    lanes = whole_run()
+    del lanes["worker/notes/1"]  # the gateway answers with status 400
+    done = rehearse(lanes, **CHECKED)
+    assert done.outcome is Outcome.FAILED
+    ended = next(
+        event for event in done.of(CallEnded)
+        if event.call_id == next(c.call_id for c in done.of(CallStarted) if c.role is Role.WORKER)
+    )  # fmt: skip
+    assert (ended.end, ended.api_status) == (CallEnd.API_ERROR, 400)
+    assert "400" in done.view.ended.cause

@@ -1,0 +1,190 @@
+"""Reviews: what they find goes back to exactly the right task; silence and prose are no pass."""
+
+from scripted import (
+    Rehearse,
+    analyzes,
+    completes,
+    finds,
+    issue,
+    passes,
+    plans,
+    whole_run,
+    writes,
+)
+
+from state.events import CallStarted, PlanRejected, ReviewUnusable, TaskMerged, TaskReopened
+from state.outcome import Outcome
+
+CHECKED = {"verify": ("true",)}
+
+
+def test_a_failed_review_goes_into_the_retry_prompt_with_place_description_and_fix(
+    rehearse: Rehearse,
+) -> None:
+    done = rehearse(
+        whole_run(
+            **{
+                "reviewer/notes/1": [
+                    finds(issue("notes.txt", 1, "too terse", "say more", kind="over-engineering"))
+                ],
+                "worker/notes/2": [
+                    writes(
+                        "notes.txt",
+                        "More.\n",
+                        expect={
+                            "prompt_contains": [
+                                "Previous Review Feedback",
+                                "notes.txt:1** (over-engineering): too terse",
+                                "Fix: say more",
+                            ]
+                        },
+                    ),
+                    completes(),
+                ],
+            }
+        ),
+        **CHECKED,
+    )
+    assert done.outcome is Outcome.COMPLETE
+    assert done.view.context.review_issues == []
+
+
+def test_final_review_reopens_the_tasks_it_names_and_they_are_built_again(rehearse: Rehearse) -> None:
+    """Field lesson 3; and no task is told another task's issues."""
+    done = rehearse(
+        {
+            "planner/analysis/1": [analyzes()],
+            "planner/plan/1": [plans("one", "two")],
+            "worker/one/1": [writes("one.txt", "1\n"), completes()],
+            "worker/two/1": [writes("two.txt", "2\n"), completes()],
+            "reviewer/one/*": [passes()],
+            "reviewer/two/*": [passes()],
+            "reviewer/final/1": [
+                finds(
+                    issue("one.txt", 1, "one is wrong", "mend one", task="one"),
+                    issue("two.txt", 1, "two is wrong", "mend two"),
+                )
+            ],
+            "worker/one/2": [
+                writes(
+                    "one.txt",
+                    "one\n",
+                    expect={
+                        "prompt_contains": ["one is wrong", "mend one"],
+                        "prompt_lacks": ["two is wrong", "two.txt"],
+                    },
+                ),
+                completes(),
+            ],
+            "worker/two/2": [
+                writes(
+                    "two.txt",
+                    "two\n",
+                    expect={"prompt_contains": ["two is wrong"], "prompt_lacks": ["one is wrong"]},
+                ),
+                completes(),
+            ],
+            "reviewer/final/2": [passes()],
+        },
+        **CHECKED,
+    )
+    assert done.outcome is Outcome.COMPLETE, done.output
+    assert [event.task_id for event in done.of(TaskReopened)] == ["one", "two"]
+    assert [event.task_id for event in done.of(TaskMerged)] == ["one", "two", "one", "two"]
+
+
+def test_a_final_review_that_keeps_failing_is_never_complete(rehearse: Rehearse) -> None:
+    again = [writes("notes.txt", "Again.\n"), completes()]
+    done = rehearse(
+        whole_run(
+            **{
+                "worker/notes/2": again,
+                "reviewer/final/*": [finds(issue("notes.txt", 1, "still wrong", "mend it"))],
+            }
+        ),
+        **CHECKED,
+    )
+    assert done.outcome is Outcome.STUCK
+    assert "still wrong" in done.view.ended.cause
+
+
+def test_a_reviewer_that_never_reports_is_asked_once_more_and_then_the_task_is_unverified(
+    rehearse: Rehearse,
+) -> None:
+    """Field lesson 5."""
+    done = rehearse(
+        whole_run(
+            **{"reviewer/notes/*": [{"text": "Looks good to me!"}, {"text": "As I said, it is fine."}]}
+        ),
+        **CHECKED,
+    )
+    assert done.outcome is Outcome.UNVERIFIED
+    assert done.of(TaskMerged) == []
+    assert len(done.of(ReviewUnusable)) == 2
+    assert all("Check agent output format" in event.issue.suggestion for event in done.of(ReviewUnusable))
+
+
+def test_a_reviewer_that_reports_when_asked_once_more_counts(rehearse: Rehearse) -> None:
+    done = rehearse(
+        whole_run(
+            **{"reviewer/notes/*": [{"text": "Let me think."}, passes(prompt_contains=["did not arrive"])]}
+        ),
+        **CHECKED,
+    )
+    assert done.outcome is Outcome.COMPLETE
+
+
+def test_a_review_that_fails_without_naming_an_issue_is_not_sent_to_the_worker(rehearse: Rehearse) -> None:
+    done = rehearse(whole_run(**{"reviewer/notes/*": [finds(), finds()]}), **CHECKED)
+    assert done.outcome is Outcome.UNVERIFIED
+    assert done.of(TaskReopened) == []
+
+
+def test_two_silent_final_reviews_leave_the_run_unverified(rehearse: Rehearse) -> None:
+    done = rehearse(whole_run(**{"reviewer/final/*": [{"text": "Fine."}, {"text": "Fine!"}]}), **CHECKED)
+    assert done.outcome is Outcome.UNVERIFIED
+
+
+def test_revisions_used_up_end_as_stuck(rehearse: Rehearse) -> None:
+    attempts = {f"worker/notes/{n}": [writes("notes.txt", f"Try {n}.\n"), completes()] for n in range(1, 4)}
+    finding = finds(issue("notes.txt", 1, "not yet", "try again"))
+    done = rehearse(whole_run(**attempts, **{"reviewer/notes/*": [finding]}), effort="low", **CHECKED)
+    assert done.outcome is Outcome.STUCK
+    assert "2 revisions" in done.view.tasks["notes"].reason
+
+
+def test_a_retry_that_changes_nothing_is_not_reviewed_again(rehearse: Rehearse) -> None:
+    done = rehearse(
+        whole_run(
+            **{
+                "reviewer/notes/1": [finds(issue("notes.txt", 1, "too terse", "say more"))],
+                "worker/notes/2": [
+                    completes(),
+                    writes(
+                        "notes.txt",
+                        "More.\n",
+                        expect={"prompt_contains": ["Nothing has changed since the review"]},
+                    ),
+                    completes(),
+                ],
+            }
+        ),
+        **CHECKED,
+    )
+    assert done.outcome is Outcome.COMPLETE
+
+
+def test_a_plan_that_does_not_hold_goes_back_and_is_never_built(rehearse: Rehearse) -> None:
+    bad = plans("notes", notes=["nowhere"])
+    good = {**plans("notes"), "expect": {"prompt_contains": ["depends on 'nowhere'"]}}
+    done = rehearse(whole_run(**{"planner/plan/1": [bad, good]}), **CHECKED)
+    assert done.outcome is Outcome.COMPLETE
+    assert len(done.of(PlanRejected)) == 1
+
+
+def test_three_plans_that_do_not_hold_end_the_run_with_the_list(rehearse: Rehearse) -> None:
+    bad = plans("notes", notes=["nowhere"])
+    done = rehearse(whole_run(**{"planner/plan/1": [bad, bad, bad]}))
+    assert done.outcome is Outcome.USAGE
+    assert "depends on 'nowhere'" in done.output
+    assert not [event for event in done.of(CallStarted) if event.role == "worker"]
