@@ -37,15 +37,22 @@ class Platform:
         session_id: str,
         resume: bool,
         cost_before_usd: float,
-        writes: bool = False,
+        temporary: Path | None = None,
     ) -> SessionSpec:
-        """The spec of a session of this lane's role."""
+        """The spec of a session of this lane's role.
+
+        `temporary` is a folder of its own for a role that writes: there and in the workspace it may, nowhere
+        else. Without it the session only reads.
+        """
         policy = Policy(
             tools=tools,
             readable=(workspace,),
-            writable=(workspace,) if writes else (),
+            writable=(workspace, temporary) if temporary else (),
             hidden=self.hidden,
         )
+        environment = self.connection.session_environment(lane)
+        if temporary:
+            environment["TMPDIR"] = str(temporary)
         return SessionSpec(
             role=lane.role,
             workspace=workspace,
@@ -56,7 +63,7 @@ class Platform:
             session_id=session_id,
             resume=resume,
             cost_before_usd=cost_before_usd,
-            environment=self.connection.session_environment(lane),
+            environment=environment,
             launcher=self.launcher,
         )
 

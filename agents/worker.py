@@ -25,11 +25,15 @@ def worker_session(
     task_id: str,
     attempt: int,
     workspace: Path,
+    temporary: Path,
     session_id: str,
     resume: bool,
     cost: float,
 ) -> SessionSpec:
-    """A session for one attempt; `cost` is what the conversation had cost before it is resumed."""
+    """A session for one attempt, with a temporary folder of its own.
+
+    `cost` is what the conversation had cost before it is resumed, in USD.
+    """
     lane = Lane(role=Role.WORKER, task=task_id, attempt=attempt, values={"workspace": str(workspace)})
     return platform.session(
         lane,
@@ -40,7 +44,7 @@ def worker_session(
         session_id=session_id,
         resume=resume,
         cost_before_usd=cost,
-        writes=True,
+        temporary=temporary,
     )
 
 

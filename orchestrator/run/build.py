@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import prompts
 from agents.signals import ITERATION_DONE, TASK_COMPLETE, TASK_STUCK
@@ -76,33 +77,43 @@ async def build(run: Run, task_id: str) -> None:
     """Bring a task from where it is to an accepted claim, or to the event that says why not."""
     task = run.task(task_id)
     await _prepare(run, task)
-    folder = Path(task.worktree)
-    bus = QuestionBus(run, task_id)
-    spec_for = partial(worker_session, run.platform, task_id=task_id, attempt=task.attempt, workspace=folder)
-    async with Conversation(
-        run,
-        role=Role.WORKER,
-        task_id=task_id,
-        attempt=task.attempt,
-        spec_for=spec_for,
-        session_id=task.session_id,
-        questions=bus.callback,
-    ) as talk:
-        while task.stage is Stage.BUILDING:
-            match next_step(run.view, task, run):
-                case Say(prompt):
-                    await talk.ask(prompt, iteration=task.iteration + 1)
-                case Measure():
-                    tree = await snapshot(folder)
-                    run.record(
-                        IterationMeasured(
-                            task_id=task_id, attempt=task.attempt, iteration=task.iteration, tree=tree
-                        )
-                    )
-                case CheckClaim():
-                    await check_completion(run, task)
-                case GiveUp(event):
-                    run.record(event)
+    with TemporaryDirectory(prefix="sq-", ignore_cleanup_errors=True) as temporary:
+        spec_for = partial(
+            worker_session,
+            run.platform,
+            task_id=task_id,
+            attempt=task.attempt,
+            workspace=Path(task.worktree),
+            temporary=Path(temporary),
+        )
+        async with Conversation(
+            run,
+            role=Role.WORKER,
+            task_id=task_id,
+            attempt=task.attempt,
+            spec_for=spec_for,
+            session_id=task.session_id,
+            questions=QuestionBus(run, task_id).callback,
+        ) as talk:
+            await _attempt(run, task, talk)
+
+
+async def _attempt(run: Run, task: TaskView, talk: Conversation) -> None:
+    task_id = task.task.id
+    while task.stage is Stage.BUILDING:
+        match next_step(run.view, task, run):
+            case Say(prompt):
+                await talk.ask(prompt, iteration=task.iteration + 1)
+            case Measure():
+                tree = await snapshot(Path(task.worktree))
+                measured = IterationMeasured(
+                    task_id=task_id, attempt=task.attempt, iteration=task.iteration, tree=tree
+                )
+                run.record(measured)
+            case CheckClaim():
+                await check_completion(run, task)
+            case GiveUp(event):
+                run.record(event)
 
 
 async def _prepare(run: Run, task: TaskView) -> None:

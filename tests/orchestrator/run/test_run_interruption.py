@@ -1,0 +1,128 @@
+"""Ctrl-C and SIGTERM: the state is saved, nothing stays alive, and the run goes on later."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from scripted import SPEC, call, whole_run
+
+from state.errors import UsageError
+from state.events import MessageReceived
+from state.journal import JournalReader
+from state.paths import StateFolder
+from state.records import MessageKind
+
+BASE = [sys.executable, "-I", "-m", "orchestrator.cli"]
+
+
+@pytest.fixture
+def working(repository: Path, tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
+    """An sq whose Worker has just started a command that takes a minute."""
+    lanes: dict[str, Any] = dict(whole_run())
+    slow = {
+        "tools": [
+            call(
+                "Bash",
+                command="test -e done || { touch done; exec python3 -c 'import time; time.sleep(60)'; }",
+            )
+        ]
+    }
+    lanes["worker/notes/1"] = [slow, *lanes["worker/notes/1"]]
+    scenario, spec = tmp_path / "scenario.yaml", tmp_path / "spec.md"
+    scenario.write_text(yaml.safe_dump({"scenario": 1, "description": "slow", "lanes": lanes}))
+    spec.write_text(SPEC)
+    command = [*BASE, "--spec", str(spec), "--plain", "--rehearse", str(scenario), "--verify", "true"]
+    process = subprocess.Popen(
+        command,
+        cwd=repository,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,
+    )
+    wait_for_tool_call(repository, "Bash")
+    yield process
+    if process.poll() is None:
+        process.kill()
+        process.communicate()
+
+
+def wait_for_tool_call(repository: Path, tool: str) -> None:
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        time.sleep(0.05)
+        try:
+            with JournalReader(StateFolder(repository / ".sq").find(None)) as journal:
+                events = [stored.event for stored in journal.read()]
+        except UsageError:
+            continue
+        if any(
+            isinstance(event, MessageReceived)
+            and event.message.kind is MessageKind.TOOL_CALL
+            and event.message.tool == tool
+            for event in events
+        ):
+            return
+    raise AssertionError("the worker never called the tool")
+
+
+def processes_below(run_folder: Path) -> list[str]:
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            if f"CLAUDE_CONFIG_DIR={run_folder}".encode() in (process / "environ").read_bytes():
+                found.append(process.name)
+        except OSError:
+            continue
+    return found
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_one_signal_saves_the_state_exits_130_and_tells_how_to_go_on(
+    working: subprocess.Popen[str], repository: Path, number: signal.Signals
+) -> None:
+    os.killpg(working.pid, number)  # as a terminal does: to everything in the foreground
+    output, _ = working.communicate(timeout=30)
+    run_folder = StateFolder(repository / ".sq").find(None)
+    assert working.returncode == 130, output
+    assert f"sq resume {run_folder.name}" in output
+    assert "Traceback" not in output
+    assert processes_below(run_folder) == []
+
+    resumed = subprocess.run(
+        [*BASE, "resume", "--plain"], cwd=repository, capture_output=True, text=True, check=False, timeout=60
+    )
+    assert resumed.returncode == 0, resumed.stdout + resumed.stderr
+    assert (repository / "notes.txt").exists()
+
+
+def test_a_second_signal_ends_at_once_and_leaves_nothing(
+    working: subprocess.Popen[str], repository: Path
+) -> None:
+    os.killpg(working.pid, signal.SIGINT)
+    os.killpg(working.pid, signal.SIGINT)
+    output, _ = working.communicate(timeout=10)
+    assert working.returncode == 130, output
+    deadline = time.monotonic() + 2
+    while (
+        left := processes_below(StateFolder(repository / ".sq").find(None))
+    ) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert left == []
+
+
+def test_a_run_that_is_being_worked_on_is_not_resumed_beside_itself(
+    working: subprocess.Popen[str], repository: Path
+) -> None:
+    second = subprocess.run(
+        [*BASE, "resume", "--plain"], cwd=repository, capture_output=True, text=True, check=False, timeout=60
+    )
+    assert second.returncode == 2
+    assert "another sq process" in second.stderr
