@@ -50,7 +50,7 @@ class Lane:
 class ApiAccess:
     """What an API client needs. `base_url` None: the real API."""
 
-    key: str
+    key: str = field(repr=False)
     base_url: str | None
 
 
@@ -158,8 +158,25 @@ class RehearsalConnection:
         return self.gateway.lane_url(lane.role, lane.task, lane.attempt, lane.values)
 
 
+def find_credentials(environ: Mapping[str, str], *, cli: Path) -> Credentials:
+    """Which right to ask a model the user has: a key first, else a login of the CLI.
+
+    Raises:
+        UsageError: neither; says how to get one, and how to rehearse without.
+    """
+    if environ.get("ANTHROPIC_API_KEY"):
+        return Credentials.API_KEY
+    if is_signed_in(cli, environ):
+        return Credentials.CLI_LOGIN
+    raise UsageError(
+        "no credentials: ANTHROPIC_API_KEY is not set and nobody is signed in to Claude Code. "
+        f"Set the key (export ANTHROPIC_API_KEY=…) or sign in (`{cli} auth login`). "
+        "To see a run without either: `sq demo`"
+    )
+
+
 def find_connection(environ: Mapping[str, str], *, cli: Path, config_dir: Path) -> Connection:
-    """The connection that the user's environment allows: a key first, else a login.
+    """The connection that the user's credentials allow.
 
     Args:
         environ: the environment sq was started with.
@@ -167,22 +184,17 @@ def find_connection(environ: Mapping[str, str], *, cli: Path, config_dir: Path) 
         config_dir: a configuration folder of the run's own, used with a key.
 
     Raises:
-        UsageError: neither; says how to get one, and how to rehearse without.
+        UsageError: as `find_credentials`.
     """
-    if key := environ.get("ANTHROPIC_API_KEY"):
-        return KeyConnection(key=key, config_dir=config_dir, base_url=environ.get("ANTHROPIC_BASE_URL"))
-    if is_signed_in(cli, environ):
-        kept = {
-            name: value
-            for name, value in environ.items()
-            if name.startswith(("ANTHROPIC_", "CLAUDE_CODE_OAUTH", "CLAUDE_CODE_USE_", "CLAUDE_CONFIG_DIR"))
-        }
-        return LoginConnection(kept=kept)
-    raise UsageError(
-        "no credentials: ANTHROPIC_API_KEY is not set and nobody is signed in to Claude Code. "
-        f"Set the key (export ANTHROPIC_API_KEY=…) or sign in (`{cli} auth login`). "
-        "To see a run without either: `sq demo`"
-    )
+    if find_credentials(environ, cli=cli) is Credentials.API_KEY:
+        key, base_url = environ["ANTHROPIC_API_KEY"], environ.get("ANTHROPIC_BASE_URL")
+        return KeyConnection(key=key, config_dir=config_dir, base_url=base_url)
+    kept = {
+        name: value
+        for name, value in environ.items()
+        if name.startswith(("ANTHROPIC_", "CLAUDE_CODE_OAUTH", "CLAUDE_CODE_USE_", "CLAUDE_CONFIG_DIR"))
+    }
+    return LoginConnection(kept=kept)
 
 
 def is_signed_in(cli: Path, environ: Mapping[str, str]) -> bool:
@@ -197,5 +209,5 @@ def is_signed_in(cli: Path, environ: Mapping[str, str]) -> bool:
             check=False,
         )
         return json.loads(status.stdout).get("loggedIn") is True
-    except (OSError, ValueError, subprocess.TimeoutExpired):
+    except (OSError, ValueError, AttributeError, subprocess.TimeoutExpired):
         return False

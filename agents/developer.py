@@ -43,17 +43,17 @@ def questions_in(arguments: object) -> tuple[Question, ...] | str:
         return "the call holds no questions: pass a list of 1 to 4"
     questions = []
     for item in listed:
-        text = str(item.get("question") or "").strip() if isinstance(item, dict) else ""
-        if not text:
+        text = str(item.get("question") or "") if isinstance(item, dict) else ""
+        if not text.strip():
             return "a question is empty: say what you need to know"
-        options = item.get("options") or []
+        options = item.get("options")
         questions.append(
             Question(
-                text=text,
+                text=text,  # as it is: the CLI finds the answer by it
                 header=str(item.get("header") or ""),
                 options=tuple(
                     QuestionOption(label=str(one["label"]), description=str(one.get("description") or ""))
-                    for one in options
+                    for one in (options if isinstance(options, list) else [])
                     if isinstance(one, dict) and one.get("label")
                 ),
                 multi_select=item.get("multiSelect") is True,
@@ -100,7 +100,10 @@ def read_answers(data: dict[str, Any] | None, questions: Sequence[Question]) -> 
     if len(given) != len(questions):
         return f"{len(questions)} question(s) were asked and {len(given)} answered: answer each one, in order"
     answers = []
-    for question, answer in zip(questions, given, strict=True):
+    for question, answer in zip(questions, _in_order(given, questions), strict=True):
+        others = {other.text.strip() for other in questions} - {question.text.strip()}
+        if answer.question.strip() in others:
+            return f"{question.text!r}: your answer names {answer.question!r} instead; answer each question once"
         if problem := _problem_of(question, answer):
             return f"{question.text!r}: {problem}"
         answers.append(
@@ -113,6 +116,13 @@ def read_answers(data: dict[str, Any] | None, questions: Sequence[Question]) -> 
             )
         )
     return tuple(answers)
+
+
+def _in_order(given: Sequence[_Answer], questions: Sequence[Question]) -> Sequence[_Answer]:
+    """The answers in the order of the questions that they name; as they came where they name others."""
+    named = {answer.question.strip(): answer for answer in given}
+    asked = [question.text.strip() for question in questions]
+    return [named[text] for text in asked] if set(asked) == set(named) and len(named) == len(given) else given
 
 
 def _problem_of(question: Question, answer: _Answer) -> str:

@@ -20,6 +20,7 @@ WORKER_TOOLS = ("Bash", *READ_TOOLS, "Edit", "Write", "AskUserQuestion")
 SIGNAL_PREFIX = "mcp__sq__"
 
 _PATH_FIELDS = ("file_path", "notebook_path", "path")
+_WILDCARD = re.compile(r"[*?\[{]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,12 +45,17 @@ class Policy:
         if tool == "Bash":
             return _judge_command(str(arguments.get("command", "")), self.hidden)
         paths = [str(arguments[field]) for field in _PATH_FIELDS if arguments.get(field)]
+        if tool == "Glob":  # its pattern may be a path as well, absolute or upwards
+            fixed = _WILDCARD.split(str(arguments.get("pattern", "")), maxsplit=1)[0]
+            paths.append(str(Path(str(arguments.get("path") or ""), fixed)))
         refusals = (self._judge_path(path, writing=tool in WRITE_TOOLS) for path in paths)
         return next((refusal for refusal in refusals if refusal), None)
 
     def _judge_path(self, value: str, *, writing: bool) -> str | None:
-        # Links are followed first: a link inside the workspace may point out of it.
-        path = Path(os.path.realpath(self.readable[0] / Path(value).expanduser()))
+        try:  # links are followed first: a link inside the workspace may point out of it
+            path = Path(os.path.realpath(self.readable[0] / Path(value).expanduser()))
+        except (ValueError, RuntimeError):  # a NUL character, the home of a user that there is not
+            return f"{value!r} is no path; give one inside {self.readable[0]}"
         if any(_inside(path, folder) for folder in self.hidden):
             return f"{value} belongs to sq's own state, which agents cannot see"
         if writing and not any(_inside(path, folder) for folder in self.writable):
@@ -69,7 +75,7 @@ def protected_path(relative: str) -> str | None:
 
 def _judge_command(command: str, hidden: Sequence[Path]) -> str | None:
     for folder in hidden:
-        if str(folder) in command:
+        if re.search(rf"{re.escape(str(folder))}(?![\w-])", command):
             return f"{folder} belongs to sq's own state, which agents cannot see"
     for rule in _rules()["bash"]:
         if re.search(rule["pattern"], command):

@@ -28,7 +28,8 @@ _BY_STOP_REASON = {"refusal": CallEnd.REFUSED, "max_tokens": CallEnd.TRUNCATED}
 
 def end_of(result: "ResultMessage") -> CallEnd:
     """How the exchange ended. Completed only if nothing says otherwise."""
-    if not result.is_error and result.api_error_status is None:
+    # An older CLI, as PATH may hold, reports `error_max_turns` with `is_error` false.
+    if not result.is_error and result.api_error_status is None and result.subtype == "success":
         reason = result.terminal_reason
         if reason in {None, "completed"}:
             return CallEnd.COMPLETED

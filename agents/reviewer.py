@@ -108,12 +108,14 @@ def unusable_issue(problem: str) -> ReviewIssue:
 
 
 def _json_in(output: str) -> dict[str, Any] | None:
+    """The object that reports: the first with `passed`, since a reviewer may quote other JSON before it."""
     between = output[output.find("{") : output.rfind("}") + 1]
+    found = []
     for candidate in (output, *_BLOCK.findall(output), between):
         try:
             data = json.loads(candidate)
         except ValueError:
             continue
         if isinstance(data, dict):
-            return data
-    return None
+            found.append(data)
+    return next((data for data in found if "passed" in data), found[0] if found else None)

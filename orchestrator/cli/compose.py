@@ -10,18 +10,27 @@ import signal
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 
 import anyio
 import structlog
 
 from agents.claude_code import find_cli
-from agents.connection import Connection, Credentials, RehearsalConnection, find_connection
+from agents.concurrency import task_group
+from agents.connection import (
+    Connection,
+    Credentials,
+    RehearsalConnection,
+    find_connection,
+    find_credentials,
+)
 from agents.gateway.scenario import load_scenario
-from agents.gateway.server import Gateway, serve_scenario
+from agents.gateway.server import serve_scenario
 from agents.platform import make_platform
-from agents.process import detect_containment
+from agents.process import Containment, detect_containment
 from orchestrator.cli.logging import log_to
+from orchestrator.cli.spec_file import read_spec
 from orchestrator.cli.version import sq_version
 from orchestrator.git.command import git_version
 from orchestrator.git.repository import Repository, base_commit, find_repository, ignore_locally, uncommitted
@@ -30,7 +39,7 @@ from orchestrator.run.record import Limits, Run
 from orchestrator.views.console import Mode, present
 from state.errors import UsageError
 from state.events import RunResumed, RunStarted
-from state.fold import RunView, fold
+from state.fold import fold
 from state.journal import Journal
 from state.outcome import Outcome
 from state.paths import StateFolder, worktree_root
@@ -41,6 +50,7 @@ log = structlog.get_logger(__name__)
 
 SCENARIO = "scenario.yaml"
 LEDGER = "rehearsal.jsonl"
+_LAST_LINES_S = 5  # how long the display may take to show the last events
 OpenJournal = Callable[..., Journal]
 
 
@@ -56,13 +66,18 @@ class RunRequest:
     state_dir: Path | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Surroundings:
     """What a run is given from outside; a test's fault injection comes in here, as another journal."""
 
     environ: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
     open_journal: OpenJournal = Journal
     mode: Mode = Mode.PLAIN
+
+    @cached_property
+    def containment(self) -> Containment:
+        """How process trees are ended here; looked at once."""
+        return detect_containment(self.environ)
 
 
 def run_new(request: RunRequest, surroundings: Surroundings) -> Outcome:
@@ -93,31 +108,6 @@ def run_again(run_folder: Path, surroundings: Surroundings) -> Outcome:
     return anyio.run(_again, run_folder, surroundings)
 
 
-def read_spec(path: Path) -> str:
-    """The text of a spec.
-
-    Raises:
-        UsageError: missing, a folder, empty, binary or not UTF-8; names the file.
-    """
-    try:
-        data = path.read_bytes()
-    except FileNotFoundError:
-        raise UsageError(f"--spec {path}: there is no such file") from None
-    except OSError as error:
-        raise UsageError(f"--spec {path}: cannot be read: {error.strerror}") from error
-    if b"\0" in data:
-        raise UsageError(f"--spec {path}: this is a binary file; a spec is Markdown text")
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise UsageError(
-            f"--spec {path}: not UTF-8 (byte {error.start} is {data[error.start]:#04x}); save it as UTF-8"
-        ) from error
-    if not text.strip():
-        raise UsageError(f"--spec {path}: the file is empty; write down what should be built")
-    return text
-
-
 def _import_sdks() -> None:
     import anthropic  # noqa: F401
     import claude_agent_sdk  # noqa: F401
@@ -126,40 +116,35 @@ def _import_sdks() -> None:
 async def _new(request: RunRequest, spec_text: str, surroundings: Surroundings) -> Outcome:
     repository = await find_repository(request.folder)
     state = StateFolder(request.state_dir or repository.root / ".sq")
-    not_dirt = [request.spec, state.root]
-    base = await base_commit(
-        repository, not_dirt=[*not_dirt, *([request.rehearse] if request.rehearse else [])]
+    not_dirt = [request.spec, state.root, *([request.rehearse] if request.rehearse else [])]
+    base = await base_commit(repository, not_dirt=not_dirt)
+    rehearsed = request.rehearse is not None
+    credentials = (
+        Credentials.REHEARSAL if rehearsed else find_credentials(surroundings.environ, cli=find_cli())
     )
-    containment = detect_containment(surroundings.environ)
     run_id, run_folder = state.new_run()
-    try:
-        await ignore_locally(repository, state.root)
-        if request.rehearse:
-            shutil.copyfile(request.rehearse, run_folder / SCENARIO)
-        credentials = _credentials(run_folder, surroundings.environ, rehearsed=request.rehearse is not None)
-        started = RunStarted(
-            run_id=run_id,
-            spec_name=str(request.spec),
-            spec_text=spec_text,
-            repository=str(repository.root),
-            worktrees=str(worktree_root(repository.root, run_id)),
-            base_commit=base,
-            base_branch=repository.branch,
-            effort=request.effort,
-            verify=request.verify,
-            rehearsal=str(request.rehearse) if request.rehearse else None,
-            credentials=credentials,
-            containment=containment,
-            sq_version=sq_version(),
-            notes=await _notes(repository, not_dirt),
-        )
-        with surroundings.open_journal(run_folder, redact=redactor(surroundings.environ)) as journal:
-            journal.append(started)
-            return await _drive(journal, run_folder, surroundings, shown_from=0)
-    except UsageError:  # nothing was begun: leave no empty run behind
-        if not (run_folder / "journal.db").exists():
-            shutil.rmtree(run_folder, ignore_errors=True)
-        raise
+    await ignore_locally(repository, state.root)
+    if request.rehearse:
+        shutil.copyfile(request.rehearse, run_folder / SCENARIO)
+    started = RunStarted(
+        run_id=run_id,
+        spec_name=str(request.spec),
+        spec_text=spec_text,
+        repository=str(repository.root),
+        worktrees=str(worktree_root(repository.root, run_id)),
+        base_commit=base,
+        base_branch=repository.branch,
+        effort=request.effort,
+        verify=request.verify,
+        rehearsal=str(request.rehearse) if request.rehearse else None,
+        credentials=credentials,
+        containment=surroundings.containment,
+        sq_version=sq_version(),
+        notes=await _notes(repository, not_dirt),
+    )
+    with surroundings.open_journal(run_folder, redact=redactor(surroundings.environ)) as journal:
+        journal.append(started)
+        return await _drive(journal, started, run_folder, surroundings, shown_from=0)
 
 
 async def _again(run_folder: Path, surroundings: Surroundings) -> Outcome:
@@ -174,9 +159,8 @@ async def _again(run_folder: Path, surroundings: Surroundings) -> Outcome:
             raise UsageError(f"run {run_folder.name} was killed before it began; begin it anew")
         if not Path(view.started.repository).is_dir():
             raise UsageError(f"the repository of this run, {view.started.repository}, is gone")
-        shown_from = view.last_seq
-        journal.append(RunResumed(containment=detect_containment(surroundings.environ)))
-        return await _drive(journal, run_folder, surroundings, shown_from=shown_from)
+        journal.append(RunResumed(containment=surroundings.containment))
+        return await _drive(journal, view.started, run_folder, surroundings, shown_from=view.last_seq)
 
 
 async def _notes(repository: Repository, not_dirt: list[Path]) -> tuple[str, ...]:
@@ -191,55 +175,54 @@ async def _notes(repository: Repository, not_dirt: list[Path]) -> tuple[str, ...
     return tuple(notes)
 
 
-def _credentials(run_folder: Path, environ: Mapping[str, str], *, rehearsed: bool) -> Credentials:
-    if rehearsed:
-        return Credentials.REHEARSAL
-    return find_connection(environ, cli=find_cli(), config_dir=run_folder / "claude").credentials
-
-
 async def _drive(
-    journal: Journal, run_folder: Path, surroundings: Surroundings, *, shown_from: int
+    journal: Journal, started: RunStarted, run_folder: Path, surroundings: Surroundings, *, shown_from: int
 ) -> Outcome:
-    """Work on a run while it is shown and signals are heard."""
-    before = fold(stored for stored in journal.read() if stored.seq <= shown_from)
+    """Work on a run while it is shown and signals are heard; events up to `shown_from` are not shown."""
     async with AsyncExitStack() as stack:
         stack.enter_context(log_to(run_folder / "sq.log", redact=redactor(surroundings.environ)))
-        connection = await stack.enter_async_context(_connected(journal, run_folder, surroundings))
-        run = _run(journal, run_folder, surroundings, connection)
-        stop = StopRequest()
-        outcome = Outcome.FAILED
-        async with anyio.create_task_group() as tasks:
+        connection = await stack.enter_async_context(_connected(started, run_folder, surroundings))
+        run = _run(journal, started, run_folder, surroundings, connection)
+        stop, shown = StopRequest(), anyio.Event()
+        async with task_group() as tasks:
             tasks.start_soon(_heed_signals, stop)
-            shown = anyio.Event()
-            tasks.start_soon(_show, journal, surroundings.mode, shown_from, before, shown)
+            tasks.start_soon(_show, journal, surroundings.mode, shown_from, shown)
             try:
                 outcome = await work_until_stopped(run, stop)
-                with anyio.move_on_after(5):
+                with anyio.move_on_after(_LAST_LINES_S):
                     await shown.wait()
             finally:
                 tasks.cancel_scope.cancel()
     return outcome
 
 
-async def _show(journal: Journal, mode: Mode, after: int, view: RunView, shown: anyio.Event) -> None:
-    await present(journal, mode, after=after, view=view)
+async def _show(journal: Journal, mode: Mode, after: int, shown: anyio.Event) -> None:
+    view = fold(stored for stored in journal.read() if stored.seq <= after)
+    try:
+        await present(journal, mode, after=after, view=view)
+    except BrokenPipeError:  # whoever watched has gone (`sq run … | head`); the run goes on
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     shown.set()
 
 
-def _run(journal: Journal, run_folder: Path, surroundings: Surroundings, connection: Connection) -> Run:
-    started = fold(journal.read()).started
-    assert started is not None  # noqa: S101  the callers have looked
+def _run(
+    journal: Journal,
+    started: RunStarted,
+    run_folder: Path,
+    surroundings: Surroundings,
+    connection: Connection,
+) -> Run:
     effort = effort_named(started.effort)
+    state_root = run_folder.parents[1]
     platform = make_platform(
         connection,
         cli=find_cli(),
         run_folder=run_folder,
-        containment=detect_containment(surroundings.environ),
+        containment=surroundings.containment,
         models={role: model_named(alias) for role, alias in effort.models.items()},
         environ=surroundings.environ,
-        hidden=(run_folder.parents[1],),
+        hidden=(state_root,),
     )
-    spec = Path(started.spec_name)
     rehearsal = [Path(started.rehearsal)] if started.rehearsal else []
     return Run(
         journal=journal,
@@ -248,23 +231,20 @@ def _run(journal: Journal, run_folder: Path, surroundings: Surroundings, connect
         effort=effort,
         limits=Limits(),
         environ=surroundings.environ,
-        not_dirt=[spec, run_folder.parents[1], *rehearsal],
+        not_dirt=[Path(started.spec_name), state_root, *rehearsal],
     )
 
 
 @asynccontextmanager
 async def _connected(
-    journal: Journal, run_folder: Path, surroundings: Surroundings
+    started: RunStarted, run_folder: Path, surroundings: Surroundings
 ) -> AsyncIterator[Connection]:
-    started = fold(journal.read()).started
-    assert started is not None  # noqa: S101  the callers have looked
     config_dir = run_folder / "claude"
     config_dir.mkdir(mode=0o700, exist_ok=True)
     if started.rehearsal is None:
         yield find_connection(surroundings.environ, cli=find_cli(), config_dir=config_dir)
         return
     scenario = load_scenario(run_folder / SCENARIO)
-    gateway: Gateway
     async with serve_scenario(scenario, run_id=started.run_id, ledger=run_folder / LEDGER) as gateway:
         yield RehearsalConnection(gateway=gateway, config_dir=config_dir)
 

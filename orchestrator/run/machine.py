@@ -9,6 +9,7 @@ from enum import StrEnum
 import anyio
 import structlog
 
+from agents.concurrency import task_group
 from orchestrator.git.workspace import ensure_branch, ensure_worktree, run_branch
 from orchestrator.run import finish
 from orchestrator.run.analyze import analyze
@@ -94,7 +95,7 @@ async def work(run: Run) -> Outcome:
 async def work_until_stopped(run: Run, stop: "StopRequest") -> Outcome:
     """As `work`; when a stop is asked for, sessions are closed, the state is saved, and it ends there."""
     outcome = Outcome.INTERRUPTED
-    async with anyio.create_task_group() as tasks:
+    async with task_group() as tasks:
 
         async def watch() -> None:
             await stop.wait()
