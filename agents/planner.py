@@ -7,9 +7,9 @@ import msgspec
 
 import prompts
 from agents.connection import Lane
+from agents.exchange import SessionSpec
 from agents.permissions import READ_TOOLS
 from agents.platform import Platform
-from agents.session import SessionSpec
 from agents.signals import REPORT_ANALYSIS, SIGNALS, SUBMIT_PLAN
 from state.records import Analysis, Plan, Role
 

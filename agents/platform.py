@@ -6,9 +6,9 @@ from pathlib import Path
 
 from agents.ask import ApiAsker, Asker, CliAsker
 from agents.connection import Connection, Lane
+from agents.exchange import SessionSpec
 from agents.permissions import Policy
 from agents.process import Containment, write_launcher
-from agents.session import SessionSpec
 from agents.signals import SignalTool
 from state.presets import Model
 from state.records import Role

@@ -8,9 +8,9 @@ from typing import Any
 
 import prompts
 from agents.connection import Lane
+from agents.exchange import SessionSpec
 from agents.permissions import READ_TOOLS
 from agents.platform import Platform
-from agents.session import SessionSpec
 from agents.signals import SIGNALS
 from state.presets import ReviewDepth
 from state.records import IssueType, ReviewIssue, ReviewReport, Role

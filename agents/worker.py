@@ -5,9 +5,9 @@ from pathlib import Path
 
 import prompts
 from agents.connection import Lane
+from agents.exchange import SessionSpec
 from agents.permissions import WORKER_TOOLS
 from agents.platform import Platform
-from agents.session import SessionSpec
 from agents.signals import ITERATION_DONE, SIGNALS, TASK_COMPLETE, TASK_STUCK
 from state.records import Role
 

@@ -21,7 +21,12 @@ from agents.gateway.conversation import Entry, Prompt, Result, Said
 from agents.gateway.script import Reply
 
 _OUR_ID = re.compile(r"toolu_sq_(\d+)_(\d+)_(\d+)")
-_INTERRUPTED = "[Tool call interrupted"  # the CLI's repair of a call whose result a crash took
+# What stands where a crash took a call's result: the CLI's repair when it resumes, and what the CLI itself
+# writes in the moment between the end of its parent and its own.
+_INTERRUPTED = re.compile(
+    r"\[Tool call interrupted|The user doesn't want to proceed with this tool use|"
+    r"Tool permission request failed|.*Stream closed|.*Connection closed"
+)
 _CONTINUATIONS = (  # asked by the CLI inside an exchange: newest prompt, but not an instruction of its own
     "Stop hook feedback:",
     "[structured-output-enforce]",
@@ -211,4 +216,4 @@ class _Walk:
     def _complete(self, given: _Given) -> bool:
         """Whether every call of `given` has a result that no crash took."""
         ids = [tool_id(given.due, tool) for tool in range(1, len(self._reply(given).tools) + 1)]
-        return all(not self._results.get(each, _INTERRUPTED).startswith(_INTERRUPTED) for each in ids)
+        return all(each in self._results and not _INTERRUPTED.match(self._results[each]) for each in ids)

@@ -192,8 +192,9 @@ async def _repository_and_state(state: Path) -> list[Check]:
         advice = "go to a repository, or make this folder one, before `sq --spec`; `sq demo` makes its own"
         return [warn("repository", none, advice), _state(state, ignored=None)]
     ignored = None
-    if state.is_relative_to(repository.root):
-        relative = state.relative_to(repository.root).as_posix()
+    real = Path(os.path.realpath(state))
+    if real.is_relative_to(repository.root):  # with a slash: it may not be there yet, and a folder is meant
+        relative = f"{real.relative_to(repository.root).as_posix()}/"
         ignored = await git_succeeds(repository.root, "check-ignore", "--quiet", relative)
     try:
         looked_at = await _repository(repository, state)

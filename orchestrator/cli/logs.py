@@ -45,6 +45,7 @@ def command(run: str | None, prompts: bool, follow: bool, as_json: bool, state_d
                 last = stored.seq
             if follow:
                 _follow(journal, folder, last, show)
+                _say_if_killed(journal, folder)
     return 0
 
 
@@ -100,3 +101,14 @@ def _follow(journal: "JournalReader", folder: Path, after: int, show: "Callable[
     anyio.run(until_left)
     for stored in journal.read(after):
         show(stored)
+
+
+def _say_if_killed(journal: "JournalReader", folder: Path) -> None:
+    from state.fold import fold
+
+    view = fold(journal.read())
+    if view.started and not (view.ended or view.interrupted_by):
+        how = f"go on with it: sq resume {folder.name}"
+        click.echo(
+            f"sq: no process works on run {folder.name} any more, and it has not ended; {how}", err=True
+        )

@@ -12,15 +12,8 @@ from typing import Protocol, Self
 import structlog
 
 import prompts
-from agents.session import (
-    Exchange,
-    Listener,
-    OnQuestions,
-    Session,
-    SessionSpec,
-    SessionStartError,
-    open_session,
-)
+from agents.exchange import Exchange, Listener, OnQuestions, SessionSpec, SessionStartError
+from agents.session import Session, open_session
 from orchestrator.run.record import Run
 from state.events import (
     ActionRefused,

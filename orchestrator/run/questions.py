@@ -5,6 +5,7 @@ together, has 60 s. Asked and answered are events; an answer that was paid for b
 for again.
 """
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -17,7 +18,7 @@ from agents.developer import (
     questions_in,
     read_answers,
 )
-from agents.session import OnQuestions, Unanswered
+from agents.exchange import OnQuestions, Unanswered
 from orchestrator.run.record import Run
 from state.events import (
     CallEnded,
@@ -124,7 +125,7 @@ class QuestionBus:
             cost_usd=reply.cost_usd,
             usage=reply.usage,
             seconds=reply.seconds,
-            answer=str(reply.answer or ""),
+            answer=json.dumps(reply.answer, ensure_ascii=False) if reply.answer else "",
         )
         return call, ended, answers
 

@@ -3,6 +3,7 @@
 import json
 import sys
 from collections.abc import AsyncIterator
+from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol, Self
 
@@ -16,6 +17,7 @@ from state.journal import Stored
 if TYPE_CHECKING:
     from rich.table import Table
 
+_WORTH_TELLING = timedelta(seconds=5)  # silence shorter than this is nothing to look at
 _STYLES = {
     Stage.MERGED: "green",
     Stage.STUCK: "red",
@@ -94,14 +96,15 @@ class _Plain:
 
 
 class _Live:
-    """The lines scroll; below them stands a table of the tasks and the cost."""
+    """The lines scroll; below them stands a table of the tasks, redrawn as time passes."""
 
     def __init__(self) -> None:
         from rich.console import Console
         from rich.live import Live
 
+        self._view = RunView()
         self._console = Console(highlight=False)
-        self._live = Live(console=self._console, auto_refresh=True, refresh_per_second=4, transient=False)
+        self._live = Live(console=self._console, get_renderable=self._picture, refresh_per_second=4)
 
     def __enter__(self) -> Self:
         self._live.__enter__()
@@ -111,18 +114,20 @@ class _Live:
         self._live.__exit__(None, None, None)
 
     def show(self, view: RunView, stored: Stored) -> None:
+        self._view = view
         for line in lines_of(view, stored):
             self._console.print(line, markup=False, soft_wrap=True)
-        if view.tasks:
-            self._live.update(task_table(view))
+
+    def _picture(self) -> "Table | str":
+        return task_table(self._view, datetime.now(UTC)) if self._view.tasks else ""
 
 
-def task_table(view: RunView) -> "Table":
-    """The tasks of a run: where each is, its attempt and iteration, what became of it; the cost below."""
+def task_table(view: RunView, now: datetime) -> "Table":
+    """The tasks of a run: where each is, its attempt and iteration, its open issues; time and cost below."""
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(caption=cost_line(view), caption_justify="left")
+    table = Table(caption=f"{times(view, now)} · {cost_line(view)}", caption_justify="left", min_width=80)
     for column in ("task", "title", "stage", "attempt", "iteration", "issues"):
         table.add_column(column)
     for id_, task in view.tasks.items():
@@ -132,3 +137,21 @@ def task_table(view: RunView) -> "Table":
             Text(id_), Text(task.task.title), stage, str(task.attempt), str(task.iteration), open_issues
         )
     return table
+
+
+def times(view: RunView, now: datetime) -> str:
+    """How long the run has taken, and, while it goes on, how long ago it last gave a sign."""
+    if view.started_at is None or view.last_at is None:
+        return ""
+    until = view.last_at if view.ended else now
+    took = f"{_clock(until - view.started_at)} since the start"
+    quiet = now - view.last_at
+    if view.ended or quiet < _WORTH_TELLING:
+        return took
+    return f"{took}, last sign {_clock(quiet)} ago"
+
+
+def _clock(span: timedelta) -> str:
+    minutes, seconds = divmod(int(span.total_seconds()), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{seconds:02}" if hours else f"{minutes}:{seconds:02}"

@@ -15,11 +15,12 @@ import yaml
 
 from agents.claude_code import find_cli
 from agents.connection import QUIET
+from agents.exchange import Listener, SessionSpec, SessionStartError, Unanswered
 from agents.gateway.scenario import load_scenario
 from agents.gateway.server import Gateway, serve_scenario
 from agents.permissions import WORKER_TOOLS, Policy
 from agents.process import detect_containment, write_launcher
-from agents.session import Listener, SessionSpec, SessionStartError, Unanswered, open_session
+from agents.session import open_session
 from agents.signals import SIGNALS
 from state.errors import JournalError
 from state.records import Answer, CallEnd, Message, MessageKind, Role
@@ -157,11 +158,13 @@ async def test_resuming_an_unknown_conversation_is_a_start_error(tmp_path: Path)
 
 async def test_an_api_error_is_the_end_of_an_exchange_and_not_of_the_session(tmp_path: Path) -> None:
     with anyio.fail_after(LIMIT_S):
-        async with desk_with(tmp_path, {"worker/t1/1": [{"text": "One."}]}) as desk:
-            async with open_session(desk.spec(), Listener()) as session:
-                first = await session.exchange("hello")
-                second = await session.exchange("there is no reply for this")
-                assert not session.is_over
+        async with (
+            desk_with(tmp_path, {"worker/t1/1": [{"text": "One."}]}) as desk,
+            open_session(desk.spec(), Listener()) as session,
+        ):
+            first = await session.exchange("hello")
+            second = await session.exchange("there is no reply for this")
+            assert not session.is_over
     assert (first.end, second.end, second.api_status) == (CallEnd.COMPLETED, CallEnd.API_ERROR, 400)
     assert "sq rehearsal" in second.detail
 
@@ -234,6 +237,10 @@ async def test_time_spent_answering_a_question_is_not_the_sessions_silence(tmp_p
 async def test_a_listener_that_fails_ends_the_exchange_with_its_own_error(tmp_path: Path) -> None:
     def full_disk(message: Message) -> None:
         raise JournalError("the disk is full")
+
+    async def talk(desk: Desk) -> None:
+        async with open_session(desk.spec(), Listener(on_message=full_disk)) as session:
+            await session.exchange("go")
 
     lanes = {
         "worker/t1/1": [{"text": "I begin.", "tools": [call("Bash", command="true")]}, {"text": "Done."}]

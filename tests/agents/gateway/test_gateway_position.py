@@ -117,6 +117,19 @@ def test_an_interrupted_reply_is_given_again_to_a_resumption():
     assert due([calls(), says("b")], *entries) == reply(1, repeat=1)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The user doesn't want to proceed with this tool use. The tool use was rejected (eg. if it was ...",
+        "Tool permission request failed: AbortError: Stream closed",
+        "MCP error: Stream closed",
+    ],
+)
+def test_what_the_cli_writes_while_it_dies_with_its_parent_is_an_interruption_too(text):
+    entries = DO_IT, called(1), result(1, text=text), RESUMED
+    assert due([calls(), says("b")], *entries) == reply(1, repeat=1)
+
+
 def test_one_interrupted_call_of_two_is_enough_to_give_the_reply_again():
     entries = DO_IT, called(1, 1, 2), result(1, 1), result(1, 2, CUT), CLI_SAID, RESUMED
     assert due([calls(count=2), says("b")], *entries) == reply(1, repeat=1)

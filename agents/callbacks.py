@@ -1,0 +1,130 @@
+"""What Claude Code calls back while it works: permissions, the typed tools, questions.
+
+Each callback asks the policy, tells the listener, and keeps the first failure of a listener: a session must
+not go on when what happens in it can no longer be stored.
+"""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from agents.exchange import Listener, SessionSpec, Unanswered
+from agents.messages import messages_of
+from agents.signals import signal_server
+from state.records import MessageKind
+
+if TYPE_CHECKING:
+    from claude_agent_sdk import ClaudeAgentOptions, PermissionResult, ToolPermissionContext
+
+QUESTION_TOOL = "AskUserQuestion"
+# An Edit of a big file carries it whole in one line; the SDK's default of 1 MiB ends the session.
+MAX_LINE_BYTES = 64 * 2**20
+
+
+class Callbacks:
+    """The callbacks of one session.
+
+    `failure` is the first error that a listener raised; `on_failure` is called then. `waiting` counts the
+    callbacks under way: their time is not the session's silence. `text` is the newest words of the agent.
+    """
+
+    def __init__(self, spec: SessionSpec, listener: Listener, on_failure: Callable[[], None]) -> None:
+        self._spec = spec
+        self._listener = listener
+        self._on_failure = on_failure
+        self.failure: Exception | None = None
+        self.waiting = 0
+        self.text = ""
+
+    def options(self, *, stderr: Callable[[str], None]) -> "ClaudeAgentOptions":
+        """The SDK's options for this session: its own tools only, no settings of the user's."""
+        from claude_agent_sdk import ClaudeAgentOptions, HookMatcher
+
+        spec = self._spec
+        return ClaudeAgentOptions(
+            cwd=spec.workspace,
+            cli_path=spec.launcher,
+            model=spec.model,
+            system_prompt=spec.system,
+            tools=list(spec.policy.tools),
+            permission_mode="default",
+            can_use_tool=self._may_use,
+            hooks={"PreToolUse": [HookMatcher(hooks=[self._before_tool], on_failure="block")]},
+            mcp_servers={"sq": signal_server(spec.signals, self._on_signal)} if spec.signals else {},
+            strict_mcp_config=True,
+            setting_sources=[],
+            skills=[],
+            session_id=None if spec.resume else spec.session_id,
+            resume=spec.session_id if spec.resume else None,
+            verbatim_prompts=True,
+            include_partial_messages=True,  # signs of life while a long block is written
+            max_buffer_size=MAX_LINE_BYTES,
+            env=dict(spec.environment),
+            stderr=stderr,
+        )
+
+    def tell(self, message: object) -> None:
+        """Pass an SDK message on to the listener.
+
+        Raises:
+            Exception: what the listener raised; it is kept in `failure` too.
+        """
+        for told in messages_of(message):
+            if told.kind is MessageKind.TEXT:
+                self.text = told.text
+            try:
+                self._listener.on_message(told)
+            except Exception as error:
+                self._fail(error)
+                raise
+
+    def _on_signal(self, name: str, payload: str) -> None:
+        try:
+            self._listener.on_signal(name, payload)
+        except Exception as error:
+            self._fail(error)
+            raise
+
+    async def _before_tool(self, event: Any, _tool_use_id: str | None, _context: object) -> Any:  # noqa: ANN401
+        refusal = self._spec.policy.judge(event["tool_name"], event["tool_input"])
+        if refusal is None:
+            return {}
+        try:
+            self._listener.on_refusal(event["tool_name"], refusal)
+        except Exception as error:
+            self._fail(error)
+            raise
+        return {
+            "hookSpecificOutput": {
+                "hookEventName": "PreToolUse",
+                "permissionDecision": "deny",
+                "permissionDecisionReason": refusal,
+            }
+        }
+
+    async def _may_use(
+        self, tool: str, arguments: dict[str, Any], context: "ToolPermissionContext"
+    ) -> "PermissionResult":
+        from claude_agent_sdk import PermissionResultAllow, PermissionResultDeny
+
+        if refusal := self._spec.policy.judge(tool, arguments):
+            return PermissionResultDeny(message=refusal)
+        if tool != QUESTION_TOOL:
+            return PermissionResultAllow()
+        if self._listener.on_question_callback is None:
+            return PermissionResultDeny(message="nobody answers questions in this session")
+        self.waiting += 1
+        try:
+            answers = await self._listener.on_question_callback(context.tool_use_id or "", arguments)
+        except Exception as error:
+            self._fail(error)
+            raise
+        finally:
+            self.waiting -= 1
+        if isinstance(answers, Unanswered):
+            return PermissionResultDeny(message=answers.reason, interrupt=answers.final)
+        told = {answer.question: answer.text for answer in answers}
+        return PermissionResultAllow(updated_input={**arguments, "answers": told})
+
+    def _fail(self, error: Exception) -> None:
+        self.failure = self.failure or error
+        self._on_failure()

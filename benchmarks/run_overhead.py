@@ -1,0 +1,324 @@
+"""What sq adds to working with Claude Code: the same exchanges through the bare SDK and through sq, in turn.
+
+    python -m benchmarks.run_overhead
+
+Both sides talk to the real CLI, whose model is the same script without latency: each exchange writes a file,
+runs a command and says that it is done. The bare side is a plain `ClaudeSDKClient` loop. sq's side is what
+`orchestrator.run.build` does in an iteration: a `Conversation` (launcher and containment, policy hook,
+typed tools, partial messages), a journal on disk, and the tree's fingerprint when the exchange has ended.
+
+The first exchange of a session includes its start; it is shown apart and is not in the ratio. Pairs
+alternate which side goes first. A model that takes no time makes the ratio as bad as it can be. The last line
+is JSON: `wall_ratio` is the median over the pairs of sq's time by the bare one's, `sq_ms_per_iteration` the
+median of what sq adds to one exchange.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from statistics import median
+from typing import TYPE_CHECKING, Any
+
+import anyio
+import click
+
+from agents.claude_code import find_cli
+from agents.connection import Lane, RehearsalConnection
+from agents.gateway.script import Reply, Scenario, ToolCall, Usage
+from agents.gateway.server import serve_scenario
+from agents.permissions import WORKER_TOOLS
+from agents.platform import make_platform
+from agents.process import Containment, detect_containment
+from agents.worker import system_prompt, worker_session
+from orchestrator.git.workspace import ensure_worktree, snapshot
+from orchestrator.run.calls import Conversation, failure_of
+from orchestrator.run.record import Run
+from state.events import AttemptStarted, IterationMeasured, PlanAccepted, RunStarted, TaskStarted
+from state.ids import new_session_id
+from state.journal import Journal
+from state.presets import effort_named, model_named
+from state.records import Role, Task
+
+if TYPE_CHECKING:
+    from claude_agent_sdk import ClaudeAgentOptions, PermissionResultAllow
+
+TASK = "steps"
+FILES = 200  # of the repository, so that its fingerprint costs what a small project's does
+EFFORT = "medium"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Timing:
+    """Seconds of one side: the first exchange with the session's start, and all others together."""
+
+    first: float
+    others: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bench:
+    """What both sides are given."""
+
+    folder: Path
+    repository: Path
+    connection: RehearsalConnection
+    containment: Containment
+    exchanges: int
+
+
+@click.command()
+@click.option("--exchanges", default=20, show_default=True, help="Measured exchanges of each session.")
+@click.option("--pairs", default=5, show_default=True, help="Times that each side is measured.")
+def main(exchanges: int, pairs: int) -> None:
+    """Compare the same exchanges through the bare SDK and through sq."""
+    import anthropic  # noqa: F401  imported before anything is measured
+    import claude_agent_sdk  # noqa: F401
+
+    with tempfile.TemporaryDirectory(prefix="sq-bench-") as folder:
+        timings = anyio.run(_measure, Path(folder), exchanges, pairs)
+    _report(timings, exchanges)
+
+
+async def _measure(folder: Path, exchanges: int, pairs: int) -> list[tuple[Timing, Timing]]:
+    """The pairs, bare first in each."""
+    repository = _make_repository(folder / "repository")
+    config_dir = folder / "claude"
+    config_dir.mkdir()
+    timings = []
+    async with serve_scenario(_scenario(exchanges), run_id="bench", ledger=folder / "ledger") as gateway:
+        bench = Bench(
+            folder=folder,
+            repository=repository,
+            connection=RehearsalConnection(gateway=gateway, config_dir=config_dir),
+            containment=detect_containment(),
+            exchanges=exchanges,
+        )
+        for pair in range(pairs):
+            sides = [_bare, _through_sq] if pair % 2 == 0 else [_through_sq, _bare]
+            found = {side: await side(bench, pair + 1) for side in sides}
+            timings.append((found[_bare], found[_through_sq]))
+        if gateway.problems:
+            sys.exit(f"the script was not followed, so nothing was measured: {gateway.problems[0]}")
+    return timings
+
+
+async def _bare(bench: Bench, pair: int) -> Timing:
+    """A plain loop over the SDK's client."""
+    from claude_agent_sdk import ClaudeSDKClient, ResultMessage
+
+    workspace = await _workspace(bench, f"bare-{pair}")
+    began = time.perf_counter()
+    client = ClaudeSDKClient(_options(bench, workspace, pair))
+    await client.connect()
+    try:
+
+        async def exchange(number: int) -> None:
+            await client.query(_prompt(number))
+            async for message in client.receive_response():
+                if isinstance(message, ResultMessage) and message.is_error:
+                    sys.exit(f"the bare session failed: {message.result}")
+
+        timing = await _timed(exchange, bench.exchanges, began)
+    finally:
+        await client.disconnect()
+    _look(workspace, bench.exchanges)
+    return timing
+
+
+def _options(bench: Bench, workspace: Path, pair: int) -> "ClaudeAgentOptions":
+    from claude_agent_sdk import ClaudeAgentOptions, PermissionResultAllow
+
+    async def allow(_tool: str, _input: dict[str, Any], _context: object) -> "PermissionResultAllow":
+        return PermissionResultAllow()
+
+    lane = Lane(role=Role.WORKER, task="bare", attempt=pair, values={"workspace": str(workspace)})
+    return ClaudeAgentOptions(
+        cwd=workspace,
+        cli_path=find_cli(),
+        model=effort_named(EFFORT).models[Role.WORKER],
+        system_prompt=system_prompt(),
+        tools=list(WORKER_TOOLS),
+        permission_mode="default",
+        can_use_tool=allow,
+        strict_mcp_config=True,
+        setting_sources=[],
+        skills=[],
+        verbatim_prompts=True,
+        env=bench.connection.session_environment(lane),
+    )
+
+
+async def _through_sq(bench: Bench, pair: int) -> Timing:
+    """What a run does in the iterations of an attempt."""
+    workspace = await _workspace(bench, f"sq-{pair}")
+    run_folder = bench.folder / f"run-{pair}"
+    run_folder.mkdir()
+    with Journal(run_folder) as journal:
+        run = _run(bench, journal, run_folder)
+        began = time.perf_counter()
+        _begin(run, bench, workspace, await snapshot(workspace))
+        temporary = bench.folder / f"temporary-{pair}"
+        temporary.mkdir()
+        spec_for = partial(
+            worker_session,
+            run.platform,
+            task_id=TASK,
+            attempt=pair,
+            workspace=workspace,
+            temporary=temporary,
+        )
+        async with Conversation(run, role=Role.WORKER, task_id=TASK, attempt=pair, spec_for=spec_for) as talk:
+
+            async def exchange(number: int) -> None:
+                call = await talk.ask(_prompt(number), iteration=number)
+                if failure := failure_of(call):
+                    sys.exit(f"sq's session failed: {failure}")
+                tree = await snapshot(workspace)
+                run.record(IterationMeasured(task_id=TASK, attempt=pair, iteration=number, tree=tree))
+
+            timing = await _timed(exchange, bench.exchanges, began)
+    _look(workspace, bench.exchanges)
+    return timing
+
+
+def _run(bench: Bench, journal: Journal, run_folder: Path) -> Run:
+    effort = effort_named(EFFORT)
+    platform = make_platform(
+        bench.connection,
+        cli=find_cli(),
+        run_folder=run_folder,
+        containment=bench.containment,
+        models={role: model_named(alias) for role, alias in effort.models.items()},
+        environ=os.environ,
+        hidden=(run_folder,),
+    )
+    return Run(journal=journal, folder=run_folder, platform=platform, effort=effort)
+
+
+def _begin(run: Run, bench: Bench, workspace: Path, tree: str) -> None:
+    """The events that stand before a Worker's first call."""
+    started = RunStarted(
+        run_id="bench",
+        spec_name="spec.md",
+        spec_text="Write the files.",
+        repository=str(bench.repository),
+        worktrees=str(workspace.parent),
+        base_commit="",
+        base_branch="main",
+        effort=EFFORT,
+        verify=(),
+        rehearsal="benchmark",
+        credentials=bench.connection.credentials,
+        containment=bench.containment,
+        sq_version="benchmark",
+    )
+    task = Task(id=TASK, title="Write the files", description="One file a step.")
+    run.record(
+        started,
+        PlanAccepted(tasks=(task,), criteria=()),
+        TaskStarted(task_id=TASK, branch="", worktree=str(workspace), base_commit=""),
+        AttemptStarted(task_id=TASK, attempt=1, session_id=new_session_id(), tree=tree),
+    )
+
+
+async def _timed(exchange: Callable[[int], Awaitable[None]], count: int, began: float) -> Timing:
+    await exchange(0)
+    first = time.perf_counter()
+    for number in range(1, count + 1):
+        await exchange(number)
+    return Timing(first=first - began, others=time.perf_counter() - first)
+
+
+def _prompt(number: int) -> str:
+    return f"Do step {number:04}: write its file, then check."
+
+
+def _scenario(exchanges: int) -> Scenario:
+    replies = tuple(
+        Reply(
+            when=(f"step {number:04}",),
+            tools=(
+                ToolCall(
+                    name="Write",
+                    input={"file_path": f"{{workspace}}/step-{number:04}.txt", "content": f"{number}\n" * 40},
+                ),
+                ToolCall(name="Bash", input={"command": "true", "description": "Check"}),
+            ),
+            then=f"Step {number:04} is done.",
+        )
+        for number in range(exchanges + 1)
+    )
+    return Scenario(
+        scenario=1, usage=Usage(input_tokens=1000, output_tokens=100), lanes={f"{Role.WORKER}/*": replies}
+    )
+
+
+def _make_repository(folder: Path) -> Path:
+    folder.mkdir()
+    for number in range(FILES):
+        file = folder / f"package_{number % 10}" / f"module_{number}.py"
+        file.parent.mkdir(exist_ok=True)
+        file.write_text(f"VALUE = {number}\n" * 50, "utf-8")
+    identity = [
+        "-c",
+        "user.name=benchmark",
+        "-c",
+        "user.email=benchmark@localhost",
+        "-c",
+        "commit.gpgSign=false",
+    ]
+    for arguments in (["init", "--quiet"], ["add", "--all"], ["commit", "--quiet", "-m", "Start"]):
+        subprocess.run(["git", "-C", str(folder), *identity, *arguments], check=True)
+    return folder
+
+
+async def _workspace(bench: Bench, name: str) -> Path:
+    """A worktree of its own for each session, on both sides."""
+    folder = bench.folder / "worktrees" / name
+    await ensure_worktree(bench.repository, folder, branch=None, commit="HEAD")
+    return folder
+
+
+def _look(workspace: Path, exchanges: int) -> None:
+    """Both sides must have done the work, or their times mean nothing."""
+    written = len(list(workspace.glob("step-*.txt")))
+    if written != exchanges + 1:
+        sys.exit(f"{workspace.name} wrote {written} files instead of {exchanges + 1}")
+
+
+def _report(timings: list[tuple[Timing, Timing]], exchanges: int) -> None:
+    print(
+        f"{exchanges} exchanges a session, ms per exchange; the first exchange includes the session's start"
+    )
+    print(f"{'pair':>4} {'bare':>8} {'sq':>8} {'ratio':>7} {'bare first':>11} {'sq first':>9}")
+    for number, (bare, sq) in enumerate(timings, start=1):
+        each = f"{_ms(bare.others, exchanges):8.1f} {_ms(sq.others, exchanges):8.1f}"
+        firsts = f"{_ms(bare.first):11.0f} {_ms(sq.first):9.0f}"
+        print(f"{number:>4} {each} {sq.others / bare.others:7.3f} {firsts}")
+    result = {
+        "wall_ratio": round(median(sq.others / bare.others for bare, sq in timings), 4),
+        "sq_ms_per_iteration": round(
+            median(_ms(sq.others - bare.others, exchanges) for bare, sq in timings), 2
+        ),
+        "bare_ms_per_iteration": round(median(_ms(bare.others, exchanges) for bare, _ in timings), 2),
+        "bare_first_ms": round(median(_ms(bare.first) for bare, _ in timings), 1),
+        "sq_first_ms": round(median(_ms(sq.first) for _, sq in timings), 1),
+        "exchanges": exchanges,
+        "pairs": len(timings),
+    }
+    print(json.dumps(result))
+
+
+def _ms(seconds: float, count: int = 1) -> float:
+    return 1000 * seconds / count
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,456 @@
+"""`sq status`, `sq logs` and `sq doctor` as a user meets them: whole processes on a run that really happened."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from state.events import RunEnded, RunInterrupted, TaskReopened
+from state.journal import Journal, JournalReader
+from state.outcome import Outcome
+
+PYTHON = [sys.executable, "-I"]
+SQ = ["-m", "orchestrator.cli"]
+ROOT = Path(__file__).parents[3]
+CREDENTIALS = ("ANTHROPIC_", "CLAUDE", "SQ_", "XDG_")
+HEAVY = {"claude_agent_sdk", "anthropic", "pydantic", "uvicorn", "starlette"}
+
+
+@pytest.fixture(scope="session")
+def demo(tmp_path_factory):
+    """The repository of a rehearsed run that has ended well."""
+    home = tmp_path_factory.mktemp("demo-home")
+    folder = tmp_path_factory.mktemp("demo") / "project"
+    environ = {name: value for name, value in os.environ.items() if not name.startswith(CREDENTIALS)}
+    done = subprocess.run(
+        [*PYTHON, *SQ, "demo", "--plain", "--keep-in", str(folder)],
+        env={**environ, "HOME": str(home), "CLAUDE_CONFIG_DIR": str(home / ".claude")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return folder
+
+
+@pytest.fixture(scope="session")
+def story(demo):
+    """The events of that run, as they were stored."""
+    [folder] = (demo / ".sq" / "runs").iterdir()
+    with JournalReader(folder) as journal:
+        return journal.read()
+
+
+@pytest.fixture
+def sq(tmp_path):
+    """Run sq in a folder (default: one without anything)."""
+
+    def run(*arguments, folder=None, python=PYTHON, **environ):
+        return subprocess.run(
+            [*python, *SQ, *map(str, arguments)],
+            cwd=folder or tmp_path,
+            env={**os.environ, **environ},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    return run
+
+
+@pytest.fixture
+def state(tmp_path):
+    """A state folder of the test's own, and a way to put runs into it."""
+
+    class State:
+        folder = tmp_path / "state"
+
+        def add(self, run_id, *events):
+            with self.open(run_id) as journal:
+                if events:
+                    journal.append(*events)
+
+        def open(self, run_id):
+            folder = self.folder / "runs" / run_id
+            folder.mkdir(parents=True, exist_ok=True)
+            return Journal(folder)
+
+    return State()
+
+
+def until(story, kind):
+    """The events up to the first of this kind, itself included."""
+    place = next(number for number, stored in enumerate(story) if isinstance(stored.event, kind))
+    return [stored.event for stored in story[: place + 1]]
+
+
+# --- status ---------------------------------------------------------------------------------------------
+
+
+def test_status_without_any_run_says_how_to_begin_one(sq):
+    done = sq("status")
+    assert done.returncode == 0
+    assert "no runs yet" in done.stdout
+    assert "sq demo" in done.stdout
+
+
+def test_status_shows_a_finished_run_in_one_row(sq, demo, story):
+    done = sq("status", folder=demo)
+    header, row = done.stdout.splitlines()
+    assert header.split() == ["run", "spec", "state", "merged", "cost", "started", "duration"]
+    for part in (story[0].event.run_id, "quality-test.md", "complete", "1/1", "$0.19 rehearsed"):
+        assert part in row
+
+
+def test_status_works_from_a_folder_below_the_repository(sq, demo):
+    below = demo / "below"
+    below.mkdir(exist_ok=True)
+    assert "complete" in sq("status", folder=below).stdout
+
+
+def test_status_lists_the_newest_run_first(sq, state, story):
+    state.add("20260101-000000-aaaa", story[0].event)
+    state.add("20260102-000000-bbbb", story[0].event)
+    rows = sq("status", "--state-dir", state.folder).stdout.splitlines()[1:]
+    assert [row.split()[0] for row in rows] == ["20260102-000000-bbbb", "20260101-000000-aaaa"]
+
+
+def test_status_of_an_interrupted_run_names_the_command_that_goes_on(sq, state, story):
+    state.add("20260101-000000-aaaa", *until(story, TaskReopened), RunInterrupted(by="SIGINT"))
+    done = sq("status", "--state-dir", state.folder)
+    assert f"interrupted: sq resume 20260101-000000-aaaa --state-dir {state.folder}" in done.stdout
+
+
+def test_status_of_a_killed_run_names_the_command_that_goes_on(sq, state, story):
+    state.add("20260101-000000-aaaa", *until(story, TaskReopened))
+    done = sq("status", "--state-dir", state.folder)
+    assert f"killed: sq resume 20260101-000000-aaaa --state-dir {state.folder}" in done.stdout
+
+
+def test_status_of_a_run_under_way_says_what_it_is_doing(sq, state, story):
+    with state.open("20260101-000000-aaaa") as journal:
+        journal.append(story[0].event)
+        assert "active: analyzing" in sq("status", "--state-dir", state.folder).stdout
+        journal.append(*until(story, TaskReopened)[1:])
+        done = sq("status", "--state-dir", state.folder)
+        assert "active: counter building" in done.stdout
+        one = sq("status", "aaaa", "--state-dir", state.folder)
+        assert f"next: sq logs 20260101-000000-aaaa --state-dir {state.folder} --follow" in one.stdout
+
+
+def test_status_of_a_run_that_was_killed_before_its_first_event_says_so(sq, state):
+    state.add("20260101-000000-aaaa")
+    assert "killed before it began" in sq("status", "--state-dir", state.folder).stdout
+    assert "killed before it began" in sq("status", "aaaa", "--state-dir", state.folder).stdout
+
+
+def test_a_damaged_run_does_not_hide_the_others(sq, state, story):
+    state.add("20260101-000000-aaaa", story[0].event)
+    broken = state.folder / "runs" / "20260102-000000-bbbb" / "journal.db"
+    broken.parent.mkdir()
+    broken.write_bytes(b"this is no database, " * 100)
+    done = sq("status", "--state-dir", state.folder)
+    assert done.returncode == 0
+    assert "unreadable" in done.stdout
+    assert "20260101-000000-aaaa" in done.stdout
+
+
+def test_status_of_one_run_tells_its_whole_story(sq, demo, story):
+    done = sq("status", story[0].event.run_id, folder=demo)
+    assert done.returncode == 0
+    for part in (
+        "state: complete (exit code 0)",
+        "counter  A counter module  merged  2        1          0",
+        "[getCount / get_count]",
+        "haiku answers: getCount",
+        ", the merged work): `python3 -m unittest` passed",
+        f"where the work is: branch main of {demo}",
+        "nothing was charged",
+        f"next: git -C {demo} log --stat",
+    ):
+        assert part in done.stdout
+
+
+def test_status_of_one_run_lists_the_open_issues_of_its_tasks(sq, state, story):
+    state.add("20260101-000000-aaaa", *until(story, TaskReopened))
+    done = sq("status", "2026", "--state-dir", state.folder)
+    assert "counter: open issues" in done.stdout
+    assert "counter.py:6 (over-engineering)" in done.stdout
+
+
+def test_status_names_the_known_runs_where_it_is_asked_for_another(sq, demo, story):
+    done = sq("status", "nosuchrun", folder=demo)
+    assert done.returncode == 2
+    assert story[0].event.run_id in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_status_as_json_is_one_object(sq, demo, story):
+    everything = json.loads(sq("status", "--json", folder=demo).stdout)
+    [run] = everything["runs"]
+    assert (run["run_id"], run["outcome"], run["tasks_merged"]) == (story[0].event.run_id, "complete", 1)
+    one = json.loads(sq("status", run["run_id"], "--json", folder=demo).stdout)
+    assert one["tasks"][0]["stage"] == "merged"
+    assert one["exit_code"] == 0
+
+
+def test_status_as_json_without_runs_is_an_empty_list(sq):
+    assert json.loads(sq("status", "--json").stdout)["runs"] == []
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["status"], ["status", "--json"]])
+def test_the_quick_commands_import_nothing_heavy(sq, demo, arguments):
+    done = sq(*arguments, folder=demo, python=[*PYTHON, "-X", "importtime"])
+    assert done.returncode == 0
+    lines = [line for line in done.stderr.splitlines() if line.startswith("import time:")]
+    imported = {line.rsplit("|", 1)[1].strip().split(".")[0] for line in lines}
+    assert "click" in imported
+    assert not imported & HEAVY
+
+
+# --- logs -----------------------------------------------------------------------------------------------
+
+
+def test_logs_shows_every_event_in_order_with_its_time(sq, demo, story):
+    lines = sq("logs", folder=demo).stdout.splitlines()
+    times = [line[:19] for line in lines]
+    assert times == sorted(times)
+    assert len(lines) >= len(story)
+    assert "this is a rehearsal" in lines[0]
+    assert any("worker says: I look at the code that is there first." in line for line in lines)
+    assert any("GateDecided task_id=counter" in line for line in lines)
+
+
+def test_logs_as_json_holds_every_event_with_its_fields(sq, demo, story):
+    lines = [json.loads(line) for line in sq("logs", "--json", folder=demo).stdout.splitlines()]
+    assert [line["seq"] for line in lines] == [stored.seq for stored in story]
+    assert lines[-1]["event"] == "RunEnded"
+    assert lines[-1]["outcome"] == "complete"
+
+
+def test_logs_shows_what_each_agent_was_told_and_what_it_reported(sq, demo, story):
+    from state.events import CallStarted
+
+    printed = sq("logs", "--prompts", folder=demo).stdout
+    calls = [stored.event for stored in story if isinstance(stored.event, CallStarted)]
+    assert len(calls) == 8
+    told = [line.strip() for line in printed.splitlines()]
+    for call in calls:
+        assert (
+            f"attempt {call.attempt}, iteration {call.iteration}, model {call.model}, call {call.call_id}"
+            in printed
+        )
+        assert {line.strip() for line in f"{call.system}\n{call.prompt}".splitlines()} <= set(told)
+    assert "--- reported by task_complete" in told
+    assert '"summary": "Three functions on one module variable.",' in told
+
+
+def test_the_prompts_as_json_are_one_line_a_call(sq, demo):
+    calls = [json.loads(line) for line in sq("logs", "--prompts", "--json", folder=demo).stdout.splitlines()]
+    assert [call["started"]["role"] for call in calls[:3]] == ["planner", "planner", "worker"]
+    assert all(call["end"]["end"] == "completed" for call in calls)
+
+
+def test_logs_shows_the_newest_run_unless_one_is_named(sq, state, story):
+    state.add("20260101-000000-aaaa", story[0].event)
+    state.add(
+        "20260102-000000-bbbb", story[0].event, RunEnded(outcome=Outcome.FAILED, cause="the disk is full")
+    )
+    assert "the disk is full" in sq("logs", "--state-dir", state.folder).stdout
+    assert "the disk is full" not in sq("logs", "aaaa", "--state-dir", state.folder).stdout
+
+
+@pytest.mark.parametrize("arguments", [["nosuchrun"], ["--prompts", "--follow"], ["--nonsense"]])
+def test_logs_that_are_asked_for_wrongly_say_what_is_wrong_once(sq, demo, arguments):
+    done = sq("logs", *arguments, folder=demo)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert arguments[0] in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def following(state, run_id):
+    return subprocess.Popen(
+        [*PYTHON, *SQ, "logs", run_id, "--follow", "--state-dir", str(state.folder)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def test_following_shows_what_comes_until_the_run_has_ended(state, story):
+    with state.open("20260101-000000-aaaa") as journal:
+        journal.append(story[0].event)
+        follower = following(state, "aaaa")
+        assert "rehearsal" in follower.stdout.readline()
+        journal.append(RunEnded(outcome=Outcome.FAILED, cause="the disk is full"))
+        rest = ""
+        while "the disk is full" not in rest:
+            rest += follower.stdout.readline()
+    follower.communicate()
+    assert follower.returncode == 0
+
+
+def test_following_ends_when_the_process_that_wrote_the_run_is_gone(state, story):
+    with state.open("20260101-000000-aaaa") as journal:
+        journal.append(story[0].event)
+        follower = following(state, "aaaa")
+        assert "rehearsal" in follower.stdout.readline()
+    _, said = follower.communicate()
+    assert follower.returncode == 0
+    assert "go on with it: sq resume 20260101-000000-aaaa" in said
+
+
+def test_following_a_run_that_nobody_works_on_ends_at_once(sq, demo):
+    done = sq("logs", "--follow", folder=demo)
+    assert done.returncode == 0
+    assert "complete (exit code 0)" in done.stdout
+
+
+# --- doctor ---------------------------------------------------------------------------------------------
+
+
+def found(done):
+    """The checks of `sq doctor --json` by name."""
+    return {check["name"]: check for check in json.loads(done.stdout)["checks"]}
+
+
+def test_doctor_in_a_clean_repository_fails_nothing(sq, repository):
+    done = sq("doctor", folder=repository)
+    assert done.returncode == 0, done.stdout
+    for line in (
+        "ok    git ",
+        "ok    agent sdk ",
+        "ok    claude code ",
+        "ok    repository ",
+        "ok    state folder ",
+    ):
+        assert line in done.stdout
+    assert "fail" not in done.stdout.replace("no check fails", "")
+
+
+def test_doctor_changes_nothing(sq, repository, shell):
+    sq("doctor", folder=repository)
+    assert not (repository / ".sq").exists()
+    assert shell(repository, "git", "status", "--porcelain") == ""
+
+
+def test_doctor_without_credentials_warns_and_points_at_the_demo(sq, repository):
+    check = found(sq("doctor", "--json", folder=repository))["credentials"]
+    assert check["level"] == "warn"
+    assert "sq demo" in check["advice"]
+
+
+def test_doctor_never_prints_the_key(sq, repository):
+    done = sq("doctor", "--json", folder=repository, ANTHROPIC_API_KEY="sk-ant-secret-0123456789")
+    assert found(done)["credentials"]["level"] == "ok"
+    assert "secret" not in done.stdout + done.stderr
+
+
+def test_doctor_says_plainly_that_there_is_no_sandbox_yet(sq, repository):
+    assert "without a sandbox" in found(sq("doctor", "--json", folder=repository))["sandbox"]["found"]
+
+
+def test_doctor_fails_on_a_containment_that_does_not_exist(sq, repository):
+    done = sq("doctor", "--json", folder=repository, SQ_CONTAINMENT="wishes")
+    assert done.returncode == 2
+    assert json.loads(done.stdout)["ok"] is False
+    assert "wishes" in found(done)["containment"]["found"]
+
+
+def test_doctor_warns_what_a_supervisor_cannot_do(sq, repository):
+    done = sq("doctor", "--json", folder=repository, SQ_CONTAINMENT="supervisor")
+    assert done.returncode == 0
+    assert found(done)["containment"]["level"] == "warn"
+
+
+def test_doctor_fails_without_git(sq, repository, tmp_path):
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    done = sq("doctor", folder=repository, PATH=str(empty))
+    assert done.returncode == 2
+    assert "fail  git" in done.stdout
+    assert "install git" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("answer", "level", "said"),
+    [
+        ("echo '2.1.329 (Claude Code)'", "ok", "2.1.329"),
+        ("echo '2.1.247 (Claude Code)'", "fail", "2.1.248 is the first"),
+        ("echo 'library not found' >&2; exit 1", "fail", "library not found"),
+    ],
+)
+def test_doctor_looks_at_the_version_of_the_claude_code_on_path(
+    sq, repository, tmp_path, answer, level, said
+):
+    (tmp_path / "sdk" / "claude_agent_sdk").mkdir(parents=True)  # one that brings no Claude Code along
+    (tmp_path / "sdk" / "claude_agent_sdk" / "__init__.py").touch()
+    claude = tmp_path / "bin" / "claude"
+    claude.parent.mkdir()
+    claude.write_text(f"#!/bin/sh\n{answer}\n")
+    claude.chmod(0o755)
+    path = f"{claude.parent}:{os.environ['PATH']}"
+    paths = f"{tmp_path / 'sdk'}:{ROOT}"
+    done = sq("doctor", "--json", folder=repository, python=[sys.executable], PATH=path, PYTHONPATH=paths)
+    check = found(done)["claude code"]
+    assert check["level"] == level
+    assert said in check["found"]
+    assert done.returncode == (0 if level == "ok" else 2)
+
+
+def test_doctor_tells_what_uncommitted_changes_mean_for_a_run(sq, repository):
+    (repository / "README.md").write_text("changed\n")
+    check = found(sq("doctor", "--json", folder=repository))["repository"]
+    assert check["level"] == "warn"
+    assert "1 uncommitted change(s)" in check["found"]
+    assert "commit or stash" in check["advice"]
+
+
+def test_doctor_tells_what_a_detached_head_means_for_a_run(sq, repository, shell):
+    shell(repository, "git", "checkout", "--quiet", "--detach")
+    check = found(sq("doctor", "--json", folder=repository))["repository"]
+    assert "detached HEAD" in check["found"]
+    assert "git switch" in check["advice"]
+
+
+def test_doctor_tells_what_a_repository_without_commits_means_for_a_run(sq, tmp_path, shell):
+    shell(tmp_path, "git", "init", "--quiet")
+    assert found(sq("doctor", "--json"))["repository"]["level"] == "ok"
+    (tmp_path / "file.txt").touch()
+    check = found(sq("doctor", "--json"))["repository"]
+    assert check["level"] == "warn"
+    assert "git commit" in check["advice"]
+
+
+def test_doctor_outside_a_repository_warns_and_fails_nothing(sq):
+    done = sq("doctor", "--json")
+    assert done.returncode == 0
+    assert "not inside a git repository" in found(done)["repository"]["found"]
+
+
+def test_doctor_knows_a_state_folder_that_git_ignores(sq, demo):
+    assert "ignored by git" in found(sq("doctor", "--json", folder=demo))["state folder"]["found"]
+
+
+def test_doctor_fails_on_a_state_folder_that_is_a_file(sq, repository, tmp_path):
+    (tmp_path / "taken").touch()
+    done = sq("doctor", "--json", "--state-dir", tmp_path / "taken" / "state", folder=repository)
+    assert done.returncode == 2
+    assert "is not a folder" in found(done)["state folder"]["found"]
+
+
+def test_doctor_warns_where_another_distribution_has_one_of_our_names(sq, repository, tmp_path):
+    facts = tmp_path / "site" / "stately-1.0.dist-info"
+    facts.mkdir(parents=True)
+    (facts / "METADATA").write_text("Metadata-Version: 2.1\nName: stately\nVersion: 1.0\n")
+    (facts / "top_level.txt").write_text("state\n")
+    paths = f"{ROOT}:{tmp_path / 'site'}"
+    done = sq("doctor", "--json", folder=repository, python=[sys.executable], PYTHONPATH=paths)
+    check = found(done)["import names"]
+    assert check["level"] == "warn"
+    assert "state comes from stately too" in check["found"]

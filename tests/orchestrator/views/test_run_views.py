@@ -1,0 +1,202 @@
+"""What the views make of a run's events."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from orchestrator.views.columns import columns
+from orchestrator.views.details import detail_lines, details_of
+from orchestrator.views.lines import lines_of, visible
+from orchestrator.views.log import log_lines
+from orchestrator.views.overview import Standing, activity, duration, overview_lines, summary_of
+from orchestrator.views.told import told_in, told_lines
+from state import events as e
+from state.fold import RunView, Stage
+from state.journal import Stored
+from state.outcome import Outcome
+from state.records import Analysis, CallEnd, Message, MessageKind, Question, Role, Task
+
+BEGIN = datetime(2026, 1, 31, 12, 0, tzinfo=UTC)
+STARTED = e.RunStarted(
+    run_id="r1",
+    spec_name="/somewhere/spec.md",
+    spec_text="Build it.",
+    repository="/some where/project",
+    worktrees="/worktrees/r1",
+    base_commit="a" * 40,
+    base_branch="main",
+    effort="medium",
+    verify=(),
+    rehearsal=None,
+    credentials="api key",
+    containment="namespaces",
+    sq_version="0",
+)
+PLANNED = (
+    STARTED,
+    e.RepositoryAnalyzed(analysis=Analysis()),
+    e.PlanAccepted(
+        tasks=(
+            Task(id="a", title="First", description=""),
+            Task(id="b", title="Second", description="", dependencies=("a",)),
+        ),
+        criteria=(),
+    ),
+)
+
+
+def stored(*events):
+    return [
+        Stored(number, BEGIN + timedelta(seconds=number), event)
+        for number, event in enumerate(events, start=1)
+    ]
+
+
+def seen(*events):
+    view = RunView()
+    for one in stored(*events):
+        view.apply(one)
+    return view
+
+
+def summary(view, *, active=False):
+    return summary_of(view, "r1", is_active=lambda: active, now=BEGIN + timedelta(hours=2))
+
+
+def call(call_id="c1", *, role=Role.WORKER, task_id="a", prompt="Build a."):
+    return e.CallStarted(
+        call_id=call_id,
+        role=role,
+        task_id=task_id,
+        attempt=1,
+        iteration=1,
+        session_id="s1",
+        model="opus",
+        prompt=prompt,
+        system="You build.",
+    )
+
+
+def test_columns_are_as_wide_as_their_widest_cell():
+    assert columns(("a", "b"), [("long", "x"), ("y", "")], indent=" ") == [" a     b", " long  x", " y"]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "said"), [(0.4, "0 s"), (59.7, "1 min 0 s"), (200, "3 min 20 s"), (7500, "2 h 5 min")]
+)
+def test_a_duration_is_told_as_people_say_it(seconds, said):
+    assert duration(seconds) == said
+
+
+@pytest.mark.parametrize(
+    ("events", "active", "standing"),
+    [
+        ((), False, Standing.NEVER_BEGAN),
+        ((STARTED,), True, Standing.ACTIVE),
+        ((STARTED,), False, Standing.KILLED),
+        ((STARTED, e.RunInterrupted(by="SIGINT")), False, Standing.INTERRUPTED),
+        ((STARTED, e.RunInterrupted(by="SIGINT"), e.RunResumed(containment="")), False, Standing.KILLED),
+        ((STARTED, e.RunEnded(outcome=Outcome.STUCK, cause="")), False, Standing.ENDED),
+    ],
+)
+def test_where_a_run_stands_follows_from_its_events_and_whether_somebody_writes_it(events, active, standing):
+    assert summary(seen(*events), active=active).standing is standing
+
+
+def test_nobody_is_asked_whether_a_run_is_active_that_has_ended():
+    view = seen(STARTED, e.RunEnded(outcome=Outcome.COMPLETE, cause=""))
+
+    def ask():
+        raise AssertionError("it has ended")
+
+    assert summary_of(view, "r1", is_active=ask, now=BEGIN).outcome is Outcome.COMPLETE
+
+
+def test_a_run_that_is_worked_on_lasts_until_now_and_any_other_until_its_last_event():
+    assert summary(seen(STARTED), active=True).seconds == 7199
+    assert summary(seen(STARTED, e.RunInterrupted(by="SIGINT"))).seconds == 1
+
+
+@pytest.mark.parametrize(
+    ("events", "doing"),
+    [
+        (PLANNED[:1], "analyzing"),
+        (PLANNED[:2], "planning"),
+        (PLANNED, "between tasks"),
+        ((*PLANNED, e.TaskStarted(task_id="a", branch="", worktree="", base_commit="")), "a building"),
+        (
+            (*PLANNED, e.TaskMerged(task_id="a", commit="c", tree="t"), e.TaskStuck(task_id="b", reason="")),
+            "finishing",
+        ),
+    ],
+)
+def test_what_a_run_is_doing_follows_from_its_tasks(events, doing):
+    assert activity(seen(*events)) == doing
+
+
+def test_an_agents_words_cannot_steer_the_terminal():
+    assert visible("a\x1b[2Jb\r\nc\td\x9b") == "a\\x1b[2Jb\nc\td\\x9b"
+    view = seen(*PLANNED, call())
+    message = Message(kind=MessageKind.TOOL_CALL, tool="Bash", text='{"command": "\\u001b]0;owned\\u0007"}')
+    [line] = lines_of(view, Stored(9, BEGIN, e.MessageReceived(call_id="c1", message=message)))
+    assert "\x1b" not in line
+
+
+def test_a_stuck_task_shows_its_reason_and_what_waits_for_it():
+    view = seen(*PLANNED, e.TaskStuck(task_id="a", reason="nothing has changed"))
+    lines = detail_lines(details_of(view, summary(view)))
+    assert "  a: stuck: nothing has changed" in lines
+    assert any(line.split()[:3] == ["b", "Second", Stage.WAITING] for line in lines)
+
+
+def test_kept_work_of_a_complete_run_comes_with_the_command_that_takes_it():
+    view = seen(
+        *PLANNED,
+        e.TaskMerged(task_id="a", commit="c" * 40, tree="t"),
+        e.WorkKept(branch="sq/r1", commit="c" * 40, reason="main has moved on"),
+        e.RunEnded(outcome=Outcome.COMPLETE, cause=""),
+    )
+    assert (
+        detail_lines(details_of(view, summary(view)))[-1] == "next: git -C '/some where/project' merge sq/r1"
+    )
+
+
+def test_a_question_that_nobody_answered_says_why():
+    asked = e.QuestionsAsked(ask_id="q", call_id="c1", task_id="a", questions=(Question(text="Which?"),))
+    waiting = seen(*PLANNED, call(), asked)
+    assert "    not answered: the answer has not come yet" in detail_lines(
+        details_of(waiting, summary(waiting))
+    )
+    failed = seen(*PLANNED, call(), asked, e.QuestionsFailed(ask_id="q", cause="60 s are over"))
+    assert "    not answered: 60 s are over" in detail_lines(details_of(failed, summary(failed)))
+
+
+def test_the_overview_has_a_row_for_a_run_of_which_nothing_is_known():
+    assert overview_lines([summary(seen())])[1].split(maxsplit=1) == ["r1", "killed before it began"]
+
+
+def test_the_log_has_a_line_for_each_event_whatever_it_is():
+    view = RunView()
+    for one in stored(*PLANNED, call(), e.IterationMeasured(task_id="a", attempt=1, iteration=1, tree="t")):
+        view.apply(one)
+        assert log_lines(view, one)
+
+
+def test_what_an_agent_was_told_includes_how_it_was_taken_up_again_and_what_it_reported():
+    events = stored(
+        call(prompt="Build a.\nAll of it."),
+        e.CallResumed(call_id="c1", session_id="s1", prompt="Go on."),
+        e.SignalReceived(call_id="c1", name="task_complete", payload='{"summary": "done"}'),
+        e.MessageReceived(call_id="c1", message=Message(kind=MessageKind.TEXT, text="Done.")),
+        e.CallEnded(call_id="c1", end=CallEnd.COMPLETED, turns=2, seconds=1.5, cost_usd=0.25),
+    )
+    [told] = told_in(events)
+    lines = told_lines(told)
+    for line in ("    You build.", "    All of it.", "    Go on.", '      "summary": "done"', "    Done."):
+        assert line in lines
+    assert "--- ended: completed; 2 turn(s), 1.5 s, $0.2500" in lines
+
+
+def test_a_call_that_is_open_is_shown_as_not_ended():
+    [told] = told_in(stored(call()))
+    assert told_lines(told)[-2] == "--- not ended: under way, or its process died"
