@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
+from urllib.parse import urlsplit
 
 import anyio
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from claude_agent_sdk import ClaudeAgentOptions, ResultMessage
 
 MAX_ANSWER_TOKENS = 4_000
+_LOOPBACK = {"127.0.0.1", "localhost", "::1"}  # the gateway: never by way of the user's proxy
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,9 +83,15 @@ class ApiAsker:
     async def _asked(self, ask: Ask, access: ApiAccess, began: float) -> Reply:
         import anthropic
 
+        here = urlsplit(access.base_url or "").hostname in _LOOPBACK
+        direct = anthropic.DefaultAsyncHttpxClient(mounts={"http://": None, "all://": None}) if here else None
         try:
             async with anthropic.AsyncAnthropic(
-                api_key=access.key, base_url=access.base_url, max_retries=0, timeout=ask.deadline_s
+                api_key=access.key,
+                base_url=access.base_url,
+                max_retries=0,
+                timeout=ask.deadline_s,
+                http_client=direct,
             ) as client:
                 message = await client.messages.create(
                     model=ask.model.id,
@@ -92,6 +100,7 @@ class ApiAsker:
                     messages=[{"role": "user", "content": ask.prompt}],
                     output_config={"format": {"type": "json_schema", "schema": dict(ask.schema)}},
                 )
+            return _read_api(ask, message, time.monotonic() - began)
         except anthropic.APIStatusError as error:
             return Reply(
                 end=CallEnd.API_ERROR,
@@ -101,7 +110,9 @@ class ApiAsker:
             )
         except anthropic.APIError as error:
             return Reply(end=CallEnd.API_ERROR, detail=str(error), seconds=time.monotonic() - began)
-        return _read_api(ask, message, time.monotonic() - began)
+        except (AttributeError, TypeError, ValueError) as error:  # status 200 and no message: a proxy's page
+            detail = f"what answered is not the API: {error!r}"
+            return Reply(end=CallEnd.API_ERROR, detail=detail, seconds=time.monotonic() - began)
 
 
 def _read_api(ask: Ask, message: "ApiMessage", seconds: float) -> Reply:
@@ -192,7 +203,7 @@ class CliAsker:
 def _read_cli(result: "ResultMessage", seconds: float) -> Reply:
     end = end_of(result)
     answer = result.structured_output if isinstance(result.structured_output, dict) else None
-    if end is CallEnd.COMPLETED and answer is None:  # sdk-facts 4.3: text only is reported as a success
+    if end is CallEnd.COMPLETED and answer is None:  # text only is reported as a success
         end = CallEnd.UNUSABLE
     return Reply(
         end=end,

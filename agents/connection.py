@@ -17,7 +17,7 @@ from state.records import Role
 
 _AUTH_STATUS_DEADLINE_S = 20
 
-# Every session: no telemetry, no updates, no background turns (sdk-facts 0, 8.5), no retries of the CLI's
+# Every session: no telemetry, no updates, no background turns, no retries of the CLI's
 # own where a script answers.
 QUIET = {
     "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",

@@ -103,7 +103,7 @@ def read_answers(data: dict[str, Any] | None, questions: Sequence[Question]) -> 
     for question, answer in zip(questions, _in_order(given, questions), strict=True):
         others = {other.text.strip() for other in questions} - {question.text.strip()}
         if answer.question.strip() in others:
-            return f"{question.text!r}: your answer names {answer.question!r} instead; answer each question once"
+            return f"{question.text!r}: the answer names {answer.question!r} instead; answer each once"
         if problem := _problem_of(question, answer):
             return f"{question.text!r}: {problem}"
         answers.append(

@@ -1,4 +1,4 @@
-"""What a role may do, and where (product section 10).
+"""What a role may do, and where.
 
 `Policy.judge` is a plain function over a tool call; a session asks it twice for each call: in a PreToolUse
 hook, which holds in every mode, and in the permission callback. The rules are data: `policy.yaml`.

@@ -1,6 +1,6 @@
 """What a CLI result means: read from `is_error`, `terminal_reason` and `api_error_status`.
 
-The subtype alone says nothing: an API error arrives as `subtype: "success"` (sdk-facts 3.1).
+The subtype alone says nothing: an API error arrives as `subtype: "success"`.
 """
 
 from typing import TYPE_CHECKING, Any

@@ -51,7 +51,7 @@ def worker_session(
 def signal_in_text(text: str) -> tuple[str, str] | None:
     """The text form of a signal, `(name, payload JSON)`: it counts only as the last line on its own.
 
-    "I will not output TASK_COMPLETE yet" is none (product section 3).
+    "I will not output TASK_COMPLETE yet" is none.
     """
     lines = text.strip().splitlines()
     last = lines[-1].strip() if lines else ""

@@ -32,6 +32,7 @@ CREATE TABLE IF NOT EXISTS events (
 )
 """
 _SELECT = "SELECT seq, at, name, version, body FROM events WHERE seq > ? ORDER BY seq"
+_GLANCE_S = 0.3  # somebody who only asks `is_active` holds the lock for a moment
 _POLL_S = 0.1  # how soon a follower in another process sees a new event
 
 
@@ -80,7 +81,7 @@ class Journal:
         """
         self._lock = _lock_of(run_folder)
         try:
-            self._lock.acquire(timeout=0)
+            self._lock.acquire(timeout=_GLANCE_S, poll_interval=0.01)
         except Timeout:
             raise RunActiveError(
                 f"run {run_folder.name} is being worked on by another sq process; "
@@ -159,7 +160,7 @@ class JournalReader:
         file = journal_file(run_folder)
         if not file.is_file():
             raise UsageError(f"{run_folder} holds no run: {file.name} is missing")
-        self._db = sqlite3.connect(f"{file.as_uri()}?mode=ro", uri=True, isolation_level=None)
+        self._db = sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True, isolation_level=None)
 
     def __enter__(self) -> Self:
         return self
@@ -185,22 +186,21 @@ def _redacted(value: Any, redact: Redact) -> Any:  # noqa: ANN401  a record, or 
     if isinstance(value, tuple):
         return tuple(_redacted(part, redact) for part in value)
     if is_dataclass(value) and not isinstance(value, type):
-        return replace(value, **{one.name: _redacted(getattr(value, one.name), redact) for one in fields(value)})
+        return replace(
+            value, **{one.name: _redacted(getattr(value, one.name), redact) for one in fields(value)}
+        )
     return value
 
 
 def _rows(db: sqlite3.Connection, after: int) -> Iterator[Stored]:
     try:
-        rows = db.execute(
-            "SELECT seq, at, name, version, body FROM events WHERE seq > ? ORDER BY seq", (after,)
-        )
-        for seq, at, name, version, body in rows:
+        for seq, at, name, version, body in db.execute(_SELECT, (after,)):
             yield Stored(seq, datetime.fromisoformat(at), decode(name, version, body))
     except sqlite3.OperationalError as error:
         if "no such table" in str(error):  # its writer has made the file and not yet the table
             return
         raise JournalError(f"the journal could not be read: {error}") from error
-    except sqlite3.DatabaseError as error:
+    except (sqlite3.DatabaseError, ValueError) as error:
         raise JournalError(f"the journal is damaged: {error}") from error
 
 

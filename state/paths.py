@@ -32,8 +32,10 @@ class StateFolder:
             UsageError: the state folder cannot be written.
         """
         try:
-            self.runs.mkdir(mode=_PRIVATE, parents=True, exist_ok=True)
-            self.root.chmod(_PRIVATE)
+            self.root.parent.mkdir(parents=True, exist_ok=True)
+            # A folder that is there already keeps its mode: it may be shared.
+            self.root.mkdir(mode=_PRIVATE, exist_ok=True)
+            self.runs.mkdir(mode=_PRIVATE, exist_ok=True)
             while True:
                 run_id = run_id_at(datetime.now(UTC))
                 try:

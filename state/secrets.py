@@ -1,7 +1,7 @@
 """Which environment variables are secrets, and how their values are kept out of everything written.
 
 A secret is recognised by its name; its value, where it is long enough to be one, is replaced wherever
-it would be stored or shown (product section 10).
+it would be stored or shown.
 """
 
 import json
@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping
 
 # Whole words of a variable's name, so that KEYBOARD, MONKEY or AUTHOR are no secrets.
 _SECRET_WORDS = re.compile(
-    r"(?:^|_)(?:API_?KEY|KEY|TOKEN|SECRET|SECRETS|PASSWORD|PASSWD|PASSPHRASE|CREDENTIAL|CREDENTIALS|"
-    r"AUTH|COOKIE|PRIVATE|DSN|PAT|WEBHOOK)(?:_|$)|(?:^|_)[A-Z]+(?:TOKEN|SECRET|PASSWORD)$",
+    r"(?:^|_)(?:API_?KEY|KEY|TOKEN|SECRET|SECRETS|PASSWORD|PASSWD|PASS|PASSPHRASE|CREDENTIAL|CREDENTIALS|"
+    r"AUTH|COOKIE|PRIVATE|DSN|PAT|WEBHOOK)(?:_|$)|(?:^|_)[A-Z]+(?:TOKEN|SECRET|PASSWORD)$|_PWD$",
     re.IGNORECASE,
 )
 _URL_WITH_PASSWORD = re.compile(r"^[a-z][a-z0-9+.-]*://[^/@\s:]*:[^/@\s]+@", re.IGNORECASE)
@@ -47,7 +47,9 @@ def redactor(environ: Mapping[str, str]) -> Redact:
     for value, name in values.items():
         written = {value}
         for _ in range(_JSON_DEPTH):
-            written |= {json.dumps(text, ensure_ascii=ascii_)[1:-1] for text in written for ascii_ in (True, False)}
+            written |= {
+                json.dumps(text, ensure_ascii=ascii_)[1:-1] for text in written for ascii_ in (True, False)
+            }
         spellings.update(dict.fromkeys(written, name))
     longest_first = sorted(spellings, key=len, reverse=True)
     pattern = re.compile("|".join(map(re.escape, longest_first)))

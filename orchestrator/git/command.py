@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from state.secrets import without_secrets
 
 NAME, EMAIL = "sq", "sq@localhost"
 DEADLINE_S = 120.0
+_TIDY_S = 3.0
 
 # Hooks are the user's, for the user's commits. Signing would ask for a passphrase nobody types.
 _SETTINGS = ("core.hooksPath=/dev/null", "commit.gpgSign=false", "gc.auto=0", "core.fsmonitor=false")
@@ -57,12 +59,7 @@ async def git(
     command = ["git", "-C", str(folder), *options, *arguments]
     try:
         with anyio.fail_after(DEADLINE_S):
-            done = await anyio.run_process(
-                command,
-                input=stdin.encode() if stdin is not None else b"",
-                env=git_environment(environment),
-                check=False,
-            )
+            done = await _run(command, stdin or "", git_environment(environment))
     except TimeoutError as error:
         raise GitError(
             f"git {' '.join(arguments)} in {folder} took longer than {DEADLINE_S:.0f} s"
@@ -73,6 +70,33 @@ async def git(
         said = (done.stderr or done.stdout).decode(errors="replace").strip()
         raise GitError(f"git {' '.join(arguments)} in {folder} failed: {said}")
     return done.stdout.decode(errors="replace").rstrip("\n")
+
+
+async def _run(
+    command: Sequence[str], stdin: str, environment: Mapping[str, str]
+) -> subprocess.CompletedProcess[bytes]:
+    """Run to the end. Cancelled, git gets SIGTERM, at which it removes its locks; SIGKILL would leave them.
+
+    In a session of its own: Ctrl-C in the terminal is for sq, and not an error of this command.
+    """
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err, tempfile.TemporaryFile() as given:
+        given.write(stdin.encode())
+        given.seek(0)
+        process = await anyio.open_process(
+            command, stdin=given, stdout=out, stderr=err, env=environment, start_new_session=True
+        )
+        try:
+            await process.wait()
+        finally:
+            with anyio.CancelScope(shield=True):
+                if process.returncode is None:
+                    process.terminate()
+                    with anyio.move_on_after(_TIDY_S):
+                        await process.wait()
+                await process.aclose()
+        out.seek(0)
+        err.seek(0)
+        return subprocess.CompletedProcess(command, process.returncode or 0, out.read(), err.read())
 
 
 async def git_succeeds(folder: Path, *arguments: str) -> bool:

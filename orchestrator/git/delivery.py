@@ -27,7 +27,8 @@ async def deliver(
     if dirty := await uncommitted(repository, not_dirt=not_dirt):
         return f"the checkout has uncommitted changes ({', '.join(dirty[:3])})"
     try:
-        await git(repository.root, "merge", "--ff-only", "--quiet", branch)
+        # By default git overwrites what it ignores, and that may be a file of the user's.
+        await git(repository.root, "merge", "--ff-only", "--no-overwrite-ignore", "--quiet", branch)
     except GitError as error:
         return f"git would not move {base_branch}: {error}"
     return ""

@@ -1,14 +1,15 @@
 """The user's repository: looked at, never changed, except by the announced last step."""
 
 import os
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
 from orchestrator.git.command import git, git_succeeds
 from state.errors import GitError, UsageError
 
-EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 _FILES_NAMED = 5
+_PATTERN_SIGN = re.compile(r"[\\*?\[]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,9 +68,8 @@ async def base_commit(repository: Repository, *, not_dirt: list[Path]) -> str:
             "that starts from a commit would not see. Commit them first: "
             "git add -A && git commit -m 'First commit'"
         )
-    return await git(
-        repository.root, "commit-tree", "-m", "Start of an empty repository", EMPTY_TREE, stdin=""
-    )
+    empty = await git(repository.root, "hash-object", "-t", "tree", "-w", "--stdin", stdin="")
+    return await git(repository.root, "commit-tree", "-m", "Start of an empty repository", empty, stdin="")
 
 
 async def uncommitted(repository: Repository, *, not_dirt: list[Path]) -> list[str]:
@@ -93,18 +93,21 @@ async def uncommitted(repository: Repository, *, not_dirt: list[Path]) -> list[s
 
 async def ignore_locally(repository: Repository, folder: Path) -> None:
     """Keep a folder inside the checkout out of git's sight by `.git/info/exclude`, not by a tracked file."""
+    folder = Path(os.path.realpath(folder))
     if not folder.is_relative_to(repository.root) or folder == repository.root:
         return
     relative = folder.relative_to(repository.root).as_posix()
-    if await git_succeeds(repository.root, "check-ignore", "--quiet", relative):
+    # With the slash, since the folder may not be there yet and the pattern is for folders.
+    if await git_succeeds(repository.root, "check-ignore", "--quiet", f"{relative}/"):
         return
     exclude = Path(await git(repository.root, "rev-parse", "--git-path", "info/exclude"))
     exclude = exclude if exclude.is_absolute() else repository.root / exclude
     exclude.parent.mkdir(parents=True, exist_ok=True)
     old = exclude.read_text("utf-8") if exclude.exists() else ""
     separator = "" if not old or old.endswith("\n") else "\n"
+    pattern = _PATTERN_SIGN.sub(r"\\\g<0>", relative)
     with exclude.open("a", encoding="utf-8") as file:
-        file.write(f"{separator}/{relative}/\n")
+        file.write(f"{separator}/{pattern}/\n")
 
 
 async def tracked_files(folder: Path) -> list[str]:

@@ -79,10 +79,10 @@ async def commit_tree(folder: Path, *, branch: str, tree: str, message: str) -> 
     the reviewer sees the commit and nothing else.
     """
     head = await git(folder, "rev-parse", "--verify", "HEAD")
-    if await tree_of(folder, head) == tree:
-        return head
-    commit = await git(folder, "commit-tree", "-p", head, "-F", "-", tree, stdin=message)
-    await git(folder, "update-ref", f"refs/heads/{branch}", commit, head)
+    commit = head
+    if await tree_of(folder, head) != tree:
+        commit = await git(folder, "commit-tree", "-p", head, "-F", "-", tree, stdin=message)
+        await git(folder, "update-ref", f"refs/heads/{branch}", commit, head)
     await rebase_clean(folder, commit)
     return commit
 

@@ -16,8 +16,9 @@ from state.events import PlanAccepted, PlanRejected, RunEnded
 from state.outcome import Outcome
 from state.records import Analysis, Plan, Role
 
-MAX_REJECTIONS = 3  # the first plan and two corrected ones (product section 3)
-_ID = re.compile(r"^[A-Za-z0-9][A-Za-z0-9_-]{0,39}$")
+MAX_REJECTIONS = 3  # the first plan and two corrected ones
+_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,39}")
+_TAKEN = {"run", "final"}  # the reading room's folder beside the tasks' own, the final review's lane
 
 
 async def plan(run: Run) -> None:
@@ -65,9 +66,16 @@ def problems_of(proposed: Plan) -> list[str]:
     if not proposed.tasks:
         return ["the plan has no tasks"]
     ids = [task.id for task in proposed.tasks]
-    known = set(ids)
+    known = dict.fromkeys(ids)
     problems = [f"task id {id_!r} is used {count} times" for id_, count in Counter(ids).items() if count > 1]
-    problems += [f"task id {id_!r} is not letters, digits and dashes" for id_ in known if not _ID.match(id_)]
+    problems += [
+        f"task id {id_!r} is not letters, digits and dashes" for id_ in known if not _ID.fullmatch(id_)
+    ]
+    problems += [f"task id {id_!r} is one that sq needs itself" for id_ in known if id_.lower() in _TAKEN]
+    folded = Counter(id_.lower() for id_ in known)
+    problems += [
+        f"{count} task ids differ from {id_!r} in case only" for id_, count in folded.items() if count > 1
+    ]
     problems += [
         f"task {task.id} depends on {needed!r}, which is no task of the plan"
         for task in proposed.tasks

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-MAX_REFUSALS = 5  # blocks of the completion gates in a row (product section 3)
+MAX_REFUSALS = 5  # blocks of the completion gates in a row
 SAME_FAILURE = 3  # the same failures that often
 
 

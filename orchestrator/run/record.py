@@ -14,7 +14,7 @@ from state.fold import RunView, TaskView, fold
 from state.journal import Journal
 from state.presets import Effort
 
-MAX_ITERATIONS = 50  # per task (product section 1)
+MAX_ITERATIONS = 50  # per task
 VERIFY_DEADLINE_S = 600.0  # one verification command
 
 

@@ -20,7 +20,7 @@ from state.events import ReviewUnusable, TaskUnverified
 from state.fold import CallView, TaskView
 from state.records import ReviewReport, Role
 
-MAX_UNUSABLE = 2  # asked once more, then given up (product section 3)
+MAX_UNUSABLE = 2  # asked once more, then given up
 _DIFF_LIMIT = 60_000  # characters of the diff in the prompt; the reviewer can read the files
 
 

@@ -1,6 +1,6 @@
 """revise: whose issue it is, which tasks are reopened, and when there is no point in going on."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -69,11 +69,20 @@ def assign(issues: Sequence[ReviewIssue], changed: Mapping[str, Sequence[str]]) 
     """
     assigned = []
     for issue in issues:
-        file = Path(issue.file).as_posix().removeprefix("./")
+        file = _meant(issue.file, {path for paths in changed.values() for path in paths})
         owners = [issue.task_id] if issue.task_id in changed else []
         owners = owners or [id_ for id_, paths in changed.items() if file in paths] or list(changed)
         assigned += [replace(issue, task_id=owner) for owner in owners]
     return assigned
+
+
+def _meant(file: str, known: Iterable[str]) -> str:
+    """The changed path that a reviewer names: relative, or absolute in the worktree it was read in."""
+    path = Path(file)
+    if not path.is_absolute():
+        return path.as_posix()
+    ends = [each for each in known if path.as_posix().endswith(f"/{each}")]
+    return max(ends, key=len, default=file)
 
 
 def _back(run: Run, task: TaskView, issues: tuple[ReviewIssue, ...], *, by: str) -> TaskReopened | TaskStuck:

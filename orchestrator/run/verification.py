@@ -5,6 +5,7 @@ No agent's claim that tests pass is worth anything; the exit codes seen here are
 
 import json
 import re
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -57,7 +58,7 @@ def detect(folder: Path) -> tuple[str, ...]:
     if not found and (target := _make_target(folder)):
         found.append(f"make {target}")
     if not found and (tests := _python_tests(folder)):
-        found.append(_python_command(folder, tests))
+        found += _python_commands(folder, tests)
     return tuple(found)
 
 
@@ -112,7 +113,7 @@ def _has_npm_test(manifest: Path) -> bool:
         script = json.loads(manifest.read_text("utf-8")).get("scripts", {}).get("test", "")
     except (OSError, ValueError, AttributeError):
         return False
-    return bool(script) and "no test specified" not in script
+    return isinstance(script, str) and bool(script) and "no test specified" not in script
 
 
 def _make_target(folder: Path) -> str | None:
@@ -121,21 +122,41 @@ def _make_target(folder: Path) -> str | None:
     except OSError:
         return None
     return next(
-        (target for target in _MAKE_TARGETS if re.search(rf"^{target}\s*:", text, re.MULTILINE)), None
+        (target for target in _MAKE_TARGETS if re.search(rf"^{target}\s*:(?!:?=)", text, re.MULTILINE)), None
     )
 
 
 def _python_tests(folder: Path) -> list[Path]:
     patterns = ("test_*.py", "*_test.py", "tests/**/test_*.py", "test/**/test_*.py")
-    return sorted({path for pattern in patterns for path in folder.glob(pattern)})
+    return sorted({path for pattern in patterns for path in folder.glob(pattern) if path.is_file()})
 
 
-def _python_command(folder: Path, tests: Sequence[Path]) -> str:
+def _python_commands(folder: Path, tests: Sequence[Path]) -> list[str]:
     configured = any((folder / name).is_file() for name in ("pytest.ini", "conftest.py", "tests/conftest.py"))
     project = folder / "pyproject.toml"
-    configured = configured or (project.is_file() and "[tool.pytest" in project.read_text("utf-8"))
+    configured = configured or (project.is_file() and "[tool.pytest" in project.read_text("utf-8", "replace"))
     uses_pytest = any(_PYTEST.search(test.read_text("utf-8", errors="replace")) for test in tests)
     if configured or uses_pytest:
-        return "python3 -m pytest"
-    roots = {test.relative_to(folder).parts[0] for test in tests if test.parent != folder}
-    return f"python3 -m unittest discover -s {min(roots)} -t ." if roots else "python3 -m unittest"
+        return ["python3 -m pytest"]
+    return _unittest_commands(folder, tests)
+
+
+def _unittest_commands(folder: Path, tests: Sequence[Path]) -> list[str]:
+    """One command a folder where discovery has to begin: it enters packages and nothing else."""
+    found: dict[tuple[Path, Path, str], None] = {}
+    for test in tests:
+        start = top = test.parent
+        while top != folder and (top / "__init__.py").is_file():
+            start, top = top, top.parent
+        found[start, top, "" if test.name.startswith("test") else "*_test.py"] = None
+    commands = []
+    for start, top, pattern in found:
+        if top == folder != start and (folder, folder, pattern) in found:
+            continue  # a package in the root: the root's own discovery enters it
+        words = ["python3", "-m", "unittest"]
+        words += ["discover"] if start != folder or pattern else []
+        words += ["-s", str(start.relative_to(folder))] if start != folder else []
+        words += ["-t", str(top.relative_to(folder))] if start != top else []
+        words += ["-p", pattern] if pattern else []
+        commands.append(shlex.join(words))
+    return commands

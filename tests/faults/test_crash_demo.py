@@ -29,6 +29,7 @@ from state.paths import StateFolder
 
 MATERIAL = Path(str(files("orchestrator.cli") / "rehearsal"))
 MARK = "CRASH_TEST_MARK"
+MOST_TOLD = 5  # so many wrong ends are enough to see what is wrong
 PROCESSES = multiprocessing.get_context("forkserver")
 WAYS = [(containment, how) for containment in Containment for how in (killed.ALONE, killed.GROUP)]
 
@@ -143,7 +144,7 @@ def crash_everywhere(
     crashed = 0
     for kill_after in points:
         problem = crash_at(one := bench(containment), kill_after, how, tree, shell)
-        if problem == "over":
+        if problem == "over" or len(wrong) >= MOST_TOLD:
             break
         crashed += 1
         if problem:

@@ -47,7 +47,6 @@ COLOR, SIZE = (
 def test_each_question_of_a_call_gets_its_own_answer_from_a_model_that_has_the_context(
     rehearse: Rehearse,
 ) -> None:
-    """Field lessons 21, 22, 23."""
     done = rehearse(
         whole_run(
             **{
@@ -202,7 +201,7 @@ def test_two_calls_in_one_message_are_each_answered(rehearse: Rehearse) -> None:
 
 
 def test_each_role_is_given_exactly_its_own_tools(rehearse: Rehearse) -> None:
-    """Field lesson 11: what is offered to the model is read from its requests, not from our own list."""
+    """What is offered to the model is read from its requests, not from our own list."""
     offered = {"tools_offered": ["Bash", "AskUserQuestion", "mcp__sq__task_complete"]}
     done = rehearse(
         whole_run(
@@ -233,7 +232,7 @@ def test_each_role_is_given_exactly_its_own_tools(rehearse: Rehearse) -> None:
 
 
 def test_an_api_error_that_looks_like_success_is_a_failure_with_its_status(rehearse: Rehearse) -> None:
-    """Field lesson 17: the CLI reports it as `subtype: success`."""
+    """The CLI reports it as `subtype: success`."""
     lanes = whole_run()
     del lanes["worker/notes/1"]  # the gateway answers with status 400
     done = rehearse(lanes, **CHECKED)

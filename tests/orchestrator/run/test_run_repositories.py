@@ -35,7 +35,6 @@ def test_the_work_arrives_on_the_branch_and_leaves_nothing_else_behind(
 def test_a_second_run_in_the_same_state_folder_has_ids_of_its_own(
     rehearse: Rehearse, repository: Path
 ) -> None:
-    """Field lesson 9."""
     first = rehearse(whole_run(), **CHECKED)
     again = whole_run(**{
         "planner/analysis/1": [analyzes()],

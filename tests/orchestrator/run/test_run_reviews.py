@@ -50,7 +50,7 @@ def test_a_failed_review_goes_into_the_retry_prompt_with_place_description_and_f
 
 
 def test_final_review_reopens_the_tasks_it_names_and_they_are_built_again(rehearse: Rehearse) -> None:
-    """Field lesson 3; and no task is told another task's issues."""
+    """And no task is told another task's issues."""
     done = rehearse(
         {
             "planner/analysis/1": [analyzes()],
@@ -111,7 +111,6 @@ def test_a_final_review_that_keeps_failing_is_never_complete(rehearse: Rehearse)
 def test_a_reviewer_that_never_reports_is_asked_once_more_and_then_the_task_is_unverified(
     rehearse: Rehearse,
 ) -> None:
-    """Field lesson 5."""
     done = rehearse(
         whole_run(
             **{"reviewer/notes/*": [{"text": "Looks good to me!"}, {"text": "As I said, it is fine."}]}

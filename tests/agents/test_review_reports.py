@@ -1,0 +1,181 @@
+"""A reviewer's words become a report or the reason why not: strictly, and never a pass by accident."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agents.reviewer import normalize_issue, parse_review_output, unusable_issue
+from state.records import IssueType, ReviewIssue, ReviewReport
+
+ISSUE = {
+    "taskId": "t1",
+    "file": "src/utils.ts",
+    "line": 15,
+    "type": "over-engineering",
+    "description": "Unnecessary wrapper class",
+    "suggestion": "Use a plain function instead",
+}
+FAILED = {"passed": False, "issues": [ISSUE], "suggestions": ["a name"]}
+READ = ReviewIssue(
+    task_id="t1",
+    file="src/utils.ts",
+    line=15,
+    type=IssueType.OVER_ENGINEERING,
+    description="Unnecessary wrapper class",
+    suggestion="Use a plain function instead",
+)
+
+
+def fenced(data, language="json"):
+    return f"```{language}\n{json.dumps(data, indent=1)}\n```"
+
+
+@pytest.mark.parametrize(
+    "output",
+    [
+        json.dumps(FAILED),
+        fenced(FAILED),
+        fenced(FAILED, ""),
+        f"I looked at it.\n\n{fenced(FAILED)}\n\nThat is all.",
+        f"Here it is: {json.dumps(FAILED)} Done.",
+        f"The config `{{}}` is fine.\n\n{fenced(FAILED)}",
+        f"It returns this:\n\n{fenced({'count': 1})}\n\nMy report:\n\n{fenced(FAILED)}",
+    ],
+    ids=["tool", "fenced", "bare fence", "fence in words", "in words", "braces before", "second fence"],
+)
+def test_a_report_is_found_in_the_tools_json_in_a_fence_and_between_words(output):
+    assert parse_review_output(output) == ReviewReport(passed=False, issues=(READ,), suggestions=("a name",))
+
+
+def test_a_report_whose_text_holds_a_fence_is_found():
+    issue = {**ISSUE, "description": "Say\n```\nx = 1\n```\ninstead"}
+    report = parse_review_output(fenced({"passed": False, "issues": [issue]}))
+    assert report.issues[0].description == issue["description"]
+
+
+def test_a_pass_is_a_pass():
+    assert parse_review_output('{"passed": true, "issues": [], "suggestions": []}') == ReviewReport(
+        passed=True
+    )
+    assert parse_review_output('{"passed": true}') == ReviewReport(passed=True)
+
+
+@pytest.mark.parametrize("value", ["true", "false", "yes", 1, 0, None, [], {}, [True]])
+def test_passed_that_is_no_boolean_is_unusable(value):
+    told = parse_review_output(json.dumps({"passed": value, "issues": []}))
+    assert isinstance(told, str)
+    assert "passed" in told
+
+
+def test_a_report_without_passed_is_unusable():
+    assert "passed" in parse_review_output('{"issues": [], "suggestions": []}')
+
+
+@pytest.mark.parametrize("issues", [[], None])
+def test_a_review_that_does_not_pass_and_names_no_issue_is_unusable(issues):
+    assert "names no issue" in parse_review_output(json.dumps({"passed": False, "issues": issues}))
+
+
+@pytest.mark.parametrize("issues", ["none", {"a": 1}, 5])
+def test_issues_that_are_no_list_are_unusable(issues):
+    assert "issues" in parse_review_output(json.dumps({"passed": True, "issues": issues}))
+
+
+@pytest.mark.parametrize(
+    "output",
+    [
+        "",
+        "It passed.",
+        "passed: true",
+        "[]",
+        "null",
+        "true",
+        '"passed"',
+        "{",
+        '{"passed": true',
+        "```json\n```",
+        '{"passed": true or false, "issues": []}',
+        "All good: {passed: true}",
+    ],
+)
+def test_words_without_a_report_are_unusable_and_never_a_pass(output):
+    told = parse_review_output(output)
+    assert isinstance(told, str)
+    assert told
+
+
+def test_issues_beside_a_pass_count():
+    report = parse_review_output(json.dumps({**FAILED, "passed": True}))
+    assert not report.passed
+    assert report.issues == (READ,)
+
+
+def test_legacy_issues_that_are_plain_strings_are_read_as_the_seed_says():
+    report = parse_review_output('{"passed": false, "issues": ["Missing error handling", "No tests"]}')
+    assert [issue.description for issue in report.issues] == ["Missing error handling", "No tests"]
+    assert report.issues[0] == ReviewIssue(
+        task_id="",
+        file="unknown",
+        type=IssueType.PATTERN_VIOLATION,
+        description="Missing error handling",
+        suggestion="Review and fix this issue",
+    )
+
+
+@pytest.mark.parametrize("kind", IssueType)
+def test_every_known_type_is_kept(kind):
+    assert normalize_issue({**ISSUE, "type": kind.value}).type is kind
+
+
+@pytest.mark.parametrize("kind", ["style", "", None, 7, "Over-Engineering", ["dead-code"]])
+def test_an_unknown_or_missing_type_becomes_a_pattern_violation(kind):
+    assert normalize_issue({**ISSUE, "type": kind}).type is IssueType.PATTERN_VIOLATION
+    without = {key: value for key, value in ISSUE.items() if key != "type"}
+    assert normalize_issue(without).type is IssueType.PATTERN_VIOLATION
+
+
+@pytest.mark.parametrize("line", [None, 0, -3, True, "15", 1.5, [15]])
+def test_a_line_that_is_no_line_number_is_left_out(line):
+    issue = normalize_issue({**ISSUE, "line": line})
+    assert issue.line is None
+    assert issue.location == "src/utils.ts"
+
+
+def test_an_empty_issue_gets_the_seeds_defaults():
+    assert normalize_issue({}) == ReviewIssue(
+        task_id="", file="unknown", description="Unknown issue", suggestion="Review and fix"
+    )
+
+
+def test_the_synthetic_issue_of_an_unusable_report_says_what_was_wrong():
+    issue = unusable_issue("Failed to parse review output")
+    assert (issue.file, issue.type) == ("unknown", IssueType.PATTERN_VIOLATION)
+    assert (issue.description, issue.suggestion) == (
+        "Failed to parse review output",
+        "Check agent output format",
+    )
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=10,
+)
+
+
+@given(st.text() | json_values.map(json.dumps))
+def test_no_words_make_the_parser_raise(output):
+    told = parse_review_output(output)
+    assert isinstance(told, str | ReviewReport)
+
+
+@given(json_values, json_values, json_values)
+def test_only_true_without_issues_passes(passed, issues, suggestions):
+    told = parse_review_output(json.dumps({"passed": passed, "issues": issues, "suggestions": suggestions}))
+    if isinstance(told, ReviewReport) and told.passed:
+        assert passed is True
+        assert not issues
+    if isinstance(told, ReviewReport) and not told.passed:
+        assert told.issues

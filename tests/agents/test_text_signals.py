@@ -1,0 +1,63 @@
+"""The text form of a signal counts only as the last line on its own."""
+
+import json
+
+import pytest
+
+from agents.signals import ITERATION_DONE, SIGNALS, TASK_COMPLETE, TASK_STUCK
+from agents.worker import signal_in_text
+from state.records import Role
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("TASK_COMPLETE", TASK_COMPLETE),
+        ("All tests pass.\n\nTASK_COMPLETE", TASK_COMPLETE),
+        ("Done.\n  TASK_COMPLETE  \n\n", TASK_COMPLETE),
+        ("Half of it.\r\nITERATION_DONE\r\n", ITERATION_DONE),
+        ("TASK_STUCK: no network", TASK_STUCK),
+        ("I tried.\nTASK_STUCK:no network", TASK_STUCK),
+    ],
+)
+def test_a_signal_on_the_last_line_of_its_own_counts(text, name):
+    assert signal_in_text(text)[0] == name
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "   \n ",
+        "I will not output TASK_COMPLETE yet",
+        "I will not output TASK_COMPLETE yet.\nFirst the tests.",
+        "TASK_COMPLETE\nWait, one test fails.",
+        "TASK_COMPLETE.",
+        "TASK_COMPLETE ITERATION_DONE",
+        "task_complete",
+        "NOT TASK_COMPLETE",
+        "TASK_COMPLETED",
+        "When done I output:\n`TASK_COMPLETE`",
+        "```\nTASK_COMPLETE\n```",
+        "TASK_STUCK",
+        "TASK_STUCK:",
+        "TASK_STUCK:   ",
+        "I am not TASK_STUCK: all is well",
+    ],
+)
+def test_a_signal_that_is_only_mentioned_is_none(text):
+    assert signal_in_text(text) is None
+
+
+def test_a_stuck_workers_reason_arrives():
+    assert json.loads(signal_in_text("TASK_STUCK: the spec: is it A or B?")[1]) == {
+        "reason": "the spec: is it A or B?"
+    }
+
+
+@pytest.mark.parametrize("text", ["TASK_COMPLETE", "ITERATION_DONE", "TASK_STUCK: why"])
+def test_what_a_text_signal_carries_fits_the_typed_tool_of_its_name(text):
+    name, payload = signal_in_text(text)
+    tools = {tool.name: tool for tool in SIGNALS[Role.WORKER]}
+    read = tools[name].model.model_validate_json(payload)
+    assert set(json.loads(payload)) == set(type(read).model_fields)

@@ -1,0 +1,355 @@
+"""Worktrees, snapshots and sq's own commits, with real git; the user's checkout, hooks and settings untouched."""
+
+import os
+
+import anyio
+import pytest
+
+from orchestrator.git.command import git, git_environment, git_succeeds
+from orchestrator.git.workspace import (
+    changed_paths,
+    commit_tree,
+    diff_text,
+    ensure_branch,
+    ensure_worktree,
+    merge_forward,
+    rebase_clean,
+    remove_branch,
+    remove_worktree,
+    run_branch,
+    snapshot,
+    task_branch,
+    tree_of,
+)
+from state.errors import GitError
+
+BRANCH = task_branch("r-1", "t1")
+
+
+@pytest.fixture
+def worktree(project, tmp_path, shell):
+    """A task's worktree, in a folder with spaces in its name."""
+    folder = tmp_path / "state of mine" / "worktrees" / "t1"
+    commit = shell(project, "git", "rev-parse", "HEAD")
+    anyio.run(lambda: ensure_worktree(project, folder, branch=BRANCH, commit=commit))
+    return folder
+
+
+@pytest.fixture
+def head(project, shell):
+    return shell(project, "git", "rev-parse", "HEAD")
+
+
+async def files_of(folder, tree):
+    listed = await git(folder, "ls-tree", "-r", "--name-only", "-z", tree)
+    return {name for name in listed.split("\0") if name}
+
+
+def state_of(project, shell):
+    """What the user sees in the checkout."""
+    return [
+        shell(project, "git", *command)
+        for command in (
+            ["status", "--porcelain", "--ignored"],
+            ["rev-parse", "HEAD"],
+            ["branch", "--show-current"],
+        )
+    ]
+
+
+# --- snapshots ------------------------------------------------------------------------------------------
+
+
+async def test_a_snapshot_sees_new_changed_and_deleted_files(worktree, head):
+    (worktree / "src").mkdir()
+    (worktree / "src" / "ünï code.py").write_text("x = 1\n")
+    assert await files_of(worktree, await snapshot(worktree)) == {"README.md", "src/ünï code.py"}
+    (worktree / "README.md").unlink()
+    (worktree / "src" / "ünï code.py").write_text("x = 2\n")
+    tree = await snapshot(worktree)
+    assert await files_of(worktree, tree) == {"src/ünï code.py"}
+    assert await changed_paths(worktree, head, tree) == ["README.md", "src/ünï code.py"]
+
+
+async def test_editing_the_same_uncommitted_file_again_gives_another_tree(worktree):
+    trees = []
+    for number in range(3):
+        (worktree / "a.py").write_text(f"x = {number}\n")
+        trees.append(await snapshot(worktree))
+    assert len(set(trees)) == 3
+
+
+async def test_the_mode_of_a_file_counts(worktree):
+    (worktree / "run.sh").write_text("true\n")
+    before = await snapshot(worktree)
+    (worktree / "run.sh").chmod(0o755)
+    assert await snapshot(worktree) != before
+
+
+async def test_two_snapshots_of_the_same_content_are_identical(worktree):
+    (worktree / "a.py").write_text("x = 1\n")
+    first = await snapshot(worktree)
+    os.utime(worktree / "a.py", (0, 0))
+    assert await snapshot(worktree) == first
+    assert await snapshot(worktree) == first
+
+
+JUNK = [
+    "__pycache__/a.pyc",
+    "src/__pycache__/b.pyc",
+    ".pytest_cache/x",
+    "node_modules/y/index.js",
+    ".venv/bin/python",
+]
+
+
+async def test_a_snapshot_leaves_out_what_builds_and_tests_leave_behind(worktree, head):
+    for name in [*JUNK, ".coverage", "a.pyc", ".DS_Store"]:
+        (worktree / name).parent.mkdir(parents=True, exist_ok=True)
+        (worktree / name).write_text("junk\n")
+    assert await snapshot(worktree) == await tree_of(worktree, head)
+
+
+async def test_a_snapshot_leaves_out_what_the_repository_ignores(worktree):
+    (worktree / ".gitignore").write_text("*.secret\n")
+    (worktree / "a.secret").write_text("x\n")
+    assert await files_of(worktree, await snapshot(worktree)) == {"README.md", ".gitignore"}
+
+
+async def test_a_snapshot_touches_neither_the_checkout_nor_any_branch(worktree, project, head, shell):
+    (worktree / "a.py").write_text("x = 1\n")
+    before = state_of(project, shell), shell(project, "git", "for-each-ref")
+    await snapshot(worktree)
+    assert (state_of(project, shell), shell(project, "git", "for-each-ref")) == before
+
+
+SLOW = "#!/bin/sh\ncat >/dev/null; : > {started}; for n in $(seq 200); do [ -e {go} ] && break; sleep 0.05; done; echo x\n"
+
+
+async def test_a_snapshot_that_was_cancelled_half_way_can_be_taken_again(worktree, project, tmp_path, shell):
+    started, go, filter_ = tmp_path / "started", tmp_path / "go", tmp_path / "filter"
+    filter_.write_text(SLOW.format(started=started, go=go))
+    filter_.chmod(0o755)
+    shell(project, "git", "config", "filter.slow.clean", str(filter_))
+    (worktree / ".gitattributes").write_text("*.slow filter=slow\n")
+    (worktree / "a.slow").write_text("1\n")
+    with anyio.fail_after(20):
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(snapshot, worktree)
+            while not started.exists():
+                await anyio.sleep(0.01)
+            tasks.cancel_scope.cancel()
+        go.touch()
+        assert "a.slow" in await files_of(worktree, await snapshot(worktree))
+
+
+# --- commits --------------------------------------------------------------------------------------------
+
+
+async def test_a_tree_is_committed_as_sq_on_its_branch_and_leaves_the_worktree_clean(worktree, head, shell):
+    (worktree / "a.py").write_text("x = 1\n")
+    tree = await snapshot(worktree)
+    (worktree / "left by the tests.log").write_text("noise\n")
+    commit = await commit_tree(worktree, branch=BRANCH, tree=tree, message='A "title"\n\nand a body')
+    assert await tree_of(worktree, commit) == tree
+    assert shell(worktree, "git", "log", "-1", "--format=%an <%ae> %cn %P%n%B", BRANCH).splitlines() == [
+        f"sq <sq@localhost> sq {head}",
+        'A "title"',
+        "",
+        "and a body",
+    ]
+    assert shell(worktree, "git", "status", "--porcelain") == ""
+    assert shell(worktree, "git", "branch", "--show-current") == BRANCH
+
+
+async def test_committing_the_same_tree_again_gives_the_same_commit(worktree):
+    (worktree / "a.py").write_text("x = 1\n")
+    tree = await snapshot(worktree)
+    first = await commit_tree(worktree, branch=BRANCH, tree=tree, message="One")
+    assert await commit_tree(worktree, branch=BRANCH, tree=tree, message="Two") == first
+
+
+async def test_a_commit_that_was_made_before_a_crash_is_cleaned_up_after(worktree):
+    (worktree / "a.py").write_text("x = 1\n")
+    tree = await snapshot(worktree)
+    first = await commit_tree(worktree, branch=BRANCH, tree=tree, message="One")
+    (worktree / "left by the tests.log").write_text("noise\n")
+    (worktree / "a.py").write_text("x = 2\n")
+    assert await commit_tree(worktree, branch=BRANCH, tree=tree, message="One") == first
+    assert await snapshot(worktree) == tree
+
+
+async def test_the_users_hooks_and_signing_have_no_part_in_sqs_commits_and_merges(
+    project, tmp_path, head, shell
+):
+    ran = tmp_path / "hooks that ran"
+    hooks = project / ".git" / "hooks"
+    hooks.mkdir(exist_ok=True)
+    for name in [
+        "pre-commit",
+        "commit-msg",
+        "prepare-commit-msg",
+        "post-commit",
+        "post-checkout",
+        "post-merge",
+        "pre-merge-commit",
+        "reference-transaction",
+        "post-index-change",
+        "post-rewrite",
+    ]:
+        (hooks / name).write_text(f"#!/bin/sh\necho {name} >> '{ran}'\nexit 1\n")
+        (hooks / name).chmod(0o755)
+    shell(project, "git", "config", "commit.gpgSign", "true")
+    shell(project, "git", "config", "user.signingKey", "nobody")
+    folder = tmp_path / "w"
+    await ensure_worktree(project, folder, branch=BRANCH, commit=head)
+    (folder / "a.py").write_text("x = 1\n")
+    commit = await commit_tree(folder, branch=BRANCH, tree=await snapshot(folder), message="One")
+    await ensure_branch(project, run_branch("r-1"), head)
+    await merge_forward(project, branch=run_branch("r-1"), commit=commit)
+    await git(project, "merge", "--ff-only", run_branch("r-1"))
+    assert (project / "a.py").exists()
+    assert not ran.exists()
+
+
+# --- worktrees ------------------------------------------------------------------------------------------
+
+
+async def test_a_worktree_is_made_once_and_then_left_with_the_work_in_it(worktree, project, head):
+    (worktree / "a.py").write_text("x = 1\n")
+    await ensure_worktree(project, worktree, branch=BRANCH, commit=head)
+    assert (worktree / "a.py").read_text() == "x = 1\n"
+
+
+async def test_a_worktree_whose_folder_was_lost_is_made_again_from_its_branch(worktree, project, head, shell):
+    (worktree / "a.py").write_text("x = 1\n")
+    commit = await commit_tree(worktree, branch=BRANCH, tree=await snapshot(worktree), message="One")
+    shell(project, "rm", "-rf", str(worktree))
+    await ensure_worktree(project, worktree, branch=BRANCH, commit=head)
+    assert await git(worktree, "rev-parse", "HEAD") == commit
+    assert (worktree / "a.py").exists()
+
+
+async def test_a_worktree_without_a_branch_is_detached_at_its_commit(project, tmp_path, head):
+    folder = tmp_path / "reading room"
+    await ensure_worktree(project, folder, branch=None, commit=head)
+    assert await git(folder, "rev-parse", "HEAD") == head
+    assert not await git_succeeds(folder, "symbolic-ref", "--quiet", "HEAD")
+
+
+@pytest.mark.parametrize("round_", range(3))
+async def test_many_worktrees_are_made_at_once(project, tmp_path, head, shell, round_):
+    names = [f"t{number}" for number in range(6)]
+    with anyio.fail_after(60):
+        async with anyio.create_task_group() as tasks:
+            for name in names:
+
+                async def make(name=name):
+                    branch = task_branch("r-1", name)
+                    await ensure_worktree(project, tmp_path / "w" / name, branch=branch, commit=head)
+
+                tasks.start_soon(make)
+    assert {folder.name for folder in (tmp_path / "w").iterdir()} == set(names)
+    for name in names:
+        assert (
+            shell(tmp_path / "w" / name, "git", "status", "--porcelain", "--branch")
+            == f"## {task_branch('r-1', name)}"
+        )
+
+
+async def test_a_folder_that_holds_something_else_is_refused_and_left_alone(project, tmp_path, head):
+    folder = tmp_path / "w"
+    folder.mkdir()
+    (folder / "mine.txt").write_text("mine\n")
+    with pytest.raises(GitError, match="w"):
+        await ensure_worktree(project, folder, branch=BRANCH, commit=head)
+    assert (folder / "mine.txt").read_text() == "mine\n"
+
+
+async def test_a_commit_that_is_not_there_is_refused(project, tmp_path):
+    with pytest.raises(GitError):
+        await ensure_worktree(project, tmp_path / "w", branch=BRANCH, commit="0" * 39 + "1")
+
+
+async def test_a_worktree_put_on_newer_work_holds_that_and_nothing_else(worktree, project, shell):
+    (project / "b.py").write_text("y = 1\n")
+    shell(project, "git", "add", "b.py")
+    shell(project, "git", "commit", "--quiet", "-m", "Second")
+    newer = shell(project, "git", "rev-parse", "HEAD")
+    (worktree / "scrap.txt").write_text("scrap\n")
+    await rebase_clean(worktree, newer)
+    assert {path.name for path in worktree.iterdir()} == {".git", "README.md", "b.py"}
+
+
+async def test_a_worktree_goes_only_when_it_holds_what_was_merged(worktree, project, head):
+    (worktree / "a.py").write_text("x = 1\n")
+    assert not await remove_worktree(project, worktree, holds=await tree_of(project, head))
+    assert (worktree / "a.py").exists()
+    assert await remove_worktree(project, worktree, holds=await snapshot(worktree))
+    assert not worktree.exists()
+    assert await remove_worktree(project, worktree, holds="anything")
+
+
+async def test_a_branch_goes_only_when_its_commits_are_merged(worktree, project, head):
+    (worktree / "a.py").write_text("x = 1\n")
+    commit = await commit_tree(worktree, branch=BRANCH, tree=await snapshot(worktree), message="One")
+    await remove_branch(project, BRANCH, merged_into=head)
+    assert await git(project, "rev-parse", BRANCH) == commit
+    await remove_branch(project, BRANCH, merged_into=commit)
+    assert not await git_succeeds(project, "rev-parse", "--verify", f"refs/heads/{BRANCH}")
+
+
+async def test_a_runs_branch_moves_only_forward(worktree, project, head):
+    await ensure_branch(project, run_branch("r-1"), head)
+    (worktree / "a.py").write_text("x = 1\n")
+    commit = await commit_tree(worktree, branch=BRANCH, tree=await snapshot(worktree), message="One")
+    await merge_forward(project, branch=run_branch("r-1"), commit=commit)
+    await merge_forward(project, branch=run_branch("r-1"), commit=commit)
+    assert await git(project, "rev-parse", run_branch("r-1")) == commit
+    aside = await git(project, "commit-tree", "-p", head, "-m", "Aside", await tree_of(project, head))
+    with pytest.raises(GitError, match="does not stand on"):
+        await merge_forward(project, branch=run_branch("r-1"), commit=aside)
+    assert await git(project, "rev-parse", run_branch("r-1")) == commit
+
+
+async def test_an_existing_branch_is_left_where_it_is(project, head):
+    aside = await git(project, "commit-tree", "-p", head, "-m", "Aside", await tree_of(project, head))
+    await ensure_branch(project, "b", aside)
+    await ensure_branch(project, "b", head)
+    assert await git(project, "rev-parse", "b") == aside
+
+
+async def test_a_long_diff_is_cut_with_a_note_and_the_files_are_listed_whole(worktree, head):
+    (worktree / "a.py").write_text("x = 1\n" * 5000)
+    (worktree / "b.py").write_text("y = 2\n")
+    commit = await commit_tree(worktree, branch=BRANCH, tree=await snapshot(worktree), message="One")
+    told = await diff_text(worktree, head, commit, limit=1000)
+    assert "2 files changed" in told
+    assert "characters left out" in told
+    assert len(told) < 2000
+    assert "left out" not in await diff_text(worktree, head, commit, limit=100_000)
+
+
+# --- the command ----------------------------------------------------------------------------------------
+
+
+async def test_a_failed_command_says_what_was_run_and_what_git_said(project):
+    with pytest.raises(GitError, match=r"git rev-parse --verify nothing in .* failed: fatal"):
+        await git(project, "rev-parse", "--verify", "nothing")
+
+
+def test_sqs_git_has_an_identity_asks_nobody_and_is_not_led_astray(monkeypatch):
+    for name in ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"):
+        monkeypatch.setenv(name, "/elsewhere")
+    monkeypatch.setenv("GITHUB_TOKEN", "ghp_1234567890")
+    environment = git_environment({"GIT_INDEX_FILE": "/mine"})
+    assert "GIT_DIR" not in environment
+    assert "GITHUB_TOKEN" not in environment
+    assert environment["GIT_INDEX_FILE"] == "/mine"
+    assert environment["GIT_AUTHOR_NAME"] == "sq"
+    assert environment["GIT_TERMINAL_PROMPT"] == "0"
+
+
+async def test_a_folder_that_is_not_there_is_a_git_error(tmp_path):
+    with pytest.raises(GitError):
+        await git(tmp_path / "nowhere", "status")

@@ -1,0 +1,313 @@
+"""The plain functions that decide: whose issue it is, whether a loop moves, which task is next, what verifies."""
+
+import json
+import os
+import re
+import subprocess
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from orchestrator.run.progress import MAX_REFUSALS, SAME_FAILURE, refused_too_often, standing_still
+from orchestrator.run.revise import assign
+from orchestrator.run.scheduler import next_task
+from orchestrator.run.verification import detect, feedback, summary
+from state.events import VerificationFinished
+from state.fold import ENDED_STAGES, Stage, TaskView
+from state.records import CommandRun, ReviewIssue, Task
+
+# --- whose issue it is ----------------------------------------------------------------------------------
+
+CHANGED = {"t1": ["src/a.py", "src/shared.py"], "t2": ["src/b.py", "src/shared.py"], "t3": ["a.py"]}
+
+
+def issue(file, task_id=""):
+    return ReviewIssue(task_id=task_id, file=file, description="unused", suggestion="remove it")
+
+
+def owners(*issues):
+    return [each.task_id for each in assign(issues, CHANGED)]
+
+
+def test_an_issue_belongs_to_the_task_it_names_whatever_its_file():
+    assert owners(issue("src/b.py", "t1"), issue("unknown", "t3")) == ["t1", "t3"]
+
+
+@pytest.mark.parametrize("named", ["", "t9", "everything"])
+def test_an_issue_that_names_no_task_belongs_to_those_that_changed_its_file(named):
+    assert owners(issue("src/a.py", named)) == ["t1"]
+    assert owners(issue("src/shared.py", named)) == ["t1", "t2"]
+
+
+@pytest.mark.parametrize("file", ["./src/b.py", "src//b.py", "/home/me/worktrees/run/src/b.py"])
+def test_a_file_is_recognised_however_the_reviewer_wrote_its_path(file):
+    assert owners(issue(file)) == ["t2"]
+
+
+def test_of_two_files_with_the_same_end_the_longer_one_is_meant():
+    assert owners(issue("/home/me/worktrees/run/src/a.py")) == ["t1"]
+    assert owners(issue("/home/me/worktrees/run/a.py")) == ["t3"]
+
+
+@pytest.mark.parametrize("file", ["unknown", "README.md", "", "b.py", "src"])
+def test_an_issue_about_a_file_that_no_task_changed_belongs_to_all(file):
+    assert owners(issue(file)) == ["t1", "t2", "t3"]
+
+
+def test_an_assigned_issue_says_what_the_reviewer_said():
+    found = issue("src/a.py")
+    assert assign([found], CHANGED) == [replace(found, task_id="t1")]
+
+
+@given(st.lists(st.tuples(st.sampled_from(["src/a.py", "x", "/w/a.py"]), st.sampled_from(["", "t1", "t9"]))))
+def test_every_issue_gets_an_owner_and_every_owner_is_a_task(issues):
+    assigned = assign([issue(file, named) for file, named in issues], CHANGED)
+    assert len(assigned) >= len(issues)
+    assert {each.task_id for each in assigned} <= set(CHANGED)
+
+
+# --- whether a loop moves --------------------------------------------------------------
+
+
+@pytest.mark.parametrize("threshold", [2, 3, 4, 5])
+def test_a_tree_that_stays_the_same_for_the_threshold_stands_still_and_not_before(threshold):
+    assert not standing_still(["a"] * threshold, threshold)
+    assert standing_still(["a"] * (threshold + 1), threshold)
+    assert standing_still([*"xyz", *["a"] * (threshold + 1)], threshold)
+
+
+def test_editing_the_same_uncommitted_file_again_is_movement():
+    trees = [f"tree-of-edit-{number}" for number in range(50)]
+    assert not any(standing_still(trees[:end], 2) for end in range(51))
+
+
+def test_the_newest_iterations_count_and_one_change_among_them_is_movement():
+    assert not standing_still(["a", "a", "a", "a", "b"], 3)
+    assert not standing_still(["a", "b", "a", "a"], 3)
+    assert standing_still(["b", "a", "a", "a", "a"], 3)
+
+
+@pytest.mark.parametrize("trees", [[], ["a"], ["a", "a"]])
+def test_a_loop_that_has_hardly_begun_does_not_stand_still(trees):
+    assert not standing_still(trees, 2)
+
+
+def test_the_same_failures_three_times_are_enough():
+    assert refused_too_often(["x"] * SAME_FAILURE)
+    assert refused_too_often(["y", "x", "x", "x"])
+    assert not refused_too_often(["x"] * (SAME_FAILURE - 1))
+    assert not refused_too_often(["x", "x", "y", "x"])
+
+
+def test_five_refusals_in_a_row_are_enough_whatever_they_are():
+    different = [str(number) for number in range(MAX_REFUSALS)]
+    assert (SAME_FAILURE, MAX_REFUSALS) == (3, 5)
+    assert "5 times" in refused_too_often(different)
+    assert refused_too_often(different[:-1]) == ""
+    assert refused_too_often([]) == ""
+
+
+# --- which task is next ---------------------------------------------------------------------------------
+
+
+def tasks(**stages):
+    """Tasks by id; each needs those its name is made of before its last letter: `ab` needs `a`."""
+    return {
+        id_: TaskView(
+            Task(id=id_, title=id_, description="", dependencies=(id_[:-1],) if id_[:-1] else ()),
+            stage=stage,
+        )
+        for id_, stage in stages.items()
+    }
+
+
+def test_the_first_task_of_the_plan_that_needs_nothing_comes_first():
+    assert next_task(tasks(ab=Stage.WAITING, a=Stage.WAITING, b=Stage.WAITING)) == "a"
+
+
+def test_a_task_under_way_is_finished_before_another_begins():
+    for stage in set(Stage) - ENDED_STAGES - {Stage.WAITING}:
+        assert next_task(tasks(a=Stage.WAITING, b=stage)) == "b"
+
+
+def test_a_task_begins_when_what_it_needs_is_merged():
+    assert next_task(tasks(a=Stage.MERGED, ab=Stage.WAITING)) == "ab"
+
+
+@pytest.mark.parametrize("stage", sorted(ENDED_STAGES - {Stage.MERGED}))
+def test_a_task_that_ended_badly_stops_only_what_depends_on_it(stage):
+    assert next_task(tasks(a=stage, ab=Stage.WAITING, abc=Stage.WAITING, b=Stage.WAITING)) == "b"
+    assert next_task(tasks(a=stage, ab=Stage.WAITING, abc=Stage.WAITING)) is None
+
+
+def test_nothing_is_next_where_everything_has_ended():
+    assert next_task(tasks(a=Stage.MERGED, b=Stage.STUCK)) is None
+    assert next_task({}) is None
+
+
+@given(st.lists(st.sampled_from(sorted(Stage)), min_size=1, max_size=6))
+def test_the_next_task_is_never_one_that_ended_or_has_to_wait(stages):
+    found = tasks(**dict(zip(("a", "ab", "abc", "b", "bc", "c"), stages, strict=False)))
+    chosen = next_task(found)
+    if chosen is None:
+        return
+    assert found[chosen].stage not in ENDED_STAGES
+    if found[chosen].stage is Stage.WAITING:
+        assert all(found[needed].stage is Stage.MERGED for needed in found[chosen].task.dependencies)
+
+
+# --- what verifies --------------------------------------------------------------------------------------
+
+UNITTEST = "import unittest\n\n\nclass T(unittest.TestCase):\n    def test_it(self):\n        assert {ok}\n"
+PYTEST = "def test_it():\n    assert True\n"
+
+
+@pytest.fixture
+def tree(tmp_path):
+    """Writes files into a folder."""
+
+    def write(files):
+        for name, content in files.items():
+            path = tmp_path / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            if isinstance(content, bytes):
+                path.write_bytes(content)
+            else:
+                path.write_text(content)
+        return tmp_path
+
+    return write
+
+
+def npm(test):
+    return json.dumps({"scripts": {"test": test}})
+
+
+@pytest.mark.parametrize(
+    ("files", "commands"),
+    [
+        ({}, ()),
+        ({"README.md": "x"}, ()),
+        ({"package.json": npm("node --test")}, ("npm test",)),
+        ({"Cargo.toml": "[package]"}, ("cargo test",)),
+        ({"go.mod": "module x"}, ("go test ./...",)),
+        ({"package.json": npm("jest"), "go.mod": "module x"}, ("npm test", "go test ./...")),
+        ({"Makefile": "test:\n\ttrue\n"}, ("make test",)),
+        ({"Makefile": "all: test\ntest : build\n\ttrue\ncheck: test\n"}, ("make check",)),
+        ({"Makefile": "build:\n\ttrue\n"}, ()),
+        ({"Makefile": "test := unit\ncheck ?= x\nbuild:\n\ttrue\n"}, ()),
+        ({"test_a.py": PYTEST}, ("python3 -m pytest",)),
+        ({"test_a.py": UNITTEST, "pyproject.toml": "[tool.pytest.ini_options]"}, ("python3 -m pytest",)),
+        ({"test_a.py": UNITTEST, "conftest.py": ""}, ("python3 -m pytest",)),
+        ({"test_a.py": UNITTEST}, ("python3 -m unittest",)),
+        ({"a.py": "x = 1"}, ()),
+        ({"Makefile": "test:\n\ttrue\n", "test_a.py": PYTEST}, ("make test",)),
+    ],
+)
+def test_a_repository_shows_how_it_is_verified(tree, files, commands):
+    assert detect(tree(files)) == commands
+
+
+@pytest.mark.parametrize(
+    "manifest",
+    [
+        "",
+        "{",
+        "[]",
+        "5",
+        "{}",
+        '{"scripts": null}',
+        '{"scripts": []}',
+        '{"scripts": {"test": ""}}',
+        npm(5),
+        npm(True),
+        npm(["x"]),
+        npm('echo "Error: no test specified" && exit 1'),
+        b"\xff\xfe{",
+    ],
+)
+def test_a_package_without_a_usable_test_script_shows_nothing(tree, manifest):
+    assert detect(tree({"package.json": manifest})) == ()
+
+
+def test_files_that_are_no_text_and_links_to_nowhere_do_no_harm(tree):
+    folder = tree({"pyproject.toml": b"\xff\xfe", "test_a.py": b"\xff\xfe", "tests/test_dir.py/x": ""})
+    (folder / "test_link.py").symlink_to(folder / "nowhere.py")
+    assert detect(folder)
+
+
+@pytest.mark.parametrize("ok", [True, False])
+@pytest.mark.parametrize(
+    "files",
+    [
+        ("test_a.py",),
+        ("tests/test_a.py",),
+        ("tests/__init__.py", "tests/test_a.py"),
+        ("test/test_a.py",),
+        ("a_test.py",),
+        ("tests/__init__.py", "tests/unit/__init__.py", "tests/unit/test_a.py"),
+        ("tests/unit/test_a.py",),
+        ("tests/test_b.py", "tests/unit/test_a.py"),
+        ("test_b.py", "tests/test_a.py"),
+        ("test_b.py", "tests/__init__.py", "tests/test_a.py"),
+        ("tests/a folder/test_a.py",),
+    ],
+    ids=" ".join,
+)
+def test_the_detected_unittest_command_runs_the_tests_that_are_there(tree, files, ok):
+    code = {name: UNITTEST.format(ok=True) for name in files}
+    code |= {name: "" for name in files if name.endswith("__init__.py")}
+    code |= {files[-1]: "import counter\n" + UNITTEST.format(ok=ok), "counter.py": ""}
+    folder = tree(code)
+    outputs, codes = [], []
+    for command in detect(folder):
+        assert command.startswith("python3 -m unittest")
+        done = subprocess.run(
+            ["sh", "-c", command],
+            cwd=folder,
+            env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        outputs.append(done.stderr)
+        codes.append(done.returncode)
+    counts = [int(count) for count in re.findall(r"Ran (\d+) test", "".join(outputs))]
+    assert sum(counts) == len([name for name in files if "__init__" not in name])
+    assert 0 not in counts
+    assert (not any(codes)) is ok
+
+
+def ran(command, exit_code, **more):
+    return CommandRun(
+        command=command, exit_code=exit_code, seconds=1.25, output_tail="E assert 1 == 2\n", **more
+    )
+
+
+def finished(*runs):
+    return VerificationFinished(task_id="t1", tree="tree", runs=runs)
+
+
+def test_a_summary_says_what_sq_saw_of_every_command():
+    late = ran("make slow", None, problem="did not end within 600 s")
+    lines = summary(finished(ran("make test", 0), ran("make lint", 2), late)).splitlines()
+    assert lines == [
+        "- `make test`: passed (1.2 s)",
+        "- `make lint`: failed with exit code 2 (1.2 s)",
+        "- `make slow`: did not end within 600 s (1.2 s)",
+    ]
+
+
+def test_nothing_to_verify_with_is_said_and_is_no_pass():
+    told = summary(finished())
+    assert "nothing to verify" in told
+    assert "passed" not in told
+
+
+def test_feedback_holds_the_output_of_what_failed_and_nothing_of_what_passed():
+    told = feedback(finished(ran("make test", 0), ran("make lint", 2)))
+    assert "`make lint` failed with exit code 2" in told
+    assert "E assert 1 == 2" in told
+    assert "make test" not in told

@@ -1,0 +1,397 @@
+"""Every prompt renders strictly, holds no hole, and tells an agent only about what it has."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+import prompts
+from agents.ask import ApiAsker
+from agents.connection import KeyConnection
+from agents.developer import developer_ask
+from agents.permissions import READ_TOOLS, SIGNAL_PREFIX, WORKER_TOOLS
+from agents.platform import Platform
+from agents.process import Containment
+from agents.reviewer import get_review_prompt
+from agents.signals import SIGNALS
+from agents.worker import signal_in_text
+from orchestrator.run.build import build_prompt_with_feedback
+from prompts import PromptError, render, variables_of
+from state.presets import ReviewDepth, model_named
+from state.records import (
+    IssueType,
+    Message,
+    MessageKind,
+    Question,
+    QuestionOption,
+    ReviewIssue,
+    Role,
+    Task,
+)
+
+TASK = Task(
+    id="counter",
+    title="A counter module",
+    description="Create counter.py.",
+    acceptance_criteria=("increment() adds one",),
+)
+ISSUE = ReviewIssue(
+    task_id="counter",
+    file="src/index.ts",
+    line=42,
+    type=IssueType.OVER_ENGINEERING,
+    description="Unnecessary wrapper",
+    suggestion="Inline the code",
+)
+QUESTIONS = (
+    Question(
+        text="Which colours?", options=(QuestionOption(label="Red", description="warm"),), multi_select=True
+    ),
+    Question(text="Which name?", options=(QuestionOption(label="a"), QuestionOption(label="b"))),
+    Question(text="Why?"),
+)
+HISTORY = (
+    Message(kind=MessageKind.TEXT, text="I look at it."),
+    Message(kind=MessageKind.TOOL_CALL, tool="Bash", text='{"command": "ls"}'),
+)
+# One value for each variable that any prompt takes; prompts are rendered with the ones they ask for.
+FULL = {
+    "analysis": "Stack: Python",
+    "commit": "c0ffee",
+    "depth": "standard",
+    "diff": "+1",
+    "files": "- counter.py",
+    "history": HISTORY,
+    "instructions": get_review_prompt("standard"),
+    "issues": [ISSUE],
+    "iteration": 2,
+    "limit": 400,
+    "max_iterations": 50,
+    "next_step": "write the test",
+    "problem": "`passed` must be true or false",
+    "problems": ("the plan has no tasks",),
+    "prompt": "Build it.",
+    "questions": QUESTIONS,
+    "reasons": "The tests fail.",
+    "spec": "# Simple Counter",
+    "task": TASK,
+    "tasks": [TASK],
+    "types": "|".join(IssueType),
+    "verification": ["make test"],
+}
+EMPTY = {
+    **FULL,
+    "history": (),
+    "issues": [],
+    "next_step": "",
+    "problem": "",
+    "problems": (),
+    "verification": [],
+    "task": Task(id="counter", title="A counter module", description="Create counter.py."),
+}
+READERS = {
+    Role.WORKER: ("worker_system", "build", "continue", "refused"),
+    Role.PLANNER: ("planner_system", "analyze", "plan"),
+    Role.REVIEWER: ("reviewer_system", "review_depth", "review_task", "review_final", "review_again"),
+    Role.DEVELOPER: ("developer_system", "developer_answer"),
+}
+READ_BY_ANYBODY = ("resumed",)
+CLI_TOOLS = {
+    Role.WORKER: WORKER_TOOLS,
+    Role.PLANNER: READ_TOOLS,
+    Role.REVIEWER: READ_TOOLS,
+    Role.DEVELOPER: (),
+}
+
+
+def rendered(name, values):
+    return render(name, **{variable: values[variable] for variable in variables_of(name)})
+
+
+every_prompt = pytest.mark.parametrize("name", prompts.names())
+full_or_empty = pytest.mark.parametrize("values", [FULL, EMPTY], ids=["full", "empty"])
+
+
+@full_or_empty
+@every_prompt
+def test_a_rendered_prompt_has_words_and_no_hole(name, values):
+    text = rendered(name, values)
+    assert len(text.split()) > 10
+    assert not re.search(r"\{\{|\}\}|\{%|%\}|\{#", text)
+    assert "None" not in text
+    assert text == text.strip()
+
+
+@full_or_empty
+@every_prompt
+def test_a_rendered_prompt_leaves_no_gap_of_empty_lines(name, values):
+    always = {"problem": FULL["problem"]} if name == "review_again" else {}
+    assert "\n\n\n\n" not in rendered(name, {**values, **always})
+
+
+@every_prompt
+def test_a_prompt_without_one_of_its_variables_is_an_error_that_names_it(name):
+    for variable in variables_of(name):
+        others = {each: FULL[each] for each in variables_of(name) - {variable}}
+        with pytest.raises(PromptError, match=rf"{name} needs {variable}"):
+            render(name, **others)
+
+
+@every_prompt
+def test_a_fact_that_a_prompt_does_not_use_is_an_error_that_names_it(name):
+    values = {each: FULL[each] for each in variables_of(name)}
+    with pytest.raises(PromptError, match=rf"{name} does not use loop_id"):
+        render(name, **values, loop_id="l-1")
+
+
+def test_a_field_that_a_record_does_not_have_is_an_error():
+    with pytest.raises(PromptError, match="'id'"):
+        render("build", **{**{each: FULL[each] for each in variables_of("build")}, "task": object()})
+
+
+def test_a_prompt_that_is_not_there_is_an_error_that_names_it():
+    with pytest.raises(PromptError, match="no prompt named farewell"):
+        render("farewell")
+
+
+def test_every_template_in_the_folder_is_a_prompt_with_a_known_reader():
+    folder = Path(prompts.__file__).parent
+    assert prompts.names() == sorted(file.name.removesuffix(".md.j2") for file in folder.glob("*.j2"))
+    assert set(prompts.names()) == {*READ_BY_ANYBODY, *(name for names in READERS.values() for name in names)}
+
+
+@pytest.mark.parametrize("text", ["{{ loopId }}", "{% raw %}", "{# note #}", '<b> & "quotes"', "a\\nb"])
+def test_what_a_spec_says_arrives_as_it_was_written(text):
+    prompt = build_prompt_with_feedback(TASK, [], 1, 10, f"# Spec\n\n{text}")
+    assert text in prompt
+
+
+# --- the words of the seed's prompt tests (002, tasks 2, 3 and 5) --------------------------------------
+
+
+def build_prompt(issues=(), iteration=1, most=10):
+    return build_prompt_with_feedback(TASK, issues, iteration, most)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("abstraction",),
+        ("once", "single"),
+        ("error", "Error"),
+        ("boundary", "boundaries"),
+        ("existing", "pattern"),
+        ("simplest", "minimal"),
+    ],
+)
+def test_a_build_prompt_has_the_seeds_guidelines(words):
+    assert any(word in build_prompt() for word in words)
+
+
+def test_a_build_prompt_begins_with_what_never_changes_and_ends_with_the_iteration():
+    prompt = build_prompt([ISSUE], iteration=3, most=7)
+    places = [
+        prompt.index(words)
+        for words in ("## Quality guidelines", "ID: counter", "Previous Review Feedback", "## Iteration: 3/7")
+    ]
+    assert places == sorted(places)
+    assert prompt.endswith("## Iteration: 3/7")
+
+
+def test_a_build_prompt_names_the_task():
+    prompt = build_prompt()
+    for words in ("ID: counter", "Title: A counter module", "Create counter.py.", "- increment() adds one"):
+        assert words in prompt
+
+
+def test_a_retry_is_told_the_issues_of_its_task_and_of_no_other():
+    other = ReviewIssue(task_id="t2", file="src/other.ts", description="Unhandled", suggestion="Catch it")
+    prompt = build_prompt([ISSUE, other])
+    assert "## Previous Review Feedback" in prompt
+    assert "**src/index.ts:42** (over-engineering): Unnecessary wrapper" in prompt
+    assert "Fix: Inline the code" in prompt
+    assert "src/other.ts" not in prompt
+
+
+def test_an_issue_about_a_whole_file_names_the_file_alone():
+    whole = ReviewIssue(task_id="counter", file="a.py", description="unused", suggestion="remove it")
+    assert "**a.py** (pattern-violation): unused" in build_prompt([whole])
+
+
+def test_a_first_attempt_is_told_of_no_feedback():
+    assert "Previous Review Feedback" not in build_prompt()
+
+
+def test_a_build_prompt_lists_what_sq_will_run_where_it_runs_anything():
+    assert "- `make test`" in build_prompt_with_feedback(TASK, [], 1, 10, "", ["make test"])
+    assert "What sq will run" not in build_prompt()
+
+
+@pytest.mark.parametrize("depth", ["standard", "deep", "comprehensive"])
+@pytest.mark.parametrize(
+    "words", [("abstraction", "over-engineer"), ("error handling", "unhandled"), ("dead-code", "Dead code")]
+)
+def test_a_review_from_standard_depth_on_checks_the_quality(depth, words):
+    assert any(word in get_review_prompt(depth) for word in words)
+
+
+@pytest.mark.parametrize("depth", ReviewDepth)
+def test_a_review_asks_for_structured_issues_at_every_depth(depth):
+    prompt = get_review_prompt(depth)
+    assert "file" in prompt
+    assert "line" in prompt
+    assert "suggestion" in prompt
+    assert all(kind.value in prompt for kind in IssueType)
+
+
+def test_each_depth_has_a_prompt_of_its_own_that_asks_more_than_the_one_before():
+    asked = [get_review_prompt(depth) for depth in ReviewDepth]
+    questions = [len(re.findall(r"^- ", prompt.split("Ask yourself:")[1], re.MULTILINE)) for prompt in asked]
+    assert questions == sorted(set(questions))
+    assert "obvious bug" in asked[0]
+    assert "Security" in asked[3]
+    assert "Security" not in asked[2]
+
+
+def test_a_depth_that_is_none_is_an_error():
+    with pytest.raises(ValueError, match="bottomless"):
+        get_review_prompt("bottomless")
+
+
+# --- what a prompt tells an agent to use -------------------------------------
+
+
+def tools_of(role):
+    return {*CLI_TOOLS[role], *(tool.name for tool in SIGNALS[role])}
+
+
+def answer_schema():
+    """What a Developer's answer looks like."""
+    connection = KeyConnection(key="k", config_dir=Path("/nowhere"))
+    platform = Platform(
+        connection=connection,
+        launcher=Path("/nowhere"),
+        models={Role.DEVELOPER: model_named("haiku")},
+        asker=ApiAsker(connection),
+        containment=Containment.SUPERVISOR,
+        hidden=(),
+    )
+    ask = developer_ask(
+        platform,
+        questions=QUESTIONS,
+        spec="",
+        task=TASK,
+        attempt=1,
+        history=(),
+        problem="",
+        deadline_s=1,
+    )
+    return ask.schema
+
+
+def fields_in(schema):
+    """The names of all properties in a JSON schema."""
+    if isinstance(schema, dict):
+        named = set(schema.get("properties", {})) if isinstance(schema.get("properties"), dict) else set()
+        return named.union(*map(fields_in, schema.values()))
+    return set().union(*map(fields_in, schema)) if isinstance(schema, list) else set()
+
+
+def input_fields(role):
+    if role is Role.DEVELOPER:  # it has no tools: it fills in its answer
+        return fields_in(answer_schema())
+    schemas = [tool.schema or tool.model.model_json_schema() for tool in SIGNALS[role]]
+    return set().union(*map(fields_in, schemas))
+
+
+ALL_TOOLS = set().union(*map(tools_of, Role))
+BACKTICKED = re.compile(r"`([^`\n]+)`")
+
+
+def read_by(role):
+    """What a role may be told, without the words of specs and commands."""
+    without = {**FULL, "instructions": get_review_prompt("comprehensive"), "verification": [], "problem": ""}
+    return [rendered(name, without) for name in (*READERS[role], *READ_BY_ANYBODY)]
+
+
+@pytest.mark.parametrize("role", Role)
+def test_every_name_in_backticks_is_a_tool_of_that_role_or_a_field_of_one(role):
+    known = tools_of(role) | input_fields(role)
+    for text in read_by(role):
+        for quoted in BACKTICKED.findall(text.replace("```", "")):
+            assert quoted in known or signal_in_text(quoted), f"{role}: `{quoted}`"
+
+
+@pytest.mark.parametrize("role", Role)
+def test_no_role_is_told_of_a_tool_that_it_does_not_have(role):
+    strange = {tool for tool in ALL_TOOLS - tools_of(role) if "_" in tool or tool == "AskUserQuestion"}
+    for text in read_by(role):
+        assert not strange & set(re.findall(r"\w+", text))
+
+
+@pytest.mark.parametrize("role", [role for role in Role if SIGNALS[role]])
+def test_every_reporting_tool_of_a_role_is_named_in_its_prompts(role):
+    told = "\n".join(read_by(role))
+    for tool in SIGNALS[role]:
+        assert f"`{tool.name}`" in told
+
+
+def test_a_worker_is_told_how_to_ask():
+    assert "AskUserQuestion" in rendered("worker_system", {})
+    assert "AskUserQuestion" in WORKER_TOOLS
+
+
+def test_a_role_is_given_only_reporting_tools_of_its_own():
+    names = [tool.name for tools in SIGNALS.values() for tool in tools]
+    assert len(names) == len(set(names))
+    assert not any(name.startswith(SIGNAL_PREFIX) for name in names)
+
+
+def test_the_text_signals_that_a_worker_is_told_of_are_the_ones_that_count():
+    told = BACKTICKED.findall(rendered("worker_system", {}))
+    signals = {signal_in_text(quoted)[0] for quoted in told if signal_in_text(quoted)}
+    assert signals == {tool.name for tool in SIGNALS[Role.WORKER]}
+
+
+def test_every_field_that_the_review_prompt_shows_is_one_of_its_tool():
+    shown = re.findall(r'"(\w+)":', get_review_prompt("standard"))
+    assert set(shown) <= input_fields(Role.REVIEWER)
+    assert "taskId" in input_fields(Role.REVIEWER)
+
+
+def test_a_prompt_tells_no_agent_of_a_file_that_nobody_writes():
+    for name in prompts.names():
+        text = rendered(name, {**FULL, "files": "", "diff": "", "task": TASK, "issues": []})
+        assert set(re.findall(r"[\w/.-]+\.(?:md|json|ya?ml|py|txt|log)\b", text)) <= {"counter.py"}
+
+
+# --- the Developer's prompt ----------------------------------------------------------------------------
+
+
+def test_the_developer_reads_each_question_with_its_options_and_the_newest_messages():
+    text = rendered("developer_answer", FULL)
+    lines = [
+        "## Question 1",
+        "Which colours?",
+        "Options (several may be chosen):",
+        "- Red: warm",
+        "## Question 2",
+        "Options:",
+        "- a",
+        "- b",
+        "## Question 3",
+        "No options: answer in words.",
+        "# Simple Counter",
+        "counter: A counter module",
+        "## The newest 2 messages of the Worker's session",
+        "[text] I look at it.",
+        '[tool call Bash] {"command": "ls"}',
+        "# Your last answer cannot be used",
+    ]
+    found = text.splitlines()
+    places = [found.index(line) for line in lines]
+    assert places == sorted(places)
+
+
+def test_without_a_problem_the_developer_is_told_of_none():
+    assert "last answer" not in rendered("developer_answer", EMPTY)

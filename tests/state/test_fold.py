@@ -1,0 +1,186 @@
+"""The view is a pure fold: it does not matter where a reader began, and nothing it was given changes."""
+
+from copy import deepcopy
+
+import pytest
+from event_strategies import legal_runs, started, stored, task
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from state import events as e
+from state.fold import HISTORY_KEPT, RunView, Stage, fold
+from state.journal import Stored
+from state.records import Answer, CallEnd, Message, MessageKind, ReviewIssue, Role
+from state.verdicts import Verdict
+
+slowly = settings(
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
+)
+ISSUE = ReviewIssue(task_id="t1", file="a.py", description="unused", suggestion="remove it")
+
+
+@slowly
+@given(run=legal_runs(), data=st.data())
+def test_a_prefix_and_then_the_rest_is_the_same_as_all_at_once(run, data):
+    cut = data.draw(st.integers(0, len(run)))
+    assert fold(run[cut:], fold(run[:cut])) == fold(run)
+
+
+@slowly
+@given(run=legal_runs(), data=st.data())
+def test_going_on_from_a_view_leaves_that_view_as_it_was(run, data):
+    cut = data.draw(st.integers(0, len(run)))
+    view = fold(run[:cut])
+    before = deepcopy(view)
+    fold(run[cut:], view)
+    assert view == before
+
+
+@slowly
+@given(run=legal_runs())
+def test_events_that_were_stored_and_read_fold_to_the_same_view(run):
+    read = [Stored(each.seq, each.at, e.decode(*e.encode(each.event))) for each in run]
+    assert fold(read) == fold(run)
+
+
+@slowly
+@given(run=legal_runs())
+def test_every_call_that_ended_is_in_the_cost_once(run):
+    view = fold(run)
+    ended = [each.event for each in run if isinstance(each.event, e.CallEnded)]
+    assert view.cost_usd == pytest.approx(sum(event.cost_usd for event in ended))
+    assert view.last_seq == len(run)
+    assert view.open_call is None
+
+
+@slowly
+@given(run=legal_runs())
+def test_the_branch_stands_where_the_last_task_was_merged(run):
+    merged = [each.event.commit for each in run if isinstance(each.event, e.TaskMerged)]
+    assert fold(run).head_commit == ["c0", *merged][-1]
+
+
+def run_of(*events, tasks=("t1",)):
+    plan = e.PlanAccepted(tasks=tuple(map(task, tasks)), criteria=())
+    return fold(stored([started(), plan, *events]))
+
+
+def call(call_id, role=Role.WORKER, task_id="t1", attempt=1):
+    return e.CallStarted(
+        call_id=call_id,
+        role=role,
+        task_id=task_id,
+        attempt=attempt,
+        iteration=1,
+        session_id="s-1",
+        model="haiku",
+        prompt="Go.",
+    )
+
+
+def attempt(number=1):
+    return e.AttemptStarted(task_id="t1", attempt=number, session_id=f"s-{number}", tree="tree0")
+
+
+def reviewed(*issues, task_id="t1", commit="c1"):
+    return e.ReviewRecorded(task_id=task_id, attempt=1, commit=commit, passed=not issues, issues=issues)
+
+
+def test_a_run_begins_with_an_empty_context():
+    context = RunView().context
+    assert (context.discoveries, context.errors, context.decisions, context.review_issues) == ([], [], [], [])
+
+
+def test_a_failed_review_sends_its_issues_into_the_context_and_the_task():
+    back = e.TaskReopened(task_id="t1", issues=(ISSUE,), by="the review")
+    view = run_of(attempt(), reviewed(ISSUE), back)
+    assert view.context.review_issues == [ISSUE]
+    assert view.tasks["t1"].issues == (ISSUE,)
+    assert (view.tasks["t1"].stage, view.tasks["t1"].revisions) == (Stage.BUILDING, 1)
+
+
+def test_a_passed_review_clears_the_issues_of_its_task_and_of_no_other():
+    other = ReviewIssue(task_id="t2", file="b.py", description="odd", suggestion="even")
+    of_other = e.ReviewRecorded(task_id="t2", attempt=1, commit="c2", passed=False, issues=(other,))
+    view = run_of(reviewed(ISSUE), of_other, reviewed(), tasks=("t1", "t2"))
+    assert view.context.review_issues == [other]
+    assert view.tasks["t1"].issues == ()
+    assert view.tasks["t1"].stage is Stage.APPROVED
+
+
+def test_a_passed_final_review_clears_every_issue():
+    view = run_of(reviewed(ISSUE), reviewed(task_id=""))
+    assert view.context.review_issues == []
+
+
+def test_a_new_attempt_counts_its_iterations_and_refusals_from_zero():
+    refused = e.CompletionRefused(task_id="t1", attempt=1, iteration=1, feedback="red", fingerprint="f")
+    ended = e.CallEnded(call_id="c-1", end=CallEnd.COMPLETED)
+    view = run_of(attempt(), call("c-1"), ended, refused, attempt(2))
+    found = view.tasks["t1"]
+    assert (found.attempt, found.iteration, found.refusals, found.trees) == (2, 0, [], ["tree0"])
+
+
+def test_an_accepted_claim_ends_the_row_of_refusals():
+    refused = e.CompletionRefused(task_id="t1", attempt=1, iteration=1, feedback="red", fingerprint="f")
+    accepted = e.CompletionAccepted(task_id="t1", attempt=1, tree="tree1")
+    found = run_of(attempt(), refused, accepted).tasks["t1"]
+    assert (found.stage, found.accepted_tree, found.refusals) == (Stage.ACCEPTED, "tree1", [])
+
+
+@pytest.mark.parametrize(
+    ("event", "stage"),
+    [
+        (e.TaskStuck(task_id="t1", reason="why"), Stage.STUCK),
+        (e.TaskFailed(task_id="t1", cause="why"), Stage.FAILED),
+        (e.TaskUnverified(task_id="t1", reason="why"), Stage.UNVERIFIED),
+    ],
+)
+def test_a_task_that_ended_says_why(event, stage):
+    found = run_of(attempt(), event).tasks["t1"]
+    assert (found.stage, found.reason) == (stage, "why")
+
+
+def test_a_call_without_an_end_is_the_open_one_and_the_newest_comes_first():
+    view = run_of(attempt(), call("c-1"), call("c-2", Role.DEVELOPER))
+    assert view.open_call.started.call_id == "c-2"
+    over = e.CallEnded(call_id="c-2", end=CallEnd.COMPLETED)
+    assert fold(stored([over]), view).open_call.started.call_id == "c-1"
+
+
+def test_an_answer_becomes_a_decision_and_a_failed_call_an_error():
+    asked = e.QuestionsAsked(ask_id="a", call_id="c-1", task_id="t1", questions=())
+    answered = e.QuestionsAnswered(ask_id="a", answers=(Answer(question="Q?", labels=("A", "B")),), model="m")
+    failed = e.CallEnded(call_id="c-1", end=CallEnd.API_ERROR, detail="overloaded")
+    view = run_of(attempt(), call("c-1"), asked, answered, failed)
+    assert view.context.decisions == ["Q? → A, B"]
+    assert view.context.errors == ["worker t1: api error: overloaded"]
+    assert view.asks["a"].answered == answered
+
+
+def test_a_gate_that_blocked_or_could_not_look_is_an_error_and_one_that_allowed_is_not():
+    def decided(verdict):
+        return e.GateDecided(
+            task_id="t1", attempt=1, iteration=1, gate="diff", verdict=verdict, reason="why", tree="t"
+        )
+
+    view = run_of(attempt(), *map(decided, Verdict))
+    assert view.context.errors == ["t1: diff: why", "t1: diff: why"]
+
+
+def test_a_view_holds_the_newest_messages_of_a_task_and_not_all():
+    said = [
+        e.MessageReceived(call_id="c-1", message=Message(kind=MessageKind.TEXT, text=str(number)))
+        for number in range(HISTORY_KEPT + 50)
+    ]
+    view = run_of(attempt(), call("c-1"), *said)
+    kept = [message.text for message in view.tasks["t1"].history]
+    assert kept == [str(number) for number in range(50, HISTORY_KEPT + 50)]
+    assert view.calls["c-1"].last_text == kept[-1]
+
+
+def test_a_resumption_takes_back_that_the_run_was_interrupted_or_had_ended():
+    interrupted = run_of(e.RunInterrupted(by="SIGINT"))
+    assert interrupted.interrupted_by == "SIGINT"
+    resumed = fold(stored([e.RunResumed(containment="supervisor")]), interrupted)
+    assert (resumed.interrupted_by, resumed.ended, resumed.resumptions) == ("", None, 1)

@@ -1,0 +1,71 @@
+"""The shipped tables are the product's: section 2, row by row."""
+
+import pytest
+
+from state.errors import UsageError
+from state.presets import effort_named, efforts, model_named, models
+from state.records import Role, Usage
+
+# Product section 2: low, medium, high, max.
+TABLE = {
+    "review_depth": ("shallow", "standard", "deep", "comprehensive"),
+    "stuck_threshold": (5, 4, 3, 2),
+    "revisions_per_task": (2, 3, 4, 5),
+    "final_review_rounds": (1, 2, 3, 5),
+}
+MODELS = {
+    Role.PLANNER: ("haiku", "sonnet", "opus", "opus"),
+    Role.WORKER: ("sonnet", "opus", "opus", "opus"),
+    Role.REVIEWER: ("haiku", "sonnet", "opus", "opus"),
+    Role.DEVELOPER: ("haiku", "haiku", "haiku", "sonnet"),
+}
+NAMES = ("low", "medium", "high", "max")
+
+
+def test_there_are_four_presets_mildest_first():
+    assert tuple(efforts()) == NAMES
+    assert all(effort.name == name for name, effort in efforts().items())
+
+
+@pytest.mark.parametrize("row", TABLE)
+@pytest.mark.parametrize(("column", "name"), tuple(enumerate(NAMES)))
+def test_a_preset_has_the_numbers_of_the_product(row, column, name):
+    assert getattr(effort_named(name), row) == TABLE[row][column]
+
+
+@pytest.mark.parametrize("role", Role)
+@pytest.mark.parametrize(("column", "name"), tuple(enumerate(NAMES)))
+def test_a_preset_has_the_models_of_the_product(role, column, name):
+    assert effort_named(name).models[role] == MODELS[role][column]
+
+
+def test_every_model_that_a_preset_names_has_an_id_prices_and_a_context():
+    named = {alias for effort in efforts().values() for alias in effort.models.values()}
+    for alias in named:
+        model = model_named(alias)
+        assert model.id.startswith(f"claude-{alias}-")
+        assert min(model.context, model.prices.input, model.prices.output, model.prices.cache_read) > 0
+
+
+@pytest.mark.parametrize("ask", [effort_named, model_named])
+def test_an_unknown_name_is_a_usage_error_that_lists_the_known_ones(ask):
+    known = NAMES if ask is effort_named else tuple(models())
+    with pytest.raises(UsageError, match=rf"heroic.*{', '.join(known)}"):
+        ask("heroic")
+
+
+@pytest.mark.parametrize(
+    ("alias", "usage", "dollars"),
+    [
+        ("opus", Usage(input_tokens=1_000_000), 4.00),
+        ("opus", Usage(output_tokens=1_000_000), 20.00),
+        ("sonnet", Usage(input_tokens=500_000, output_tokens=100_000), 2.00),
+        ("sonnet", Usage(cache_write_tokens=1_000_000, cache_read_tokens=1_000_000), 2.70),
+        ("haiku", Usage(input_tokens=100_000, output_tokens=10_000), 0.015),
+        ("haiku", Usage(input_tokens=100_001, output_tokens=10_000), 0.0750005),
+        ("haiku", Usage(input_tokens=1, cache_read_tokens=100_000), 0.0050005),
+        ("haiku", Usage(), 0.0),
+    ],
+)
+def test_a_call_costs_what_its_tokens_cost_and_long_prompts_more(alias, usage, dollars):
+    assert model_named(alias).cost(usage) == pytest.approx(dollars)

@@ -1,0 +1,142 @@
+"""What counts as a secret, and that its value is nowhere in what is written."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from state.secrets import redactor, secret_names, without_secrets
+
+SECRET_NAMES = [
+    "ANTHROPIC_API_KEY",
+    "OPENAI_APIKEY",
+    "AWS_SECRET_ACCESS_KEY",
+    "AWS_ACCESS_KEY_ID",
+    "AWS_SESSION_TOKEN",
+    "GITHUB_TOKEN",
+    "GH_TOKEN",
+    "PGPASSWORD",
+    "MYSQL_PWD",
+    "DB_PASSWORD",
+    "DB_PASS",
+    "SMTP_PASS",
+    "SSH_PRIVATE_KEY",
+    "STRIPE_SECRET",
+    "NPM_TOKEN",
+    "npm_config__authToken",
+    "SENTRY_DSN",
+    "SLACK_WEBHOOK",
+    "GITLAB_PAT",
+    "SESSION_COOKIE",
+    "GPG_PASSPHRASE",
+    "GOOGLE_CREDENTIALS",
+    "CLAUDE_CODE_OAUTH_TOKEN",
+    "API_KEY",
+    "KEY",
+    "TOKEN",
+    "token",
+    "HTTP_AUTH",
+]
+
+ORDINARY_NAMES = [
+    "KEYBOARD",
+    "MONKEY",
+    "AUTHOR",
+    "GIT_AUTHOR_NAME",
+    "AUTHORS",
+    "XAUTHORITY",
+    "SSH_AUTH_SOCK",
+    "PATH",
+    "HOME",
+    "PWD",
+    "OLDPWD",
+    "LANG",
+    "TERM",
+    "KEYMAP",
+    "TOKENIZERS_PARALLELISM",
+    "SECRETARY",
+    "PATTERN",
+    "COMPASS",
+    "PASSENGER_COUNT",
+    "PATH_INFO",
+    "DSNAME",
+    "HOTKEYS",
+    "SSH_ASKPASS",
+    "GIT_ASKPASS",
+    "PYTHONPATH",
+    "MAX_TOKENS",
+    "NODE_ENV",
+]
+
+
+@pytest.mark.parametrize("name", SECRET_NAMES)
+def test_a_variable_that_is_named_like_a_secret_is_one(name):
+    assert secret_names({name: "some value", "PATH": "/bin"}) == [name]
+
+
+@pytest.mark.parametrize("name", ORDINARY_NAMES)
+def test_a_variable_whose_name_only_looks_like_it_is_none(name):
+    assert secret_names({name: "some value"}) == []
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "postgres://app:hunter2hunter2@db:5432/app",
+        "redis://:hunter2hunter2@cache/0",
+        "https://me:hunter2hunter2@git.example.org/x.git",
+        "mongodb+srv://app:hunter2@cluster/app",
+    ],
+)
+def test_a_url_with_a_password_is_a_secret_whatever_its_variable_is_called(url):
+    assert secret_names({"DATABASE_URL": url}) == ["DATABASE_URL"]
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["postgres://db:5432/app", "postgres://app@db/app", "http://127.0.0.1:8080/a@b", "https://x.org/a:b@c"],
+)
+def test_a_url_without_a_password_is_none(url):
+    assert secret_names({"DATABASE_URL": url}) == []
+
+
+def test_commands_get_the_environment_without_its_secrets():
+    environ = {"PATH": "/bin", "GITHUB_TOKEN": "ghp_1234567890", "DATABASE_URL": "pg://a:hunter2hunter2@b/c"}
+    assert without_secrets(environ) == {"PATH": "/bin"}
+    assert len(environ) == 3
+
+
+def test_a_secret_is_replaced_by_the_name_of_its_variable():
+    redact = redactor({"GITHUB_TOKEN": "ghp_1234567890", "PATH": "/bin"})
+    assert redact("token ghp_1234567890, twice: ghp_1234567890") == (
+        "token [redacted: GITHUB_TOKEN], twice: [redacted: GITHUB_TOKEN]"
+    )
+
+
+def test_of_two_secrets_the_longer_one_is_replaced_whole():
+    redact = redactor({"A_TOKEN": "12345678", "B_TOKEN": "1234567890"})
+    assert redact("1234567890 12345678") == "[redacted: B_TOKEN] [redacted: A_TOKEN]"
+
+
+def test_a_value_too_short_to_be_a_secret_and_an_ordinary_variable_are_left_alone():
+    redact = redactor({"DEBUG_KEY": "on", "EMPTY_TOKEN": "", "EDITOR": "long-enough-name"})
+    assert redact("on and on with long-enough-name") == "on and on with long-enough-name"
+
+
+awkward = st.text(
+    alphabet=st.one_of(st.sampled_from("\"\\\n\t/'{}[] äß🔑秘\x01.*+?$^|()"), st.characters(codec="utf-8")),
+    min_size=8,
+    max_size=30,
+)
+
+
+@given(secret=awkward, depth=st.integers(0, 2), plain_ascii=st.booleans())
+def test_a_secret_is_found_at_any_depth_of_json_in_json(secret, depth, plain_ascii):
+    text = f"<{secret}>"
+    for _ in range(depth):
+        text = json.dumps({"content": text}, ensure_ascii=plain_ascii)
+    told = redactor({"SERVICE_TOKEN": secret})(text)
+    for _ in range(depth):
+        told = json.loads(told)["content"]
+    assert told == "<[redacted: SERVICE_TOKEN]>"

@@ -1,0 +1,82 @@
+"""The promises of `requirements.yaml`, checked both ways."""
+
+import ast
+import re
+from functools import cache
+from pathlib import Path
+
+import click
+import yaml
+
+from orchestrator.cli.main import COMMANDS, cli
+
+ROOT = Path(__file__).parents[1]
+REQUIREMENTS = yaml.safe_load((ROOT / "tests" / "requirements.yaml").read_text())
+
+
+@cache
+def names_of_tests(file: str) -> set[str]:
+    tree = ast.parse((ROOT / file).read_text())
+    return {
+        node.name
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name.startswith("test_")
+    }
+
+
+def is_there(test: str) -> bool:
+    file, _, name = test.partition("::")
+    return (ROOT / file).is_file() and name in names_of_tests(file)
+
+
+def flags_of_the_program() -> set[str]:
+    context = click.Context(cli)
+    found = set()
+    for name in COMMANDS:
+        command = cli.get_command(context, name)
+        assert command is not None
+        for parameter in command.params:
+            if isinstance(parameter, click.Option):
+                found.add(f"{name} {max(parameter.opts, key=len)}")
+    return found
+
+
+def test_every_flag_of_the_program_is_linked_to_a_test_and_no_other() -> None:
+    assert set(REQUIREMENTS["flags"]) == flags_of_the_program()
+    assert [test for test in REQUIREMENTS["flags"].values() if not is_there(test)] == []
+
+
+def test_every_lesson_is_linked_to_tests_that_exist() -> None:
+    for lesson in REQUIREMENTS["lessons"]:
+        assert lesson["tests"], lesson["lesson"]
+        assert [test for test in lesson["tests"] if not is_there(test)] == []
+
+
+def test_the_readme_names_exactly_the_flags_of_run_and_the_commands_there_are() -> None:
+    readme = (ROOT / "README.md").read_text()
+    section = readme.split("Flags of `run`:")[1].split("Without `--verify`")[0]
+    documented = set(re.findall(r"^\| `(--[a-z-]+)", section, re.MULTILINE))
+    assert documented == {flag.split()[1] for flag in flags_of_the_program() if flag.startswith("run ")}
+    commands = set(re.findall(r"^\| `sq ([a-z]+)", readme, re.MULTILINE))
+    assert commands == set(COMMANDS)
+
+
+def test_the_readmes_exit_codes_are_those_of_the_program() -> None:
+    from state.outcome import EXIT_CODES, MEANINGS
+
+    readme = (ROOT / "README.md").read_text()
+    for outcome, code in EXIT_CODES.items():
+        assert f"| {code} | {outcome} | {MEANINGS[outcome]} |" in readme
+
+
+def test_the_repository_names_no_machine_and_no_registry() -> None:
+    import subprocess
+
+    listed = subprocess.run(["git", "-C", str(ROOT), "ls-files"], capture_output=True, text=True, check=True)
+    pattern = re.compile(r"/(?:root|work)/|pypi\.org|files\.pythonhosted|registry\.npmjs")
+    guilty = []
+    for name in listed.stdout.split():
+        path = ROOT / name
+        if path.is_file() and path != Path(__file__) and pattern.search(path.read_text(errors="replace")):
+            guilty.append(name)
+    assert guilty == []
