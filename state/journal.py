@@ -112,15 +112,18 @@ class Journal:
     def append(self, *events: Event) -> list[Stored]:
         """Store events durably, all or none, and wake the followers in this process.
 
+        What comes back is what was stored: its texts are redacted, as every later reader sees them.
+
         Raises:
             JournalError: the disk is full or the file damaged; nothing was stored.
         """
         at = datetime.now(UTC)
-        rows = [(at.isoformat(), *encode(_redacted(event, self._redact))) for event in events]
+        redacted = [_redacted(event, self._redact) for event in events]
+        rows = [(at.isoformat(), *encode(event)) for event in redacted]
         stored = []
         try:
             self._db.execute("BEGIN IMMEDIATE")
-            for event, row in zip(events, rows, strict=True):
+            for event, row in zip(redacted, rows, strict=True):
                 cursor = self._db.execute(
                     "INSERT INTO events (at, name, version, body) VALUES (?, ?, ?, ?)", row
                 )

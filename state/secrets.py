@@ -17,6 +17,7 @@ _SECRET_WORDS = re.compile(
 _URL_WITH_PASSWORD = re.compile(r"^[a-z][a-z0-9+.-]*://[^/@\s:]*:[^/@\s]+@", re.IGNORECASE)
 # Needed by commands although their names look like it.
 _NO_SECRETS = {"SSH_AUTH_SOCK", "XAUTHORITY"}
+_WORD = re.compile(r"[A-Za-z]{1,15}")
 _SHORTEST_SECRET = 8  # shorter values would blank out ordinary words
 _JSON_DEPTH = 2  # a tool's input is JSON, and a file that it writes may be JSON in that
 
@@ -40,7 +41,7 @@ def without_secrets(environ: Mapping[str, str]) -> dict[str, str]:
 
 def redactor(environ: Mapping[str, str]) -> Redact:
     """A function that replaces every secret's value in a text, plain or inside JSON, by its name."""
-    values = {environ[name]: name for name in secret_names(environ) if len(environ[name]) >= _SHORTEST_SECRET}
+    values = {environ[name]: name for name in secret_names(environ) if _tells_something(environ[name])}
     if not values:
         return lambda text: text
     spellings = {}
@@ -54,3 +55,8 @@ def redactor(environ: Mapping[str, str]) -> Redact:
     longest_first = sorted(spellings, key=len, reverse=True)
     pattern = re.compile("|".join(map(re.escape, longest_first)))
     return lambda text: pattern.sub(lambda found: f"[redacted: {spellings[found.group()]}]", text)
+
+
+def _tells_something(value: str) -> bool:
+    """Whether a value is worth hiding: `postgres` as a password would blank out a word of every text."""
+    return len(value) >= _SHORTEST_SECRET and not _WORD.fullmatch(value)

@@ -98,10 +98,10 @@ def run_new(request: RunRequest, surroundings: Surroundings) -> Outcome:
 
 
 def run_again(run_folder: Path, surroundings: Surroundings) -> Outcome:
-    """Go on with a run from its journal.
+    """Go on with a run from its journal; one that has ended is told again and keeps its outcome.
 
     Raises:
-        UsageError: it has ended, is being worked on, or what it stands on is gone.
+        UsageError: it is being worked on, or what it stands on is gone.
     """
     find_cli()
     _import_sdks()
@@ -150,11 +150,9 @@ async def _new(request: RunRequest, spec_text: str, surroundings: Surroundings) 
 async def _again(run_folder: Path, surroundings: Surroundings) -> Outcome:
     with surroundings.open_journal(run_folder, redact=redactor(surroundings.environ)) as journal:
         view = fold(journal.read())
-        if view.ended:
-            raise UsageError(
-                f"run {run_folder.name} has ended: {view.ended.outcome}. There is nothing to go on with; "
-                f"look at it with `sq status {run_folder.name}`"
-            )
+        if view.ended:  # nothing to go on with: told again, with the same outcome
+            await _show(journal, surroundings.mode, view.last_seq - 1, anyio.Event())
+            return view.ended.outcome
         if view.started is None:
             raise UsageError(f"run {run_folder.name} was killed before it began; begin it anew")
         if not Path(view.started.repository).is_dir():

@@ -136,14 +136,17 @@ def test_the_state_folder_is_where_it_was_asked_for_and_found_again_there(
     assert len(list(state.glob("runs/*/journal.db"))) == 1
     assert not (repository / ".sq").exists()
     again = sq(repository, "resume", "--state-dir", str(state))
-    assert "has ended: complete" in again.stderr
+    assert (again.returncode, again.stdout.splitlines()[0][:8]) == (0, "complete")
 
 
-def test_resuming_an_ended_run_says_so_and_exits_with_2(repository: Path, arguments: list[str]) -> None:
+def test_resuming_an_ended_run_tells_its_end_again_and_exits_as_it_did(
+    repository: Path, arguments: list[str]
+) -> None:
     sq(repository, *arguments)
     again = sq(repository, "resume", "--json")
-    assert (again.returncode, again.stdout) == (2, "")
-    assert "has ended" in again.stderr
+    assert again.returncode == 0, again.stderr
+    (line,) = again.stdout.splitlines()
+    assert json.loads(line)["event"] == "RunEnded"
 
 
 def test_resuming_where_there_are_no_runs_says_how_to_begin_one(repository: Path) -> None:
@@ -228,5 +231,5 @@ def test_a_reader_that_goes_away_does_not_stop_the_run(repository: Path, argumen
     subprocess.run(
         ["bash", "-c", f"{command} | head -1"], cwd=repository, check=False, timeout=60, capture_output=True
     )
-    assert "complete" in sq(repository, "resume").stderr
+    assert "complete" in sq(repository, "resume").stdout
     assert (repository / "notes.txt").exists()

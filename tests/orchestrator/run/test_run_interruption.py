@@ -14,10 +14,9 @@ import yaml
 from scripted import SPEC, call, whole_run
 
 from state.errors import UsageError
-from state.events import MessageReceived
+from state.fold import fold
 from state.journal import JournalReader
 from state.paths import StateFolder
-from state.records import MessageKind
 
 BASE = [sys.executable, "-I", "-m", "orchestrator.cli"]
 
@@ -47,30 +46,26 @@ def working(repository: Path, tmp_path: Path) -> Iterator[subprocess.Popen[str]]
         text=True,
         start_new_session=True,
     )
-    wait_for_tool_call(repository, "Bash")
+    wait_until_it_runs(repository)
     yield process
     if process.poll() is None:
         process.kill()
         process.communicate()
 
 
-def wait_for_tool_call(repository: Path, tool: str) -> None:
+def wait_until_it_runs(repository: Path) -> None:
+    """Until the command has left its mark in the workspace: from then on it sleeps."""
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
         time.sleep(0.05)
         try:
             with JournalReader(StateFolder(repository / ".sq").find(None)) as journal:
-                events = [stored.event for stored in journal.read()]
+                task = fold(journal.read()).tasks.get("notes")
         except UsageError:
             continue
-        if any(
-            isinstance(event, MessageReceived)
-            and event.message.kind is MessageKind.TOOL_CALL
-            and event.message.tool == tool
-            for event in events
-        ):
+        if task and task.worktree and (Path(task.worktree) / "done").exists():
             return
-    raise AssertionError("the worker never called the tool")
+    raise AssertionError("the worker's command never ran")
 
 
 def processes_below(run_folder: Path) -> list[str]:
