@@ -116,12 +116,15 @@ class _Actor:
 
         client = ClaudeSDKClient(self._callbacks.options(stderr=self._stderr.append))
         try:
-            with self.scope:
-                await self._connect(client)
-                task_status.started()
+            await self._connect(client)
+            # Ended by `scope` alone, so that the reader is still there to see an interrupted turn end.
+            with anyio.CancelScope(shield=True):
                 async with task_group() as tasks:
                     tasks.start_soon(self._read, client)
-                    await self._serve(client, self._inbox)
+                    task_status.started()
+                    with self.scope:
+                        await self._serve(client, self._inbox)
+                    tasks.cancel_scope.cancel()
         finally:
             self.over = True
             with anyio.CancelScope(shield=True), anyio.move_on_after(CLOSE_LIMIT_S):
@@ -241,7 +244,8 @@ class _Actor:
         with anyio.CancelScope(shield=True), anyio.move_on_after(INTERRUPT_LIMIT_S):
             try:
                 await client.interrupt()
-                await self._result_inbox.receive()
+                if not self._death:  # otherwise nobody reads the end of the turn
+                    await self._result_inbox.receive()
             except Exception as error:  # noqa: BLE001  there is nothing left to interrupt
                 log.debug("session.interrupt.failed", error=repr(error))
 

@@ -40,7 +40,7 @@ from orchestrator.views.console import Mode, present
 from state.errors import UsageError
 from state.events import RunResumed, RunStarted
 from state.fold import fold
-from state.journal import Journal
+from state.journal import Journal, JournalReader
 from state.outcome import Outcome
 from state.paths import StateFolder, worktree_root
 from state.presets import effort_named, model_named
@@ -103,6 +103,11 @@ def run_again(run_folder: Path, surroundings: Surroundings) -> Outcome:
     Raises:
         UsageError: it is being worked on, or what it stands on is gone.
     """
+    with JournalReader(run_folder) as journal:
+        view = fold(journal.read())
+        if view.ended:  # nothing to go on with: told again, with the same outcome
+            anyio.run(_show, journal, surroundings.mode, view.last_seq - 1)
+            return view.ended.outcome
     find_cli()
     _import_sdks()
     return anyio.run(_again, run_folder, surroundings)
@@ -150,9 +155,6 @@ async def _new(request: RunRequest, spec_text: str, surroundings: Surroundings) 
 async def _again(run_folder: Path, surroundings: Surroundings) -> Outcome:
     with surroundings.open_journal(run_folder, redact=redactor(surroundings.environ)) as journal:
         view = fold(journal.read())
-        if view.ended:  # nothing to go on with: told again, with the same outcome
-            await _show(journal, surroundings.mode, view.last_seq - 1, anyio.Event())
-            return view.ended.outcome
         if view.started is None:
             raise UsageError(f"run {run_folder.name} was killed before it began; begin it anew")
         if not Path(view.started.repository).is_dir():
@@ -194,13 +196,16 @@ async def _drive(
     return outcome
 
 
-async def _show(journal: Journal, mode: Mode, after: int, shown: anyio.Event) -> None:
+async def _show(
+    journal: Journal | JournalReader, mode: Mode, after: int, shown: anyio.Event | None = None
+) -> None:
     view = fold(stored for stored in journal.read() if stored.seq <= after)
     try:
         await present(journal, mode, after=after, view=view)
     except BrokenPipeError:  # whoever watched has gone (`sq run … | head`); the run goes on
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-    shown.set()
+    if shown:
+        shown.set()
 
 
 def _run(

@@ -41,14 +41,18 @@ async def ensure_worktree(repository: Path, folder: Path, *, branch: str | None,
     where = [str(folder), branch] if branch else ["--detach", str(folder), commit]
     folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     async for attempt in AsyncRetrying(
-        retry=retry_if_exception(lambda error: isinstance(error, GitError) and ".lock" in str(error)),
+        retry=retry_if_exception(_is_a_race),
         stop=stop_after_attempt(8),
         wait=wait_random_exponential(multiplier=0.05, max=1),
         reraise=True,
     ):
         with attempt:
-            await git(repository, "worktree", "prune")
             await git(repository, "worktree", "add", "--force", *where)
+
+
+def _is_a_race(error: BaseException) -> bool:
+    """Whether git met another git at work: a lock, or a worktree that is only half made or half removed."""
+    return isinstance(error, GitError) and any(sign in str(error) for sign in (".lock", "commondir"))
 
 
 async def rebase_clean(folder: Path, commit: str) -> None:
