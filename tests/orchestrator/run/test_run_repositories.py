@@ -22,8 +22,10 @@ CHECKED = {"verify": ("true",)}
 def test_the_work_arrives_on_the_branch_and_leaves_nothing_else_behind(
     rehearse: Rehearse, repository: Path, shell: Shell
 ) -> None:
-    done = rehearse(whole_run(), **CHECKED)
+    done = rehearse(whole_run(), effort="low", **CHECKED)
     assert done.outcome is Outcome.COMPLETE
+    started = done.of(RunStarted)[0]
+    assert (started.effort, started.verify, started.repository) == ("low", ("true",), str(repository))
     assert (repository / "notes.txt").read_text() == "A line.\n"
     assert shell(repository, "git", "status", "--porcelain") == ""
     assert shell(repository, "git", "branch", "--format=%(refname:short)") == "main"
@@ -53,16 +55,6 @@ def test_a_second_run_in_the_same_state_folder_has_ids_of_its_own(
     assert (repository / "more.txt").exists()
 
 
-def test_a_repository_without_commits_works(rehearse: Rehearse, tmp_path: Path, shell: Shell) -> None:
-    folder = tmp_path / "fresh"
-    folder.mkdir()
-    shell(folder, "git", "init", "--quiet", "--initial-branch=main")
-    done = rehearse(whole_run(), folder=folder, **CHECKED)
-    assert done.outcome is Outcome.COMPLETE
-    assert (folder / "notes.txt").exists()
-    assert "no commit yet" in done.output
-
-
 def test_uncommitted_files_in_a_repository_without_commits_are_named_with_the_way_out(
     rehearse: Rehearse, tmp_path: Path, shell: Shell
 ) -> None:
@@ -86,20 +78,17 @@ def test_with_a_detached_head_the_work_stays_on_a_branch_and_the_way_to_take_it_
     assert shell(repository, "git", "show", f"{kept.branch}:notes.txt") == "A line."
 
 
-def test_without_a_git_identity_sq_commits_under_its_own(
-    rehearse: Rehearse, repository: Path, shell: Shell
+def test_a_repository_without_commits_in_a_path_with_spaces_and_without_a_git_identity_works(
+    rehearse: Rehearse, tmp_path: Path, shell: Shell
 ) -> None:
-    shell(repository, "git", "config", "--unset", "user.name")
-    shell(repository, "git", "config", "--unset", "user.email")
-    assert rehearse(whole_run(), **CHECKED).outcome is Outcome.COMPLETE
-
-
-def test_a_path_with_spaces_and_umlauts_works(rehearse: Rehearse, tmp_path: Path, shell: Shell) -> None:
     folder = tmp_path / "mein schönes Projekt"
     folder.mkdir()
     shell(folder, "git", "init", "--quiet", "--initial-branch=main")
-    assert rehearse(whole_run(), folder=folder, **CHECKED).outcome is Outcome.COMPLETE
+    done = rehearse(whole_run(), folder=folder, **CHECKED)
+    assert done.outcome is Outcome.COMPLETE
+    assert "no commit yet" in done.output
     assert (folder / "notes.txt").exists()
+    assert shell(folder, "git", "log", "-1", "--format=%an <%ae>") == "sq <sq@localhost>"
 
 
 def test_outside_a_repository_the_error_says_how_to_make_one(rehearse: Rehearse, tmp_path: Path) -> None:
@@ -165,9 +154,3 @@ def test_two_runs_at_once_in_one_repository_both_end_and_neither_loses_work(
     held = {name for ref in refs for name in shell(repository, "git", "ls-tree", "--name-only", ref).split()}
     assert {"red.txt", "blue.txt"} <= held
     assert shell(repository, "git", "status", "--porcelain") == ""
-
-
-def test_what_was_asked_of_a_run_is_in_its_first_event(rehearse: Rehearse, repository: Path) -> None:
-    done = rehearse(whole_run(), effort="low", **CHECKED)
-    started = done.of(RunStarted)[0]
-    assert (started.effort, started.verify, started.repository) == ("low", ("true",), str(repository))
