@@ -143,11 +143,6 @@ class RunView:
         if apply:
             apply(self, stored.event, stored)
 
-    @property
-    def open_call(self) -> CallView | None:
-        """The newest call that has not ended (a Developer call ends before the Worker call that waits)."""
-        return next((call for call in reversed(self.calls.values()) if call.end is None), None)
-
     def calls_of(self, role: Role, task_id: str, attempt: int | None = None) -> list[CallView]:
         """The calls of a role for a task, oldest first."""
         return [

@@ -10,7 +10,6 @@ from datetime import datetime
 from typing import NewType
 
 RunId = NewType("RunId", str)
-TaskId = NewType("TaskId", str)
 CallId = NewType("CallId", str)
 SessionId = NewType("SessionId", str)
 

@@ -129,5 +129,8 @@ async def _clear(run: Run) -> None:
         await remove_worktree(run.repository, run.reading_room, holds=holds)
         if run.view.delivered:
             await remove_branch(run.repository, run_branch(run.started.run_id), merged_into=commit_)
-    except GitError as error:  # what could not be removed is left, never the work
+        worktrees = Path(run.started.worktrees)
+        if worktrees.is_dir() and not any(worktrees.iterdir()):
+            worktrees.rmdir()
+    except (GitError, OSError) as error:  # what could not be removed is left, never the work
         log.warning("worktree.remove.failed", error=str(error))

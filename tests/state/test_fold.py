@@ -50,7 +50,7 @@ def test_every_call_that_ended_is_in_the_cost_once(run):
     ended = [each.event for each in run if isinstance(each.event, e.CallEnded)]
     assert view.cost_usd == pytest.approx(sum(event.cost_usd for event in ended))
     assert view.last_seq == len(run)
-    assert view.open_call is None
+    assert all(call.end for call in view.calls.values())
 
 
 @slowly
@@ -141,11 +141,11 @@ def test_a_task_that_ended_says_why(event, stage):
     assert (found.stage, found.reason) == (stage, "why")
 
 
-def test_a_call_without_an_end_is_the_open_one_and_the_newest_comes_first():
+def test_a_call_is_open_until_its_own_end_and_no_other():
     view = run_of(attempt(), call("c-1"), call("c-2", Role.DEVELOPER))
-    assert view.open_call.started.call_id == "c-2"
     over = e.CallEnded(call_id="c-2", end=CallEnd.COMPLETED)
-    assert fold(stored([over]), view).open_call.started.call_id == "c-1"
+    ends = {id_: each.end for id_, each in fold(stored([over]), view).calls.items()}
+    assert ends == {"c-1": None, "c-2": over}
 
 
 def test_an_answer_becomes_a_decision_and_a_failed_call_an_error():

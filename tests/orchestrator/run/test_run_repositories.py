@@ -30,6 +30,7 @@ def test_the_work_arrives_on_the_branch_and_leaves_nothing_else_behind(
     assert shell(repository, "git", "status", "--porcelain") == ""
     assert shell(repository, "git", "branch", "--format=%(refname:short)") == "main"
     assert shell(repository, "git", "worktree", "list").count("\n") == 0
+    assert not Path(started.worktrees).exists()
     assert shell(repository, "git", "log", "-1", "--format=%an <%ae>") == "sq <sq@localhost>"
     assert not (repository / ".gitignore").exists()
 
