@@ -24,7 +24,7 @@ _OUR_ID = re.compile(r"toolu_sq_(\d+)_(\d+)_(\d+)")
 # What stands where a crash took a call's result: the CLI's repair when it resumes, and what the CLI itself
 # writes in the moment between the end of its parent and its own.
 _INTERRUPTED = re.compile(
-    r"\[Tool call interrupted|The user doesn't want to proceed with this tool use|"
+    r"\[Tool call interrupted|The user doesn't want to|"
     r"Tool permission request failed|.*Stream closed|.*Connection closed"
 )
 _CONTINUATIONS = (  # asked by the CLI inside an exchange: newest prompt, but not an instruction of its own

@@ -121,6 +121,7 @@ def test_an_interrupted_reply_is_given_again_to_a_resumption():
     "text",
     [
         "The user doesn't want to proceed with this tool use. The tool use was rejected (eg. if it was ...",
+        "The user doesn't want to take this action right now. STOP what you are doing and wait for ...",
         "Tool permission request failed: AbortError: Stream closed",
         "MCP error: Stream closed",
     ],
