@@ -15,10 +15,10 @@ from urllib.parse import urlsplit
 import anyio
 
 from agents.connection import ApiAccess, Connection, Lane
-from agents.results import detail_of, end_of, usage_of
+from agents.results import detail_of, end_of, reset_named_in, usage_of
 from state.errors import UsageError
-from state.presets import Model
 from state.records import CallEnd, Usage
+from state.settings import Model
 
 if TYPE_CHECKING:
     from anthropic.types import Message as ApiMessage
@@ -42,12 +42,16 @@ class Ask:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reply:
-    """What came back. `answer` is there only where `end` is completed."""
+    """What came back. `answer` is there only where `end` is completed.
+
+    `retry_after_s`: the API named this time until it can be asked again.
+    """
 
     end: CallEnd
     answer: dict[str, Any] | None = None
     detail: str = ""
     api_status: int | None = None
+    retry_after_s: float | None = None
     cost_usd: float = 0.0
     usage: Usage = field(default_factory=Usage)
     seconds: float = 0.0
@@ -106,6 +110,7 @@ class ApiAsker:
                 end=CallEnd.API_ERROR,
                 detail=error.message,
                 api_status=error.status_code,
+                retry_after_s=_seconds(error.response.headers.get("retry-after")),
                 seconds=time.monotonic() - began,
             )
         except anthropic.APIError as error:
@@ -159,6 +164,7 @@ class CliAsker:
 
         said: list[str] = []
         result: ResultMessage | None = None
+        resets_at: float | None = None
         try:
             # The context manager closes the process also when the deadline cancels us in here.
             async with ClaudeSDKClient(self._options(ask, said)) as client:
@@ -167,6 +173,7 @@ class CliAsker:
                     async for message in client.receive_response():
                         if isinstance(message, ResultMessage):
                             result = message
+                        resets_at = reset_named_in(message) or resets_at
                 except BaseException:
                     with anyio.CancelScope(shield=True), anyio.move_on_after(2):
                         await client.interrupt()
@@ -177,7 +184,7 @@ class CliAsker:
         if result is None:
             detail = f"Claude Code ended without a result {' | '.join(said)}".strip()
             return Reply(end=CallEnd.DIED, detail=detail, seconds=time.monotonic() - began)
-        return _read_cli(result, time.monotonic() - began)
+        return _read_cli(result, resets_at, time.monotonic() - began)
 
     def _options(self, ask: Ask, said: list[str]) -> "ClaudeAgentOptions":
         from claude_agent_sdk import ClaudeAgentOptions
@@ -185,7 +192,7 @@ class CliAsker:
         return ClaudeAgentOptions(
             cwd=self._workspace,
             cli_path=self._launcher,
-            model=ask.model.alias,
+            model=ask.model.id,
             system_prompt=ask.system,
             tools=[],
             permission_mode="dontAsk",
@@ -200,7 +207,7 @@ class CliAsker:
         )
 
 
-def _read_cli(result: "ResultMessage", seconds: float) -> Reply:
+def _read_cli(result: "ResultMessage", resets_at: float | None, seconds: float) -> Reply:
     end = end_of(result)
     answer = result.structured_output if isinstance(result.structured_output, dict) else None
     if end is CallEnd.COMPLETED and answer is None:  # text only is reported as a success
@@ -210,6 +217,7 @@ def _read_cli(result: "ResultMessage", seconds: float) -> Reply:
         answer=answer if end is CallEnd.COMPLETED else None,
         detail=detail_of(result) or ("" if answer else f"the model said: {(result.result or '')[:500]}"),
         api_status=result.api_error_status,
+        retry_after_s=max(0.0, resets_at - time.time()) if resets_at else None,
         cost_usd=result.total_cost_usd or 0.0,
         usage=usage_of(result.usage),
         seconds=seconds,
@@ -222,6 +230,14 @@ def _late(ask: Ask, began: float) -> Reply:
         detail=f"no answer within {ask.deadline_s:.0f} s",
         seconds=time.monotonic() - began,
     )
+
+
+def _seconds(retry_after: str | None) -> float | None:
+    """The header's seconds; its other form, a date, is not used by the API."""
+    try:
+        return float(retry_after) if retry_after else None
+    except ValueError:
+        return None
 
 
 def _json_object(text: str) -> dict[str, Any] | None:

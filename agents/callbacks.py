@@ -4,13 +4,15 @@ Each callback asks the policy, tells the listener, and keeps the first failure o
 not go on when what happens in it can no longer be stored.
 """
 
+from collections import Counter
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from agents.exchange import Listener, SessionSpec, Unanswered
 from agents.messages import messages_of
+from agents.results import reset_named_in, usage_of
 from agents.signals import signal_server
-from state.records import MessageKind
+from state.records import MessageKind, Usage
 
 if TYPE_CHECKING:
     from claude_agent_sdk import ClaudeAgentOptions, PermissionResult, ToolPermissionContext
@@ -24,7 +26,9 @@ class Callbacks:
     """The callbacks of one session.
 
     `failure` is the first error that a listener raised; `on_failure` is called then. `waiting` counts the
-    callbacks under way: their time is not the session's silence. `text` is the newest words of the agent.
+    callbacks under way: their time is not the session's silence. Of the exchange under way (`begin`): `text`
+    is the newest words of the agent, `usage` the tokens of all replies seen, `resets_at` when a limit that
+    the API reports ends (seconds since 1970).
     """
 
     def __init__(self, spec: SessionSpec, listener: Listener, on_failure: Callable[[], None]) -> None:
@@ -33,7 +37,18 @@ class Callbacks:
         self._on_failure = on_failure
         self.failure: Exception | None = None
         self.waiting = 0
+        self.begin()
+
+    def begin(self) -> None:
+        """A new exchange: what was seen of the last one is forgotten."""
         self.text = ""
+        self.resets_at: float | None = None
+        self._usage: Counter[str] = Counter()
+
+    @property
+    def usage(self) -> Usage:
+        """The tokens of the replies that came in the exchange, a cut one included as far as it came."""
+        return usage_of(self._usage)
 
     def options(self, *, stderr: Callable[[str], None]) -> "ClaudeAgentOptions":
         """The SDK's options for this session: its own tools only, no settings of the user's."""
@@ -43,7 +58,8 @@ class Callbacks:
         return ClaudeAgentOptions(
             cwd=spec.workspace,
             cli_path=spec.launcher,
-            model=spec.model,
+            model=spec.model.id,
+            max_budget_usd=spec.max_cost_usd,
             system_prompt=spec.system,
             tools=list(spec.policy.tools),
             permission_mode="default",
@@ -68,6 +84,7 @@ class Callbacks:
         Raises:
             Exception: what the listener raised; it is kept in `failure` too.
         """
+        self._count(message)
         for told in messages_of(message):
             if told.kind is MessageKind.TEXT:
                 self.text = told.text
@@ -76,6 +93,20 @@ class Callbacks:
             except Exception as error:
                 self._fail(error)
                 raise
+
+    def _count(self, message: object) -> None:
+        from claude_agent_sdk import StreamEvent
+
+        self.resets_at = reset_named_in(message) or self.resets_at
+        if not isinstance(message, StreamEvent):
+            return
+        event = message.event
+        if event.get("type") == "message_start":
+            begun = _numbers(event.get("message", {}).get("usage"))
+            begun.pop("output_tokens", None)  # comes whole at the end
+            self._usage.update(begun)
+        elif event.get("type") == "message_delta":  # its number of output tokens is the whole reply's
+            self._usage["output_tokens"] += _numbers(event.get("usage")).get("output_tokens", 0)
 
     def _on_signal(self, name: str, payload: str) -> None:
         try:
@@ -128,3 +159,8 @@ class Callbacks:
     def _fail(self, error: Exception) -> None:
         self.failure = self.failure or error
         self._on_failure()
+
+
+def _numbers(usage: object) -> dict[str, int]:
+    counts = usage if isinstance(usage, dict) else {}
+    return {name: count for name, count in counts.items() if isinstance(count, int)}

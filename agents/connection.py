@@ -17,13 +17,14 @@ from state.records import Role
 
 _AUTH_STATUS_DEADLINE_S = 20
 
-# Every session: no telemetry, no updates, no background turns, no retries of the CLI's
-# own where a script answers.
+# Every session: no telemetry, no updates, no background turns, and no tries of the CLI's own: sq retries.
 QUIET = {
     "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
     "DISABLE_AUTOUPDATER": "1",
     "DISABLE_TELEMETRY": "1",
     "CLAUDE_CODE_DISABLE_BACKGROUND_TASKS": "1",
+    "CLAUDE_CODE_MAX_RETRIES": "0",
+    "CLAUDE_CODE_DISABLE_NONSTREAMING_FALLBACK": "1",
     "PYTHONDONTWRITEBYTECODE": "1",
 }
 
@@ -145,7 +146,6 @@ class RehearsalConnection:
             "ANTHROPIC_BASE_URL": self._url(lane),
             "ANTHROPIC_API_KEY": "rehearsal",
             "CLAUDE_CONFIG_DIR": str(self.config_dir),
-            "CLAUDE_CODE_MAX_RETRIES": "0",
             "NO_PROXY": "127.0.0.1,localhost",
             "no_proxy": "127.0.0.1,localhost",
         }

@@ -12,7 +12,6 @@ from agents.platform import Platform
 from state.records import Answer, Message, Question, QuestionOption, Role, Task
 
 CONTEXT_WINDOW = 10  # newest messages of the Worker's session that the Developer sees (seed 004, FR-004)
-QUESTION_DEADLINE_S = 60.0  # one AskUserQuestion call, all its questions together (seed 004)
 
 
 class _Answer(BaseModel):

@@ -9,9 +9,9 @@ from agents.permissions import Policy
 from agents.signals import SignalTool
 from state.errors import AgentError
 from state.records import Answer, CallEnd, Message, Role, Usage
+from state.settings import Limits, Model
 
-IDLE_LIMIT_S = 300.0  # silence of the stream beyond this ends the process group
-CONNECT_LIMIT_S = 60.0
+_USUAL = Limits()
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,31 +53,39 @@ class Listener:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionSpec:
-    """Everything a session is started with. `resume`: the conversation of `session_id` goes on."""
+    """Everything a session is started with. `resume`: the conversation of `session_id` goes on.
+
+    `cost_before_usd` is what that conversation had cost; `max_cost_usd` is what all of it may cost.
+    """
 
     role: Role
     workspace: Path
-    model: str
+    model: Model
     system: str
     policy: Policy
     signals: tuple[SignalTool, ...]
     session_id: str
     resume: bool = False
     cost_before_usd: float = 0.0
+    max_cost_usd: float | None = None
     environment: Mapping[str, str] = field(default_factory=dict)
     launcher: Path
-    idle_limit_s: float = IDLE_LIMIT_S
-    connect_limit_s: float = CONNECT_LIMIT_S
+    idle_limit_s: float = _USUAL.idle_s
+    connect_limit_s: float = _USUAL.connect_s
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exchange:
-    """What became of one prompt. `cost_usd` is this exchange's alone."""
+    """What became of one prompt. `cost_usd` is this exchange's alone.
+
+    `retry_after_s`: the API named this time until it can be asked again.
+    """
 
     end: CallEnd
     detail: str = ""
     text: str = ""
     api_status: int | None = None
+    retry_after_s: float | None = None
     cost_usd: float = 0.0
     usage: Usage = field(default_factory=Usage)
     seconds: float = 0.0

@@ -28,13 +28,16 @@ class Policy:
     """One session's rights.
 
     `tools` are the only tools it may call; `writable` are the folders it may write in (empty: it only
-    reads); `hidden` are folders it may not even read (sq's own state).
+    reads); `hidden` are folders it may not even read (sq's own state). `protected` are patterns beside those
+    of `policy.yaml`; `allowed` are names of its rules that do not hold here.
     """
 
     tools: tuple[str, ...]
     readable: tuple[Path, ...]
     writable: tuple[Path, ...] = ()
     hidden: tuple[Path, ...] = ()
+    protected: tuple[str, ...] = ()
+    allowed: tuple[str, ...] = ()
 
     def judge(self, tool: str, arguments: Mapping[str, Any]) -> str | None:
         """Why this call is refused, in words that the agent can act on; None: it is allowed."""
@@ -43,7 +46,7 @@ class Policy:
         if tool not in self.tools:
             return f"{tool} is not one of your tools; you have {', '.join(self.tools)}"
         if tool == "Bash":
-            return _judge_command(str(arguments.get("command", "")), self.hidden)
+            return self._judge_command(str(arguments.get("command", "")))
         paths = [str(arguments[field]) for field in _PATH_FIELDS if arguments.get(field)]
         if tool == "Glob":  # its pattern may be a path as well, absolute or upwards
             fixed = _WILDCARD.split(str(arguments.get("pattern", "")), maxsplit=1)[0]
@@ -62,25 +65,32 @@ class Policy:
             if not self.writable:
                 return f"{value}: this session only reads"
             return f"{value} is outside your workspace; write inside {self.writable[0]} only"
-        if writing and (protected := protected_path(_relative(path, self.writable))):
+        if writing and (protected := protected_path(_relative(path, self.writable), self.protected)):
             return f"{value} is protected ({protected}); leave it as it is"
         return None
 
+    def _judge_command(self, command: str) -> str | None:
+        for folder in self.hidden:
+            if re.search(rf"{re.escape(str(folder))}(?![\w-])", command):
+                return f"{folder} belongs to sq's own state, which agents cannot see"
+        for rule in _rules()["bash"]:
+            if rule["name"] not in self.allowed and re.search(rule["pattern"], command):
+                return str(rule["reason"])
+        return None
 
-def protected_path(relative: str) -> str | None:
-    """The pattern of `policy.yaml` that protects this path (relative to the repository), if one does."""
-    patterns: Sequence[str] = _rules()["protected"]
+
+def protected_path(relative: str, more: Sequence[str] = ()) -> str | None:
+    """The pattern that protects this path (relative to the repository), if one does.
+
+    `more` are the user's patterns; those of `policy.yaml` hold always.
+    """
+    patterns: Sequence[str] = [*_rules()["protected"], *more]
     return next((pattern for pattern in patterns if fnmatch.fnmatchcase(relative, pattern)), None)
 
 
-def _judge_command(command: str, hidden: Sequence[Path]) -> str | None:
-    for folder in hidden:
-        if re.search(rf"{re.escape(str(folder))}(?![\w-])", command):
-            return f"{folder} belongs to sq's own state, which agents cannot see"
-    for rule in _rules()["bash"]:
-        if re.search(rule["pattern"], command):
-            return str(rule["reason"])
-    return None
+def rule_names() -> tuple[str, ...]:
+    """The names of the rules for commands, which a user's configuration may allow."""
+    return tuple(str(rule["name"]) for rule in _rules()["bash"])
 
 
 def _inside(path: Path, folder: Path) -> bool:

@@ -10,9 +10,9 @@ from agents.exchange import SessionSpec
 from agents.permissions import Policy
 from agents.process import Containment, write_launcher
 from agents.signals import SignalTool
-from state.presets import Model
 from state.records import Role
 from state.secrets import secret_names
+from state.settings import Model, Settings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,10 +21,15 @@ class Platform:
 
     connection: Connection
     launcher: Path
-    models: Mapping[Role, Model]
+    settings: Settings
     asker: Asker
     containment: Containment
     hidden: tuple[Path, ...]
+
+    @property
+    def models(self) -> Mapping[Role, Model]:
+        """The model of each role."""
+        return self.settings.models
 
     def session(
         self,
@@ -49,6 +54,8 @@ class Platform:
             readable=(workspace,),
             writable=(workspace, temporary) if temporary else (),
             hidden=self.hidden,
+            protected=self.settings.protected,
+            allowed=self.settings.allowed,
         )
         environment = self.connection.session_environment(lane)
         if temporary:
@@ -56,7 +63,7 @@ class Platform:
         return SessionSpec(
             role=lane.role,
             workspace=workspace,
-            model=self.models[lane.role].alias,
+            model=self.models[lane.role],
             system=system,
             policy=policy,
             signals=signals,
@@ -65,6 +72,8 @@ class Platform:
             cost_before_usd=cost_before_usd,
             environment=environment,
             launcher=self.launcher,
+            idle_limit_s=self.settings.limits.idle_s,
+            connect_limit_s=self.settings.limits.connect_s,
         )
 
     def has_transcript(self, session_id: str, environ: Mapping[str, str]) -> bool:
@@ -81,7 +90,7 @@ def make_platform(
     cli: Path,
     run_folder: Path,
     containment: Containment,
-    models: Mapping[Role, Model],
+    settings: Settings,
     environ: Mapping[str, str],
     hidden: tuple[Path, ...],
 ) -> Platform:
@@ -98,7 +107,7 @@ def make_platform(
     return Platform(
         connection=connection,
         launcher=launcher,
-        models=models,
+        settings=settings,
         asker=asker,
         containment=containment,
         hidden=hidden,

@@ -3,6 +3,7 @@
 The subtype alone says nothing: an API error arrives as `subtype: "success"`.
 """
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from state.records import CallEnd, Usage
@@ -52,7 +53,16 @@ def detail_of(result: "ResultMessage") -> str:
     return "; ".join(dict.fromkeys(parts)) or result.terminal_reason or result.subtype
 
 
-def usage_of(usage: dict[str, Any] | None) -> Usage:
+def reset_named_in(message: object) -> float | None:
+    """When the usage limit ends that this SDK message says was hit, in seconds since 1970; else None."""
+    from claude_agent_sdk import RateLimitEvent
+
+    if isinstance(message, RateLimitEvent) and message.rate_limit_info.status == "rejected":
+        return message.rate_limit_info.resets_at
+    return None
+
+
+def usage_of(usage: Mapping[str, Any] | None) -> Usage:
     """Tokens of a turn, from the snake_case totals of the CLI or the API."""
     counts = usage or {}
     return Usage(

@@ -12,8 +12,8 @@ from agents.exchange import SessionSpec
 from agents.permissions import READ_TOOLS
 from agents.platform import Platform
 from agents.signals import SIGNALS
-from state.presets import ReviewDepth
 from state.records import IssueType, ReviewIssue, ReviewReport, Role
+from state.settings import ReviewDepth
 
 FINAL = "final"
 _BLOCK = re.compile(r"```(?:json)?\s*\n(.*?)```", re.DOTALL)

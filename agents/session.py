@@ -55,6 +55,11 @@ class Session:
         """Whether no further exchange is possible: the process died or was ended for silence."""
         return self._actor.over
 
+    @property
+    def cut_off(self) -> Exchange | None:
+        """What an exchange had cost that was cut off, once the session has ended."""
+        return self._actor.cut_off
+
     async def exchange(self, prompt: str) -> Exchange:
         """Send a prompt and wait until the agent has ended its turn, however it ends.
 
@@ -99,6 +104,7 @@ class _Actor:
     def __init__(self, spec: SessionSpec, listener: Listener) -> None:
         self.spec = spec
         self.over = False
+        self.cut_off: Exchange | None = None
         self.scope = anyio.CancelScope()
         self.requests, self._inbox = anyio.create_memory_object_stream[_Request](1)
         self._results, self._result_inbox = anyio.create_memory_object_stream["ResultMessage"](math.inf)
@@ -155,7 +161,7 @@ class _Actor:
             except Exception as error:  # noqa: BLE001  raised again where the caller waits
                 request.outcome = error
             except BaseException:
-                await self._interrupt(client)
+                await self._cut_off(client)
                 raise
             finally:
                 request.answered.set()
@@ -181,24 +187,24 @@ class _Actor:
     async def _exchange(self, client: "ClaudeSDKClient", request: _Request) -> Exchange:
         began = time.monotonic()
         self._activity = began
-        self._callbacks.text = ""
+        self._callbacks.begin()
         try:
             await client.query(_one_message(request))
         except Exception as error:  # noqa: BLE001  CLIConnectionError: the process is gone
             self._die(f"{type(error).__name__}: {error}")
         result = await self._result_of(request)
         if self._callbacks.failure is not None:
-            await self._interrupt(client)
+            await self._cut_off(client)
             raise self._callbacks.failure
         seconds = time.monotonic() - began
         if result is not None:
             return self._judged(result, seconds)
         if self._death:
-            return Exchange(end=CallEnd.DIED, detail=self._death, seconds=seconds)
+            return self._aborted(CallEnd.DIED, self._death, seconds)
         await self._interrupt(client)
         self.over = True
-        detail = f"no sign of life for {self.spec.idle_limit_s:.0f} s"
-        return Exchange(end=CallEnd.SILENT, detail=detail, seconds=seconds)
+        detail = f"no sign of life for {self.spec.idle_limit_s:g} s"
+        return self._aborted(CallEnd.SILENT, detail, seconds)
 
     async def _result_of(self, request: _Request) -> "ResultMessage | None":
         """The result that answers this prompt; None when there will be none: silence, or the end."""
@@ -227,27 +233,45 @@ class _Actor:
 
     def _judged(self, result: "ResultMessage", seconds: float) -> Exchange:
         total = result.total_cost_usd or 0.0
-        cost, self._cost_seen = max(0.0, total - self._cost_seen), max(total, self._cost_seen)
+        # The CLI counts a conversation's cost on, but from nothing after a process that was killed.
+        cost = total - self._cost_seen if total >= self._cost_seen else total
+        self._cost_seen = total
         return Exchange(
             end=end_of(result),
             detail=detail_of(result),
             text=result.result or self._callbacks.text,
             api_status=result.api_error_status,
+            retry_after_s=self._retry_after(),
             cost_usd=cost,
             usage=usage_of(result.usage),
             seconds=seconds,
             turns=result.num_turns,
         )
 
-    async def _interrupt(self, client: "ClaudeSDKClient") -> None:
+    def _aborted(self, end: CallEnd, detail: str, seconds: float) -> Exchange:
+        """An exchange without a result: it has cost what the replies seen have cost."""
+        usage = self._callbacks.usage
+        cost = self.spec.model.cost(usage)
+        return Exchange(end=end, detail=detail, cost_usd=cost, usage=usage, seconds=seconds)
+
+    def _retry_after(self) -> float | None:
+        resets_at = self._callbacks.resets_at
+        return max(0.0, resets_at - time.time()) if resets_at else None
+
+    async def _cut_off(self, client: "ClaudeSDKClient") -> None:
+        result = await self._interrupt(client)
+        self.cut_off = self._judged(result, 0.0) if result else self._aborted(CallEnd.INTERRUPTED, "", 0.0)
+
+    async def _interrupt(self, client: "ClaudeSDKClient") -> "ResultMessage | None":
         """Interrupt before anything else ends the session: closing in mid-turn costs seconds otherwise."""
         with anyio.CancelScope(shield=True), anyio.move_on_after(INTERRUPT_LIMIT_S):
             try:
                 await client.interrupt()
                 if not self._death:  # otherwise nobody reads the end of the turn
-                    await self._result_inbox.receive()
+                    return await self._result_inbox.receive()
             except Exception as error:  # noqa: BLE001  there is nothing left to interrupt
                 log.debug("session.interrupt.failed", error=repr(error))
+        return None
 
     # --- what the process tells us ----------------------------------------------------------------
 

@@ -40,10 +40,11 @@ from agents.worker import system_prompt, worker_session
 from orchestrator.git.workspace import ensure_worktree, snapshot
 from orchestrator.run.calls import Conversation, failure_of
 from orchestrator.run.record import Run
+from orchestrator.run.worktrees import Worktrees
 from state.events import AttemptStarted, IterationMeasured, PlanAccepted, RunStarted, TaskStarted
 from state.ids import new_session_id
 from state.journal import Journal
-from state.presets import effort_named, model_named
+from state.presets import usual_settings
 from state.records import Role, Task
 
 if TYPE_CHECKING:
@@ -142,7 +143,7 @@ def _options(bench: Bench, workspace: Path, pair: int) -> "ClaudeAgentOptions":
     return ClaudeAgentOptions(
         cwd=workspace,
         cli_path=find_cli(),
-        model=effort_named(EFFORT).models[Role.WORKER],
+        model=usual_settings(EFFORT).models[Role.WORKER].alias,
         system_prompt=system_prompt(),
         tools=list(WORKER_TOOLS),
         permission_mode="default",
@@ -161,9 +162,10 @@ async def _through_sq(bench: Bench, pair: int) -> Timing:
     run_folder = bench.folder / f"run-{pair}"
     run_folder.mkdir()
     with Journal(run_folder) as journal:
-        run = _run(bench, journal, run_folder)
+        started = _started(bench, workspace)
+        run = _run(bench, journal, run_folder, started)
         began = time.perf_counter()
-        _begin(run, bench, workspace, await snapshot(workspace))
+        _begin(run, started, workspace, await snapshot(workspace))
         temporary = bench.folder / f"temporary-{pair}"
         temporary.mkdir()
         spec_for = partial(
@@ -188,23 +190,21 @@ async def _through_sq(bench: Bench, pair: int) -> Timing:
     return timing
 
 
-def _run(bench: Bench, journal: Journal, run_folder: Path) -> Run:
-    effort = effort_named(EFFORT)
+def _run(bench: Bench, journal: Journal, run_folder: Path, started: RunStarted) -> Run:
     platform = make_platform(
         bench.connection,
         cli=find_cli(),
         run_folder=run_folder,
         containment=bench.containment,
-        models={role: model_named(alias) for role, alias in effort.models.items()},
+        settings=usual_settings(EFFORT),
         environ=os.environ,
         hidden=(run_folder,),
     )
-    return Run(journal=journal, folder=run_folder, platform=platform, effort=effort)
+    return Run(journal=journal, folder=run_folder, platform=platform, workspaces=Worktrees(started=started))
 
 
-def _begin(run: Run, bench: Bench, workspace: Path, tree: str) -> None:
-    """The events that stand before a Worker's first call."""
-    started = RunStarted(
+def _started(bench: Bench, workspace: Path) -> RunStarted:
+    return RunStarted(
         run_id="bench",
         spec_name="spec.md",
         spec_text="Write the files.",
@@ -219,6 +219,10 @@ def _begin(run: Run, bench: Bench, workspace: Path, tree: str) -> None:
         containment=bench.containment,
         sq_version="benchmark",
     )
+
+
+def _begin(run: Run, started: RunStarted, workspace: Path, tree: str) -> None:
+    """The events that stand before a Worker's first call."""
     task = Task(id=TASK, title="Write the files", description="One file a step.")
     run.record(
         started,

@@ -1,18 +1,8 @@
-"""Every fact of a run: frozen, in the past tense, versioned.
+"""Every fact of a run: frozen, in the past tense. How they are stored: `state.codec`."""
 
-A stored body is the JSON of the dataclass. A field may be added with a default; anything else raises
-`VERSIONS` for that event and adds a step to `UPCASTS`, so that old journals stay readable.
-"""
-
-import json
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
-from typing import Any
+from typing import get_args
 
-import msgspec
-
-from state.errors import JournalError
 from state.outcome import Outcome
 from state.records import (
     Analysis,
@@ -27,6 +17,7 @@ from state.records import (
     Task,
     Usage,
 )
+from state.settings import Settings
 from state.verdicts import Verdict
 
 NO_USAGE = Usage()
@@ -36,7 +27,10 @@ NO_USAGE = Usage()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunStarted:
-    """A run began; everything that was asked of it, so that it can be resumed without its command line."""
+    """A run began; everything that was asked of it, so that it can be resumed without its command line.
+
+    A `base_branch` of None is a detached HEAD.
+    """
 
     run_id: str
     spec_name: str
@@ -52,13 +46,16 @@ class RunStarted:
     containment: str
     sq_version: str
     notes: tuple[str, ...] = ()
+    settings: Settings | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunResumed:
-    """Another process took the run up again."""
+    """Another process took the run up again; with larger limits where they were given."""
 
     containment: str
+    budget_usd: float | None = None
+    max_iterations: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,9 +67,17 @@ class RunInterrupted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunEnded:
-    """The run reached an outcome; `cause` is why it is not complete."""
+    """The run reached an outcome; `cause` is why it is not complete. `resumable`: a resume may go on."""
 
     outcome: Outcome
+    cause: str
+    resumable: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LimitReached:
+    """The run's budget or time is used up: no model is asked any more; what is merged is brought home."""
+
     cause: str
 
 
@@ -92,6 +97,32 @@ class CallStarted:
     model: str
     prompt: str
     system: str = ""
+    reserved_usd: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallRetried:
+    """A try of a call failed in a way that may pass; after `wait_s` it is tried again.
+
+    Whoever else asks waits as long: `wait_s` counts from this event's time. `cost_usd`: of the failed try.
+    """
+
+    call_id: str
+    end: CallEnd
+    detail: str
+    wait_s: float
+    api_status: int | None = None
+    cost_usd: float = 0.0
+    usage: Usage = NO_USAGE
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallInterrupted:
+    """A call was cut off when the run stopped; it stays open. `cost_usd` is what it had cost by then."""
+
+    call_id: str
+    cost_usd: float
+    usage: Usage = NO_USAGE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,6 +132,7 @@ class CallResumed:
     call_id: str
     session_id: str
     prompt: str
+    reserved_usd: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -156,6 +188,28 @@ class RepositoryAnalyzed:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class AnalysisProposed:
+    """The repository was read; the effort has the result reviewed before anyone builds on it."""
+
+    analysis: Analysis
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnalysisRejected:
+    """A reviewer does not accept the proposed analysis; the problems go back to the planner."""
+
+    problems: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanProposed:
+    """A plan holds together; the effort has it reviewed before it is built."""
+
+    tasks: tuple[Task, ...]
+    criteria: tuple[Criterion, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PlanRejected:
     """A proposed plan does not hold; the problems go back to the planner."""
 
@@ -195,12 +249,16 @@ class AttemptStarted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IterationMeasured:
-    """What the tree looked like when an iteration ended: the progress check looks at content, not claims."""
+    """What an iteration left: the progress check looks at content, not claims.
+
+    `error` is the last error that a tool reported in it, numbers aside; empty where there was none.
+    """
 
     task_id: str
     attempt: int
     iteration: int
     tree: str
+    error: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -266,7 +324,10 @@ class TaskCommitted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReviewRecorded:
-    """A usable review of `commit`. `task_id` is empty for the final review of the whole."""
+    """A usable review of `commit`. `task_id` is empty for the final review of the whole.
+
+    Reviews before the build have `analysis` or `plan` there, and no commit.
+    """
 
     task_id: str
     attempt: int
@@ -362,6 +423,15 @@ class QuestionsFailed:
     final: bool = True
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkRescued:
+    """Unfinished work of a task was in the way and is kept as `commit` under `ref`."""
+
+    task_id: str
+    ref: str
+    commit: str
+
+
 # --- the end -----------------------------------------------------------------------------------------
 
 
@@ -374,6 +444,14 @@ class WorkDelivered:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class WorkLeft:
+    """The finished work is in the checkout, neither staged nor committed; `commit` holds the same tree."""
+
+    ref: str
+    commit: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class WorkKept:
     """The finished work stays on sq's branch: why, and how to take it over."""
 
@@ -382,82 +460,16 @@ class WorkKept:
     reason: str
 
 
-EVENTS = (
-    RunStarted, RunResumed, RunInterrupted, RunEnded,
-    CallStarted, CallResumed, MessageReceived, SignalReceived, ActionRefused, CallEnded,
-    RepositoryAnalyzed, PlanRejected, PlanAccepted,
-    TaskStarted, AttemptStarted, IterationMeasured, VerificationStarted, VerificationFinished,
-    GateDecided, CompletionAccepted, CompletionRefused, TaskCommitted,
-    ReviewRecorded, ReviewUnusable, TaskReopened, TaskMerged, TaskStuck, TaskFailed, TaskUnverified,
-    QuestionsAsked, QuestionsAnswered, QuestionsFailed,
-    WorkDelivered, WorkKept,
-)  # fmt: skip
-
-type_by_name: dict[str, type] = {event.__name__: event for event in EVENTS}
-VERSIONS: dict[str, int] = {}  # 1 where an event is not listed
-UPCASTS: dict[tuple[str, int], Callable[[dict[str, Any]], dict[str, Any]]] = {}
-
 Event = (
-    RunStarted | RunResumed | RunInterrupted | RunEnded
-    | CallStarted | CallResumed | MessageReceived | SignalReceived | ActionRefused | CallEnded
-    | RepositoryAnalyzed | PlanRejected | PlanAccepted
+    RunStarted | RunResumed | RunInterrupted | LimitReached | RunEnded
+    | CallStarted | CallRetried | CallInterrupted | CallResumed
+    | MessageReceived | SignalReceived | ActionRefused | CallEnded
+    | AnalysisProposed | AnalysisRejected | RepositoryAnalyzed | PlanProposed | PlanRejected | PlanAccepted
     | TaskStarted | AttemptStarted | IterationMeasured | VerificationStarted | VerificationFinished
     | GateDecided | CompletionAccepted | CompletionRefused | TaskCommitted
     | ReviewRecorded | ReviewUnusable | TaskReopened | TaskMerged | TaskStuck | TaskFailed | TaskUnverified
     | QuestionsAsked | QuestionsAnswered | QuestionsFailed
-    | WorkDelivered | WorkKept
+    | WorkRescued | WorkDelivered | WorkLeft | WorkKept
 )  # fmt: skip
 
-
-@cache
-def _decoder(name: str) -> msgspec.json.Decoder[Any] | None:
-    event = type_by_name.get(name)
-    return msgspec.json.Decoder(event) if event else None
-
-
-def version_of(name: str) -> int:
-    """The version in which events of this name are written now."""
-    return VERSIONS.get(name, 1)
-
-
-def encode(event: Event) -> tuple[str, int, str]:
-    """An event as `(name, version, JSON body)`."""
-    name = type(event).__name__
-    try:
-        body = msgspec.json.encode(event)
-    except UnicodeEncodeError:  # half a surrogate pair: some program cut its output in a character
-        body = json.dumps(_mended(msgspec.to_builtins(event)), ensure_ascii=False).encode()
-    return name, version_of(name), body.decode()
-
-
-def decode(name: str, version: int, body: str | bytes) -> Event:
-    """The event that was stored.
-
-    Raises:
-        JournalError: the name or version is unknown (a newer sq wrote it), or the body is damaged.
-    """
-    decoder = _decoder(name)
-    if decoder is None or version > version_of(name):
-        raise JournalError(
-            f"the journal holds {name} version {version}, which this sq does not know: "
-            "it was written by a newer sq; use that one"
-        )
-    try:
-        if version == version_of(name):
-            return decoder.decode(body)  # type: ignore[no-any-return]
-        data = msgspec.json.decode(body, type=dict[str, Any])
-        for step in range(version, version_of(name)):
-            data = UPCASTS[name, step](data)
-        return msgspec.convert(data, type_by_name[name])
-    # An upcast that meets a damaged body does not find what it looks for.
-    except (msgspec.MsgspecError, UnicodeDecodeError, LookupError, TypeError, ValueError) as error:
-        raise JournalError(f"a stored {name} cannot be read: {error}") from error
-
-
-def _mended(value: Any) -> Any:  # noqa: ANN401  JSON
-    """The same JSON with every half of a surrogate pair replaced, as Unicode's replacement character."""
-    if isinstance(value, str):
-        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    if isinstance(value, dict):
-        return {key: _mended(part) for key, part in value.items()}
-    return [_mended(part) for part in value] if isinstance(value, list | tuple) else value
+EVENTS: tuple[type, ...] = get_args(Event)

@@ -1,164 +1,35 @@
-"""What is true now: a fold over a run's events, without input or output.
+"""A fold over a run's events, without input or output: it fills the records of `state.view`.
 
 `fold(events)` makes a view; `fold(more, view)` goes on from one and leaves it as it was. The writer of a
-run keeps one view current with `RunView.apply`. Everything that is decided or shown is read from here.
+run keeps one view current with `apply`.
 """
 
-from collections import deque
 from collections.abc import Callable, Iterable
 from copy import deepcopy
-from dataclasses import dataclass, field
-from datetime import datetime
-from enum import StrEnum
+from datetime import timedelta
 from typing import Any
 
 from state import events as e
 from state.journal import Stored
-from state.records import Analysis, CallEnd, Criterion, Message, MessageKind, ReviewIssue, Role, Task
+from state.records import Message, MessageKind, Plan, ReviewIssue, Role
 from state.verdicts import Verdict
-
-HISTORY_KEPT = 200  # messages of a task that the view holds; the journal has all
-
-
-class Stage(StrEnum):
-    """Where a task is."""
-
-    WAITING = "waiting"
-    BUILDING = "building"
-    ACCEPTED = "verified"
-    COMMITTED = "in review"
-    APPROVED = "reviewed"
-    MERGED = "merged"
-    STUCK = "stuck"
-    FAILED = "failed"
-    UNVERIFIED = "unverified"
+from state.view import ENDED_STAGES, AskView, CallView, RunView, Stage, TaskView
 
 
-ENDED_STAGES = frozenset({Stage.MERGED, Stage.STUCK, Stage.FAILED, Stage.UNVERIFIED})
-
-
-@dataclass(slots=True)
-class CallView:
-    """One exchange with a model. `end` is None while it is under way, or was when its process died."""
-
-    started: e.CallStarted
-    at: datetime
-    session_id: str
-    signals: list[e.SignalReceived] = field(default_factory=list)
-    last_text: str = ""
-    resumed_at: int = 0
-    end: e.CallEnded | None = None
-
-    @property
-    def payload(self) -> str | None:
-        """The JSON of the last report that the agent made through a typed tool."""
-        return self.signals[-1].payload if self.signals else None
-
-
-@dataclass(slots=True)
-class AskView:
-    """One AskUserQuestion call and what became of it."""
-
-    asked: e.QuestionsAsked
-    seq: int
-    answered: e.QuestionsAnswered | None = None
-    failed: e.QuestionsFailed | None = None
-
-
-@dataclass(slots=True)
-class TaskView:
-    """One task of the accepted plan and everything that happened to it."""
-
-    task: Task
-    stage: Stage = Stage.WAITING
-    branch: str = ""
-    worktree: str = ""
-    base_commit: str = ""
-    attempt: int = 0
-    session_id: str = ""
-    attempt_open: bool = False
-    calls: list[str] = field(default_factory=list)  # Worker calls of the open attempt
-    trees: list[str] = field(default_factory=list)  # at the attempt's start, then at each iteration's end
-    gates: list[e.GateDecided] = field(default_factory=list)  # answers to the newest claim
-    refusals: list[e.CompletionRefused] = field(default_factory=list)  # of the open attempt, in a row
-    accepted_tree: str = ""
-    commit: str = ""
-    committed_tree: str = ""
-    issues: tuple[ReviewIssue, ...] = ()
-    unusable_reviews: int = 0  # of the commit under review
-    revisions: int = 0
-    reason: str = ""
-    limit: bool = False
-    merged_commit: str = ""
-    history: deque[Message] = field(default_factory=lambda: deque(maxlen=HISTORY_KEPT))
-
-    @property
-    def iteration(self) -> int:
-        """Exchanges begun in the open attempt."""
-        return len(self.calls)
-
-
-@dataclass(slots=True)
-class Context:
-    """The seed's OrchestratorContext (002): empty at the start, filled by what happens."""
-
-    discoveries: list[str] = field(default_factory=list)
-    errors: list[str] = field(default_factory=list)
-    decisions: list[str] = field(default_factory=list)
-    review_issues: list[ReviewIssue] = field(default_factory=list)
-
-
-@dataclass(slots=True)
-class RunView:
-    """A run as its events tell it."""
-
-    started: e.RunStarted | None = None
-    started_at: datetime | None = None
-    last_at: datetime | None = None
-    last_seq: int = 0
-    resumptions: int = 0
-    interrupted_by: str = ""
-    analysis: Analysis | None = None
-    plan_rejections: list[e.PlanRejected] = field(default_factory=list)
-    criteria: tuple[Criterion, ...] = ()
-    tasks: dict[str, TaskView] = field(default_factory=dict)
-    calls: dict[str, CallView] = field(default_factory=dict)
-    asks: dict[str, AskView] = field(default_factory=dict)
-    verifications: dict[str, e.VerificationFinished] = field(default_factory=dict)  # newest, by tree
-    final_reviews: list[e.ReviewRecorded] = field(default_factory=list)
-    final_unusable: list[e.ReviewUnusable] = field(default_factory=list)  # of the newest merged commit
-    head_commit: str = ""  # of the run's own branch
-    head_tree: str = ""
-    delivered: e.WorkDelivered | None = None
-    kept: e.WorkKept | None = None
-    ended: e.RunEnded | None = None
-    cost_usd: float = 0.0
-    context: Context = field(default_factory=Context)
-
-    def apply(self, stored: Stored) -> None:
-        """Take one more event in."""
-        self.last_seq = stored.seq
-        self.last_at = stored.at
-        apply = _APPLY.get(type(stored.event))
-        if apply:
-            apply(self, stored.event, stored)
-
-    def calls_of(self, role: Role, task_id: str, attempt: int | None = None) -> list[CallView]:
-        """The calls of a role for a task, oldest first."""
-        return [
-            call
-            for call in self.calls.values()
-            if call.started.role is role
-            and call.started.task_id == task_id
-            and (attempt is None or call.started.attempt == attempt)
-        ]
+def apply(view: RunView, stored: Stored) -> None:
+    """Take one more event into a view."""
+    if view.last_at and not isinstance(stored.event, e.RunResumed):  # between processes nobody works
+        view.worked_s += (stored.at - view.last_at).total_seconds()
+    view.last_seq, view.last_at = stored.seq, stored.at
+    if change := _APPLY.get(type(stored.event)):
+        change(view, stored.event, stored)
 
 
 def fold(events: Iterable[Stored], start: RunView | None = None) -> RunView:
     """The view after these events; `start` is where they go on from and is not changed."""
     view = deepcopy(start) if start else RunView()
     for stored in events:
-        view.apply(stored)
+        apply(view, stored)
     return view
 
 
@@ -167,10 +38,40 @@ def _started(view: RunView, event: e.RunStarted, stored: Stored) -> None:
     view.head_commit = event.base_commit
 
 
-def _resumed(view: RunView, _event: e.RunResumed, _stored: Stored) -> None:
+def _resumed(view: RunView, event: e.RunResumed, _stored: Stored) -> None:
+    view.was_killed = not (view.interrupted_by or view.ended)
     view.resumptions += 1
-    view.interrupted_by = ""
+    view.interrupted_by = view.limit = ""
+    view.quiet_until = None
+    view.budget_usd = event.budget_usd or view.budget_usd
+    view.max_iterations = event.max_iterations or view.max_iterations
+    for call in view.calls.values():
+        call.retries = []
+        if call.end is None:  # killed in the middle: what it had cost by then is taken to be what was held
+            call.spent_usd, call.held_usd = call.spent_usd + call.held_usd, 0.0
+    if view.ended and view.ended.resumable:
+        view.worked_s = 0.0
+        view.delivered = view.left = view.kept = None
+        _reopen(view)
     view.ended = None
+
+
+def _reopen(view: RunView) -> None:
+    """What a limit or a service that failed had ended goes on: tasks at their limit, calls that failed."""
+    for task in view.tasks.values():
+        if task.stage is Stage.STUCK and task.limit:
+            task.stage, task.reason, task.limit = Stage.BUILDING, "", False
+    newest: dict[tuple[Role, str, int], CallView] = {}
+    for call in view.calls.values():
+        newest[call.started.role, call.started.task_id, call.started.attempt] = call
+    for (role, task_id, _), call in newest.items():
+        over = task_id in view.tasks and view.tasks[task_id].stage in ENDED_STAGES
+        if call.failed and role is not Role.DEVELOPER and not over:
+            call.spent_usd, call.end = call.cost_usd, None
+
+
+def _limit_reached(view: RunView, event: e.LimitReached, _stored: Stored) -> None:
+    view.limit = event.cause
 
 
 def _interrupted(view: RunView, event: e.RunInterrupted, _stored: Stored) -> None:
@@ -182,7 +83,8 @@ def _ended(view: RunView, event: e.RunEnded, _stored: Stored) -> None:
 
 
 def _call_started(view: RunView, event: e.CallStarted, stored: Stored) -> None:
-    view.calls[event.call_id] = CallView(event, stored.at, event.session_id)
+    call = CallView(event, stored.at, event.session_id, held_usd=event.reserved_usd)
+    view.calls[event.call_id] = call
     if event.role is Role.WORKER:
         task = view.tasks[event.task_id]
         task.calls.append(event.call_id)
@@ -190,10 +92,25 @@ def _call_started(view: RunView, event: e.CallStarted, stored: Stored) -> None:
         task.history.append(Message(kind=MessageKind.PROMPT, text=event.prompt))
 
 
+def _call_retried(view: RunView, event: e.CallRetried, stored: Stored) -> None:
+    call = view.calls[event.call_id]
+    call.retries.append(event)
+    call.spent_usd += event.cost_usd
+    until = stored.at + timedelta(seconds=event.wait_s)
+    view.quiet_until = max(until, view.quiet_until or until)
+    view.context.errors.append(f"{call.started.role} {call.started.task_id}: {event.end}: {event.detail}")
+
+
+def _call_interrupted(view: RunView, event: e.CallInterrupted, _stored: Stored) -> None:
+    view.calls[event.call_id].spent_usd += event.cost_usd
+    view.calls[event.call_id].held_usd = 0.0
+
+
 def _call_resumed(view: RunView, event: e.CallResumed, stored: Stored) -> None:
     call = view.calls[event.call_id]
     call.session_id = event.session_id
     call.resumed_at = stored.seq
+    call.held_usd = event.reserved_usd
     if call.started.role is Role.WORKER:
         view.tasks[call.started.task_id].session_id = event.session_id
 
@@ -212,10 +129,18 @@ def _signal(view: RunView, event: e.SignalReceived, _stored: Stored) -> None:
 
 def _call_ended(view: RunView, event: e.CallEnded, _stored: Stored) -> None:
     call = view.calls[event.call_id]
-    call.end = event
-    view.cost_usd += event.cost_usd
-    if event.end not in {CallEnd.COMPLETED, CallEnd.SIGNALLED}:
+    call.end, call.held_usd = event, 0.0
+    if call.failed:
         view.context.errors.append(f"{call.started.role} {call.started.task_id}: {event.end}: {event.detail}")
+
+
+def _analysis_proposed(view: RunView, event: e.AnalysisProposed, _stored: Stored) -> None:
+    view.proposed_analysis, view.proposal_unusable = event.analysis, 0
+
+
+def _analysis_rejected(view: RunView, event: e.AnalysisRejected, _stored: Stored) -> None:
+    view.proposed_analysis = None
+    view.analysis_rejections.append(event)
 
 
 def _analyzed(view: RunView, event: e.RepositoryAnalyzed, _stored: Stored) -> None:
@@ -223,7 +148,12 @@ def _analyzed(view: RunView, event: e.RepositoryAnalyzed, _stored: Stored) -> No
     view.context.discoveries.extend(event.analysis.patterns)
 
 
+def _plan_proposed(view: RunView, event: e.PlanProposed, _stored: Stored) -> None:
+    view.proposed_plan, view.proposal_unusable = Plan(tasks=event.tasks, criteria=event.criteria), 0
+
+
 def _plan_rejected(view: RunView, event: e.PlanRejected, _stored: Stored) -> None:
+    view.proposed_plan = None
     view.plan_rejections.append(event)
 
 
@@ -232,9 +162,9 @@ def _plan_accepted(view: RunView, event: e.PlanAccepted, _stored: Stored) -> Non
     view.tasks = {task.id: TaskView(task) for task in event.tasks}
 
 
-def _task_started(view: RunView, event: e.TaskStarted, _stored: Stored) -> None:
+def _task_started(view: RunView, event: e.TaskStarted, stored: Stored) -> None:
     task = view.tasks[event.task_id]
-    task.stage = Stage.BUILDING
+    task.stage, task.begun = Stage.BUILDING, stored.seq
     task.branch, task.worktree, task.base_commit = event.branch, event.worktree, event.base_commit
 
 
@@ -242,11 +172,13 @@ def _attempt_started(view: RunView, event: e.AttemptStarted, _stored: Stored) ->
     task = view.tasks[event.task_id]
     task.stage = Stage.BUILDING
     task.attempt, task.session_id, task.attempt_open = event.attempt, event.session_id, True
-    task.calls, task.trees, task.gates, task.refusals = [], [event.tree], [], []
+    task.calls, task.trees, task.errors = [], [event.tree], []
+    task.gates, task.refusals = [], []
 
 
 def _measured(view: RunView, event: e.IterationMeasured, _stored: Stored) -> None:
     view.tasks[event.task_id].trees.append(event.tree)
+    view.tasks[event.task_id].errors.append(event.error)
 
 
 def _verified(view: RunView, event: e.VerificationFinished, _stored: Stored) -> None:
@@ -282,6 +214,8 @@ def _reviewed(view: RunView, event: e.ReviewRecorded, _stored: Stored) -> None:
         if event.passed:
             view.context.review_issues = []
         return
+    if event.task_id not in view.tasks:  # a review before the build
+        return
     task = view.tasks[event.task_id]
     task.issues = event.issues
     if event.passed:
@@ -291,10 +225,12 @@ def _reviewed(view: RunView, event: e.ReviewRecorded, _stored: Stored) -> None:
 
 def _review_unusable(view: RunView, event: e.ReviewUnusable, _stored: Stored) -> None:
     view.context.errors.append(f"review of {event.task_id or 'the whole'}: {event.problem}")
-    if event.task_id:
+    if not event.task_id:
+        view.final_unusable.append(event)
+    elif event.task_id in view.tasks:
         view.tasks[event.task_id].unusable_reviews += 1
     else:
-        view.final_unusable.append(event)
+        view.proposal_unusable += 1
 
 
 def _reopened(view: RunView, event: e.TaskReopened, _stored: Stored) -> None:
@@ -345,6 +281,10 @@ def _delivered(view: RunView, event: e.WorkDelivered, _stored: Stored) -> None:
     view.delivered = event
 
 
+def _left(view: RunView, event: e.WorkLeft, _stored: Stored) -> None:
+    view.left = event
+
+
 def _kept(view: RunView, event: e.WorkKept, _stored: Stored) -> None:
     view.kept = event
 
@@ -358,13 +298,19 @@ _APPLY: dict[type, Callable[[RunView, Any, Stored], None]] = {
     e.RunStarted: _started,
     e.RunResumed: _resumed,
     e.RunInterrupted: _interrupted,
+    e.LimitReached: _limit_reached,
     e.RunEnded: _ended,
     e.CallStarted: _call_started,
+    e.CallRetried: _call_retried,
+    e.CallInterrupted: _call_interrupted,
     e.CallResumed: _call_resumed,
     e.MessageReceived: _message,
     e.SignalReceived: _signal,
     e.CallEnded: _call_ended,
+    e.AnalysisProposed: _analysis_proposed,
+    e.AnalysisRejected: _analysis_rejected,
     e.RepositoryAnalyzed: _analyzed,
+    e.PlanProposed: _plan_proposed,
     e.PlanRejected: _plan_rejected,
     e.PlanAccepted: _plan_accepted,
     e.TaskStarted: _task_started,
@@ -386,5 +332,6 @@ _APPLY: dict[type, Callable[[RunView, Any, Stored], None]] = {
     e.QuestionsAnswered: _answered,
     e.QuestionsFailed: _questions_failed,
     e.WorkDelivered: _delivered,
+    e.WorkLeft: _left,
     e.WorkKept: _kept,
 }

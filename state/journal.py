@@ -18,8 +18,9 @@ from typing import Any, Self
 import anyio
 from filelock import FileLock, Timeout
 
+from state.codec import decode, encode
 from state.errors import JournalError, RunActiveError, UsageError
-from state.events import Event, decode, encode
+from state.events import Event
 from state.secrets import Redact
 
 _SCHEMA = """
@@ -188,6 +189,8 @@ def _redacted(value: Any, redact: Redact) -> Any:  # noqa: ANN401  a record, or 
         return value if isinstance(value, StrEnum) else redact(value)
     if isinstance(value, tuple):
         return tuple(_redacted(part, redact) for part in value)
+    if isinstance(value, dict):
+        return {key: _redacted(part, redact) for key, part in value.items()}
     if is_dataclass(value) and not isinstance(value, type):
         return replace(
             value, **{one.name: _redacted(getattr(value, one.name), redact) for one in fields(value)}

@@ -1,7 +1,5 @@
-"""Effort presets and models: the shipped tables, read and checked once each."""
+"""The shipped tables of effort presets and models, read and checked once each."""
 
-from dataclasses import dataclass
-from enum import StrEnum
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -9,65 +7,11 @@ from typing import Any
 import msgspec
 
 from state.errors import UsageError
-from state.records import Role, Usage
-
-
-class ReviewDepth(StrEnum):
-    """How closely a reviewer looks (seed 002)."""
-
-    SHALLOW = "shallow"
-    STANDARD = "standard"
-    DEEP = "deep"
-    COMPREHENSIVE = "comprehensive"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Effort:
-    """One row of `effort.yaml`: how much a run spends on being sure."""
-
-    name: str
-    review_depth: ReviewDepth
-    stuck_threshold: int
-    revisions_per_task: int
-    final_review_rounds: int
-    models: dict[Role, str]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Prices:
-    """USD per million tokens; `prompt_tokens` is the prompt length from which on they hold."""
-
-    input: float
-    output: float
-    cache_write: float
-    cache_read: float
-    prompt_tokens: int = 0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Model:
-    """One row of `models.yaml`."""
-
-    alias: str
-    id: str
-    context: int
-    prices: Prices
-    above: Prices | None = None
-
-    def cost(self, usage: Usage) -> float:
-        """What a call with these tokens costs, in USD."""
-        prompt = usage.input_tokens + usage.cache_read_tokens + usage.cache_write_tokens
-        prices = self.above if self.above and prompt > self.above.prompt_tokens else self.prices
-        return (
-            usage.input_tokens * prices.input
-            + usage.output_tokens * prices.output
-            + usage.cache_write_tokens * prices.cache_write
-            + usage.cache_read_tokens * prices.cache_read
-        ) / 1_000_000
+from state.settings import Effort, Model, Settings
 
 
 def effort_named(name: str) -> Effort:
-    """The preset of this name.
+    """The shipped preset of this name.
 
     Raises:
         UsageError: there is none; names the known ones.
@@ -79,7 +23,7 @@ def effort_named(name: str) -> Effort:
 
 
 def model_named(alias: str) -> Model:
-    """The model of this alias.
+    """The shipped model of this alias.
 
     Raises:
         UsageError: there is none; names the known ones.
@@ -88,6 +32,22 @@ def model_named(alias: str) -> Model:
     if alias not in table:
         raise UsageError(f"model {alias}: not in models.yaml; known are {', '.join(table)}")
     return table[alias]
+
+
+def usual_settings(effort: str = "medium", verify: tuple[str, ...] = ()) -> Settings:
+    """What a run keeps to where nothing but a shipped preset was chosen.
+
+    Raises:
+        UsageError: there is no such preset.
+    """
+    row = effort_named(effort)
+    return Settings(
+        effort=row,
+        models={role: model_named(alias) for role, alias in row.models.items()},
+        verify=verify,
+        budget_run_usd=row.budget_run_usd,
+        budget_task_usd=row.budget_task_usd,
+    )
 
 
 @cache

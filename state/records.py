@@ -175,6 +175,7 @@ class CallEnd(StrEnum):
     TRUNCATED = "truncated"
     SILENT = "silent"
     DIED = "process died"
+    NOT_STARTED = "process did not start"
     UNUSABLE = "unusable answer"
     TIMED_OUT = "timed out"
     SIGNALLED = "signalled before the process ended"

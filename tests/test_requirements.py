@@ -9,6 +9,7 @@ import click
 import yaml
 
 from orchestrator.cli.main import COMMANDS, cli
+from state.keys import KEYS
 
 ROOT = Path(__file__).parents[1]
 REQUIREMENTS = yaml.safe_load((ROOT / "tests" / "requirements.yaml").read_text())
@@ -35,10 +36,20 @@ def flags_of_the_program() -> set[str]:
     for name in COMMANDS:
         command = cli.get_command(context, name)
         assert command is not None
-        for parameter in command.params:
-            if isinstance(parameter, click.Option):
-                found.add(f"{name} {max(parameter.opts, key=len)}")
+        found |= flags_of(name, command)
     return found
+
+
+def flags_of(name: str, command: click.Command) -> set[str]:
+    options = [one for one in command.params if isinstance(one, click.Option)]
+    found = {f"{name} {max(one.opts, key=len)}" for one in options}
+    inner = command.commands if isinstance(command, click.Group) else {}
+    return found.union(*(flags_of(f"{name} {word}", one) for word, one in inner.items()))
+
+
+def test_every_setting_is_linked_to_a_test_of_its_effect_and_no_other() -> None:
+    assert set(REQUIREMENTS["settings"]) == set(KEYS)
+    assert [test for test in REQUIREMENTS["settings"].values() if not is_there(test)] == []
 
 
 def test_every_flag_of_the_program_is_linked_to_a_test_and_no_other() -> None:

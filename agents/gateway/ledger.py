@@ -1,6 +1,7 @@
-"""The count of a run's answered requests, in a file that outlives the server and its process."""
+"""A run's answered requests, in a file that outlives the server and its process, and is counted there."""
 
 import json
+from collections import Counter
 from dataclasses import asdict
 from enum import StrEnum
 from pathlib import Path
@@ -12,11 +13,12 @@ from pydantic.dataclasses import dataclass
 
 
 class Answered(StrEnum):
-    """What a request was answered with: a reply, the words that close one, or an error."""
+    """What a request was answered with: a reply, the words that close one, an error, a scripted fault."""
 
     REPLY = "reply"
     THEN = "then"
     PROBLEM = "problem"
+    MISBEHAVED = "misbehaved"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,7 +26,9 @@ class LedgerLine:
     """One answered request.
 
     `reply` counts from 1, and is None for a problem when no reply was due; `repeat` counts from 0; `messages`
-    is the length of the request's list; `digest` is equal for the same conversation sent again.
+    is the length of the request's list; `digest` is equal for the same conversation sent again. `misbehaved`
+    says how a scripted fault went (`status 429`). A lane that refuses connections has one line a server for
+    that, though no request came: it has no messages.
     """
 
     lane: str
@@ -34,6 +38,7 @@ class LedgerLine:
     stream: bool
     messages: int
     digest: str
+    misbehaved: str | None = None
 
 
 class Ledger:
@@ -42,6 +47,7 @@ class Ledger:
     def __init__(self, path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         _drop_half_line(path)
+        self._misbehaved = Counter(filter(None, map(_fault, read_ledger(path))))
         self._file = path.open("a", encoding="utf-8")
 
     def __enter__(self) -> Self:
@@ -56,6 +62,12 @@ class Ledger:
         """Adds `line`; it survives the end of this process."""
         self._file.write(json.dumps(asdict(line)) + "\n")
         self._file.flush()
+        if fault := _fault(line):
+            self._misbehaved[fault] += 1
+
+    def misbehaved(self, lane: str, reply: int) -> int:
+        """How often `reply` of `lane` went wrong on purpose so far, in this process and in those before."""
+        return self._misbehaved[lane, reply]
 
 
 def read_ledger(path: Path) -> list[LedgerLine]:
@@ -67,6 +79,13 @@ def read_ledger(path: Path) -> list[LedgerLine]:
         return []
     whole = path.read_bytes().rpartition(b"\n")[0]
     return [_LINE.validate_json(line) for line in whole.splitlines()]
+
+
+def _fault(line: LedgerLine) -> tuple[str, int] | None:
+    """Whose count `line` adds to, if it tells of a scripted fault."""
+    if line.part is not Answered.MISBEHAVED or line.reply is None:
+        return None
+    return line.lane, line.reply
 
 
 def _drop_half_line(path: Path) -> None:

@@ -30,8 +30,11 @@ _INTERRUPTED = re.compile(
 _CONTINUATIONS = (  # asked by the CLI inside an exchange: newest prompt, but not an instruction of its own
     "Stop hook feedback:",
     "[structured-output-enforce]",
-    "[Your previous response had no visible output",
     "Output token limit hit",
+)
+_ASKED_AGAIN = (  # asked by the CLI when an answer broke off or was empty: the prompt before it still stands
+    "Your response above was cut off mid-stream",
+    "[Your previous response had no visible output",
 )
 
 
@@ -120,6 +123,10 @@ class _Walk:
         self._times: Counter[tuple[int, Part]] = Counter()
 
     def heard(self, text: str) -> None:
+        if text.startswith(_ASKED_AGAIN):
+            if not self._asked:  # what was given last is what broke off: it is said again
+                self._asked = self._resumed = True
+            return
         self.prompt = text
         self._asked = True
         if text.startswith(_CONTINUATIONS):

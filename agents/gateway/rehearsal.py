@@ -1,15 +1,18 @@
 """The mode in which the model is a script: each request gets the reply of the scenario that is due."""
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from starlette.responses import JSONResponse, Response, StreamingResponse
 
 from agents.gateway import wire
+from agents.gateway.bad_answers import bad_answer
 from agents.gateway.call import Call
 from agents.gateway.conversation import Request, RequestError, read_request
 from agents.gateway.expectations import shorten, unmet
 from agents.gateway.ledger import Answered, Ledger, LedgerLine
+from agents.gateway.misbehave import Misbehave
 from agents.gateway.placeholders import fill_reply, unfilled_paths
 from agents.gateway.position import Due, Part, Position, position
 from agents.gateway.script import Reply, Scenario, Values
@@ -26,7 +29,10 @@ class Refused:
 
 
 class Rehearsal:
-    """Plays `scenario`. Each answered request goes into `ledger`, what went wrong into `problems`."""
+    """Plays `scenario`. Each answered request goes into `ledger`, what went wrong into `problems`.
+
+    What goes wrong because the scenario asks for it is no problem, and a line of its own in the ledger.
+    """
 
     def __init__(self, scenario: Scenario, *, run_id: str, ledger: Ledger) -> None:
         self.problems: list[str] = []
@@ -40,8 +46,22 @@ class Rehearsal:
         """Has `{name}` filled in for `lane` from now on."""
         self._values.setdefault(lane, {}).update(values)
 
+    def refuses(self, lane: str) -> float:
+        """For how many seconds from now connections of `lane` are to be refused: 0 to infinity.
+
+        Ask once a server: a refusal that ends is done with when it was asked for, a server ago or now.
+        """
+        first = next(iter(self._scenario.replies(lane) or ()), None)
+        misbehave = first.misbehave if first else None
+        if misbehave is None or not misbehave.refuses:
+            return 0
+        if misbehave.seconds is not None and self._ledger.misbehaved(lane, 1):
+            return 0
+        self._note(lane, None, Answered.MISBEHAVED, Due(number=1), misbehaved=misbehave.kind)
+        return misbehave.seconds or math.inf
+
     async def answer(self, call: Call) -> Response:
-        """The reply that is due, or HTTP 400 with the reason why none is."""
+        """The reply that is due, well or badly as it says; or HTTP 400 with the reason why none is."""
         try:
             request = read_request(call.body)
         except RequestError as error:
@@ -75,13 +95,23 @@ class Rehearsal:
         said = wire.message(
             reply, due, model=request.model, offered=request.tools, usage=self._scenario.usage
         )
-        self._note(call, request, Answered(due.part), due)
+        if misbehave := self._misbehaves(call.lane, reply, due):
+            self._note(call.lane, request, Answered.MISBEHAVED, due, misbehaved=misbehave.kind)
+            return bad_answer(misbehave, said, stream=request.stream)
+        self._note(call.lane, request, Answered(due.part), due)
         if request.stream:
             return StreamingResponse(wire.events(said), media_type="text/event-stream")
         return JSONResponse(wire.body(said))
 
+    def _misbehaves(self, lane: str, reply: Reply, due: Due) -> Misbehave | None:
+        misbehave = reply.misbehave
+        if misbehave is None or misbehave.refuses or due.part is Part.THEN:
+            return None
+        over = misbehave.times is not None and self._ledger.misbehaved(lane, due.number) >= misbehave.times
+        return None if over else misbehave
+
     def _refuse(self, call: Call, request: Request | None, refused: Refused) -> Response:
-        self._note(call, request, Answered.PROBLEM, refused.due)
+        self._note(call.lane, request, Answered.PROBLEM, refused.due)
         text = "\n".join([f"sq rehearsal: {refused.reason}", *_shown(request)])
         # The CLI sends a refused conversation again several times, with fewer features: one problem.
         key = (call.run_id, call.lane, request.digest if request else text)
@@ -93,15 +123,24 @@ class Rehearsal:
             self._refused.add(key)
             self.problems.append(text)
 
-    def _note(self, call: Call, request: Request | None, part: Answered, due: Due | None) -> None:
+    def _note(
+        self,
+        lane: str,
+        request: Request | None,
+        part: Answered,
+        due: Due | None,
+        *,
+        misbehaved: str | None = None,
+    ) -> None:
         line = LedgerLine(
-            lane=call.lane,
+            lane=lane,
             reply=due.number if due else None,
             part=part,
             repeat=due.repeat if due else 0,
             stream=request.stream if request else False,
             messages=request.messages if request else 0,
             digest=request.digest if request else "",
+            misbehaved=misbehaved,
         )
         self._ledger.append(line)
 

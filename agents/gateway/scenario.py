@@ -9,6 +9,7 @@ import yaml
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
 
+from agents.gateway.misbehave import Misbehave
 from agents.gateway.script import Expectation, Reply, Scenario, ToolCall, Usage
 from state.errors import UsageError
 
@@ -18,7 +19,8 @@ _LANE_SEGMENTS = 3  # role/task/attempt
 _REPLY_DEPTH = 3  # the place of a reply in the file: lanes, its lane, its index
 _UNKNOWN_KEY = ("unexpected_keyword_argument", "extra_forbidden")
 _PLAIN = {"tuple_type": "a list is needed here", "dataclass_type": "a mapping is needed here"}
-_RECORDS = {"expect": Expectation, "usage": Usage, "tools": ToolCall}  # by the key that holds them
+# By the key that holds them.
+_RECORDS = {"expect": Expectation, "usage": Usage, "tools": ToolCall, "misbehave": Misbehave}
 
 Place = tuple[int | str, ...]
 

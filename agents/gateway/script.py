@@ -8,8 +8,10 @@ from enum import StrEnum
 from fnmatch import fnmatchcase
 from typing import Annotated, Literal
 
-from pydantic import BeforeValidator, ConfigDict, Field, JsonValue, model_validator
+from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, JsonValue, model_validator
 from pydantic.dataclasses import dataclass
+
+from agents.gateway.misbehave import Cut, Misbehave
 
 _STRICT = ConfigDict(extra="forbid")
 
@@ -66,7 +68,11 @@ class Expectation:
 
 @dataclass(frozen=True, slots=True, kw_only=True, config=_STRICT)
 class Reply:
-    """One thing the model says: text, tool calls, a structured answer, and what closes it."""
+    """One thing the model says: text, tool calls, a structured answer, and what closes it; or how it fails.
+
+    A reply that always fails and gives none of its words need have none. As it is never given, it stays due:
+    only a prompt that its `when` does not fit leads to the replies after it.
+    """
 
     when: WordList = ()
     expect: Expectation = Field(default_factory=Expectation)
@@ -76,14 +82,41 @@ class Reply:
     then: Words | None = None
     stop_reason: StopReason | None = None
     usage: Usage = Field(default_factory=Usage)
+    misbehave: Misbehave | None = None
 
     @model_validator(mode="after")
     def _says_something(self) -> "Reply":
-        if self.text is None and not self.tools and self.structured is None:
+        mute = self.text is None and not self.tools and self.structured is None
+        if mute and (self.misbehave is None or self.misbehave.needs_words):
             raise ValueError("a reply needs at least one of text, tools, structured")
         if self.then is not None and not self.tools:
             raise ValueError("then is said when tool results come back, and this reply calls no tools")
         return self
+
+    @model_validator(mode="after")
+    def _can_be_cut(self) -> "Reply":
+        cut = self.misbehave.stream if self.misbehave else None
+        if cut is Cut.TEXT and self.text is None and self.structured is None:
+            raise ValueError("stream: cut is inside a text, and this reply has neither text nor structured")
+        if cut is Cut.TOOL and not self.tools and self.structured is None:
+            raise ValueError(
+                "stream: cut-in-tool is inside a call, and this reply has no tools or structured"
+            )
+        return self
+
+
+def _refuses_first(replies: tuple[Reply, ...]) -> tuple[Reply, ...]:
+    late = [
+        number
+        for number, reply in enumerate(replies, start=1)
+        if number > 1 and reply.misbehave and reply.misbehave.refuses
+    ]
+    if late:
+        raise ValueError(
+            f"reply {' and '.join(map(str, late))}: a lane refuses connections from its start, "
+            "so connection: refused stands in its first reply only"
+        )
+    return replies
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, config=_STRICT)
@@ -93,7 +126,7 @@ class Scenario:
     scenario: Literal[1]
     description: str = ""
     usage: Usage = Field(default_factory=Usage)
-    lanes: dict[str, tuple[Reply, ...]]
+    lanes: dict[str, Annotated[tuple[Reply, ...], AfterValidator(_refuses_first)]]
 
     def replies(self, lane: str) -> tuple[Reply, ...] | None:
         """What `lane` (role/task/attempt) plays: its own key, else the first pattern that fits, else None."""

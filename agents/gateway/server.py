@@ -1,13 +1,10 @@
 """Serves the Messages API on a loopback port inside the running event loop, for as long as a run lasts."""
 
-import socket
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from types import MappingProxyType
 
-import anyio
-import uvicorn
 from starlette.applications import Starlette
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
@@ -15,12 +12,10 @@ from starlette.routing import Route
 
 from agents.gateway.call import COUNT_TOKENS, MESSAGES, Call, Mode, lane_path, read_address
 from agents.gateway.ledger import Ledger
+from agents.gateway.listeners import Listeners, listening
 from agents.gateway.rehearsal import Rehearsal
 from agents.gateway.script import Scenario, Values
 
-_HOST = "127.0.0.1"
-_GRACE = 1  # seconds that requests under way get when the server ends
-_LIMIT = 3  # seconds after which the server is dropped, whatever it does
 _BYTES_PER_TOKEN = 4  # a usual estimate; nothing depends on it
 _NO_VALUES: Values = MappingProxyType({})
 
@@ -28,13 +23,14 @@ _NO_VALUES: Values = MappingProxyType({})
 class Gateway:
     """The server as its users see it: where each lane is, and what went wrong."""
 
-    def __init__(self, base_url: str, run_id: str, rehearsal: Rehearsal) -> None:
-        self._base_url = base_url
+    def __init__(self, listeners: Listeners, run_id: str, rehearsal: Rehearsal) -> None:
+        self._listeners = listeners
+        self._base_urls: dict[str, str] = {}
         self._run_id = run_id
         self._rehearsal = rehearsal
 
     def __repr__(self) -> str:
-        return f"<Gateway {self._base_url} run={self._run_id} problems={len(self.problems)}>"
+        return f"<Gateway {self._listeners.base_url} run={self._run_id} problems={len(self.problems)}>"
 
     @property
     def problems(self) -> list[str]:
@@ -48,7 +44,15 @@ class Gateway:
         """
         lane = (role, task, str(attempt))
         self._rehearsal.register("/".join(lane), values)
-        return self._base_url + lane_path(self._run_id, lane)
+        return self._base_url("/".join(lane)) + lane_path(self._run_id, lane)
+
+    def _base_url(self, lane: str) -> str:
+        """The port that all lanes share, or one for this lane alone if connections are to be refused."""
+        if lane not in self._base_urls:
+            seconds = self._rehearsal.refuses(lane)
+            shared = self._listeners.base_url
+            self._base_urls[lane] = self._listeners.refusing(seconds) if seconds else shared
+        return self._base_urls[lane]
 
 
 @asynccontextmanager
@@ -59,57 +63,8 @@ async def serve_scenario(scenario: Scenario, *, run_id: str, ledger: Path) -> As
     """
     with Ledger(ledger) as lines:
         rehearsal = Rehearsal(scenario, run_id=run_id, ledger=lines)
-        async with _serve(rehearsal) as base_url:
-            yield Gateway(base_url, run_id, rehearsal)
-
-
-@asynccontextmanager
-async def _serve(mode: Mode) -> AsyncIterator[str]:
-    listener = socket.create_server((_HOST, 0))  # it queues connections from here on: the URL is good at once
-    server = _Server(_config(_app(mode)))
-    serving = anyio.CancelScope(shield=True)  # a cancelled run still ends its server in order
-    failure: BaseException | None = None
-    try:
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(_run, server, listener, serving)
-            try:
-                yield f"http://{_HOST}:{listener.getsockname()[1]}"
-            finally:
-                server.should_exit = True
-                serving.deadline = anyio.current_time() + _LIMIT
-    except BaseExceptionGroup as group:
-        if len(group.exceptions) > 1:
-            raise
-        failure = group.exceptions[0]
-    finally:
-        listener.close()
-    if failure is not None:
-        raise failure
-
-
-class _Server(uvicorn.Server):
-    """uvicorn without its signal handlers: Ctrl-C belongs to the run."""
-
-    @contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        yield
-
-
-async def _run(server: _Server, listener: socket.socket, scope: anyio.CancelScope) -> None:
-    with scope:
-        await server.serve(sockets=[listener])
-
-
-def _config(app: Starlette) -> uvicorn.Config:
-    return uvicorn.Config(
-        app,
-        lifespan="off",
-        ws="none",
-        log_config=None,
-        log_level="error",
-        access_log=False,
-        timeout_graceful_shutdown=_GRACE,
-    )
+        async with listening(_app(rehearsal)) as listeners:
+            yield Gateway(listeners, run_id, rehearsal)
 
 
 def _app(mode: Mode) -> Starlette:

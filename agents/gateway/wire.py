@@ -88,9 +88,23 @@ def events(message: Message) -> Iterator[bytes]:
     yield _event("message_stop", {})
 
 
-def error(text: str) -> Json:
-    """The body of an error that the caller is to blame for (HTTP 400)."""
-    return {"type": "error", "error": {"type": "invalid_request_error", "message": text}}
+def events_into(message: Message, number: int) -> Iterator[bytes]:
+    """The events of `message` up to the middle of its block `number` (from 0)."""
+    yield next(events(message))
+    for index, block in enumerate(message.blocks[:number]):
+        yield from _block_events(index, block)
+    whole = list(_block_events(number, message.blocks[number], pieces=2))
+    yield from whole[: len(whole) // 2]
+
+
+def is_delta(event: bytes) -> bool:
+    """Whether `event` brings a piece of a block."""
+    return event.startswith(b"event: content_block_delta\n")
+
+
+def error(text: str, kind: str = "invalid_request_error") -> Json:
+    """The body of an error; the usual `kind` is the caller's own fault (HTTP 400)."""
+    return {"type": "error", "error": {"type": kind, "message": text}}
 
 
 def _blocks(reply: Reply, due: Due, offered: tuple[str, ...]) -> Iterator[Block]:
@@ -126,23 +140,25 @@ def _head(message: Message) -> Json:
     }
 
 
-def _block_events(index: int, block: Block) -> Iterator[bytes]:
+def _block_events(index: int, block: Block, *, pieces: int = 1) -> Iterator[bytes]:
     # The Claude Code CLI takes text from deltas only, and loses a block that has no stop event.
     if isinstance(block, TextBlock):
         start: Json = {"type": "text", "text": ""}
-        deltas: list[Json] = [{"type": "text_delta", "text": part} for part in _parts(block.text)]
+        deltas: list[Json] = [{"type": "text_delta", "text": part} for part in _parts(block.text, pieces)]
     else:
         start = {"type": "tool_use", "id": block.id, "name": block.name, "input": {}}
         whole = json.dumps(block.input)
-        deltas = [{"type": "input_json_delta", "partial_json": part} for part in _parts(whole)]
+        deltas = [{"type": "input_json_delta", "partial_json": part} for part in _parts(whole, pieces)]
     yield _event("content_block_start", {"index": index, "content_block": start})
     for delta in deltas:
         yield _event("content_block_delta", {"index": index, "delta": delta})
     yield _event("content_block_stop", {"index": index})
 
 
-def _parts(text: str) -> Iterator[str]:
-    return (text[start : start + _DELTA] for start in range(0, len(text), _DELTA))
+def _parts(text: str, pieces: int) -> Iterator[str]:
+    """`text` in deltas, at least that many `pieces` if it has the letters."""
+    size = max(1, min(_DELTA, len(text) // pieces))
+    return (text[start : start + size] for start in range(0, len(text), size))
 
 
 def _event(kind: str, data: Json) -> bytes:

@@ -9,14 +9,14 @@ import shutil
 import signal
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
 import anyio
 import structlog
 
-from agents.claude_code import find_cli
+from agents.claude_code import check_cli, find_cli
 from agents.concurrency import task_group
 from agents.connection import (
     Connection,
@@ -27,24 +27,29 @@ from agents.connection import (
 )
 from agents.gateway.scenario import load_scenario
 from agents.gateway.server import serve_scenario
+from agents.permissions import rule_names
 from agents.platform import make_platform
 from agents.process import Containment, detect_containment
 from orchestrator.cli.logging import log_to
+from orchestrator.cli.notes import notes_for
 from orchestrator.cli.spec_file import read_spec
 from orchestrator.cli.version import sq_version
 from orchestrator.git.command import git_version
-from orchestrator.git.repository import Repository, base_commit, find_repository, ignore_locally, uncommitted
+from orchestrator.git.repository import base_commit, find_repository, ignore_locally, refuse_dirt
+from orchestrator.run.checkout import Checkout, alone_in
 from orchestrator.run.machine import StopRequest, work_until_stopped
-from orchestrator.run.record import Limits, Run
-from orchestrator.views.console import Mode, present
+from orchestrator.run.record import Run, settings_of
+from orchestrator.run.worktrees import Worktrees
+from orchestrator.views.console import Look, present
+from state.config import REPOSITORY_FILE, load_config
 from state.errors import UsageError
 from state.events import RunResumed, RunStarted
 from state.fold import fold
 from state.journal import Journal, JournalReader
 from state.outcome import Outcome
 from state.paths import StateFolder, worktree_root
-from state.presets import effort_named, model_named
 from state.secrets import redactor
+from state.sources import Flags
 
 log = structlog.get_logger(__name__)
 
@@ -56,12 +61,13 @@ OpenJournal = Callable[..., Journal]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunRequest:
-    """What `sq run` was asked."""
+    """What `sq run` was asked. `flags` are settings: key → (the flag's name, its value)."""
 
     spec: Path
     folder: Path
-    effort: str = "medium"
-    verify: tuple[str, ...] = ()
+    flags: Flags = field(default_factory=dict)
+    allow_dirty: bool = False
+    dry_run: bool = False
     rehearse: Path | None = None
     state_dir: Path | None = None
 
@@ -72,7 +78,7 @@ class Surroundings:
 
     environ: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
     open_journal: OpenJournal = Journal
-    mode: Mode = Mode.PLAIN
+    look: Look = field(default_factory=Look)
 
     @cached_property
     def containment(self) -> Containment:
@@ -87,30 +93,37 @@ def run_new(request: RunRequest, surroundings: Surroundings) -> Outcome:
         UsageError: something that was asked cannot be done as it is; nothing was started.
     """
     spec_text = read_spec(request.spec)
-    effort_named(request.effort)
     if request.rehearse:
         load_scenario(request.rehearse)
-    find_cli()
+    check_cli(find_cli(), surroundings.environ)
     if git_version() is None:
         raise UsageError("git was not found on PATH, and sq works on git branches. Install git")
     _import_sdks()
     return anyio.run(_new, request, spec_text, surroundings)
 
 
-def run_again(run_folder: Path, surroundings: Surroundings) -> Outcome:
-    """Go on with a run from its journal; one that has ended is told again and keeps its outcome.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LargerLimits:
+    """What a resumed run may use from now on; None: as before."""
+
+    budget_usd: float | None = None
+    max_iterations: int | None = None
+
+
+def run_again(run_folder: Path, surroundings: Surroundings, limits: LargerLimits | None = None) -> Outcome:
+    """Go on with a run from its journal; one that has ended for good is told again and keeps its outcome.
 
     Raises:
         UsageError: it is being worked on, or what it stands on is gone.
     """
     with JournalReader(run_folder) as journal:
         view = fold(journal.read())
-        if view.ended:  # nothing to go on with: told again, with the same outcome
-            anyio.run(_show, journal, surroundings.mode, view.last_seq - 1)
+        if view.ended and not view.ended.resumable:  # nothing to go on with
+            anyio.run(_show, journal, surroundings.look, view.last_seq - 1)
             return view.ended.outcome
-    find_cli()
+    check_cli(find_cli(), surroundings.environ)
     _import_sdks()
-    return anyio.run(_again, run_folder, surroundings)
+    return anyio.run(_again, run_folder, surroundings, limits or LargerLimits())
 
 
 def _import_sdks() -> None:
@@ -120,9 +133,14 @@ def _import_sdks() -> None:
 
 async def _new(request: RunRequest, spec_text: str, surroundings: Surroundings) -> Outcome:
     repository = await find_repository(request.folder)
+    config = load_config(repository.root, surroundings.environ, flags=request.flags, rules=rule_names())
+    settings = replace(config.settings, dry_run=request.dry_run)
     state = StateFolder(request.state_dir or repository.root / ".sq")
-    not_dirt = [request.spec, state.root, *([request.rehearse] if request.rehearse else [])]
-    base = await base_commit(repository, not_dirt=not_dirt)
+    not_dirt = [request.spec, state.root, repository.root / REPOSITORY_FILE]
+    not_dirt += [request.rehearse] if request.rehearse else []
+    if not (settings.worktrees or request.allow_dirty):
+        await refuse_dirt(repository, not_dirt=not_dirt)
+    base = await base_commit(repository, not_dirt=[repository.root] if request.allow_dirty else not_dirt)
     rehearsed = request.rehearse is not None
     credentials = (
         Credentials.REHEARSAL if rehearsed else find_credentials(surroundings.environ, cli=find_cli())
@@ -136,43 +154,37 @@ async def _new(request: RunRequest, spec_text: str, surroundings: Surroundings) 
         spec_name=str(request.spec),
         spec_text=spec_text,
         repository=str(repository.root),
-        worktrees=str(worktree_root(repository.root, run_id)),
+        worktrees=str(worktree_root(repository.root, run_id)) if settings.worktrees else "",
         base_commit=base,
         base_branch=repository.branch,
-        effort=request.effort,
-        verify=request.verify,
+        effort=settings.effort.name,
+        verify=settings.verify,
         rehearsal=str(request.rehearse) if request.rehearse else None,
         credentials=credentials,
         containment=surroundings.containment,
         sq_version=sq_version(),
-        notes=await _notes(repository, not_dirt),
+        notes=await notes_for(repository, settings, not_dirt),
+        settings=settings,
     )
     with surroundings.open_journal(run_folder, redact=redactor(surroundings.environ)) as journal:
         journal.append(started)
         return await _drive(journal, started, run_folder, surroundings, shown_from=0)
 
 
-async def _again(run_folder: Path, surroundings: Surroundings) -> Outcome:
+async def _again(run_folder: Path, surroundings: Surroundings, limits: LargerLimits) -> Outcome:
     with surroundings.open_journal(run_folder, redact=redactor(surroundings.environ)) as journal:
         view = fold(journal.read())
         if view.started is None:
             raise UsageError(f"run {run_folder.name} was killed before it began; begin it anew")
         if not Path(view.started.repository).is_dir():
             raise UsageError(f"the repository of this run, {view.started.repository}, is gone")
-        journal.append(RunResumed(containment=surroundings.containment))
+        resumed = RunResumed(
+            containment=surroundings.containment,
+            budget_usd=limits.budget_usd,
+            max_iterations=limits.max_iterations,
+        )
+        journal.append(resumed)
         return await _drive(journal, view.started, run_folder, surroundings, shown_from=view.last_seq)
-
-
-async def _notes(repository: Repository, not_dirt: list[Path]) -> tuple[str, ...]:
-    notes = []
-    if repository.branch is None:
-        notes.append("HEAD is detached: the finished work stays on a branch of sq's")
-    if repository.head is None:
-        notes.append("the repository has no commit yet: the run starts from an empty one")
-    elif left := await uncommitted(repository, not_dirt=not_dirt):
-        notes.append(f"{len(left)} uncommitted change(s) in the checkout are not part of this run")
-    notes.append("the commands that agents run are not sandboxed; refusals and the check of the diff hold")
-    return tuple(notes)
 
 
 async def _drive(
@@ -181,12 +193,15 @@ async def _drive(
     """Work on a run while it is shown and signals are heard; events up to `shown_from` are not shown."""
     async with AsyncExitStack() as stack:
         stack.enter_context(log_to(run_folder / "sq.log", redact=redactor(surroundings.environ)))
+        settings = settings_of(started)
+        if not settings.worktrees:
+            stack.enter_context(await alone_in(Path(started.repository)))
         connection = await stack.enter_async_context(_connected(started, run_folder, surroundings))
         run = _run(journal, started, run_folder, surroundings, connection)
         stop, shown = StopRequest(), anyio.Event()
         async with task_group() as tasks:
             tasks.start_soon(_heed_signals, stop)
-            tasks.start_soon(_show, journal, surroundings.mode, shown_from, shown)
+            tasks.start_soon(_show, journal, surroundings.look, shown_from, shown)
             try:
                 outcome = await work_until_stopped(run, stop)
                 with anyio.move_on_after(_LAST_LINES_S):
@@ -197,11 +212,11 @@ async def _drive(
 
 
 async def _show(
-    journal: Journal | JournalReader, mode: Mode, after: int, shown: anyio.Event | None = None
+    journal: Journal | JournalReader, look: Look, after: int, shown: anyio.Event | None = None
 ) -> None:
     view = fold(stored for stored in journal.read() if stored.seq <= after)
     try:
-        await present(journal, mode, after=after, view=view)
+        await present(journal, look, after=after, view=view)
     except BrokenPipeError:  # whoever watched has gone (`sq run … | head`); the run goes on
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     if shown:
@@ -215,26 +230,30 @@ def _run(
     surroundings: Surroundings,
     connection: Connection,
 ) -> Run:
-    effort = effort_named(started.effort)
+    settings = settings_of(started)
     state_root = run_folder.parents[1]
     platform = make_platform(
         connection,
         cli=find_cli(),
         run_folder=run_folder,
         containment=surroundings.containment,
-        models={role: model_named(alias) for role, alias in effort.models.items()},
+        settings=settings,
         environ=surroundings.environ,
         hidden=(state_root,),
     )
-    rehearsal = [Path(started.rehearsal)] if started.rehearsal else []
+    not_dirt = [Path(started.spec_name), state_root, Path(started.repository) / REPOSITORY_FILE]
+    not_dirt += [Path(started.rehearsal)] if started.rehearsal else []
+    workspaces: Worktrees | Checkout = (
+        Worktrees(started=started, merge_home=settings.merge, not_dirt=not_dirt)
+        if settings.worktrees
+        else Checkout(started=started, run_folder=run_folder)
+    )
     return Run(
         journal=journal,
         folder=run_folder,
         platform=platform,
-        effort=effort,
-        limits=Limits(),
+        workspaces=workspaces,
         environ=surroundings.environ,
-        not_dirt=[Path(started.spec_name), state_root, *rehearsal],
     )
 
 

@@ -1,6 +1,5 @@
 """`sq demo`: a rehearsed run of the main job on a small repository of its own."""
 
-import os
 import shutil
 import subprocess
 import tempfile
@@ -27,17 +26,16 @@ def command(keep_in: Path | None, as_json: bool, plain: bool) -> int:
     It asks a question and is answered, is reviewed and sent back, and passes. Needs no key and no network.
     """
     from orchestrator.cli.compose import RunRequest, Surroundings, run_new
-    from orchestrator.views.console import Mode, chosen_mode
 
-    mode = chosen_mode(as_json=as_json, plain=plain, environ=dict(os.environ))
+    look = options.look_of(as_json=as_json, plain=plain)
     folder = _folder(keep_in)
     with as_file(files("orchestrator.cli") / "rehearsal") as material:
         make_repository(material, folder)
         request = RunRequest(
             spec=folder / "quality-test.md", folder=folder, rehearse=material / "quality-test.yaml"
         )
-        outcome = run_new(request, Surroundings(mode=mode))
-    if mode is not Mode.JSON:
+        outcome = run_new(request, Surroundings(look=look))
+    if not as_json:
         click.echo(f"look at it: git -C {folder} log --stat")
     return outcome.exit_code
 

@@ -16,7 +16,7 @@ _LOOK_S = 1.0  # how soon it is noticed that nobody writes a run any more
 
 
 @click.command("logs", short_help="Show everything that happened in a run.")
-@click.argument("run", required=False)
+@click.argument("run", required=False, shell_complete=options.complete_runs)
 @click.option("--prompts", is_flag=True, help="What each agent was told, in full, and what it reported.")
 @click.option("--follow", is_flag=True, help="Go on until the run ends or is stopped.")
 @click.option("--json", "as_json", is_flag=True, help="JSON Lines on stdout, nothing else there.")
@@ -52,7 +52,8 @@ def command(run: str | None, prompts: bool, follow: bool, as_json: bool, state_d
 def _printer(*, as_json: bool) -> "Callable[[Stored], None]":
     from orchestrator.views.console import as_json_line
     from orchestrator.views.log import log_lines
-    from state.fold import RunView
+    from state.fold import apply
+    from state.view import RunView
 
     view = RunView()
 
@@ -60,7 +61,7 @@ def _printer(*, as_json: bool) -> "Callable[[Stored], None]":
         if as_json:
             click.echo(as_json_line(stored))
             return
-        view.apply(stored)
+        apply(view, stored)
         click.echo("\n".join(log_lines(view, stored)))
 
     return show

@@ -5,6 +5,7 @@ import sys
 from typing import Any
 
 import click
+from click.shell_completion import CompletionItem
 
 from state.errors import SqError, UsageError
 from state.outcome import Outcome
@@ -16,7 +17,10 @@ COMMANDS = {
     "resume": ("resume", "Go on with a run that was interrupted or killed."),
     "status": ("status", "Show the runs of this repository, or one run."),
     "logs": ("logs", "Show everything that happened in a run."),
+    "clean": ("clean", "Remove worktrees, branches and state of runs that are over."),
     "doctor": ("doctor", "Check what sq needs on this machine; each line says what to do."),
+    "config": ("config", "Show every setting with its value and where it came from."),
+    "completion": ("completion", "Print a shell's completion script."),
 }
 _EPILOG = "`sq --spec SPEC.md` is short for `sq run --spec SPEC.md`. See a run without any key: `sq demo`."
 
@@ -40,6 +44,15 @@ class _Commands(click.Group):
         module = importlib.import_module(f"orchestrator.cli.{COMMANDS[cmd_name][0]}")
         command: click.Command = module.command
         return command
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        if not incomplete.startswith("-"):
+            fitting = {name: line for name, (_, line) in COMMANDS.items() if name.startswith(incomplete)}
+            return [CompletionItem(name, help=line) for name, line in fitting.items()]
+        found = super().shell_complete(ctx, incomplete)
+        if run := self.get_command(ctx, "run"):
+            found += run.shell_complete(click.Context(run, parent=ctx), incomplete)
+        return list({item.value: item for item in reversed(found)}.values())[::-1]
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         del ctx

@@ -1,8 +1,13 @@
-"""Options that several commands share."""
+"""Options that several commands share, and how the words after them are completed."""
 
+import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
+
+if TYPE_CHECKING:
+    from orchestrator.views.console import Look
 
 state_dir = click.option(
     "--state-dir",
@@ -15,6 +20,22 @@ as_json = click.option(
 )
 plain = click.option("--plain", is_flag=True, help="Plain lines, also on a terminal.")
 
+verbose = click.option("-v", "--verbose", is_flag=True, help="Show every event, not only the story.")
+quiet = click.option("-q", "--quiet", is_flag=True, help="Show the end only.")
+
+
+def look_of(*, as_json: bool, plain: bool, verbose: bool = False, quiet: bool = False) -> "Look":
+    """How a run is to be shown.
+
+    Raises:
+        UsageError: options that exclude each other.
+    """
+    from orchestrator.views.console import chosen_look
+
+    if verbose and quiet:
+        raise click.UsageError("--verbose and --quiet exclude each other; leave one out")
+    return chosen_look(as_json=as_json, plain=plain, verbose=verbose, quiet=quiet, environ=os.environ)
+
 
 def state_folder_of(given: Path | None) -> "Path":
     """The state folder that is meant: the given one, else `.sq` in the repository around this folder.
@@ -23,6 +44,31 @@ def state_folder_of(given: Path | None) -> "Path":
     """
     if given is not None:
         return given.absolute()
+    return (repository_here() or Path.cwd()) / ".sq"
+
+
+def repository_here() -> Path | None:
+    """The top of the repository around this folder, without asking git; None: there is none."""
     here = Path.cwd()
-    top = next((folder for folder in (here, *here.parents) if (folder / ".git").exists()), here)
-    return top / ".sq"
+    return next((folder for folder in (here, *here.parents) if (folder / ".git").exists()), None)
+
+
+def complete_efforts(_ctx: click.Context, _parameter: click.Parameter, incomplete: str) -> list[str]:
+    """The effort presets that begin so; the shipped ones alone while the configuration has problems."""
+    from state.config import load_config
+    from state.errors import UsageError
+    from state.presets import efforts
+
+    try:
+        known = load_config(repository_here(), os.environ).efforts
+    except UsageError:
+        known = efforts()
+    return [name for name in known if name.startswith(incomplete)]
+
+
+def complete_runs(ctx: click.Context, _parameter: click.Parameter, incomplete: str) -> list[str]:
+    """The ids of the runs that begin so, newest first; `--state-dir` is heeded where it stands before."""
+    from state.paths import StateFolder
+
+    state = StateFolder(state_folder_of(ctx.params.get("state_dir")))
+    return [run for run in reversed(state.run_ids()) if run.startswith(incomplete)]

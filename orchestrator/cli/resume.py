@@ -1,24 +1,42 @@
 """`sq resume`: go on with a run."""
 
-import os
 from pathlib import Path
 
 import click
 
 from orchestrator.cli import options
 
+_BUDGET = "What the whole run may cost from its beginning on, for a run that has used up its budget."
+
 
 @click.command("resume", short_help="Go on with a run that was interrupted or killed.")
-@click.argument("run", required=False)
+@click.argument("run", required=False, shell_complete=options.complete_runs)
 @options.state_dir
+@click.option("--budget", type=click.FloatRange(min=0, min_open=True), metavar="USD", help=_BUDGET)
+@click.option("--max-iterations", type=click.IntRange(min=1), metavar="N", help="Iterations of a task.")
 @options.as_json
 @options.plain
-def command(run: str | None, state_dir: Path | None, as_json: bool, plain: bool) -> int:
-    """Go on with RUN (default: the newest) where it was. What is finished is not done or paid for again."""
-    from orchestrator.cli.compose import Surroundings, run_again
-    from orchestrator.views.console import chosen_mode
+@options.verbose
+@options.quiet
+def command(
+    run: str | None,
+    state_dir: Path | None,
+    budget: float | None,
+    max_iterations: int | None,
+    as_json: bool,
+    plain: bool,
+    verbose: bool,
+    quiet: bool,
+) -> int:
+    """Go on with RUN (default: the newest) where it was. What is finished is not done or paid for again.
+
+    A run that ended because the API could not be asked, or at a limit, goes on too; a larger limit is given
+    here.
+    """
+    from orchestrator.cli.compose import LargerLimits, Surroundings, run_again
     from state.paths import StateFolder
 
     folder = StateFolder(options.state_folder_of(state_dir)).find(run)
-    mode = chosen_mode(as_json=as_json, plain=plain, environ=dict(os.environ))
-    return run_again(folder, Surroundings(mode=mode)).exit_code
+    look = options.look_of(as_json=as_json, plain=plain, verbose=verbose, quiet=quiet)
+    limits = LargerLimits(budget_usd=budget, max_iterations=max_iterations)
+    return run_again(folder, Surroundings(look=look), limits).exit_code

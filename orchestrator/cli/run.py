@@ -1,11 +1,18 @@
 """`sq run`: work through a spec."""
 
-import os
 from pathlib import Path
 
 import click
 
 from orchestrator.cli import options
+
+
+def _by_role(_ctx: click.Context, _parameter: click.Parameter, given: tuple[str, ...]) -> dict[str, str]:
+    """`ROLE=NAME`, repeated, as a mapping."""
+    pairs = [one.partition("=") for one in given]
+    if wrong := next((f"{role}{sign}{name}" for role, sign, name in pairs if not (role and name)), None):
+        raise click.BadParameter(f"{wrong!r} is not ROLE=NAME, for instance worker=opus")
+    return {role: name for role, _, name in pairs}
 
 
 @click.command("run", short_help="Work through a spec until it is built, reviewed and verified.")
@@ -14,10 +21,36 @@ from orchestrator.cli import options
 )
 @click.option(
     "--effort",
-    default="medium",
-    show_default=True,
     metavar="NAME",
-    help="How much to spend on being sure: low, medium, high or max.",
+    shell_complete=options.complete_efforts,
+    help="How much to spend on being sure: low, medium (the default), high, max, or a preset of your own.",
+)
+@click.option(
+    "--no-worktrees",
+    is_flag=True,
+    help="Work in this checkout itself, one task at a time; nothing is staged or committed there.",
+)
+@click.option(
+    "--allow-dirty", is_flag=True, help="With --no-worktrees: begin although there are uncommitted changes."
+)
+@click.option(
+    "--merge/--no-merge",
+    default=None,
+    help="At the end move your branch to the finished work (the default), or leave it on a branch of sq's.",
+)
+@click.option("--max-iterations", metavar="N", help="Iterations that a task may take (default: 50).")
+@click.option(
+    "--budget",
+    metavar="USD",
+    help="What the whole run may cost, every agent counted; `none`: no cap (default: from the effort).",
+)
+@click.option(
+    "--model",
+    "models",
+    multiple=True,
+    metavar="ROLE=NAME",
+    callback=_by_role,
+    help="The model of a role (planner, worker, reviewer, developer); repeatable.",
 )
 @click.option(
     "--verify",
@@ -25,6 +58,7 @@ from orchestrator.cli import options
     metavar="CMD",
     help="A command that sq runs itself to verify the work; repeatable. Default: what the repository shows.",
 )
+@click.option("--dry-run", is_flag=True, help="Analyze and plan, show the tasks, build nothing.")
 @click.option(
     "--rehearse",
     type=click.Path(path_type=Path, dir_okay=False),
@@ -33,14 +67,25 @@ from orchestrator.cli import options
 @options.state_dir
 @options.as_json
 @options.plain
+@options.verbose
+@options.quiet
 def command(
     spec: Path,
-    effort: str,
+    effort: str | None,
+    no_worktrees: bool,
+    allow_dirty: bool,
+    merge: bool | None,
+    max_iterations: str | None,
+    budget: str | None,
+    models: dict[str, str],
     verify: tuple[str, ...],
+    dry_run: bool,
     rehearse: Path | None,
     state_dir: Path | None,
     as_json: bool,
     plain: bool,
+    verbose: bool,
+    quiet: bool,
 ) -> int:
     """Work through a spec until it is built, reviewed and verified, or say exactly why it is not.
 
@@ -49,15 +94,24 @@ def command(
     130 interrupted.
     """
     from orchestrator.cli.compose import RunRequest, Surroundings, run_new
-    from orchestrator.views.console import chosen_mode
 
+    flags = {
+        "effort": ("--effort", effort),
+        "worktrees": ("--no-worktrees", False if no_worktrees else None),
+        "merge": ("--no-merge" if merge is False else "--merge", merge),
+        "max_iterations": ("--max-iterations", max_iterations),
+        "budget": ("--budget", budget),
+        "verify": ("--verify", verify),
+        **{f"models.{role}": (f"--model {role}", name) for role, name in models.items()},
+    }
     request = RunRequest(
         spec=spec.absolute(),
         folder=Path.cwd(),
-        effort=effort,
-        verify=verify,
+        flags=flags,
+        allow_dirty=allow_dirty,
+        dry_run=dry_run,
         rehearse=rehearse.absolute() if rehearse else None,
         state_dir=state_dir.absolute() if state_dir else None,
     )
-    mode = chosen_mode(as_json=as_json, plain=plain, environ=dict(os.environ))
-    return run_new(request, Surroundings(mode=mode)).exit_code
+    look = options.look_of(as_json=as_json, plain=plain, verbose=verbose, quiet=quiet)
+    return run_new(request, Surroundings(look=look)).exit_code

@@ -16,11 +16,11 @@ from orchestrator.cli import options
 
 if TYPE_CHECKING:
     from orchestrator.views.overview import RunSummary
-    from state.fold import RunView
+    from state.view import RunView
 
 
 @click.command("status", short_help="Show the runs of this repository, or one run.")
-@click.argument("run", required=False)
+@click.argument("run", required=False, shell_complete=options.complete_runs)
 @options.state_dir
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout, nothing else there.")
 def command(run: str | None, state_dir: Path | None, as_json: bool) -> int:

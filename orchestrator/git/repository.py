@@ -62,14 +62,31 @@ async def base_commit(repository: Repository, *, not_dirt: list[Path]) -> str:
         return repository.head
     left = await uncommitted(repository, not_dirt=not_dirt)
     if left:
-        named = ", ".join(left[:_FILES_NAMED]) + (" …" if len(left) > _FILES_NAMED else "")
         raise UsageError(
-            f"{repository.root} has no commit yet but {len(left)} uncommitted file(s) ({named}), which a run "
-            "that starts from a commit would not see. Commit them first: "
+            f"{repository.root} has no commit yet but {len(left)} uncommitted file(s) ({_named(left)}), "
+            "which a run that starts from a commit would not see. Commit them first: "
             "git add -A && git commit -m 'First commit'"
         )
     empty = await git(repository.root, "hash-object", "-t", "tree", "-w", "--stdin", stdin="")
     return await git(repository.root, "commit-tree", "-m", "Start of an empty repository", empty, stdin="")
+
+
+async def refuse_dirt(repository: Repository, *, not_dirt: list[Path]) -> None:
+    """Refuse to work in a checkout that holds changes which no commit has.
+
+    Raises:
+        UsageError: it does; names some and says what to do.
+    """
+    left = await uncommitted(repository, not_dirt=not_dirt)
+    if left:
+        raise UsageError(
+            f"{repository.root} has {len(left)} uncommitted change(s) ({_named(left)}), and --no-worktrees "
+            "lets agents change files right there. Commit or stash them, or allow it with --allow-dirty"
+        )
+
+
+def _named(paths: list[str]) -> str:
+    return ", ".join(paths[:_FILES_NAMED]) + (" …" if len(paths) > _FILES_NAMED else "")
 
 
 async def uncommitted(repository: Repository, *, not_dirt: list[Path]) -> list[str]:

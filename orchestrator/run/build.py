@@ -13,17 +13,16 @@ from tempfile import TemporaryDirectory
 import prompts
 from agents.signals import ITERATION_DONE, TASK_COMPLETE, TASK_STUCK
 from agents.worker import signal_in_text, worker_session
-from orchestrator.git.workspace import ensure_worktree, rebase_clean, snapshot, task_branch
 from orchestrator.run.calls import Conversation, failure_of
 from orchestrator.run.completion import check_completion
-from orchestrator.run.progress import refused_too_often, standing_still
+from orchestrator.run.progress import last_error, refused_too_often, same_error, standing_still
 from orchestrator.run.questions import QuestionBus
 from orchestrator.run.record import Run
 from orchestrator.run.verification import commands_for
 from state.events import AttemptStarted, IterationMeasured, TaskFailed, TaskStarted, TaskStuck
-from state.fold import CallView, RunView, Stage, TaskView
 from state.ids import new_session_id
 from state.records import CallEnd, ReviewIssue, Role, Task
+from state.view import CallView, RunView, Stage, TaskView
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,9 +104,12 @@ async def _attempt(run: Run, task: TaskView, talk: Conversation) -> None:
             case Say(prompt):
                 await talk.ask(prompt, iteration=task.iteration + 1)
             case Measure():
-                tree = await snapshot(Path(task.worktree))
                 measured = IterationMeasured(
-                    task_id=task_id, attempt=task.attempt, iteration=task.iteration, tree=tree
+                    task_id=task_id,
+                    attempt=task.attempt,
+                    iteration=task.iteration,
+                    tree=await run.workspaces.snapshot(Path(task.worktree)),
+                    error=last_error(task.history),
                 )
                 run.record(measured)
             case CheckClaim():
@@ -117,20 +119,21 @@ async def _attempt(run: Run, task: TaskView, talk: Conversation) -> None:
 
 
 async def _prepare(run: Run, task: TaskView) -> None:
-    """The worktree, on the newest merged work, and an open attempt."""
+    """A place on the newest merged work, and an open attempt."""
     task_id = task.task.id
-    branch = task_branch(run.started.run_id, task_id)
-    folder = Path(run.started.worktrees) / task_id
     if task.stage is Stage.WAITING or (task.merged_commit and not task.attempt_open):
-        base = run.view.head_commit
-        await ensure_worktree(run.repository, folder, branch=branch, commit=base)
-        if task.merged_commit:
-            await rebase_clean(folder, base)
-        run.record(TaskStarted(task_id=task_id, branch=branch, worktree=str(folder), base_commit=base))
-    else:  # after a crash the folder may have been removed; the branch holds what was committed
-        await ensure_worktree(run.repository, folder, branch=branch, commit=task.base_commit)
+        place = await run.workspaces.begin(run.view, task)
+        started = TaskStarted(
+            task_id=task_id,
+            branch=place.branch,
+            worktree=str(place.folder),
+            base_commit=place.base_commit,
+        )
+        run.record(*([place.rescued] if place.rescued else []), started)
+    else:  # after a crash the folder may have been removed
+        await run.workspaces.ensure(task, task.base_commit)
     if not task.attempt_open:
-        tree = await snapshot(folder)
+        tree = await run.workspaces.snapshot(Path(task.worktree))
         run.record(
             AttemptStarted(task_id=task_id, attempt=task.attempt + 1, session_id=new_session_id(), tree=tree)
         )
@@ -155,7 +158,7 @@ def next_step(view: RunView, task: TaskView, run: Run) -> Step:
         return CheckClaim()
     if stuck := _stuck(task, run):
         return GiveUp(stuck)
-    following = {"iteration": task.iteration + 1, "max_iterations": run.limits.max_iterations}
+    following = {"iteration": task.iteration + 1, "max_iterations": run.max_iterations}
     if refused:
         return Say(prompts.render("refused", reasons=task.refusals[-1].feedback, **following))
     announced = payload.get("next_step", "") if name == ITERATION_DONE else ""
@@ -164,9 +167,12 @@ def next_step(view: RunView, task: TaskView, run: Run) -> Step:
 
 def _stuck(task: TaskView, run: Run) -> TaskStuck | None:
     """Whether there is no point in another iteration, and why."""
-    limit, threshold = run.limits.max_iterations, run.effort.stuck_threshold
+    limit, threshold = run.max_iterations, run.effort.stuck_threshold
     if why := refused_too_often([refusal.fingerprint for refusal in task.refusals]):
         return TaskStuck(task_id=task.task.id, reason=f"{why}: {task.refusals[-1].feedback}")
+    if error := same_error(task.errors, threshold):
+        reason = f"the last {threshold} iterations ended with the same error: {error}"
+        return TaskStuck(task_id=task.task.id, reason=reason)
     if standing_still(task.trees, threshold):
         reason = f"nothing has changed in the workspace for {threshold} iterations"
         return TaskStuck(task_id=task.task.id, reason=reason)
@@ -187,6 +193,8 @@ def signal_of(call: CallView) -> tuple[str, dict[str, str]]:
 def _failed(view: RunView, task: TaskView, call: CallView, failure: str) -> TaskStuck | TaskFailed:
     if call.end and call.end.end in {CallEnd.BUDGET, CallEnd.MAX_TURNS}:
         return TaskStuck(task_id=task.task.id, reason=failure, limit=True)
+    if call.end and call.end.end is CallEnd.SILENT:
+        return TaskStuck(task_id=task.task.id, reason=failure)
     unanswered = [
         ask.failed.cause
         for ask in view.asks.values()
@@ -201,7 +209,7 @@ def _first_prompt(run: Run, task: TaskView) -> str:
         task.task,
         task.issues,
         1,
-        run.limits.max_iterations,
+        run.max_iterations,
         run.started.spec_text,
         commands_for(run, Path(task.worktree)),
     )

@@ -1,11 +1,13 @@
 """Exchanges of a session as a run records them: a start before, an end after, resumed where they broke off.
 
 A `Conversation` is one role's talk about one attempt. Its process starts with the first prompt that has to
-be sent; what the journal already holds is not asked again.
+be sent; what the journal already holds is not asked again. A call is made only if the budget has room for it
+(`orchestrator.run.budget`), and tried again where its failure may pass (`orchestrator.run.retries`).
 """
 
 from collections.abc import Callable
 from contextlib import AsyncExitStack
+from dataclasses import replace
 from types import TracebackType
 from typing import Protocol, Self
 
@@ -14,18 +16,21 @@ import structlog
 import prompts
 from agents.exchange import Exchange, Listener, OnQuestions, SessionSpec, SessionStartError
 from agents.session import Session, open_session
+from orchestrator.run.budget import Wanted, exhausted, reserve
 from orchestrator.run.record import Run
+from orchestrator.run.retries import persistently, raise_if_hopeless
 from state.events import (
     ActionRefused,
     CallEnded,
+    CallInterrupted,
     CallResumed,
     CallStarted,
     MessageReceived,
     SignalReceived,
 )
-from state.fold import CallView
 from state.ids import new_call_id, new_session_id
 from state.records import CallEnd, Message, Role
+from state.view import CallView
 
 log = structlog.get_logger(__name__)
 
@@ -73,6 +78,7 @@ class Conversation:
         self._stack = AsyncExitStack()
         self._session: Session | None = None
         self._call_id = ""
+        self._room: float | None = None
 
     async def __aenter__(self) -> Self:
         await self._stack.__aenter__()
@@ -81,7 +87,10 @@ class Conversation:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> bool | None:
-        return await self._stack.__aexit__(kind, error, trace)
+        try:
+            return await self._stack.__aexit__(kind, error, trace)
+        finally:
+            self._note_what_was_cut_off()
 
     @property
     def calls(self) -> list[CallView]:
@@ -91,18 +100,21 @@ class Conversation:
     async def ask(self, prompt: str, *, iteration: int = 1) -> CallView:
         """One exchange: a new one, or the one that the process before this left open.
 
-        Never raises for what the model or its process does: that is in the call's end.
+        What the model or its process does is in the call's end.
+
+        Raises:
+            BudgetExhausted: the call may not be paid for, or used up what there was.
+            ServiceError: the model cannot be asked at all.
         """
         calls = self.calls
         if calls and calls[-1].end is None:
             return await self._go_on(calls[-1])
-        try:
-            session = await self._open_session()
-        except SessionStartError as error:
-            return self._never_started(prompt, iteration, str(error))
-        self._call_id = new_call_id()
-        self._run.record(self._started(session.session_id, prompt, iteration))
-        return self._ended(await session.exchange(prompt))
+        held = self._reserve(prompt)
+        session_id = calls[-1].session_id if calls else self._first_session_id
+        started = self._started(session_id, prompt, iteration, held)
+        self._call_id = started.call_id
+        self._run.record(started)
+        return await self._to_its_end(prompt, sent_before=False)
 
     async def _go_on(self, call: CallView) -> CallView:
         self._call_id = call.started.call_id
@@ -110,33 +122,105 @@ class Conversation:
             self._run.record(CallEnded(call_id=self._call_id, end=CallEnd.SIGNALLED))
             return call
         log.info("call.resume", call_id=self._call_id, role=self._role, task_id=self._task_id)
-        prompt = call.started.prompt
-        try:
-            session = await self._open_session()
-            if session.session_id == call.session_id:
-                prompt = prompts.render("resumed", prompt=prompt)
-        except SessionStartError as error:
-            return self._ended(Exchange(end=CallEnd.DIED, detail=str(error)))
-        self._run.record(CallResumed(call_id=self._call_id, session_id=session.session_id, prompt=prompt))
-        return self._ended(await session.exchange(prompt))
+        return await self._to_its_end(call.started.prompt, sent_before=True)
 
-    async def _open_session(self) -> Session:
+    async def _to_its_end(self, prompt: str, *, sent_before: bool) -> CallView:
+        async def try_once(number: int) -> Exchange:
+            again = sent_before or number > 1
+            held = self._reserve(prompt) if again else 0.0
+            try:
+                session = await self._open_session(again=again)
+            except SessionStartError as error:
+                return Exchange(end=CallEnd.NOT_STARTED, detail=str(error))
+            if again or session.session_id != self._open_call.session_id:
+                return await session.exchange(self._resumed(session, prompt, held))
+            return await session.exchange(prompt)
+
+        exchange = await persistently(self._run, self._call_id, try_once)
+        self._run.record(
+            CallEnded(
+                call_id=self._call_id,
+                end=exchange.end,
+                detail=exchange.detail,
+                api_status=exchange.api_status,
+                cost_usd=exchange.cost_usd,
+                usage=exchange.usage,
+                seconds=exchange.seconds,
+                turns=exchange.turns,
+            )
+        )
+        raise_if_hopeless(exchange)
+        if exchange.end is CallEnd.BUDGET:
+            raise exhausted(self._run.view, self._run.settings, self._task_id)
+        return self._open_call
+
+    @property
+    def _open_call(self) -> CallView:
+        return self._run.view.calls[self._call_id]
+
+    def _reserve(self, prompt: str) -> float:
+        """Hold what the call will probably cost; what is left beside it is the session's own cap."""
+        spec = self._spec_for(session_id="", resume=False, cost=0.0)
+        reservation = reserve(
+            self._run.view,
+            self._run.settings,
+            Wanted(
+                task_id=self._task_id,
+                model=spec.model,
+                text=spec.system + prompt,
+                earlier=self.calls,
+                again=self._call_id,
+            ),
+        )
+        self._room = reservation.room_usd
+        return reservation.usd
+
+    def _resumed(self, session: Session, prompt: str, held: float) -> str:
+        """The prompt with which the open call goes on in this session; stored before it is sent."""
+        knows = session.session_id == self._open_call.session_id
+        words = prompts.render("resumed", prompt=prompt) if knows else prompt
+        resumed = CallResumed(
+            call_id=self._call_id, session_id=session.session_id, prompt=words, reserved_usd=held
+        )
+        self._run.record(resumed)
+        return words
+
+    async def _open_session(self, *, again: bool) -> Session:
         if self._session and not self._session.is_over:
             return self._session
         calls = self.calls
-        if calls and self._run.platform.has_transcript(calls[-1].session_id, self._run.environ):
-            session_id = calls[-1].session_id
-            cost = sum(call.end.cost_usd for call in calls if call.end and call.session_id == session_id)
+        last = calls[-1].session_id
+        if self._run.platform.has_transcript(last, self._run.environ):
+            cost = (
+                0.0
+                if self._counts_from_nothing
+                else sum(call.cost_usd for call in calls if call.session_id == last)
+            )
             try:
-                return await self._enter(self._spec_for(session_id=session_id, resume=True, cost=cost))
+                return await self._enter(self._spec_for(session_id=last, resume=True, cost=cost))
             except SessionStartError as error:  # a transcript without a message cannot be resumed
-                log.warning("session.resume.failed", session_id=session_id, error=str(error))
-        session_id = new_session_id() if calls else self._first_session_id
+                log.warning("session.resume.failed", session_id=last, error=str(error))
+        unused = len(calls) == 1 and not again
+        session_id = last if unused else new_session_id()
         return await self._enter(self._spec_for(session_id=session_id, resume=False, cost=0.0))
 
+    @property
+    def _counts_from_nothing(self) -> bool:
+        """Whether the CLI has forgotten what the conversation cost: its process did not end in order."""
+        died = any(one.end is CallEnd.DIED for one in self._open_call.retries)
+        return died or (self._session is None and self._run.view.was_killed)
+
     async def _enter(self, spec: SessionSpec) -> Session:
-        self._session = await self._stack.enter_async_context(open_session(spec, self._listener()))
+        cap = None if self._room is None else spec.cost_before_usd + self._room
+        capped = replace(spec, max_cost_usd=cap)
+        self._session = await self._stack.enter_async_context(open_session(capped, self._listener()))
         return self._session
+
+    def _note_what_was_cut_off(self) -> None:
+        """The cost of an exchange that ended with the run's stop, so that it is counted."""
+        cut = self._session.cut_off if self._session else None
+        if cut and self._call_id and self._open_call.end is None:
+            self._run.record(CallInterrupted(call_id=self._call_id, cost_usd=cut.cost_usd, usage=cut.usage))
 
     def _listener(self) -> Listener:
         record = self._run.record
@@ -161,46 +245,24 @@ class Conversation:
             on_question_callback=on_question if self._questions else None,  # type: ignore[arg-type]
         )
 
-    def _started(self, session_id: str, prompt: str, iteration: int) -> CallStarted:
+    def _started(self, session_id: str, prompt: str, iteration: int, held: float) -> CallStarted:
         spec = self._spec_for(session_id=session_id, resume=False, cost=0.0)
         return CallStarted(
-            call_id=self._call_id,
+            call_id=new_call_id(),
             role=self._role,
             task_id=self._task_id,
             attempt=self._attempt,
             iteration=iteration,
             session_id=session_id,
-            model=spec.model,
+            model=spec.model.alias,
             prompt=prompt,
             system=spec.system,
+            reserved_usd=held,
         )
-
-    def _never_started(self, prompt: str, iteration: int, why: str) -> CallView:
-        self._call_id = new_call_id()
-        self._run.record(
-            self._started(self._first_session_id, prompt, iteration),
-            CallEnded(call_id=self._call_id, end=CallEnd.DIED, detail=why),
-        )
-        return self._run.view.calls[self._call_id]
-
-    def _ended(self, exchange: Exchange) -> CallView:
-        self._run.record(
-            CallEnded(
-                call_id=self._call_id,
-                end=exchange.end,
-                detail=exchange.detail,
-                api_status=exchange.api_status,
-                cost_usd=exchange.cost_usd,
-                usage=exchange.usage,
-                seconds=exchange.seconds,
-                turns=exchange.turns,
-            )
-        )
-        return self._run.view.calls[self._call_id]
 
 
 def failure_of(call: CallView) -> str:
     """Why a call did not end as it should, for people; empty where it did."""
-    if call.end is None or call.end.end in {CallEnd.COMPLETED, CallEnd.SIGNALLED}:
+    if call.end is None or not call.failed:
         return ""
     return f"{call.started.role}: {call.end.end}: {call.end.detail or 'no details'}"

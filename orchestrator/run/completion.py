@@ -7,12 +7,12 @@ import hashlib
 from pathlib import Path
 
 from agents.permissions import protected_path
-from orchestrator.git.workspace import changed_paths, snapshot, tree_of
+from orchestrator.git.workspace import changed_paths, tree_of
 from orchestrator.run.record import Run
 from orchestrator.run.verification import feedback, verify
 from state.events import CompletionAccepted, CompletionRefused, GateDecided, TaskUnverified
-from state.fold import TaskView
 from state.verdicts import GateResult, Verdict
+from state.view import TaskView
 
 DIFF = "diff"
 VERIFICATION = "verification"
@@ -21,8 +21,8 @@ VERIFICATION = "verification"
 async def check_completion(run: Run, task: TaskView) -> None:
     """Ask the gates about a claim; record that it stands, is refused, or that nobody could tell."""
     folder = Path(task.worktree)
-    tree = await snapshot(folder)
-    results = [await _diff_gate(task, folder, tree)]
+    tree = await run.workspaces.snapshot(folder)
+    results = [await _diff_gate(run, task, folder, tree)]
     if results[-1].verdict is Verdict.ALLOW:
         results.append(await _verification_gate(run, task, folder, tree))
     last = results[-1]
@@ -61,7 +61,7 @@ def fingerprint(result: GateResult) -> str:
     return hashlib.sha256(f"{result.gate}\n{words}".encode()).hexdigest()[:16]
 
 
-async def _diff_gate(task: TaskView, folder: Path, tree: str) -> GateResult:
+async def _diff_gate(run: Run, task: TaskView, folder: Path, tree: str) -> GateResult:
     if tree == await tree_of(folder, task.base_commit):
         return GateResult(
             gate=DIFF,
@@ -75,7 +75,7 @@ async def _diff_gate(task: TaskView, folder: Path, tree: str) -> GateResult:
             reason="Nothing has changed since the review that sent this task back: its findings still stand.",
         )
     changed = await changed_paths(folder, task.base_commit, tree)
-    if protected := [path for path in changed if protected_path(path)]:
+    if protected := [path for path in changed if protected_path(path, run.settings.protected)]:
         return GateResult(
             gate=DIFF,
             verdict=Verdict.BLOCK,

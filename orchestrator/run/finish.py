@@ -3,81 +3,48 @@
 Nothing is `complete` here without a verification result for exactly the tree that was merged.
 """
 
-from pathlib import Path
-
-import structlog
-
-from orchestrator.git.delivery import deliver
-from orchestrator.git.repository import find_repository
-from orchestrator.git.workspace import (
-    commit_tree,
-    ensure_worktree,
-    merge_forward,
-    rebase_clean,
-    remove_branch,
-    remove_worktree,
-    run_branch,
-    tree_of,
-)
 from orchestrator.run.record import Run
 from orchestrator.run.verification import verify
-from state.errors import GitError
-from state.events import RunEnded, TaskCommitted, TaskMerged, WorkDelivered, WorkKept
-from state.fold import RunView, Stage
+from state.events import RunEnded, TaskCommitted, TaskMerged
 from state.outcome import Outcome, worst
-
-log = structlog.get_logger(__name__)
+from state.view import RunView, Stage
 
 
 async def commit(run: Run, task_id: str) -> None:
-    """Commit a task's accepted tree on its branch."""
+    """Commit a task's accepted tree."""
     task = run.task(task_id)
     message = f"{task.task.title}\n\nTask {task_id}, attempt {task.attempt} of run {run.started.run_id}."
-    folder = Path(task.worktree)
-    made = await commit_tree(folder, branch=task.branch, tree=task.accepted_tree, message=message)
+    made = await run.workspaces.commit(task, task.accepted_tree, message)
     run.record(TaskCommitted(task_id=task_id, attempt=task.attempt, commit=made, tree=task.accepted_tree))
 
 
 async def merge(run: Run, task_id: str) -> None:
-    """Make a reviewed task's commit part of the run's branch."""
+    """Make a reviewed task's commit part of the merged work."""
     task = run.task(task_id)
-    branch = run_branch(run.started.run_id)
-    await merge_forward(run.repository, branch=branch, commit=task.commit)
+    await run.workspaces.merge(task)
     run.record(TaskMerged(task_id=task_id, commit=task.commit, tree=task.committed_tree))
 
 
 async def bring_home(run: Run) -> None:
-    """Move the user's branch to the merged work, or record why it stays where it is."""
-    branch, commit_ = run_branch(run.started.run_id), run.view.head_commit
-    if not run.view.head_tree:
-        run.record(WorkKept(branch=branch, commit=commit_, reason="no task was merged"))
-        return
-    await ensure_worktree(run.repository, run.reading_room, branch=None, commit=commit_)
-    await rebase_clean(run.reading_room, commit_)
-    await verify(run, task_id="", folder=run.reading_room, tree=run.view.head_tree)
-    reason = await deliver(
-        await find_repository(run.repository),
-        branch=branch,
-        commit=commit_,
-        base_branch=run.started.base_branch,
-        not_dirt=run.not_dirt,
-    )
-    if reason:
-        run.record(WorkKept(branch=branch, commit=commit_, reason=reason))
-    else:
-        run.record(WorkDelivered(branch=run.started.base_branch or "", commit=commit_))
+    """Bring the merged work to the user, verified as it is there, or record why it stays where it is."""
+    if run.view.head_tree:
+        folder = await run.workspaces.show(run.view.head_commit)
+        await verify(run, task_id="", folder=folder, tree=run.view.head_tree)
+    run.record(await run.workspaces.bring_home(run.view))
 
 
 async def end(run: Run) -> None:
     """Record the outcome, and remove the worktrees whose work is merged."""
     outcome, cause = judge(run.view, run.effort.final_review_rounds)
-    await _clear(run)
-    run.record(RunEnded(outcome=outcome, cause=cause))
+    if run.settings.dry_run and not run.view.limit:
+        outcome, cause = Outcome.COMPLETE, "a dry run: this is the plan, nothing was built"
+    await run.workspaces.clear(run.view)
+    run.record(RunEnded(outcome=outcome, cause=cause, resumable=outcome is Outcome.LIMIT))
 
 
 def judge(view: RunView, final_rounds: int) -> tuple[Outcome, str]:
     """The outcome that the events prove, and the cause where it is not `complete`."""
-    causes: list[tuple[Outcome, str]] = []
+    causes: list[tuple[Outcome, str]] = [(Outcome.LIMIT, view.limit)] if view.limit else []
     for id_, task in view.tasks.items():
         match task.stage:
             case Stage.MERGED:
@@ -89,6 +56,8 @@ def judge(view: RunView, final_rounds: int) -> tuple[Outcome, str]:
                 causes.append((outcome, f"task {id_} is stuck: {task.reason}"))
             case Stage.UNVERIFIED:
                 causes.append((Outcome.UNVERIFIED, f"task {id_} could not be verified: {task.reason}"))
+            case _ if view.limit:
+                pass  # the limit says why
             case _:
                 waits = f"task {id_} was not built: it waits for {', '.join(task.task.dependencies)}"
                 causes.append((Outcome.STUCK, waits))
@@ -114,23 +83,3 @@ def _whole(view: RunView, final_rounds: int) -> list[tuple[Outcome, str]]:
         failed = ", ".join(f"`{done.command}`" for done in verified.runs if not done.passed)
         causes.append((Outcome.UNVERIFIED, f"the merged work does not pass {failed}"))
     return causes
-
-
-async def _clear(run: Run) -> None:
-    """Remove what is merged: worktrees and task branches, and the run's branch where the work came home."""
-    try:
-        for task in run.view.tasks.values():
-            if task.stage is Stage.MERGED:
-                folder = Path(task.worktree)
-                if await remove_worktree(run.repository, folder, holds=task.committed_tree):
-                    await remove_branch(run.repository, task.branch, merged_into=run.view.head_commit)
-        commit_ = run.view.head_commit
-        holds = await tree_of(run.repository, commit_)
-        await remove_worktree(run.repository, run.reading_room, holds=holds)
-        if run.view.delivered:
-            await remove_branch(run.repository, run_branch(run.started.run_id), merged_into=commit_)
-        worktrees = Path(run.started.worktrees)
-        if worktrees.is_dir() and not any(worktrees.iterdir()):
-            worktrees.rmdir()
-    except (GitError, OSError) as error:  # what could not be removed is left, never the work
-        log.warning("worktree.remove.failed", error=str(error))

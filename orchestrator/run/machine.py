@@ -1,73 +1,32 @@
 """The run itself: what the view says comes next, done, until there is an outcome.
 
-`next_phase` is a plain function of the view; everything that happens is stored before the next look, so a
-run that is killed anywhere goes on from its journal.
+Where a run is follows from the view alone (`state.phase`); everything that happens is stored before the next
+look, so a run that is killed anywhere goes on from its journal.
 """
 
-from enum import StrEnum
+import math
 
 import anyio
 import structlog
 
 from agents.concurrency import task_group
-from orchestrator.git.workspace import ensure_branch, ensure_worktree, run_branch
 from orchestrator.run import finish
 from orchestrator.run.analyze import analyze
+from orchestrator.run.budget import BudgetExhausted
 from orchestrator.run.build import build
 from orchestrator.run.plan import plan
 from orchestrator.run.record import Run
-from orchestrator.run.review import MAX_UNUSABLE, review_task, review_whole
+from orchestrator.run.retries import ServiceError
+from orchestrator.run.review import ReviewSilenceError, review_task, review_whole
 from orchestrator.run.scheduler import next_task
 from state.errors import JournalError, SqError
-from state.events import CallEnded, RunEnded, RunInterrupted, TaskFailed
-from state.fold import RunView, Stage
+from state.events import CallEnded, LimitReached, RunEnded, RunInterrupted, TaskFailed, TaskStuck
 from state.outcome import Outcome
+from state.phase import Phase, phase_of
 from state.records import CallEnd, Role
+from state.view import Stage
 
 log = structlog.get_logger(__name__)
-
-
-class Phase(StrEnum):
-    """What a run does next."""
-
-    ANALYZE = "analyze"
-    PLAN = "plan"
-    BUILD = "build"
-    COMMIT = "commit"
-    REVIEW = "review"
-    MERGE = "merge"
-    FINAL_REVIEW = "final review"
-    BRING_HOME = "bring home"
-    END = "end"
-
-
-_BY_STAGE = {
-    Stage.WAITING: Phase.BUILD,
-    Stage.BUILDING: Phase.BUILD,
-    Stage.ACCEPTED: Phase.COMMIT,
-    Stage.COMMITTED: Phase.REVIEW,
-    Stage.APPROVED: Phase.MERGE,
-}
-
-
-def next_phase(view: RunView) -> tuple[Phase, str]:
-    """What comes next, and for which task ("" for the run as a whole)."""
-    if view.analysis is None:
-        return Phase.ANALYZE, ""
-    if not view.tasks:
-        return Phase.PLAN, ""
-    if (task_id := next_task(view.tasks)) is not None:
-        return _BY_STAGE[view.tasks[task_id].stage], task_id
-    if all(task.stage is Stage.MERGED for task in view.tasks.values()) and not _whole_is_judged(view):
-        return Phase.FINAL_REVIEW, ""
-    if view.delivered is None and view.kept is None:
-        return Phase.BRING_HOME, ""
-    return Phase.END, ""
-
-
-def _whole_is_judged(view: RunView) -> bool:
-    reviewed = bool(view.final_reviews) and view.final_reviews[-1].commit == view.head_commit
-    return reviewed or len(view.final_unusable) >= MAX_UNUSABLE
 
 
 async def work(run: Run) -> Outcome:
@@ -76,20 +35,35 @@ async def work(run: Run) -> Outcome:
     Raises:
         JournalError: nothing can be stored any more; the run stops where it is.
     """
-    await _prepare(run)
+    await run.workspaces.prepare(run.view)
+    _close_lost_asks(run)
+    with anyio.move_on_after(_time_left(run)) as clock:
+        await _work(run)
+    if clock.cancelled_caught:
+        run.record(LimitReached(cause=f"the run's time of {run.limits.run_s:g} s is used up"))
+        await _work(run)
+    assert run.view.ended is not None  # noqa: S101  that is when the loop ends
+    return run.view.ended.outcome
+
+
+async def _work(run: Run) -> None:
     while run.view.ended is None:
-        phase, task_id = next_phase(run.view)
+        phase = phase_of(run.view)
+        task_id = next_task(run.view.tasks) or "" if phase is Phase.TASKS else ""
         log.info("phase.start", phase=phase, task_id=task_id)
         try:
             await _do(run, phase, task_id)
         except JournalError:
             raise
         except SqError as error:
-            _give_up(run, task_id, str(error))
+            _give_up(run, task_id, error)
         except Exception as error:
             log.exception("phase.failed", phase=phase, task_id=task_id)
-            _give_up(run, task_id, f"an error inside sq, in phase {phase}: {error!r}")
-    return run.view.ended.outcome
+            _give_up(run, task_id, SqError(f"an error inside sq, in phase {phase}: {error!r}"))
+
+
+def _time_left(run: Run) -> float:
+    return math.inf if run.limits.run_s is None else max(0.0, run.limits.run_s - run.view.worked_s)
 
 
 async def work_until_stopped(run: Run, stop: "StopRequest") -> Outcome:
@@ -126,12 +100,14 @@ class StopRequest:
         await self._asked.wait()
 
 
-async def _prepare(run: Run) -> None:
-    """What every process of a run needs first: its branch, its reading room, no calls left hanging."""
-    await ensure_branch(run.repository, run_branch(run.started.run_id), run.started.base_commit)
-    await ensure_worktree(run.repository, run.reading_room, branch=None, commit=run.view.head_commit)
+def _close_lost_asks(run: Run) -> None:
+    """A question to a model that the process before this left open is lost."""
     lost = [
-        CallEnded(call_id=id_, end=CallEnd.INTERRUPTED, detail="the process ended before the answer came")
+        CallEnded(
+            call_id=id_,
+            end=CallEnd.INTERRUPTED,
+            detail="the process ended before the answer came",
+        )
         for id_, call in run.view.calls.items()
         if call.end is None and call.started.role is Role.DEVELOPER
     ]
@@ -145,14 +121,8 @@ async def _do(run: Run, phase: Phase, task_id: str) -> None:
             await analyze(run)
         case Phase.PLAN:
             await plan(run)
-        case Phase.BUILD:
-            await build(run, task_id)
-        case Phase.COMMIT:
-            await finish.commit(run, task_id)
-        case Phase.REVIEW:
-            await review_task(run, task_id)
-        case Phase.MERGE:
-            await finish.merge(run, task_id)
+        case Phase.TASKS:
+            await _move(run, task_id)
         case Phase.FINAL_REVIEW:
             await review_whole(run)
         case Phase.BRING_HOME:
@@ -161,9 +131,33 @@ async def _do(run: Run, phase: Phase, task_id: str) -> None:
             await finish.end(run)
 
 
-def _give_up(run: Run, task_id: str, cause: str) -> None:
+async def _move(run: Run, task_id: str) -> None:
+    """Take a task to its next stage."""
+    match run.task(task_id).stage:
+        case Stage.WAITING | Stage.BUILDING:
+            await build(run, task_id)
+        case Stage.ACCEPTED:
+            await finish.commit(run, task_id)
+        case Stage.COMMITTED:
+            await review_task(run, task_id)
+        case Stage.APPROVED:
+            await finish.merge(run, task_id)
+        case ended:
+            raise RuntimeError(f"task {task_id} is {ended}: nothing moves it")
+
+
+def _give_up(run: Run, task_id: str, error: SqError) -> None:
     """The attempt's boundary: an error ends the task it happened in, or else the run."""
-    if task_id:
-        run.record(TaskFailed(task_id=task_id, cause=cause))
-    else:
-        run.record(RunEnded(outcome=Outcome.FAILED, cause=cause))
+    match error:
+        case BudgetExhausted(task_id=whose) if whose:
+            run.record(TaskStuck(task_id=whose, reason=str(error), limit=True))
+        case BudgetExhausted():
+            run.record(LimitReached(cause=str(error)))
+        case ServiceError():
+            run.record(RunEnded(outcome=Outcome.FAILED, cause=str(error), resumable=True))
+        case ReviewSilenceError():
+            run.record(RunEnded(outcome=Outcome.UNVERIFIED, cause=str(error)))
+        case _ if task_id:
+            run.record(TaskFailed(task_id=task_id, cause=str(error)))
+        case _:
+            run.record(RunEnded(outcome=Outcome.FAILED, cause=str(error), resumable=True))

@@ -1,4 +1,7 @@
-"""plan: the spec as tasks. A plan is checked before anyone believes it; a failed one is never built."""
+"""plan: the spec as tasks. A plan is checked, and reviewed if the effort says so, before anyone believes it.
+
+A failed one goes back to the planner with the problems and is never built.
+"""
 
 import re
 from collections import Counter
@@ -8,31 +11,36 @@ from graphlib import CycleError, TopologicalSorter
 
 import prompts
 from agents.planner import PLAN, planner_session, read_plan
-from orchestrator.run.analyze import described
+from orchestrator.run.analyze import described, problem_of
 from orchestrator.run.calls import Conversation, failure_of
 from orchestrator.run.record import Run
+from orchestrator.run.review import review_proposal
 from state.errors import AgentError
-from state.events import PlanAccepted, PlanRejected, RunEnded
+from state.events import PlanAccepted, PlanProposed, PlanRejected, RunEnded
 from state.outcome import Outcome
 from state.records import Analysis, Plan, Role
 
 MAX_REJECTIONS = 3  # the first plan and two corrected ones
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,39}")
-_TAKEN = {"run", "final"}  # the reading room's folder beside the tasks' own, the final review's lane
+_TAKEN = {"run", "final", "plan", "analysis", "work"}  # folders, lanes and refs that sq needs itself
 
 
 async def plan(run: Run) -> None:
-    """Record an accepted plan, a rejected one, or that no acceptable plan came.
+    """Record a proposed plan, an accepted one, a rejected one, or that no acceptable plan came.
 
     Raises:
         AgentError: the planner could not be asked.
     """
+    if run.view.proposed_plan:
+        await _review(run, run.view.proposed_plan)
+        return
     rejections = run.view.plan_rejections
     if len(rejections) >= MAX_REJECTIONS:
         cause = f"no acceptable plan after {len(rejections)} tries: " + "; ".join(rejections[-1].problems)
         run.record(RunEnded(outcome=Outcome.USAGE, cause=cause))
         return
-    spec_for = partial(planner_session, run.platform, subject=PLAN, attempt=1, workspace=run.reading_room)
+    folder = await run.workspaces.show(run.view.head_commit)
+    spec_for = partial(planner_session, run.platform, subject=PLAN, attempt=1, workspace=folder)
     async with Conversation(run, role=Role.PLANNER, task_id=PLAN, attempt=1, spec_for=spec_for) as talk:
         ended = [call for call in talk.calls if call.end]
         if len(ended) > len(rejections):
@@ -47,8 +55,26 @@ async def plan(run: Run) -> None:
     proposed = read_plan(call.payload)
     if problems := problems_of(proposed):
         run.record(PlanRejected(problems=tuple(problems)))
+    elif run.effort.review_plan:
+        run.record(PlanProposed(tasks=proposed.tasks, criteria=proposed.criteria))
     else:
         run.record(PlanAccepted(tasks=proposed.tasks, criteria=proposed.criteria))
+
+
+async def _review(run: Run, proposed: Plan) -> None:
+    report = await review_proposal(
+        run,
+        PLAN,
+        len(run.view.plan_rejections) + 1,
+        "review_plan",
+        spec=run.started.spec_text,
+        analysis=described(run.view.analysis or Analysis()),
+        plan=proposed,
+    )
+    if report and report.passed:
+        run.record(PlanAccepted(tasks=proposed.tasks, criteria=proposed.criteria))
+    elif report:
+        run.record(PlanRejected(problems=tuple(map(problem_of, report.issues))))
 
 
 def _prompt(run: Run) -> str:

@@ -1,34 +1,24 @@
 """The question bus: a Worker's questions to the Developer model and the answers back, in the same session.
 
 Each question gets its own answer, checked against its options. One AskUserQuestion call, all its questions
-together, has 60 s. Asked and answered are events; an answer that was paid for before a crash is not asked
-for again.
+together, has a deadline (60 s, `limits.question_s`). Asked and answered are events; an answer that was paid
+for before a crash is not asked for again.
 """
 
-import json
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import anyio
 
-from agents.developer import (
-    CONTEXT_WINDOW,
-    QUESTION_DEADLINE_S,
-    developer_ask,
-    questions_in,
-    read_answers,
-)
+from agents.ask import Ask
+from agents.developer import CONTEXT_WINDOW, developer_ask, questions_in, read_answers
 from agents.exchange import OnQuestions, Unanswered
+from orchestrator.run.asking import ask_model
 from orchestrator.run.record import Run
-from state.events import (
-    CallEnded,
-    CallStarted,
-    QuestionsAnswered,
-    QuestionsAsked,
-    QuestionsFailed,
-)
-from state.ids import new_call_id
-from state.records import Answer, CallEnd, Message, Question, Role
+from state.events import QuestionsAnswered, QuestionsAsked, QuestionsFailed
+from state.records import Answer, CallEnd, Question
+from state.view import TaskView
 
 _TRIES = 2  # an answer that cannot be used is asked for once more, with what is wrong with it
 
@@ -69,12 +59,15 @@ class QuestionBus:
     async def _ask_developer(
         self, ask_id: str, questions: Sequence[Question]
     ) -> tuple[Answer, ...] | Unanswered:
-        deadline = anyio.current_time() + QUESTION_DEADLINE_S
+        deadline = anyio.current_time() + self._run.limits.question_s
         problem = ""
         for _ in range(_TRIES):
-            call, ended, answers = await self._one_try(questions, problem, deadline)
+            ask = self._ask(questions, problem, max(0.0, deadline - anyio.current_time()))
+            ended, answers = await ask_model(
+                self._run, ask, partial(read_answers, questions=questions), iteration=self._task.iteration
+            )
             if not isinstance(answers, str):
-                answered = QuestionsAnswered(ask_id=ask_id, answers=answers, model=call.model)
+                answered = QuestionsAnswered(ask_id=ask_id, answers=answers, model=ask.model.alias)
                 self._run.record(ended, answered)
                 return answers
             problem = answers
@@ -85,52 +78,21 @@ class QuestionBus:
         self._run.record(*([] if ended.end is CallEnd.UNUSABLE else [ended]), failed)
         return Unanswered(f"The question could not be answered: {problem}", final=True)
 
-    async def _one_try(
-        self, questions: Sequence[Question], problem: str, deadline: float
-    ) -> tuple[CallStarted, CallEnded, tuple[Answer, ...] | str]:
-        run, task = self._run, self._run.task(self._task_id)
-        ask = developer_ask(
-            run.platform,
+    def _ask(self, questions: Sequence[Question], problem: str, deadline_s: float) -> Ask:
+        return developer_ask(
+            self._run.platform,
             questions=questions,
-            spec=run.started.spec_text,
-            task=task.task,
-            attempt=task.attempt,
-            history=self._history(),
+            spec=self._run.started.spec_text,
+            task=self._task.task,
+            attempt=self._task.attempt,
+            history=list(self._task.history)[-CONTEXT_WINDOW:],
             problem=problem,
-            deadline_s=max(0.0, deadline - anyio.current_time()),
+            deadline_s=deadline_s,
         )
-        call = CallStarted(
-            call_id=new_call_id(),
-            role=Role.DEVELOPER,
-            task_id=self._task_id,
-            attempt=task.attempt,
-            iteration=task.iteration,
-            session_id="",
-            model=ask.model.alias,
-            prompt=ask.prompt,
-            system=ask.system,
-        )
-        run.record(call)
-        reply = await run.platform.asker.ask(ask)
-        answers: tuple[Answer, ...] | str = f"{reply.end}: {reply.detail}"
-        end = reply.end
-        if reply.end is CallEnd.COMPLETED:
-            answers = read_answers(reply.answer, questions)
-            end = CallEnd.UNUSABLE if isinstance(answers, str) else end
-        ended = CallEnded(
-            call_id=call.call_id,
-            end=end,
-            detail=answers if isinstance(answers, str) else "",
-            api_status=reply.api_status,
-            cost_usd=reply.cost_usd,
-            usage=reply.usage,
-            seconds=reply.seconds,
-            answer=json.dumps(reply.answer, ensure_ascii=False) if reply.answer else "",
-        )
-        return call, ended, answers
 
-    def _history(self) -> list[Message]:
-        return list(self._run.task(self._task_id).history)[-CONTEXT_WINDOW:]
+    @property
+    def _task(self) -> TaskView:
+        return self._run.task(self._task_id)
 
     def _answered_before_crash(self, call_id: str, questions: Sequence[Question]) -> QuestionsAnswered | None:
         """The answer that this exchange had been given to these questions before its process died."""

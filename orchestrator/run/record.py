@@ -9,34 +9,24 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from agents.platform import Platform
+from orchestrator.run.workspaces import Workspaces
 from state.events import Event, RunStarted
-from state.fold import RunView, TaskView, fold
+from state.fold import apply, fold
 from state.journal import Journal
-from state.presets import Effort
-
-MAX_ITERATIONS = 50  # per task
-VERIFY_DEADLINE_S = 600.0  # one verification command
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
-    """What a run may use up before it stops."""
-
-    max_iterations: int = MAX_ITERATIONS
-    verify_deadline_s: float = VERIFY_DEADLINE_S
+from state.presets import usual_settings
+from state.settings import Effort, Limits, Settings
+from state.view import RunView, TaskView
 
 
 @dataclass(slots=True, kw_only=True)
 class Run:
-    """Journal, view and means of one run. `not_dirt`: files of the checkout that are not the user's work."""
+    """Journal, view and means of one run."""
 
     journal: Journal
     folder: Path
     platform: Platform
-    effort: Effort
-    limits: Limits = field(default_factory=Limits)
+    workspaces: Workspaces
     environ: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
-    not_dirt: list[Path] = field(default_factory=list)
     view: RunView = field(default_factory=RunView)
 
     def __post_init__(self) -> None:
@@ -49,7 +39,7 @@ class Run:
             JournalError: they could not be stored.
         """
         for stored in self.journal.append(*events):
-            self.view.apply(stored)
+            apply(self.view, stored)
 
     @property
     def started(self) -> RunStarted:
@@ -59,15 +49,35 @@ class Run:
         return self.view.started
 
     @property
+    def settings(self) -> Settings:
+        """What this run keeps to."""
+        return self.platform.settings
+
+    @property
+    def effort(self) -> Effort:
+        """How much this run spends on being sure."""
+        return self.settings.effort
+
+    @property
+    def limits(self) -> Limits:
+        """What this run may use up."""
+        return self.settings.limits
+
+    @property
+    def max_iterations(self) -> int:
+        """How many iterations a task may take."""
+        return self.view.max_iterations or self.limits.max_iterations
+
+    @property
     def repository(self) -> Path:
         """The user's checkout."""
         return Path(self.started.repository)
 
-    @property
-    def reading_room(self) -> Path:
-        """The worktree in which planners and the final review read; on the run's own branch."""
-        return Path(self.started.worktrees) / "run"
-
     def task(self, task_id: str) -> TaskView:
         """The view of a task."""
         return self.view.tasks[task_id]
+
+
+def settings_of(started: RunStarted) -> Settings:
+    """What a run was asked to keep to; a run of an older sq named only its preset and commands."""
+    return started.settings or usual_settings(started.effort, started.verify)

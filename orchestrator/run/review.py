@@ -1,5 +1,7 @@
 """review: a read-only session looks at the commit that was verified; then, once, at the whole.
 
+Before the build it looks at what the planner proposes, where the effort asks for that.
+
 A reviewer that does not report usably is asked once more in the same session; if it still does not, the
 parser's synthetic issue is recorded and nothing passes.
 """
@@ -11,26 +13,28 @@ from pathlib import Path
 
 import prompts
 from agents.reviewer import get_review_prompt, parse_review_output, reviewer_session, unusable_issue
-from orchestrator.git.workspace import diff_text, ensure_worktree, rebase_clean
-from orchestrator.run.calls import Conversation, SpecFor, failure_of
+from orchestrator.git.workspace import diff_text
+from orchestrator.run.calls import Conversation, failure_of
 from orchestrator.run.record import Run
 from orchestrator.run.revise import after_final_review, after_review
 from orchestrator.run.verification import summary
+from state.errors import SqError
 from state.events import ReviewUnusable, TaskUnverified
-from state.fold import CallView, TaskView
+from state.phase import MAX_UNUSABLE
 from state.records import ReviewReport, Role
+from state.view import CallView, TaskView
 
-MAX_UNUSABLE = 2  # asked once more, then given up
 _DIFF_LIMIT = 60_000  # characters of the diff in the prompt; the reviewer can read the files
 
 
 @dataclass(frozen=True, slots=True)
 class _Subject:
-    """What is reviewed; `unusable`: reports on it so far that could not be used."""
+    """What is reviewed where; `unusable`: reports on it so far that could not be used."""
 
     task_id: str
     attempt: int
     commit: str
+    folder: Path
     unusable: int
 
 
@@ -41,14 +45,9 @@ async def review_task(run: Run, task_id: str) -> None:
         reason = f"the reviewer did not report usably, {MAX_UNUSABLE} times"
         run.record(TaskUnverified(task_id=task_id, reason=reason))
         return
-    folder = Path(task.worktree)
-    await ensure_worktree(run.repository, folder, branch=task.branch, commit=task.commit)
-    spec_for = partial(
-        reviewer_session, run.platform, task_id=task_id, attempt=task.attempt, workspace=folder
-    )
-    prompt = partial(_task_prompt, run, task)
-    subject = _Subject(task_id, task.attempt, task.commit, task.unusable_reviews)
-    report = await _report(run, subject, spec_for, prompt)
+    folder = await run.workspaces.ensure(task, task.commit)
+    subject = _Subject(task_id, task.attempt, task.commit, folder, task.unusable_reviews)
+    report = await _report(run, subject, partial(_task_prompt, run, task))
     if report:
         run.record(*after_review(run, task, report))
 
@@ -56,22 +55,53 @@ async def review_task(run: Run, task_id: str) -> None:
 async def review_whole(run: Run) -> None:
     """The final review of everything merged; its issues go to the tasks that have to fix them."""
     number = len(run.view.final_reviews) + 1
-    commit, folder = run.view.head_commit, run.reading_room
-    await ensure_worktree(run.repository, folder, branch=None, commit=commit)
-    await rebase_clean(folder, commit)
-    spec_for = partial(reviewer_session, run.platform, task_id="", attempt=number, workspace=folder)
-    prompt = partial(_final_prompt, run)
-    subject = _Subject("", number, commit, len(run.view.final_unusable))
-    report = await _report(run, subject, spec_for, prompt)
+    commit = run.view.head_commit
+    folder = await run.workspaces.show(commit)
+    subject = _Subject("", number, commit, folder, len(run.view.final_unusable))
+    report = await _report(run, subject, partial(_final_prompt, run, folder))
     if report:
         run.record(*await after_final_review(run, report))
 
 
-async def _report(
-    run: Run, subject: "_Subject", spec_for: SpecFor, prompt: Callable[[], Awaitable[str]]
+async def review_proposal(
+    run: Run, subject_name: str, attempt: int, template: str, **values: object
 ) -> ReviewReport | None:
+    """The review of an analysis or a plan, recorded; None while there is no usable one.
+
+    Args:
+        run: the run.
+        subject_name: `analysis` or `plan`: the name of its lane.
+        attempt: which proposal, from 1.
+        template: the prompt's name.
+        values: what the prompt needs.
+
+    Raises:
+        ReviewSilenceError: the reviewer did not report usably, twice.
+    """
+    if run.view.proposal_unusable >= MAX_UNUSABLE:
+        raise ReviewSilenceError(
+            f"the {subject_name} could not be reviewed: the reviewer did not report usably, "
+            f"{MAX_UNUSABLE} times"
+        )
+    folder = await run.workspaces.show(run.view.head_commit)
+    subject = _Subject(subject_name, attempt, "", folder, run.view.proposal_unusable)
+
+    async def prompt() -> str:
+        return prompts.render(template, depth=run.effort.review_depth.value, **values)
+
+    return await _report(run, subject, prompt)
+
+
+class ReviewSilenceError(SqError):
+    """A review that has to come before anything else does not come."""
+
+
+async def _report(run: Run, subject: "_Subject", prompt: Callable[[], Awaitable[str]]) -> ReviewReport | None:
     """A usable report; None when it was not, which is then recorded."""
     task_id, attempt, unusable = subject.task_id, subject.attempt, subject.unusable
+    spec_for = partial(
+        reviewer_session, run.platform, task_id=task_id, attempt=attempt, workspace=subject.folder
+    )
     async with Conversation(
         run, role=Role.REVIEWER, task_id=task_id, attempt=attempt, spec_for=spec_for
     ) as talk:
@@ -116,7 +146,7 @@ async def _task_prompt(run: Run, task: TaskView) -> str:
     )
 
 
-async def _final_prompt(run: Run) -> str:
+async def _final_prompt(run: Run, folder: Path) -> str:
     return prompts.render(
         "review_final",
         instructions=get_review_prompt(run.effort.review_depth),
@@ -124,7 +154,5 @@ async def _final_prompt(run: Run) -> str:
         tasks=[view.task for view in run.view.tasks.values()],
         verification=summary(run.view.verifications[run.view.head_tree]),
         commit=run.view.head_commit,
-        diff=await diff_text(
-            run.reading_room, run.started.base_commit, run.view.head_commit, limit=_DIFF_LIMIT
-        ),
+        diff=await diff_text(folder, run.started.base_commit, run.view.head_commit, limit=_DIFF_LIMIT),
     )

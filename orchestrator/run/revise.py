@@ -7,8 +7,8 @@ from pathlib import Path
 from orchestrator.git.workspace import changed_paths
 from orchestrator.run.record import Run
 from state.events import Event, ReviewRecorded, TaskReopened, TaskStuck
-from state.fold import Stage, TaskView
 from state.records import ReviewIssue, ReviewReport
+from state.view import Stage, TaskView
 
 FINAL = "the final review"
 

@@ -40,8 +40,8 @@ async def verify(run: Run, *, task_id: str, folder: Path, tree: str) -> Verifica
 
 def commands_for(run: Run, folder: Path) -> tuple[str, ...]:
     """The user's commands; else those that the tree itself shows; else those that the analysis named."""
-    if run.started.verify:
-        return run.started.verify
+    if run.settings.verify:
+        return run.settings.verify
     named = run.view.analysis.verification_commands if run.view.analysis else ()
     return detect(folder) or named
 
@@ -90,13 +90,13 @@ async def _run(run: Run, command: str, folder: Path) -> CommandRun:
         ["sh", "-c", command],
         cwd=folder,
         env={**without_secrets(run.environ), "PYTHONDONTWRITEBYTECODE": "1"},
-        deadline_s=run.limits.verify_deadline_s,
+        deadline_s=run.limits.verify_s,
         containment=run.platform.containment,
         output_limit=_OUTPUT_KEPT,
     )
     exit_code, problem = result.exit_code, result.error
     if result.timed_out:
-        problem = f"did not end within {run.limits.verify_deadline_s:.0f} s"
+        problem = f"did not end within {run.limits.verify_s:g} s"
     elif exit_code in _NOT_STARTED:
         exit_code, problem = None, f"could not start: {result.output.strip()[-300:] or 'command not found'}"
     return CommandRun(

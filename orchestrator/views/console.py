@@ -2,7 +2,8 @@
 
 import json
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol, Self
@@ -10,9 +11,11 @@ from typing import TYPE_CHECKING, Protocol, Self
 import msgspec
 
 from orchestrator.views.lines import cost_line, lines_of
+from orchestrator.views.log import log_lines
 from state.events import RunEnded, RunInterrupted
-from state.fold import RunView, Stage
+from state.fold import apply
 from state.journal import Stored
+from state.view import RunView, Stage
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -35,33 +38,61 @@ class Mode(StrEnum):
     LIVE = "live"
 
 
+class Detail(StrEnum):
+    """How much of a run is shown: its end, its story, or every event."""
+
+    END = "end"
+    STORY = "story"
+    ALL = "all"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Look:
+    """How a run is shown, and how much of it. JSON is always all of it."""
+
+    mode: Mode = Mode.PLAIN
+    detail: Detail = Detail.STORY
+
+
 class _Events(Protocol):
     def follow(self, after: int = 0) -> AsyncIterator[Stored]: ...
 
 
-async def present(journal: _Events, mode: Mode, *, after: int = 0, view: RunView | None = None) -> None:
+async def present(journal: _Events, look: Look, *, after: int = 0, view: RunView | None = None) -> None:
     """Show each event behind `after` as it is stored, until the run has ended or was interrupted.
 
     `view` is the fold up to `after`.
     """
     view = view or RunView()
-    match mode:
+    match look.mode:
         case Mode.JSON:
             await _present(journal, view, after, _Json())
         case Mode.PLAIN:
-            await _present(journal, view, after, _Plain())
+            await _present(journal, view, after, _Plain(look.detail))
         case Mode.LIVE:
-            with _Live() as display:
+            with _Live(look.detail) as display:
                 await _present(journal, view, after, display)
 
 
-def chosen_mode(*, as_json: bool, plain: bool, environ: "dict[str, str]") -> Mode:
+def chosen_look(
+    *, as_json: bool, plain: bool, verbose: bool, quiet: bool, environ: Mapping[str, str]
+) -> Look:
     """JSON where it was asked for; live on a terminal; plain elsewhere, under CI and on a dumb terminal."""
+    detail = Detail.ALL if verbose else Detail.END if quiet else Detail.STORY
     if as_json:
-        return Mode.JSON
-    if plain or environ.get("CI") or environ.get("TERM") == "dumb" or not sys.stdout.isatty():
-        return Mode.PLAIN
-    return Mode.LIVE
+        return Look(mode=Mode.JSON, detail=detail)
+    no_terminal = environ.get("CI") or environ.get("TERM") == "dumb" or not sys.stdout.isatty()
+    return Look(mode=Mode.PLAIN if plain or quiet or no_terminal else Mode.LIVE, detail=detail)
+
+
+def _lines(view: RunView, stored: Stored, detail: Detail) -> list[str]:
+    match detail:
+        case Detail.END:
+            return lines_of(view, stored) if isinstance(stored.event, RunEnded | RunInterrupted) else []
+        case Detail.STORY:
+            return lines_of(view, stored)
+        case Detail.ALL:
+            return log_lines(view, stored)
 
 
 def as_json_line(stored: Stored) -> str:
@@ -77,7 +108,7 @@ class _Display(Protocol):
 
 async def _present(journal: _Events, view: RunView, after: int, display: _Display) -> None:
     async for stored in journal.follow(after):
-        view.apply(stored)
+        apply(view, stored)
         display.show(view, stored)
         if isinstance(stored.event, RunEnded | RunInterrupted):
             return
@@ -90,18 +121,22 @@ class _Json:
 
 
 class _Plain:
+    def __init__(self, detail: Detail) -> None:
+        self._detail = detail
+
     def show(self, view: RunView, stored: Stored) -> None:
-        for line in lines_of(view, stored):
+        for line in _lines(view, stored, self._detail):
             print(line, flush=True)  # noqa: T201
 
 
 class _Live:
     """The lines scroll; below them stands a table of the tasks, redrawn as time passes."""
 
-    def __init__(self) -> None:
+    def __init__(self, detail: Detail) -> None:
         from rich.console import Console
         from rich.live import Live
 
+        self._detail = detail
         self._view = RunView()
         self._console = Console(highlight=False)
         self._live = Live(console=self._console, get_renderable=self._picture, refresh_per_second=4)
@@ -115,7 +150,7 @@ class _Live:
 
     def show(self, view: RunView, stored: Stored) -> None:
         self._view = view
-        for line in lines_of(view, stored):
+        for line in _lines(view, stored, self._detail):
             self._console.print(line, markup=False, soft_wrap=True)
 
     def _picture(self) -> "Table | str":

@@ -8,9 +8,9 @@ from orchestrator.views.columns import columns
 from orchestrator.views.lines import cost_line, issue_lines, said, visible, where_lines
 from orchestrator.views.overview import RunSummary, Standing, clock, duration, state_text
 from state.events import VerificationFinished
-from state.fold import RunView, Stage, TaskView
 from state.outcome import MEANINGS, Outcome
 from state.records import Answer, Question, ReviewIssue
+from state.view import RunView, Stage, TaskView
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,16 +2,19 @@
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 from state import events as e
-from state.fold import RunView
 from state.journal import Stored
 from state.outcome import MEANINGS
-from state.records import CallEnd, CommandRun, Message, MessageKind, ReviewIssue, Role
+from state.records import CallEnd, CommandRun, Message, MessageKind, ReviewIssue, Role, Task
+from state.view import RunView
 
+_SUBJECTS = {"": "the whole", "plan": "the plan", "analysis": "the analysis"}
+_MINUTE_S = 60
 REHEARSAL = "The model is a script: this is a rehearsal."
 _SHORT = 100
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")  # all but tab and the end of a line
@@ -51,6 +54,8 @@ def where_lines(view: RunView) -> list[str]:
         return []
     if view.delivered:
         return [f"where the work is: branch {view.delivered.branch} of {view.started.repository}"]
+    if view.left:
+        return [f"where the work is: the checkout {view.started.repository}, uncommitted"]
     if view.kept and view.head_tree:
         return [f"where the work is: branch {view.kept.branch} of {view.started.repository}"]
     left = [task.worktree for task in view.tasks.values() if task.worktree and Path(task.worktree).exists()]
@@ -88,6 +93,22 @@ def _interrupted(view: RunView, event: e.RunInterrupted) -> list[str]:
     return [f"interrupted ({event.by}): the state is saved. Go on with: sq resume {run_id}"]
 
 
+def _limit_reached(_view: RunView, event: e.LimitReached) -> list[str]:
+    return [f"limit: {event.cause}"]
+
+
+def _call_retried(view: RunView, event: e.CallRetried) -> list[str]:
+    role = view.calls[event.call_id].started.role
+    return [f"{role}: {event.end} ({short(event.detail)}); again in {_wait(event.wait_s)}"]
+
+
+def _wait(seconds: float) -> str:
+    if seconds < _MINUTE_S:
+        return f"{seconds:.1f} s"
+    at = datetime.now(UTC) + timedelta(seconds=seconds)
+    return f"{seconds / _MINUTE_S:.0f} min, at {at.astimezone():%H:%M}"
+
+
 def _call_started(_view: RunView, event: e.CallStarted) -> list[str]:
     match event.role:
         case Role.PLANNER:
@@ -96,7 +117,7 @@ def _call_started(_view: RunView, event: e.CallStarted) -> list[str]:
             again = "" if event.iteration == 1 else f", iteration {event.iteration}"
             return [f"{event.task_id}: the worker builds, attempt {event.attempt}{again} ({event.model})"]
         case Role.REVIEWER:
-            subject = event.task_id or "the whole"
+            subject = _SUBJECTS.get(event.task_id, event.task_id)
             return [f"{subject}: under review ({event.model})"]
         case Role.DEVELOPER:
             return []
@@ -121,9 +142,8 @@ def _tool_call(view: RunView, message: Message) -> str:
     value = next(
         (arguments[key] for key in ("file_path", "command", "pattern", "path") if key in arguments), ""
     )
-    folders = [view.started.worktrees] if view.started else []
-    for folder in folders:
-        value = str(value).replace(f"{folder}/", "…/")
+    if view.started:
+        value = str(value).replace(f"{view.started.worktrees or view.started.repository}/", "…/")
     return short(f"{message.tool} {value}".strip())
 
 
@@ -148,11 +168,22 @@ def _plan_rejected(_view: RunView, event: e.PlanRejected) -> list[str]:
     return ["plan: sent back to the planner", *(f"    {problem}" for problem in event.problems)]
 
 
+def _analysis_rejected(_view: RunView, event: e.AnalysisRejected) -> list[str]:
+    return ["the analysis goes back to the planner:", *(f"    {problem}" for problem in event.problems)]
+
+
 def _plan_accepted(_view: RunView, event: e.PlanAccepted) -> list[str]:
-    return [
-        f"plan: {len(event.tasks)} task(s), {len(event.criteria)} criteria covered",
-        *(f"    {task.id}: {task.title}" for task in event.tasks),
-    ]
+    counted = f"plan: {len(event.tasks)} task(s), {len(event.criteria)} criteria covered"
+    return [counted, *plan_lines(event.tasks)]
+
+
+def plan_lines(tasks: Iterable[Task]) -> list[str]:
+    """The tasks of a plan and what each waits for."""
+    lines = []
+    for task in tasks:
+        after = f" (after {', '.join(task.dependencies)})" if task.dependencies else ""
+        lines.append(f"    {task.id}: {task.title}{after}")
+    return lines
 
 
 def _asked(_view: RunView, event: e.QuestionsAsked) -> list[str]:
@@ -229,6 +260,17 @@ def _delivered(_view: RunView, event: e.WorkDelivered) -> list[str]:
     return [f"{event.branch} was moved forward to {event.commit[:10]}, which is the finished work"]
 
 
+def _rescued(_view: RunView, event: e.WorkRescued) -> list[str]:
+    return [f"{event.task_id}: its unfinished work is taken out of the checkout and kept as {event.ref}"]
+
+
+def _left(view: RunView, event: e.WorkLeft) -> list[str]:
+    where = view.started.repository if view.started else "the checkout"
+    return [
+        f"the finished work is in {where}, neither staged nor committed; the same tree is kept as {event.ref}"
+    ]
+
+
 def _kept(view: RunView, event: e.WorkKept) -> list[str]:
     if view.started and event.commit == view.started.base_commit:
         return []
@@ -262,11 +304,14 @@ _LINES: dict[type, Callable[[RunView, Any], list[str]]] = {
     e.RunStarted: _started,
     e.RunResumed: _resumed,
     e.RunInterrupted: _interrupted,
+    e.LimitReached: _limit_reached,
     e.CallStarted: _call_started,
+    e.CallRetried: _call_retried,
     e.MessageReceived: _message,
     e.ActionRefused: _refused,
     e.CallEnded: _call_ended,
     e.RepositoryAnalyzed: _analyzed,
+    e.AnalysisRejected: _analysis_rejected,
     e.PlanRejected: _plan_rejected,
     e.PlanAccepted: _plan_accepted,
     e.QuestionsAsked: _asked,
@@ -283,6 +328,8 @@ _LINES: dict[type, Callable[[RunView, Any], list[str]]] = {
     e.TaskFailed: _failed,
     e.TaskUnverified: _unverified,
     e.WorkDelivered: _delivered,
+    e.WorkRescued: _rescued,
+    e.WorkLeft: _left,
     e.WorkKept: _kept,
     e.RunEnded: _ended,
 }

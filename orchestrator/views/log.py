@@ -7,9 +7,9 @@ import msgspec
 from orchestrator.views.lines import lines_of, short, visible
 from orchestrator.views.overview import clock
 from state.events import MessageReceived
-from state.fold import RunView
 from state.journal import Stored
 from state.records import MessageKind
+from state.view import RunView
 
 _FIELD_SHOWN = 48  # characters of one field of an event that the story has no words for
 

@@ -8,11 +8,19 @@ from pathlib import PurePath
 
 from orchestrator.views.columns import columns
 from orchestrator.views.lines import short, visible
-from state.fold import ENDED_STAGES, RunView, Stage
 from state.outcome import Outcome
+from state.phase import Phase, movable, phase_of
+from state.view import RunView, Stage
 
 _SPEC_SHOWN = 32  # characters of a spec's file name
 _MINUTE_S = 60
+_DOING = {
+    Phase.ANALYZE: "analyzing",
+    Phase.PLAN: "planning",
+    Phase.FINAL_REVIEW: "final review",
+    Phase.BRING_HOME: "finishing",
+    Phase.END: "finishing",
+}
 
 
 class Standing(StrEnum):
@@ -79,20 +87,15 @@ def summary_of(
 
 def activity(view: RunView) -> str:
     """What a run is doing, in a word or two."""
-    if view.analysis is None:
-        return "analyzing"
-    if not view.tasks:
-        return "planning"
+    phase = phase_of(view)
+    if phase is not Phase.TASKS:
+        return _DOING[phase]
     under_way = [
         f"{id_} {task.stage}"
-        for id_, task in view.tasks.items()
-        if task.stage is not Stage.WAITING and task.stage not in ENDED_STAGES
+        for id_ in movable(view.tasks)
+        if (task := view.tasks[id_]).stage is not Stage.WAITING
     ]
-    if under_way:
-        return ", ".join(under_way)
-    if any(task.stage is Stage.WAITING for task in view.tasks.values()):
-        return "between tasks"
-    return "finishing"
+    return ", ".join(under_way) or "between tasks"
 
 
 def overview_lines(summaries: Sequence[RunSummary]) -> list[str]:

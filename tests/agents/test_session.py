@@ -23,6 +23,7 @@ from agents.process import detect_containment, write_launcher
 from agents.session import open_session
 from agents.signals import SIGNALS
 from state.errors import JournalError
+from state.presets import model_named
 from state.records import Answer, CallEnd, Message, MessageKind, Role
 
 LIMIT_S = 60
@@ -63,7 +64,7 @@ class Desk:
         spec = SessionSpec(
             role=Role.WORKER,
             workspace=self.workspace,
-            model="haiku",
+            model=model_named("haiku"),
             system="You build.",
             policy=policy,
             signals=SIGNALS[Role.WORKER],
@@ -207,7 +208,7 @@ async def test_silence_beyond_the_idle_limit_ends_the_exchange_and_the_process(t
             await desk.nothing_left()
             tasks.cancel_scope.cancel()
     assert exchange.end is CallEnd.SILENT
-    assert "2 s" in exchange.detail
+    assert "1.5 s" in exchange.detail
 
 
 async def test_time_spent_answering_a_question_is_not_the_sessions_silence(tmp_path: Path) -> None:

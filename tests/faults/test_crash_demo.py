@@ -22,10 +22,11 @@ from agents.gateway.ledger import read_ledger
 from agents.process import Containment, detect_containment
 from orchestrator.cli.compose import LEDGER
 from orchestrator.cli.demo import make_repository
-from state.fold import RunView, fold
+from state.fold import fold
 from state.journal import JournalReader
 from state.outcome import Outcome
 from state.paths import StateFolder
+from state.view import RunView
 
 MATERIAL = Path(str(files("orchestrator.cli") / "rehearsal"))
 MARK = "CRASH_TEST_MARK"

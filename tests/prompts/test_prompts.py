@@ -17,17 +17,20 @@ from agents.signals import SIGNALS
 from agents.worker import signal_in_text
 from orchestrator.run.build import build_prompt_with_feedback
 from prompts import PromptError, render, variables_of
-from state.presets import ReviewDepth, model_named
+from state.presets import usual_settings
 from state.records import (
+    Criterion,
     IssueType,
     Message,
     MessageKind,
+    Plan,
     Question,
     QuestionOption,
     ReviewIssue,
     Role,
     Task,
 )
+from state.settings import ReviewDepth
 
 TASK = Task(
     id="counter",
@@ -68,6 +71,7 @@ FULL = {
     "limit": 400,
     "max_iterations": 50,
     "next_step": "write the test",
+    "plan": Plan(tasks=(TASK,), criteria=(Criterion(text="it counts", task_ids=("counter",)),)),
     "problem": "`passed` must be true or false",
     "problems": ("the plan has no tasks",),
     "prompt": "Build it.",
@@ -92,7 +96,15 @@ EMPTY = {
 READERS = {
     Role.WORKER: ("worker_system", "build", "continue", "refused"),
     Role.PLANNER: ("planner_system", "analyze", "plan"),
-    Role.REVIEWER: ("reviewer_system", "review_depth", "review_task", "review_final", "review_again"),
+    Role.REVIEWER: (
+        "reviewer_system",
+        "review_depth",
+        "review_task",
+        "review_final",
+        "review_again",
+        "review_analysis",
+        "review_plan",
+    ),
     Role.DEVELOPER: ("developer_system", "developer_answer"),
 }
 READ_BY_ANYBODY = ("resumed",)
@@ -271,7 +283,7 @@ def answer_schema():
     platform = Platform(
         connection=connection,
         launcher=Path("/nowhere"),
-        models={Role.DEVELOPER: model_named("haiku")},
+        settings=usual_settings(),
         asker=ApiAsker(connection),
         containment=Containment.SUPERVISOR,
         hidden=(),

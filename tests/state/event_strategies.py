@@ -39,6 +39,8 @@ def of_type(hint):
         return st.builds(hint, **{field.name: of_type(hints[field.name]) for field in fields(hint)})
     if get_origin(hint) is tuple:
         return st.lists(of_type(get_args(hint)[0]), max_size=3).map(tuple)
+    if get_origin(hint) is dict:
+        return st.dictionaries(*map(of_type, get_args(hint)), max_size=3)
     if get_origin(hint) in {Union, types.UnionType}:
         return st.one_of(*map(of_type, get_args(hint)))
     if issubclass(hint, StrEnum):
@@ -113,11 +115,18 @@ class _Writer:
     def run(self):
         self.say(started())
         self.call(Role.PLANNER, "analysis", 1)
+        if self.maybe():
+            self.say(
+                e.AnalysisProposed(analysis=Analysis()), e.AnalysisRejected(problems=("no such command",))
+            )
         self.say(e.RepositoryAnalyzed(analysis=Analysis(patterns=("one module a subject",))))
         for _ in self.times(2):
             self.say(e.PlanRejected(problems=("the plan has no tasks",)))
         tasks = [task("t1"), *([task("t2", "t1")] if self.maybe() else [])]
         criteria = (Criterion(text="it works", task_ids=("t1",)),)
+        if self.maybe():
+            self.say(e.PlanProposed(tasks=tuple(tasks), criteria=criteria))
+            self.say(e.PlanRejected(problems=("too much",)))
         self.say(e.PlanAccepted(tasks=tuple(tasks), criteria=criteria))
         if all(self.task(each.id) for each in tasks):
             self.final_review(tasks)
@@ -143,6 +152,10 @@ class _Writer:
                 prompt="Go.",
             )
         )
+        if self.maybe():
+            self.say(e.CallRetried(call_id=call_id, end=CallEnd.API_ERROR, detail="", wait_s=1, cost_usd=0.5))
+        if self.maybe():
+            self.say(e.CallInterrupted(call_id=call_id, cost_usd=0.25))
         if self.maybe():
             self.say(e.CallResumed(call_id=call_id, session_id=self.new("s-"), prompt="Go on."))
         for _ in self.times(2):

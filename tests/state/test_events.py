@@ -7,9 +7,10 @@ from event_strategies import of_type
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from state import events
+from state import codec, events
+from state.codec import decode, encode
 from state.errors import JournalError
-from state.events import EVENTS, CallEnded, MessageReceived, RunInterrupted, RunStarted, decode, encode
+from state.events import EVENTS, CallEnded, MessageReceived, RunInterrupted, RunStarted
 from state.records import CallEnd, Message, MessageKind
 
 
@@ -67,9 +68,9 @@ def test_a_field_that_this_sq_does_not_know_is_passed_over():
 def third_version(monkeypatch):
     """RunInterrupted had a number, then a name, and has `by` now."""
     names = {15: "SIGTERM"}
-    monkeypatch.setitem(events.VERSIONS, "RunInterrupted", 3)
-    monkeypatch.setitem(events.UPCASTS, ("RunInterrupted", 1), lambda old: {"signal": names[old["number"]]})
-    monkeypatch.setitem(events.UPCASTS, ("RunInterrupted", 2), lambda old: {"by": old["signal"]})
+    monkeypatch.setitem(codec.VERSIONS, "RunInterrupted", 3)
+    monkeypatch.setitem(codec.UPCASTS, ("RunInterrupted", 1), lambda old: {"signal": names[old["number"]]})
+    monkeypatch.setitem(codec.UPCASTS, ("RunInterrupted", 2), lambda old: {"by": old["signal"]})
 
 
 @pytest.mark.usefixtures("third_version")

@@ -8,10 +8,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from state import events as e
-from state.fold import HISTORY_KEPT, RunView, Stage, fold
+from state.codec import decode, encode
+from state.fold import fold
 from state.journal import Stored
 from state.records import Answer, CallEnd, Message, MessageKind, ReviewIssue, Role
 from state.verdicts import Verdict
+from state.view import HISTORY_KEPT, RunView, Stage
 
 slowly = settings(
     max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
@@ -39,16 +41,17 @@ def test_going_on_from_a_view_leaves_that_view_as_it_was(run, data):
 @slowly
 @given(run=legal_runs())
 def test_events_that_were_stored_and_read_fold_to_the_same_view(run):
-    read = [Stored(each.seq, each.at, e.decode(*e.encode(each.event))) for each in run]
+    read = [Stored(each.seq, each.at, decode(*encode(each.event))) for each in run]
     assert fold(read) == fold(run)
 
 
 @slowly
 @given(run=legal_runs())
-def test_every_call_that_ended_is_in_the_cost_once(run):
+def test_every_try_of_every_call_is_in_the_cost_once(run):
     view = fold(run)
-    ended = [each.event for each in run if isinstance(each.event, e.CallEnded)]
-    assert view.cost_usd == pytest.approx(sum(event.cost_usd for event in ended))
+    paid = e.CallEnded | e.CallRetried | e.CallInterrupted
+    told = [each.event.cost_usd for each in run if isinstance(each.event, paid)]
+    assert view.cost_usd == pytest.approx(sum(told))
     assert view.last_seq == len(run)
     assert all(call.end for call in view.calls.values())
 

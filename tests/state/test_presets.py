@@ -9,9 +9,13 @@ from state.records import Role, Usage
 # Product section 2: low, medium, high, max.
 TABLE = {
     "review_depth": ("shallow", "standard", "deep", "comprehensive"),
+    "review_analysis": (False, False, False, True),
+    "review_plan": (False, True, True, True),
     "stuck_threshold": (5, 4, 3, 2),
     "revisions_per_task": (2, 3, 4, 5),
     "final_review_rounds": (1, 2, 3, 5),
+    "budget_task_usd": (3, 8, 20, 50),
+    "budget_run_usd": (15, 40, 100, 250),
 }
 MODELS = {
     Role.PLANNER: ("haiku", "sonnet", "opus", "opus"),

@@ -5,6 +5,7 @@ from textwrap import dedent, indent
 
 import anyio
 import pytest
+from desk import Desk
 
 from agents.gateway.ledger import read_ledger
 from agents.gateway.scenario import load_scenario
@@ -37,6 +38,16 @@ def ledger(tmp_path):
 
 
 @pytest.fixture
+def faults(tmp_path):
+    """What went wrong on purpose in the test and what else was answered, as the ledger tells it."""
+
+    def lines():
+        return [line.misbehaved or line.part.value for line in read_ledger(tmp_path / "ledger.jsonl")]
+
+    return lines
+
+
+@pytest.fixture
 def playing(tmp_path, scenario):
     """A server that plays lanes, written as YAML, until the block ends."""
 
@@ -49,3 +60,8 @@ def playing(tmp_path, scenario):
                 yield gateway
 
     return serve
+
+
+@pytest.fixture
+def desk(tmp_path):
+    return Desk(tmp_path)

@@ -345,3 +345,23 @@ def test_the_digest_is_the_same_for_the_same_conversation_sent_again():
     first = request(user(text("hello", cache_control={"type": "ephemeral"})), stream=True)
     again = request({"role": "user", "content": "hello"}, {"role": "system", "content": "# Environment"})
     assert first.digest == again.digest != request(user(text("bye"))).digest
+
+
+@pytest.mark.parametrize(
+    "again",
+    [
+        "Your response above was cut off mid-stream. Resume directly from where it stops — no apology, no recap.",
+        "[Your previous response had no visible output. Please continue and produce a user-visible response.]",
+    ],
+)
+def test_an_answer_that_broke_off_is_due_again_for_the_prompt_it_was_to_answer(again):
+    replies = [calls("Look.", when=("do it",), then="Done."), says("b", when=("more",)), says("c")]
+    ask = Prompt(text=again)
+    assert due(replies, DO_IT, ask) == reply(1)
+    assert due(replies, DO_IT, Said(texts=("Lo",)), ask) == reply(1)
+    assert due(replies, DO_IT, Said(texts=("Look.",)), ask) == reply(1, 1)
+    called_again = (Said(texts=("Look.",)), ask, called(1, repeat=1), result(1, repeat=1))
+    assert due(replies, DO_IT, *called_again) == then(1)
+    done = (DO_IT, called(1), result(1), Said(texts=("Done.",)), Prompt(text="more"))
+    assert due(replies, *done, ask) == reply(2)
+    assert due(replies, *done, Said(texts=("no such words",)), ask, ask) == reply(2)

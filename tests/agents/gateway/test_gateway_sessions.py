@@ -2,29 +2,11 @@
 
 import json
 import os
-import signal
-from contextlib import aclosing
-from pathlib import Path
 from uuid import uuid4
 
-import anyio
-import pytest
-from claude_agent_sdk import (
-    ClaudeAgentOptions,
-    ClaudeSDKClient,
-    PermissionResultAllow,
-    ProcessError,
-    ResultMessage,
-)
+from claude_agent_sdk import ClaudeSDKClient
+from desk import exchange
 
-QUIET = {
-    "ANTHROPIC_API_KEY": "x",
-    "CLAUDE_CODE_MAX_RETRIES": "0",
-    "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
-    "DISABLE_AUTOUPDATER": "1",
-    "DISABLE_TELEMETRY": "1",
-    "CLAUDE_CODE_DISABLE_BACKGROUND_TASKS": "1",
-}
 WORK = "Write the counter.\n\nThen run it."
 # Says that it runs, into a pipe, and waits for the file calm (30 seconds at most, since it outlives a killed CLI).
 # It says so once the transcript holds its call: the CLI writes that a moment later than it runs the call.
@@ -35,83 +17,6 @@ SLOW = """[ -e calm ] || {
   echo > started
   for n in $(seq 150); do [ -e calm ] && break; sleep 0.2; done
 }"""
-
-
-async def allow(name, given, context):
-    return PermissionResultAllow()
-
-
-class Desk:
-    """A workspace, and sessions that work in it."""
-
-    def __init__(self, folder):
-        self.workspace = folder / "workspace"
-        self.home = folder / "home"
-        self.workspace.mkdir()
-        self.home.mkdir()
-
-    def options(self, base_url, **more):
-        homes = {"HOME": str(self.home), "CLAUDE_CONFIG_DIR": str(self.home / "claude")}
-        return ClaudeAgentOptions(
-            cwd=self.workspace,
-            setting_sources=[],
-            strict_mcp_config=True,
-            skills=[],
-            tools=["Bash", "Read", "Edit", "Write"],
-            system_prompt="You write small programs.",
-            permission_mode="default",
-            can_use_tool=allow,
-            verbatim_prompts=True,
-            env={**QUIET, **homes, "ANTHROPIC_BASE_URL": base_url},
-            **more,
-        )
-
-    def url(self, gateway):
-        return gateway.lane_url("worker", "t1", 1, {"workspace": str(self.workspace)})
-
-    async def killed_during_a_call(self, options, prompt):
-        """Asks, and ends the CLI with kill -9 once the slow call says that it started."""
-        others = _children()
-        client = ClaudeSDKClient(options)
-        await client.connect()
-        try:
-            await client.query(prompt)
-            async with anyio.create_task_group() as tasks:
-                tasks.start_soon(self._kill_once_started, _children() - others)
-                with pytest.raises(ProcessError):
-                    await drained(client)
-        finally:
-            await client.disconnect()
-
-    async def _kill_once_started(self, processes):
-        pipe = os.open(self.workspace / "started", os.O_RDONLY | os.O_NONBLOCK)
-        try:
-            await anyio.wait_readable(pipe)
-        finally:
-            os.close(pipe)
-        for process in processes:
-            os.kill(process, signal.SIGKILL)
-
-
-def _children():
-    """The processes that this one started."""
-    listed = Path(f"/proc/{os.getpid()}/task/{os.getpid()}/children").read_text(encoding="ascii")
-    return {int(child) for child in listed.split()}
-
-
-async def drained(client):
-    return [message async for message in client.receive_messages()]
-
-
-async def exchange(client, prompt):
-    await client.query(prompt)
-    async with aclosing(client.receive_response()) as messages:
-        return [message async for message in messages if isinstance(message, ResultMessage)][-1]
-
-
-@pytest.fixture
-def desk(tmp_path):
-    return Desk(tmp_path)
 
 
 async def test_a_session_writes_a_file_runs_it_and_closes(playing, desk, ledger):

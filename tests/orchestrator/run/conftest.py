@@ -1,6 +1,6 @@
 """Whole runs on the real SDK and the real CLI; only the model's words are written down."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -8,8 +8,10 @@ import pytest
 import yaml
 from scripted import SPEC, Done, Rehearse
 
-from orchestrator.cli.compose import RunRequest, Surroundings, run_new
+from orchestrator.cli.compose import LargerLimits, RunRequest, Surroundings, run_again, run_new
+from state.config import user_file
 from state.journal import JournalReader
+from state.outcome import Outcome
 from state.paths import StateFolder
 
 
@@ -24,16 +26,42 @@ def rehearse(repository: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str
         effort: str = "medium",
         verify: tuple[str, ...] = (),
         folder: Path | None = None,
+        settings: Mapping[str, object] | None = None,
+        plan_review: bool = False,
+        usage: Mapping[str, int] | None = None,
+        **asked: Any,
     ) -> Done:
+        if not plan_review:
+            config = user_file()
+            config.parent.mkdir(parents=True, exist_ok=True)
+            config.write_text(f"[efforts.{effort}]\nreview_plan = false\n")
         scenario = tmp_path / "scenario.yaml"
-        scenario.write_text(yaml.safe_dump({"scenario": 1, "description": "a test", "lanes": dict(lanes)}))
+        told = {"scenario": 1, "description": "a test", "usage": dict(usage or {}), "lanes": dict(lanes)}
+        scenario.write_text(yaml.safe_dump(told))
         spec_file = tmp_path / "spec.md"
         spec_file.write_text(spec)
         where = folder or repository
-        request = RunRequest(spec=spec_file, folder=where, effort=effort, verify=verify, rehearse=scenario)
+        given = {"effort": effort, "verify": verify, **(settings or {})}
+        flags = {key: (f"--{key}", value) for key, value in given.items()}
+        request = RunRequest(spec=spec_file, folder=where, flags=flags, rehearse=scenario, **asked)
         outcome = run_new(request, Surroundings())
-        run_folder = StateFolder(where / ".sq").find(None)
-        with JournalReader(run_folder) as journal:
-            return Done(outcome, run_folder, journal.read(), capsys.readouterr().out)
+        run_folder = StateFolder(asked.get("state_dir") or where / ".sq").find(None)
+        return done(outcome, run_folder, capsys)
 
     return run
+
+
+@pytest.fixture
+def resume(capsys: pytest.CaptureFixture[str]) -> Callable[..., Done]:
+    """Go on with a run that is over, in this process; larger limits by keyword."""
+
+    def again(run: Done, **limits: Any) -> Done:
+        outcome = run_again(run.folder, Surroundings(), LargerLimits(**limits))
+        return done(outcome, run.folder, capsys)
+
+    return again
+
+
+def done(outcome: Outcome, folder: Path, capsys: pytest.CaptureFixture[str]) -> Done:
+    with JournalReader(folder) as journal:
+        return Done(outcome, folder, journal.read(), capsys.readouterr().out)

@@ -7,9 +7,10 @@ from typing import Any
 
 from agents.gateway.ledger import LedgerLine, read_ledger
 from orchestrator.cli.compose import LEDGER
-from state.fold import RunView, fold
+from state.fold import fold
 from state.journal import Stored
 from state.outcome import Outcome
+from state.view import RunView
 
 SPEC = "# Notes\n\nCreate notes.txt with a line of text.\n"
 
@@ -116,6 +117,7 @@ def whole_run(**worker_lanes: Sequence[Mapping[str, Any]]) -> dict[str, Sequence
     return {
         "planner/analysis/1": [analyzes()],
         "planner/plan/1": [plans("notes")],
+        "reviewer/plan/*": [passes()],
         "worker/notes/1": [writes("notes.txt", "A line.\n"), completes()],
         "reviewer/notes/*": [passes()],
         "reviewer/final/*": [passes()],

@@ -15,8 +15,8 @@ from orchestrator.run.revise import assign
 from orchestrator.run.scheduler import next_task
 from orchestrator.run.verification import detect, feedback, summary
 from state.events import VerificationFinished
-from state.fold import ENDED_STAGES, Stage, TaskView
 from state.records import CommandRun, ReviewIssue, Task
+from state.view import ENDED_STAGES, Stage, TaskView
 
 # --- whose issue it is ----------------------------------------------------------------------------------
 

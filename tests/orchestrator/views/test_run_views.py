@@ -11,10 +11,11 @@ from orchestrator.views.log import log_lines
 from orchestrator.views.overview import Standing, activity, duration, overview_lines, summary_of
 from orchestrator.views.told import told_in, told_lines
 from state import events as e
-from state.fold import RunView, Stage
+from state.fold import apply
 from state.journal import Stored
 from state.outcome import Outcome
 from state.records import Analysis, CallEnd, Message, MessageKind, Question, Role, Task
+from state.view import RunView, Stage
 
 BEGIN = datetime(2026, 1, 31, 12, 0, tzinfo=UTC)
 STARTED = e.RunStarted(
@@ -55,7 +56,7 @@ def stored(*events):
 def seen(*events):
     view = RunView()
     for one in stored(*events):
-        view.apply(one)
+        apply(view, one)
     return view
 
 
@@ -178,7 +179,7 @@ def test_the_overview_has_a_row_for_a_run_of_which_nothing_is_known():
 def test_the_log_has_a_line_for_each_event_whatever_it_is():
     view = RunView()
     for one in stored(*PLANNED, call(), e.IterationMeasured(task_id="a", attempt=1, iteration=1, tree="t")):
-        view.apply(one)
+        apply(view, one)
         assert log_lines(view, one)
 
 

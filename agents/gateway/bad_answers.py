@@ -1,0 +1,164 @@
+"""Answers that go wrong on the wire, as a reply's `misbehave` asks: first a list of steps, then acted out."""
+
+import json
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import assert_never
+
+import anyio
+from starlette.responses import JSONResponse, Response
+from starlette.types import Receive, Scope, Send
+
+from agents.gateway import wire
+from agents.gateway.listeners import line_of
+from agents.gateway.misbehave import Body, Connection, Cut, Hang, Misbehave
+from agents.gateway.script import StopReason
+
+_ERRORS = {  # the API's own names
+    400: "invalid_request_error",
+    401: "authentication_error",
+    402: "billing_error",
+    403: "permission_error",
+    404: "not_found_error",
+    413: "request_too_large",
+    429: "rate_limit_error",
+    504: "timeout_error",
+    529: "overloaded_error",
+}
+_SERVER_ERRORS = 500  # from here on the server is to blame
+_READ = (
+    0.2  # seconds for the client to read the beginning before a cut: what it does depends on what it knows
+)
+_NO_JSON = '{"type": "message", "content": [{"type": "te'
+_STREAM, _JSON = "text/event-stream", "application/json"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Head:
+    """Send the headers. `length` is what they say about the body; None: nothing, it is a stream."""
+
+    length: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pause:
+    """Wait; when the client goes away or the server ends meanwhile, that is the end of the answer."""
+
+    seconds: float = math.inf
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Drop:
+    """Close the connection."""
+
+
+Step = Head | Pause | Drop | bytes
+
+
+def bad_answer(misbehave: Misbehave, said: wire.Message, *, stream: bool) -> Response:
+    """`said` gone wrong, for a client that asked for a `stream` or for one JSON body."""
+    if misbehave.status is not None:
+        return _error(misbehave, misbehave.status)
+    return _Performance(list(steps(misbehave, said, stream=stream)), media_type=_STREAM if stream else _JSON)
+
+
+def steps(misbehave: Misbehave, said: wire.Message, *, stream: bool) -> Iterator[Step]:
+    """What an answer that is no error does. A list without `Drop` ends in order."""
+    if misbehave.body is Body.EMPTY:
+        said = replace(said, blocks=(), stop_reason=StopReason.END_TURN)
+    chunks = list(wire.events(said)) if stream else [json.dumps(wire.body(said)).encode()]
+    head = Head(length=None if stream else len(chunks[0]))
+    pause = Pause(seconds=misbehave.seconds or math.inf)
+    if misbehave.connection is Connection.DROPPED:
+        yield Drop()
+    elif misbehave.body is Body.MALFORMED:
+        yield from _malformed(stream=stream)
+    elif misbehave.stream:
+        yield head
+        yield from _beginning(misbehave.stream, said) if stream else [chunks[0][: len(chunks[0]) // 2]]
+        yield Pause(seconds=_READ)
+        yield Drop()
+    elif misbehave.slow:
+        yield head
+        yield from _slow(misbehave.slow, said, chunks, stream=stream)
+    elif misbehave.hang:
+        yield from (head, pause) if misbehave.hang is Hang.AFTER_HEADERS else (pause, head)
+        yield from chunks
+    else:
+        yield head
+        yield from chunks
+
+
+class _Performance(Response):
+    """Acts out steps. The server does not wait for it when it ends."""
+
+    def __init__(self, acts: list[Step], *, media_type: str) -> None:
+        super().__init__(media_type=media_type)
+        self._acts = acts
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        line = line_of(scope)
+        with line.unattended():
+            for act in self._acts:
+                match act:
+                    case Head():
+                        await send(self._head(act))
+                    case Pause():
+                        if await _gone(receive, act.seconds):
+                            return
+                    case Drop():
+                        line.drop()
+                        await _gone(receive, math.inf)
+                        return
+                    case bytes():
+                        await send({"type": "http.response.body", "body": act, "more_body": True})
+                    case _:
+                        assert_never(act)
+            await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+    def _head(self, head: Head) -> dict[str, object]:
+        headers = [(b"content-type", str(self.media_type).encode())]
+        if head.length is not None:
+            headers.append((b"content-length", str(head.length).encode()))
+        return {"type": "http.response.start", "status": 200, "headers": headers}
+
+
+async def _gone(receive: Receive, seconds: float) -> bool:
+    """Whether the client goes away within `seconds`."""
+    with anyio.move_on_after(seconds):
+        while (await receive())["type"] != "http.disconnect":
+            pass
+        return True
+    return False
+
+
+def _error(misbehave: Misbehave, status: int) -> Response:
+    usual = "api_error" if status >= _SERVER_ERRORS else "invalid_request_error"
+    text = misbehave.message or f"sq rehearsal: status {status}, as the scenario asks"
+    after = misbehave.retry_after
+    headers = {} if after is None else {"retry-after": str(after)}
+    return JSONResponse(wire.error(text, _ERRORS.get(status, usual)), status_code=status, headers=headers)
+
+
+def _malformed(*, stream: bool) -> Iterator[Step]:
+    wrong = f"event: message_start\ndata: {_NO_JSON}\n\n" if stream else _NO_JSON
+    yield Head(length=None if stream else len(wrong))
+    yield wrong.encode()
+
+
+def _beginning(cut: Cut, said: wire.Message) -> Iterator[bytes]:
+    # A structured answer is text or a call, as the request wants it: then the first block is cut.
+    kind = wire.ToolBlock if cut is Cut.TOOL else wire.TextBlock
+    found = (number for number, block in enumerate(said.blocks) if isinstance(block, kind))
+    return wire.events_into(said, next(found, 0))
+
+
+def _slow(seconds: float, said: wire.Message, chunks: list[bytes], *, stream: bool) -> Iterator[Step]:
+    """A pause before each delta; without streaming all of them before the body."""
+    if not stream:
+        yield Pause(seconds=seconds * sum(map(wire.is_delta, wire.events(said))))
+    for chunk in chunks:
+        if stream and wire.is_delta(chunk):
+            yield Pause(seconds=seconds)
+        yield chunk

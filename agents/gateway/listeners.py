@@ -1,0 +1,146 @@
+"""The loopback ports of a server: one that answers at once, and any number that refuse for a time first."""
+
+import socket
+from asyncio import Transport
+from collections.abc import AsyncIterator, Iterator
+from contextlib import ExitStack, asynccontextmanager, contextmanager
+
+import anyio
+import uvicorn
+from anyio.abc import TaskGroup
+from starlette.types import ASGIApp, Scope
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+_HOST = "127.0.0.1"
+_GRACE = 1  # seconds that requests under way get when the server ends
+_LIMIT = 3  # seconds after which the server is dropped, whatever it does
+
+
+class Line(H11Protocol):
+    """One client's connection, which an answer may drop; `line_of` finds it."""
+
+    _unattended = False
+
+    def connection_made(self, transport: Transport) -> None:  # type: ignore[override]
+        """Called by the event loop."""
+        super().connection_made(transport)
+        self.app_state = {**self.app_state, "line": self}
+
+    def drop(self) -> None:
+        """Closes the connection after what was sent, whether or not the answer was complete."""
+        self.transport.close()
+
+    @contextmanager
+    def unattended(self) -> Iterator[None]:
+        """A server that ends inside the block drops the connection instead of waiting for the answer."""
+        self._unattended = True
+        try:
+            yield
+        finally:
+            self._unattended = False
+
+    def shutdown(self) -> None:
+        """Called when the server ends."""
+        if self._unattended:
+            self.transport.abort()
+        else:
+            super().shutdown()
+
+
+def line_of(scope: Scope) -> Line:
+    """The connection that a request came by."""
+    line: Line = scope["state"]["line"]
+    return line
+
+
+class Listeners:
+    """Serves an app on its ports while `listening` lasts."""
+
+    def __init__(self, app: ASGIApp, tasks: TaskGroup, sockets: ExitStack) -> None:
+        self._app = app
+        self._tasks = tasks
+        self._sockets = sockets
+        self._ports: list[_Port] = []
+        # It queues connections from here on: the URL is good at once.
+        self.base_url = self._open(socket.create_server((_HOST, 0)), refuse_for=0)
+
+    def refusing(self, seconds: float) -> str:
+        """The URL of a new port that refuses connections for `seconds` (inf: for good) and then serves."""
+        bound = socket.socket()  # bound and not listening: connections are refused, and nobody takes the port
+        bound.bind((_HOST, 0))
+        return self._open(bound, refuse_for=seconds)
+
+    def end(self) -> None:
+        """Has each port finish, within its limits."""
+        for port in self._ports:
+            port.end()
+
+    def _open(self, bound: socket.socket, *, refuse_for: float) -> str:
+        self._sockets.callback(bound.close)
+        port = _Port(self._app, bound)
+        self._ports.append(port)
+        self._tasks.start_soon(port.serve, refuse_for)
+        return f"http://{_HOST}:{bound.getsockname()[1]}"
+
+
+@asynccontextmanager
+async def listening(app: ASGIApp) -> AsyncIterator[Listeners]:
+    """Serves `app` until the block ends. An exception from the block comes out as it is, not in a group."""
+    failure: BaseException | None = None
+    with ExitStack() as sockets:
+        try:
+            async with anyio.create_task_group() as tasks:
+                listeners = Listeners(app, tasks, sockets)
+                try:
+                    yield listeners
+                finally:
+                    listeners.end()
+        except BaseExceptionGroup as group:
+            if len(group.exceptions) > 1:
+                raise
+            failure = group.exceptions[0]
+    if failure is not None:
+        raise failure
+
+
+class _Port:
+    """A bound socket and the server that listens on it sooner or later."""
+
+    def __init__(self, app: ASGIApp, bound: socket.socket) -> None:
+        self._bound = bound
+        self._server = _Server(_config(app))
+        self._ended = anyio.Event()
+        self._scope = anyio.CancelScope(shield=True)  # a cancelled run still ends its server in order
+
+    async def serve(self, refuse_for: float) -> None:
+        with self._scope:
+            with anyio.move_on_after(refuse_for):
+                await self._ended.wait()
+                return
+            await self._server.serve(sockets=[self._bound])
+
+    def end(self) -> None:
+        self._ended.set()
+        self._server.should_exit = True
+        self._scope.deadline = anyio.current_time() + _LIMIT
+
+
+class _Server(uvicorn.Server):
+    """uvicorn without its signal handlers: Ctrl-C belongs to the run."""
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+
+def _config(app: ASGIApp) -> uvicorn.Config:
+    return uvicorn.Config(
+        app,
+        http=Line,
+        lifespan="off",
+        ws="none",
+        log_config=None,
+        log_level="error",
+        access_log=False,
+        timeout_graceful_shutdown=_GRACE,
+    )

@@ -1,0 +1,113 @@
+"""How a reply goes wrong on purpose: one mapping of a scenario, which checks itself as it is built.
+
+    misbehave: {status: 429, message: Slow down., retry_after: 20, times: 1}
+    misbehave: {stream: cut}             # or cut-in-tool: inside the first text or the first call of a tool
+    misbehave: {hang: before-headers}    # or after-headers; with seconds the reply comes after them
+    misbehave: {body: malformed}         # not JSON; or empty: a message without content
+    misbehave: {connection: dropped}     # before any header; or refused
+    misbehave: {slow: 0.02}              # seconds before each delta
+
+`times: N` makes the first N requests that the reply is due for go wrong; then it is given. Without, all do.
+Counted are requests, so what a client sends again by itself counts too. Claude Code sends a 400 three to six
+times, with fewer features each time: script it without `times`. It asks for a broken stream once more without
+streaming, unless told not to: `times: 1` lets it have the reply then. After a whole block (a text before
+`cut-in-tool`) it asks the model to go on instead, at most three times, and after an empty reply once. The
+count goes by lane and survives the server's process. Expectations of the reply hold as ever. The words of
+`then` never go wrong; for that, make them a reply.
+
+`connection: refused` is not counted, as no request arrives: the lane of such a first reply has a port of its
+own, which refuses from the moment its URL is known, for `seconds` or for good. A server that is started again
+refuses again only if it was for good.
+"""
+
+from collections.abc import Iterator
+from enum import StrEnum
+from typing import Annotated
+
+from pydantic import ConfigDict, Field, model_validator
+from pydantic.dataclasses import dataclass
+
+_KINDS = ("status", "stream", "hang", "body", "connection", "slow")
+
+Seconds = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+
+
+class Cut(StrEnum):
+    """Where a stream ends before its time; an answer without streaming is cut in the middle."""
+
+    TEXT = "cut"
+    TOOL = "cut-in-tool"
+
+
+class Hang(StrEnum):
+    """Where an answer stands still."""
+
+    BEFORE_HEADERS = "before-headers"
+    AFTER_HEADERS = "after-headers"
+
+
+class Body(StrEnum):
+    """What is wrong with a body that arrives whole."""
+
+    MALFORMED = "malformed"
+    EMPTY = "empty"
+
+
+class Connection(StrEnum):
+    """What happens to a connection instead of an answer."""
+
+    DROPPED = "dropped"
+    REFUSED = "refused"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, config=ConfigDict(extra="forbid"))
+class Misbehave:
+    """One way to go wrong, and how often. The module's docstring says what each key does."""
+
+    status: Annotated[int, Field(ge=400, le=599)] | None = None
+    message: Annotated[str, Field(min_length=1)] | None = None
+    retry_after: Annotated[int, Field(ge=0)] | None = None
+    stream: Cut | None = None
+    hang: Hang | None = None
+    body: Body | None = None
+    connection: Connection | None = None
+    slow: Seconds | None = None
+    seconds: Seconds | None = None
+    times: Annotated[int, Field(ge=1)] | None = None
+
+    @property
+    def kind(self) -> str:
+        """What goes wrong, in the words of the scenario: `status 429`, `stream cut`."""
+        (kind,) = self._kinds()
+        return f"{kind} {getattr(self, kind)}"
+
+    @property
+    def refuses(self) -> bool:
+        """Whether it keeps requests from arriving, and is no answer to any."""
+        return self.connection is Connection.REFUSED
+
+    @property
+    def needs_words(self) -> bool:
+        """Whether the words of the reply are given some time, or a part of them."""
+        return any(each is not None for each in (self.times, self.seconds, self.stream, self.slow))
+
+    @model_validator(mode="after")
+    def _makes_sense(self) -> "Misbehave":
+        if wrong := "; ".join(self._contradictions()):
+            raise ValueError(wrong)
+        return self
+
+    def _contradictions(self) -> Iterator[str]:
+        kinds = self._kinds()
+        if len(kinds) != 1:
+            yield f"exactly one of {', '.join(_KINDS)} is needed, found {' and '.join(kinds) or 'none'}"
+        for key in ("message", "retry_after"):
+            if getattr(self, key) is not None and self.status is None:
+                yield f"{key} is sent with a status, and there is none here"
+        if self.seconds is not None and not (self.hang or self.refuses):
+            yield "seconds is how long a hang or connection: refused lasts, and there is none here"
+        if self.times is not None and self.refuses:
+            yield "times counts requests, and connection: refused lets none arrive; give seconds instead"
+
+    def _kinds(self) -> list[str]:
+        return [kind for kind in _KINDS if getattr(self, kind) is not None]

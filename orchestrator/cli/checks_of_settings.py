@@ -1,0 +1,84 @@
+"""What `sq doctor` looks at in settings: sq's own, and the hooks in those of Claude Code."""
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from agents.permissions import rule_names
+from orchestrator.views.checks import Check, fail, ok, warn
+from state.config import load_config
+from state.errors import UsageError
+
+_PROBLEM = "\n  - "  # before each problem, where a configuration has several
+_STOP = "Stop"
+
+
+def checks_of_settings(environ: Mapping[str, str], repository: Path | None) -> Iterator[Check]:
+    """The configuration, a check for each problem with it; and the hooks that people have set up."""
+    yield from _configuration(environ, repository)
+    yield _hooks(_settings_files(environ, repository))
+
+
+def _configuration(environ: Mapping[str, str], repository: Path | None) -> Iterator[Check]:
+    name = "configuration"
+    try:
+        resolved = load_config(repository, environ, rules=rule_names())
+    except UsageError as error:
+        first, *others = str(error).split(_PROBLEM)
+        for problem in others or [first]:
+            yield fail(name, problem, "correct it: no run begins before; then see `sq config show`")
+        return
+    read = [str(file) for file in resolved.files if file.is_file()]
+    sources = ", ".join(read) or "no file, shipped defaults"
+    yield ok(name, f"{sources}; effort {resolved.settings.effort.name}; all of it: `sq config show`")
+
+
+def _settings_files(environ: Mapping[str, str], repository: Path | None) -> list[Path]:
+    users = Path(environ.get("CLAUDE_CONFIG_DIR") or Path.home() / ".claude")
+    names = ("settings.json", "settings.local.json")
+    return [users / "settings.json", *(repository / ".claude" / name for name in names if repository)]
+
+
+def _hooks(files: list[Path]) -> Check:
+    name = "hooks"
+    counts: dict[Path, tuple[int, int]] = {}
+    unreadable = []
+    for file in files:
+        try:
+            counts[file] = _counted(json.loads(file.read_text("utf-8")))
+        except FileNotFoundError:
+            continue
+        except (OSError, ValueError) as error:
+            unreadable.append(f"{file} cannot be read: {error}")
+    own = "sq's sessions load no settings of Claude Code and run none of them"
+    if unreadable:
+        advice = f"put it right for sessions of your own; {own}"
+        return warn(name, "; ".join(unreadable), advice)
+    there = [
+        f"{everything} in {file}, {stop} of them for {_STOP}"
+        for file, (everything, stop) in counts.items()
+        if everything
+    ]
+    return ok(name, f"{'; '.join(there)}: {own}" if there else f"none in Claude Code's settings; {own}")
+
+
+def _counted(settings: object) -> tuple[int, int]:
+    """How many hooks there are, and how many of them for Stop.
+
+    Raises:
+        ValueError: these are no settings.
+    """
+    if not isinstance(settings, dict):
+        raise ValueError("settings are an object")  # noqa: TRY004  as what json raises
+    events = settings.get("hooks") or {}
+    if not isinstance(events, dict):
+        raise ValueError("`hooks` is an object of events")  # noqa: TRY004
+    lists = {event: groups for event, groups in events.items() if isinstance(groups, list)}
+    numbers = {event: sum(map(_in_group, groups)) for event, groups in lists.items()}
+    return sum(numbers.values()), numbers.get(_STOP, 0)
+
+
+def _in_group(group: Any) -> int:  # noqa: ANN401  what somebody wrote into a file
+    hooks = group.get("hooks") if isinstance(group, dict) else None
+    return len(hooks) if isinstance(hooks, list) else 0

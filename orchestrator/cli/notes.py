@@ -1,0 +1,32 @@
+"""What a person should know before a run begins: its first lines."""
+
+from pathlib import Path
+
+from orchestrator.git.repository import Repository, uncommitted
+from state.settings import Settings
+
+
+async def notes_for(repository: Repository, settings: Settings, not_dirt: list[Path]) -> tuple[str, ...]:
+    """The notes of a run that is about to begin, each a line."""
+    left = await uncommitted(repository, not_dirt=not_dirt) if repository.head else []
+    notes = [_where(repository, settings)]
+    if repository.head is None:
+        notes.append("the repository has no commit yet: the run starts from an empty one")
+    if left and settings.worktrees:
+        notes.append(f"{len(left)} uncommitted change(s) in the checkout are not part of this run")
+    if left and not settings.worktrees:
+        notes.append(f"{len(left)} uncommitted change(s) in the checkout: agents may change them")
+    notes.append("the commands that agents run are not sandboxed; refusals and the check of the diff hold")
+    return tuple(notes)
+
+
+def _where(repository: Repository, settings: Settings) -> str:
+    if settings.dry_run:
+        return "a dry run: it ends with the plan, and nothing is built"
+    if not settings.worktrees:
+        return "the work happens in this checkout; nothing is staged or committed there"
+    if not settings.merge:
+        return "the finished work stays on a branch of sq's, as --no-merge asks"
+    if repository.branch is None:
+        return "HEAD is detached: the finished work stays on a branch of sq's"
+    return f"at the end {repository.branch} is moved to the finished work, if the checkout is clean then"

@@ -1,0 +1,86 @@
+"""One structured answer from a model, as a run records it: held, tried, settled.
+
+For agents that answer and do not act: the Developer, judges.
+"""
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, TypeVar
+
+import anyio
+
+from agents.ask import MAX_ANSWER_TOKENS, Ask, Reply
+from orchestrator.run.budget import Wanted, reserve
+from orchestrator.run.record import Run
+from orchestrator.run.retries import persistently, raise_if_hopeless
+from state.events import CallEnded, CallStarted
+from state.ids import new_call_id
+from state.records import CallEnd
+
+T = TypeVar("T")
+_SHORTEST_S = 0.05  # a try with less time left is none
+
+
+async def ask_model(
+    run: Run, ask: Ask, read: Callable[[dict[str, Any] | None], T | str], *, iteration: int
+) -> tuple[CallEnded, T | str]:
+    """Ask, and read the answer: `(the call's end, not yet recorded; what was read, or why it is unusable)`.
+
+    The caller records the end together with what follows from it. The ask's deadline holds for all tries
+    together; a time until which everybody has to wait does not count.
+
+    Raises:
+        BudgetExhausted: the call may not be paid for; it was not made.
+        ServiceError: the model cannot be asked at all; the end is recorded.
+    """
+    lane = ask.lane
+    wanted = Wanted(
+        task_id=lane.task, model=ask.model, text=ask.system + ask.prompt, answer_tokens=MAX_ANSWER_TOKENS
+    )
+    held = reserve(run.view, run.settings, wanted).usd
+    call = CallStarted(
+        call_id=new_call_id(),
+        role=lane.role,
+        task_id=lane.task,
+        attempt=lane.attempt,
+        iteration=iteration,
+        session_id="",
+        model=ask.model.alias,
+        prompt=ask.prompt,
+        system=ask.system,
+        reserved_usd=held,
+    )
+    run.record(call)
+    asked_s = 0.0
+
+    async def try_once(_number: int) -> Reply:
+        nonlocal asked_s
+        began = anyio.current_time()
+        left = max(_SHORTEST_S, ask.deadline_s - asked_s)
+        reply = await run.platform.asker.ask(replace(ask, deadline_s=left))
+        asked_s += anyio.current_time() - began
+        return reply
+
+    reply = await persistently(run, call.call_id, try_once)
+    read_answer: T | str = f"{reply.end}: {reply.detail}"
+    end = reply.end
+    if end is CallEnd.COMPLETED:
+        read_answer = read(reply.answer)
+        end = CallEnd.UNUSABLE if isinstance(read_answer, str) else end
+    ended = CallEnded(
+        call_id=call.call_id,
+        end=end,
+        detail=read_answer if isinstance(read_answer, str) else "",
+        api_status=reply.api_status,
+        cost_usd=reply.cost_usd,
+        usage=reply.usage,
+        seconds=reply.seconds,
+        answer=json.dumps(reply.answer, ensure_ascii=False) if reply.answer else "",
+    )
+    try:
+        raise_if_hopeless(reply)
+    except Exception:
+        run.record(ended)
+        raise
+    return ended, read_answer

@@ -1,0 +1,62 @@
+"""What `sq clean` did, or could do, as lines."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from orchestrator.git.cleaning import Cleaned
+from orchestrator.git.holdings import Holding
+from orchestrator.views.lines import visible
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunCleaned:
+    """What became of one run. `state` is its removed state folder; empty: it stays, or there was none.
+
+    `note` says something to know, `refused` why nothing was tried, `skipped` why it was left aside;
+    `next_command` is what would do it.
+    """
+
+    run_id: str
+    standing: str
+    cleaned: tuple[Cleaned, ...] = ()
+    state: str = ""
+    note: str = ""
+    refused: str = ""
+    skipped: str = ""
+    next_command: str = ""
+
+    @property
+    def is_refused(self) -> bool:
+        """Whether something that was asked for was not done."""
+        return bool(self.refused) or any(not one.removed for one in self.cleaned)
+
+
+def cleaned_lines(runs: Sequence[RunCleaned]) -> list[str]:
+    """What became of each run and of what it held."""
+    return [visible(line) for run in runs for line in _lines(run)]
+
+
+def holding_text(holding: Holding) -> str:
+    """What a run holds, in a few words, with the work that is nowhere else."""
+    why = holding.blocked or holding.unmerged
+    return f"{holding.kind} {holding.name}" + (f" ({why})" if why else "")
+
+
+def _lines(run: RunCleaned) -> Iterator[str]:
+    if run.skipped:
+        yield f"run {run.run_id} is left as it is: {run.skipped}"
+    elif run.refused:
+        yield f"run {run.run_id} is not removed: {run.refused}"
+    else:
+        yield f"run {run.run_id}: {'not everything could be removed' if run.is_refused else 'removed'}"
+    if run.note:
+        yield f"    {run.note}"
+    for one in run.cleaned:
+        what = f"{one.holding.kind} {one.holding.name}"
+        yield f"    kept: {what}: {one.problem}" if one.problem else f"    removed: {what}"
+        if one.rescued:
+            yield f"        its work is kept: git branch NAME {one.rescued}"
+    if run.state:
+        yield f"    removed: state {run.state}"
+    if run.next_command:
+        yield f"    → {run.next_command}"

@@ -1,0 +1,113 @@
+"""What a run keeps to: effort, models, limits, retries, policy. Resolved once, stored with the run.
+
+Plain records; where their values come from is `state.config`'s business.
+"""
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from state.records import Role, Usage
+
+
+class ReviewDepth(StrEnum):
+    """How closely a reviewer looks (seed 002)."""
+
+    SHALLOW = "shallow"
+    STANDARD = "standard"
+    DEEP = "deep"
+    COMPREHENSIVE = "comprehensive"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Effort:
+    """One row of `effort.yaml`, or a preset of the user's own: how much a run spends on being sure."""
+
+    name: str
+    review_depth: ReviewDepth
+    review_analysis: bool
+    review_plan: bool
+    stuck_threshold: int
+    revisions_per_task: int
+    final_review_rounds: int
+    budget_task_usd: float
+    budget_run_usd: float
+    models: dict[Role, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prices:
+    """USD per million tokens; `prompt_tokens` is the prompt length from which on they hold."""
+
+    input: float
+    output: float
+    cache_write: float
+    cache_read: float
+    prompt_tokens: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Model:
+    """One row of `models.yaml`. Without prices nothing can be counted, so no budget can hold."""
+
+    alias: str
+    id: str
+    context: int
+    prices: Prices | None
+    above: Prices | None = None
+
+    def cost(self, usage: Usage) -> float:
+        """What a call with these tokens costs, in USD; 0 where the prices are unknown."""
+        prompt = usage.input_tokens + usage.cache_read_tokens + usage.cache_write_tokens
+        prices = self.above if self.above and prompt > self.above.prompt_tokens else self.prices
+        if prices is None:
+            return 0.0
+        return (
+            usage.input_tokens * prices.input
+            + usage.output_tokens * prices.output
+            + usage.cache_write_tokens * prices.cache_write
+            + usage.cache_read_tokens * prices.cache_read
+        ) / 1_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """What a run may use up before it stops; times in seconds. `run_s` None: no limit of time."""
+
+    max_iterations: int = 50  # per task
+    idle_s: float = 300.0  # silence of a session's stream beyond this ends its process group
+    connect_s: float = 60.0  # for Claude Code to answer at its start
+    question_s: float = 60.0  # one AskUserQuestion call, all its questions together (seed 004)
+    verify_s: float = 600.0  # one verification command
+    run_s: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Retries:
+    """How failures of the API and of processes are met; waits in seconds, doubling from the first."""
+
+    tries: int = 10  # after the first; together about six minutes
+    first_wait_s: float = 1.0
+    longest_wait_s: float = 60.0
+    longest_reset_s: float = 21_600.0  # a reset time named by the API that is further away is not waited for
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """Everything a run was asked to keep to. A budget of None holds nothing back.
+
+    `protected` are patterns of paths that no task may change, beside the shipped ones; `allowed` are names of
+    rules in `agents/policy.yaml` that do not hold for this run.
+    """
+
+    effort: Effort
+    models: dict[Role, Model]
+    verify: tuple[str, ...] = ()
+    worktrees: bool = True
+    merge: bool = True
+    dry_run: bool = False
+    budget_run_usd: float | None = None
+    budget_task_usd: float | None = None
+    limits: Limits = field(default_factory=Limits)
+    retries: Retries = field(default_factory=Retries)
+    protected: tuple[str, ...] = ()
+    allowed: tuple[str, ...] = ()

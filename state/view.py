@@ -1,0 +1,180 @@
+"""What is true now, as records: a run, its tasks, its calls with models, its questions.
+
+Filled by `state.fold` and by nothing else. Everything that is decided or shown is read from here.
+"""
+
+from collections import deque
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+
+from state import events as e
+from state.records import Analysis, CallEnd, Criterion, Message, Plan, ReviewIssue, Role, Task
+
+HISTORY_KEPT = 200  # messages of a task that the view holds; the journal has all
+
+
+class Stage(StrEnum):
+    """Where a task is."""
+
+    WAITING = "waiting"
+    BUILDING = "building"
+    ACCEPTED = "verified"
+    COMMITTED = "in review"
+    APPROVED = "reviewed"
+    MERGED = "merged"
+    STUCK = "stuck"
+    FAILED = "failed"
+    UNVERIFIED = "unverified"
+
+
+_GOOD_ENDS = frozenset({CallEnd.COMPLETED, CallEnd.SIGNALLED})
+ENDED_STAGES = frozenset({Stage.MERGED, Stage.STUCK, Stage.FAILED, Stage.UNVERIFIED})
+
+
+@dataclass(slots=True)
+class CallView:
+    """One exchange with a model. `end` is None while it is under way, or was when its process died.
+
+    `spent_usd` is the cost of its earlier tries and of what was cut off; `held_usd` is reserved for what is
+    under way, and counts as spent for whoever asks what is left.
+    """
+
+    started: e.CallStarted
+    at: datetime
+    session_id: str
+    signals: list[e.SignalReceived] = field(default_factory=list)
+    last_text: str = ""
+    resumed_at: int = 0
+    retries: list[e.CallRetried] = field(default_factory=list)  # since it was started or resumed
+    spent_usd: float = 0.0
+    held_usd: float = 0.0
+    end: e.CallEnded | None = None
+
+    @property
+    def cost_usd(self) -> float:
+        """What it has cost so far."""
+        return self.spent_usd + (self.end.cost_usd if self.end else 0.0)
+
+    @property
+    def failed(self) -> bool:
+        """Whether it ended, and not as it should."""
+        return self.end is not None and self.end.end not in _GOOD_ENDS
+
+    @property
+    def payload(self) -> str | None:
+        """The JSON of the last report that the agent made through a typed tool."""
+        return self.signals[-1].payload if self.signals else None
+
+
+@dataclass(slots=True)
+class AskView:
+    """One AskUserQuestion call and what became of it."""
+
+    asked: e.QuestionsAsked
+    seq: int
+    answered: e.QuestionsAnswered | None = None
+    failed: e.QuestionsFailed | None = None
+
+
+@dataclass(slots=True)
+class TaskView:
+    """One task of the accepted plan and everything that happened to it."""
+
+    task: Task
+    stage: Stage = Stage.WAITING
+    branch: str = ""
+    worktree: str = ""
+    base_commit: str = ""
+    begun: int = 0  # the place in the journal where it got its workspace
+    attempt: int = 0
+    session_id: str = ""
+    attempt_open: bool = False
+    calls: list[str] = field(default_factory=list)  # Worker calls of the open attempt
+    trees: list[str] = field(default_factory=list)  # at the attempt's start, then at each iteration's end
+    errors: list[str] = field(default_factory=list)  # the last error of each iteration; "" where none was
+    gates: list[e.GateDecided] = field(default_factory=list)  # answers to the newest claim
+    refusals: list[e.CompletionRefused] = field(default_factory=list)  # of the open attempt, in a row
+    accepted_tree: str = ""
+    commit: str = ""
+    committed_tree: str = ""
+    issues: tuple[ReviewIssue, ...] = ()
+    unusable_reviews: int = 0  # of the commit under review
+    revisions: int = 0
+    reason: str = ""
+    limit: bool = False
+    merged_commit: str = ""
+    history: deque[Message] = field(default_factory=lambda: deque(maxlen=HISTORY_KEPT))
+
+    @property
+    def iteration(self) -> int:
+        """Exchanges begun in the open attempt."""
+        return len(self.calls)
+
+
+@dataclass(slots=True)
+class Context:
+    """The seed's OrchestratorContext (002): empty at the start, filled by what happens."""
+
+    discoveries: list[str] = field(default_factory=list)
+    errors: list[str] = field(default_factory=list)
+    decisions: list[str] = field(default_factory=list)
+    review_issues: list[ReviewIssue] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class RunView:
+    """A run as its events tell it."""
+
+    started: e.RunStarted | None = None
+    started_at: datetime | None = None
+    last_at: datetime | None = None
+    last_seq: int = 0
+    worked_s: float = 0.0  # by all processes of the run together
+    resumptions: int = 0
+    interrupted_by: str = ""
+    was_killed: bool = False  # the process before this one
+    budget_usd: float | None = None  # given to a resumed run, in place of those of its settings
+    max_iterations: int | None = None  # likewise
+    limit: str = ""  # which limit of the whole run is reached
+    quiet_until: datetime | None = None  # until then nobody asks a model
+    proposed_analysis: Analysis | None = None  # under review
+    analysis_rejections: list[e.AnalysisRejected] = field(default_factory=list)
+    analysis: Analysis | None = None
+    proposed_plan: Plan | None = None  # under review
+    plan_rejections: list[e.PlanRejected] = field(default_factory=list)
+    proposal_unusable: int = 0  # reports on the proposal under review that could not be used
+    criteria: tuple[Criterion, ...] = ()
+    tasks: dict[str, TaskView] = field(default_factory=dict)
+    calls: dict[str, CallView] = field(default_factory=dict)
+    asks: dict[str, AskView] = field(default_factory=dict)
+    verifications: dict[str, e.VerificationFinished] = field(default_factory=dict)  # newest, by tree
+    final_reviews: list[e.ReviewRecorded] = field(default_factory=list)
+    final_unusable: list[e.ReviewUnusable] = field(default_factory=list)  # of the newest merged commit
+    head_commit: str = ""  # of the run's own branch
+    head_tree: str = ""
+    delivered: e.WorkDelivered | None = None
+    left: e.WorkLeft | None = None
+    kept: e.WorkKept | None = None
+    ended: e.RunEnded | None = None
+    context: Context = field(default_factory=Context)
+
+    def calls_of(self, role: Role, task_id: str, attempt: int | None = None) -> list[CallView]:
+        """The calls of a role for a task, oldest first."""
+        return [
+            call
+            for call in self.calls.values()
+            if call.started.role is role
+            and call.started.task_id == task_id
+            and (attempt is None or call.started.attempt == attempt)
+        ]
+
+    @property
+    def cost_usd(self) -> float:
+        """What all calls have cost so far, aborted ones included."""
+        return sum(call.cost_usd for call in self.calls.values())
+
+    @property
+    def is_home(self) -> bool:
+        """Whether the work is where it stays: on the user's branch, in the checkout, or on sq's branch."""
+        return bool(self.delivered or self.left or self.kept)

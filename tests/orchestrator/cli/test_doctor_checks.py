@@ -1,0 +1,186 @@
+"""What `sq doctor` says of settings, hooks, leftovers and disk space: each line with what to do."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from orchestrator.cli.checks_of_repository import LOW_BYTES, space_check
+from orchestrator.git.workspace import ensure_branch, ensure_worktree, run_branch, task_branch
+from orchestrator.views.checks import Level
+from state.config import user_file
+from state.paths import worktree_root
+
+SQ = [sys.executable, "-I", "-m", "orchestrator.cli"]
+RUN = "20260101-000000-aaaa"
+
+
+@pytest.fixture
+def doctor(repository):
+    """`sq doctor --json`: its exit code, and the checks of one name."""
+
+    def run(name, *arguments, folder=repository, **environ):
+        done = subprocess.run(
+            [*SQ, "doctor", "--json", *map(str, arguments)],
+            cwd=folder,
+            env={**os.environ, **environ},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.stdout, done.stderr
+        return done.returncode, [
+            check for check in json.loads(done.stdout)["checks"] if check["name"] == name
+        ]
+
+    return run
+
+
+@pytest.fixture
+def settings(repository, home):
+    """Writes settings of Claude Code: the user's, the project's or the local ones."""
+    folders = {"user": home / ".claude", "settings": repository / ".claude"}
+
+    def write(text, which="user", name="settings.json"):
+        folders[which].mkdir(exist_ok=True)
+        (folders[which] / name).write_text(text if isinstance(text, str) else json.dumps(text))
+        return str(folders[which] / name)
+
+    return write
+
+
+def hooks(**counts):
+    """Settings with so many hooks for each event."""
+    one = {"type": "command", "command": "true"}
+    return {"hooks": {event: [{"hooks": [one] * count}] for event, count in counts.items()}}
+
+
+# --- configuration --------------------------------------------------------------------------------------
+
+
+def test_a_configuration_without_problems_names_its_files_and_the_effort(doctor, repository):
+    assert "no file, shipped defaults; effort medium" in doctor("configuration")[1][0]["found"]
+    (repository / "sq.toml").write_text('effort = "low"\n')
+    code, [check] = doctor("configuration")
+    assert (code, check["level"]) == (0, "ok")
+    assert f"{repository / 'sq.toml'}; effort low" in check["found"]
+
+
+def test_each_problem_with_the_configuration_is_a_fail_that_names_its_place(doctor, repository):
+    (repository / "sq.toml").write_text('efort = "low"\nbudget = "much"\n')
+    user_file().parent.mkdir(parents=True)
+    user_file().write_text("[[[")
+    code, checks = doctor("configuration")
+    assert code == 2
+    assert [check["level"] for check in checks] == ["fail"] * 3
+    said = " ".join(check["found"] for check in checks)
+    for part in ("did you mean effort?", "budget needs a number", f"{user_file()}: not TOML"):
+        assert part in said
+    assert all("sq config show" in check["advice"] for check in checks)
+
+
+def test_one_problem_is_told_too_and_the_environment_is_heeded_outside_a_repository(doctor, tmp_path):
+    code, [check] = doctor("configuration", folder=tmp_path, SQ_MAX_ITERATIONS="many")
+    assert code == 2
+    assert "SQ_MAX_ITERATIONS" in check["found"]
+
+
+# --- hooks ----------------------------------------------------------------------------------------------
+
+
+def test_hooks_of_all_three_settings_are_counted_and_it_is_said_that_sessions_run_none(doctor, settings):
+    places = [
+        settings(hooks(Stop=1, PreToolUse=2)),
+        settings(hooks(Stop=2), "settings"),
+        settings(hooks(PostToolUse=1), "settings", "settings.local.json"),
+    ]
+    code, [check] = doctor("hooks")
+    assert (code, check["level"]) == (0, "ok")
+    for count, stop, place in zip((3, 2, 1), (1, 2, 0), places, strict=True):
+        assert f"{count} in {place}, {stop} of them for Stop" in check["found"]
+    assert "run none of them" in check["found"]
+
+
+@pytest.mark.parametrize("text", [{}, {"hooks": {}}, {"hooks": None}, {"hooks": {"Stop": []}}])
+def test_settings_without_hooks_have_none(doctor, settings, text):
+    settings(text)
+    assert doctor("hooks")[1][0]["found"].startswith("none in Claude Code's settings")
+
+
+@pytest.mark.parametrize("text", ["{", "[1]", '{"hooks": [1]}', "\udcff"])
+def test_settings_that_cannot_be_read_are_a_warning_with_the_file(doctor, settings, home, text):
+    place = settings("")
+    (home / ".claude" / "settings.json").write_bytes(text.encode(errors="surrogateescape"))
+    code, [check] = doctor("hooks")
+    assert (code, check["level"]) == (0, "warn")
+    assert place in check["found"]
+
+
+@pytest.mark.parametrize("groups", [1, [1], [{"hooks": 1}], [{}]])
+def test_hooks_of_a_shape_that_nobody_knows_are_not_counted(doctor, settings, groups):
+    settings({"hooks": {"Stop": groups, "Other": hooks(x=1)["hooks"]["x"]}})
+    assert "1 in " in doctor("hooks")[1][0]["found"]
+
+
+# --- leftovers ------------------------------------------------------------------------------------------
+
+
+def test_where_every_branch_belongs_to_a_known_run_nothing_is_left_over(doctor):
+    code, [check] = doctor("leftovers")
+    assert (code, check["level"]) == (0, "ok")
+
+
+async def test_branches_and_worktrees_of_a_run_without_state_are_told_with_the_command(
+    doctor, repository, shell
+):
+    head = shell(repository, "git", "rev-parse", "HEAD")
+    await ensure_branch(repository, run_branch(RUN), head)
+    folder = worktree_root(repository, RUN) / "a"
+    await ensure_worktree(repository, folder, branch=task_branch(RUN, "a"), commit=head)
+    code, [check] = doctor("leftovers")
+    assert (code, check["level"]) == (0, "warn")
+    assert RUN in check["found"]
+    assert f"`sq clean --run {RUN} --force`" in check["advice"]
+    (repository / ".sq" / "runs" / RUN).mkdir(parents=True)
+    assert doctor("leftovers")[1][0]["level"] == "ok"
+    assert doctor("leftovers", "--state-dir", repository / "other")[1][0]["level"] == "warn"
+
+
+async def test_a_worktree_whose_folder_is_gone_is_told_with_the_command_that_prunes_it(
+    doctor, repository, shell
+):
+    head = shell(repository, "git", "rev-parse", "HEAD")
+    folder = worktree_root(repository, RUN) / "a"
+    await ensure_worktree(repository, folder, branch=task_branch(RUN, "a"), commit=head)
+    shutil.rmtree(worktree_root(repository, RUN))
+    check = doctor("leftovers")[1][0]
+    assert check["level"] == "warn"
+    assert str(folder) in check["found"]
+    assert "`git worktree prune`" in check["advice"]
+    shell(repository, "git", "worktree", "prune")
+    assert "branches" in doctor("leftovers")[1][0]["found"]
+
+
+async def test_branches_of_the_users_that_begin_with_sq_are_the_users(doctor, repository, shell):
+    head = shell(repository, "git", "rev-parse", "HEAD")
+    await ensure_branch(repository, "sq/an-idea-of-mine", head)
+    assert doctor("leftovers")[1][0]["level"] == "ok"
+
+
+# --- disk space -----------------------------------------------------------------------------------------
+
+
+def test_little_room_in_the_state_folder_is_a_warning(tmp_path):
+    assert space_check(tmp_path, LOW_BYTES).level is Level.OK
+    low = space_check(tmp_path, LOW_BYTES - 1)
+    assert low.level is Level.WARN
+    assert "sq clean --all" in low.advice
+
+
+def test_the_room_is_that_of_the_nearest_folder_there_is(doctor, tmp_path):
+    [check] = doctor("disk space", "--state-dir", tmp_path / "not" / "there")[1]
+    assert check["found"].endswith(f"GiB free at {tmp_path}")

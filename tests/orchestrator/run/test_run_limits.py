@@ -1,0 +1,183 @@
+"""Budgets, time and iterations: what they cost is counted for everybody, and nothing is asked beyond them."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from scripted import Done, Rehearse, completes, passes, plans, says, signals, whole_run, writes
+from scripted import call as tool
+
+from orchestrator.run.budget import committed
+from state import events as e
+from state.outcome import Outcome
+from state.presets import models
+from state.records import Role, Usage
+
+Resume = Callable[..., Done]
+USAGE = {"input_tokens": 10_000, "output_tokens": 1_000}
+OPUS = models()["opus"].cost(Usage(input_tokens=10_000, output_tokens=1_000))
+QUESTION = {
+    "question": "Which colour?",
+    "header": "Colour",
+    "multiSelect": False,
+    "options": [{"label": "red", "description": ""}, {"label": "blue", "description": ""}],
+}
+ANSWER = {
+    "structured": {
+        "answers": [
+            {
+                "question": "Which colour?",
+                "labels": ["red"],
+                "free_text": "",
+                "reason": "",
+                "reversible": True,
+            }
+        ]
+    }
+}
+
+
+def with_budget(usd: float, **more: Any) -> dict[str, Any]:
+    return {"verify": ("true",), "usage": USAGE, "settings": {"budget": str(usd), **more}}
+
+
+def steps(count: int) -> list[dict[str, Any]]:
+    """So many iterations, each with a change, then the claim."""
+    done = {"done": "a line", "test_status": "", "next_step": "the next", "blockers": []}
+    work = []
+    for number in range(count):
+        work += [writes("notes.txt", f"{number}\n"), signals("iteration_done", **done)]
+    return [*work, completes()]
+
+
+def test_a_budget_that_is_too_small_ends_the_run_before_the_first_call(rehearse: Rehearse) -> None:
+    done = rehearse(whole_run(), **with_budget(0.001))
+    assert done.outcome is Outcome.LIMIT
+    assert done.ledger == []
+    assert done.of(e.CallStarted) == []
+    assert "the run's budget of $0.00 is used up" in done.output
+
+
+def test_a_budget_ends_the_run_before_the_call_that_it_does_not_cover(rehearse: Rehearse) -> None:
+    done = rehearse(whole_run(**{"worker/notes/1": steps(6)}), **with_budget(0.6))
+    assert done.outcome is Outcome.LIMIT
+    assert done.view.limit
+    last = done.of(e.CallStarted)[-1]
+    assert done.view.cost_usd <= 0.6 + OPUS
+    assert last.reserved_usd > 0
+
+
+def test_every_agent_is_counted(rehearse: Rehearse) -> None:
+    asks = says(tool("AskUserQuestion", questions=[QUESTION]))
+    lanes = whole_run(
+        **{
+            "worker/notes/1": [asks, writes("notes.txt", "A line.\n"), completes()],
+            "developer/notes/1": [ANSWER],
+        }
+    )
+    done = rehearse(lanes, plan_review=True, **with_budget(5))
+    assert done.outcome is Outcome.COMPLETE
+    ended = {one.call_id: one for one in done.of(e.CallEnded)}
+    by_role = {call.role for call in done.of(e.CallStarted) if ended[call.call_id].cost_usd > 0}
+    assert by_role == set(Role)
+    assert done.view.cost_usd == pytest.approx(sum(one.cost_usd for one in ended.values()))
+
+
+def test_an_aborted_call_is_counted(rehearse: Rehearse) -> None:
+    cut = {
+        **writes("notes.txt", "A line.\n"),
+        "text": "I begin. " * 50,
+        "misbehave": {"stream": "cut", "times": 1},
+    }
+    settings = {"retries.first_wait_s": "0.01"}
+    done = rehearse(whole_run(**{"worker/notes/1": [cut, completes()]}), **with_budget(5, **settings))
+    assert done.outcome is Outcome.COMPLETE
+    (retried,) = done.of(e.CallRetried)
+    assert retried.cost_usd > 0
+    ended = sum(one.cost_usd for one in done.of(e.CallEnded))
+    assert done.view.cost_usd == pytest.approx(ended + retried.cost_usd)
+
+
+def test_a_limit_that_is_large_enough_does_not_stop_a_task_after_its_first_iteration(
+    rehearse: Rehearse,
+) -> None:
+    """The session's own cap covers the whole conversation, not each exchange anew."""
+    done = rehearse(whole_run(**{"worker/notes/1": steps(4)}), **with_budget(2))
+    assert done.outcome is Outcome.COMPLETE
+    assert done.view.tasks["notes"].attempt == 1
+    assert len([call for call in done.of(e.CallStarted) if call.role is Role.WORKER]) == 5
+
+
+def test_a_tasks_budget_stops_that_task_alone(rehearse: Rehearse) -> None:
+    lanes = whole_run(
+        **{
+            "planner/plan/1": [plans("dear", "notes")],
+            "worker/dear/1": [
+                {**reply, "usage": {"input_tokens": 200_000, "output_tokens": 0}} for reply in steps(5)
+            ],
+        }
+    )
+    done = rehearse(lanes, **with_budget(9, budget_task="1"))
+    assert done.outcome is Outcome.LIMIT
+    assert done.view.tasks["dear"].limit
+    assert done.view.tasks["notes"].merged_commit
+    assert "task dear's budget of $1.00 is used up" in done.output
+
+
+def test_a_run_at_its_limit_goes_on_with_a_larger_one_and_pays_for_nothing_twice(
+    rehearse: Rehearse, resume: Resume
+) -> None:
+    done = rehearse(whole_run(**{"worker/notes/1": steps(3)}), **with_budget(0.5))
+    assert done.outcome is Outcome.LIMIT
+    same = resume(done)
+    assert same.outcome is Outcome.LIMIT
+    assert same.view.cost_usd == done.view.cost_usd
+    again = resume(done, budget_usd=5.0)
+    assert again.outcome is Outcome.COMPLETE
+    asked = [line.lane for line in again.ledger]
+    assert asked.count("planner/plan/1") == 2  # the plan, and its last words
+
+
+def test_the_run_is_never_dearer_than_its_budget_by_more_than_it_says(rehearse: Rehearse) -> None:
+    lanes = whole_run(**{"worker/notes/1": steps(3)})
+    for budget in (0.2, 0.4, 0.8):
+        done = rehearse(lanes, **with_budget(budget))
+        assert done.view.cost_usd <= budget + OPUS
+        if done.view.cost_usd > budget:
+            assert "more than it" in done.output
+
+
+def test_the_runs_time_ends_it_whatever_it_is_doing(rehearse: Rehearse, resume: Resume) -> None:
+    hanging = {**writes("notes.txt", "x"), "misbehave": {"hang": "before-headers"}}
+    lanes = whole_run(**{"worker/notes/1": [hanging]})
+    done = rehearse(lanes, verify=("true",), settings={"limits.run_s": "6"})
+    assert done.outcome is Outcome.LIMIT
+    assert "time of 6 s is used up" in done.output
+
+
+def test_iterations_are_limited_and_a_larger_limit_lets_the_task_go_on(
+    rehearse: Rehearse, resume: Resume
+) -> None:
+    done = rehearse(
+        whole_run(**{"worker/notes/1": steps(3)}), verify=("true",), settings={"max_iterations": "2"}
+    )
+    assert done.outcome is Outcome.LIMIT
+    assert "limit of 2 iterations" in done.view.tasks["notes"].reason
+    assert resume(done, max_iterations=9).outcome is Outcome.COMPLETE
+
+
+def test_without_a_budget_nothing_is_held_back(rehearse: Rehearse) -> None:
+    done = rehearse(whole_run(), verify=("true",), usage=USAGE, settings={"budget": "none"})
+    assert done.outcome is Outcome.COMPLETE
+    assert done.view.cost_usd > 0
+
+
+def test_a_reviewer_that_may_not_be_paid_for_leaves_the_merged_work_home_and_the_run_at_its_limit(
+    rehearse: Rehearse,
+) -> None:
+    dear = {"input_tokens": 100_000, "output_tokens": 1_000}
+    lanes = whole_run(**{"reviewer/notes/*": [{**passes(), "usage": dear}]})
+    done = rehearse(lanes, **with_budget(0.67))
+    assert done.outcome is Outcome.LIMIT
+    assert done.view.delivered
+    assert committed(done.view) == done.view.cost_usd

@@ -1,0 +1,215 @@
+"""Failures of the API and of processes: what may pass is tried again, what will not ends at once, with its cause."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from scripted import Done, Rehearse, completes, passes, says, whole_run, writes
+from scripted import call as tool
+
+from orchestrator.cli.compose import SCENARIO
+from state import events as e
+from state.outcome import Outcome
+from state.records import CallEnd
+
+QUICK = {"retries.first_wait_s": "0.01", "retries.longest_wait_s": "0.05", "retries.tries": "3"}
+PLAIN = {"verify": ("true",), "settings": QUICK}
+QUESTION = {
+    "question": "Which colour?",
+    "header": "Colour",
+    "multiSelect": False,
+    "options": [{"label": "red", "description": ""}, {"label": "blue", "description": ""}],
+}
+ANSWER = {
+    "structured": {
+        "answers": [
+            {
+                "question": "Which colour?",
+                "labels": ["red"],
+                "free_text": "",
+                "reason": "",
+                "reversible": True,
+            }
+        ]
+    }
+}
+Resume = Callable[..., Done]
+
+
+def faulty(reply: dict[str, Any], **misbehave: Any) -> dict[str, Any]:
+    return {**reply, "misbehave": misbehave}
+
+
+def requests(done: Done, lane: str) -> int:
+    return sum(line.lane == lane for line in done.ledger)
+
+
+def repair(done: Done) -> None:
+    """The model behaves from now on."""
+    path = done.folder / SCENARIO
+    scenario = yaml.safe_load(path.read_text())
+    for replies in scenario["lanes"].values():
+        for reply in replies:
+            reply.pop("misbehave", None)
+    path.write_text(yaml.safe_dump(scenario))
+
+
+@pytest.mark.parametrize("status", [429, 500, 529])
+def test_a_failure_that_passes_is_tried_again_in_the_same_session(rehearse: Rehearse, status: int) -> None:
+    write = writes("notes.txt", "A line.\n")
+    lanes = whole_run(**{"worker/notes/1": [faulty(write, status=status, times=2), completes()]})
+    done = rehearse(lanes, **PLAIN)
+    assert done.outcome is Outcome.COMPLETE
+    retried = done.of(e.CallRetried)
+    assert [(one.end, one.api_status) for one in retried] == [(CallEnd.API_ERROR, status)] * 2
+    assert retried[0].wait_s < retried[1].wait_s
+    assert len({call.session_id for call in done.of(e.CallStarted) if call.role == "worker"}) == 1
+    assert f"status {status}" in done.output
+
+
+def test_a_failure_in_the_middle_of_a_turn_does_not_repeat_what_was_done(
+    rehearse: Rehearse, repository: Path
+) -> None:
+    worker = [
+        writes("notes.txt", "A line.\n"),
+        faulty(says(tool("Bash", command="wc -l notes.txt >> count.txt")), status=529, times=1),
+        completes(),
+    ]
+    done = rehearse(whole_run(**{"worker/notes/1": worker}), **PLAIN)
+    assert done.outcome is Outcome.COMPLETE
+    assert (repository / "count.txt").read_text() == "1 notes.txt\n"
+
+
+def test_refused_credentials_end_the_run_at_once_and_a_resume_goes_on(
+    rehearse: Rehearse, resume: Resume
+) -> None:
+    lanes = whole_run(
+        **{"worker/notes/1": [writes("notes.txt", "A line.\n"), faulty(completes(), status=401)]}
+    )
+    done = rehearse(lanes, **PLAIN)
+    assert done.outcome is Outcome.FAILED
+    assert "credentials" in done.output
+    assert done.of(e.CallRetried) == []
+    asked = requests(done, "worker/notes/1")
+    repair(done)
+    again = resume(done)
+    assert again.outcome is Outcome.COMPLETE
+    assert requests(again, "planner/plan/1") == requests(done, "planner/plan/1")
+    assert requests(again, "worker/notes/1") - asked == 2  # the claim and its last words
+
+
+def test_an_api_that_stays_away_fails_the_run_with_the_cause_and_a_resume_goes_on(
+    rehearse: Rehearse, resume: Resume
+) -> None:
+    lanes = whole_run(**{"reviewer/notes/*": [faulty(passes(), status=529, message="Overloaded.")]})
+    done = rehearse(lanes, **PLAIN)
+    assert done.outcome is Outcome.FAILED
+    assert "Overloaded." in done.view.ended.cause  # type: ignore[union-attr]
+    assert len(done.of(e.CallRetried)) == 3
+    repair(done)
+    again = resume(done)
+    assert again.outcome is Outcome.COMPLETE
+    assert len([call for call in again.of(e.CallStarted) if call.role == "worker"]) == 1
+
+
+def test_a_bad_request_is_not_tried_again_and_ends_its_task(rehearse: Rehearse) -> None:
+    lanes = whole_run(**{"worker/notes/1": [faulty(writes("notes.txt", "x"), status=400)]})
+    done = rehearse(lanes, **PLAIN)
+    assert done.outcome is Outcome.FAILED
+    assert done.of(e.CallRetried) == []
+    assert "status 400" in done.view.tasks["notes"].reason
+
+
+def test_a_developer_that_fails_for_a_while_still_answers(rehearse: Rehearse) -> None:
+    lanes = whole_run(
+        **{
+            "worker/notes/1": [
+                says(tool("AskUserQuestion", questions=[QUESTION])),
+                writes("notes.txt", "A line.\n", expect={"tool_results_contain": ["red"]}),
+                completes(),
+            ],
+            "developer/notes/1": [faulty(ANSWER, status=429, retry_after=1, times=1)],
+        }
+    )
+    done = rehearse(lanes, **PLAIN)
+    assert done.outcome is Outcome.COMPLETE
+    (retried,) = done.of(e.CallRetried)
+    assert retried.wait_s >= 1
+
+
+def test_a_reset_time_that_the_api_names_is_waited_for_told_and_waited_for_only_once(
+    rehearse: Rehearse,
+) -> None:
+    lanes = whole_run(
+        **{
+            "worker/notes/1": [says(tool("AskUserQuestion", questions=[QUESTION]))],
+            "developer/notes/1": [faulty(ANSWER, status=429, retry_after=1)],
+        }
+    )
+    done = rehearse(lanes, verify=("true",), settings={**QUICK, "retries.longest_wait_s": "0.1"})
+    assert done.outcome is Outcome.FAILED
+    assert len(done.of(e.CallRetried)) == 1
+    assert "again in 1.0 s" in done.output
+
+
+def test_a_reset_time_that_is_too_far_away_is_not_waited_for(rehearse: Rehearse) -> None:
+    lanes = whole_run(
+        **{
+            "worker/notes/1": [says(tool("AskUserQuestion", questions=[QUESTION]))],
+            "developer/notes/1": [faulty(ANSWER, status=429, retry_after=90_000)],
+        }
+    )
+    done = rehearse(lanes, **PLAIN)
+    assert done.outcome is Outcome.FAILED
+    assert done.of(e.CallRetried) == []
+
+
+def test_silence_ends_the_session_is_tried_once_more_and_then_the_task_is_stuck(rehearse: Rehearse) -> None:
+    lanes = whole_run(**{"worker/notes/1": [faulty(writes("notes.txt", "x"), hang="before-headers")]})
+    done = rehearse(lanes, verify=("true",), settings={**QUICK, "limits.idle_s": "1"})
+    assert done.outcome is Outcome.STUCK
+    assert "no sign of life for 1 s" in done.view.tasks["notes"].reason
+    assert len(done.of(e.CallRetried)) == 1
+
+
+def test_a_connection_that_comes_back_is_used_again(rehearse: Rehearse) -> None:
+    lanes = whole_run()
+    first, *rest = lanes["planner/plan/1"]
+    lanes = {**lanes, "planner/plan/1": [faulty(dict(first), connection="refused", seconds=3), *rest]}
+    done = rehearse(
+        lanes,
+        verify=("true",),
+        settings={
+            **QUICK,
+            "retries.tries": "9",
+            "retries.first_wait_s": "0.2",
+            "retries.longest_wait_s": "1",
+        },
+    )
+    assert done.outcome is Outcome.COMPLETE
+    assert done.of(e.CallRetried)
+
+
+def test_all_who_ask_wait_until_the_time_that_the_newest_failure_named(
+    rehearse: Rehearse,
+) -> None:
+    """The back-off is in the journal: the view of any process of the run holds it."""
+    lanes = whole_run(
+        **{
+            "planner/plan/1": [faulty(dict(whole_run()["planner/plan/1"][0]), status=529, times=1)],
+        }
+    )
+    done = rehearse(
+        lanes,
+        verify=("true",),
+        settings={**QUICK, "retries.first_wait_s": "0.3", "retries.longest_wait_s": "0.3"},
+    )
+    moments = {type(stored.event): stored.at for stored in done.stored}
+    waited = (
+        next(stored.at for stored in done.stored if isinstance(stored.event, e.CallResumed))
+        - moments[e.CallRetried]
+    )
+    assert waited.total_seconds() >= 0.3
+    assert done.view.quiet_until is not None
