@@ -26,9 +26,11 @@ class Callbacks:
     """The callbacks of one session.
 
     `failure` is the first error that a listener raised; `on_failure` is called then. `waiting` counts the
-    callbacks under way: their time is not the session's silence. Of the exchange under way (`begin`): `text`
-    is the newest words of the agent, `usage` the tokens of all replies seen, `resets_at` when a limit that
-    the API reports ends (seconds since 1970).
+    callbacks under way: their time is not the session's silence. `unanswered`: a question ended the exchange.
+
+    Of the exchange under way (`begin`): `text` is the newest words of the agent, `usage` the tokens of all
+    replies seen, `stop_reason` why the last reply ended, `resets_at` when a limit that the API reports ends
+    (seconds since 1970).
     """
 
     def __init__(self, spec: SessionSpec, listener: Listener, on_failure: Callable[[], None]) -> None:
@@ -37,11 +39,12 @@ class Callbacks:
         self._on_failure = on_failure
         self.failure: Exception | None = None
         self.waiting = 0
+        self.unanswered = False
         self.begin()
 
     def begin(self) -> None:
         """A new exchange: what was seen of the last one is forgotten."""
-        self.text = ""
+        self.text = self.stop_reason = ""
         self.resets_at: float | None = None
         self._usage: Counter[str] = Counter()
 
@@ -59,6 +62,7 @@ class Callbacks:
             cwd=spec.workspace,
             cli_path=spec.launcher,
             model=spec.model.id,
+            max_turns=spec.max_turns,
             max_budget_usd=spec.max_cost_usd,
             system_prompt=spec.system,
             tools=list(spec.policy.tools),
@@ -106,6 +110,7 @@ class Callbacks:
             begun.pop("output_tokens", None)  # comes whole at the end
             self._usage.update(begun)
         elif event.get("type") == "message_delta":  # its number of output tokens is the whole reply's
+            self.stop_reason = event.get("delta", {}).get("stop_reason") or ""
             self._usage["output_tokens"] += _numbers(event.get("usage")).get("output_tokens", 0)
 
     def _on_signal(self, name: str, payload: str) -> None:
@@ -152,6 +157,7 @@ class Callbacks:
         finally:
             self.waiting -= 1
         if isinstance(answers, Unanswered):
+            self.unanswered = self.unanswered or answers.final
             return PermissionResultDeny(message=answers.reason, interrupt=answers.final)
         told = {answer.question: answer.text for answer in answers}
         return PermissionResultAllow(updated_input={**arguments, "answers": told})

@@ -70,6 +70,7 @@ class SessionSpec:
     max_cost_usd: float | None = None
     environment: Mapping[str, str] = field(default_factory=dict)
     launcher: Path
+    max_turns: int = _USUAL.max_turns
     idle_limit_s: float = _USUAL.idle_s
     connect_limit_s: float = _USUAL.connect_s
 

@@ -72,6 +72,7 @@ class Platform:
             cost_before_usd=cost_before_usd,
             environment=environment,
             launcher=self.launcher,
+            max_turns=self.settings.limits.max_turns,
             idle_limit_s=self.settings.limits.idle_s,
             connect_limit_s=self.settings.limits.connect_s,
         )

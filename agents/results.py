@@ -19,6 +19,7 @@ _BY_TERMINAL_REASON = {
     "prompt_too_long": CallEnd.API_ERROR,
     "structured_output_retry_exhausted": CallEnd.UNUSABLE,
 }
+_ABORTED = {reason for reason, end in _BY_TERMINAL_REASON.items() if end is CallEnd.INTERRUPTED}
 _BY_SUBTYPE = {
     "error_max_turns": CallEnd.MAX_TURNS,
     "error_max_budget_usd": CallEnd.BUDGET,
@@ -47,6 +48,8 @@ def detail_of(result: "ResultMessage") -> str:
     """What the CLI says about it, for people; empty where the exchange was completed."""
     if end_of(result) is CallEnd.COMPLETED:
         return ""
+    if result.terminal_reason in _ABORTED:  # what it says then is of no use to anybody
+        return "Claude Code was interrupted in the middle of its turn"
     said = [result.result or "", *(result.errors or [])]
     status = f"status {result.api_error_status}" if result.api_error_status else ""
     parts = [part.strip() for part in (*said, status) if part and part.strip()]

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 INTERRUPT_LIMIT_S = 5.0
 CLOSE_LIMIT_S = 20.0  # the SDK's own ladder: end of input, SIGTERM, SIGKILL, five seconds each
 STDERR_LINES_KEPT = 20
+_CUT_SHORT = "max_tokens"
 
 log = structlog.get_logger(__name__)
 
@@ -236,8 +237,13 @@ class _Actor:
         # The CLI counts a conversation's cost on, but from nothing after a process that was killed.
         cost = total - self._cost_seen if total >= self._cost_seen else total
         self._cost_seen = total
+        end = end_of(result)
+        if end is CallEnd.INTERRUPTED and self._callbacks.unanswered:
+            end = CallEnd.UNANSWERED
+        if end is CallEnd.API_ERROR and self._callbacks.stop_reason == _CUT_SHORT:
+            end = CallEnd.TRUNCATED  # reported like an API that failed
         return Exchange(
-            end=end_of(result),
+            end=end,
             detail=detail_of(result),
             text=result.result or self._callbacks.text,
             api_status=result.api_error_status,

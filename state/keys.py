@@ -159,6 +159,7 @@ _ROWS = (
     _model(Role.WORKER, "builds"),
     _model(Role.REVIEWER, "reviews"),
     _model(Role.DEVELOPER, "answers questions"),
+    Key("limits.max_turns", _whole(1), _LIMITS.max_turns, "replies of the model in one exchange"),
     _limit("idle_s", "of silence after which a session is ended"),
     _limit("connect_s", "that Claude Code has to start"),
     _limit("question_s", "for the answers to one call with questions"),

@@ -170,6 +170,7 @@ class CallEnd(StrEnum):
     MAX_TURNS = "max turns"
     BUDGET = "budget"
     INTERRUPTED = "interrupted"
+    UNANSWERED = "question unanswered"
     API_ERROR = "api error"
     REFUSED = "refused"
     TRUNCATED = "truncated"

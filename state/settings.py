@@ -74,6 +74,7 @@ class Limits:
     """What a run may use up before it stops; times in seconds. `run_s` None: no limit of time."""
 
     max_iterations: int = 50  # per task
+    max_turns: int = 250  # replies of the model in one exchange: an agent that only calls tools ends here
     idle_s: float = 300.0  # silence of a session's stream beyond this ends its process group
     connect_s: float = 60.0  # for Claude Code to answer at its start
     question_s: float = 60.0  # one AskUserQuestion call, all its questions together (seed 004)

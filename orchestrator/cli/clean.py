@@ -114,7 +114,7 @@ async def _clean_if_over(
 
 async def _clean_one(state: "StateFolder", candidate: "Candidate", force: bool, again: str) -> "RunCleaned":
     from orchestrator.cli.cleanable import Standing
-    from orchestrator.git.cleaning import remove_holdings, remove_worktree_root
+    from orchestrator.git.cleaning import remove_holdings, remove_worktree_root, what_would_stay
     from orchestrator.views.cleaned import RunCleaned
     from state.errors import GitError, RunActiveError
 
@@ -132,7 +132,10 @@ async def _clean_one(state: "StateFolder", candidate: "Candidate", force: bool, 
     removable, refused = False, ""
     with candidate.held():
         try:
-            cleaned = await remove_holdings(candidate.repository, run_id, await candidate.look(), force=force)
+            holdings = await candidate.look()
+            if standing is Standing.RESUMABLE:  # half of it would be worth nothing
+                cleaned = what_would_stay(holdings, force=force)
+            cleaned = cleaned or await remove_holdings(candidate.repository, run_id, holdings, force=force)
             left = [one for one in cleaned if not one.removed]
             if candidate.worktrees and not left:
                 remove_worktree_root(candidate.worktrees)

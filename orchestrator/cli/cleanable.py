@@ -66,13 +66,17 @@ class Candidate:
         if self.folder is None:
             yield
             return
+        lock = FileLock(self.folder / _LOCK)
         try:
-            with FileLock(self.folder / _LOCK).acquire(timeout=_GLANCE_S):
-                yield
-        except Timeout:
+            lock.acquire(timeout=_GLANCE_S)
+        except (Timeout, FileNotFoundError):  # at work, or removed by another clean since it was found
             raise RunActiveError(
                 f"run {self.run_id} is being worked on by another sq process; stop that first"
             ) from None
+        try:
+            yield
+        finally:
+            lock.release()
 
 
 async def candidates_of(state: StateFolder, here: Path | None) -> list[Candidate]:

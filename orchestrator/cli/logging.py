@@ -1,11 +1,13 @@
 """Logs for people, as JSON Lines in the run's folder; the events are the record."""
 
+import logging
 from collections.abc import Iterator, MutableMapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import structlog
+from structlog.typing import Processor
 
 from state.secrets import Redact
 
@@ -30,7 +32,32 @@ def log_to(file: Path, *, redact: Redact) -> Iterator[None]:
             logger_factory=structlog.WriteLoggerFactory(file=target),
             cache_logger_on_first_use=False,
         )
-        try:
-            yield
-        finally:
-            structlog.reset_defaults()
+        with _foreign_lines(target, redacted):
+            try:
+                yield
+            finally:
+                structlog.reset_defaults()
+
+
+@contextmanager
+def _foreign_lines(target: TextIO, redacted: Processor) -> Iterator[None]:
+    """What libraries log goes to the same file: on the terminal it would stand between the run's lines."""
+    handler = logging.StreamHandler(target)
+    handler.setFormatter(
+        structlog.stdlib.ProcessorFormatter(
+            processors=[
+                structlog.stdlib.ProcessorFormatter.remove_processors_meta,
+                structlog.processors.add_log_level,
+                structlog.processors.TimeStamper(fmt="iso", utc=True),
+                structlog.processors.format_exc_info,
+                redacted,
+                structlog.processors.JSONRenderer(),
+            ]
+        )
+    )
+    root = logging.getLogger()
+    root.addHandler(handler)
+    try:
+        yield
+    finally:
+        root.removeHandler(handler)

@@ -39,6 +39,15 @@ def rescue_ref(run_id: str, holding: Holding) -> str:
     return f"refs/sq-rescue/{run_id}/{name}"
 
 
+def what_would_stay(holdings: Sequence[Holding], *, force: bool) -> list[Cleaned]:
+    """What `remove_holdings` would keep whatever happens, as it would say it."""
+    return [
+        Cleaned(holding=one, removed=False, problem=one.blocked or one.unmerged)
+        for one in holdings
+        if one.blocked or (one.unmerged and not force)
+    ]
+
+
 async def remove_holdings(
     repository: Path | None, run_id: str, holdings: Sequence[Holding], *, force: bool
 ) -> list[Cleaned]:
@@ -51,11 +60,9 @@ async def remove_holdings(
         force: remove unmerged work too, once a rescue ref keeps it.
     """
     rescued: dict[str, str] = {}
-    kept: dict[str, str] = {}
+    kept = {one.holding.name: one.problem for one in what_would_stay(holdings, force=force)}
     for one in holdings:
-        if one.blocked or (one.unmerged and not force):
-            kept[one.name] = one.blocked or one.unmerged
-        elif one.unmerged and repository:
+        if one.name not in kept and one.unmerged and repository:
             try:
                 rescued[one.name] = await _rescue(repository, run_id, one)
             except GitError as error:

@@ -53,8 +53,8 @@ def may_pass(tried: Tried) -> bool:
     match tried.end:
         case CallEnd.API_ERROR:
             return tried.api_status is None or tried.api_status in _TEMPORARY
-        case CallEnd.DIED | CallEnd.NOT_STARTED | CallEnd.SILENT:
-            return True
+        case CallEnd.DIED | CallEnd.NOT_STARTED | CallEnd.SILENT | CallEnd.INTERRUPTED:
+            return True  # interrupted from outside: where sq itself stops a call, nobody asks
         case _:
             return False
 

@@ -119,7 +119,8 @@ class Worktrees:
             if view.delivered or not view.head_tree:
                 await remove_branch(self._repository, self._branch, merged_into=view.head_commit)
             worktrees = Path(self.started.worktrees)
-            if worktrees.is_dir() and not any(worktrees.iterdir()):
-                worktrees.rmdir()
+            for folder in (worktrees, worktrees.parent):  # the run's, and that of all runs of the repository
+                if folder.is_dir() and not any(folder.iterdir()):
+                    folder.rmdir()
         except (GitError, OSError) as error:  # what could not be removed is left, never the work
             log.warning("worktree.remove.failed", error=str(error))

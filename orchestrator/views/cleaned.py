@@ -48,7 +48,9 @@ def _lines(run: RunCleaned) -> Iterator[str]:
     elif run.refused:
         yield f"run {run.run_id} is not removed: {run.refused}"
     else:
-        yield f"run {run.run_id}: {'not everything could be removed' if run.is_refused else 'removed'}"
+        some = any(one.removed for one in run.cleaned)
+        part = "not everything could be removed" if some else "nothing was removed"
+        yield f"run {run.run_id}: {part if run.is_refused else 'removed'}"
     if run.note:
         yield f"    {run.note}"
     for one in run.cleaned:

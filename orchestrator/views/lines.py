@@ -11,10 +11,11 @@ from state import events as e
 from state.journal import Stored
 from state.outcome import MEANINGS
 from state.records import CallEnd, CommandRun, Message, MessageKind, ReviewIssue, Role, Task
-from state.view import RunView
+from state.view import RunView, Stage
 
 _SUBJECTS = {"": "the whole", "plan": "the plan", "analysis": "the analysis"}
 _MINUTE_S = 60
+_FEEDBACK_SHOWN = 6  # lines of what a gate says; the journal has all
 REHEARSAL = "The model is a script: this is a rehearsal."
 _SHORT = 100
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")  # all but tab and the end of a line
@@ -52,14 +53,19 @@ def where_lines(view: RunView) -> list[str]:
     """Where the work of a run can be found now."""
     if not view.started:
         return []
+    where = []
     if view.delivered:
-        return [f"where the work is: branch {view.delivered.branch} of {view.started.repository}"]
-    if view.left:
-        return [f"where the work is: the checkout {view.started.repository}, uncommitted"]
-    if view.kept and view.head_tree:
-        return [f"where the work is: branch {view.kept.branch} of {view.started.repository}"]
-    left = [task.worktree for task in view.tasks.values() if task.worktree and Path(task.worktree).exists()]
-    return [f"unfinished work is in {folder}" for folder in left]
+        where.append(f"where the work is: branch {view.delivered.branch} of {view.started.repository}")
+    elif view.left:
+        where.append(f"where the work is: the checkout {view.started.repository}, uncommitted")
+    elif view.kept and view.head_tree:
+        where.append(f"where the work is: branch {view.kept.branch} of {view.started.repository}")
+    unfinished = [
+        f"unfinished work of {id_} is in {task.worktree}"
+        for id_, task in view.tasks.items()
+        if task.worktree and task.stage is not Stage.MERGED and Path(task.worktree).exists()
+    ]
+    return where + unfinished
 
 
 def cost_line(view: RunView) -> str:
@@ -215,7 +221,12 @@ def _verified(_view: RunView, event: e.VerificationFinished) -> list[str]:
 
 
 def _completion_refused(_view: RunView, event: e.CompletionRefused) -> list[str]:
-    return [f"{event.task_id}: completion not accepted: {short(event.feedback, 200)}"]
+    lines = [line for line in event.feedback.splitlines() if line.strip()]
+    shown = [f"    {short(line)}" for line in lines[1:] if not line.startswith("```")]
+    return [
+        f"{event.task_id}: completion not accepted: {short(event.feedback, 200)}",
+        *shown[:_FEEDBACK_SHOWN],
+    ]
 
 
 def _committed(_view: RunView, event: e.TaskCommitted) -> list[str]:

@@ -192,6 +192,22 @@ def test_a_run_that_could_be_resumed_is_removed_where_it_is_named_and_that_is_to
     assert not runs.folder().exists()
 
 
+async def test_of_a_run_that_could_be_resumed_nothing_is_removed_while_work_of_it_is_nowhere_else(
+    shown, runs
+):
+    folder = await runs.worktree()
+    other = await runs.worktree("b")
+    (folder / "half.py").write_text("def half(")
+    runs.journal(RunInterrupted(by="SIGINT"))
+    ok, said = shown("--run", RUN)
+    assert not ok
+    assert [one["holding"]["name"] for one in said[RUN]["cleaned"]] == [str(folder)]
+    assert said[RUN]["next_command"] == f"sq clean --run {RUN} --force"
+    assert (other.exists(), runs.folder().exists()) == (True, True)
+    assert shown("--run", RUN, "--force")[1][RUN]["note"]
+    assert (other.exists(), runs.folder().exists()) == (False, False)
+
+
 def test_a_run_that_is_being_worked_on_is_refused_and_left_aside_by_all(sq, shown, runs):
     runs.journal()
     runs.journal(COMPLETE, run=OTHER)

@@ -83,6 +83,24 @@ def test_a_run_from_the_command_line_shows_plain_lines_and_exits_with_its_outcom
     assert "\x1b[" not in done.stdout
 
 
+def test_verbose_shows_every_event_and_quiet_the_end_alone(repository: Path, arguments: list[str]) -> None:
+    (repository / "sq.toml").write_text("[efforts.medium]\nreview_plan = false\n")
+    loud = sq(repository, *arguments, "--verbose")
+    assert loud.returncode == 0
+    assert "VerificationStarted" in loud.stdout
+    run = re.search(r"run (\d{8}-\d{6}-\w+)", loud.stdout)
+    assert run
+    again = sq(repository, "resume", run[1], "-q")
+    assert again.stdout.startswith("complete (exit code 0)")
+    assert "RunEnded" in sq(repository, "resume", run[1], "-v").stdout or "complete" in again.stdout
+    (repository / "notes.txt").unlink()
+    subprocess.run(["git", "-C", str(repository), "commit", "-qam", "again"], check=True)
+    quiet = sq(repository, *arguments, "-q")
+    assert quiet.returncode == 0
+    assert quiet.stdout.startswith("complete (exit code 0)")
+    assert "worker" not in quiet.stdout
+
+
 def test_json_writes_each_event_as_a_line_and_nothing_else_on_stdout(
     repository: Path, arguments: list[str]
 ) -> None:

@@ -1,0 +1,45 @@
+"""A sample of the matrix of `python -m benchmarks.faults`: each fault and each point is in it."""
+
+from pathlib import Path
+
+import pytest
+
+from benchmarks.fault_cells import FAULTS, FOR_GOOD, ONCE, POINTS, run_cell
+
+# fault, point, how often: what has to become of it
+SAMPLE = {
+    ("400", "plan", FOR_GOOD): "failed",
+    ("401", "question", ONCE): "failed",
+    ("403", "review", FOR_GOOD): "failed",
+    ("429 with retry-after", "plan", ONCE): "complete",
+    ("500", "review", ONCE): "complete",
+    ("529", "build", FOR_GOOD): "failed",
+    ("refused connection", "build", ONCE): "complete",
+    ("cut stream", "plan", ONCE): "complete",
+    ("cut inside a tool call", "build", ONCE): "complete",
+    ("hang before headers", "question", FOR_GOOD): "failed",
+    ("hang after headers", "build", ONCE): "complete",
+    ("malformed JSON", "question", ONCE): "complete",
+    ("empty reply", "review", FOR_GOOD): "unverified",
+    ("refusal", "build", FOR_GOOD): "failed",
+    ("max tokens", "plan", FOR_GOOD): "failed",
+    ("unknown tool", "build", FOR_GOOD): "limit",
+    ("CLI killed", "question", ONCE): "complete",
+    ("CLI exits silently", "review", ONCE): "complete",
+}
+
+
+def test_each_fault_and_each_point_is_in_the_sample() -> None:
+    assert {fault for fault, _, _ in SAMPLE} == set(FAULTS)
+    assert {point for _, point, _ in SAMPLE} == set(POINTS)
+
+
+@pytest.mark.parametrize("cell", SAMPLE, ids=", ".join)
+def test_a_fault_ends_in_success_after_recovery_or_in_a_named_outcome(
+    cell: tuple[str, str, str], tmp_path: Path
+) -> None:
+    became = run_cell(*cell, tmp_path / "cell")
+    assert became.wrong == ""
+    assert became.outcome == SAMPLE[cell]
+    assert became.recovered == (became.outcome == "complete")
+    assert became.cause or became.recovered

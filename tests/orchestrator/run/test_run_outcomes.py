@@ -1,0 +1,105 @@
+"""Every outcome is reached by a run, and of several the one that counts."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+from scripted import Rehearse, completes, finds, issue, plans, signals, whole_run, writes
+
+from state.outcome import Outcome
+
+STUCK = [signals("task_stuck", reason="no way")]
+FAILED = [{**writes("a.txt", "x"), "misbehave": {"status": 400}}]
+SILENT = [{"text": "Fine."}, {"text": "Really."}]
+DONE = {"done": "", "test_status": "", "next_step": "", "blockers": []}
+LIMIT = [
+    writes("a.txt", "1"),
+    signals("iteration_done", **DONE),
+    writes("a.txt", "2"),
+    signals("iteration_done", **DONE),
+]
+REVIEWED = {"reviewer/unverified/1": SILENT}
+WORK = [writes("u.txt", "x"), completes()]
+TASKS = {"stuck": STUCK, "failed": FAILED, "unverified": WORK, "limit": LIMIT}
+
+COMBINATIONS = {
+    ("stuck", "unverified"): Outcome.STUCK,
+    ("limit", "stuck", "unverified"): Outcome.LIMIT,
+    ("failed", "limit", "stuck", "unverified"): Outcome.FAILED,
+}
+
+
+def lanes_with(*kinds: str) -> Mapping[str, Any]:
+    """A plan with these tasks, independent of each other, and one that goes well."""
+    return whole_run(
+        **{
+            "planner/plan/1": [plans(*kinds, "notes")],
+            **{f"worker/{kind}/1": TASKS[kind] for kind in kinds},
+            **REVIEWED,
+        }
+    )
+
+
+@pytest.mark.parametrize("kinds", COMBINATIONS, ids="+".join)
+def test_of_several_outcomes_the_first_of_the_order_counts_and_all_causes_are_told(
+    rehearse: Rehearse, kinds: tuple[str, ...]
+) -> None:
+    done = rehearse(lanes_with(*kinds), verify=("true",), settings={"max_iterations": "2"})
+    assert done.outcome is COMBINATIONS[kinds]
+    assert all(f"task {kind}" in done.output for kind in kinds)
+    assert done.view.tasks["notes"].merged_commit
+
+
+@pytest.mark.parametrize(
+    ("kinds", "outcome", "code"),
+    [
+        ((), Outcome.COMPLETE, 0),
+        (("failed",), Outcome.FAILED, 1),
+        (("stuck",), Outcome.STUCK, 3),
+        (("limit",), Outcome.LIMIT, 4),
+        (("unverified",), Outcome.UNVERIFIED, 5),
+    ],
+    ids=["complete", "failed", "stuck", "limit", "unverified"],
+)
+def test_a_run_ends_with_the_code_of_its_outcome(
+    rehearse: Rehearse, kinds: tuple[str, ...], outcome: Outcome, code: int
+) -> None:
+    done = rehearse(lanes_with(*kinds), verify=("true",), settings={"max_iterations": "2"})
+    assert (done.outcome, done.outcome.exit_code) == (outcome, code)
+    assert f"{outcome} (exit code {code})" in done.output
+
+
+def test_editing_the_same_uncommitted_file_again_is_progress(rehearse: Rehearse) -> None:
+    """Progress is measured on content: `git status` would look the same after each of these."""
+    worker = [
+        reply
+        for number in range(7)
+        for reply in (writes("notes.txt", f"{number}\n"), signals("iteration_done", **DONE))
+    ]
+    done = rehearse(whole_run(**{"worker/notes/1": [*worker, completes()]}), verify=("true",), effort="max")
+    assert done.outcome is Outcome.COMPLETE
+
+
+def test_iterations_that_end_with_the_same_error_are_stuck_although_the_files_change(
+    rehearse: Rehearse,
+) -> None:
+    def tries(number: int) -> list[dict[str, Any]]:
+        command = f"echo {number} > notes.txt; echo 'line {number}: no such module' >&2; exit 1"
+        bash = {"tools": [{"name": "Bash", "input": {"command": command}}]}
+        return [bash, signals("iteration_done", **DONE)]
+
+    worker = [reply for number in range(6) for reply in tries(number)]
+    done = rehearse(whole_run(**{"worker/notes/1": worker}), verify=("true",))
+    assert done.outcome is Outcome.STUCK
+    assert "ended with the same error" in done.view.tasks["notes"].reason
+    assert done.view.tasks["notes"].iteration == 4
+
+
+def test_a_plan_that_asks_for_more_than_revisions_allow_is_stuck(rehearse: Rehearse) -> None:
+    finding = finds(issue("notes.txt", 1, "wrong", "right"))
+    again = {
+        f"worker/notes/{number}": [writes("notes.txt", f"{number}"), completes()] for number in (1, 2, 3)
+    }
+    done = rehearse(whole_run(**{**again, "reviewer/notes/*": [finding]}), verify=("true",), effort="low")
+    assert done.outcome is Outcome.STUCK
+    assert "2 revisions are used up" in done.output

@@ -1,0 +1,162 @@
+"""Each setting has the effect that it promises, in a run."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from scripted import Rehearse, completes, passes, says, signals, whole_run, writes
+from scripted import call as tool
+
+from state import events as e
+from state.outcome import Outcome
+from state.presets import models
+
+QUICK = {"retries.first_wait_s": "0.01", "retries.longest_wait_s": "0.02", "retries.tries": "2"}
+QUESTION = {
+    "question": "Which colour?",
+    "header": "Colour",
+    "multiSelect": False,
+    "options": [{"label": "red", "description": ""}, {"label": "blue", "description": ""}],
+}
+ANSWER = {
+    "structured": {
+        "answers": [
+            {
+                "question": "Which colour?",
+                "labels": ["red"],
+                "free_text": "",
+                "reason": "",
+                "reversible": True,
+            }
+        ]
+    }
+}
+ASKS = says(tool("AskUserQuestion", questions=[QUESTION]))
+Shell = Callable[..., str]
+
+
+def test_without_merge_the_work_stays_on_sqs_branch_and_the_run_says_how_to_take_it(
+    rehearse: Rehearse, repository: Path, shell: Shell
+) -> None:
+    head = shell(repository, "git", "rev-parse", "main")
+    done = rehearse(whole_run(), verify=("true",), settings={"merge": False})
+    assert done.outcome is Outcome.COMPLETE
+    assert shell(repository, "git", "rev-parse", "main") == head
+    (kept,) = done.of(e.WorkKept)
+    assert f"git merge {kept.branch}" in done.output
+    assert shell(repository, "git", "show", f"{kept.branch}:notes.txt") == "A line."
+
+
+@pytest.mark.parametrize("role", ["planner", "worker", "reviewer", "developer"])
+def test_each_role_is_asked_with_the_model_that_was_chosen_for_it(rehearse: Rehearse, role: str) -> None:
+    chosen = {"planner": "opus", "worker": "haiku", "reviewer": "haiku", "developer": "opus"}[role]
+    expected = {"expect": {"model": models()[chosen].id}}
+    lanes = whole_run(
+        **{
+            "worker/notes/1": [ASKS, writes("notes.txt", "A line.\n"), completes()],
+            "developer/notes/1": [ANSWER],
+        }
+    )
+    lanes = {
+        lane: [{**reply, **expected} for reply in replies] if lane.startswith(role) else replies
+        for lane, replies in lanes.items()
+    }
+    done = rehearse(lanes, verify=("true",), settings={f"models.{role}": chosen})
+    assert done.outcome is Outcome.COMPLETE
+
+
+def test_a_model_without_a_price_runs_where_no_budget_holds(rehearse: Rehearse) -> None:
+    lanes = whole_run(
+        **{"planner/plan/1": [{**whole_run()["planner/plan/1"][0], "expect": {"model": "my-own"}}]}
+    )
+    done = rehearse(lanes, verify=("true",), settings={"models.planner": "my-own", "budget": "none"})
+    assert done.outcome is Outcome.COMPLETE
+
+
+def test_a_claude_code_that_does_not_answer_in_time_is_named(rehearse: Rehearse) -> None:
+    done = rehearse(whole_run(), verify=("true",), settings={**QUICK, "limits.connect_s": "0.01"})
+    assert done.outcome is Outcome.FAILED
+    assert "did not answer within" in done.output
+
+
+def test_a_question_has_its_time(rehearse: Rehearse) -> None:
+    hanging = {**ANSWER, "misbehave": {"hang": "before-headers"}}
+    lanes = whole_run(**{"worker/notes/1": [ASKS], "developer/notes/1": [hanging]})
+    done = rehearse(lanes, verify=("true",), settings={**QUICK, "limits.question_s": "1"})
+    assert done.outcome is Outcome.FAILED
+    assert "no answer within 1 s" in done.output
+    assert done.of(e.CallRetried) == []
+
+
+def test_a_verification_command_has_its_time(rehearse: Rehearse) -> None:
+    done = rehearse(whole_run(), verify=("sleep 30",), settings={"limits.verify_s": "0.5"})
+    assert done.outcome is Outcome.UNVERIFIED
+    assert "did not end within 0.5 s" in done.output
+
+
+def test_an_agent_that_only_ever_calls_tools_ends_at_its_limit_of_turns(rehearse: Rehearse) -> None:
+    looks = [says(tool("Glob", pattern="*")) for _ in range(12)]
+    done = rehearse(
+        whole_run(**{"worker/notes/1": looks}), verify=("true",), settings={"limits.max_turns": "5"}
+    )
+    assert done.outcome is Outcome.LIMIT
+    assert "max turns" in done.view.tasks["notes"].reason
+    assert sum(line.lane == "worker/notes/1" for line in done.ledger) <= 6
+
+
+def test_no_wait_is_longer_than_the_longest(rehearse: Rehearse) -> None:
+    failing = {**passes(), "misbehave": {"status": 500}}
+    settings = {"retries.tries": "5", "retries.first_wait_s": "0.1", "retries.longest_wait_s": "0.15"}
+    done = rehearse(whole_run(**{"reviewer/notes/*": [failing]}), verify=("true",), settings=settings)
+    waits = [one.wait_s for one in done.of(e.CallRetried)]
+    assert len(waits) == 5
+    assert max(waits) <= 0.15
+
+
+def test_paths_that_the_user_protects_are_refused_and_a_change_of_them_is_no_completion(
+    rehearse: Rehearse, repository: Path
+) -> None:
+    worker = [
+        writes("tests/test_all.py", "assert True\n"),
+        says(tool("Bash", command="mkdir -p tests && echo x > tests/test_all.py")),
+        writes("notes.txt", "A line.\n"),
+        completes(),
+        {**says(tool("Bash", command="rm -r tests")), "expect": {"prompt_contains": ["tests/test_all.py"]}},
+        completes(),
+    ]
+    done = rehearse(
+        whole_run(**{"worker/notes/1": worker}), verify=("true",), settings={"policy.protected": ["tests/*"]}
+    )
+    assert done.outcome is Outcome.COMPLETE
+    assert [one.tool for one in done.of(e.ActionRefused)] == ["Write"]
+    assert not (repository / "tests").exists()
+
+
+@pytest.mark.parametrize("allowed", [True, False])
+def test_a_rule_that_the_user_allows_does_not_hold(rehearse: Rehearse, allowed: bool) -> None:
+    worker = [says(tool("Bash", command="git tag looked-at")), writes("notes.txt", "A line.\n"), completes()]
+    settings: dict[str, Any] = {"policy.allowed": ["git-state"]} if allowed else {}
+    done = rehearse(whole_run(**{"worker/notes/1": worker}), verify=("true",), settings=settings)
+    assert done.outcome is Outcome.COMPLETE
+    assert bool(done.of(e.ActionRefused)) is not allowed
+
+
+def test_a_preset_of_the_users_own_is_what_the_run_keeps_to(rehearse: Rehearse, repository: Path) -> None:
+    (repository / "sq.toml").write_text(
+        '[efforts.mine]\nlike = "low"\nreview_plan = false\nstuck_threshold = 2\n'
+    )
+    still = {"done": "", "test_status": "", "next_step": "", "blockers": []}
+    lanes = whole_run(**{"worker/notes/1": [signals("iteration_done", **still) for _ in range(4)]})
+    done = rehearse(lanes, effort="mine", plan_review=True, verify=("true",))
+    assert done.outcome is Outcome.STUCK
+    assert "for 2 iterations" in done.view.tasks["notes"].reason
+
+
+def test_a_reset_time_beyond_the_furthest_is_not_waited_for(rehearse: Rehearse) -> None:
+    limited = {**ANSWER, "misbehave": {"status": 429, "retry_after": 3}}
+    lanes = whole_run(**{"worker/notes/1": [ASKS], "developer/notes/1": [limited]})
+    settings = {**QUICK, "retries.longest_reset_s": "2"}
+    done = rehearse(lanes, verify=("true",), settings=settings)
+    assert done.outcome is Outcome.FAILED
+    assert done.of(e.CallRetried) == []
