@@ -10,14 +10,20 @@ from typing import TYPE_CHECKING, Any
 
 from agents.exchange import Listener, SessionSpec, Unanswered
 from agents.messages import messages_of
+from agents.permissions import READ_TOOLS, SIGNAL_PREFIX
 from agents.results import reset_named_in, usage_of
-from agents.signals import signal_server
+from agents.signals import SUBMIT_IMPLEMENTATION_PLAN, TASK_STUCK, signal_server
 from state.records import MessageKind, Usage
 
 if TYPE_CHECKING:
     from claude_agent_sdk import ClaudeAgentOptions, PermissionResult, ToolPermissionContext
 
 QUESTION_TOOL = "AskUserQuestion"
+_WHILE_PLANNING = {
+    *READ_TOOLS,
+    QUESTION_TOOL,
+    *(f"{SIGNAL_PREFIX}{name}" for name in (SUBMIT_IMPLEMENTATION_PLAN, TASK_STUCK)),
+}
 # An Edit of a big file carries it whole in one line; the SDK's default of 1 MiB ends the session.
 MAX_LINE_BYTES = 64 * 2**20
 
@@ -26,7 +32,8 @@ class Callbacks:
     """The callbacks of one session.
 
     `failure` is the first error that a listener raised; `on_failure` is called then. `waiting` counts the
-    callbacks under way: their time is not the session's silence. `unanswered`: a question ended the exchange.
+    callbacks under way: their time is not the session's silence. `unanswered`: a question ended the exchange;
+    `planning`: nothing but reading, asking and handing over a plan is let through.
 
     Of the exchange under way (`begin`): `text` is the newest words of the agent, `usage` the tokens of all
     replies seen, `stop_reason` why the last reply ended, `resets_at` when a limit that the API reports ends
@@ -37,6 +44,7 @@ class Callbacks:
         self._spec = spec
         self._listener = listener
         self._on_failure = on_failure
+        self.planning = False
         self.failure: Exception | None = None
         self.waiting = 0
         self.unanswered = False
@@ -120,8 +128,13 @@ class Callbacks:
             self._fail(error)
             raise
 
+    def _judge(self, tool: str, arguments: dict[str, Any]) -> str | None:
+        if self.planning and tool not in _WHILE_PLANNING:
+            return f"{tool} has to wait: first hand over your plan with {SUBMIT_IMPLEMENTATION_PLAN}"
+        return self._spec.policy.judge(tool, arguments)
+
     async def _before_tool(self, event: Any, _tool_use_id: str | None, _context: object) -> Any:  # noqa: ANN401
-        refusal = self._spec.policy.judge(event["tool_name"], event["tool_input"])
+        refusal = self._judge(event["tool_name"], event["tool_input"])
         if refusal is None:
             return {}
         try:
@@ -142,7 +155,7 @@ class Callbacks:
     ) -> "PermissionResult":
         from claude_agent_sdk import PermissionResultAllow, PermissionResultDeny
 
-        if refusal := self._spec.policy.judge(tool, arguments):
+        if refusal := self._judge(tool, arguments):
             return PermissionResultDeny(message=refusal)
         if tool != QUESTION_TOOL:
             return PermissionResultAllow()

@@ -1,4 +1,8 @@
-"""The Developer: answers a Worker's questions with a model that has the context. It answers, nothing else."""
+"""The Developer: answers a Worker's questions with a model that has the context, and guides at checkpoints.
+
+It answers; it judges no completion and drives no work (one prompt for all of that answered "complete" to open
+questions elsewhere).
+"""
 
 from collections.abc import Sequence
 from typing import Any
@@ -6,28 +10,40 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 import prompts
-from agents.ask import Ask
+from agents.ask import MAX_ANSWER_TOKENS, Ask
 from agents.connection import Lane
 from agents.platform import Platform
-from state.records import Answer, Message, Question, QuestionOption, Role, Task
+from state.records import Answer, Basis, Confidence, Message, Question, QuestionOption, Role, Task
+from state.settings import Model
 
-CONTEXT_WINDOW = 10  # newest messages of the Worker's session that the Developer sees (seed 004, FR-004)
+_CHARACTERS_PER_TOKEN = 3  # on the safe side
+_LEAST_SHOWN = 500  # characters of a message that is cut because nothing more fits
 
 
-class _Answer(BaseModel):
+class _Strict(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
+
+class _Answer(_Strict):
     question: str = Field(description="The question's text, as it was asked.")
     labels: list[str] = Field(description="Chosen labels, exactly as written; empty where none fits.")
     free_text: str = Field(description="The answer in words, where labels is empty; else an empty string.")
     reason: str = Field(description="Why, in one sentence.")
+    basis: Basis = Field(
+        default=Basis.JUDGEMENT,
+        description="What decides it: the spec, the code, the session so far, or your judgement.",
+    )
+    evidence: str = Field(default="", description="The words of the basis that say so, quoted or named.")
     reversible: bool = Field(description="Whether the decision is easy to undo.")
+    confidence: Confidence = Field(default=Confidence.MEDIUM, description="How sure you are.")
 
 
-class _Answers(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
+class _Answers(_Strict):
     answers: list[_Answer]
+
+
+class _Guidance(_Strict):
+    guidance: str = Field(description="One piece of guidance for the Worker; empty where none is needed.")
 
 
 def system_prompt() -> str:
@@ -69,20 +85,89 @@ def developer_ask(
     task: Task,
     attempt: int,
     history: Sequence[Message],
-    problem: str,
+    rejected: Sequence[Answer] = (),
+    problem: str = "",
     deadline_s: float,
 ) -> Ask:
-    """The call that asks for one answer per question. `problem`: why the last answer could not be used."""
+    """The call that asks for one answer per question.
+
+    Args:
+        platform: reaches the model.
+        questions: what the Worker asks.
+        spec: the whole of it.
+        task: the Worker's.
+        attempt: at that task.
+        history: of the Worker's session, oldest first; its beginning is cut where it does not fit the model.
+        rejected: answers that the Worker did not accept, for it asks the same again.
+        problem: why the last reply could not be used.
+        deadline_s: for all tries together.
+    """
+    model = platform.models[Role.DEVELOPER]
+    facts = {"questions": questions, "spec": spec, "task": task, "problem": problem, "rejected": rejected}
+    without = prompts.render("developer_answer", history=(), **facts)
+    fitting = fitted(history, room_of(model) - len(without))
     return Ask(
         lane=Lane(role=Role.DEVELOPER, task=task.id, attempt=attempt),
-        model=platform.models[Role.DEVELOPER],
+        model=model,
         system=system_prompt(),
-        prompt=prompts.render(
-            "developer_answer", questions=questions, spec=spec, task=task, history=history, problem=problem
-        ),
+        prompt=prompts.render("developer_answer", history=fitting, **facts),
         schema=_strict(_Answers.model_json_schema()),
         deadline_s=deadline_s,
     )
+
+
+def guidance_ask(
+    platform: Platform,
+    *,
+    spec: str,
+    task: Task,
+    attempt: int,
+    changes: str,
+    history: Sequence[Message],
+    deadline_s: float,
+) -> Ask:
+    """The call that asks for one piece of guidance at a checkpoint. `changes`: the work so far as a diff."""
+    model = platform.models[Role.DEVELOPER]
+    facts = {"spec": spec, "task": task, "changes": changes}
+    without = prompts.render("developer_guidance", history=(), **facts)
+    fitting = fitted(history, room_of(model) - len(without))
+    return Ask(
+        lane=Lane(role=Role.DEVELOPER, task=task.id, attempt=attempt),
+        model=model,
+        system=system_prompt(),
+        prompt=prompts.render("developer_guidance", history=fitting, **facts),
+        schema=_strict(_Guidance.model_json_schema()),
+        deadline_s=deadline_s,
+    )
+
+
+def room_of(model: Model) -> int:
+    """The characters that a prompt for this model may have, its answer and some slack taken off."""
+    return max(0, model.context * 9 // 10 - MAX_ANSWER_TOKENS) * _CHARACTERS_PER_TOKEN
+
+
+def fitted(history: Sequence[Message], room: int) -> list[Message]:
+    """The newest messages that fit into `room` characters, whole; the last one that fits in part is cut."""
+    kept: list[Message] = []
+    for message in reversed(history):
+        if len(message.text) > room:
+            if room >= _LEAST_SHOWN:
+                text = f"[the beginning is left out] …{message.text[-room:]}"
+                kept.append(
+                    Message(kind=message.kind, text=text, tool=message.tool, is_error=message.is_error)
+                )
+            break
+        kept.append(message)
+        room -= len(message.text)
+    return kept[::-1]
+
+
+def read_guidance(data: dict[str, Any] | None) -> tuple[str] | str:
+    """The guidance in a tuple, or why the reply cannot be used."""
+    try:
+        return (_Guidance.model_validate(data or {}).guidance.strip(),)
+    except ValidationError as error:
+        return _shape_problem(error)
 
 
 def read_answers(data: dict[str, Any] | None, questions: Sequence[Question]) -> tuple[Answer, ...] | str:
@@ -94,8 +179,7 @@ def read_answers(data: dict[str, Any] | None, questions: Sequence[Question]) -> 
     try:
         given = _Answers.model_validate(data or {}).answers
     except ValidationError as error:
-        first = error.errors()[0]
-        return f"the reply has the wrong shape: {'.'.join(map(str, first['loc']))}: {first['msg']}"
+        return _shape_problem(error)
     if len(given) != len(questions):
         return f"{len(questions)} question(s) were asked and {len(given)} answered: answer each one, in order"
     answers = []
@@ -111,10 +195,18 @@ def read_answers(data: dict[str, Any] | None, questions: Sequence[Question]) -> 
                 labels=tuple(answer.labels),
                 free_text="" if answer.labels else answer.free_text.strip(),
                 reason=answer.reason,
+                basis=answer.basis,
+                evidence=answer.evidence,
                 reversible=answer.reversible,
+                confidence=answer.confidence,
             )
         )
     return tuple(answers)
+
+
+def _shape_problem(error: ValidationError) -> str:
+    first = error.errors()[0]
+    return f"the reply has the wrong shape: {'.'.join(map(str, first['loc']))}: {first['msg']}"
 
 
 def _in_order(given: Sequence[_Answer], questions: Sequence[Question]) -> Sequence[_Answer]:

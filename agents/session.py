@@ -61,13 +61,15 @@ class Session:
         """What an exchange had cost that was cut off, once the session has ended."""
         return self._actor.cut_off
 
-    async def exchange(self, prompt: str) -> Exchange:
+    async def exchange(self, prompt: str, *, planning: bool = False) -> Exchange:
         """Send a prompt and wait until the agent has ended its turn, however it ends.
+
+        `planning`: it may read, ask and hand over a plan; everything else is refused.
 
         Raises:
             SqError: what a listener raised while it was told something; the exchange was interrupted.
         """
-        request = _Request(prompt)
+        request = _Request(prompt, planning=planning)
         await self._actor.requests.send(request)
         await request.answered.wait()
         if isinstance(request.outcome, Exchange):
@@ -94,6 +96,7 @@ async def open_session(spec: SessionSpec, listener: Listener) -> AsyncIterator[S
 @dataclass(slots=True, eq=False)
 class _Request:
     prompt: str
+    planning: bool = False
     id: str = field(default_factory=lambda: str(uuid.uuid4()))
     answered: anyio.Event = field(default_factory=anyio.Event)
     outcome: Exchange | Exception | None = None
@@ -189,6 +192,7 @@ class _Actor:
         began = time.monotonic()
         self._activity = began
         self._callbacks.begin()
+        self._callbacks.planning = request.planning
         try:
             await client.query(_one_message(request))
         except Exception as error:  # noqa: BLE001  CLIConnectionError: the process is gone

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 TASK_COMPLETE = "task_complete"
 TASK_STUCK = "task_stuck"
 ITERATION_DONE = "iteration_done"
+SUBMIT_IMPLEMENTATION_PLAN = "submit_implementation_plan"
 REPORT_ANALYSIS = "report_analysis"
 SUBMIT_PLAN = "submit_plan"
 REPORT_REVIEW = "report_review"
@@ -49,6 +50,14 @@ class IterationDoneInput(_Input):
     test_status: str = Field(default="", description="How the tests stand.")
     next_step: str = Field(default="", description="What you will do next.")
     blockers: list[str] = Field(default_factory=list, description="What stands in the way.")
+
+
+class ImplementationPlanInput(_Input):
+    """How a Worker wants to build its task."""
+
+    plan: str = Field(
+        min_length=1, description="What you will change where, in which order, and the tests."
+    )
 
 
 class AnalysisInput(_Input):
@@ -151,6 +160,13 @@ SIGNALS: dict[Role, tuple[SignalTool, ...]] = {
     ),
     Role.DEVELOPER: (),
 }
+
+# Beside those of a Worker, where it plans before it builds.
+PLAN_SIGNAL = SignalTool(
+    name=SUBMIT_IMPLEMENTATION_PLAN,
+    description="Hand over your plan, when you were asked for one.",
+    model=ImplementationPlanInput,
+)
 
 OnSignal = Callable[[str, str], None]
 

@@ -8,10 +8,13 @@ from agents.connection import Lane
 from agents.exchange import SessionSpec
 from agents.permissions import WORKER_TOOLS
 from agents.platform import Platform
-from agents.signals import ITERATION_DONE, SIGNALS, TASK_COMPLETE, TASK_STUCK
-from state.records import Role
+from agents.signals import ITERATION_DONE, PLAN_SIGNAL, SIGNALS, TASK_COMPLETE, TASK_STUCK
+from state.records import Question, Role
 
 _STUCK_PREFIX = "TASK_STUCK:"
+MOST_PLAIN_QUESTIONS = 3  # in one attempt
+_LONGEST_QUESTION = 2_000  # characters
+_CLOSING = " \t\n*_`)\"'"  # what may stand behind a question mark
 
 
 def system_prompt() -> str:
@@ -26,11 +29,12 @@ def worker_session(
     attempt: int,
     workspace: Path,
     temporary: Path,
+    plans: bool = False,
     session_id: str,
     resume: bool,
     cost: float,
 ) -> SessionSpec:
-    """A session for one attempt, with a temporary folder of its own.
+    """A session for one attempt, with a temporary folder of its own. `plans`: it can hand over a plan.
 
     `cost` is what the conversation had cost before it is resumed, in USD.
     """
@@ -40,12 +44,23 @@ def worker_session(
         workspace=workspace,
         system=system_prompt(),
         tools=WORKER_TOOLS,
-        signals=SIGNALS[Role.WORKER],
+        signals=(*SIGNALS[Role.WORKER], *([PLAN_SIGNAL] if plans else [])),
         session_id=session_id,
         resume=resume,
         cost_before_usd=cost,
         temporary=temporary,
     )
+
+
+def plain_question(text: str, asked: int) -> Question | None:
+    """The question with which a turn's last words end, if they do; `asked` such questions came before.
+
+    Capped in length and in number: the tool is the way to ask.
+    """
+    paragraph = text.strip().split("\n\n")[-1].strip()
+    if asked >= MOST_PLAIN_QUESTIONS or not paragraph.rstrip(_CLOSING).endswith("?"):
+        return None
+    return Question(text=paragraph[-_LONGEST_QUESTION:])
 
 
 def signal_in_text(text: str) -> tuple[str, str] | None:

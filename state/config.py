@@ -18,6 +18,7 @@ from state.settings import Effort, Model, Prices, Settings
 from state.sources import Flags, OwnTable, Sources, nearest, user_file
 
 REPOSITORY_FILE = "sq.toml"
+DEVELOPER_QA_MODEL = "developer_qa_model"  # the seed's name (004)
 _DEFAULT = "default"
 _MEDIUM = "medium"
 _CONTEXT = 200_000  # tokens, of a model that nobody described
@@ -181,6 +182,8 @@ def _values(sources: Sources, efforts: Mapping[str, Effort]) -> dict[str, Entry]
             values[key.name] = Entry(value=key.default(effort), source=f"effort {effort.name}")
         else:
             values[key.name] = Entry(value=key.default, source=_DEFAULT)
+    if DEVELOPER_QA_MODEL not in given:
+        values[DEVELOPER_QA_MODEL] = values[f"models.{Role.DEVELOPER}"]
     values["budget_task"] = _task_budget(sources, values["budget"], values["budget_task"])
     return values
 
@@ -208,10 +211,11 @@ def _chosen_models(
     capped = [key for key in ("budget", "budget_task") if values[key].value is not None]
     chosen = {}
     for role in Role:
-        key = f"models.{role}"
+        key = DEVELOPER_QA_MODEL if role is Role.DEVELOPER else f"models.{role}"
         alias = str(values[key].value)
         chosen[role] = models.get(alias) or Model(alias=alias, id=alias, context=_CONTEXT, prices=None)
         if alias not in models and capped and not sources.unfit & {"budget", "budget_task"}:
+            key = key if key in sources.values else f"models.{role}"
             place = sources.values[key].place if key in sources.values else f"{values[key].source}: {key}"
             sources.problems.append(
                 f'{place}: the price of "{alias}" is unknown, so that no budget can hold; known are '
@@ -229,6 +233,9 @@ def _settings(values: Mapping[str, Entry], effort: Effort, models: Mapping[Role,
         "effort": effort,
         "models": models,
         "verify": values["verify"].value,
+        "workflow": values["workflow"].value,
+        "questions": values["questions"].value,
+        "context_window": values["context_window"].value,
         "worktrees": values["worktrees"].value,
         "merge": values["merge"].value,
         "budget_run_usd": values["budget"].value,

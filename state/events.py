@@ -86,7 +86,10 @@ class LimitReached:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallStarted:
-    """A prompt is about to be sent: stored first, since it may cost money."""
+    """A prompt is about to be sent: stored first, since it may cost money.
+
+    `planning`: the agent makes a plan and writes nothing.
+    """
 
     call_id: str
     role: Role
@@ -98,6 +101,7 @@ class CallStarted:
     prompt: str
     system: str = ""
     reserved_usd: float = 0.0
+    planning: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -396,22 +400,32 @@ class TaskUnverified:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuestionsAsked:
-    """A Worker asked; `ask_id` is the id of its tool call."""
+    """A Worker asked; `ask_id` is the id of its tool call. `plain`: at the end of a turn, without the tool.
+
+    `again` are those of the questions that had been answered and are asked once more: answers rejected.
+    """
 
     ask_id: str
     call_id: str
     task_id: str
     questions: tuple[Question, ...]
+    plain: bool = False
+    again: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuestionsAnswered:
-    """Each question of one call has its own answer. `reused`: given before a crash, not asked again."""
+    """Each question of one call has its own answer, made by call `by`.
+
+    `reused`: given before a crash, or to the same question of another session (`reused_from`).
+    """
 
     ask_id: str
     answers: tuple[Answer, ...]
     model: str
     reused: bool = False
+    reused_from: str = ""
+    by: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -421,6 +435,29 @@ class QuestionsFailed:
     ask_id: str
     cause: str
     final: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuestionsParked:
+    """A question is left to a person: it cannot be undone and the spec does not cover it.
+
+    `answers` are what the Developer would have said.
+    """
+
+    ask_id: str
+    question: str
+    answers: tuple[Answer, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GuidanceGiven:
+    """At a checkpoint the Developer looked at the progress; an empty `guidance` changes nothing."""
+
+    task_id: str
+    attempt: int
+    iteration: int
+    guidance: str
+    problem: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -468,7 +505,7 @@ Event = (
     | TaskStarted | AttemptStarted | IterationMeasured | VerificationStarted | VerificationFinished
     | GateDecided | CompletionAccepted | CompletionRefused | TaskCommitted
     | ReviewRecorded | ReviewUnusable | TaskReopened | TaskMerged | TaskStuck | TaskFailed | TaskUnverified
-    | QuestionsAsked | QuestionsAnswered | QuestionsFailed
+    | QuestionsAsked | QuestionsAnswered | QuestionsFailed | QuestionsParked | GuidanceGiven
     | WorkRescued | WorkDelivered | WorkLeft | WorkKept
 )  # fmt: skip
 

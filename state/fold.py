@@ -173,7 +173,7 @@ def _attempt_started(view: RunView, event: e.AttemptStarted, _stored: Stored) ->
     task.stage = Stage.BUILDING
     task.attempt, task.session_id, task.attempt_open = event.attempt, event.session_id, True
     task.calls, task.trees, task.errors = [], [event.tree], []
-    task.gates, task.refusals = [], []
+    task.gates, task.refusals, task.guidance = [], [], []
 
 
 def _measured(view: RunView, event: e.IterationMeasured, _stored: Stored) -> None:
@@ -264,7 +264,7 @@ def _unverified(view: RunView, event: e.TaskUnverified, _stored: Stored) -> None
 
 
 def _asked(view: RunView, event: e.QuestionsAsked, stored: Stored) -> None:
-    view.asks[event.ask_id] = AskView(event, stored.seq)
+    view.asks[event.ask_id] = AskView(event, stored.seq, at=stored.at)
 
 
 def _answered(view: RunView, event: e.QuestionsAnswered, _stored: Stored) -> None:
@@ -275,6 +275,14 @@ def _answered(view: RunView, event: e.QuestionsAnswered, _stored: Stored) -> Non
 def _questions_failed(view: RunView, event: e.QuestionsFailed, _stored: Stored) -> None:
     view.asks[event.ask_id].failed = event
     view.context.errors.append(f"question: {event.cause}")
+
+
+def _parked(view: RunView, event: e.QuestionsParked, _stored: Stored) -> None:
+    view.asks[event.ask_id].parked = event
+
+
+def _guided(view: RunView, event: e.GuidanceGiven, _stored: Stored) -> None:
+    view.tasks[event.task_id].guidance.append(event)
 
 
 def _delivered(view: RunView, event: e.WorkDelivered, _stored: Stored) -> None:
@@ -331,6 +339,8 @@ _APPLY: dict[type, Callable[[RunView, Any, Stored], None]] = {
     e.QuestionsAsked: _asked,
     e.QuestionsAnswered: _answered,
     e.QuestionsFailed: _questions_failed,
+    e.QuestionsParked: _parked,
+    e.GuidanceGiven: _guided,
     e.WorkDelivered: _delivered,
     e.WorkLeft: _left,
     e.WorkKept: _kept,

@@ -11,7 +11,7 @@ from enum import StrEnum
 from typing import Any
 
 from state.records import Role
-from state.settings import Effort, Limits, Retries, ReviewDepth
+from state.settings import Effort, Limits, OnQuestion, Retries, ReviewDepth, Workflow
 
 Value = bool | int | float | str | tuple[str, ...] | None
 
@@ -139,6 +139,14 @@ _ROWS = (
     Key(
         "effort", _TEXT, "medium", "preset that decides what is not set by itself; own ones: `[efforts.NAME]`"
     ),
+    Key("workflow", _one_of(Workflow), Workflow.ORCHESTRATED, "how the spec becomes work: see `--workflow`"),
+    Key(
+        "questions",
+        _one_of(OnQuestion),
+        OnQuestion.ANSWER,
+        "a question that cannot be undone and that the spec does not cover: `answer` or `park` it",
+    ),
+    Key("context_window", _whole(0), 10, "newest messages of a session that the Developer sees"),
     Key("worktrees", _SWITCH, True, "tasks are built in git worktrees outside your checkout"),
     Key("merge", _SWITCH, True, "at the end your branch is moved forward to the finished work"),
     Key("verify", _LINES, (), "commands that sq runs itself to verify; none: what the repository shows"),
@@ -159,6 +167,12 @@ _ROWS = (
     _model(Role.WORKER, "builds"),
     _model(Role.REVIEWER, "reviews"),
     _model(Role.DEVELOPER, "answers questions"),
+    Key(
+        "developer_qa_model",
+        _TEXT,
+        lambda effort: effort.models[Role.DEVELOPER],
+        "the same, and it wins over `models.developer`",
+    ),
     Key("limits.max_turns", _whole(1), _LIMITS.max_turns, "replies of the model in one exchange"),
     _limit("idle_s", "of silence after which a session is ended"),
     _limit("connect_s", "that Claude Code has to start"),
@@ -180,6 +194,7 @@ EFFORT_KINDS: dict[str, Kind] = {
     "review_depth": _one_of(ReviewDepth),
     "review_analysis": _SWITCH,
     "review_plan": _SWITCH,
+    "checkpoint_every": _whole(0),
     "stuck_threshold": _whole(1),
     "revisions_per_task": _whole(0),
     "final_review_rounds": _whole(1),

@@ -112,24 +112,49 @@ class Question:
     multi_select: bool = False
 
 
+class Basis(StrEnum):
+    """What an answer rests on."""
+
+    SPEC = "spec"
+    CODE = "code"
+    SESSION = "session"
+    JUDGEMENT = "judgement"
+
+
+class Confidence(StrEnum):
+    """How sure somebody is of an answer."""
+
+    LOW = "low"
+    MEDIUM = "medium"
+    HIGH = "high"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
     """The Developer's answer to one question.
 
     `labels` are labels of that question's options; `free_text` is used where no option fits or none
-    was offered. One of the two is filled.
+    was offered. One of the two is filled. `evidence` is what of its basis says so, in words or as a quote.
     """
 
     question: str
     labels: tuple[str, ...] = ()
     free_text: str = ""
     reason: str = ""
+    basis: Basis = Basis.JUDGEMENT
+    evidence: str = ""
     reversible: bool = True
+    confidence: Confidence = Confidence.MEDIUM
 
     @property
     def text(self) -> str:
         """What the Worker is told."""
         return ", ".join(self.labels) if self.labels else self.free_text
+
+    @property
+    def is_covered(self) -> bool:
+        """Whether it may be given without asking a person: the spec says so, or it is easy to undo."""
+        return self.reversible or self.basis is Basis.SPEC
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

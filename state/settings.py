@@ -18,14 +18,33 @@ class ReviewDepth(StrEnum):
     COMPREHENSIVE = "comprehensive"
 
 
+class Workflow(StrEnum):
+    """How a spec becomes work: planned as tasks, in one prompt, or planned and built in one session."""
+
+    ORCHESTRATED = "orchestrated"
+    DIRECT = "direct"
+    PLAN_THEN_IMPLEMENT = "plan-then-implement"
+
+
+class OnQuestion(StrEnum):
+    """What happens to a question about something that cannot be undone and that the spec does not cover."""
+
+    ANSWER = "answer"
+    PARK = "park"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Effort:
-    """One row of `effort.yaml`, or a preset of the user's own: how much a run spends on being sure."""
+    """One row of `effort.yaml`, or a preset of the user's own: how much a run spends on being sure.
+
+    `checkpoint_every` counts iterations of an attempt; 0: no checkpoints.
+    """
 
     name: str
     review_depth: ReviewDepth
     review_analysis: bool
     review_plan: bool
+    checkpoint_every: int
     stuck_threshold: int
     revisions_per_task: int
     final_review_rounds: int
@@ -103,6 +122,11 @@ class Settings:
     effort: Effort
     models: dict[Role, Model]
     verify: tuple[str, ...] = ()
+    workflow: Workflow = Workflow.ORCHESTRATED
+    questions: OnQuestion = OnQuestion.ANSWER
+    context_window: int = (
+        10  # newest messages of the Worker's session that the Developer sees (seed 004, FR-004)
+    )
     worktrees: bool = True
     merge: bool = True
     dry_run: bool = False

@@ -75,6 +75,8 @@ class AskView:
     seq: int
     answered: e.QuestionsAnswered | None = None
     failed: e.QuestionsFailed | None = None
+    parked: e.QuestionsParked | None = None
+    at: datetime | None = None
 
 
 @dataclass(slots=True)
@@ -95,6 +97,7 @@ class TaskView:
     errors: list[str] = field(default_factory=list)  # the last error of each iteration; "" where none was
     gates: list[e.GateDecided] = field(default_factory=list)  # answers to the newest claim
     refusals: list[e.CompletionRefused] = field(default_factory=list)  # of the open attempt, in a row
+    guidance: list[e.GuidanceGiven] = field(default_factory=list)  # of the open attempt
     accepted_tree: str = ""
     commit: str = ""
     committed_tree: str = ""

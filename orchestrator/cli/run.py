@@ -53,6 +53,21 @@ def _by_role(_ctx: click.Context, _parameter: click.Parameter, given: tuple[str,
     help="The model of a role (planner, worker, reviewer, developer); repeatable.",
 )
 @click.option(
+    "--developer-qa-model",
+    metavar="NAME",
+    help="The model that answers questions (default: the effort's).",
+)
+@click.option(
+    "--questions",
+    type=click.Choice(["answer", "park"]),
+    help="A question that cannot be undone and that the spec does not cover: answer it, or park it.",
+)
+@click.option(
+    "--workflow",
+    type=click.Choice(["orchestrated", "direct", "plan-then-implement"]),
+    help="Plan tasks (the default), give one Worker the spec as it is, or let it plan first, then implement.",
+)
+@click.option(
     "--verify",
     multiple=True,
     metavar="CMD",
@@ -78,6 +93,9 @@ def command(
     max_iterations: str | None,
     budget: str | None,
     models: dict[str, str],
+    developer_qa_model: str | None,
+    questions: str | None,
+    workflow: str | None,
     verify: tuple[str, ...],
     dry_run: bool,
     rehearse: Path | None,
@@ -101,6 +119,9 @@ def command(
         "merge": ("--no-merge" if merge is False else "--merge", merge),
         "max_iterations": ("--max-iterations", max_iterations),
         "budget": ("--budget", budget),
+        "developer_qa_model": ("--developer-qa-model", developer_qa_model),
+        "questions": ("--questions", questions),
+        "workflow": ("--workflow", workflow),
         "verify": ("--verify", verify),
         **{f"models.{role}": (f"--model {role}", name) for role, name in models.items()},
     }

@@ -11,6 +11,7 @@ from orchestrator.run.review import review_proposal
 from state.errors import AgentError
 from state.events import AnalysisProposed, AnalysisRejected, RepositoryAnalyzed
 from state.records import Analysis, ReviewIssue, Role
+from state.settings import Workflow
 
 MAX_REJECTIONS = 3  # the first and two corrected ones
 _FILES_SHOWN = 400
@@ -22,6 +23,10 @@ async def analyze(run: Run) -> None:
     Raises:
         AgentError: the planner could not be asked, or its analysis never passed the review.
     """
+    if run.settings.workflow is not Workflow.ORCHESTRATED:
+        skipped = f"the Worker looks for itself in workflow {run.settings.workflow}"
+        run.record(RepositoryAnalyzed(analysis=Analysis(), skipped=skipped))
+        return
     if run.view.proposed_analysis:
         await _review(run, run.view.proposed_analysis)
         return

@@ -97,8 +97,10 @@ class Conversation:
         """The calls of this conversation so far, those of earlier processes included."""
         return self._run.view.calls_of(self._role, self._task_id, self._attempt)
 
-    async def ask(self, prompt: str, *, iteration: int = 1) -> CallView:
+    async def ask(self, prompt: str, *, iteration: int = 1, planning: bool = False) -> CallView:
         """One exchange: a new one, or the one that the process before this left open.
+
+        `planning`: the agent reads, asks and hands over a plan; everything else is refused.
 
         What the model or its process does is in the call's end.
 
@@ -111,7 +113,7 @@ class Conversation:
             return await self._go_on(calls[-1])
         held = self._reserve(prompt)
         session_id = calls[-1].session_id if calls else self._first_session_id
-        started = self._started(session_id, prompt, iteration, held)
+        started = replace(self._started(session_id, prompt, iteration, held), planning=planning)
         self._call_id = started.call_id
         self._run.record(started)
         return await self._to_its_end(prompt, sent_before=False)
@@ -132,9 +134,10 @@ class Conversation:
                 session = await self._open_session(again=again)
             except SessionStartError as error:
                 return Exchange(end=CallEnd.NOT_STARTED, detail=str(error))
+            words = prompt
             if again or session.session_id != self._open_call.session_id:
-                return await session.exchange(self._resumed(session, prompt, held))
-            return await session.exchange(prompt)
+                words = self._resumed(session, prompt, held)
+            return await session.exchange(words, planning=self._open_call.started.planning)
 
         exchange = await persistently(self._run, self._call_id, try_once)
         self._run.record(

@@ -18,10 +18,12 @@ from orchestrator.run.review import review_proposal
 from state.errors import AgentError
 from state.events import PlanAccepted, PlanProposed, PlanRejected, RunEnded
 from state.outcome import Outcome
-from state.records import Analysis, Plan, Role
+from state.records import Analysis, Plan, Role, Task
+from state.settings import Workflow
 
 MAX_REJECTIONS = 3  # the first plan and two corrected ones
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,39}")
+_TITLE_KEPT = 80
 _TAKEN = {"run", "final", "plan", "analysis", "work"}  # folders, lanes and refs that sq needs itself
 
 
@@ -31,6 +33,9 @@ async def plan(run: Run) -> None:
     Raises:
         AgentError: the planner could not be asked.
     """
+    if run.settings.workflow is not Workflow.ORCHESTRATED:
+        run.record(PlanAccepted(tasks=(_whole_spec(run.started.spec_text),), criteria=()))
+        return
     if run.view.proposed_plan:
         await _review(run, run.view.proposed_plan)
         return
@@ -59,6 +64,12 @@ async def plan(run: Run) -> None:
         run.record(PlanProposed(tasks=proposed.tasks, criteria=proposed.criteria))
     else:
         run.record(PlanAccepted(tasks=proposed.tasks, criteria=proposed.criteria))
+
+
+def _whole_spec(spec: str) -> Task:
+    """The spec as one task, where nobody plans."""
+    first = next((line.strip("# ").strip() for line in spec.splitlines() if line.strip("# ").strip()), "")
+    return Task(id="spec", title=first[:_TITLE_KEPT], description="Build what the spec asks for, all of it.")
 
 
 async def _review(run: Run, proposed: Plan) -> None:

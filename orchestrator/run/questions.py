@@ -1,26 +1,42 @@
 """The question bus: a Worker's questions to the Developer model and the answers back, in the same session.
 
-Each question gets its own answer, checked against its options. One AskUserQuestion call, all its questions
-together, has a deadline (60 s, `limits.question_s`). Asked and answered are events; an answer that was paid
-for before a crash is not asked for again.
+Each question gets its own answer, checked against its options. One call, all its questions together, has a
+deadline (60 s, `limits.question_s`). Asked and answered are events; an answer that was paid for before a
+crash, or for the same question of another session, is not asked for again.
+
+A question that is asked again after its answer was delivered is an answer rejected: the Developer answers
+once more with the whole history, and the next rejection is the end (seed 004).
 """
 
+import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import anyio
 
 from agents.ask import Ask
-from agents.developer import CONTEXT_WINDOW, developer_ask, questions_in, read_answers
+from agents.developer import developer_ask, questions_in, read_answers
 from agents.exchange import OnQuestions, Unanswered
 from orchestrator.run.asking import ask_model
 from orchestrator.run.record import Run
-from state.events import QuestionsAnswered, QuestionsAsked, QuestionsFailed
-from state.records import Answer, CallEnd, Question
-from state.view import TaskView
+from state.events import (
+    CallEnded,
+    MessageReceived,
+    QuestionsAnswered,
+    QuestionsAsked,
+    QuestionsFailed,
+    QuestionsParked,
+)
+from state.records import Answer, Basis, CallEnd, Message, MessageKind, Question
+from state.settings import OnQuestion
+from state.view import AskView, TaskView
 
 _TRIES = 2  # an answer that cannot be used is asked for once more, with what is wrong with it
+_REJECTIONS = 1  # so often is a rejected answer made anew
+_WORD = re.compile(r"\w+")
+Answers = tuple[Answer, ...]
 
 
 class QuestionBus:
@@ -33,43 +49,54 @@ class QuestionBus:
     def callback(self, call_id: str) -> OnQuestions:
         """The seed's `on_question_callback` for the exchange of this id."""
 
-        async def on_question_callback(
-            ask_id: str, arguments: Mapping[str, Any]
-        ) -> tuple[Answer, ...] | Unanswered:
-            return await self._answer(call_id, ask_id, arguments)
+        async def on_question_callback(ask_id: str, arguments: Mapping[str, Any]) -> Answers | Unanswered:
+            questions = questions_in(dict(arguments))
+            if isinstance(questions, str):  # the Worker may ask better
+                asked = QuestionsAsked(ask_id=ask_id, call_id=call_id, task_id=self._task_id, questions=())
+                self._run.record(asked, QuestionsFailed(ask_id=ask_id, cause=questions, final=False))
+                return Unanswered(questions, final=False)
+            return await self._answer(call_id, ask_id, questions)
 
         return on_question_callback
 
+    async def answer_plain(self, call_id: str, question: Question) -> None:
+        """Answer a question that stood in plain words at the end of this exchange, and record it."""
+        await self._answer(call_id, f"text-{call_id}", (question,), plain=True)
+
     async def _answer(
-        self, call_id: str, ask_id: str, arguments: Mapping[str, Any]
-    ) -> tuple[Answer, ...] | Unanswered:
-        questions = questions_in(dict(arguments))
-        listed = () if isinstance(questions, str) else questions
-        asked = QuestionsAsked(ask_id=ask_id, call_id=call_id, task_id=self._task_id, questions=listed)
-        if isinstance(questions, str):
-            self._run.record(asked, QuestionsFailed(ask_id=ask_id, cause=questions, final=False))
-            return Unanswered(questions, final=False)
-        if known := self._answered_before_crash(call_id, questions):
-            answered = QuestionsAnswered(ask_id=ask_id, answers=known.answers, model=known.model, reused=True)
-            self._run.record(asked, answered)
-            return known.answers
+        self, call_id: str, ask_id: str, questions: tuple[Question, ...], *, plain: bool = False
+    ) -> Answers | Unanswered:
+        delivered = self._delivered(call_id, questions)
+        asked = QuestionsAsked(
+            ask_id=ask_id,
+            call_id=call_id,
+            task_id=self._task_id,
+            questions=questions,
+            plain=plain,
+            again=tuple(text for text, given in delivered.items() if given),
+        )
+        known = self._answered_before_crash(call_id, questions) or self._answered_elsewhere(questions)
+        if known and known.answered and not asked.again:
+            return self._reuse(asked, known)
         self._run.record(asked)
-        return await self._ask_developer(ask_id, questions)
+        if exhausted := [given for given in delivered.values() if len(given) > _REJECTIONS]:
+            return self._rejected_for_good(ask_id, exhausted[0])
+        return await self._ask_developer(
+            ask_id, questions, [one for given in delivered.values() for one in given]
+        )
 
     async def _ask_developer(
-        self, ask_id: str, questions: Sequence[Question]
-    ) -> tuple[Answer, ...] | Unanswered:
+        self, ask_id: str, questions: Sequence[Question], rejected: Sequence[Answer]
+    ) -> Answers | Unanswered:
         deadline = anyio.current_time() + self._run.limits.question_s
         problem = ""
         for _ in range(_TRIES):
-            ask = self._ask(questions, problem, max(0.0, deadline - anyio.current_time()))
+            ask = self._ask(questions, rejected, problem, max(0.0, deadline - anyio.current_time()))
             ended, answers = await ask_model(
                 self._run, ask, partial(read_answers, questions=questions), iteration=self._task.iteration
             )
             if not isinstance(answers, str):
-                answered = QuestionsAnswered(ask_id=ask_id, answers=answers, model=ask.model.alias)
-                self._run.record(ended, answered)
-                return answers
+                return self._deliver(ask_id, ended, answers, ask.model.alias)
             problem = answers
             if ended.end is not CallEnd.UNUSABLE:
                 break
@@ -78,14 +105,52 @@ class QuestionBus:
         self._run.record(*([] if ended.end is CallEnd.UNUSABLE else [ended]), failed)
         return Unanswered(f"The question could not be answered: {problem}", final=True)
 
-    def _ask(self, questions: Sequence[Question], problem: str, deadline_s: float) -> Ask:
+    def _deliver(self, ask_id: str, ended: CallEnded, answers: Answers, model: str) -> Answers | Unanswered:
+        """Hand the answers over, or leave the question to a person where the run was asked to."""
+        open_ = [answer for answer in answers if not answer.is_covered]
+        if open_ and self._run.settings.questions is OnQuestion.PARK:
+            parked = QuestionsParked(ask_id=ask_id, question=open_[0].question, answers=answers)
+            self._run.record(ended, parked)
+            return Unanswered(
+                "This question is left to a person. Your task waits for the answer.", final=True
+            )
+        answered = QuestionsAnswered(ask_id=ask_id, answers=answers, model=model, by=ended.call_id)
+        self._run.record(ended, answered)
+        return answers
+
+    def _reuse(self, asked: QuestionsAsked, known: AskView) -> Answers:
+        assert known.answered is not None  # noqa: S101  that is how it was found
+        other = known.asked.call_id != asked.call_id
+        texts = [question.text for question in asked.questions]
+        answers = tuple(_renamed(known.answered.answers, texts))
+        answered = QuestionsAnswered(
+            ask_id=asked.ask_id,
+            answers=answers,
+            model=known.answered.model,
+            reused=True,
+            reused_from=known.asked.ask_id if other else "",
+            by=known.answered.by,
+        )
+        self._run.record(asked, answered)
+        return answers
+
+    def _rejected_for_good(self, ask_id: str, given: Sequence[Answer]) -> Unanswered:
+        texts = " and ".join(repr(answer.text) for answer in given)
+        cause = f"{given[0].question!r}: the Worker did not accept the answers {texts} and asks again"
+        self._run.record(QuestionsFailed(ask_id=ask_id, cause=cause))
+        return Unanswered(f"The question was answered {len(given)} times: {texts}.", final=True)
+
+    def _ask(
+        self, questions: Sequence[Question], rejected: Sequence[Answer], problem: str, deadline_s: float
+    ) -> Ask:
         return developer_ask(
             self._run.platform,
             questions=questions,
             spec=self._run.started.spec_text,
             task=self._task.task,
             attempt=self._task.attempt,
-            history=list(self._task.history)[-CONTEXT_WINDOW:],
+            history=whole_history(self._run, self._task) if rejected else self._newest(),
+            rejected=rejected,
             problem=problem,
             deadline_s=deadline_s,
         )
@@ -94,12 +159,34 @@ class QuestionBus:
     def _task(self) -> TaskView:
         return self._run.task(self._task_id)
 
-    def _answered_before_crash(self, call_id: str, questions: Sequence[Question]) -> QuestionsAnswered | None:
-        """The answer that this exchange had been given to these questions before its process died."""
+    def _newest(self) -> list[Message]:
+        window = self._run.settings.context_window
+        return list(self._task.history)[-window:] if window else []
+
+    def _delivered(self, call_id: str, questions: Sequence[Question]) -> dict[str, list[Answer]]:
+        """By question, the answers to it that this attempt's session has been given.
+
+        One that was delivered in this exchange before its process died may be lost: it is no answer rejected.
+        """
+        calls = self._task.calls
+        resumed_at = self._run.view.calls[call_id].resumed_at
+        delivered: dict[str, list[Answer]] = {question.text: [] for question in questions}
+        for ask in self._run.view.asks.values():
+            lost = ask.asked.call_id == call_id and ask.seq < resumed_at
+            if not ask.answered or ask.asked.call_id not in calls or lost:
+                continue
+            for question in questions:
+                delivered[question.text] += [
+                    answer for answer in ask.answered.answers if _same(answer.question, question.text)
+                ]
+        return delivered
+
+    def _answered_before_crash(self, call_id: str, questions: Sequence[Question]) -> AskView | None:
+        """What this exchange had been answered to these questions before its process died."""
         resumed_at = self._run.view.calls[call_id].resumed_at
         return next(
             (
-                ask.answered
+                ask
                 for ask in self._run.view.asks.values()
                 if ask.answered
                 and ask.asked.call_id == call_id
@@ -108,3 +195,54 @@ class QuestionBus:
             ),
             None,
         )
+
+    def _answered_elsewhere(self, questions: Sequence[Question]) -> AskView | None:
+        """What another session was answered to the same, if that rests on nothing of that session alone."""
+        rejected = {_key(text) for ask in self._run.view.asks.values() for text in ask.asked.again}
+        return next(
+            (
+                ask
+                for ask in self._run.view.asks.values()
+                if ask.answered
+                and ask.asked.call_id not in self._task.calls
+                and _signature(ask.asked.questions) == _signature(questions)
+                and all(answer.basis is not Basis.SESSION for answer in ask.answered.answers)
+                and not any(_key(question.text) in rejected for question in ask.asked.questions)
+            ),
+            None,
+        )
+
+
+def whole_history(run: Run, task: TaskView) -> list[Message]:
+    """Everything that was said in the attempt's session, prompts included, from the journal."""
+    calls = set(task.calls)
+    prompts = {id_: run.view.calls[id_].started.prompt for id_ in calls}
+    told: list[Message] = []
+    for stored in run.journal.read():
+        event = stored.event
+        if isinstance(event, MessageReceived) and event.call_id in calls:
+            if prompt := prompts.pop(event.call_id, ""):
+                told.append(Message(kind=MessageKind.PROMPT, text=prompt))
+            told.append(event.message)
+    return told
+
+
+def _key(text: str) -> str:
+    """A question's words: case, white space and punctuation make no other question of it."""
+    return " ".join(_WORD.findall(text.lower()))
+
+
+def _same(one: str, other: str) -> bool:
+    return _key(one) == _key(other)
+
+
+def _signature(questions: Sequence[Question]) -> list[tuple[str, tuple[str, ...], bool]]:
+    return [
+        (_key(question.text), tuple(option.label for option in question.options), question.multi_select)
+        for question in questions
+    ]
+
+
+def _renamed(answers: Sequence[Answer], texts: Sequence[str]) -> Sequence[Answer]:
+    """The same answers to questions that are spelled so: the CLI finds an answer by its question's text."""
+    return [replace(answer, question=text) for answer, text in zip(answers, texts, strict=True)]

@@ -10,7 +10,7 @@ from typing import Any
 from state import events as e
 from state.journal import Stored
 from state.outcome import MEANINGS
-from state.records import CallEnd, CommandRun, Message, MessageKind, ReviewIssue, Role, Task
+from state.records import Answer, Basis, CallEnd, CommandRun, Message, MessageKind, ReviewIssue, Role, Task
 from state.view import RunView, Stage
 
 _SUBJECTS = {"": "the whole", "plan": "the plan", "analysis": "the analysis"}
@@ -196,17 +196,30 @@ def _asked(_view: RunView, event: e.QuestionsAsked) -> list[str]:
     lines = []
     for question in event.questions:
         options = " / ".join(option.label for option in question.options)
-        lines.append(f"question: {question.text}" + (f" [{options}]" if options else ""))
+        once_more = "question, asked again" if question.text in event.again else "question"
+        lines.append(f"{once_more}: {question.text}" + (f" [{options}]" if options else ""))
     return lines
 
 
 def _answered(_view: RunView, event: e.QuestionsAnswered) -> list[str]:
     again = ", as before the interruption" if event.reused else ""
+    again = ", as the same question before" if event.reused_from else again
     lines = []
     for answer in event.answers:
         why = f" ({answer.reason})" if answer.reason else ""
         lines.append(f"answer by the Developer ({event.model}{again}): {answer.text}{why}")
     return lines
+
+
+def _questions_parked(_view: RunView, event: e.QuestionsParked) -> list[str]:
+    would = "; ".join(answer.text for answer in event.answers)
+    return [f"question parked for a person: {event.question} (the Developer would have said: {would})"]
+
+
+def _guidance_given(_view: RunView, event: e.GuidanceGiven) -> list[str]:
+    if event.problem:
+        return [f"{event.task_id}: no guidance at this checkpoint: {short(event.problem)}"]
+    return [f"{event.task_id}: guidance by the Developer: {event.guidance}"] if event.guidance else []
 
 
 def _questions_failed(_view: RunView, event: e.QuestionsFailed) -> list[str]:
@@ -308,7 +321,14 @@ def _assumptions(view: RunView) -> list[str]:
     ]
     if not answers:
         return []
-    return ["assumptions made:", *(f"    {answer.question} → {answer.text}" for answer in answers)]
+    return ["assumptions made:", *(f"    {_assumption(answer)}" for answer in answers)]
+
+
+def _assumption(answer: Answer) -> str:
+    """A decision in one line, with what asks for a second look at it."""
+    doubts = [] if answer.reversible else ["not easy to undo"]
+    doubts += ["on its own judgement"] if answer.basis is Basis.JUDGEMENT else []
+    return f"{answer.question} → {answer.text}" + (f" ({', '.join(doubts)})" if doubts else "")
 
 
 _LINES: dict[type, Callable[[RunView, Any], list[str]]] = {
@@ -328,6 +348,8 @@ _LINES: dict[type, Callable[[RunView, Any], list[str]]] = {
     e.QuestionsAsked: _asked,
     e.QuestionsAnswered: _answered,
     e.QuestionsFailed: _questions_failed,
+    e.QuestionsParked: _questions_parked,
+    e.GuidanceGiven: _guidance_given,
     e.VerificationFinished: _verified,
     e.CompletionRefused: _completion_refused,
     e.TaskCommitted: _committed,

@@ -8,17 +8,18 @@ import pytest
 import prompts
 from agents.ask import ApiAsker
 from agents.connection import KeyConnection
-from agents.developer import developer_ask
+from agents.developer import developer_ask, guidance_ask
 from agents.permissions import READ_TOOLS, SIGNAL_PREFIX, WORKER_TOOLS
 from agents.platform import Platform
 from agents.process import Containment
 from agents.reviewer import get_review_prompt
-from agents.signals import SIGNALS
+from agents.signals import PLAN_SIGNAL, SIGNALS
 from agents.worker import signal_in_text
-from orchestrator.run.build import build_prompt_with_feedback
+from orchestrator.run.steps import build_prompt_with_feedback
 from prompts import PromptError, render, variables_of
 from state.presets import usual_settings
 from state.records import (
+    Answer,
     Criterion,
     IssueType,
     Message,
@@ -53,6 +54,7 @@ QUESTIONS = (
     Question(text="Which name?", options=(QuestionOption(label="a"), QuestionOption(label="b"))),
     Question(text="Why?"),
 )
+ANSWER = Answer(question="Which name?", labels=("a",), reason="It is shorter.")
 HISTORY = (
     Message(kind=MessageKind.TEXT, text="I look at it."),
     Message(kind=MessageKind.TOOL_CALL, tool="Bash", text='{"command": "ls"}'),
@@ -60,10 +62,13 @@ HISTORY = (
 # One value for each variable that any prompt takes; prompts are rendered with the ones they ask for.
 FULL = {
     "analysis": "Stack: Python",
+    "answers": [ANSWER],
+    "changes": "+1",
     "commit": "c0ffee",
     "depth": "standard",
     "diff": "+1",
     "files": "- counter.py",
+    "guidance": "Keep it short.",
     "history": HISTORY,
     "instructions": get_review_prompt("standard"),
     "issues": [ISSUE],
@@ -74,8 +79,10 @@ FULL = {
     "plan": Plan(tasks=(TASK,), criteria=(Criterion(text="it counts", task_ids=("counter",)),)),
     "problem": "`passed` must be true or false",
     "problems": ("the plan has no tasks",),
+    "own_plan": "Write the test first.",
     "prompt": "Build it.",
     "questions": QUESTIONS,
+    "rejected": [ANSWER],
     "reasons": "The tests fail.",
     "spec": "# Simple Counter",
     "task": TASK,
@@ -90,11 +97,15 @@ EMPTY = {
     "next_step": "",
     "problem": "",
     "problems": (),
+    "rejected": (),
     "verification": [],
     "task": Task(id="counter", title="A counter module", description="Create counter.py."),
 }
 READERS = {
-    Role.WORKER: ("worker_system", "build", "continue", "refused"),
+    Role.WORKER: (
+        *("worker_system", "build", "continue", "refused", "answered", "guidance"),
+        *("plan_first", "plan_again", "implement"),
+    ),
     Role.PLANNER: ("planner_system", "analyze", "plan"),
     Role.REVIEWER: (
         "reviewer_system",
@@ -105,7 +116,7 @@ READERS = {
         "review_analysis",
         "review_plan",
     ),
-    Role.DEVELOPER: ("developer_system", "developer_answer"),
+    Role.DEVELOPER: ("developer_system", "developer_answer", "developer_guidance"),
 }
 READ_BY_ANYBODY = ("resumed",)
 CLI_TOOLS = {
@@ -273,8 +284,13 @@ def test_a_depth_that_is_none_is_an_error():
 # --- what a prompt tells an agent to use -------------------------------------
 
 
+def signals_of(role):
+    """Its typed tools, that of a Worker which plans first included."""
+    return (*SIGNALS[role], PLAN_SIGNAL) if role is Role.WORKER else SIGNALS[role]
+
+
 def tools_of(role):
-    return {*CLI_TOOLS[role], *(tool.name for tool in SIGNALS[role])}
+    return {*CLI_TOOLS[role], *(tool.name for tool in signals_of(role))}
 
 
 def answer_schema():
@@ -298,7 +314,8 @@ def answer_schema():
         problem="",
         deadline_s=1,
     )
-    return ask.schema
+    guided = guidance_ask(platform, spec="", task=TASK, attempt=1, changes="", history=(), deadline_s=1)
+    return [ask.schema, guided.schema]
 
 
 def fields_in(schema):
@@ -312,7 +329,7 @@ def fields_in(schema):
 def input_fields(role):
     if role is Role.DEVELOPER:  # it has no tools: it fills in its answer
         return fields_in(answer_schema())
-    schemas = [tool.schema or tool.model.model_json_schema() for tool in SIGNALS[role]]
+    schemas = [tool.schema or tool.model.model_json_schema() for tool in signals_of(role)]
     return set().union(*map(fields_in, schemas))
 
 

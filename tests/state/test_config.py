@@ -3,6 +3,7 @@
 import json
 import tempfile
 from dataclasses import fields
+from enum import StrEnum
 from pathlib import Path
 
 import pytest
@@ -83,11 +84,14 @@ def another(key, number=0):
         default = default(effort_named("medium"))
     if key == "effort":
         return ("low", "high", "max", "low")[number]
-    if key.startswith("models."):
+    if key.startswith("models.") or key == "developer_qa_model":
         others = [name for name in MODEL_NAMES if name != default]
         return others[number % 2]
     if isinstance(default, bool):
         return bool(number % 2) == default
+    if isinstance(default, StrEnum):
+        others = [str(name) for name in type(default) if name != default]
+        return others[number % len(others)]
     if isinstance(default, tuple):
         return (f"command {number}", "second")
     return (default or 4) + 1 + number
@@ -351,14 +355,14 @@ def test_all_problems_are_told_at_once_each_with_its_source(config):
         ("budget = nan", "needs a number above 0"),
         ("budget = 'nothing'", 'or "none"; found the text "nothing"'),
         ("limits.idle_s = 0", "limits.idle_s needs a number above 0; found 0"),
-        ("limits = 3", "limits needs to be a table with idle_s, connect_s"),
+        ("limits = 3", "limits needs to be a table with max_turns, idle_s"),
         ("verify = 'make test'", 'verify needs a list of texts; found the text "make test"'),
         ("verify = ['make', 3]", 'verify needs a list of texts; found ["make", 3]'),
         ("effort = ''", "effort needs a text; found an empty text"),
         ("effort = 2026-01-31", 'effort needs a text; found "2026-01-31"'),
         ("[effort]\nname = 'low'", "effort needs a text; found a table"),
         ("idle_s = 3", "idle_s: unknown key; did you mean limits.idle_s?"),
-        ("xyzzy = 3", "xyzzy: unknown key; known are effort, worktrees"),
+        ("xyzzy = 3", "xyzzy: unknown key; known are effort, workflow"),
         ("[model]\nworker = 'opus'", "model: unknown key; did you mean models?"),
     ],
 )
@@ -410,7 +414,6 @@ def test_control_characters_in_a_problem_are_shown_and_do_not_steer_the_terminal
         "SQ_VENV",
         "SQ_PYTHON",
         "SQ_NO_UV",
-        "SQ_DEVELOPER_QA_MODEL",
         "SQ_SOMEBODY_ELSES",
         "BUDGET",
     ],

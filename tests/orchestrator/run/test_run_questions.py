@@ -75,7 +75,7 @@ def test_each_question_of_a_call_gets_its_own_answer_from_a_model_that_has_the_c
                                 "- red: take red",
                                 "I wonder about colours.",
                             ],
-                            "anywhere_contains": ["You answer questions."],
+                            "anywhere_contains": ["You do not judge whether the"],
                             "model": "haiku",
                         },
                     )
@@ -148,7 +148,7 @@ def test_a_developer_whose_answers_stay_unusable_fails_the_run_with_the_question
     assert done.of(TaskMerged) == []
     ends = [event.end for event in done.of(CallEnded)]
     assert ends.count(CallEnd.UNUSABLE) == 2
-    assert ends[-1] is CallEnd.INTERRUPTED
+    assert ends[-1] is CallEnd.UNANSWERED
 
 
 def test_a_developer_that_cannot_be_reached_fails_the_run_with_the_cause(rehearse: Rehearse) -> None:

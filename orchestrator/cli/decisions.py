@@ -1,0 +1,34 @@
+"""`sq decisions`: what a run decided for its user, and on what grounds."""
+
+from pathlib import Path
+
+import click
+
+from orchestrator.cli import options
+
+
+@click.command("decisions", short_help="Show the questions of a run and what they were answered.")
+@click.argument("run", required=False, shell_complete=options.complete_runs)
+@click.option("--json", "as_json", is_flag=True, help="One JSON object a line for each question.")
+@options.state_dir
+def command(run: str | None, as_json: bool, state_dir: Path | None) -> int:
+    """Show each question that was asked in RUN (default: the newest), its answer, and what that rests on.
+
+    RUN is an id, or an unambiguous beginning or end of one.
+    """
+    import msgspec
+
+    from orchestrator.views.decisions import decision_lines, decisions_of
+    from state.fold import fold
+    from state.journal import JournalReader
+    from state.paths import StateFolder
+
+    folder = StateFolder(options.state_folder_of(state_dir)).find(run)
+    with JournalReader(folder) as journal:
+        decisions = decisions_of(fold(journal.read()))
+    if as_json:
+        for decision in decisions:
+            click.echo(msgspec.json.encode(decision).decode())
+    else:
+        click.echo("\n".join(decision_lines(decisions)))
+    return 0

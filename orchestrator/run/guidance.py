@@ -1,0 +1,51 @@
+"""Checkpoints: the Developer looks at a Worker's progress and may guide it, once (seed 004, US-002).
+
+It never judges completion. Guidance that does not come holds nobody up.
+"""
+
+from pathlib import Path
+
+from agents.developer import guidance_ask, read_guidance
+from orchestrator.git.workspace import diff_text
+from orchestrator.run.asking import ask_model
+from orchestrator.run.record import Run
+from state.events import GuidanceGiven
+from state.settings import Effort
+from state.view import TaskView
+
+_DIFF_LIMIT = 30_000  # characters of the work so far that the Developer sees
+
+
+def is_checkpoint(effort: Effort, task: TaskView) -> bool:
+    """Whether the Developer looks after the iteration that has just ended, and has not yet."""
+    every = effort.checkpoint_every
+    looked = any(one.iteration == task.iteration for one in task.guidance)
+    return bool(every) and task.iteration % every == 0 and not looked
+
+
+async def guide(run: Run, task: TaskView) -> None:
+    """Ask for guidance and record what came: a piece of it, nothing, or why there is none.
+
+    Raises:
+        BudgetExhausted: it may not be paid for.
+        ServiceError: the model cannot be asked at all.
+    """
+    window = run.settings.context_window
+    ask = guidance_ask(
+        run.platform,
+        spec=run.started.spec_text,
+        task=task.task,
+        attempt=task.attempt,
+        changes=await diff_text(Path(task.worktree), task.base_commit, task.trees[-1], limit=_DIFF_LIMIT),
+        history=list(task.history)[-window:] if window else [],
+        deadline_s=run.limits.question_s,
+    )
+    ended, guidance = await ask_model(run, ask, read_guidance, iteration=task.iteration)
+    given = GuidanceGiven(
+        task_id=task.task.id,
+        attempt=task.attempt,
+        iteration=task.iteration,
+        guidance="" if isinstance(guidance, str) else guidance[0],
+        problem=guidance if isinstance(guidance, str) else "",
+    )
+    run.record(ended, given)

@@ -1,0 +1,215 @@
+"""What an attempt needs next: a plain function of the view, so that a resumed run goes on where it was."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import prompts
+from agents.signals import ITERATION_DONE, SUBMIT_IMPLEMENTATION_PLAN, TASK_COMPLETE, TASK_STUCK
+from agents.worker import plain_question, signal_in_text
+from orchestrator.run.calls import failure_of
+from orchestrator.run.guidance import is_checkpoint
+from orchestrator.run.progress import refused_too_often, same_error, standing_still
+from orchestrator.run.record import Run
+from orchestrator.run.verification import commands_for
+from state.events import TaskFailed, TaskStuck
+from state.records import CallEnd, Question, ReviewIssue, Task
+from state.settings import Workflow
+from state.view import AskView, CallView, RunView, TaskView
+
+
+@dataclass(frozen=True, slots=True)
+class Say:
+    """Send this prompt as the next iteration; the open call, if there is one, goes on instead."""
+
+    prompt: str
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Send this prompt; the Worker only reads, and hands over a plan."""
+
+    prompt: str
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerPlain:
+    """The turn ended with a question in plain words: have it answered."""
+
+    question: Question
+
+
+@dataclass(frozen=True, slots=True)
+class Guide:
+    """A checkpoint: let the Developer look at the progress."""
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """Look at what the iteration left in the workspace."""
+
+
+@dataclass(frozen=True, slots=True)
+class CheckClaim:
+    """The Worker claims completion: ask the gates."""
+
+
+@dataclass(frozen=True, slots=True)
+class GiveUp:
+    """The attempt ends here, with this event."""
+
+    event: TaskStuck | TaskFailed
+
+
+Step = Say | Plan | AnswerPlain | Guide | Measure | CheckClaim | GiveUp
+
+
+def build_prompt_with_feedback(
+    task: Task,
+    review_issues: Sequence[ReviewIssue],
+    iteration: int,
+    max_iterations: int,
+    spec: str = "",
+    verification: Sequence[str] = (),
+) -> str:
+    """The Worker's prompt for a task (seed 002): what never changes first, this task's issues only."""
+    return prompts.render(
+        "build",
+        task=task,
+        spec=spec,
+        verification=verification,
+        issues=[issue for issue in review_issues if issue.task_id == task.id],
+        iteration=iteration,
+        max_iterations=max_iterations,
+    )
+
+
+def next_step(view: RunView, task: TaskView, run: Run) -> Step:
+    """What the attempt needs next; reads the view and decides, nothing else."""
+    if not task.calls:
+        return _begin(run, task)
+    last = view.calls[task.calls[-1]]
+    if last.end is None:
+        return Plan(last.started.prompt) if last.started.planning else Say(last.started.prompt)
+    if failure := failure_of(last):
+        return GiveUp(_failed(view, task, last, failure))
+    if len(task.trees) <= task.iteration:
+        return Measure()
+    asked = view.asks.get(f"text-{task.calls[-1]}")
+    return (
+        _by_signal(run, task, last)
+        or _by_question(view, task, last, asked)
+        or _unless_stuck(run, task)
+        or _go_on(run, task, last, asked)
+    )
+
+
+def _by_signal(run: Run, task: TaskView, last: CallView) -> Step | None:
+    name, payload = signal_of(last)
+    if name == SUBMIT_IMPLEMENTATION_PLAN and last.started.planning:
+        following = {"iteration": task.iteration + 1, "max_iterations": run.max_iterations}
+        return Say(prompts.render("implement", own_plan=payload["plan"], **following))
+    if name == TASK_STUCK:
+        return GiveUp(TaskStuck(task_id=task.task.id, reason=f"the Worker says: {payload['reason']}"))
+    return CheckClaim() if name == TASK_COMPLETE and not _is_refused(task) else None
+
+
+def _by_question(view: RunView, task: TaskView, last: CallView, asked: AskView | None) -> Step | None:
+    """A question in plain words at the end of the turn, and what became of it."""
+    if asked and (asked.failed or asked.parked):
+        return GiveUp(_failed(view, task, last, "a question was not answered"))
+    before = sum(ask.asked.plain and ask.asked.call_id in task.calls for ask in view.asks.values())
+    question = None if asked or signal_of(last)[0] else plain_question(last.last_text, before)
+    return AnswerPlain(question) if question else None
+
+
+def _unless_stuck(run: Run, task: TaskView) -> Step | None:
+    if stuck := _stuck(task, run):
+        return GiveUp(stuck)
+    return Guide() if is_checkpoint(run.effort, task) else None
+
+
+def _go_on(run: Run, task: TaskView, last: CallView, asked: AskView | None) -> Step:
+    following = {"iteration": task.iteration + 1, "max_iterations": run.max_iterations}
+    if last.started.planning:
+        return Plan(prompts.render("plan_again", **following))
+    name, payload = signal_of(last)
+    if asked and asked.answered:
+        said = prompts.render("answered", answers=asked.answered.answers, **following)
+    elif _is_refused(task):
+        said = prompts.render("refused", reasons=task.refusals[-1].feedback, **following)
+    else:
+        announced = payload.get("next_step", "") if name == ITERATION_DONE else ""
+        said = prompts.render("continue", next_step=announced, **following)
+    return Say(said + _guidance(task))
+
+
+def _is_refused(task: TaskView) -> bool:
+    """Whether the newest iteration's claim was looked at and not accepted."""
+    return bool(task.refusals) and task.refusals[-1].iteration == task.iteration
+
+
+def _stuck(task: TaskView, run: Run) -> TaskStuck | None:
+    """Whether there is no point in another iteration, and why."""
+    limit, threshold = run.max_iterations, run.effort.stuck_threshold
+    if why := refused_too_often([refusal.fingerprint for refusal in task.refusals]):
+        return TaskStuck(task_id=task.task.id, reason=f"{why}: {task.refusals[-1].feedback}")
+    if error := same_error(task.errors, threshold):
+        reason = f"the last {threshold} iterations ended with the same error: {error}"
+        return TaskStuck(task_id=task.task.id, reason=reason)
+    if standing_still(task.trees, threshold):
+        reason = f"nothing has changed in the workspace for {threshold} iterations"
+        return TaskStuck(task_id=task.task.id, reason=reason)
+    if task.iteration >= limit:
+        reason = f"the limit of {limit} iterations is used up"
+        return TaskStuck(task_id=task.task.id, reason=reason, limit=True)
+    return None
+
+
+def signal_of(call: CallView) -> tuple[str, dict[str, str]]:
+    """The signal a Worker ended its turn with: the typed one, else the text's last line, else none."""
+    if call.signals:
+        return call.signals[-1].name, json.loads(call.signals[-1].payload)
+    name, payload = signal_in_text(call.last_text) or ("", "{}")
+    return name, json.loads(payload)
+
+
+def _failed(view: RunView, task: TaskView, call: CallView, failure: str) -> TaskStuck | TaskFailed:
+    if call.end and call.end.end in {CallEnd.BUDGET, CallEnd.MAX_TURNS}:
+        return TaskStuck(task_id=task.task.id, reason=failure, limit=True)
+    if call.end and call.end.end is CallEnd.SILENT:
+        return TaskStuck(task_id=task.task.id, reason=failure)
+    asks = [ask for ask in view.asks.values() if ask.asked.call_id == call.started.call_id]
+    if parked := [ask.parked.question for ask in asks if ask.parked]:
+        reason = f"a question is parked for a person: {parked[-1]!r}. Answer it in the spec and run again"
+        return TaskStuck(task_id=task.task.id, reason=reason)
+    unanswered = [ask.failed.cause for ask in asks if ask.failed and ask.failed.final]
+    cause = f"a question could not be answered: {unanswered[-1]}" if unanswered else failure
+    return TaskFailed(task_id=task.task.id, cause=cause)
+
+
+def _begin(run: Run, task: TaskView) -> Step:
+    """The first prompt of an attempt; of the first one in some workflows a request for a plan."""
+    prompt = _first_prompt(run, task)
+    if run.settings.workflow is Workflow.PLAN_THEN_IMPLEMENT and task.attempt == 1:
+        return Plan(prompts.render("plan_first", prompt=prompt))
+    return Say(prompt)
+
+
+def _guidance(task: TaskView) -> str:
+    newest = task.guidance[-1] if task.guidance else None
+    if newest is None or newest.iteration != task.iteration or not newest.guidance:
+        return ""
+    return prompts.render("guidance", guidance=newest.guidance)
+
+
+def _first_prompt(run: Run, task: TaskView) -> str:
+    return build_prompt_with_feedback(
+        task.task,
+        task.issues,
+        1,
+        run.max_iterations,
+        run.started.spec_text,
+        commands_for(run, Path(task.worktree)),
+    )

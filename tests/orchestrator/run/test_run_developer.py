@@ -1,0 +1,470 @@
+"""Ten evaluations whose Workers ask (seed 004, SC-001 and SC-002), and what happens to answers that do not please.
+
+Every question that reaches sq is answered by the Developer model, whose request is looked at; none gets the
+first option. Every later request of the Worker's session holds the whole history.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from scripted import Done, Rehearse, call, completes, plans, says, signals, whole_run, writes
+
+from state import events as e
+from state.outcome import Outcome
+from state.records import Role
+
+CHECKED = {"verify": ("true",)}
+Reply = dict[str, Any]
+
+
+def question(text: str, *labels: str, several: bool = False) -> dict[str, Any]:
+    options = [{"label": label, "description": f"take {label}"} for label in labels]
+    return {"question": text, "header": "Choice", "options": options, "multiSelect": several}
+
+
+def asks(*questions: Mapping[str, Any], **reply: Any) -> Reply:
+    return {**says(call("AskUserQuestion", questions=list(questions))), **reply}
+
+
+def answer(text: str, *labels: str, words: str = "", **more: Any) -> dict[str, Any]:
+    given = {
+        "question": text,
+        "labels": list(labels),
+        "free_text": words,
+        "reason": "So it is.",
+        "reversible": True,
+    }
+    return {**given, **more}
+
+
+def answers(*given: Mapping[str, Any], **reply: Any) -> Reply:
+    return {"structured": {"answers": list(given)}, **reply}
+
+
+COLOUR = question("Which colour?", "red", "blue")
+SHADE = question("Which shade?", "light", "dark")
+SIZES = question("Which sizes?", "small", "large", "huge", several=True)
+NAME = question("What is it called?", "notes", "list")
+BLUE, DARK = answer("Which colour?", "blue"), answer("Which shade?", "dark")
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """A Worker that asks, what the Developer says, and the words with which the answers reach the Worker."""
+
+    worker: Sequence[Reply]
+    developer: Sequence[Reply]
+    answered: int
+    reached: str
+
+
+def writing(*words: str) -> list[Reply]:
+    """The end of a task: the file, in a request that holds the answers, then the claim, with all of it."""
+    return [
+        writes("notes.txt", "done\n", expect={"anywhere_contains": list(words)}),
+        completes(anywhere_contains=list(words)),
+    ]
+
+
+EVALUATIONS = {
+    "one question": Evaluation(
+        [asks(COLOUR), *writing('"Which colour?"="blue"')],
+        [answers(BLUE, expect={"prompt_contains": ["Which colour?", "- red: take red", "Create notes.txt"]})],
+        1,
+        "blue",
+    ),
+    "several questions": Evaluation(
+        [asks(COLOUR, SHADE), *writing('"Which colour?"="blue"', '"Which shade?"="dark"')],
+        [answers(BLUE, DARK, expect={"prompt_contains": ["Question 1", "Question 2"]})],
+        2,
+        "dark",
+    ),
+    "several choices": Evaluation(
+        [asks(SIZES), *writing('"Which sizes?"="large, huge"')],
+        [
+            answers(
+                answer("Which sizes?", "large", "huge"), expect={"prompt_contains": "several may be chosen"}
+            )
+        ],
+        1,
+        "large, huge",
+    ),
+    "free text": Evaluation(
+        [asks(NAME), *writing('"What is it called?"="the ledger"')],
+        [answers(answer("What is it called?", words="the ledger"))],
+        1,
+        "the ledger",
+    ),
+    "two calls in one message": Evaluation(
+        [
+            says(call("AskUserQuestion", questions=[COLOUR]), call("AskUserQuestion", questions=[SHADE])),
+            *writing('"Which colour?"="blue"', '"Which shade?"="dark"'),
+        ],
+        [
+            answers(BLUE, when="## Question 1\n\nWhich colour?"),
+            answers(DARK, when="## Question 1\n\nWhich shade?"),
+        ],
+        2,
+        "dark",
+    ),
+    "a question after an answer": Evaluation(
+        [
+            asks(COLOUR),
+            asks(SHADE, expect={"anywhere_contains": ['"Which colour?"="blue"']}),
+            *writing('"Which colour?"="blue"', '"Which shade?"="dark"'),
+        ],
+        [
+            answers(BLUE, when="## Question 1\n\nWhich colour?"),
+            # The Developer sees the answer before this one among the newest messages.
+            answers(
+                DARK,
+                when="## Question 1\n\nWhich shade?",
+                expect={"prompt_contains": '"Which colour?"="blue"'},
+            ),
+        ],
+        2,
+        "dark",
+    ),
+    "an empty question": Evaluation(
+        [
+            asks(question(" ", "a", "b")),
+            asks(COLOUR, expect={"tool_results_contain": "a question is empty"}),
+            *writing('"Which colour?"="blue"'),
+        ],
+        [answers(BLUE)],
+        1,
+        "blue",
+    ),
+    "a wrong shape and then right": Evaluation(
+        [
+            asks({"question": "Which colour?", "options": "red or blue"}),
+            asks(COLOUR, expect={"tool_results_contain": "InputValidationError"}),
+            *writing('"Which colour?"="blue"'),
+        ],
+        [answers(BLUE)],
+        1,
+        "blue",
+    ),
+    "the same again": Evaluation(
+        [
+            {**asks(COLOUR), "text": "A long story. " * 5},
+            *[says(call("Glob", pattern=f"*{number}")) for number in range(6)],
+            asks(question("which  colour", "red", "blue")),
+            *writing('"which  colour"="red"'),
+        ],
+        [
+            answers(
+                answer("which  colour", "red"),
+                when=["The Worker asks again", "Which colour?: blue"],
+                expect={"prompt_contains": ["A long story.", "# Build one task"]},  # the whole history
+            ),
+            answers(BLUE),
+        ],
+        2,
+        "red",
+    ),
+    "in plain words": Evaluation(
+        [
+            {"text": "I looked around.\n\nShould the file end with a **newline**?"},
+            writes(
+                "notes.txt",
+                "done\n",
+                expect={"prompt_contains": ["Yes, with one.", "AskUserQuestion next time"]},
+            ),
+            completes(anywhere_contains=["Yes, with one."]),
+        ],
+        [
+            answers(
+                answer("Should the file end with a **newline**?", words="Yes, with one."),
+                expect={"prompt_contains": "No options: answer in words."},
+            )
+        ],
+        1,
+        "Yes, with one.",
+    ),
+}
+
+
+def developer_calls(done: Done) -> list[e.CallStarted]:
+    return [started for started in done.of(e.CallStarted) if started.role is Role.DEVELOPER]
+
+
+@pytest.mark.parametrize("name", EVALUATIONS)
+def test_every_question_is_answered_by_the_developer_model_and_later_requests_hold_the_history(
+    rehearse: Rehearse, name: str
+) -> None:
+    evaluation = EVALUATIONS[name]
+    done = rehearse(
+        whole_run(**{"worker/notes/1": evaluation.worker, "developer/notes/1": evaluation.developer}),
+        **CHECKED,
+    )
+    assert done.outcome is Outcome.COMPLETE, done.output
+    given = [one for event in done.of(e.QuestionsAnswered) for one in event.answers]
+    assert len(given) == evaluation.answered
+    assert evaluation.reached in [one.text for one in given]
+    assert developer_calls(done)
+    # One session from the first request to the last: what was said is in every later one.
+    assert len({started.session_id for started in done.of(e.CallStarted) if started.role is Role.WORKER}) == 1
+    assert not [event for event in done.of(e.QuestionsFailed) if event.final]
+
+
+def test_an_answer_that_is_rejected_twice_ends_the_task_with_question_and_both_answers(
+    rehearse: Rehearse,
+) -> None:
+    worker = [asks(COLOUR), asks(COLOUR), asks(COLOUR)]
+    developer = [answers(answer("Which colour?", "red"), when="The Worker asks again"), answers(BLUE)]
+    done = rehearse(whole_run(**{"worker/notes/1": worker, "developer/notes/1": developer}), **CHECKED)
+    assert done.outcome is Outcome.FAILED
+    reason = done.view.tasks["notes"].reason
+    assert all(words in reason for words in ("Which colour?", "'blue'", "'red'"))
+    assert len(developer_calls(done)) == 2
+    assert len(done.of(e.QuestionsAsked)) == 3
+
+
+def test_a_question_that_cannot_be_undone_is_parked_where_that_was_asked_for(rehearse: Rehearse) -> None:
+    risky = answers(answer("Which colour?", "blue", reversible=False, basis="judgement"))
+    lanes = whole_run(
+        **{
+            "planner/plan/1": [plans("risky", "notes")],
+            "worker/risky/1": [asks(COLOUR)],
+            "developer/risky/1": [risky],
+        }
+    )
+    done = rehearse(lanes, verify=("true",), settings={"questions": "park"})
+    assert done.outcome is Outcome.STUCK
+    assert "parked for a person" in done.view.tasks["risky"].reason
+    assert done.view.tasks["notes"].merged_commit
+    assert done.of(e.QuestionsAnswered) == []
+
+
+@pytest.mark.parametrize(
+    ("given", "questions"),
+    [
+        ({"reversible": False, "basis": "spec", "evidence": "a line of text"}, "park"),
+        ({"reversible": True, "basis": "judgement"}, "park"),
+        ({"reversible": False, "basis": "judgement"}, "answer"),
+    ],
+    ids=["the spec covers it", "it can be undone", "nothing is to be parked"],
+)
+def test_any_other_question_is_answered_and_the_assumption_recorded(
+    rehearse: Rehearse, given: dict[str, Any], questions: str
+) -> None:
+    lanes = whole_run(
+        **{
+            "worker/notes/1": [asks(COLOUR), *writing('"Which colour?"="blue"')],
+            "developer/notes/1": [answers(answer("Which colour?", "blue", confidence="low", **given))],
+        }
+    )
+    done = rehearse(lanes, verify=("true",), settings={"questions": questions})
+    assert done.outcome is Outcome.COMPLETE
+    (answered,) = done.of(e.QuestionsAnswered)
+    assert (answered.answers[0].reversible, answered.answers[0].basis) == (
+        given["reversible"],
+        given["basis"],
+    )
+    assert ("not easy to undo" in done.output) is not given["reversible"]
+
+
+def two_tasks_that_ask(basis: str) -> Mapping[str, Any]:
+    again = question("Which  COLOUR?", "red", "blue")
+    return whole_run(
+        **{
+            "planner/plan/1": [plans("first", "second")],
+            "worker/first/1": [asks(COLOUR), writes("a.txt", "x"), completes()],
+            "worker/second/1": [asks(again), writes("b.txt", "x"), completes()],
+            "developer/*/1": [
+                answers(answer("Which colour?", "blue", basis=basis), when="Which colour?"),
+                answers(answer("Which  COLOUR?", "red", basis=basis)),
+            ],
+            "reviewer/*/1": [signals("report_review", passed=True, issues=[])],
+        }
+    )
+
+
+def test_the_same_question_in_another_task_gets_the_recorded_answer(rehearse: Rehearse) -> None:
+    done = rehearse(two_tasks_that_ask("spec"), **CHECKED)
+    assert done.outcome is Outcome.COMPLETE
+    assert len(developer_calls(done)) == 1
+    first, second = done.of(e.QuestionsAnswered)
+    assert second.reused_from == first.ask_id
+    assert second.answers[0].question == "Which  COLOUR?"
+    assert second.answers[0].text == "blue"
+
+
+def test_an_answer_that_rests_on_its_session_is_not_reused(rehearse: Rehearse) -> None:
+    done = rehearse(two_tasks_that_ask("session"), **CHECKED)
+    assert done.outcome is Outcome.COMPLETE
+    assert len(developer_calls(done)) == 2
+
+
+def test_plain_questions_are_capped_and_turns_that_ask_nothing_cost_no_call(rehearse: Rehearse) -> None:
+    done_ = {"done": "a line", "test_status": "", "next_step": "", "blockers": []}
+    worker = [
+        *[{"text": f"Is {number} right?"} for number in range(5)],
+        writes("notes.txt", "x\n", text="I asked: why? Now I know."),
+        signals("iteration_done", **done_),
+        completes(),
+    ]
+    developer = [
+        answers(answer(f"Is {number} right?", words="It is."), when=f"Is {number} right?")
+        for number in range(5)
+    ]
+    done = rehearse(
+        whole_run(**{"worker/notes/1": worker, "developer/notes/1": developer}), effort="low", **CHECKED
+    )
+    assert len(developer_calls(done)) == 3
+    assert done.outcome is Outcome.STUCK  # five turns that changed nothing
+
+
+@pytest.mark.parametrize("window", [0, 2, 10])
+def test_the_developer_sees_as_many_messages_as_the_setting_says(rehearse: Rehearse, window: int) -> None:
+    looks = [says(call("Glob", pattern=f"marker-{number}")) for number in range(8)]
+    shown = f"The newest {window} messages"
+    lanes = whole_run(
+        **{
+            "worker/notes/1": [*looks, asks(COLOUR), *writing('"Which colour?"="blue"')],
+            "developer/notes/1": [
+                answers(BLUE, expect={"prompt_contains": shown, "prompt_lacks": "marker-0"})
+            ],
+        }
+    )
+    done = rehearse(lanes, verify=("true",), settings={"context_window": str(window)})
+    assert done.outcome is Outcome.COMPLETE, done.output
+
+
+def test_the_developers_model_is_that_of_its_own_setting_first(rehearse: Rehearse) -> None:
+    lanes = whole_run(
+        **{
+            "worker/notes/1": [asks(COLOUR), *writing('"Which colour?"="blue"')],
+            "developer/notes/1": [answers(BLUE, expect={"model": "claude-opus-5-5"})],
+        }
+    )
+    settings = {"developer_qa_model": "opus", "models.developer": "sonnet"}
+    done = rehearse(lanes, verify=("true",), settings=settings)
+    assert done.outcome is Outcome.COMPLETE, done.output
+
+
+def guided(*pieces: str) -> list[Reply]:
+    return [
+        {"structured": {"guidance": piece}, "when": f"round {number}"} for number, piece in enumerate(pieces)
+    ]
+
+
+def test_at_a_checkpoint_the_developer_looks_and_its_guidance_is_in_the_next_prompt(
+    rehearse: Rehearse,
+) -> None:
+    told = {"done": "a line", "test_status": "", "next_step": "", "blockers": []}
+    worker = [
+        writes("notes.txt", "round 0\n"),
+        signals("iteration_done", **told),
+        writes(
+            "notes.txt", "round 1\n", expect={"prompt_contains": ["From the Developer", "Keep it short."]}
+        ),
+        signals("iteration_done", **told),
+        {**completes(prompt_lacks=["From the Developer"])},
+    ]
+    lanes = whole_run(**{"worker/notes/1": worker, "developer/notes/1": guided("Keep it short.", "")[::-1]})
+    done = rehearse(lanes, effort="max", **CHECKED)
+    assert done.outcome is Outcome.COMPLETE, done.output
+    assert [given.guidance for given in done.of(e.GuidanceGiven)] == ["Keep it short.", ""]
+    assert "guidance by the Developer: Keep it short." in done.output
+
+
+def test_guidance_that_does_not_come_holds_nobody_up(rehearse: Rehearse) -> None:
+    told = {"done": "a line", "test_status": "", "next_step": "", "blockers": []}
+    worker = [writes("notes.txt", "x\n"), signals("iteration_done", **told), completes()]
+    lanes = whole_run(**{"worker/notes/1": worker, "developer/notes/1": [{"text": "All is well."}]})
+    done = rehearse(lanes, effort="max", **CHECKED)
+    assert done.outcome is Outcome.COMPLETE, done.output
+    assert done.of(e.GuidanceGiven)[0].problem
+
+
+def test_low_effort_has_no_checkpoints(rehearse: Rehearse) -> None:
+    told = {"done": "a line", "test_status": "", "next_step": "", "blockers": []}
+    worker = [writes("notes.txt", "x\n"), *[signals("iteration_done", **told) for _ in range(4)], completes()]
+    done = rehearse(whole_run(**{"worker/notes/1": worker}), effort="low", **CHECKED)
+    assert done.outcome is Outcome.COMPLETE, done.output
+    assert developer_calls(done) == []
+
+
+def direct(worker: Sequence[Reply], **lanes: Any) -> Mapping[str, Any]:
+    return {
+        "worker/spec/1": worker,
+        "reviewer/*/1": [signals("report_review", passed=True, issues=[])],
+        **lanes,
+    }
+
+
+def test_the_direct_workflow_is_one_worker_with_the_spec_and_its_questions_are_answered(
+    rehearse: Rehearse,
+) -> None:
+    worker = [
+        asks(COLOUR, expect={"prompt_contains": "Create notes.txt"}),
+        *writing('"Which colour?"="blue"'),
+    ]
+    lanes = direct(worker, **{"developer/spec/1": [answers(BLUE)]})
+    done = rehearse(lanes, verify=("true",), settings={"workflow": "direct"})
+    assert done.outcome is Outcome.COMPLETE, done.output
+    assert {started.role for started in done.of(e.CallStarted)} == {
+        Role.WORKER,
+        Role.DEVELOPER,
+        Role.REVIEWER,
+    }
+    assert len([started for started in done.of(e.CallStarted) if started.role is Role.WORKER]) == 1
+
+
+PLAN = signals("submit_implementation_plan", plan="Write one line into notes.txt.")
+
+
+def test_a_worker_that_plans_first_writes_nothing_then_implements_its_plan_in_the_same_session(
+    rehearse: Rehearse,
+) -> None:
+    worker = [
+        asks(COLOUR, expect={"prompt_contains": ["First a plan", "Create notes.txt"]}),
+        writes("notes.txt", "too early\n"),
+        says(call("Bash", command="echo x > notes.txt")),
+        {**PLAN, "expect": {"tool_results_contain": "has to wait"}},
+        writes(
+            "notes.txt",
+            "blue\n",
+            expect={
+                "prompt_contains": ["Now implement it", "Write one line into notes.txt."],
+                "anywhere_contains": ['"Which colour?"="blue"', "First a plan"],
+            },
+        ),
+        completes(),
+    ]
+    lanes = direct(worker, **{"developer/spec/1": [answers(BLUE)]})
+    done = rehearse(lanes, verify=("grep -x blue notes.txt",), settings={"workflow": "plan-then-implement"})
+    assert done.outcome is Outcome.COMPLETE, done.output
+    assert [event.tool for event in done.of(e.ActionRefused)] == ["Write", "Bash"]
+    calls = [started for started in done.of(e.CallStarted) if started.role is Role.WORKER]
+    assert [started.planning for started in calls] == [True, False]
+    assert len({started.session_id for started in calls}) == 1
+
+
+def test_a_plan_that_is_not_handed_over_is_asked_for_again(rehearse: Rehearse) -> None:
+    worker = [
+        {"text": "My plan is to write a line."},
+        {**PLAN, "expect": {"prompt_contains": "The plan is missing"}},
+        writes("notes.txt", "blue\n"),
+        completes(),
+    ]
+    done = rehearse(direct(worker), verify=("true",), settings={"workflow": "plan-then-implement"})
+    assert done.outcome is Outcome.COMPLETE, done.output
+
+
+def test_a_planning_worker_whose_process_dies_goes_on_planning_after_a_resume(
+    rehearse: Rehearse, resume: Callable[..., Done]
+) -> None:
+    worker = [
+        says(call("Glob", pattern="*")),
+        {**PLAN, "misbehave": {"status": 401, "times": 1}},
+        writes("notes.txt", "blue\n"),
+        completes(),
+    ]
+    failed = rehearse(direct(worker), verify=("true",), settings={"workflow": "plan-then-implement"})
+    assert failed.outcome is Outcome.FAILED
+    assert resume(failed).outcome is Outcome.COMPLETE
