@@ -55,9 +55,7 @@ class IterationDoneInput(_Input):
 class ImplementationPlanInput(_Input):
     """How a Worker wants to build its task."""
 
-    plan: str = Field(
-        min_length=1, description="What you will change where, in which order, and the tests."
-    )
+    plan: str = Field(min_length=1, description="What you will change where, in which order, and the tests.")
 
 
 class AnalysisInput(_Input):

@@ -70,7 +70,10 @@ def where_lines(view: RunView) -> list[str]:
 
 def cost_line(view: RunView) -> str:
     """What the run cost; a rehearsal says that it cost nothing."""
-    cost = f"cost: ${view.cost_usd:.4f} in {len(view.calls)} calls"
+    settings = view.started.settings if view.started else None
+    budget = view.budget_usd or (settings.budget_run_usd if settings else None)
+    of = f" of ${budget:.2f}" if budget else ""
+    cost = f"cost: ${view.cost_usd:.4f}{of} in {len(view.calls)} calls"
     if view.started and view.started.rehearsal:
         return f"{cost} at list prices for the script's token counts; nothing was charged"
     return cost
