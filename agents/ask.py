@@ -5,23 +5,30 @@ CLI (with a login). Neither retries by itself and neither outlives its deadline.
 """
 
 import json
+import math
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import urlsplit
 
 import anyio
 
+from agents.claude_code import connect
 from agents.connection import ApiAccess, Connection, Lane
+from agents.process import LastWords
 from agents.results import detail_of, end_of, reset_named_in, usage_of
 from state.errors import UsageError
 from state.records import CallEnd, Usage
 from state.settings import Model
 
 if TYPE_CHECKING:
+    from ssl import SSLContext
+
     from anthropic.types import Message as ApiMessage
+    from anthropic.types import TextBlockParam
     from claude_agent_sdk import ClaudeAgentOptions, ResultMessage
 
 MAX_ANSWER_TOKENS = 4_000
@@ -30,25 +37,32 @@ _LOOPBACK = {"127.0.0.1", "localhost", "::1"}  # the gateway: never by way of th
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ask:
-    """What is asked. `schema` is the JSON schema of the answer, an object."""
+    """What is asked. `schema` is the JSON schema of the answer, an object.
+
+    `shared` stands before the prompt, the same to the byte in several asks, so that the API caches it.
+    `on_begun` is called when the model begins to answer: from then on the cache is there.
+    """
 
     lane: Lane
     model: Model
     system: str
     prompt: str
+    shared: str = ""
+    on_begun: Callable[[], None] | None = None
     schema: Mapping[str, Any]
     deadline_s: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reply:
-    """What came back. `answer` is there only where `end` is completed.
+    """What came back. `answer` is there only where `end` is completed; `text` where it is unusable.
 
     `retry_after_s`: the API named this time until it can be asked again.
     """
 
     end: CallEnd
     answer: dict[str, Any] | None = None
+    text: str = ""
     detail: str = ""
     api_status: int | None = None
     retry_after_s: float | None = None
@@ -86,24 +100,32 @@ class ApiAsker:
 
     async def _asked(self, ask: Ask, access: ApiAccess, began: float) -> Reply:
         import anthropic
+        import httpx2
 
         here = urlsplit(access.base_url or "").hostname in _LOOPBACK
-        direct = anthropic.DefaultAsyncHttpxClient(mounts={"http://": None, "all://": None}) if here else None
+        direct = {"http://": None, "all://": None} if here else None
         try:
-            async with anthropic.AsyncAnthropic(
-                api_key=access.key,
-                base_url=access.base_url,
-                max_retries=0,
-                timeout=ask.deadline_s,
-                http_client=direct,
-            ) as client:
-                message = await client.messages.create(
+            async with (
+                anthropic.AsyncAnthropic(
+                    api_key=access.key,
+                    base_url=access.base_url,
+                    max_retries=0,
+                    timeout=ask.deadline_s,
+                    http_client=anthropic.DefaultAsyncHttpxClient(verify=_trusted(), mounts=direct),
+                ) as client,
+                client.messages.stream(
                     model=ask.model.id,
                     max_tokens=MAX_ANSWER_TOKENS,
                     system=ask.system,
-                    messages=[{"role": "user", "content": ask.prompt}],
+                    messages=[{"role": "user", "content": _content(ask)}],
                     output_config={"format": {"type": "json_schema", "schema": dict(ask.schema)}},
-                )
+                ) as stream,
+            ):
+                async for _ in stream:
+                    if ask.on_begun:
+                        ask.on_begun()
+                    break
+                message = await stream.get_final_message()
             return _read_api(ask, message, time.monotonic() - began)
         except anthropic.APIStatusError as error:
             return Reply(
@@ -113,11 +135,32 @@ class ApiAsker:
                 retry_after_s=_seconds(error.response.headers.get("retry-after")),
                 seconds=time.monotonic() - began,
             )
-        except anthropic.APIError as error:
+        except (anthropic.APIError, httpx2.HTTPError) as error:  # a stream that breaks off comes out raw
             return Reply(end=CallEnd.API_ERROR, detail=str(error), seconds=time.monotonic() - began)
-        except (AttributeError, TypeError, ValueError) as error:  # status 200 and no message: a proxy's page
+        except (
+            AttributeError,
+            AssertionError,
+            RuntimeError,
+            TypeError,
+            ValueError,
+        ) as error:  # status 200 and no message: a proxy's page
             detail = f"what answered is not the API: {error!r}"
             return Reply(end=CallEnd.API_ERROR, detail=detail, seconds=time.monotonic() - began)
+
+
+def _content(ask: Ask) -> "list[TextBlockParam]":
+    prompt: TextBlockParam = {"type": "text", "text": ask.prompt}
+    if not ask.shared:
+        return [prompt]
+    return [{"type": "text", "text": ask.shared, "cache_control": {"type": "ephemeral"}}, prompt]
+
+
+@cache
+def _trusted() -> "SSLContext":
+    """The certificates to trust, read once: it takes some 25 ms, in which everything else stands still."""
+    import httpx2
+
+    return httpx2.create_ssl_context()
 
 
 def _read_api(ask: Ask, message: "ApiMessage", seconds: float) -> Reply:
@@ -134,6 +177,7 @@ def _read_api(ask: Ask, message: "ApiMessage", seconds: float) -> Reply:
     return Reply(
         end=end,
         answer=answer if end is CallEnd.COMPLETED else None,
+        text=text if end is CallEnd.UNUSABLE else "",
         detail="" if end is CallEnd.COMPLETED else f"the model said: {text[:500]}",
         cost_usd=ask.model.cost(usage),
         usage=usage,
@@ -162,31 +206,35 @@ class CliAsker:
     async def _asked(self, ask: Ask, began: float) -> Reply:
         from claude_agent_sdk import ClaudeSDKClient, ResultMessage
 
-        said: list[str] = []
+        words = LastWords()
+        client = ClaudeSDKClient(self._options(ask, words))
         result: ResultMessage | None = None
         resets_at: float | None = None
         try:
-            # The context manager closes the process also when the deadline cancels us in here.
-            async with ClaudeSDKClient(self._options(ask, said)) as client:
-                await client.query(ask.prompt)
-                try:
-                    async for message in client.receive_response():
-                        if isinstance(message, ResultMessage):
-                            result = message
-                        resets_at = reset_named_in(message) or resets_at
-                except BaseException:
-                    with anyio.CancelScope(shield=True), anyio.move_on_after(2):
-                        await client.interrupt()
-                    raise
+            if why := await connect(client, words, limit_s=math.inf):  # the ask's deadline holds
+                return Reply(end=CallEnd.DIED, detail=why, seconds=time.monotonic() - began)
+            await client.query(f"{ask.shared}\n\n{ask.prompt}" if ask.shared else ask.prompt)
+            if ask.on_begun:  # nothing is cached from one process to the next
+                ask.on_begun()
+            try:
+                async for message in client.receive_response():
+                    if isinstance(message, ResultMessage):
+                        result = message
+                    resets_at = reset_named_in(message) or resets_at
+            except BaseException:
+                with anyio.CancelScope(shield=True), anyio.move_on_after(2):
+                    await client.interrupt()
+                raise
         except Exception as error:  # noqa: BLE001  the SDK raises bare exceptions where the process fails
-            detail = f"{error} {' | '.join(said)}".strip()
-            return Reply(end=CallEnd.DIED, detail=detail, seconds=time.monotonic() - began)
+            return Reply(end=CallEnd.DIED, detail=f"{error}{words}", seconds=time.monotonic() - began)
+        finally:
+            await client.disconnect()  # also when the deadline cancels us in here: the SDK shields it
         if result is None:
-            detail = f"Claude Code ended without a result {' | '.join(said)}".strip()
+            detail = f"Claude Code ended without a result{words}"
             return Reply(end=CallEnd.DIED, detail=detail, seconds=time.monotonic() - began)
         return _read_cli(result, resets_at, time.monotonic() - began)
 
-    def _options(self, ask: Ask, said: list[str]) -> "ClaudeAgentOptions":
+    def _options(self, ask: Ask, words: LastWords) -> "ClaudeAgentOptions":
         from claude_agent_sdk import ClaudeAgentOptions
 
         return ClaudeAgentOptions(
@@ -203,7 +251,7 @@ class CliAsker:
             output_format={"type": "json_schema", "schema": dict(ask.schema)},
             extra_args={"no-session-persistence": None},
             env=self._connection.session_environment(ask.lane),
-            stderr=said.append,
+            stderr=words.hear,
         )
 
 
@@ -215,6 +263,7 @@ def _read_cli(result: "ResultMessage", resets_at: float | None, seconds: float) 
     return Reply(
         end=end,
         answer=answer if end is CallEnd.COMPLETED else None,
+        text=(result.result or "") if end is CallEnd.UNUSABLE else "",
         detail=detail_of(result) or ("" if answer else f"the model said: {(result.result or '')[:500]}"),
         api_status=result.api_error_status,
         retry_after_s=max(0.0, resets_at - time.time()) if resets_at else None,

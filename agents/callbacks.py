@@ -5,9 +5,13 @@ not go on when what happens in it can no longer be stored.
 """
 
 from collections import Counter
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Awaitable, Callable
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar
 
+import anyio
+
+from agents.concurrency import task_group
 from agents.exchange import Listener, SessionSpec, Unanswered
 from agents.messages import messages_of
 from agents.permissions import READ_TOOLS, SIGNAL_PREFIX
@@ -18,6 +22,7 @@ from state.records import MessageKind, Usage
 if TYPE_CHECKING:
     from claude_agent_sdk import ClaudeAgentOptions, PermissionResult, ToolPermissionContext
 
+T = TypeVar("T")
 QUESTION_TOOL = "AskUserQuestion"
 _WHILE_PLANNING = {
     *READ_TOOLS,
@@ -48,6 +53,7 @@ class Callbacks:
         self.failure: Exception | None = None
         self.waiting = 0
         self.unanswered = False
+        self._answered = anyio.Event()
         self.begin()
 
     def begin(self) -> None:
@@ -89,6 +95,11 @@ class Callbacks:
             env=dict(spec.environment),
             stderr=stderr,
         )
+
+    async def finished(self) -> None:
+        """Wait until no callback is under way: the SDK cancels those that are, and waits for none."""
+        while self.waiting:
+            await self._answered.wait()
 
     def tell(self, message: object) -> None:
         """Pass an SDK message on to the listener.
@@ -163,12 +174,15 @@ class Callbacks:
             return PermissionResultDeny(message="nobody answers questions in this session")
         self.waiting += 1
         try:
-            answers = await self._listener.on_question_callback(context.tool_use_id or "", arguments)
+            ask = self._listener.on_question_callback
+            answers = await _apart(partial(ask, context.tool_use_id or "", arguments))
         except Exception as error:
             self._fail(error)
             raise
         finally:
             self.waiting -= 1
+            self._answered.set()
+            self._answered = anyio.Event()
         if isinstance(answers, Unanswered):
             self.unanswered = self.unanswered or answers.final
             return PermissionResultDeny(message=answers.reason, interrupt=answers.final)
@@ -178,6 +192,18 @@ class Callbacks:
     def _fail(self, error: Exception) -> None:
         self.failure = self.failure or error
         self._on_failure()
+
+
+async def _apart(call: Callable[[], Awaitable[T]]) -> T:
+    """Run it in a task of its own: the SDK cancels ours more than once, also in the midst of a clean-up."""
+    results: list[T] = []
+
+    async def run() -> None:
+        results.append(await call())
+
+    async with task_group() as tasks:
+        tasks.start_soon(run)
+    return results[0]
 
 
 def _numbers(usage: object) -> dict[str, int]:

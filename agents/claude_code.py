@@ -1,4 +1,4 @@
-"""The Claude Code executable and the SDK that drives it: found without importing the SDK."""
+"""The Claude Code executable and the SDK that drives it: found without importing the SDK, and started."""
 
 import os
 import re
@@ -8,13 +8,20 @@ from collections.abc import Mapping
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from agents.connection import QUIET
 from state.errors import UsageError
 
+if TYPE_CHECKING:
+    from claude_agent_sdk import ClaudeSDKClient
+
+    from agents.process import LastWords
+
 SDK = "claude-agent-sdk"
 MIN_CLI = (2, 1, 248)  # the first that sends a prompt verbatim: before, `/clear` in a spec was a command
 VERSION_DEADLINE_S = 10
+LAST_WORDS_LIMIT_S = 1.0  # between the two signs of a start that failed: the SDK's and the launcher's
 
 
 def sdk_version() -> str:
@@ -97,3 +104,34 @@ def find_cli() -> Path:
         "Claude Code was found neither inside claude-agent-sdk nor on PATH. Install it with "
         "`npm install -g @anthropic-ai/claude-code`, or reinstall claude-agent-sdk for this platform"
     )
+
+
+async def connect(client: "ClaudeSDKClient", words: "LastWords", *, limit_s: float) -> str:
+    """Start the client's process: empty if it did start, else why not, for people.
+
+    The caller disconnects the client either way. `words` hears the launcher's standard error: it tells at
+    once of a process that ended, while the SDK waits a minute for one that did so with exit code 0.
+    """
+    import anyio
+    from claude_agent_sdk import ResultError
+
+    from agents.concurrency import first_of
+
+    async def ended() -> None:
+        await words.ended.wait()
+        await anyio.sleep(LAST_WORDS_LIMIT_S)  # the SDK may have read the reason
+
+    try:
+        with anyio.fail_after(limit_s):
+            await first_of(client.connect, ended)
+    except TimeoutError:
+        if words.exit_code is None:
+            return f"Claude Code did not answer within {limit_s:.0f} s{words}"
+    except Exception as error:  # noqa: BLE001  the SDK raises bare ones, ProcessError and ResultError here
+        with anyio.move_on_after(LAST_WORDS_LIMIT_S):
+            await words.ended.wait()
+        if words.exit_code is None or isinstance(error, ResultError):  # the latter knows the reason
+            return f"Claude Code did not start: {error}{words}"
+    if words.exit_code is None:
+        return ""
+    return f"Claude Code did not start: it ended with exit code {words.exit_code}{words}"

@@ -15,6 +15,7 @@ import shlex
 import subprocess
 import sys
 import time
+from collections import deque
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -22,6 +23,7 @@ from typing import TYPE_CHECKING
 
 import anyio
 
+from agents.supervisor import ENDED, TELL_END
 from state.errors import UsageError
 
 if TYPE_CHECKING:
@@ -33,6 +35,7 @@ SUPERVISOR = Path(__file__).with_name("supervisor.py")
 PROBE_LIMIT_S = 5.0  # it takes 50 ms; a machine on its knees still gets the safer way
 ENDING_LIMIT_S = 4.0  # the supervisor's grace of two seconds, and time to kill and collect
 LAST_OUTPUT_LIMIT_S = 1.0  # from the exit to the end of output, late only if someone out of reach holds it
+WORDS_KEPT = 20
 UTF8_CONTINUATION = range(0x80, 0xC0)  # the second to fourth byte of a character
 SHELL_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
@@ -86,7 +89,7 @@ def contained(argv: Sequence[str], containment: Containment, *, parent: int | No
     `argv` exits (its exit code comes through, 128 + n if signal n ended it) and two seconds after SIGTERM,
     which `argv` gets first.
     """
-    return _supervised(argv, containment, parent, report=None)
+    return _supervised(argv, containment, parent, report="-")
 
 
 def write_launcher(
@@ -94,20 +97,47 @@ def write_launcher(
 ) -> Path:
     """Write an executable for the SDK's `cli_path`: `command`, contained, without the variables `drop_env`.
 
-    It works only for the process that wrote it: a resumed run writes its own. Returns `path`.
+    It works only for the process that wrote it: a resumed run writes its own. Its last line on standard error
+    says how it ended (`LastWords`). Returns `path`.
     """
     unset = sorted(name for name in drop_env if SHELL_NAME.fullmatch(name))
     unnamable = sorted(name for name in {*drop_env} - {*unset} if name and "=" not in name)
     env = ["env", *(word for name in unnamable for word in ("-u", name))] if unnamable else []
+    argv = _supervised([str(command)], containment, None, report=TELL_END)
     lines = [
         "#!/bin/sh",
         *(f"unset {name}" for name in unset),
-        f'exec {shlex.join([*env, *contained([str(command)], containment)])} "$@"',
+        f'exec {shlex.join([*env, *argv])} "$@"',
     ]
     draft = path.with_name(f"{path.name}.draft")
     draft.write_bytes(os.fsencode("\n".join(lines) + "\n"))
     draft.chmod(0o700)
     return draft.replace(path)
+
+
+class LastWords:
+    """What comes from a launcher's standard error: the newest lines, and whether and how the process ended.
+
+    `hear` takes each line. `exit_code` is None until `ended` is set.
+    """
+
+    def __init__(self) -> None:
+        self.ended = anyio.Event()
+        self.exit_code: int | None = None
+        self._lines: deque[str] = deque(maxlen=WORDS_KEPT)
+
+    def __str__(self) -> str:
+        """The lines for the end of a sentence; empty where there are none."""
+        return f" (it said: {' | '.join(self._lines)})" if self._lines else ""
+
+    def hear(self, line: str) -> None:
+        """The next line. That of the supervisor is for us, not for people."""
+        code = line.removeprefix(ENDED)
+        if code == line or not code.isdecimal():
+            self._lines.append(line)
+            return
+        self.exit_code = int(code)
+        self.ended.set()
 
 
 async def run_command(
@@ -127,7 +157,7 @@ async def run_command(
     begun = time.monotonic()
     tail = _Tail(output_limit)
     with _pipe() as (report, report_end):
-        argv = _supervised(command, containment, None, report=report_end)
+        argv = _supervised(command, containment, None, report=str(report_end))
         try:
             with anyio.CancelScope(shield=True):  # a start that is cut in the middle would have no owner
                 process = await anyio.open_process(
@@ -199,12 +229,12 @@ def _namespaces_work() -> bool:
 
 
 def _supervised(
-    argv: Sequence[str], containment: Containment, parent: int | None, *, report: int | None
+    argv: Sequence[str], containment: Containment, parent: int | None, *, report: str
 ) -> list[str]:
     # -I -S: neither the user's variables nor site-packages nor the working folder decide what it imports.
     python = [sys.executable, "-I", "-S", str(SUPERVISOR)]
     how = [str(os.getpid() if parent is None else parent), containment.value]
-    return [*python, *how, "-" if report is None else str(report), "--", *argv]
+    return [*python, *how, report, "--", *argv]
 
 
 @contextlib.asynccontextmanager

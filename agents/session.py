@@ -9,7 +9,6 @@ session.
 import math
 import time
 import uuid
-from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, field
@@ -19,10 +18,12 @@ import anyio
 import structlog
 
 from agents.callbacks import Callbacks
+from agents.claude_code import connect
 from agents.concurrency import first_of, task_group
 from agents.exchange import Exchange, Listener, SessionSpec, SessionStartError
+from agents.process import LastWords
 from agents.results import detail_of, end_of, usage_of
-from state.errors import AgentError, SqError
+from state.errors import AgentError
 from state.records import CallEnd
 
 if TYPE_CHECKING:
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
 
 INTERRUPT_LIMIT_S = 5.0
 CLOSE_LIMIT_S = 20.0  # the SDK's own ladder: end of input, SIGTERM, SIGKILL, five seconds each
-STDERR_LINES_KEPT = 20
 _CUT_SHORT = "max_tokens"
 
 log = structlog.get_logger(__name__)
@@ -115,7 +115,7 @@ class _Actor:
         self._activity = time.monotonic()
         self._fatal = anyio.Event()
         self._callbacks = Callbacks(spec, listener, on_failure=self._fatal.set)
-        self._stderr: deque[str] = deque(maxlen=STDERR_LINES_KEPT)
+        self._words = LastWords()
         self._death = ""
         self._cost_seen = spec.cost_before_usd
 
@@ -124,9 +124,10 @@ class _Actor:
     async def run(self, *, task_status: anyio.abc.TaskStatus[None]) -> None:
         from claude_agent_sdk import ClaudeSDKClient
 
-        client = ClaudeSDKClient(self._callbacks.options(stderr=self._stderr.append))
+        client = ClaudeSDKClient(self._callbacks.options(stderr=self._words.hear))
         try:
-            await self._connect(client)
+            if why := await connect(client, self._words, limit_s=self.spec.connect_limit_s):
+                raise SessionStartError(why)
             # Ended by `scope` alone, so that the reader is still there to see an interrupted turn end.
             with anyio.CancelScope(shield=True):
                 async with task_group() as tasks:
@@ -142,21 +143,9 @@ class _Actor:
                     await client.disconnect()
                 except Exception as error:  # noqa: BLE001  the process is gone either way
                     log.warning("session.close.failed", error=repr(error))
+                await self._callbacks.finished()
             for stream in (self.requests, self._inbox, self._results, self._result_inbox):
                 stream.close()
-
-    async def _connect(self, client: "ClaudeSDKClient") -> None:
-        try:
-            with anyio.fail_after(self.spec.connect_limit_s):
-                await client.connect()
-        except TimeoutError as error:
-            raise SessionStartError(
-                f"Claude Code did not answer within {self.spec.connect_limit_s:.0f} s{self._said()}"
-            ) from error
-        except SqError:
-            raise
-        except Exception as error:  # the SDK raises bare exceptions, ProcessError and ResultError here
-            raise SessionStartError(f"Claude Code did not start: {error}{self._said()}") from error
 
     async def _serve(self, client: "ClaudeSDKClient", inbox: "MemoryObjectReceiveStream[_Request]") -> None:
         async for request in inbox:
@@ -286,12 +275,9 @@ class _Actor:
     # --- what the process tells us ----------------------------------------------------------------
 
     def _die(self, why: str) -> None:
-        self._death = f"{why}{self._said()}"
+        self._death = f"{why}{self._words}"
         self.over = True
         self._fatal.set()
-
-    def _said(self) -> str:
-        return f" (it said: {' | '.join(self._stderr)})" if self._stderr else ""
 
 
 async def _one_message(request: _Request) -> AsyncIterator[dict[str, Any]]:

@@ -157,6 +157,7 @@ SIGNALS: dict[Role, tuple[SignalTool, ...]] = {
         ),
     ),
     Role.DEVELOPER: (),
+    Role.JUDGE: (),
 }
 
 # Beside those of a Worker, where it plans before it builds.

@@ -2,7 +2,7 @@
 
 Started by path, with the standard library alone (see `agents.process.contained`):
 
-    python -I -S supervisor.py PARENT_PID namespaces|supervisor REPORT_FD|- -- COMMAND [ARGUMENT…]
+    python -I -S supervisor.py PARENT_PID namespaces|supervisor REPORT_FD|-|tell-end -- COMMAND [ARGUMENT…]
 
 It makes a session of its own (a terminal's Ctrl-C does not reach the command), starts COMMAND with
 the standard streams it was given, lets go of them, and waits. The tree is ended by SIGKILL when
@@ -25,7 +25,8 @@ Not on Linux there is neither: COMMAND leads a process group and the group is ki
 left the group (setsid) survives.
 
 Exit codes of its own: 125 not set up or the parent is gone, 126 COMMAND cannot be run, 127 not found. The
-reason goes to REPORT_FD, which tells them from the same codes of COMMAND, or else to standard error.
+reason goes to REPORT_FD, which tells them from the same codes of COMMAND, or else to standard error. With
+tell-end the last line of standard error says that the tree has ended, and COMMAND's exit code.
 """
 
 # Importing pathlib or contextlib would cost a good part of the start.
@@ -58,6 +59,8 @@ CLONE_NEWNS, CLONE_NEWUSER, CLONE_NEWPID = 0x00020000, 0x10000000, 0x20000000
 MS_NOSUID, MS_NODEV, MS_NOEXEC, MS_REC, MS_SLAVE = 0x2, 0x4, 0x8, 0x4000, 0x80000
 
 STDERR = 2
+TELL_END = "tell-end"
+ENDED = "sq-supervisor: ended with exit code "  # read by `agents.process.LastWords`
 LINUX = sys.platform == "linux"
 
 
@@ -107,15 +110,19 @@ class Lifeline:
 def main(arguments: list[str]) -> NoReturn:
     """Run the command line described above; never returns."""
     parent, way, report, separator, *command = arguments
-    report_fd = None if report == "-" else int(report)
+    report_fd = int(report) if report.isdecimal() else None
+    # A descriptor of its own, which COMMAND does not inherit: the streams are let go of.
+    end_fd = os.dup(STDERR) if report == TELL_END else None
     if report_fd is not None:
         os.set_inheritable(report_fd, False)
     if separator != "--" or not command:
-        _fail(report_fd, "usage: supervisor.py PARENT_PID WAY REPORT_FD|- -- COMMAND…", EXIT_REFUSED)
+        _fail(report_fd, "usage: supervisor.py PARENT_PID WAY REPORT_FD|-|tell-end -- COMMAND…", EXIT_REFUSED)
     try:
         code = _contain(int(parent), way == "namespaces", command, report_fd)
     except (RefusedError, OSError) as error:
         _fail(report_fd, f"the command is not started: {error}", EXIT_REFUSED)
+    if end_fd is not None:
+        _tell_end(end_fd, code)
     os._exit(code)
 
 
@@ -259,6 +266,15 @@ def _fail(report_fd: int | None, reason: str, code: int) -> NoReturn:
     except OSError:
         pass
     os._exit(code)
+
+
+def _tell_end(descriptor: int, code: int) -> None:
+    """Write the last line, unless the pipe is full: nobody reads it, and we must not wait for that."""
+    try:
+        if select.select([], [descriptor], [], 0)[1]:
+            os.write(descriptor, f"\n{ENDED}{code}\n".encode())
+    except OSError:
+        pass
 
 
 def _let_go_of_streams() -> None:

@@ -214,6 +214,7 @@ def _lanes() -> dict[str, Replies]:
                 }
             }
         ],
+        "judge/*": [{"structured": {"verdict": "satisfied", "reason": "It is.", "quote": ""}}],
         "reviewer/notes/1": [_signal("report_review", passed=True, issues=[], suggestions=[])],
         "reviewer/final/1": [_signal("report_review", passed=True, issues=[], suggestions=[])],
     }

@@ -18,7 +18,7 @@ from state.records import (
     Usage,
 )
 from state.settings import Settings
-from state.verdicts import Verdict
+from state.verdicts import CheckResult, Verdict
 
 NO_USAGE = Usage()
 
@@ -297,6 +297,16 @@ class GateDecided:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ChecksDecided:
+    """Power steering looked at a Worker's session: what each consideration found."""
+
+    task_id: str
+    attempt: int
+    iteration: int
+    results: tuple[CheckResult, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CompletionAccepted:
     """All completion gates let a Worker's claim stand, for exactly this tree."""
 
@@ -503,7 +513,7 @@ Event = (
     | MessageReceived | SignalReceived | ActionRefused | CallEnded
     | AnalysisProposed | AnalysisRejected | RepositoryAnalyzed | PlanProposed | PlanRejected | PlanAccepted
     | TaskStarted | AttemptStarted | IterationMeasured | VerificationStarted | VerificationFinished
-    | GateDecided | CompletionAccepted | CompletionRefused | TaskCommitted
+    | GateDecided | ChecksDecided | CompletionAccepted | CompletionRefused | TaskCommitted
     | ReviewRecorded | ReviewUnusable | TaskReopened | TaskMerged | TaskStuck | TaskFailed | TaskUnverified
     | QuestionsAsked | QuestionsAnswered | QuestionsFailed | QuestionsParked | GuidanceGiven
     | WorkRescued | WorkDelivered | WorkLeft | WorkKept

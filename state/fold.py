@@ -66,7 +66,7 @@ def _reopen(view: RunView) -> None:
         newest[call.started.role, call.started.task_id, call.started.attempt] = call
     for (role, task_id, _), call in newest.items():
         over = task_id in view.tasks and view.tasks[task_id].stage in ENDED_STAGES
-        if call.failed and role is not Role.DEVELOPER and not over:
+        if call.failed and role not in {Role.DEVELOPER, Role.JUDGE} and not over:
             call.spent_usd, call.end = call.cost_usd, None
 
 
@@ -173,7 +173,7 @@ def _attempt_started(view: RunView, event: e.AttemptStarted, _stored: Stored) ->
     task.stage = Stage.BUILDING
     task.attempt, task.session_id, task.attempt_open = event.attempt, event.session_id, True
     task.calls, task.trees, task.errors = [], [event.tree], []
-    task.gates, task.refusals, task.guidance = [], [], []
+    task.gates, task.refusals, task.guidance, task.checks = [], [], [], []
 
 
 def _measured(view: RunView, event: e.IterationMeasured, _stored: Stored) -> None:
@@ -190,6 +190,10 @@ def _gate(view: RunView, event: e.GateDecided, _stored: Stored) -> None:
     task.gates.append(event)
     if event.verdict is not Verdict.ALLOW:
         view.context.errors.append(f"{event.task_id}: {event.gate}: {event.reason}")
+
+
+def _checked(view: RunView, event: e.ChecksDecided, _stored: Stored) -> None:
+    view.tasks[event.task_id].checks.append(event)
 
 
 def _accepted(view: RunView, event: e.CompletionAccepted, _stored: Stored) -> None:
@@ -326,6 +330,7 @@ _APPLY: dict[type, Callable[[RunView, Any, Stored], None]] = {
     e.IterationMeasured: _measured,
     e.VerificationFinished: _verified,
     e.GateDecided: _gate,
+    e.ChecksDecided: _checked,
     e.CompletionAccepted: _accepted,
     e.CompletionRefused: _refused,
     e.TaskCommitted: _committed,

@@ -11,7 +11,7 @@ from enum import StrEnum
 from typing import Any
 
 from state.records import Role
-from state.settings import Effort, Limits, OnQuestion, Retries, ReviewDepth, Workflow
+from state.settings import Effort, Limits, OnQuestion, Retries, ReviewDepth, Steering, Workflow
 
 Value = bool | int | float | str | tuple[str, ...] | None
 
@@ -167,6 +167,7 @@ _ROWS = (
     _model(Role.WORKER, "builds"),
     _model(Role.REVIEWER, "reviews"),
     _model(Role.DEVELOPER, "answers questions"),
+    _model(Role.JUDGE, "judges whether a session that claims to be done is"),
     Key(
         "developer_qa_model",
         _TEXT,
@@ -195,6 +196,7 @@ EFFORT_KINDS: dict[str, Kind] = {
     "review_analysis": _SWITCH,
     "review_plan": _SWITCH,
     "checkpoint_every": _whole(0),
+    "power_steering": _one_of(Steering),
     "stuck_threshold": _whole(1),
     "revisions_per_task": _whole(0),
     "final_review_rounds": _whole(1),

@@ -15,6 +15,7 @@ class Role(StrEnum):
     WORKER = "worker"
     REVIEWER = "reviewer"
     DEVELOPER = "developer"
+    JUDGE = "judge"
 
 
 class IssueType(StrEnum):

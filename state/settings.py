@@ -26,6 +26,14 @@ class Workflow(StrEnum):
     PLAN_THEN_IMPLEMENT = "plan-then-implement"
 
 
+class Steering(StrEnum):
+    """Which considerations power steering asks a Worker that claims completion."""
+
+    NONE = "none"
+    BLOCKERS = "blockers"
+    ALL = "all"
+
+
 class OnQuestion(StrEnum):
     """What happens to a question about something that cannot be undone and that the spec does not cover."""
 
@@ -45,6 +53,7 @@ class Effort:
     review_analysis: bool
     review_plan: bool
     checkpoint_every: int
+    power_steering: Steering
     stuck_threshold: int
     revisions_per_task: int
     final_review_rounds: int

@@ -97,6 +97,7 @@ class TaskView:
     errors: list[str] = field(default_factory=list)  # the last error of each iteration; "" where none was
     gates: list[e.GateDecided] = field(default_factory=list)  # answers to the newest claim
     refusals: list[e.CompletionRefused] = field(default_factory=list)  # of the open attempt, in a row
+    checks: list[e.ChecksDecided] = field(default_factory=list)  # of the open attempt
     guidance: list[e.GuidanceGiven] = field(default_factory=list)  # of the open attempt
     accepted_tree: str = ""
     commit: str = ""

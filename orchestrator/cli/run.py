@@ -50,7 +50,7 @@ def _by_role(_ctx: click.Context, _parameter: click.Parameter, given: tuple[str,
     multiple=True,
     metavar="ROLE=NAME",
     callback=_by_role,
-    help="The model of a role (planner, worker, reviewer, developer); repeatable.",
+    help="The model of a role (planner, worker, reviewer, developer, judge); repeatable.",
 )
 @click.option(
     "--developer-qa-model",

@@ -22,23 +22,17 @@ T = TypeVar("T")
 _SHORTEST_S = 0.05  # a try with less time left is none
 
 
-async def ask_model(
-    run: Run, ask: Ask, read: Callable[[dict[str, Any] | None], T | str], *, iteration: int
-) -> tuple[CallEnded, T | str]:
-    """Ask, and read the answer: `(the call's end, not yet recorded; what was read, or why it is unusable)`.
+async def asked(run: Run, ask: Ask, *, iteration: int) -> tuple[str, Reply]:
+    """Ask, and give back `(the call's id, the reply)`; its end is for the caller to record.
 
-    The caller records the end together with what follows from it. The ask's deadline holds for all tries
-    together; a time until which everybody has to wait does not count.
+    The ask's deadline holds for all tries together; a time until which everybody has to wait does not count.
 
     Raises:
         BudgetExhausted: the call may not be paid for; it was not made.
-        ServiceError: the model cannot be asked at all; the end is recorded.
     """
     lane = ask.lane
-    wanted = Wanted(
-        task_id=lane.task, model=ask.model, text=ask.system + ask.prompt, answer_tokens=MAX_ANSWER_TOKENS
-    )
-    held = reserve(run.view, run.settings, wanted).usd
+    text = ask.system + ask.shared + ask.prompt
+    wanted = Wanted(task_id=lane.task, model=ask.model, text=text, answer_tokens=MAX_ANSWER_TOKENS)
     call = CallStarted(
         call_id=new_call_id(),
         role=lane.role,
@@ -49,7 +43,7 @@ async def ask_model(
         model=ask.model.alias,
         prompt=ask.prompt,
         system=ask.system,
-        reserved_usd=held,
+        reserved_usd=reserve(run.view, run.settings, wanted).usd,
     )
     run.record(call)
     asked_s = 0.0
@@ -62,14 +56,28 @@ async def ask_model(
         asked_s += anyio.current_time() - began
         return reply
 
-    reply = await persistently(run, call.call_id, try_once)
+    return call.call_id, await persistently(run, call.call_id, try_once)
+
+
+async def ask_model(
+    run: Run, ask: Ask, read: Callable[[dict[str, Any] | None], T | str], *, iteration: int
+) -> tuple[CallEnded, T | str]:
+    """Ask, and read the answer: `(the call's end, not yet recorded; what was read, or why it is unusable)`.
+
+    The caller records the end together with what follows from it.
+
+    Raises:
+        BudgetExhausted: as `asked`.
+        ServiceError: the model cannot be asked at all; the end is recorded.
+    """
+    call_id, reply = await asked(run, ask, iteration=iteration)
     read_answer: T | str = f"{reply.end}: {reply.detail}"
     end = reply.end
     if end is CallEnd.COMPLETED:
         read_answer = read(reply.answer)
         end = CallEnd.UNUSABLE if isinstance(read_answer, str) else end
     ended = CallEnded(
-        call_id=call.call_id,
+        call_id=call_id,
         end=end,
         detail=read_answer if isinstance(read_answer, str) else "",
         api_status=reply.api_status,

@@ -1,4 +1,4 @@
-"""The completion gates, in order, when a Worker claims completion: the diff, then sq's own verification.
+"""The completion gates on a Worker's claim, in order: diff, sq's own verification, power steering.
 
 Evidence, not claims: a task is accepted for exactly the tree that was looked at.
 """
@@ -9,6 +9,7 @@ from pathlib import Path
 from agents.permissions import protected_path
 from orchestrator.git.workspace import changed_paths, tree_of
 from orchestrator.run.record import Run
+from orchestrator.run.steering import steering_gate
 from orchestrator.run.verification import feedback, verify
 from state.events import CompletionAccepted, CompletionRefused, GateDecided, TaskUnverified
 from state.verdicts import GateResult, Verdict
@@ -25,6 +26,8 @@ async def check_completion(run: Run, task: TaskView) -> None:
     results = [await _diff_gate(run, task, folder, tree)]
     if results[-1].verdict is Verdict.ALLOW:
         results.append(await _verification_gate(run, task, folder, tree))
+    if results[-1].verdict is Verdict.ALLOW and (steered := await steering_gate(run, task)):
+        results.append(steered)
     last = results[-1]
     decided = [
         GateDecided(
@@ -58,7 +61,7 @@ async def check_completion(run: Run, task: TaskView) -> None:
 def fingerprint(result: GateResult) -> str:
     """Tells failures apart: the same gate with the same words, numbers such as times and addresses aside."""
     words = "".join("#" if character.isdigit() else character for character in result.reason)
-    return hashlib.sha256(f"{result.gate}\n{words}".encode()).hexdigest()[:16]
+    return hashlib.sha256(f"{result.gate}\n{result.key or words}".encode()).hexdigest()[:16]
 
 
 async def _diff_gate(run: Run, task: TaskView, folder: Path, tree: str) -> GateResult:

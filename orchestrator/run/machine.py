@@ -109,7 +109,7 @@ def _close_lost_asks(run: Run) -> None:
             detail="the process ended before the answer came",
         )
         for id_, call in run.view.calls.items()
-        if call.end is None and call.started.role is Role.DEVELOPER
+        if call.end is None and call.started.role in {Role.DEVELOPER, Role.JUDGE}
     ]
     if lost:
         run.record(*lost)

@@ -11,6 +11,7 @@ from state import events as e
 from state.journal import Stored
 from state.outcome import MEANINGS
 from state.records import Answer, Basis, CallEnd, CommandRun, Message, MessageKind, ReviewIssue, Role, Task
+from state.verdicts import CheckResult, Source
 from state.view import RunView, Stage
 
 _SUBJECTS = {"": "the whole", "plan": "the plan", "analysis": "the analysis"}
@@ -128,7 +129,7 @@ def _call_started(_view: RunView, event: e.CallStarted) -> list[str]:
         case Role.REVIEWER:
             subject = _SUBJECTS.get(event.task_id, event.task_id)
             return [f"{subject}: under review ({event.model})"]
-        case Role.DEVELOPER:
+        case Role.DEVELOPER | Role.JUDGE:
             return []
 
 
@@ -234,6 +235,18 @@ def _verified(_view: RunView, event: e.VerificationFinished) -> list[str]:
     if not event.runs:
         return [f"{subject}: nothing to verify with"]
     return [f"{subject}: sq ran `{done.command}`: {said(done)} ({done.seconds:.1f} s)" for done in event.runs]
+
+
+def _checks_decided(_view: RunView, event: e.ChecksDecided) -> list[str]:
+    unmet = [result for result in event.results if not result.satisfied]
+    open_ = sum(result.source is Source.NOT_CHECKED for result in event.results)
+    counts = f"{len(event.results)} checks, {len(unmet)} not met, {open_} not checked"
+    counted = f"{event.task_id}: power steering: {counts}"
+    return [counted, *(f"    {_severity(one)} {one.consideration_id}: {one.reason}" for one in unmet)]
+
+
+def _severity(result: CheckResult) -> str:
+    return "blocker" if result.blocker else "warning"
 
 
 def _completion_refused(_view: RunView, event: e.CompletionRefused) -> list[str]:
@@ -354,6 +367,7 @@ _LINES: dict[type, Callable[[RunView, Any], list[str]]] = {
     e.QuestionsParked: _questions_parked,
     e.GuidanceGiven: _guidance_given,
     e.VerificationFinished: _verified,
+    e.ChecksDecided: _checks_decided,
     e.CompletionRefused: _completion_refused,
     e.TaskCommitted: _committed,
     e.ReviewRecorded: _reviewed,

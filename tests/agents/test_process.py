@@ -14,7 +14,14 @@ import anyio
 import claude_agent_sdk
 import pytest
 
-from agents.process import Containment, contained, detect_containment, run_command, write_launcher
+from agents.process import (
+    Containment,
+    LastWords,
+    contained,
+    detect_containment,
+    run_command,
+    write_launcher,
+)
 from state.errors import UsageError
 
 PARENT = Path(__file__).with_name("process_parent.py")
@@ -258,6 +265,42 @@ async def test_the_launcher_drops_the_named_variables_and_keeps_arguments_as_the
     assert b"key-" not in result.stdout
     assert launcher.stat().st_mode & 0o777 == 0o700
     assert sorted(path.name for path in folder.iterdir()) == ["claude launcher", "print all"]
+
+
+@pytest.mark.parametrize(
+    ("script", "code"), [("exit 0", 0), ("printf words >&2; exit 7", 7), ("exec >&- 2>&-; exit 1", 1)]
+)
+async def test_the_launchers_last_line_says_how_the_command_ended(way, tmp_path, script, code):
+    command = tmp_path / "command"
+    command.write_text(f"#!/bin/sh\n{script}\n")
+    command.chmod(0o755)
+    result = await finished([write_launcher(tmp_path / "launcher", command, way)])
+    assert result.returncode == code
+    words = LastWords()
+    for text in filter(None, result.stderr.decode().split("\n")):
+        words.hear(text)
+    assert words.exit_code == code
+    assert words.ended.is_set()
+    assert str(words) == (" (it said: words)" if "words" in script else "")
+
+
+def test_a_launcher_whose_words_nobody_reads_ends_all_the_same(way, tmp_path):
+    command = tmp_path / "command"
+    command.write_text("#!/bin/sh\nhead -c 65536 /dev/zero >&2\nexit 3\n")
+    command.chmod(0o755)
+    argv = [write_launcher(tmp_path / "launcher", command, way)]
+    with subprocess.Popen(argv, stderr=subprocess.PIPE) as launcher:
+        assert launcher.wait(timeout=10) == 3
+
+
+def test_of_many_words_the_newest_are_kept_and_one_that_only_looks_like_the_end_is_a_word():
+    words = LastWords()
+    for number in range(30):
+        words.hear(f"line {number}")
+    words.hear("sq-supervisor: ended with exit code unknown")
+    assert "line 10 " not in str(words)
+    assert str(words).endswith("line 29 | sq-supervisor: ended with exit code unknown)")
+    assert words.exit_code is None
 
 
 async def test_the_real_cli_answers_through_the_launcher(way, tmp_path):

@@ -2,106 +2,21 @@
 
 import os
 import signal
-import uuid
-from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import anyio
 import pytest
-import yaml
+from desk import Desk, call, desk_with
 
-from agents.claude_code import find_cli
-from agents.connection import QUIET
-from agents.exchange import Listener, SessionSpec, SessionStartError, Unanswered
-from agents.gateway.scenario import load_scenario
-from agents.gateway.server import Gateway, serve_scenario
-from agents.permissions import WORKER_TOOLS, Policy
-from agents.process import detect_containment, write_launcher
+from agents.exchange import Listener, SessionStartError, Unanswered
 from agents.session import open_session
-from agents.signals import SIGNALS
 from state.errors import JournalError
-from state.presets import model_named
-from state.records import Answer, CallEnd, Message, MessageKind, Role
+from state.records import Answer, CallEnd, Message, MessageKind
 
 LIMIT_S = 60
-MARK = "SESSION_TEST_MARK"
-USAGE = {"input_tokens": 1000, "output_tokens": 1000}
-
-
-def call(name: str, **arguments: Any) -> dict[str, Any]:
-    return {"name": name, "input": arguments}
-
-
-class Desk:
-    """A place to open sessions: a workspace, a launcher, and lanes that answer."""
-
-    def __init__(self, folder: Path, gateway: Gateway | None) -> None:
-        self.workspace = folder / "workspace"
-        self.workspace.mkdir()
-        self.config = folder / "config"
-        self.mark = uuid.uuid4().hex
-        self._gateway = gateway
-        self._launcher = write_launcher(folder / "launcher", find_cli(), detect_containment())
-
-    def spec(self, lane: str = "t1", base_url: str = "", **changes: Any) -> SessionSpec:
-        url = base_url or (
-            self._gateway.lane_url("worker", lane, 1, {"workspace": str(self.workspace)})
-            if self._gateway
-            else ""
-        )
-        environment = {
-            **QUIET,
-            "ANTHROPIC_BASE_URL": url,
-            "ANTHROPIC_API_KEY": "nothing",
-            "CLAUDE_CONFIG_DIR": str(self.config),
-            "CLAUDE_CODE_MAX_RETRIES": "0",
-            MARK: self.mark,
-        }
-        policy = Policy(tools=WORKER_TOOLS, readable=(self.workspace,), writable=(self.workspace,))
-        spec = SessionSpec(
-            role=Role.WORKER,
-            workspace=self.workspace,
-            model=model_named("haiku"),
-            system="You build.",
-            policy=policy,
-            signals=SIGNALS[Role.WORKER],
-            session_id=str(uuid.uuid4()),
-            environment=environment,
-            launcher=self._launcher,
-        )
-        return replace(spec, **changes)
-
-    def processes(self) -> list[int]:
-        """The processes that carry this desk's mark in their environment."""
-        mark = f"{MARK}={self.mark}".encode()
-        found = []
-        for process in Path("/proc").glob("[0-9]*"):
-            try:
-                if mark in (process / "environ").read_bytes().split(b"\0"):
-                    found.append(int(process.name))
-            except OSError:
-                continue
-        return found
-
-    async def nothing_left(self) -> None:
-        with anyio.fail_after(5):
-            while self.processes():
-                await anyio.sleep(0.02)
-
-
-@asynccontextmanager
-async def desk_with(tmp_path: Path, lanes: Mapping[str, Sequence[Mapping[str, Any]]]) -> AsyncIterator[Desk]:
-    scenario = tmp_path / "scenario.yaml"
-    scenario.write_text(
-        yaml.safe_dump({"scenario": 1, "description": "a session", "usage": USAGE, "lanes": dict(lanes)})
-    )
-    async with serve_scenario(
-        load_scenario(scenario), run_id="r", ledger=tmp_path / "ledger.jsonl"
-    ) as gateway:
-        yield Desk(tmp_path, gateway)
 
 
 async def test_exchanges_of_one_session_share_their_context_and_each_has_its_own_cost(tmp_path: Path) -> None:
@@ -157,6 +72,47 @@ async def test_resuming_an_unknown_conversation_is_a_start_error(tmp_path: Path)
             await desk.nothing_left()
 
 
+@pytest.mark.parametrize(
+    ("script", "reason"),
+    [
+        ("exit 0", r"did not start: it ended with exit code 0$"),
+        ("exit 3", r"did not start: it ended with exit code 3$"),
+        ("echo no licence >&2; exit 3", r"exit code 3 \(it said: no licence\)$"),
+        ("printf 'no licence' >&2; exit 0", r"exit code 0 \(it said: no licence\)$"),
+        ("kill -9 $$", r"exit code 137$"),
+    ],
+)
+async def test_a_process_that_ends_at_its_start_is_named_at_once_with_its_exit_code_and_its_words(
+    tmp_path: Path, script: str, reason: str
+) -> None:
+    desk = Desk(tmp_path, None)
+    spec = desk.spec(launcher=desk.launcher_of(desk.command("claude", script)), connect_limit_s=600)
+
+    async def talk() -> None:
+        async with open_session(spec, Listener()) as session:
+            await session.exchange("hello")
+
+    with anyio.fail_after(LIMIT_S / 2):  # the SDK would notice after a minute
+        with pytest.raises(SessionStartError, match=reason):
+            await talk()
+        await desk.nothing_left()
+
+
+async def test_a_process_that_says_nothing_and_goes_on_is_ended_at_the_limit(tmp_path: Path) -> None:
+    desk = Desk(tmp_path, None)
+    mute = desk.command("claude", "echo waiting >&2; exec cat >/dev/null")
+    spec = desk.spec(launcher=desk.launcher_of(mute), connect_limit_s=2)
+
+    async def talk() -> None:
+        async with open_session(spec, Listener()) as session:
+            await session.exchange("hello")
+
+    with anyio.fail_after(LIMIT_S):
+        with pytest.raises(SessionStartError, match=r"not answer within 2 s \(it said: waiting\)$"):
+            await talk()
+        await desk.nothing_left()
+
+
 async def test_an_api_error_is_the_end_of_an_exchange_and_not_of_the_session(tmp_path: Path) -> None:
     with anyio.fail_after(LIMIT_S):
         async with (
@@ -188,6 +144,7 @@ async def test_a_killed_process_ends_the_exchange_with_the_word_died(tmp_path: P
             await desk.nothing_left()
     assert victims
     assert exchange.end is CallEnd.DIED
+    assert "sq-supervisor" not in exchange.detail
 
 
 async def test_silence_beyond_the_idle_limit_ends_the_exchange_and_the_process(tmp_path: Path) -> None:

@@ -31,3 +31,17 @@ def test_the_start_up_benchmark_ends_with_its_figures():
     figures = figures_of("start_up", "--times", "1")
     assert set(figures) == {"help_s", "status_s"}
     assert all(seconds > 0 for seconds in figures.values())
+
+
+def test_the_question_benchmark_ends_with_its_figures():
+    figures = figures_of("question_round_trip", "--questions", "3")
+    assert set(figures) == {"median_ms", "p95_ms", "questions"}
+    assert 0 < figures["median_ms"] <= figures["p95_ms"]
+    assert figures["questions"] == 3
+
+
+def test_runs_leave_no_file_process_or_task_behind_also_when_they_are_cancelled_or_lose_their_cli():
+    fates = ["--evaluations", "3", "--cancel-every", "2", "--kill-every", "3"]
+    figures = figures_of("leaks", *fates, "--only-disturbed")
+    assert set(figures) == {"fds_delta", "children_delta", "tasks_delta", "rss_growth_mb"}
+    assert (figures["fds_delta"], figures["children_delta"], figures["tasks_delta"]) == (0, 0, 0)

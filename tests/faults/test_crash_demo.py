@@ -26,6 +26,7 @@ from state.fold import fold
 from state.journal import JournalReader
 from state.outcome import Outcome
 from state.paths import StateFolder
+from state.sources import user_file
 from state.view import RunView
 
 MATERIAL = Path(str(files("orchestrator.cli") / "rehearsal"))
@@ -87,6 +88,9 @@ def bench(tmp_path: Path, home: Path, shell: Callable[..., str]) -> Iterator[Cal
     def make(containment: Containment) -> Bench:
         folder = tmp_path / f"demo {len(made)}"
         make_repository(MATERIAL, folder)
+        # Forty-four judge's calls, each like the others, would double the points: they have a test of their own.
+        user_file().parent.mkdir(parents=True, exist_ok=True)
+        user_file().write_text('[efforts.medium]\npower_steering = "none"\n')
         environ = {**os.environ, "SQ_CONTAINMENT": containment, MARK: uuid.uuid4().hex}
         made.append(Bench(folder, environ))
         return made[-1]

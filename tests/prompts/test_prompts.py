@@ -9,12 +9,14 @@ import prompts
 from agents.ask import ApiAsker
 from agents.connection import KeyConnection
 from agents.developer import developer_ask, guidance_ask
+from agents.judge import Finding, Judgement
 from agents.permissions import READ_TOOLS, SIGNAL_PREFIX, WORKER_TOOLS
 from agents.platform import Platform
 from agents.process import Containment
 from agents.reviewer import get_review_prompt
 from agents.signals import PLAN_SIGNAL, SIGNALS
 from agents.worker import signal_in_text
+from orchestrator.gates.power_steering.considerations import consideration_of
 from orchestrator.run.steps import build_prompt_with_feedback
 from prompts import PromptError, render, variables_of
 from state.presets import usual_settings
@@ -63,7 +65,9 @@ HISTORY = (
 FULL = {
     "analysis": "Stack: Python",
     "answers": [ANSWER],
+    "before": "the tests failed",
     "changes": "+1",
+    "consideration": consideration_of({"id": "mine", "question": "Is it?", "description": "So it is."}),
     "commit": "c0ffee",
     "depth": "standard",
     "diff": "+1",
@@ -84,6 +88,7 @@ FULL = {
     "questions": QUESTIONS,
     "rejected": [ANSWER],
     "reasons": "The tests fail.",
+    "session": "<user>Do it.</user>",
     "spec": "# Simple Counter",
     "task": TASK,
     "tasks": [TASK],
@@ -96,6 +101,8 @@ EMPTY = {
     "issues": [],
     "next_step": "",
     "problem": "",
+    "before": "",
+    "consideration": consideration_of({"id": "mine", "question": "Is it?"}),
     "problems": (),
     "rejected": (),
     "verification": [],
@@ -117,6 +124,10 @@ READERS = {
         "review_plan",
     ),
     Role.DEVELOPER: ("developer_system", "developer_answer", "developer_guidance"),
+    Role.JUDGE: (
+        *("judge_system", "judge_session", "judge_todos", "judge_philosophy"),
+        *("judge_testing", "judge_workflow", "judge_generic"),
+    ),
 }
 READ_BY_ANYBODY = ("resumed",)
 CLI_TOOLS = {
@@ -124,6 +135,7 @@ CLI_TOOLS = {
     Role.PLANNER: READ_TOOLS,
     Role.REVIEWER: READ_TOOLS,
     Role.DEVELOPER: (),
+    Role.JUDGE: (),
 }
 
 
@@ -329,6 +341,8 @@ def fields_in(schema):
 def input_fields(role):
     if role is Role.DEVELOPER:  # it has no tools: it fills in its answer
         return fields_in(answer_schema())
+    if role is Role.JUDGE:
+        return fields_in(Judgement.model_json_schema()) | set(Finding)
     schemas = [tool.schema or tool.model.model_json_schema() for tool in signals_of(role)]
     return set().union(*map(fields_in, schemas))
 

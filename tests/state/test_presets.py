@@ -11,6 +11,8 @@ TABLE = {
     "review_depth": ("shallow", "standard", "deep", "comprehensive"),
     "review_analysis": (False, False, False, True),
     "review_plan": (False, True, True, True),
+    "checkpoint_every": (0, 5, 3, 1),
+    "power_steering": ("blockers", "all", "all", "all"),
     "stuck_threshold": (5, 4, 3, 2),
     "revisions_per_task": (2, 3, 4, 5),
     "final_review_rounds": (1, 2, 3, 5),
@@ -22,6 +24,7 @@ MODELS = {
     Role.WORKER: ("sonnet", "opus", "opus", "opus"),
     Role.REVIEWER: ("haiku", "sonnet", "opus", "opus"),
     Role.DEVELOPER: ("haiku", "haiku", "haiku", "sonnet"),
+    Role.JUDGE: ("haiku", "haiku", "haiku", "sonnet"),
 }
 NAMES = ("low", "medium", "high", "max")
 

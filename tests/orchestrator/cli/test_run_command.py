@@ -36,6 +36,7 @@ LANES = {
         },
         {"tools": [{"name": "mcp__sq__task_complete", "input": {"summary": "Done."}}], "then": "Done."},
     ],
+    "judge/*": [{"structured": {"verdict": "satisfied", "reason": "It is.", "quote": ""}}],
     "reviewer/*": [
         {
             "tools": [{"name": "mcp__sq__report_review", "input": {"passed": True, "issues": []}}],

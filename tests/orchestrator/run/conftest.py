@@ -28,13 +28,14 @@ def rehearse(repository: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str
         folder: Path | None = None,
         settings: Mapping[str, object] | None = None,
         plan_review: bool = False,
+        steering: str = "none",
         usage: Mapping[str, int] | None = None,
         **asked: Any,
     ) -> Done:
-        if not plan_review:
-            config = user_file()
-            config.parent.mkdir(parents=True, exist_ok=True)
-            config.write_text(f"[efforts.{effort}]\nreview_plan = false\n")
+        config = user_file()
+        config.parent.mkdir(parents=True, exist_ok=True)
+        review = "" if plan_review else "review_plan = false\n"
+        config.write_text(f'[efforts.{effort}]\n{review}power_steering = "{steering}"\n')
         scenario = tmp_path / "scenario.yaml"
         told = {"scenario": 1, "description": "a test", "usage": dict(usage or {}), "lanes": dict(lanes)}
         scenario.write_text(yaml.safe_dump(told))

@@ -18,6 +18,7 @@ from state.events import QuestionsAnswered, RunStarted
 from state.fold import fold
 from state.journal import JournalReader
 from state.paths import StateFolder
+from state.sources import user_file
 
 KEY = "sk-ant-a-key-that-nobody-may-see-0123456789"
 QUESTION = {
@@ -62,6 +63,10 @@ async def model_at_one_address(tmp_path: Path) -> AsyncIterator[Gateway]:
 async def run_sq(repository: Path, tmp_path: Path, **environment: str) -> subprocess.CompletedProcess[bytes]:
     spec = tmp_path / "spec.md"
     spec.write_text(SPEC)
+    user_file().parent.mkdir(
+        parents=True, exist_ok=True
+    )  # with a login each judge is a process: seconds of CPU
+    user_file().write_text('[efforts.medium]\npower_steering = "none"\n')
     command = [
         sys.executable,
         "-I",

@@ -75,7 +75,7 @@ def test_every_agent_is_counted(rehearse: Rehearse) -> None:
             "developer/notes/1": [ANSWER],
         }
     )
-    done = rehearse(lanes, plan_review=True, **with_budget(5))
+    done = rehearse(lanes, plan_review=True, steering="blockers", **with_budget(5))
     assert done.outcome is Outcome.COMPLETE
     ended = {one.call_id: one for one in done.of(e.CallEnded)}
     by_role = {call.role for call in done.of(e.CallStarted) if ended[call.call_id].cost_usd > 0}

@@ -1,0 +1,162 @@
+"""The records of a session: the pieces that its lines hold, and the turns that they make up."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+SHELL_TOOLS = frozenset({"Bash", "PowerShell"})
+
+
+class Speaker(StrEnum):
+    """Whose words a text is."""
+
+    USER = "user"
+    HOOK = "hook"
+    INJECTED = "injected"
+    ASSISTANT = "assistant"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Said:
+    """Words of somebody. `opens`: they begin a turn.
+
+    `command`: the `/name` that the user typed; `is_expanded`: the CLI knew it and put its text into the
+    conversation itself, or carried it out.
+    """
+
+    speaker: Speaker
+    text: str
+    opens: bool = False
+    command: str = ""
+    is_expanded: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallMade:
+    """A tool call as the model made it."""
+
+    id: str
+    tool: str
+    input: Mapping[str, object] = field(default_factory=dict)
+    cwd: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallReturned:
+    """What came back for call `id`. `data` is what the CLI notes for itself (`toolUseResult`).
+
+    `denial` is the CLI's word for why a call was not carried out to its end, where it was not.
+    """
+
+    id: str
+    text: str
+    is_error: bool = False
+    data: Mapping[str, object] = field(default_factory=dict)
+    denial: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BackgroundEnded:
+    """A background task ended, as the CLI tells it: `status` is completed, failed or killed."""
+
+    id: str
+    status: str
+    exit_code: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanMode:
+    """Plan mode is on or off from here."""
+
+    on: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compacted:
+    """What came before is a summary for the model from here on; the file keeps it whole."""
+
+
+Piece = Said | CallMade | CallReturned | BackgroundEnded | PlanMode | Compacted
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolResult:
+    """What a call gave back. `exit_code` is None where nobody knows it, and for tools that have none.
+
+    `is_refused`: the call never ran; `is_interrupted`: it was ended, and what it did is unknown.
+    `background_id`: it goes on in the background. `data`: what the CLI notes beside the text.
+    """
+
+    text: str
+    is_error: bool = False
+    exit_code: int | None = None
+    is_refused: bool = False
+    is_interrupted: bool = False
+    background_id: str = ""
+    data: Mapping[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolCall:
+    """A tool call with its result, None while there is none. `inner`: what the subagent it started called."""
+
+    id: str
+    tool: str
+    input: Mapping[str, object] = field(default_factory=dict)
+    result: ToolResult | None = None
+    cwd: str = ""
+    inner: tuple["ToolCall", ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turn:
+    """What `opener` led to, in order. No opener: what the window begins with. `number` counts from 1."""
+
+    number: int
+    opener: Said | None = None
+    items: tuple[Said | ToolCall, ...] = ()
+
+    @property
+    def calls(self) -> tuple[ToolCall, ...]:
+        """The tool calls of the turn, those of subagents inside theirs."""
+        return tuple(item for item in self.items if isinstance(item, ToolCall))
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """What the assistant said in the turn."""
+        said = (item for item in self.items if isinstance(item, Said))
+        return tuple(item.text for item in said if item.speaker is Speaker.ASSISTANT)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Transcript:
+    """A session, newest turn last.
+
+    `skipped_lines` could not be used (no JSON objects, half a line); `sidechain_lines` belong to subagents
+    and stand in no turn; `left_out_bytes` lie before the window that was read. `cwd` is where it began.
+    """
+
+    turns: tuple[Turn, ...] = ()
+    session_id: str = ""
+    cwd: str = ""
+    ended: tuple[BackgroundEnded, ...] = ()
+    plan_mode: bool = False
+    compactions: int = 0
+    skipped_lines: int = 0
+    sidechain_lines: int = 0
+    left_out_bytes: int = 0
+
+
+def string(value: object) -> str:
+    """`value` if it is text, else nothing."""
+    return value if isinstance(value, str) else ""
+
+
+def mapping(value: object) -> Mapping[str, object]:
+    """`value` if it is an object, else an empty one."""
+    return value if isinstance(value, dict) else {}
+
+
+def listed(value: object) -> list[object]:
+    """`value` if it is a list, else an empty one."""
+    return value if isinstance(value, list) else []

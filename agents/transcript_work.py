@@ -1,0 +1,171 @@
+"""What tool calls did to files and to the list of todos, as far as their results show it."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import PurePosixPath
+
+from agents.transcript_pieces import SHELL_TOOLS, ToolCall, listed, mapping, string
+from agents.transcript_shell import heredocs, simple_commands
+
+_DOCUMENTS = frozenset(
+    {".md", ".mdx", ".rst", ".txt", ".adoc", ".org", ".log", ".pdf", ".svg", ".png", ".jpg"}
+)
+_DOCUMENT_NAMES = frozenset({"license", "licence", "changelog", "readme", "authors", "notice", "copying"})
+_DOCUMENT_FOLDERS = frozenset({"docs", "doc"})
+_SOURCES = frozenset({  # what a redirection writes is the project's code only where its name says so
+    ".py", ".pyi", ".js", ".jsx", ".mjs", ".cjs", ".ts", ".tsx", ".go", ".rs", ".java", ".kt", ".scala",
+    ".c", ".h", ".cc", ".cpp", ".hpp", ".cs", ".rb", ".php", ".swift", ".ex", ".exs", ".sh", ".sql", ".vue",
+    ".svelte", ".toml",
+})  # fmt: skip
+_TASK_CREATED = re.compile(r"Task #(\S+) created")
+_CLOSED = frozenset({"completed", "deleted", "cancelled"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Edit:
+    """A change of a file that was made. `added`: its new lines. `order` and `turn` say when.
+
+    `is_code`: it lies in the project and is no document. `is_new`: the file was not there before.
+    """
+
+    path: str
+    tool: str
+    added: tuple[str, ...]
+    order: int
+    turn: int
+    is_code: bool = True
+    is_document: bool = False
+    is_new: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Todo:
+    """An item of the agent's own list, as its last call left it. TodoWrite's items have no id."""
+
+    text: str
+    status: str
+    id: str = ""
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it is still to be done; deleted ones are not."""
+        return self.status not in _CLOSED
+
+
+def edits_of(call: ToolCall, *, order: int, turn: int, project: str) -> Iterator[Edit]:
+    """The changes that a call made; `project` is the folder that is worked in, if known."""
+    result = call.result
+    if result is None or result.is_refused or result.is_interrupted:
+        return
+    if call.tool in SHELL_TOOLS:
+        changes: Iterable[tuple[str, list[str]]] = _shell_changes(string(call.input.get("command")))
+    elif result.is_error:
+        return
+    else:
+        changes = _changes(call.tool, call.input, result.data)
+    for path, added in changes:
+        document = _is_document(path)
+        code = not document and (not project or _within(path, project))
+        if call.tool in SHELL_TOOLS:
+            code = code and PurePosixPath(path).suffix in _SOURCES
+        new = result.data.get("type") == "create" or result.text.startswith("File created")
+        yield Edit(
+            path=path, tool=call.tool, added=tuple(added), order=order, turn=turn,
+            is_code=code, is_document=document, is_new=new,
+        )  # fmt: skip
+
+
+def _changes(
+    tool: str, given: Mapping[str, object], data: Mapping[str, object]
+) -> Iterator[tuple[str, list[str]]]:
+    path = string(given.get("file_path"))
+    patch = [
+        string(line)
+        for hunk in listed(data.get("structuredPatch"))
+        for line in listed(mapping(hunk).get("lines"))
+    ]
+    pairs: list[tuple[object, object]] = []
+    match tool:
+        case "Write":
+            pairs = [("", given.get("content"))]
+        case "Edit":
+            pairs = [(given.get("old_string"), given.get("new_string"))]
+        case "MultiEdit":
+            edits = map(mapping, listed(given.get("edits")))
+            pairs = [(edit.get("old_string"), edit.get("new_string")) for edit in edits]
+        case "NotebookEdit":
+            path = string(given.get("notebook_path"))
+            pairs = [(data.get("old_source"), given.get("new_source"))]
+        case _:
+            return
+    added = [line for old, new in pairs for line in _added(string(old), string(new))]
+    if path:
+        yield path, [line[1:] for line in patch if line.startswith("+")] if patch else added
+
+
+def _added(old: str, new: str) -> Iterator[str]:
+    before = Counter(old.splitlines())
+    for line in new.splitlines():
+        if before[line] > 0:
+            before[line] -= 1
+        else:
+            yield line
+
+
+def _shell_changes(command: str) -> Iterator[tuple[str, list[str]]]:
+    bodies = heredocs(command)
+    for simple in simple_commands(command):
+        targets = [*simple.writes]
+        if simple.name in {"sed", "perl"} and any(word.startswith("-i") for word in simple.words):
+            targets += simple.plain[1:]
+        elif simple.name == "tee":
+            targets += simple.plain
+        for path in targets:
+            yield path, [line for each in bodies if path in each.line for line in each.body.splitlines()]
+
+
+def _is_document(path: str) -> bool:
+    pure = PurePosixPath(path)
+    named = pure.stem.lower() in _DOCUMENT_NAMES
+    return named or pure.suffix.lower() in _DOCUMENTS or not _DOCUMENT_FOLDERS.isdisjoint(pure.parts[:-1])
+
+
+def _within(path: str, project: str) -> bool:
+    return not path.startswith(("/", "~")) or PurePosixPath(path).is_relative_to(project)
+
+
+def todos_of(calls: Iterable[ToolCall]) -> tuple[Todo, ...]:
+    """The lists of TodoWrite and of TaskCreate and TaskUpdate, as the calls that worked left them."""
+    written: tuple[Todo, ...] = ()
+    tasks: dict[str, Todo] = {}
+    for call in calls:
+        if call.result is None or call.result.is_error:
+            continue
+        match call.tool:
+            case "TodoWrite":
+                items = map(mapping, listed(call.input.get("todos")))
+                written = tuple(
+                    Todo(text=_words(item, "content"), status=_words(item, "status")) for item in items
+                )
+            case "TaskCreate":
+                created = _TASK_CREATED.match(call.result.text)
+                id_ = _words(mapping(call.result.data.get("task")), "id") or (created[1] if created else "")
+                tasks[id_] = Todo(id=id_, text=_words(call.input, "subject"), status="pending")
+            case "TaskUpdate" if call.result.text.startswith("Updated task"):
+                id_ = _words(call.input, "taskId")
+                task = tasks.get(id_, Todo(id=id_, text=f"task #{id_}", status="pending"))
+                text = _words(call.input, "subject") or task.text
+                tasks[id_] = replace(task, text=text, status=_words(call.input, "status") or task.status)
+            case "TaskList":  # only for what was made before the window; it may have run beside an update
+                for item in map(mapping, listed(call.result.data.get("tasks"))):
+                    id_, text, status = (_words(item, name) for name in ("id", "subject", "status"))
+                    tasks.setdefault(id_, Todo(id=id_, text=text, status=status))
+            case _:
+                pass
+    return (*written, *tasks.values())
+
+
+def _words(item: Mapping[str, object], name: str) -> str:
+    return string(item.get(name))

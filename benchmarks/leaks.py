@@ -1,0 +1,238 @@
+"""Whether runs leave anything behind in the process that works on them: files, processes, tasks, memory.
+
+    python -m benchmarks.leaks
+
+Whole rehearsed runs on the real CLI, one after the other in one event loop: plan, a Worker that asks the
+Developer a question, two reviews. In a second pass every fifth run is cancelled while its question is open,
+and every seventh loses its Claude Code process to kill -9 there. Both passes run in the same process.
+
+After each tenth run of a pass, garbage collected: open files, the processes below this one and those that
+left the tree but carry its mark, asyncio tasks but ours, resident memory. The last line is JSON: by how much
+each has grown from the first of these looks to the last, in the worse pass.
+"""
+
+import contextlib
+import gc
+import io
+import json
+import os
+import resource
+import signal
+import subprocess
+import sys
+import tempfile
+import uuid
+from asyncio import all_tasks
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from pathlib import Path
+
+import anyio
+import click
+import yaml
+
+from orchestrator.cli.compose import RunRequest, Surroundings, _import_sdks, _new
+from state.events import Event, QuestionsAsked
+from state.journal import Journal, Stored
+from state.outcome import Outcome
+
+LOOKS = 5  # in a pass, and one before it
+SETTLING_S = 0.1  # the loop may finish what a run's end has started
+MARK = "LEAKS_BENCHMARK"  # not a name that sq keeps from Claude Code
+SPEC = "# Notes\n\nWrite notes.txt with a line of text.\n"
+OPTIONS = [{"label": "red", "description": "Warm"}, {"label": "blue", "description": "Cold"}]
+QUESTION = {"question": "Which colour?", "header": "Colour", "multiSelect": False, "options": OPTIONS}
+SETTINGS: dict[str, object] = {
+    "effort": "low", "verify": ("test -s notes.txt",), "budget": "none", "retries.first_wait_s": "0.1",
+}  # fmt: skip
+
+
+class Fate(StrEnum):
+    """What happens to a run while its Worker waits for an answer."""
+
+    NOTHING = "undisturbed"
+    CANCELLED = "cancelled"
+    KILLED = "killed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Held:
+    """What this process holds."""
+
+    fds: int
+    children: int
+    tasks: int
+    rss_mb: float
+
+
+@click.command()
+@click.option("--evaluations", default=50, show_default=True, help="Runs of each pass.")
+@click.option("--cancel-every", default=5, show_default=True, help="In the second pass.")
+@click.option("--kill-every", default=7, show_default=True, help="In the second pass.")
+@click.option("--only-disturbed", is_flag=True, help="The second pass alone.")
+def main(evaluations: int, cancel_every: int, kill_every: int, only_disturbed: bool) -> None:
+    """Run often and look at what is left."""
+    _import_sdks()
+    quiet = [Fate.NOTHING] * evaluations
+    disturbed = [_fate(number, cancel_every, kill_every) for number in range(1, evaluations + 1)]
+    with tempfile.TemporaryDirectory(prefix="sq-leaks-", ignore_cleanup_errors=True) as temporary:
+        folder = Path(temporary)
+        os.environ["HOME"] = os.environ["CLAUDE_CONFIG_DIR"] = temporary
+        os.environ[MARK] = uuid.uuid4().hex
+        for name in ("XDG_CONFIG_HOME", "XDG_STATE_HOME", "ANTHROPIC_API_KEY"):
+            os.environ.pop(name, None)
+        passes = anyio.run(_measure, folder, [disturbed] if only_disturbed else [quiet, disturbed])
+    print(json.dumps(_growth(passes)))
+
+
+def _fate(number: int, cancel_every: int, kill_every: int) -> Fate:
+    if number % kill_every == 0:
+        return Fate.KILLED
+    return Fate.CANCELLED if number % cancel_every == 0 else Fate.NOTHING
+
+
+async def _measure(folder: Path, passes: list[list[Fate]]) -> list[list[Held]]:
+    return [await _pass(folder / str(number), fates) for number, fates in enumerate(passes, start=1)]
+
+
+async def _pass(folder: Path, fates: list[Fate]) -> list[Held]:
+    """What is held before the first run, and then at each look."""
+    told = ", ".join(f"{count} {fate}" for fate, count in Counter(fates).items())
+    print(f"{told}\n{'after':>6} {'files':>6} {'processes':>10} {'tasks':>6} {'RSS MB':>8}")
+    looks = [await _look(0)]
+    for number, fate in enumerate(fates, start=1):
+        outcome = await _evaluate(folder / str(number), fate)
+        if fate is Fate.NOTHING and outcome is not Outcome.COMPLETE:
+            sys.exit(f"run {number} should be complete and is: {outcome}; nothing was measured")
+        if number % max(1, len(fates) // LOOKS) == 0:
+            looks.append(await _look(number))
+    return looks
+
+
+async def _evaluate(folder: Path, fate: Fate) -> Outcome | None:
+    """One run; None if it was cancelled."""
+    repository, request = _prepare(folder)
+    disturbed = False
+    outcome = None
+    with anyio.CancelScope() as scope:
+
+        class Disturbing(Journal):
+            """At the first question something happens, before anybody can answer it."""
+
+            def append(self, *events: Event) -> list[Stored]:
+                nonlocal disturbed
+                stored = super().append(*events)
+                if not disturbed and any(isinstance(event, QuestionsAsked) for event in events):
+                    disturbed = True
+                    _disturb(fate, scope)
+                return stored
+
+        with contextlib.redirect_stdout(io.StringIO()):
+            outcome = await _new(request, SPEC, Surroundings(open_journal=Disturbing))
+    if not disturbed:
+        sys.exit(f"the Worker asked nothing in {repository}; nothing was measured")
+    return outcome
+
+
+def _disturb(fate: Fate, scope: anyio.CancelScope) -> None:
+    if fate is Fate.CANCELLED:
+        scope.cancel()
+    elif fate is Fate.KILLED:
+        for pid in _processes():
+            with contextlib.suppress(OSError):
+                if Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")[0].endswith(b"/claude"):
+                    os.kill(pid, signal.SIGKILL)
+
+
+def _prepare(folder: Path) -> tuple[Path, RunRequest]:
+    """A repository with one commit, and what is asked for there."""
+    repository = folder / "repository"
+    repository.mkdir(parents=True)
+    identity = ["-c", "user.name=sq", "-c", "user.email=sq@localhost"]
+    for arguments in (
+        ["init", "--quiet", "--initial-branch=main"],
+        ["commit", "--quiet", "--allow-empty", "-m", "Start"],
+    ):
+        subprocess.run(["git", "-C", str(repository), *identity, *arguments], check=True)
+    spec, scenario = folder / "spec.md", folder / "scenario.yaml"
+    spec.write_text(SPEC)
+    scenario.write_text(yaml.safe_dump({"scenario": 1, "lanes": _lanes()}))
+    flags = {key: (key, value) for key, value in SETTINGS.items()}
+    return repository, RunRequest(spec=spec, folder=repository, flags=flags, rehearse=scenario)
+
+
+def _lanes() -> dict[str, object]:
+    task = {"id": "notes", "title": "Notes", "description": "Write notes.txt."}
+    criterion = {"text": "notes.txt holds a line", "task_ids": ["notes"]}
+    answer = {
+        "question": "Which colour?", "labels": ["red"], "free_text": "", "reason": "It is warm.",
+        "reversible": True,
+    }  # fmt: skip
+    passed = [_calls("mcp__sq__report_review", passed=True, issues=[], suggestions=[])]
+    return {
+        "planner/plan/1": [_calls("mcp__sq__submit_plan", tasks=[task], criteria=[criterion])],
+        "worker/notes/1": [
+            {"tools": [{"name": "AskUserQuestion", "input": {"questions": [QUESTION]}}]},
+            {"tools": [_call("Write", file_path="{workspace}/notes.txt", content="Red.\n")]},
+            _calls("mcp__sq__task_complete", summary="Done.", tests="None."),
+        ],
+        "developer/notes/1": [{"structured": {"answers": [answer]}}],
+        "judge/*": [{"structured": {"verdict": "satisfied", "reason": "It is.", "quote": ""}}],
+        "reviewer/notes/1": passed,
+        "reviewer/final/1": passed,
+    }
+
+
+def _call(name: str, **arguments: object) -> dict[str, object]:
+    return {"name": name, "input": arguments}
+
+
+def _calls(name: str, **arguments: object) -> dict[str, object]:
+    return {"tools": [_call(name, **arguments)], "then": "That is reported."}
+
+
+async def _look(number: int) -> Held:
+    await anyio.sleep(SETTLING_S)
+    gc.collect()
+    held = Held(
+        fds=len(list(Path("/proc/self/fd").iterdir())) - 1,  # the listing itself holds one
+        children=len(set(_processes())),
+        tasks=len(all_tasks()) - 1,
+        rss_mb=int(Path("/proc/self/statm").read_text("ascii").split()[1]) * resource.getpagesize() / 2**20,
+    )
+    print(f"{number:>6} {held.fds:>6} {held.children:>10} {held.tasks:>6} {held.rss_mb:>8.1f}", flush=True)
+    return held
+
+
+def _processes() -> Iterator[int]:
+    """Everything that this process has started and that still is: by the mark it inherits, or by the tree."""
+    mark, me = f"{MARK}={os.environ[MARK]}".encode(), os.getpid()
+    below = {me}
+    for pid in sorted(int(entry.name) for entry in Path("/proc").glob("[0-9]*")):
+        with contextlib.suppress(OSError):
+            stat = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()
+            marked = mark in Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
+            if pid != me and (marked or int(stat[1]) in below):
+                below.add(pid)
+                yield pid
+
+
+def _growth(passes: list[list[Held]]) -> dict[str, float]:
+    """From the first look after runs to the last; the worst of the passes."""
+    grown: dict[str, float] = {}
+    for looks in passes:
+        first, last = asdict(looks[1]), asdict(looks[-1])
+        for name, value in last.items():
+            grown[name] = max(grown.get(name, -float("inf")), value - first[name])
+    return {
+        "fds_delta": grown["fds"],
+        "children_delta": grown["children"],
+        "tasks_delta": grown["tasks"],
+        "rss_growth_mb": round(grown["rss_mb"], 2),
+    }
+
+
+if __name__ == "__main__":
+    main()

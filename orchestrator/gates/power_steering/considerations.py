@@ -1,0 +1,169 @@
+"""Considerations as data: the shipped set and the user's own, each item checked alone.
+
+A bad item is reported and left out; the others still work (one malformed item switched a whole feature off
+elsewhere, in silence).
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+USERS_FILE = Path(".claude", "power-steering.yaml")
+_PIECE = re.compile(r"[A-Za-z0-9]+")
+_ALL = "all"
+
+
+class Severity(StrEnum):
+    """What an unmet consideration does: holds the session, or is told."""
+
+    BLOCKER = "blocker"
+    WARNING = "warning"
+
+
+class Kind(StrEnum):
+    """Which of the five prompts the judge gets."""
+
+    TODOS = "todos"
+    PHILOSOPHY = "philosophy"
+    TESTING = "testing"
+    WORKFLOW = "workflow"
+    GENERIC = "generic"
+
+
+class SessionType(StrEnum):
+    """What a session was about."""
+
+    DEVELOPMENT = "development"
+    INVESTIGATION = "investigation"
+    MAINTENANCE = "maintenance"
+    OPERATIONS = "operations"
+    SIMPLE = "simple"
+    INFORMATIONAL = "informational"
+
+
+# By whole pieces of an item's id, in the seed's order (000): `decision` is not `ci`.
+_KIND_BY_PIECES = (
+    ({"todos"}, Kind.TODOS),
+    ({"todo"}, Kind.TODOS),
+    ({"philosophy"}, Kind.PHILOSOPHY),
+    ({"zero", "bs"}, Kind.PHILOSOPHY),
+    ({"test"}, Kind.TESTING),
+    ({"testing"}, Kind.TESTING),
+    ({"ci"}, Kind.WORKFLOW),
+    ({"workflow"}, Kind.WORKFLOW),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Consideration:
+    """One question that a session is asked; yes is satisfied. No `types`: it is for sessions of any type.
+
+    `rule` names the fallback for it, its own id by default; `guidance` tells what to do where it is not met.
+    """
+
+    id: str
+    question: str
+    category: str = "general"
+    kind: Kind = Kind.GENERIC
+    severity: Severity = Severity.WARNING
+    types: tuple[SessionType, ...] = ()
+    description: str = ""
+    guidance: str = ""
+    rule: str = ""
+    enabled: bool = True
+
+    def is_for(self, kind: SessionType) -> bool:
+        """Whether it is asked in a session of this type."""
+        return self.enabled and (not self.types or kind in self.types)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Loaded:
+    """The considerations that hold, in order, and what was wrong with those that were left out."""
+
+    considerations: tuple[Consideration, ...]
+    problems: tuple[str, ...] = ()
+
+
+def load_considerations(project: Path | None) -> Loaded:
+    """The shipped set, changed and added to by the project's own file (`.claude/power-steering.yaml`)."""
+    table = {item["id"]: item for item in _shipped()}
+    problems: list[str] = []
+    if project is not None and (project / USERS_FILE).is_file():
+        for item in _items_of(project / USERS_FILE, problems):
+            name = str(item.get("id") or "")
+            changed = {**table.get(name, {}), **item}
+            try:
+                consideration_of(changed)
+            except ValueError as error:
+                problems.append(f"{project / USERS_FILE}: {name or 'an item without an id'}: {error}")
+            else:
+                table[name] = changed
+    return Loaded(
+        considerations=tuple(consideration_of(item) for item in table.values()), problems=tuple(problems)
+    )
+
+
+def consideration_of(item: Mapping[str, Any]) -> Consideration:
+    """One item as it stands in a file.
+
+    Raises:
+        ValueError: it cannot be used; says why.
+    """
+    row = dict(item)
+    if not str(row.get("id") or "").strip() or not str(row.get("question") or "").strip():
+        raise ValueError("id and question are needed")
+    row.setdefault("kind", kind_by_id(str(row["id"])))
+    row["rule"] = str(row.pop("checker", "") or row.get("rule") or row["id"])  # `checker` is the seed's name
+    types = row.get("types") or ()
+    types = [types] if isinstance(types, str) else types
+    row["types"] = () if _ALL in types else tuple(types)
+    known = set(Consideration.__dataclass_fields__)
+    if unknown := sorted(set(row) - known):
+        raise ValueError(f"unknown: {', '.join(unknown)}; known are {', '.join(sorted(known))}")
+    try:
+        return msgspec.convert(row, Consideration)
+    except msgspec.ValidationError as error:
+        raise ValueError(str(error)) from error
+
+
+def kind_by_id(id_: str) -> Kind:
+    """The kind that the words of an id suggest (seed 000)."""
+    pieces = {piece.lower() for piece in _PIECE.findall(id_)}
+    return next((kind for words, kind in _KIND_BY_PIECES if words <= pieces), Kind.GENERIC)
+
+
+def _items_of(file: Path, problems: list[str]) -> Iterable[Mapping[str, Any]]:
+    import yaml
+
+    try:
+        items = yaml.safe_load(file.read_text("utf-8"))
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        problems.append(f"{file}: cannot be read: {error}")
+        return []
+    if isinstance(items, dict):
+        items = items.get("considerations")
+    if not isinstance(items, list):
+        problems.append(f"{file}: a list of considerations is needed")
+        return []
+    problems += [
+        f"{file}: item {number} is no mapping"
+        for number, item in enumerate(items, 1)
+        if not isinstance(item, dict)
+    ]
+    return [item for item in items if isinstance(item, dict)]
+
+
+@cache
+def _shipped() -> tuple[dict[str, Any], ...]:
+    import yaml
+
+    text = (files("orchestrator.gates.power_steering") / "considerations.yaml").read_text("utf-8")
+    return tuple(yaml.safe_load(text))

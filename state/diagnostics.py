@@ -1,0 +1,231 @@
+"""A session's folder, its settings and its diagnostics: JSON Lines that seed 001's greps fit."""
+
+import hashlib
+import json
+import os
+import re
+import sys
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from itertools import pairwise
+from pathlib import Path
+from typing import Self
+
+from state.durable import (
+    LOCK_WAIT_S,
+    WriteFailedError,
+    locked,
+    open_private,
+    read_small,
+    sync_file,
+    write_errors,
+)
+from state.errors import SqError
+from state.truncation import Method, Truncation
+
+DEFAULT_FOLDER = Path(".claude", "runtime", "power-steering")  # below a project (seed 001)
+PREFIXES = ("SQ_PS_", "AMPLIHACK_PS_")  # the first one wins; the second is seed 001's
+RETRY_DELAYS = (0.1, 0.2, 0.4)  # seconds, doubling beyond (seed 001)
+MAX_RETRIES = 3  # further tries after the first (seed 001)
+LOG_BYTES = 1 << 20  # of one log file before the next is begun
+LOG_FILES = 3  # that are kept of a log, the current one included
+
+_MOST_RETRIES = 8  # 25.5 s of waiting, below any hook's time-out
+_LOG_WAIT_S = 1.0  # a log entry is not worth more
+_FILE = "diagnostic.jsonl"
+_PLAIN = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,99}")
+_OFF = ("", "0", "false", "no", "off")
+_PATTERN_SIGN = re.compile(rb"[\\*?\[]")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SteeringSettings:
+    """How a session's state is kept. The environment sets each as `SQ_PS_…`, or `AMPLIHACK_PS_…` (seed 001).
+
+    DEBUG: every entry goes to stderr too. MAX_RETRIES: 0 to 8. NO_FSYNC: faster, and a power cut may lose the
+    state. RETRY_DELAYS: seconds with commas between. What cannot be read counts as not set.
+    """
+
+    debug: bool = False
+    max_retries: int = MAX_RETRIES
+    sync: bool = True
+    verify_writes: bool = True
+    retry_delays: tuple[float, ...] = RETRY_DELAYS
+    state_dir: Path | None = None
+    diagnostic_log_dir: Path | None = None
+
+    @classmethod
+    def of(cls, environ: Mapping[str, str]) -> Self:
+        """What an environment says."""
+
+        def text(name: str) -> str:
+            return next((environ[each + name] for each in PREFIXES if each + name in environ), "").strip()
+
+        retries = text("MAX_RETRIES")
+        return cls(
+            debug=text("DEBUG").lower() not in _OFF,
+            max_retries=min(int(retries), _MOST_RETRIES)
+            if re.fullmatch("[0-9]{1,9}", retries)
+            else MAX_RETRIES,
+            sync=text("NO_FSYNC").lower() in _OFF,
+            verify_writes=(text("VERIFY_WRITES") or "1").lower() not in _OFF,
+            retry_delays=_delays(text("RETRY_DELAYS")),
+            state_dir=Path(text("STATE_DIR")) if text("STATE_DIR") else None,
+            diagnostic_log_dir=Path(text("DIAGNOSTIC_LOG_DIR")) if text("DIAGNOSTIC_LOG_DIR") else None,
+        )
+
+    def delay(self, retry: int) -> float:
+        """Seconds to wait before a further try, counted from 0."""
+        if not self.retry_delays:
+            return 0.0
+        beyond = max(0, retry - len(self.retry_delays) + 1)
+        return self.retry_delays[min(retry, len(self.retry_delays) - 1)] * 2.0**beyond
+
+
+class Diagnostics:
+    """The log of one session. Nothing here raises: what cannot be logged is left out."""
+
+    def __init__(self, file: Path, *, session_id: str, debug: bool = False) -> None:
+        self.file = file
+        self._session_id = session_id
+        self._debug = debug
+
+    @classmethod
+    def within(cls, folder: Path, *, session_id: str, debug: bool = False) -> Self:
+        """The log in a folder: the session's, or the one that DIAGNOSTIC_LOG_DIR names."""
+        return cls(folder / _FILE, session_id=session_id, debug=debug)
+
+    def __repr__(self) -> str:
+        return f"<Diagnostics {self.file}>"
+
+    def log(self, operation: str, *, success: bool = True, **details: object) -> None:
+        """Add an entry; a failing one carries `"success": false`."""
+        entry = {
+            "timestamp": utc_text(datetime.now(UTC), "milliseconds"),
+            "operation": operation,
+            "session_id": self._session_id,
+            **details,
+            "success": success,
+        }
+        with suppress(OSError, SqError, ValueError, RecursionError):
+            if self._debug:
+                sys.stderr.write(f"{json.dumps(entry, default=str)}\n")
+            append_line(self.file, entry, wait_s=_LOG_WAIT_S)
+
+    def truncation(self, cut: Truncation) -> str:
+        """Log that a text was cut: `original_length`, `truncated_length`, `method`. Returns the text."""
+        if cut.method is not Method.UNCHANGED:
+            self.log(
+                "truncation",
+                original_length=cut.original_length,
+                truncated_length=cut.truncated_length,
+                method=str(cut.method),
+            )
+        return cut.text
+
+
+def append_line(path: Path, value: object, *, wait_s: float = LOCK_WAIT_S, sync: bool = False) -> None:
+    """Add a value as one line, by one write under the file's lock, with `json.dumps`' own separators.
+
+    A file that would grow beyond `LOG_BYTES` becomes `NAME.1`, that one `NAME.2`; `LOG_FILES` are kept. What
+    a crash left of a line is closed first; a line that cannot be written whole is taken back.
+
+    Raises:
+        LockTimeoutError: another process held the lock for `wait_s` seconds.
+        WriteFailedError: nothing was added.
+    """
+    try:
+        line = f"{json.dumps(value, default=str)}\n".encode()
+    except (ValueError, RecursionError) as error:
+        raise WriteFailedError(f"a line for {path} is no JSON: {error}", final=True) from error
+    with locked(path, wait_s=wait_s, sync=sync), write_errors(f"{path} could not be added to"):
+        _rotate(path, len(line))
+        with open_private(path, "a+") as file:
+            size = os.fstat(file.fileno()).st_size
+            if size and os.pread(file.fileno(), 1, size - 1) != b"\n":
+                line = b"\n" + line
+            if os.write(file.fileno(), line) != len(line):
+                file.truncate(size)
+                raise WriteFailedError(f"{path} could be added to in part only; is the disk full?")
+            if sync:
+                sync_file(file.fileno(), path)
+
+
+def read_lines(path: Path) -> list[object]:
+    """The values of a file of JSON Lines, oldest first; lines that are no JSON are left out."""
+    values: list[object] = []
+    with suppress(FileNotFoundError):
+        for line in path.read_bytes().splitlines():
+            with suppress(ValueError, RecursionError):
+                values.append(json.loads(line))
+    return values
+
+
+def safe_name(given: str) -> str:
+    """An id as one segment of a path: itself if it is plain, else cleaned and marked as no plain id is.
+
+    Distinct ids have distinct names; `../../evil`, an empty id, NUL or 300 characters stay inside.
+    """
+    if _PLAIN.fullmatch(given):
+        return given
+    mark = hashlib.sha256(given.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    return f"{re.sub('[^A-Za-z0-9]+', '-', given).strip('-')[:40] or 'unnamed'}~{mark}"
+
+
+def steering_folder(project: Path, settings: SteeringSettings) -> Path:
+    """Where the sessions of a project keep their states: SQ_PS_STATE_DIR, or the default, unseen by git."""
+    if settings.state_dir:
+        return settings.state_dir.absolute()
+    folder = project.absolute() / DEFAULT_FOLDER
+    with suppress(OSError, SqError, ValueError):  # a checkout whose .git cannot be written works all the same
+        _ignore_locally(project.resolve(), folder)
+    return folder
+
+
+def utc_text(moment: datetime, precision: str = "seconds") -> str:
+    """A time as seed 001 writes it: `2025-12-17T19:30:00Z`."""
+    return moment.astimezone(UTC).isoformat(timespec=precision).replace("+00:00", "Z")
+
+
+def _delays(text: str) -> tuple[float, ...]:
+    found = [float(part) for part in text.split(",") if re.fullmatch(r"\s*\d{1,3}(\.\d{1,6})?\s*", part)]
+    return tuple(found) if found and len(found) == text.count(",") + 1 else RETRY_DELAYS
+
+
+def _rotate(path: Path, more: int) -> None:
+    if not path.exists() or path.stat().st_size + more <= LOG_BYTES:
+        return
+    names = [path, *(path.with_name(f"{path.name}.{number}") for number in range(1, LOG_FILES))]
+    for newer, older in reversed(list(pairwise(names))):
+        if newer.exists():
+            newer.replace(older)
+
+
+def _ignore_locally(project: Path, folder: Path) -> None:
+    """Add `folder` to the `info/exclude` of the checkout that the project is in, once."""
+    root = next((each for each in (project, *project.parents) if (each / ".git").exists()), None)
+    if root is None:
+        return
+    exclude = _git_folder(root / ".git") / "info" / "exclude"
+    relative = os.fsencode((project / DEFAULT_FOLDER).relative_to(root).as_posix())
+    pattern = b"/" + _PATTERN_SIGN.sub(rb"\\\g<0>", relative) + b"/"
+    old = read_small(exclude) if exclude.exists() else b""
+    if pattern in old.splitlines() or b"\n" in relative:
+        return
+    exclude.parent.mkdir(exist_ok=True)
+    with locked(folder / ".exclude"):
+        old = read_small(exclude) if exclude.exists() else b""
+        if pattern not in old.splitlines():
+            with exclude.open("ab") as file:
+                file.write((b"" if not old or old.endswith(b"\n") else b"\n") + pattern + b"\n")
+
+
+def _git_folder(dot_git: Path) -> Path:
+    """The common git folder: a worktree's `.git` is a file that names its own, which names the common one."""
+    if dot_git.is_dir():
+        return dot_git
+    own = dot_git.parent / os.fsdecode(dot_git.read_bytes()).removeprefix("gitdir:").strip()
+    common = own / "commondir"
+    return own / os.fsdecode(common.read_bytes()).strip() if common.exists() else own

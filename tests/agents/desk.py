@@ -1,0 +1,113 @@
+"""A place to open real sessions for tests: a gateway whose lanes are written down, and a desk before it."""
+
+import uuid
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import anyio
+import yaml
+
+from agents.claude_code import find_cli
+from agents.connection import QUIET, KeyConnection
+from agents.exchange import SessionSpec
+from agents.gateway.scenario import load_scenario
+from agents.gateway.server import Gateway, serve_scenario
+from agents.permissions import WORKER_TOOLS, Policy
+from agents.process import detect_containment, write_launcher
+from agents.signals import SIGNALS
+from state.presets import model_named
+from state.records import Role
+
+MARK = "SESSION_TEST_MARK"
+USAGE = {"input_tokens": 1000, "output_tokens": 1000}
+
+
+def call(name: str, **arguments: Any) -> dict[str, Any]:
+    return {"name": name, "input": arguments}
+
+
+class Desk:
+    """A place to open sessions: a workspace, a launcher, and lanes that answer."""
+
+    def __init__(self, folder: Path, gateway: Gateway | None) -> None:
+        self._folder = folder
+        self.workspace = folder / "workspace"
+        self.workspace.mkdir()
+        self.config = folder / "config"
+        self.mark = uuid.uuid4().hex
+        self._gateway = gateway
+        self._launcher = self.launcher_of(find_cli())
+
+    def command(self, name: str, script: str) -> Path:
+        """An executable that stands for Claude Code."""
+        file = self._folder / name
+        file.write_text(f"#!/bin/sh\n{script}\n")
+        file.chmod(0o700)
+        return file
+
+    def launcher_of(self, command: Path) -> Path:
+        return write_launcher(self._folder / f"launch-{command.name}", command, detect_containment())
+
+    def connection(self, lane: str) -> KeyConnection:
+        """What reaches the model of this lane."""
+        return KeyConnection(key="nothing", config_dir=self.config, base_url=self._url(lane))
+
+    def _url(self, lane: str) -> str:
+        if self._gateway is None:
+            return ""
+        return self._gateway.lane_url("worker", lane, 1, {"workspace": str(self.workspace)})
+
+    def spec(self, lane: str = "t1", base_url: str = "", **changes: Any) -> SessionSpec:
+        environment = {
+            **QUIET,
+            "ANTHROPIC_BASE_URL": base_url or self._url(lane),
+            "ANTHROPIC_API_KEY": "nothing",
+            "CLAUDE_CONFIG_DIR": str(self.config),
+            "CLAUDE_CODE_MAX_RETRIES": "0",
+            MARK: self.mark,
+        }
+        policy = Policy(tools=WORKER_TOOLS, readable=(self.workspace,), writable=(self.workspace,))
+        spec = SessionSpec(
+            role=Role.WORKER,
+            workspace=self.workspace,
+            model=model_named("haiku"),
+            system="You build.",
+            policy=policy,
+            signals=SIGNALS[Role.WORKER],
+            session_id=str(uuid.uuid4()),
+            environment=environment,
+            launcher=self._launcher,
+        )
+        return replace(spec, **changes)
+
+    def processes(self) -> list[int]:
+        """The processes that carry this desk's mark in their environment."""
+        mark = f"{MARK}={self.mark}".encode()
+        found = []
+        for process in Path("/proc").glob("[0-9]*"):
+            try:
+                if mark in (process / "environ").read_bytes().split(b"\0"):
+                    found.append(int(process.name))
+            except OSError:
+                continue
+        return found
+
+    async def nothing_left(self) -> None:
+        with anyio.fail_after(5):
+            while self.processes():
+                await anyio.sleep(0.02)
+
+
+@asynccontextmanager
+async def desk_with(tmp_path: Path, lanes: Mapping[str, Sequence[Mapping[str, Any]]]) -> AsyncIterator[Desk]:
+    scenario = tmp_path / "scenario.yaml"
+    scenario.write_text(
+        yaml.safe_dump({"scenario": 1, "description": "a session", "usage": USAGE, "lanes": dict(lanes)})
+    )
+    async with serve_scenario(
+        load_scenario(scenario), run_id="r", ledger=tmp_path / "ledger.jsonl"
+    ) as gateway:
+        yield Desk(tmp_path, gateway)

@@ -1,0 +1,116 @@
+"""Considerations as data: the shipped set, the user's own, and what is wrong with an item."""
+
+from pathlib import Path
+
+import pytest
+
+from orchestrator.gates.power_steering.considerations import (
+    USERS_FILE,
+    Kind,
+    SessionType,
+    Severity,
+    consideration_of,
+    kind_by_id,
+    load_considerations,
+)
+
+# id: severity, kind, session types (none: all)
+SHIPPED = {
+    "todos_complete": ("blocker", "todos", "D"),
+    "objective_completion": ("blocker", "generic", ""),
+    "next_steps": ("blocker", "generic", "DI"),
+    "unneeded_questions": ("warning", "generic", ""),
+    "documentation_updates": ("warning", "generic", "DMI"),
+    "feature_docs_discoverable": ("warning", "generic", "D"),
+    "tutorial_needed": ("warning", "generic", "D"),
+    "docs_organization": ("warning", "generic", "MI"),
+    "dev_workflow_complete": ("blocker", "workflow", "D"),
+    "skill_invocation": ("blocker", "workflow", "DIM"),
+    "no_direct_main_commit": ("blocker", "workflow", "D"),
+    "investigation_docs": ("warning", "generic", "I"),
+    "philosophy_compliance": ("blocker", "philosophy", "DM"),
+    "shortcuts": ("warning", "philosophy", "D"),
+    "local_testing": ("blocker", "testing", "D"),
+    "interactive_testing": ("warning", "testing", "D"),
+    "unrelated_changes": ("warning", "generic", "D"),
+    "root_pollution": ("warning", "generic", "D"),
+    "pr_description": ("warning", "generic", "D"),
+    "review_responses": ("blocker", "generic", "D"),
+    "ci_status": ("blocker", "workflow", "D"),
+    "branch_rebase": ("warning", "workflow", "D"),
+    "ci_precommit_mismatch": ("warning", "workflow", "D"),
+}
+TYPES = {"D": SessionType.DEVELOPMENT, "I": SessionType.INVESTIGATION, "M": SessionType.MAINTENANCE}
+
+
+def users(project: Path, text: str) -> Path:
+    (project / USERS_FILE).parent.mkdir(parents=True, exist_ok=True)
+    (project / USERS_FILE).write_text(text)
+    return project
+
+
+def test_the_shipped_set_has_each_consideration_with_its_severity_kind_and_types():
+    loaded = load_considerations(None)
+    assert loaded.problems == ()
+    found = {one.id: (one.severity, one.kind, set(one.types)) for one in loaded.considerations}
+    assert found == {
+        id_: (severity, kind, {TYPES[letter] for letter in types})
+        for id_, (severity, kind, types) in SHIPPED.items()
+    }
+    assert [one.id for one in loaded.considerations if not one.enabled] == ["tutorial_needed"]
+    assert all(one.question.endswith("?") and one.description for one in loaded.considerations)
+
+
+def test_a_bad_item_is_reported_and_left_out_and_the_others_still_work(tmp_path: Path):
+    users(
+        tmp_path,
+        """
+- {id: mine, question: "Is it mine?", severity: blocker}
+- {question: "Without an id?"}
+- {id: odd, question: "Odd?", severity: catastrophic}
+- {id: typo, question: "Typo?", sevirity: blocker}
+- just a text
+""",
+    )
+    loaded = load_considerations(tmp_path)
+    assert len(loaded.considerations) == len(SHIPPED) + 1
+    assert loaded.considerations[-1].id == "mine"
+    problems = "\n".join(loaded.problems)
+    assert len(loaded.problems) == 4
+    assert all(words in problems for words in ("id and question", "catastrophic", "sevirity", "item 5"))
+
+
+@pytest.mark.parametrize("text", ["{", "just words", "3", "\x00"])
+def test_a_file_that_cannot_be_read_is_reported_and_the_shipped_set_holds(tmp_path: Path, text: str):
+    loaded = load_considerations(users(tmp_path, text))
+    assert len(loaded.considerations) == len(SHIPPED)
+    assert loaded.problems
+
+
+def test_a_shipped_one_can_be_changed_in_part(tmp_path: Path):
+    loaded = load_considerations(users(tmp_path, "- {id: shortcuts, severity: blocker, enabled: false}"))
+    (changed,) = [one for one in loaded.considerations if one.id == "shortcuts"]
+    assert (changed.severity, changed.enabled, changed.kind) == (Severity.BLOCKER, False, Kind.PHILOSOPHY)
+    assert not changed.is_for(SessionType.DEVELOPMENT)
+
+
+def test_checker_is_another_name_for_the_rule():
+    assert consideration_of({"id": "a", "question": "A?", "checker": "local_testing"}).rule == "local_testing"
+    assert consideration_of({"id": "a", "question": "A?"}).rule == "a"
+
+
+@pytest.mark.parametrize(
+    ("id_", "kind"),
+    [
+        ("my-todo", Kind.TODOS),
+        ("zero-bs", Kind.PHILOSOPHY),
+        ("zero_downtime", Kind.GENERIC),
+        ("unit_test", Kind.TESTING),
+        ("latest", Kind.GENERIC),
+        ("ci_green", Kind.WORKFLOW),
+        ("decision", Kind.GENERIC),
+        ("specific", Kind.GENERIC),
+    ],
+)
+def test_the_kind_follows_from_whole_pieces_of_the_id(id_: str, kind: Kind):
+    assert kind_by_id(id_) is kind

@@ -1,0 +1,178 @@
+"""Texts are cut at a boundary, never longer than asked; markup cannot get through; claims are told from denials."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from state.truncation import (
+    INDICATOR,
+    MAX_RESPONSE_LENGTH,
+    Method,
+    completion_claims,
+    escape_markup,
+    feedback,
+    limit_response,
+    smart_truncate,
+    truncate,
+)
+
+TEXTS = st.text(st.sampled_from("ab.!? \n\t<&"), max_size=60) | st.text(max_size=300)
+LIMITS = st.integers(0, 80)
+
+
+def test_a_short_text_is_unchanged():
+    assert smart_truncate("This is short", 200) == "This is short"
+
+
+def test_a_text_ends_behind_its_last_whole_sentence_without_an_ellipsis():
+    assert smart_truncate("First sentence. Second sentence. Third.", 20) == "First sentence."
+
+
+def test_without_a_sentence_it_ends_behind_a_word():
+    result = smart_truncate("No sentence punctuation just words", 20)
+    assert result == "No sentence..."
+    assert not result[:-3].endswith(" ")
+
+
+def test_without_any_boundary_it_is_exactly_as_long_as_asked():
+    result = smart_truncate("VeryLongWordWithNoSpaces" * 20, 50)
+    assert len(result) == 50
+    assert result.endswith("...")
+
+
+@pytest.mark.parametrize(
+    ("text", "limit", "cut", "method"),
+    [
+        ("", 0, "", Method.UNCHANGED),
+        ("abcdef", 6, "abcdef", Method.UNCHANGED),
+        ("Version 3.11 is what we use here", 14, "Version...", Method.WORD),  # a point without white space
+        ("It is done. More", 11, "It is done.", Method.SENTENCE),  # its white space is behind the limit
+        ("It is done.\nMore", 12, "It is done.", Method.SENTENCE),
+        ("Really?! Yes it is", 10, "Really?!", Method.SENTENCE),
+        ("one two three four", 10, "one two...", Method.WORD),  # the word fills the room
+        ("  leading and more words", 12, "leading...", Method.WORD),
+        (" nothingelsehere", 10, " nothin...", Method.HARD),  # white space at the first place alone
+        ("abcdef", 4, "a...", Method.HARD),
+        ("abcdef", 3, "abc", Method.HARD),
+        ("a. bcd", 3, "a. ", Method.HARD),
+        ("abcdef", 0, "", Method.HARD),
+        ("abcdef", -5, "", Method.HARD),
+    ],
+)
+def test_the_cut_and_its_method(text, limit, cut, method):
+    result = truncate(text, limit)
+    assert (result.text, result.method) == (cut, method)
+    assert (result.original_length, result.truncated_length) == (len(text), len(cut))
+
+
+@given(TEXTS, LIMITS)
+def test_a_cut_text_is_never_longer_than_asked_and_its_beginning(text, limit):
+    result = truncate(text, limit)
+    assert len(result.text) <= limit
+    match result.method:
+        case Method.UNCHANGED:
+            assert result.text == text
+        case Method.SENTENCE:
+            assert text.startswith(result.text)
+            assert result.text[-1] in ".!?"
+            assert text[len(result.text)].isspace()
+        case Method.WORD:
+            kept = result.text.removesuffix(INDICATOR)
+            assert kept in text
+            assert kept == kept.strip()
+            assert kept
+        case Method.HARD:
+            assert len(result.text) == limit
+            assert text.startswith(result.text.removesuffix(INDICATOR) if limit > 3 else result.text)
+
+
+@given(TEXTS, LIMITS)
+def test_cutting_twice_is_cutting_once(text, limit):
+    assert smart_truncate(smart_truncate(text, limit), limit) == smart_truncate(text, limit)
+
+
+def test_markup_and_control_characters_of_a_model_do_not_get_through():
+    assert escape_markup("<b>&\x1b[31m\u202e\x00</b>\n\t") == "&lt;b&gt;&amp;[31m&lt;/b&gt;\n\t"
+
+
+def test_a_response_is_looked_at_up_to_its_limit():
+    assert limit_response("x" * 6000) == "x" * MAX_RESPONSE_LENGTH
+    assert feedback("x" * 6000).original_length == 6000
+
+
+@given(st.text(st.sampled_from("<>&ab; ."), max_size=300), st.integers(0, 60))
+def test_feedback_holds_no_markup_no_half_entity_and_no_more_than_asked(text, limit):
+    said = feedback(text, limit).text
+    assert len(said) <= limit
+    assert "<" not in said
+    assert ">" not in said
+    for part in said.split("&")[1:]:
+        assert part.startswith(("amp;", "lt;", "gt;"))
+
+
+CLAIMS = [
+    "Done.",
+    "All done!",
+    "✅ Complete!",
+    "Task complete.",
+    "All tests pass.",
+    "All 12 tests passed, and the docs are updated.",
+    "**All tests pass**",
+    "The tests are all passing now.",
+    "The suite is green.",
+    "Everything is done.",
+    "Everything works.",
+    "It's finished.",
+    "I've fixed the bug.",
+    "I have completed the task.",
+    "I implemented the parser.",
+    "The implementation is now complete.",
+    "The feature is fully implemented.",
+    "The docs are not complete, but all tests pass.",
+]
+NO_CLAIMS = [
+    "",
+    "This is not complete yet.",
+    "It isn't done.",
+    "I haven\N{RIGHT SINGLE QUOTATION MARK}t finished the parser.",
+    "You can't say it's complete.",
+    "Once all tests pass I will merge.",
+    "When everything is done, tell me.",
+    "All tests should pass.",
+    "It will be done soon.",
+    "It is almost done.",
+    "Are all tests passing?",
+    "No tests pass.",
+    "None of the tests passed.",
+    "The tests are failing.",
+    "All tests pass except two.",
+    "Make sure all tests pass.",
+    "Let me check that the tests pass.",
+    "The module is incomplete and unfinished.",
+    "The abandoned module is gone.",
+    "```\nAll tests pass.\n```",
+]
+
+
+@pytest.mark.parametrize("text", CLAIMS)
+def test_a_claim_is_found(text):
+    assert completion_claims([text]) == (text,)
+
+
+@pytest.mark.parametrize("text", NO_CLAIMS)
+def test_a_denial_a_condition_a_plan_or_a_question_is_no_claim(text):
+    assert completion_claims([text]) == ()
+
+
+def test_claims_come_in_order_each_once_and_cut():
+    long = "All tests pass " + "and so on " * 40
+    texts = ["I looked around. Everything is done. What next?", "Everything is done.", f"{long}\nDone."]
+    first, second, third = completion_claims(texts)
+    assert (first, third) == ("Everything is done.", "Done.")
+    assert second.startswith("All tests pass")
+    assert len(second) <= 200
+
+
+@given(st.lists(st.text(max_size=200), max_size=3))
+def test_any_text_can_be_searched(texts):
+    assert all(len(claim) <= 200 for claim in completion_claims(texts))
