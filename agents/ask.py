@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from claude_agent_sdk import ClaudeAgentOptions, ResultMessage
 
 MAX_ANSWER_TOKENS = 4_000
+_CHARACTERS_PER_TOKEN = 3  # on the safe side
 _LOOPBACK = {"127.0.0.1", "localhost", "::1"}  # the gateway: never by way of the user's proxy
 
 
@@ -69,6 +70,11 @@ class Reply:
     cost_usd: float = 0.0
     usage: Usage = field(default_factory=Usage)
     seconds: float = 0.0
+
+
+def room_of(model: Model) -> int:
+    """The characters that a prompt for this model may have, its answer and some slack taken off."""
+    return max(0, model.context * 9 // 10 - MAX_ANSWER_TOKENS) * _CHARACTERS_PER_TOKEN
 
 
 class Asker(Protocol):

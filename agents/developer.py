@@ -10,13 +10,11 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 import prompts
-from agents.ask import MAX_ANSWER_TOKENS, Ask
+from agents.ask import Ask, room_of
 from agents.connection import Lane
 from agents.platform import Platform
 from state.records import Answer, Basis, Confidence, Message, Question, QuestionOption, Role, Task
-from state.settings import Model
 
-_CHARACTERS_PER_TOKEN = 3  # on the safe side
 _LEAST_SHOWN = 500  # characters of a message that is cut because nothing more fits
 
 
@@ -139,11 +137,6 @@ def guidance_ask(
         schema=_strict(_Guidance.model_json_schema()),
         deadline_s=deadline_s,
     )
-
-
-def room_of(model: Model) -> int:
-    """The characters that a prompt for this model may have, its answer and some slack taken off."""
-    return max(0, model.context * 9 // 10 - MAX_ANSWER_TOKENS) * _CHARACTERS_PER_TOKEN
 
 
 def fitted(history: Sequence[Message], room: int) -> list[Message]:

@@ -59,6 +59,20 @@ async def asked(run: Run, ask: Ask, *, iteration: int) -> tuple[str, Reply]:
     return call.call_id, await persistently(run, call.call_id, try_once)
 
 
+def ended_with(call_id: str, reply: Reply) -> CallEnded:
+    """The end of a call that this reply is."""
+    return CallEnded(
+        call_id=call_id,
+        end=reply.end,
+        detail="" if reply.end is CallEnd.COMPLETED else f"{reply.end}: {reply.detail}",
+        api_status=reply.api_status,
+        cost_usd=reply.cost_usd,
+        usage=reply.usage,
+        seconds=reply.seconds,
+        answer=json.dumps(reply.answer, ensure_ascii=False) if reply.answer else "",
+    )
+
+
 async def ask_model(
     run: Run, ask: Ask, read: Callable[[dict[str, Any] | None], T | str], *, iteration: int
 ) -> tuple[CallEnded, T | str]:
@@ -72,20 +86,11 @@ async def ask_model(
     """
     call_id, reply = await asked(run, ask, iteration=iteration)
     read_answer: T | str = f"{reply.end}: {reply.detail}"
-    end = reply.end
-    if end is CallEnd.COMPLETED:
+    ended = ended_with(call_id, reply)
+    if reply.end is CallEnd.COMPLETED:
         read_answer = read(reply.answer)
-        end = CallEnd.UNUSABLE if isinstance(read_answer, str) else end
-    ended = CallEnded(
-        call_id=call_id,
-        end=end,
-        detail=read_answer if isinstance(read_answer, str) else "",
-        api_status=reply.api_status,
-        cost_usd=reply.cost_usd,
-        usage=reply.usage,
-        seconds=reply.seconds,
-        answer=json.dumps(reply.answer, ensure_ascii=False) if reply.answer else "",
-    )
+        if isinstance(read_answer, str):
+            ended = replace(ended, end=CallEnd.UNUSABLE, detail=read_answer)
     try:
         raise_if_hopeless(reply)
     except Exception:

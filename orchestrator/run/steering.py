@@ -7,9 +7,8 @@ import json
 from collections.abc import Mapping
 from functools import partial
 
-from agents.ask import Ask, Reply
+from agents.ask import Ask, Reply, room_of
 from agents.connection import Credentials, Lane
-from agents.developer import room_of
 from agents.transcript import transcript_of
 from agents.transcript_rendering import rendered
 from orchestrator.gates.power_steering.considerations import (
@@ -20,10 +19,10 @@ from orchestrator.gates.power_steering.considerations import (
 )
 from orchestrator.gates.power_steering.decision import decide
 from orchestrator.gates.power_steering.judging import Look, judge_all
-from orchestrator.run.asking import asked
+from orchestrator.run.asking import asked, ended_with
 from orchestrator.run.questions import whole_history
 from orchestrator.run.record import Run
-from state.events import CallEnded, ChecksDecided
+from state.events import ChecksDecided
 from state.records import CallEnd, Role
 from state.settings import Steering
 from state.verdicts import GateResult, Verdict
@@ -95,16 +94,5 @@ async def _ask(run: Run, task: TaskView, ask: Ask) -> Reply:
         if same and call.end and call.end.end is CallEnd.COMPLETED and call.end.answer:
             return Reply(end=CallEnd.COMPLETED, answer=json.loads(call.end.answer))
     call_id, reply = await asked(run, ask, iteration=task.iteration)
-    run.record(
-        CallEnded(
-            call_id=call_id,
-            end=reply.end,
-            detail=reply.detail,
-            api_status=reply.api_status,
-            cost_usd=reply.cost_usd,
-            usage=reply.usage,
-            seconds=reply.seconds,
-            answer=json.dumps(reply.answer, ensure_ascii=False) if reply.answer else "",
-        )
-    )
+    run.record(ended_with(call_id, reply))
     return reply

@@ -108,6 +108,32 @@ def issue(
     }  # fmt: skip
 
 
+def question(text: str, *labels: str, several: bool = False) -> dict[str, Any]:
+    """A question of an AskUserQuestion call."""
+    options = [{"label": label, "description": f"take {label}"} for label in labels]
+    return {"question": text, "header": "Choice", "options": options, "multiSelect": several}
+
+
+def asks(*questions: Mapping[str, Any], **reply: Any) -> dict[str, Any]:
+    """A reply that asks in one call."""
+    return {**says(call("AskUserQuestion", questions=list(questions))), **reply}
+
+
+def answer(text: str, *labels: str, words: str = "", **more: Any) -> dict[str, Any]:
+    """What the Developer says to one question."""
+    given = {"question": text, "labels": list(labels), "free_text": words, "reason": "The spec says so."}
+    return {**given, "reversible": True, **more}
+
+
+def answers(*given: Mapping[str, Any], **reply: Any) -> dict[str, Any]:
+    """A reply of the Developer."""
+    return {"structured": {"answers": list(given)}, **reply}
+
+
+COLOUR = question("Which colour?", "red", "blue")
+BLUE = answer("Which colour?", "blue")
+
+
 def analyzes() -> dict[str, Any]:
     """A reply that reports an analysis without verification commands."""
     return signals("report_analysis", project_type="notes", stack=[], verification_commands=[])

@@ -9,7 +9,23 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from scripted import Done, Rehearse, call, completes, plans, says, signals, whole_run, writes
+from scripted import (
+    BLUE,
+    COLOUR,
+    Done,
+    Rehearse,
+    answer,
+    answers,
+    asks,
+    call,
+    completes,
+    plans,
+    question,
+    says,
+    signals,
+    whole_run,
+    writes,
+)
 
 from state import events as e
 from state.outcome import Outcome
@@ -19,35 +35,10 @@ CHECKED = {"verify": ("true",)}
 Reply = dict[str, Any]
 
 
-def question(text: str, *labels: str, several: bool = False) -> dict[str, Any]:
-    options = [{"label": label, "description": f"take {label}"} for label in labels]
-    return {"question": text, "header": "Choice", "options": options, "multiSelect": several}
-
-
-def asks(*questions: Mapping[str, Any], **reply: Any) -> Reply:
-    return {**says(call("AskUserQuestion", questions=list(questions))), **reply}
-
-
-def answer(text: str, *labels: str, words: str = "", **more: Any) -> dict[str, Any]:
-    given = {
-        "question": text,
-        "labels": list(labels),
-        "free_text": words,
-        "reason": "So it is.",
-        "reversible": True,
-    }
-    return {**given, **more}
-
-
-def answers(*given: Mapping[str, Any], **reply: Any) -> Reply:
-    return {"structured": {"answers": list(given)}, **reply}
-
-
-COLOUR = question("Which colour?", "red", "blue")
 SHADE = question("Which shade?", "light", "dark")
 SIZES = question("Which sizes?", "small", "large", "huge", several=True)
 NAME = question("What is it called?", "notes", "list")
-BLUE, DARK = answer("Which colour?", "blue"), answer("Which shade?", "dark")
+DARK = answer("Which shade?", "dark")
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,20 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from scripted import Done, Rehearse, completes, passes, plans, says, signals, whole_run, writes
-from scripted import call as tool
+from scripted import (
+    BLUE,
+    COLOUR,
+    Done,
+    Rehearse,
+    answers,
+    asks,
+    completes,
+    passes,
+    plans,
+    signals,
+    whole_run,
+    writes,
+)
 
 from orchestrator.run.budget import committed
 from state import events as e
@@ -16,25 +28,6 @@ from state.records import Role, Usage
 Resume = Callable[..., Done]
 USAGE = {"input_tokens": 10_000, "output_tokens": 1_000}
 OPUS = models()["opus"].cost(Usage(input_tokens=10_000, output_tokens=1_000))
-QUESTION = {
-    "question": "Which colour?",
-    "header": "Colour",
-    "multiSelect": False,
-    "options": [{"label": "red", "description": ""}, {"label": "blue", "description": ""}],
-}
-ANSWER = {
-    "structured": {
-        "answers": [
-            {
-                "question": "Which colour?",
-                "labels": ["red"],
-                "free_text": "",
-                "reason": "",
-                "reversible": True,
-            }
-        ]
-    }
-}
 
 
 def with_budget(usd: float, **more: Any) -> dict[str, Any]:
@@ -68,11 +61,10 @@ def test_a_budget_ends_the_run_before_the_call_that_it_does_not_cover(rehearse: 
 
 
 def test_every_agent_is_counted(rehearse: Rehearse) -> None:
-    asks = says(tool("AskUserQuestion", questions=[QUESTION]))
     lanes = whole_run(
         **{
-            "worker/notes/1": [asks, writes("notes.txt", "A line.\n"), completes()],
-            "developer/notes/1": [ANSWER],
+            "worker/notes/1": [asks(COLOUR), writes("notes.txt", "A line.\n"), completes()],
+            "developer/notes/1": [answers(BLUE)],
         }
     )
     done = rehearse(lanes, plan_review=True, steering="blockers", **with_budget(5))

@@ -1,9 +1,6 @@
 """A Worker's questions, through the real AskUserQuestion of the real CLI, answered by the Developer model."""
 
-from collections.abc import Mapping
-from typing import Any
-
-from scripted import Rehearse, call, completes, says, whole_run, writes
+from scripted import Rehearse, answer, answers, asks, call, completes, question, says, whole_run, writes
 
 from state.events import (
     CallEnded,
@@ -17,25 +14,6 @@ from state.outcome import Outcome
 from state.records import CallEnd, Role
 
 CHECKED = {"verify": ("true",)}
-
-
-def question(text: str, *labels: str, several: bool = False) -> dict[str, Any]:
-    options = [{"label": label, "description": f"take {label}"} for label in labels]
-    return {"question": text, "header": "Choice", "options": options, "multiSelect": several}
-
-
-def asks(*questions: Mapping[str, Any]) -> dict[str, Any]:
-    return says(call("AskUserQuestion", questions=list(questions)))
-
-
-def answer(text: str, *labels: str, words: str = "") -> dict[str, Any]:
-    return {
-        "question": text, "labels": list(labels), "free_text": words, "reason": "The spec says so.", "reversible": True,
-    }  # fmt: skip
-
-
-def answers(*given: Mapping[str, Any], **reply: Any) -> dict[str, Any]:
-    return {"structured": {"answers": list(given)}, **reply}
 
 
 COLOR, SIZE = (

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 import yaml
-from scripted import Done, Rehearse, completes, passes, says, whole_run, writes
+from scripted import BLUE, COLOUR, Done, Rehearse, answers, asks, completes, passes, says, whole_run, writes
 from scripted import call as tool
 
 from orchestrator.cli.compose import SCENARIO
@@ -16,25 +16,6 @@ from state.records import CallEnd
 
 QUICK = {"retries.first_wait_s": "0.01", "retries.longest_wait_s": "0.05", "retries.tries": "3"}
 PLAIN = {"verify": ("true",), "settings": QUICK}
-QUESTION = {
-    "question": "Which colour?",
-    "header": "Colour",
-    "multiSelect": False,
-    "options": [{"label": "red", "description": ""}, {"label": "blue", "description": ""}],
-}
-ANSWER = {
-    "structured": {
-        "answers": [
-            {
-                "question": "Which colour?",
-                "labels": ["red"],
-                "free_text": "",
-                "reason": "",
-                "reversible": True,
-            }
-        ]
-    }
-}
 Resume = Callable[..., Done]
 
 
@@ -126,11 +107,11 @@ def test_a_developer_that_fails_for_a_while_still_answers(rehearse: Rehearse) ->
     lanes = whole_run(
         **{
             "worker/notes/1": [
-                says(tool("AskUserQuestion", questions=[QUESTION])),
+                asks(COLOUR),
                 writes("notes.txt", "A line.\n", expect={"tool_results_contain": ["red"]}),
                 completes(),
             ],
-            "developer/notes/1": [faulty(ANSWER, status=429, retry_after=1, times=1)],
+            "developer/notes/1": [faulty(answers(BLUE), status=429, retry_after=1, times=1)],
         }
     )
     done = rehearse(lanes, **PLAIN)
@@ -144,8 +125,8 @@ def test_a_reset_time_that_the_api_names_is_waited_for_told_and_waited_for_only_
 ) -> None:
     lanes = whole_run(
         **{
-            "worker/notes/1": [says(tool("AskUserQuestion", questions=[QUESTION]))],
-            "developer/notes/1": [faulty(ANSWER, status=429, retry_after=1)],
+            "worker/notes/1": [asks(COLOUR)],
+            "developer/notes/1": [faulty(answers(BLUE), status=429, retry_after=1)],
         }
     )
     done = rehearse(lanes, verify=("true",), settings={**QUICK, "retries.longest_wait_s": "0.1"})
@@ -157,8 +138,8 @@ def test_a_reset_time_that_the_api_names_is_waited_for_told_and_waited_for_only_
 def test_a_reset_time_that_is_too_far_away_is_not_waited_for(rehearse: Rehearse) -> None:
     lanes = whole_run(
         **{
-            "worker/notes/1": [says(tool("AskUserQuestion", questions=[QUESTION]))],
-            "developer/notes/1": [faulty(ANSWER, status=429, retry_after=90_000)],
+            "worker/notes/1": [asks(COLOUR)],
+            "developer/notes/1": [faulty(answers(BLUE), status=429, retry_after=90_000)],
         }
     )
     done = rehearse(lanes, **PLAIN)

@@ -5,7 +5,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from scripted import Rehearse, completes, passes, says, signals, whole_run, writes
+from scripted import (
+    BLUE,
+    COLOUR,
+    Rehearse,
+    answers,
+    asks,
+    completes,
+    passes,
+    says,
+    signals,
+    whole_run,
+    writes,
+)
 from scripted import call as tool
 
 from state import events as e
@@ -13,26 +25,7 @@ from state.outcome import Outcome
 from state.presets import models
 
 QUICK = {"retries.first_wait_s": "0.01", "retries.longest_wait_s": "0.02", "retries.tries": "2"}
-QUESTION = {
-    "question": "Which colour?",
-    "header": "Colour",
-    "multiSelect": False,
-    "options": [{"label": "red", "description": ""}, {"label": "blue", "description": ""}],
-}
-ANSWER = {
-    "structured": {
-        "answers": [
-            {
-                "question": "Which colour?",
-                "labels": ["red"],
-                "free_text": "",
-                "reason": "",
-                "reversible": True,
-            }
-        ]
-    }
-}
-ASKS = says(tool("AskUserQuestion", questions=[QUESTION]))
+ASKS = asks(COLOUR)
 Shell = Callable[..., str]
 
 
@@ -55,7 +48,7 @@ def test_each_role_is_asked_with_the_model_that_was_chosen_for_it(rehearse: Rehe
     lanes = whole_run(
         **{
             "worker/notes/1": [ASKS, writes("notes.txt", "A line.\n"), completes()],
-            "developer/notes/1": [ANSWER],
+            "developer/notes/1": [answers(BLUE)],
         }
     )
     lanes = {
@@ -81,7 +74,7 @@ def test_a_claude_code_that_does_not_answer_in_time_is_named(rehearse: Rehearse)
 
 
 def test_a_question_has_its_time(rehearse: Rehearse) -> None:
-    hanging = {**ANSWER, "misbehave": {"hang": "before-headers"}}
+    hanging = {**answers(BLUE), "misbehave": {"hang": "before-headers"}}
     lanes = whole_run(**{"worker/notes/1": [ASKS], "developer/notes/1": [hanging]})
     done = rehearse(lanes, verify=("true",), settings={**QUICK, "limits.question_s": "1"})
     assert done.outcome is Outcome.FAILED
@@ -154,7 +147,7 @@ def test_a_preset_of_the_users_own_is_what_the_run_keeps_to(rehearse: Rehearse, 
 
 
 def test_a_reset_time_beyond_the_furthest_is_not_waited_for(rehearse: Rehearse) -> None:
-    limited = {**ANSWER, "misbehave": {"status": 429, "retry_after": 3}}
+    limited = {**answers(BLUE), "misbehave": {"status": 429, "retry_after": 3}}
     lanes = whole_run(**{"worker/notes/1": [ASKS], "developer/notes/1": [limited]})
     settings = {**QUICK, "retries.longest_reset_s": "2"}
     done = rehearse(lanes, verify=("true",), settings=settings)
