@@ -45,7 +45,7 @@ def strace_works() -> str:
 
 
 WHY_NOT = strace_works()
-pytestmark = pytest.mark.skipif(bool(WHY_NOT), reason=WHY_NOT)
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(bool(WHY_NOT), reason=WHY_NOT)]
 
 
 @dataclass

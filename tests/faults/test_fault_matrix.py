@@ -7,26 +7,33 @@ import pytest
 from benchmarks.fault_cells import FAULTS, FOR_GOOD, ONCE, POINTS, run_cell
 
 # fault, point, how often: what has to become of it
-SAMPLE = {
-    ("400", "plan", FOR_GOOD): "failed",
+IN_EVERY_TEST_RUN = {
     ("401", "question", ONCE): "failed",
-    ("403", "review", FOR_GOOD): "failed",
-    ("429 with retry-after", "plan", ONCE): "complete",
-    ("500", "review", ONCE): "complete",
     ("529", "build", FOR_GOOD): "failed",
-    ("refused connection", "build", ONCE): "complete",
-    ("cut stream", "plan", ONCE): "complete",
     ("cut inside a tool call", "build", ONCE): "complete",
-    ("hang before headers", "question", FOR_GOOD): "failed",
-    ("hang after headers", "build", ONCE): "complete",
-    ("malformed JSON", "question", ONCE): "complete",
+    ("hang after headers", "plan", ONCE): "complete",
     ("empty reply", "review", FOR_GOOD): "unverified",
-    ("refusal", "build", FOR_GOOD): "failed",
-    ("max tokens", "plan", FOR_GOOD): "failed",
-    ("unknown tool", "build", FOR_GOOD): "limit",
     ("CLI killed", "question", ONCE): "complete",
     ("CLI exits silently", "review", ONCE): "complete",
 }
+SLOW = {
+    ("400", "plan", FOR_GOOD): "failed",
+    ("403", "review", FOR_GOOD): "failed",
+    ("429 with retry-after", "plan", ONCE): "complete",
+    ("500", "review", ONCE): "complete",
+    ("refused connection", "build", ONCE): "complete",
+    ("cut stream", "plan", ONCE): "complete",
+    ("hang before headers", "question", FOR_GOOD): "failed",
+    ("malformed JSON", "question", ONCE): "complete",
+    ("refusal", "build", FOR_GOOD): "failed",
+    ("max tokens", "plan", FOR_GOOD): "failed",
+    ("unknown tool", "build", FOR_GOOD): "limit",
+}
+SAMPLE = IN_EVERY_TEST_RUN | SLOW
+CELLS = [
+    *(pytest.param(cell, id=", ".join(cell)) for cell in IN_EVERY_TEST_RUN),
+    *(pytest.param(cell, id=", ".join(cell), marks=pytest.mark.slow) for cell in SLOW),
+]
 
 
 def test_each_fault_and_each_point_is_in_the_sample() -> None:
@@ -34,7 +41,7 @@ def test_each_fault_and_each_point_is_in_the_sample() -> None:
     assert {point for _, point, _ in SAMPLE} == set(POINTS)
 
 
-@pytest.mark.parametrize("cell", SAMPLE, ids=", ".join)
+@pytest.mark.parametrize("cell", CELLS)
 def test_a_fault_ends_in_success_after_recovery_or_in_a_named_outcome(
     cell: tuple[str, str, str], tmp_path: Path
 ) -> None:

@@ -484,6 +484,7 @@ exec "$GIT" "$@"
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("when", ["before", "after"])
 async def test_killed_at_each_step_nothing_is_lost_and_the_next_clean_finishes(
     sq, shown, runs, tmp_path, monkeypatch, when

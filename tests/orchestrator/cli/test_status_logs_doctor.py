@@ -237,7 +237,7 @@ def test_logs_shows_what_each_agent_was_told_and_what_it_reported(sq, demo, stor
 
     printed = sq("logs", "--prompts", folder=demo).stdout
     calls = [stored.event for stored in story if isinstance(stored.event, CallStarted)]
-    assert len([call for call in calls if "judge" not in call]) == 9
+    assert len([call for call in calls if call.role != "judge"]) == 9
     told = [line.strip() for line in printed.splitlines()]
     for call in calls:
         assert (
