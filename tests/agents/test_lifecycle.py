@@ -11,7 +11,7 @@ from typing import Any
 
 import anyio
 import pytest
-from desk import MARK, Desk, call, desk_with
+from session_desk import MARK, Desk, call, desk_with
 
 from agents.ask import Ask, CliAsker
 from agents.connection import Lane

@@ -9,7 +9,7 @@ from typing import Any
 
 import anyio
 import pytest
-from desk import Desk, call, desk_with
+from session_desk import Desk, call, desk_with
 
 from agents.exchange import Listener, SessionStartError, Unanswered
 from agents.session import open_session
