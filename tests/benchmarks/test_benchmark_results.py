@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[2]
 
 
@@ -40,6 +42,7 @@ def test_the_question_benchmark_ends_with_its_figures():
     assert figures["questions"] == 3
 
 
+@pytest.mark.slow
 def test_runs_leave_no_file_process_or_task_behind_also_when_they_are_cancelled_or_lose_their_cli():
     fates = ["--evaluations", "3", "--cancel-every", "2", "--kill-every", "3"]
     figures = figures_of("leaks", *fates, "--only-disturbed")
