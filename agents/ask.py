@@ -22,7 +22,7 @@ from agents.process import LastWords
 from agents.results import detail_of, end_of, reset_named_in, usage_of
 from state.errors import UsageError
 from state.records import CallEnd, Usage
-from state.settings import Model
+from state.settings import CHARACTERS_PER_TOKEN, Model
 
 if TYPE_CHECKING:
     from ssl import SSLContext
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from claude_agent_sdk import ClaudeAgentOptions, ResultMessage
 
 MAX_ANSWER_TOKENS = 4_000
-_CHARACTERS_PER_TOKEN = 3  # on the safe side
 _LOOPBACK = {"127.0.0.1", "localhost", "::1"}  # the gateway: never by way of the user's proxy
 
 
@@ -74,7 +73,7 @@ class Reply:
 
 def room_of(model: Model) -> int:
     """The characters that a prompt for this model may have, its answer and some slack taken off."""
-    return max(0, model.context * 9 // 10 - MAX_ANSWER_TOKENS) * _CHARACTERS_PER_TOKEN
+    return max(0, model.context * 9 // 10 - MAX_ANSWER_TOKENS) * CHARACTERS_PER_TOKEN
 
 
 class Asker(Protocol):

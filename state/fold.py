@@ -39,7 +39,7 @@ def _started(view: RunView, event: e.RunStarted, stored: Stored) -> None:
 
 
 def _resumed(view: RunView, event: e.RunResumed, _stored: Stored) -> None:
-    view.was_killed = not (view.interrupted_by or view.ended)
+    killed = not (view.interrupted_by or view.ended)
     view.resumptions += 1
     view.interrupted_by = view.limit = ""
     view.quiet_until = None
@@ -49,6 +49,7 @@ def _resumed(view: RunView, event: e.RunResumed, _stored: Stored) -> None:
         call.retries = []
         if call.end is None:  # killed in the middle: what it had cost by then is taken to be what was held
             call.spent_usd, call.held_usd = call.spent_usd + call.held_usd, 0.0
+            call.killed = killed
     if view.ended and view.ended.resumable:
         view.worked_s = 0.0
         view.delivered = view.left = view.kept = None

@@ -62,6 +62,9 @@ class Effort:
     models: dict[Role, str]
 
 
+CHARACTERS_PER_TOKEN = 3  # an estimate on the safe side, for prose and code
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prices:
     """USD per million tokens; `prompt_tokens` is the prompt length from which on they hold."""

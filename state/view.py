@@ -49,6 +49,7 @@ class CallView:
     retries: list[e.CallRetried] = field(default_factory=list)  # since it was started or resumed
     spent_usd: float = 0.0
     held_usd: float = 0.0
+    killed: bool = False  # its process was, so that the CLI counts the conversation's cost from nothing
     end: e.CallEnded | None = None
 
     @property
@@ -137,7 +138,6 @@ class RunView:
     worked_s: float = 0.0  # by all processes of the run together
     resumptions: int = 0
     interrupted_by: str = ""
-    was_killed: bool = False  # the process before this one
     budget_usd: float | None = None  # given to a resumed run, in place of those of its settings
     max_iterations: int | None = None  # likewise
     limit: str = ""  # which limit of the whole run is reached

@@ -46,16 +46,18 @@ async def shadow_commit(root: Path, *, ref: str, parent: str, tree: str, message
     return commit
 
 
-async def put_back(root: Path, *, changed: str, base: str, now: str) -> list[str]:
+async def put_back(root: Path, index: Path, *, changed: str, base: str, now: str) -> list[str]:
     """Undo in the checkout what `changed` did to `base` (trees), where it still stands so `now`.
 
+    `index` is that of `shadow_snapshot`: git notes there what it wrote.
     Returns the paths that were put back. What somebody has edited since stays as it is.
     """
     untouched = set(await changed_paths(root, base, changed)) - set(await changed_paths(root, changed, now))
     for path in sorted(untouched):
         target = root / path
         if await git_succeeds(root, "cat-file", "-e", f"{base}:{path}"):
-            await git(root, "restore", f"--source={base}", "--worktree", "--", f":(literal){path}")
+            where = ("restore", f"--source={base}", "--worktree", "--", f":(literal){path}")
+            await git(root, *where, environment={"GIT_INDEX_FILE": str(index)})
         else:
             target.unlink(missing_ok=True)
     return sorted(untouched)

@@ -56,7 +56,19 @@ async def asked(run: Run, ask: Ask, *, iteration: int) -> tuple[str, Reply]:
         asked_s += anyio.current_time() - began
         return reply
 
-    return call.call_id, await persistently(run, call.call_id, try_once)
+    try:
+        return call.call_id, await persistently(run, call.call_id, try_once)
+    except (
+        anyio.get_cancelled_exc_class()
+    ):  # by its caller, or as the run stops: what was held counts
+        cut_off = CallEnded(
+            call_id=call.call_id,
+            end=CallEnd.INTERRUPTED,
+            detail="cut off before the answer came",
+            cost_usd=call.reserved_usd,
+        )
+        run.record(cut_off)
+        raise
 
 
 def ended_with(call_id: str, reply: Reply) -> CallEnded:

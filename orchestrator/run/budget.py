@@ -8,11 +8,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from state.errors import SqError
-from state.settings import Model, Settings
+from state.settings import CHARACTERS_PER_TOKEN, Model, Settings
 from state.view import CallView, RunView
 
 EXPECTED_ANSWER_TOKENS = 1_000
-_CHARACTERS_PER_TOKEN = 3  # on the safe side for prose and code
 
 
 class BudgetExhausted(SqError):  # noqa: N818  not an error but an end
@@ -94,7 +93,7 @@ def _estimate(wanted: Wanted) -> float:
     prices = wanted.model.prices
     if prices is None:
         return 0.0
-    sent = len(wanted.text) / _CHARACTERS_PER_TOKEN * max(prices.input, prices.cache_write)
+    sent = len(wanted.text) / CHARACTERS_PER_TOKEN * max(prices.input, prices.cache_write)
     first = (sent + wanted.answer_tokens * prices.output) / 1_000_000
     costs = [call.cost_usd for call in wanted.earlier if call.end]
     return max(first, sum(costs) / len(costs) if costs else 0.0)

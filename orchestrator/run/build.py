@@ -14,7 +14,7 @@ from orchestrator.run.guidance import guide
 from orchestrator.run.progress import last_error
 from orchestrator.run.questions import QuestionBus
 from orchestrator.run.record import Run
-from orchestrator.run.steps import AnswerPlain, CheckClaim, GiveUp, Guide, Measure, Plan, Say, next_step
+from orchestrator.run.steps import AnswerPlain, CheckClaim, GiveUp, Guide, Measure, Say, next_step
 from state.events import AttemptStarted, IterationMeasured, TaskStarted
 from state.ids import new_session_id
 from state.records import Role
@@ -52,10 +52,8 @@ async def _attempt(run: Run, task: TaskView, talk: Conversation) -> None:
     task_id = task.task.id
     while task.stage is Stage.BUILDING:
         match next_step(run.view, task, run):
-            case Say(prompt):
-                await talk.ask(prompt, iteration=task.iteration + 1)
-            case Plan(prompt):
-                await talk.ask(prompt, iteration=task.iteration + 1, planning=True)
+            case Say(prompt, planning):
+                await talk.ask(prompt, iteration=task.iteration + 1, planning=planning)
             case AnswerPlain(question):
                 await QuestionBus(run, task_id).answer_plain(task.calls[-1], question)
             case Guide():

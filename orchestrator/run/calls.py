@@ -211,7 +211,7 @@ class Conversation:
     def _counts_from_nothing(self) -> bool:
         """Whether the CLI has forgotten what the conversation cost: its process did not end in order."""
         died = any(one.end is CallEnd.DIED for one in self._open_call.retries)
-        return died or (self._session is None and self._run.view.was_killed)
+        return died or self._open_call.killed
 
     async def _enter(self, spec: SessionSpec) -> Session:
         cap = None if self._room is None else spec.cost_before_usd + self._room

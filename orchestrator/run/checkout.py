@@ -77,7 +77,7 @@ class Checkout:
 
     async def snapshot(self, folder: Path) -> str:
         """As `Workspaces`."""
-        return await shadow_snapshot(folder, self.run_folder / _INDEX)
+        return await shadow_snapshot(folder, self._index)
 
     async def commit(self, task: TaskView, tree: str, message: str) -> str:
         """As `Workspaces`."""
@@ -100,7 +100,11 @@ class Checkout:
     async def clear(self, view: RunView) -> None:
         """As `Workspaces`."""
         del view
-        (self.run_folder / _INDEX).unlink(missing_ok=True)
+        self._index.unlink(missing_ok=True)
+
+    @property
+    def _index(self) -> Path:
+        return self.run_folder / _INDEX
 
     def _ref(self, name: str) -> str:
         return shadow_ref(self.started.run_id, name)
@@ -118,5 +122,5 @@ class Checkout:
             self._root, ref=ref, parent=newest.base_commit, tree=now, message=message
         )
         base = await tree_of(self._root, newest.base_commit)
-        await put_back(self._root, changed=left, base=base, now=now)
+        await put_back(self._root, self._index, changed=left, base=base, now=now)
         return WorkRescued(task_id=newest.task.id, ref=ref, commit=kept)

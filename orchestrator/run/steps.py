@@ -21,16 +21,13 @@ from state.view import AskView, CallView, RunView, TaskView
 
 @dataclass(frozen=True, slots=True)
 class Say:
-    """Send this prompt as the next iteration; the open call, if there is one, goes on instead."""
+    """Send this prompt as the next iteration; the open call, if there is one, goes on instead.
+
+    `planning`: the Worker only reads, and hands over a plan.
+    """
 
     prompt: str
-
-
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """Send this prompt; the Worker only reads, and hands over a plan."""
-
-    prompt: str
+    planning: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +59,7 @@ class GiveUp:
     event: TaskStuck | TaskFailed
 
 
-Step = Say | Plan | AnswerPlain | Guide | Measure | CheckClaim | GiveUp
+Step = Say | AnswerPlain | Guide | Measure | CheckClaim | GiveUp
 
 
 def build_prompt_with_feedback(
@@ -91,7 +88,7 @@ def next_step(view: RunView, task: TaskView, run: Run) -> Step:
         return _begin(run, task)
     last = view.calls[task.calls[-1]]
     if last.end is None:
-        return Plan(last.started.prompt) if last.started.planning else Say(last.started.prompt)
+        return Say(last.started.prompt, planning=last.started.planning)
     if failure := failure_of(last):
         return GiveUp(_failed(view, task, last, failure))
     if len(task.trees) <= task.iteration:
@@ -133,7 +130,7 @@ def _unless_stuck(run: Run, task: TaskView) -> Step | None:
 def _go_on(run: Run, task: TaskView, last: CallView, asked: AskView | None) -> Step:
     following = {"iteration": task.iteration + 1, "max_iterations": run.max_iterations}
     if last.started.planning:
-        return Plan(prompts.render("plan_again", **following))
+        return Say(prompts.render("plan_again", **following), planning=True)
     name, payload = signal_of(last)
     if asked and asked.answered:
         said = prompts.render("answered", answers=asked.answered.answers, **following)
@@ -193,7 +190,7 @@ def _begin(run: Run, task: TaskView) -> Step:
     """The first prompt of an attempt; of the first one in some workflows a request for a plan."""
     prompt = _first_prompt(run, task)
     if run.settings.workflow is Workflow.PLAN_THEN_IMPLEMENT and task.attempt == 1:
-        return Plan(prompts.render("plan_first", prompt=prompt))
+        return Say(prompts.render("plan_first", prompt=prompt), planning=True)
     return Say(prompt)
 
 

@@ -86,7 +86,15 @@ def test_what_a_stuck_task_left_is_kept_and_taken_out_of_the_next_tasks_way(
     rehearse: Rehearse, repository: Path, shell: Shell
 ) -> None:
     (repository / "mine.txt").write_text("mine\n")
-    stuck = [writes("half.txt", "half\n"), signals("task_stuck", reason="no way")]
+    (repository / "old.txt").write_text("old\n")
+    shell(repository, "git", "add", "old.txt")
+    shell(repository, "git", "commit", "-qm", "old")
+    index = index_of(repository)
+    stuck = [
+        writes("old.txt", "changed\n"),
+        writes("half.txt", "half\n"),
+        signals("task_stuck", reason="no way"),
+    ]
     done = rehearse(
         whole_run(
             **{
@@ -101,6 +109,8 @@ def test_what_a_stuck_task_left_is_kept_and_taken_out_of_the_next_tasks_way(
     assert done.outcome is Outcome.STUCK
     assert done.view.tasks["notes"].merged_commit
     assert not (repository / "half.txt").exists()
+    assert (repository / "old.txt").read_text() == "old\n"
+    assert index_of(repository) == index
     assert (repository / "mine.txt").read_text() == "mine\n"
     (rescued,) = done.of(e.WorkRescued)
     assert shell(repository, "git", "show", f"{rescued.ref}:half.txt") == "half"

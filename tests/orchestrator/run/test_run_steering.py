@@ -144,6 +144,19 @@ def test_a_verdict_inside_the_session_changes_nothing(rehearse: Rehearse) -> Non
     assert not results(done)["local_testing"].satisfied
 
 
+def test_a_judge_that_is_cut_off_leaves_no_call_open_and_what_was_held_for_it_counts(
+    rehearse: Rehearse,
+) -> None:
+    hanging = {**SATISFIED, "misbehave": {"hang": "before-headers"}}
+    lanes = whole_run(**{"judge/notes/1": [hanging]})
+    done = rehearse(lanes, steering="blockers", verify=("true",), settings={"limits.run_s": "8"})
+    assert done.outcome is Outcome.LIMIT
+    calls = done.view.calls_of(Role.JUDGE, "notes")
+    assert calls
+    assert all(call.end and call.cost_usd > 0 for call in calls)
+    assert all(call.held_usd == 0 for call in calls)
+
+
 def test_without_steering_no_judge_is_asked(rehearse: Rehearse) -> None:
     done = rehearse(whole_run(), **PLAIN)
     assert done.outcome is Outcome.COMPLETE
