@@ -4,7 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from agents.ask import ApiAsker, Asker, CliAsker
+from agents.ask import Asker
+from agents.ask_api import ApiAsker
+from agents.ask_cli import CliAsker
 from agents.connection import Connection, Lane
 from agents.exchange import SessionSpec
 from agents.permissions import Policy

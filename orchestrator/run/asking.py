@@ -58,9 +58,7 @@ async def asked(run: Run, ask: Ask, *, iteration: int) -> tuple[str, Reply]:
 
     try:
         return call.call_id, await persistently(run, call.call_id, try_once)
-    except (
-        anyio.get_cancelled_exc_class()
-    ):  # by its caller, or as the run stops: what was held counts
+    except anyio.get_cancelled_exc_class():  # by its caller, or as the run stops: what was held counts
         cut_off = CallEnded(
             call_id=call.call_id,
             end=CallEnd.INTERRUPTED,

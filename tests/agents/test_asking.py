@@ -11,7 +11,9 @@ from pathlib import Path
 import anyio
 import pytest
 
-from agents.ask import ApiAsker, Ask, CliAsker
+from agents.ask import Ask
+from agents.ask_api import ApiAsker
+from agents.ask_cli import CliAsker
 from agents.claude_code import find_cli
 from agents.connection import KeyConnection, Lane, RehearsalConnection
 from agents.gateway.scenario import load_scenario

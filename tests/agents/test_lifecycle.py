@@ -13,7 +13,8 @@ import anyio
 import pytest
 from session_desk import MARK, Desk, call, desk_with
 
-from agents.ask import Ask, CliAsker
+from agents.ask import Ask
+from agents.ask_cli import CliAsker
 from agents.connection import Lane
 from agents.exchange import Exchange, Listener, SessionSpec, Unanswered
 from agents.session import Session, open_session

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import prompts
-from agents.ask import ApiAsker
+from agents.ask_api import ApiAsker
 from agents.connection import KeyConnection
 from agents.developer import developer_ask, guidance_ask
 from agents.judge import Finding, Judgement
