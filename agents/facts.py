@@ -12,10 +12,11 @@ from agents.transcript_checks import Outcome
 from agents.transcript_commands import BackgroundTask, Command, background_of, commands_of, placed_calls
 from agents.transcript_git import GitAction, HubAction, branch_told, git_actions_of, hub_actions_of, is_behind
 from agents.transcript_pieces import Said, Speaker, ToolCall, Transcript, Turn, listed, mapping, string
-from agents.transcript_work import Edit, Todo, edits_of, todos_of
+from agents.transcript_work import TODO_TOOLS, Edit, Todo, edits_of, todos_of
 
 __all__ = [
     "BackgroundTask",
+    "Called",
     "Command",
     "Edit",
     "Facts",
@@ -23,6 +24,7 @@ __all__ = [
     "Goal",
     "HubAction",
     "Outcome",
+    "Reading",
     "SkillUse",
     "Todo",
     "TypedCommand",
@@ -61,14 +63,40 @@ class SkillUse:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """A file that was read, as the Read tool gave it."""
+
+    path: str
+    text: str
+    order: int
+    turn: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Called:
+    """A call of a tool that worked."""
+
+    tool: str
+    order: int
+    turn: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
-    """Everything found, oldest first. `is_partial`: the session began before what was read."""
+    """Everything found, oldest first.
+
+    `calls` are all tool calls that worked. `todos_turn`: when the list was touched last, or 0.
+    `is_partial`: the session began before what was read.
+    """
 
     goals: tuple[Goal, ...] = ()
     typed_commands: tuple[TypedCommand, ...] = ()
+    calls: tuple[Called, ...] = ()
     edits: tuple[Edit, ...] = ()
+    reads: tuple[Reading, ...] = ()
     commands: tuple[Command, ...] = ()
     todos: tuple[Todo, ...] = ()
+    todos_turn: int = 0
     git_actions: tuple[GitAction, ...] = ()
     hub_actions: tuple[HubAction, ...] = ()
     skills: tuple[SkillUse, ...] = ()
@@ -124,6 +152,7 @@ class Facts:
 def facts_of(transcript: Transcript) -> Facts:
     """The facts of a session, extracted in one pass over its calls."""
     calls = tuple(placed_calls(transcript.turns))
+    worked = [(order, turn, call) for order, turn, call in calls if call.result and not call.result.is_error]
     main = [call for turn in transcript.turns for call in turn.calls]  # a subagent's list is its own
     ended = {end.id: end for end in transcript.ended}
     commands = tuple(commands_of(calls, ended))
@@ -140,8 +169,15 @@ def facts_of(transcript: Transcript) -> Facts:
             for order, turn, call in calls
             for edit in edits_of(call, order=order, turn=turn, project=transcript.cwd)
         ),
+        calls=tuple(Called(tool=call.tool, order=order, turn=turn) for order, turn, call in worked),
+        reads=tuple(
+            Reading(path=string(call.input.get("file_path")), text=call.result.text, order=order, turn=turn)
+            for order, turn, call in worked
+            if call.tool == "Read" and call.result
+        ),
         commands=commands,
         todos=todos_of(main),
+        todos_turn=max((turn for _, turn, call in worked if call.tool in TODO_TOOLS), default=0),
         git_actions=tuple(_git_actions(commands)),
         hub_actions=tuple(
             action
@@ -150,8 +186,8 @@ def facts_of(transcript: Transcript) -> Facts:
         ),
         skills=tuple(
             SkillUse(name=string(call.input.get("skill")), order=order, turn=turn)
-            for order, turn, call in calls
-            if call.tool == "Skill" and call.result is not None and not call.result.is_error
+            for order, turn, call in worked
+            if call.tool == "Skill"
         ),
         background=tuple(background_of(calls, ended)),
         pending_questions=tuple(_pending_questions(transcript)),

@@ -1,10 +1,11 @@
-"""The Judge: answers one question about a session, from what happened in it.
+"""The Judge: answers a question about a session, or several in one call, from what happened in it.
 
-All questions of one look share one byte-identical beginning, system text, schema and session, which the API
-caches; only the question's own words follow.
+All calls of one look share one byte-identical beginning, system text, schema and session, which the API
+caches; only the questions' own words follow.
 """
 
 import re
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import Any, Protocol
 
@@ -15,7 +16,7 @@ from agents.ask import Ask
 from agents.connection import Lane
 from state.settings import Model
 
-_FIRST_WORDS = re.compile(r"\s*(NOT SATISFIED|SATISFIED)(?![A-Za-z])")
+_FIRST_WORDS = re.compile(r"\s*(NOT SATISFIED|SATISFIED)(?=[\s:;,.!\u2013\u2014]|-(?!\w)|\Z)")
 
 
 class Finding(StrEnum):
@@ -57,25 +58,34 @@ def shared_part(session: str) -> str:
 
 
 def judge_ask(
-    consideration: Asked, *, model: Model, lane: Lane, shared: str, before: str = "", deadline_s: float
+    considerations: Sequence[Asked],
+    *,
+    model: Model,
+    lane: Lane,
+    shared: str,
+    before: Mapping[str, str],
+    deadline_s: float,
 ) -> Ask:
-    """The call that asks one question.
+    """The call that asks one question, or a group of them.
 
     Args:
-        consideration: the question; its kind picks the prompt.
+        considerations: the questions; the kind of each picks its words. The reply to one is for
+            `read_judgement`, to several for `read_judgements`.
         model: the Judge's.
         lane: whose traffic it is.
-        shared: `shared_part` of the session, the same for all questions.
-        before: why it was not satisfied the last time; empty where it was, or was not asked.
-        deadline_s: after which the question has no answer.
+        shared: `shared_part` of the session, the same for all calls.
+        before: by id, why a question was answered with no the last time.
+        deadline_s: after which there is no answer.
     """
+    asked = {one.id: _words_of(one, before.get(one.id, "")) for one in considerations}
+    alone = len(asked) == 1
     return Ask(
         lane=lane,
         model=model,
         system=system_prompt(),
         shared=shared,
-        prompt=prompts.render(f"judge_{consideration.kind}", consideration=consideration, before=before),
-        schema=_SCHEMA,
+        prompt=next(iter(asked.values())) if alone else prompts.render("judge_questions", asked=asked),
+        schema=_SCHEMA if alone else _GROUP_SCHEMA,
         deadline_s=deadline_s,
     )
 
@@ -89,6 +99,16 @@ def read_judgement(data: dict[str, Any] | None) -> Judgement | str:
         return f"the reply has the wrong shape: {'.'.join(map(str, first['loc']))}: {first['msg']}"
 
 
+def read_judgements(data: dict[str, Any] | None, ids: Sequence[str]) -> dict[str, Judgement | str]:
+    """The judgement on each of `ids`, or why there is none; what was said of others is passed over."""
+    given: dict[str, list[dict[str, Any]]] = {id_: [] for id_ in ids}
+    judgements = (data or {}).get("judgements")
+    for one in judgements if isinstance(judgements, list) else []:
+        if isinstance(one, dict) and str(one.get("id")) in given:
+            given[str(one["id"])].append({name: value for name, value in one.items() if name != "id"})
+    return {id_: _only(found) for id_, found in given.items()}
+
+
 def judgement_in_text(text: str) -> Judgement | None:
     """A judgement in free text: it counts only if the first word is exactly SATISFIED or NOT SATISFIED."""
     found = _FIRST_WORDS.match(text)
@@ -96,6 +116,16 @@ def judgement_in_text(text: str) -> Judgement | None:
         return None
     verdict = Finding.SATISFIED if found[1] == "SATISFIED" else Finding.NOT_SATISFIED
     return Judgement(verdict=verdict, reason=text[found.end() :].strip(" :.-\n"), quote="")
+
+
+def _words_of(consideration: Asked, before: str) -> str:
+    return prompts.render(f"judge_{consideration.kind}", consideration=consideration, before=before)
+
+
+def _only(found: Sequence[dict[str, Any]]) -> Judgement | str:
+    if len(found) == 1:
+        return read_judgement(found[0])
+    return f"the judge gave {len(found)} judgements on it" if found else "the judge gave no judgement on it"
 
 
 _SCHEMA: dict[str, Any] = {
@@ -106,5 +136,27 @@ _SCHEMA: dict[str, Any] = {
         "quote": {"type": "string"},
     },
     "required": ["verdict", "reason", "quote"],
+    "additionalProperties": False,
+}
+# Looser than the one above: whoever checks it refuses a reply whole, and one bad judgement must not cost the
+# others of its group. Each is checked alone when it is read.
+_GROUP_SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "judgements": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "properties": {
+                    "id": {"type": "string"},
+                    "verdict": {"type": "string", "description": f"One of: {', '.join(Finding)}"},
+                    "reason": {"type": "string"},
+                    "quote": {"type": "string"},
+                },
+                "required": ["id", "verdict", "reason", "quote"],
+            },
+        }
+    },
+    "required": ["judgements"],
     "additionalProperties": False,
 }

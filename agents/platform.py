@@ -98,15 +98,9 @@ def make_platform(
     hidden: tuple[Path, ...],
 ) -> Platform:
     """The platform of a run; writes the launcher into the run's folder."""
-    passed_on = connection.session_environment(Lane(role=Role.WORKER, task="", attempt=0))
-    inside_claude = [name for name in environ if name.startswith(("CLAUDE_CODE_", "CLAUDE_SESSION", "SQ_"))]
-    dropped = {*secret_names(environ), *inside_claude} - set(passed_on)
-    launcher = write_launcher(run_folder / "launcher", cli, containment, drop_env=dropped)
-    asker: Asker
-    if connection.api_access(Lane(role=Role.DEVELOPER, task="", attempt=0)):
-        asker = ApiAsker(connection)
-    else:
-        asker = CliAsker(connection, launcher=launcher, workspace=run_folder)
+    launcher, asker = make_asker(
+        connection, cli=cli, folder=run_folder, containment=containment, environ=environ
+    )
     return Platform(
         connection=connection,
         launcher=launcher,
@@ -115,3 +109,21 @@ def make_platform(
         containment=containment,
         hidden=hidden,
     )
+
+
+def make_asker(
+    connection: Connection,
+    *,
+    cli: Path,
+    folder: Path,
+    containment: Containment,
+    environ: Mapping[str, str],
+) -> tuple[Path, Asker]:
+    """Claude Code's launcher, written into `folder`, and who asks for one answer: the API, else the CLI."""
+    passed_on = connection.session_environment(Lane(role=Role.WORKER, task="", attempt=0))
+    inside_claude = [name for name in environ if name.startswith(("CLAUDE_CODE_", "CLAUDE_SESSION", "SQ_"))]
+    dropped = {*secret_names(environ), *inside_claude} - set(passed_on)
+    launcher = write_launcher(folder / "launcher", cli, containment, drop_env=dropped)
+    if connection.api_access(Lane(role=Role.DEVELOPER, task="", attempt=0)):
+        return launcher, ApiAsker(connection)
+    return launcher, CliAsker(connection, launcher=launcher, workspace=folder)

@@ -29,7 +29,7 @@ from agents.transcript_pieces import (
     string,
 )
 from state.errors import SqError
-from state.records import Message, MessageKind
+from state.records import CommandRun, Message, MessageKind
 
 __all__ = [
     "Said",
@@ -41,6 +41,7 @@ __all__ = [
     "Turn",
     "read_transcript",
     "transcript_of",
+    "with_command_runs",
     "with_last_message",
 ]
 
@@ -110,6 +111,25 @@ def with_last_message(transcript: Transcript, text: str) -> Transcript:
     if not text.strip() or (newest.texts and newest.texts[-1].strip() == text.strip()):
         return transcript
     told = replace(newest, items=(*newest.items, Said(speaker=Speaker.ASSISTANT, text=text)))
+    return replace(transcript, turns=(*transcript.turns[:-1], told))
+
+
+def with_command_runs(transcript: Transcript, runs: Iterable[CommandRun]) -> Transcript:
+    """`transcript` with commands that sq itself ran on the work, before the assistant's last words."""
+    newest = transcript.turns[-1] if transcript.turns else Turn(number=1)
+    last = max((at for at, item in enumerate(newest.items, 1) if isinstance(item, ToolCall)), default=0)
+    ran = tuple(
+        ToolCall(
+            id=f"sq-{number}",
+            tool="Bash",
+            input={"command": run.command, "description": "run by sq itself on this work, after the claim"},
+            result=ToolResult(
+                text=run.output_tail or run.problem, is_error=not run.passed, exit_code=run.exit_code
+            ),
+        )
+        for number, run in enumerate(runs, 1)
+    )
+    told = replace(newest, items=(*newest.items[:last], *ran, *newest.items[last:]))
     return replace(transcript, turns=(*transcript.turns[:-1], told))
 
 

@@ -25,6 +25,7 @@ class Command:
     turn: int
     cwd: str = ""
     is_background: bool = False
+    is_interrupted: bool = False
     tests: Outcome | None = None
 
 
@@ -73,6 +74,7 @@ def commands_of(calls: Sequence[PlacedCall], ended: Mapping[str, BackgroundEnded
             turn=turn,
             cwd=call.cwd,
             is_background=bool(result.background_id),
+            is_interrupted=result.is_interrupted,
             tests=outcome_of(line, code, output),
         )
 

@@ -46,7 +46,7 @@ class GitAction:
 class HubAction:
     """A `gh` call: `kind` is such as `pr create`. `body`: of the pull request, None where none was given.
 
-    `outcome`: what the checks or the run say, for `pr checks` and `run`.
+    `outcome`: what the checks or the run say, for `pr checks` and `run`; `is_pending`: that they still run.
     """
 
     kind: str
@@ -56,6 +56,7 @@ class HubAction:
     turn: int
     body: str | None = None
     outcome: Outcome = Outcome.UNKNOWN
+    is_pending: bool = False
 
 
 def git_actions_of(
@@ -112,6 +113,7 @@ def hub_actions_of(
         body = simple.option("--body", "-b")
         if body is not None and "<<" in body:
             body = "\n".join(each.body for each in heredocs(command))
+        outcome, pending = _outcome(kind, output, exit_code if simple.decides or exit_code else None)
         yield HubAction(
             kind=" ".join(kind),
             exit_code=exit_code,
@@ -119,23 +121,25 @@ def hub_actions_of(
             order=order,
             turn=turn,
             body=body,
-            outcome=_outcome(kind, output, exit_code if simple.decides or exit_code else None),
+            outcome=outcome,
+            is_pending=pending,
         )
 
 
-def _outcome(kind: Sequence[str], output: str, exit_code: int | None) -> Outcome:
+def _outcome(kind: Sequence[str], output: str, exit_code: int | None) -> tuple[Outcome, bool]:
+    """What the output says, and whether it says that checks still run."""
     if kind[0] == "pr" and kind[1] != "checks":
-        return Outcome.UNKNOWN
+        return Outcome.UNKNOWN, False
     rows = [row.split("\t") for row in output.splitlines() if "\t" in row]
     if kind[:2] == ("run", "list"):
         rows = rows[:1]  # the newest
     cells = {cell.strip().lower() for row in rows for cell in row}
     if cells & _CHECK_FAILED:
-        return Outcome.FAILED
+        return Outcome.FAILED, False
     if cells & _CHECK_PENDING or exit_code == _PENDING_EXIT:
-        return Outcome.UNKNOWN
+        return Outcome.UNKNOWN, True
     watched = kind[1] in {"checks", "watch"} and exit_code == 0
-    return Outcome.PASSED if cells & _CHECK_PASSED or watched else Outcome.UNKNOWN
+    return Outcome.PASSED if cells & _CHECK_PASSED or watched else Outcome.UNKNOWN, False
 
 
 def _git(simple: Simple) -> list[str]:

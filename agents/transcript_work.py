@@ -14,25 +14,31 @@ _DOCUMENTS = frozenset(
 )
 _DOCUMENT_NAMES = frozenset({"license", "licence", "changelog", "readme", "authors", "notice", "copying"})
 _DOCUMENT_FOLDERS = frozenset({"docs", "doc"})
+_NO_PROGRAM = frozenset({".gitignore", ".gitattributes", ".dockerignore", ".editorconfig", ".mailmap"})
 _SOURCES = frozenset({  # what a redirection writes is the project's code only where its name says so
     ".py", ".pyi", ".js", ".jsx", ".mjs", ".cjs", ".ts", ".tsx", ".go", ".rs", ".java", ".kt", ".scala",
     ".c", ".h", ".cc", ".cpp", ".hpp", ".cs", ".rb", ".php", ".swift", ".ex", ".exs", ".sh", ".sql", ".vue",
     ".svelte", ".toml",
 })  # fmt: skip
+TODO_TOOLS = frozenset({"TodoWrite", "TaskCreate", "TaskUpdate"})
+
 _TASK_CREATED = re.compile(r"Task #(\S+) created")
 _CLOSED = frozenset({"completed", "deleted", "cancelled"})
+_Change = tuple[str, list[str], list[str] | None]  # path, lines added, lines removed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Edit:
     """A change of a file that was made. `added`: its new lines. `order` and `turn` say when.
 
+    `removed`: the lines that went; None where the file was written anew, or nobody knows.
     `is_code`: it lies in the project and is no document. `is_new`: the file was not there before.
     """
 
     path: str
     tool: str
     added: tuple[str, ...]
+    removed: tuple[str, ...] | None = None
     order: int
     turn: int
     is_code: bool = True
@@ -60,26 +66,26 @@ def edits_of(call: ToolCall, *, order: int, turn: int, project: str) -> Iterator
     if result is None or result.is_refused or result.is_interrupted:
         return
     if call.tool in SHELL_TOOLS:
-        changes: Iterable[tuple[str, list[str]]] = _shell_changes(string(call.input.get("command")))
+        changes: Iterable[_Change] = _shell_changes(string(call.input.get("command")))
     elif result.is_error:
         return
     else:
         changes = _changes(call.tool, call.input, result.data)
-    for path, added in changes:
+    for path, added, removed in changes:
         document = _is_document(path)
         code = not document and (not project or _within(path, project))
+        code = code and PurePosixPath(path).name not in _NO_PROGRAM
         if call.tool in SHELL_TOOLS:
             code = code and PurePosixPath(path).suffix in _SOURCES
         new = result.data.get("type") == "create" or result.text.startswith("File created")
         yield Edit(
             path=path, tool=call.tool, added=tuple(added), order=order, turn=turn,
+            removed=None if removed is None else tuple(removed),
             is_code=code, is_document=document, is_new=new,
         )  # fmt: skip
 
 
-def _changes(
-    tool: str, given: Mapping[str, object], data: Mapping[str, object]
-) -> Iterator[tuple[str, list[str]]]:
+def _changes(tool: str, given: Mapping[str, object], data: Mapping[str, object]) -> Iterator[_Change]:
     path = string(given.get("file_path"))
     patch = [
         string(line)
@@ -100,21 +106,28 @@ def _changes(
             pairs = [(data.get("old_source"), given.get("new_source"))]
         case _:
             return
-    added = [line for old, new in pairs for line in _added(string(old), string(new))]
-    if path:
-        yield path, [line[1:] for line in patch if line.startswith("+")] if patch else added
+    if not path:
+        return
+    if patch:
+        added, removed = ([line[1:] for line in patch if line.startswith(sign)] for sign in "+-")
+        yield path, added, removed
+        return
+    added = [line for old, new in pairs for line in _only_in(string(new), string(old))]
+    removed = [line for old, new in pairs for line in _only_in(string(old), string(new))]
+    yield path, added, None if tool == "Write" else removed
 
 
-def _added(old: str, new: str) -> Iterator[str]:
-    before = Counter(old.splitlines())
-    for line in new.splitlines():
-        if before[line] > 0:
-            before[line] -= 1
+def _only_in(text: str, other: str) -> Iterator[str]:
+    """The lines of `text` that `other` does not have as often."""
+    there = Counter(other.splitlines())
+    for line in text.splitlines():
+        if there[line] > 0:
+            there[line] -= 1
         else:
             yield line
 
 
-def _shell_changes(command: str) -> Iterator[tuple[str, list[str]]]:
+def _shell_changes(command: str) -> Iterator[_Change]:
     bodies = heredocs(command)
     for simple in simple_commands(command):
         targets = [*simple.writes]
@@ -123,7 +136,11 @@ def _shell_changes(command: str) -> Iterator[tuple[str, list[str]]]:
         elif simple.name == "tee":
             targets += simple.plain
         for path in targets:
-            yield path, [line for each in bodies if path in each.line for line in each.body.splitlines()]
+            yield (
+                path,
+                [line for each in bodies if path in each.line for line in each.body.splitlines()],
+                None,
+            )
 
 
 def _is_document(path: str) -> bool:

@@ -15,9 +15,8 @@ from state.presets import efforts as shipped_efforts
 from state.presets import models as shipped_models
 from state.records import Role
 from state.settings import Effort, Model, Prices, Settings
-from state.sources import Flags, OwnTable, Sources, nearest, user_file
+from state.sources import REPOSITORY_FILE, Flags, OwnTable, Sources, nearest, user_file
 
-REPOSITORY_FILE = "sq.toml"
 DEVELOPER_QA_MODEL = "developer_qa_model"  # the seed's name (004)
 _DEFAULT = "default"
 _MEDIUM = "medium"

@@ -15,6 +15,9 @@ from state.keys import EFFORT_KINDS, KEYS, PRICE_KINDS, Kind, Value
 
 Flags = Mapping[str, tuple[str, object]]  # key → the flag's name and value; None and () were not given
 
+REPOSITORY_FILE = "sq.toml"
+CONSIDERATIONS = "considerations"  # the table of power steering's questions
+
 _OWN_TABLES = {"efforts": EFFORT_KINDS, "prices": PRICE_KINDS}
 _ENV = "SQ_"
 _FOREIGN_ENV = "SQ_PS_"  # settings of the stop hook, read there
@@ -66,6 +69,7 @@ class Sources:
         """Read a TOML file; one that is not there gives nothing."""
         self._rank += 1
         table = self._toml(file)
+        table.pop(CONSIDERATIONS, None)  # power steering's, each item checked alone where it is used
         for name, kinds in _OWN_TABLES.items():
             own = self.efforts if name == "efforts" else self.prices
             for entry, values in self._tables_in(file, name, table.pop(name, {})):

@@ -148,13 +148,19 @@ class SteeringStore:
         return self._change(lambda state: state.blocked(prompt_id))
 
     def clear_blocks(self) -> Saved:
-        """End the row of blocks, since the stop was allowed; the prompt's own count stays."""
-        return self._change(lambda state: replace(state, consecutive_blocks=0))
+        """End the row of blocks and of failures, since the stop was allowed; the prompt's own count stays."""
+        return self._change(lambda state: replace(state, consecutive_blocks=0, failure_sets=()))
 
-    def record_check(self, results: CheckResults, failures: Iterable[str]) -> Saved:
-        """Keep a check's results and the ids of what failed, to tell when the same fails again and again."""
-        failed, at = tuple(failures), datetime.now(UTC)
-        return self._change(lambda state: state.checked(results, failed, at))
+    def record_check(
+        self, results: CheckResults, failures: Iterable[str], unmet: Mapping[str, str] | None = None
+    ) -> Saved:
+        """Keep a check's results.
+
+        `failures` are the ids that hold the session, to tell when the same do again and again; `unmet` says
+        by id why each was open, for the judge that looks at it next time.
+        """
+        failed, reasons, at = tuple(failures), dict(unmet or {}), datetime.now(UTC)
+        return self._change(lambda state: state.checked(results, failed, reasons, at))
 
     def disable(self, until: datetime, *, everywhere: bool = False) -> Saved:
         """Switch steering off until a time, for this session or the folder; a past time switches it on."""

@@ -68,13 +68,18 @@ class CheckResults:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SteeringState:
-    """What is stored of a session. Times are UTC text; `failure_sets` are sorted ids, the newest set last."""
+    """What is stored of a session.
+
+    Times are UTC text; `failure_sets` are sorted ids, the newest set last; `unmet` says by id why what the
+    last check found open was open, warnings too.
+    """
 
     consecutive_blocks: int = 0
     session_id: str
     last_check_timestamp: str | None = None
     check_results: CheckResults = field(default_factory=CheckResults)
     failure_sets: tuple[tuple[str, ...], ...] = ()
+    unmet: Mapping[str, str] = field(default_factory=dict)
     blocks_by_prompt: Mapping[str, int] = field(default_factory=dict)
     disabled_until: str | None = None
 
@@ -102,7 +107,9 @@ class SteeringState:
             },
         )
 
-    def checked(self, results: CheckResults, failures: Iterable[str], at: datetime) -> Self:
+    def checked(
+        self, results: CheckResults, failures: Iterable[str], unmet: Mapping[str, str], at: datetime
+    ) -> Self:
         """The state after a check; one that nothing failed ends the row of blocks."""
         failed = tuple(sorted(set(failures)))
         return replace(
@@ -111,6 +118,7 @@ class SteeringState:
             last_check_timestamp=utc_text(at),
             check_results=results,
             failure_sets=(*self.failure_sets, failed)[-FAILURE_SETS_KEPT:],
+            unmet=dict(unmet),
         )
 
 
@@ -141,6 +149,7 @@ def parsed(found: Mapping[str, object], default: SteeringState) -> tuple[Steerin
         "last_check_timestamp": lambda value: None if value is None else _text(value),
         "check_results": _results,
         "failure_sets": lambda value: tuple(_texts(one) for one in _list(value)),
+        "unmet": lambda value: {_text(key): _text(one) for key, one in _mapping(value).items()},
         "blocks_by_prompt": lambda value: {_text(key): _count(one) for key, one in _mapping(value).items()},
         "disabled_until": lambda value: None if value is None else _time_text(value),
     }

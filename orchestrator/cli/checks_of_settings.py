@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from agents.permissions import rule_names
+from orchestrator.gates.power_steering.considerations import load_considerations
 from orchestrator.views.checks import Check, fail, ok, warn
 from state.config import load_config
 from state.errors import UsageError
@@ -15,8 +16,9 @@ _STOP = "Stop"
 
 
 def checks_of_settings(environ: Mapping[str, str], repository: Path | None) -> Iterator[Check]:
-    """The configuration, a check for each problem with it; and the hooks that people have set up."""
+    """The configuration and the considerations, a check for each problem; and the hooks of Claude Code."""
     yield from _configuration(environ, repository)
+    yield from _considerations(repository)
     yield _hooks(_settings_files(environ, repository))
 
 
@@ -32,6 +34,16 @@ def _configuration(environ: Mapping[str, str], repository: Path | None) -> Itera
     read = [str(file) for file in resolved.files if file.is_file()]
     sources = ", ".join(read) or "no file, shipped defaults"
     yield ok(name, f"{sources}; effort {resolved.settings.effort.name}; all of it: `sq config show`")
+
+
+def _considerations(repository: Path | None) -> Iterator[Check]:
+    name = "considerations"
+    loaded = load_considerations(repository)
+    for problem in loaded.problems:
+        yield warn(name, problem, "correct it: power steering leaves it out; see `sq gate considerations`")
+    if not loaded.problems:
+        enabled = sum(one.enabled for one in loaded.considerations)
+        yield ok(name, f"{enabled} are asked by power steering: `sq gate considerations`")
 
 
 def _settings_files(environ: Mapping[str, str], repository: Path | None) -> list[Path]:

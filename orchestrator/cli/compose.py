@@ -41,7 +41,7 @@ from orchestrator.run.machine import StopRequest, work_until_stopped
 from orchestrator.run.record import Run, settings_of
 from orchestrator.run.worktrees import Worktrees
 from orchestrator.views.console import Look, present
-from state.config import REPOSITORY_FILE, load_config
+from state.config import load_config
 from state.errors import UsageError
 from state.events import RunResumed, RunStarted
 from state.fold import fold
@@ -49,7 +49,7 @@ from state.journal import Journal, JournalReader
 from state.outcome import Outcome
 from state.paths import StateFolder, worktree_root
 from state.secrets import redactor
-from state.sources import Flags
+from state.sources import REPOSITORY_FILE, Flags
 
 log = structlog.get_logger(__name__)
 

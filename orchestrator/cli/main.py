@@ -18,6 +18,7 @@ COMMANDS = {
     "status": ("status", "Show the runs of this repository, or one run."),
     "logs": ("logs", "Show everything that happened in a run."),
     "decisions": ("decisions", "Show the questions of a run and what they were answered."),
+    "gate": ("gate", "Check sessions of Claude Code: are they done, as they say?"),
     "clean": ("clean", "Remove worktrees, branches and state of runs that are over."),
     "doctor": ("doctor", "Check what sq needs on this machine; each line says what to do."),
     "config": ("config", "Show every setting with its value and where it came from."),

@@ -2,8 +2,9 @@
 
 from pathlib import Path
 
+from orchestrator.gates.power_steering.considerations import load_considerations
 from orchestrator.git.repository import Repository, uncommitted
-from state.settings import Settings
+from state.settings import Settings, Steering
 
 
 async def notes_for(repository: Repository, settings: Settings, not_dirt: list[Path]) -> tuple[str, ...]:
@@ -16,6 +17,9 @@ async def notes_for(repository: Repository, settings: Settings, not_dirt: list[P
         notes.append(f"{len(left)} uncommitted change(s) in the checkout are not part of this run")
     if left and not settings.worktrees:
         notes.append(f"{len(left)} uncommitted change(s) in the checkout: agents may change them")
+    if settings.effort.power_steering is not Steering.NONE:
+        problems = load_considerations(repository.root).problems
+        notes += [f"left out of power steering: {problem}" for problem in problems]
     notes.append("the commands that agents run are not sandboxed; refusals and the check of the diff hold")
     return tuple(notes)
 

@@ -30,10 +30,10 @@ async def gather(
     Args:
         checks: what is to be checked. The first one goes ahead and writes the cache.
         look: checks one; calls its second argument when the others may follow.
-        unanswered: the result of a check that failed or was late, given why.
+        unanswered: the result of a check that failed or was late, given why; called for no other.
         each_s: seconds for one check, from its own beginning.
         all_s: seconds for all.
-        warm_up_s: seconds that the others wait for the first at most.
+        warm_up_s: seconds that the others wait for the first at most; 0: they do not.
         at_once: so many run side by side.
     """
     results: dict[int, R] = {}
@@ -45,10 +45,11 @@ async def gather(
             if number:
                 with anyio.move_on_after(warm_up_s):
                     await warm.wait()
-            results[number] = unanswered(check, f"no answer within {each_s:g} s")
             try:
                 with anyio.move_on_after(each_s):
                     results[number] = await look(check, warm.set)
+                if number not in results:
+                    results[number] = unanswered(check, f"no answer within {each_s:g} s")
             except Exception as error:  # noqa: BLE001  an error in a check never traps anybody
                 results[number] = unanswered(check, f"{type(error).__name__}: {error}")
             finally:
@@ -59,4 +60,7 @@ async def gather(
             for number, check in enumerate(checks):
                 tasks.start_soon(one, number, check)
     late = f"no answer within {all_s:g} s, the time for all checks"
-    return [results.get(number, unanswered(check, late)) for number, check in enumerate(checks)]
+    return [
+        results[number] if number in results else unanswered(check, late)
+        for number, check in enumerate(checks)
+    ]

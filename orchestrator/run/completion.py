@@ -26,7 +26,7 @@ async def check_completion(run: Run, task: TaskView) -> None:
     results = [await _diff_gate(run, task, folder, tree)]
     if results[-1].verdict is Verdict.ALLOW:
         results.append(await _verification_gate(run, task, folder, tree))
-    if results[-1].verdict is Verdict.ALLOW and (steered := await steering_gate(run, task)):
+    if results[-1].verdict is Verdict.ALLOW and (steered := await steering_gate(run, task, tree)):
         results.append(steered)
     last = results[-1]
     decided = [

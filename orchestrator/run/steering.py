@@ -5,20 +5,21 @@ Checks that nobody could make are told and never change the outcome alone.
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 
-from agents.ask import Ask, Reply, room_of
+from agents.ask import Ask, Reply
 from agents.connection import Credentials, Lane
-from agents.transcript import transcript_of
-from agents.transcript_rendering import rendered
+from agents.transcript import Transcript, transcript_of, with_command_runs
 from orchestrator.gates.power_steering.considerations import (
     Consideration,
     SessionType,
     Severity,
     load_considerations,
 )
-from orchestrator.gates.power_steering.decision import decide
-from orchestrator.gates.power_steering.judging import Look, judge_all
+from orchestrator.gates.power_steering.evidence import Evidence
+from orchestrator.gates.power_steering.examine import Judge, examine
+from orchestrator.gates.power_steering.judging import CLI_GROUPS
 from orchestrator.run.asking import asked, ended_with
 from orchestrator.run.questions import whole_history
 from orchestrator.run.record import Run
@@ -29,35 +30,43 @@ from state.verdicts import GateResult, Verdict
 from state.view import TaskView
 
 STEERING = "power steering"
-_CLI_AT_ONCE = 4  # a process costs 0.3 s of CPU and 180 MB
 
 
-async def steering_gate(run: Run, task: TaskView) -> GateResult | None:
+async def steering_gate(run: Run, task: TaskView, tree: str) -> GateResult | None:
     """Have the effort's considerations judged, record what each found, and say whether the claim stands.
 
     None where the effort asks nothing.
     """
-    considerations = {one.id: one for one in _asked_of(run)}
+    considerations = _asked_of(run)
     if not considerations:
         return None
-    session = rendered(transcript_of(whole_history(run, task)), _room(run))
-    look = Look(
-        session=session,
+    judge = Judge(
         model=run.platform.models[Role.JUDGE],
-        lane=Lane(role=Role.JUDGE, task=task.task.id, attempt=task.attempt),
         ask=partial(_ask, run, task),
-        before=_unmet_before(task),
-        at_once=_CLI_AT_ONCE if run.platform.connection.credentials is Credentials.CLI_LOGIN else 64,
+        lane=Lane(role=Role.JUDGE, task=task.task.id, attempt=task.attempt),
+        groups=CLI_GROUPS if run.platform.connection.credentials is Credentials.CLI_LOGIN else None,
     )
-    results = await judge_all(list(considerations.values()), look)
+    evidence = Evidence(transcript=_session_of(run, task, tree), project=run.repository)
+    examination = await examine(
+        evidence,
+        considerations,
+        judge,
+        session_type=SessionType.DEVELOPMENT,
+        before=_unmet_before(task),
+    )
     run.record(
         ChecksDecided(
-            task_id=task.task.id, attempt=task.attempt, iteration=task.iteration, results=tuple(results)
+            task_id=task.task.id,
+            attempt=task.attempt,
+            iteration=task.iteration,
+            results=examination.results,
         )
     )
-    decision = decide(results, considerations)
+    decision, results = examination.decision, examination.results
     if not decision.allows:
-        return GateResult(gate=STEERING, verdict=Verdict.BLOCK, reason=decision.message, key=decision.key)
+        return GateResult(
+            gate=STEERING, verdict=Verdict.BLOCK, reason=decision.message, key=",".join(decision.failures)
+        )
     told = f"{len(results)} considerations, {len(decision.warnings)} warning(s)"
     abstained = f", {len(decision.not_checked)} not checked" if decision.not_checked else ""
     return GateResult(gate=STEERING, verdict=Verdict.ALLOW, reason=told + abstained)
@@ -77,9 +86,11 @@ def _asked_of(run: Run) -> list[Consideration]:
     ]
 
 
-def _room(run: Run) -> int:
-    longest_question = 4_000
-    return max(0, room_of(run.platform.models[Role.JUDGE]) - longest_question)
+def _session_of(run: Run, task: TaskView, tree: str) -> Transcript:
+    """The task's sessions, and what sq's own verification of this tree showed."""
+    session = transcript_of(whole_history(run, task), cwd=task.worktree)
+    verified = run.view.verifications.get(tree)
+    return with_command_runs(session, verified.runs) if verified else session
 
 
 def _unmet_before(task: TaskView) -> Mapping[str, str]:
@@ -88,11 +99,15 @@ def _unmet_before(task: TaskView) -> Mapping[str, str]:
 
 
 async def _ask(run: Run, task: TaskView, ask: Ask) -> Reply:
-    """The judge's reply, recorded; what it had answered to the same before a crash is not asked again."""
+    """The judge's reply, recorded, with the cost of all tries.
+
+    What it had answered to the same before a crash is not asked again, a group of questions as one.
+    """
     for call in run.view.calls_of(Role.JUDGE, task.task.id, task.attempt):
         same = call.started.prompt == ask.prompt and call.started.iteration == task.iteration
         if same and call.end and call.end.end is CallEnd.COMPLETED and call.end.answer:
-            return Reply(end=CallEnd.COMPLETED, answer=json.loads(call.end.answer))
+            answer = json.loads(call.end.answer)
+            return Reply(end=CallEnd.COMPLETED, answer=answer, cost_usd=call.cost_usd)
     call_id, reply = await asked(run, ask, iteration=task.iteration)
     run.record(ended_with(call_id, reply))
-    return reply
+    return replace(reply, cost_usd=run.view.calls[call_id].cost_usd)

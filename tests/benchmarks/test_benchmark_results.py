@@ -42,6 +42,22 @@ def test_the_question_benchmark_ends_with_its_figures():
     assert figures["questions"] == 3
 
 
+def test_the_steering_benchmark_ends_with_its_figures():
+    small = ["--model-s", "0.05", "--tokens", "2000", "--entries", "200", "--saves", "20"]
+    figures = figures_of("power_steering", *small)
+    assert set(figures) == {
+        *("wall_after_warm_s", "wall_late_begin_s", "billed_token_ratio", "facts_s"),
+        *("state_save_ms_median", "state_save_ms_p99", "bare_write_ms_median", "checks"),
+    }
+    assert figures["checks"] == 23
+    assert figures["wall_after_warm_s"] >= 0.05
+    assert figures["wall_late_begin_s"] >= 2 * 0.05
+    assert 0.1 < figures["billed_token_ratio"] < 1
+    assert figures["facts_s"] > 0
+    assert figures["bare_write_ms_median"] > 0
+    assert 0 < figures["state_save_ms_median"] <= figures["state_save_ms_p99"]
+
+
 @pytest.mark.slow
 def test_runs_leave_no_file_process_or_task_behind_also_when_they_are_cancelled_or_lose_their_cli():
     fates = ["--evaluations", "3", "--cancel-every", "2", "--kill-every", "3"]

@@ -65,6 +65,7 @@ HISTORY = (
 FULL = {
     "analysis": "Stack: Python",
     "answers": [ANSWER],
+    "asked": {"mine": "# The question", "yours": "# The question"},
     "before": "the tests failed",
     "changes": "+1",
     "consideration": consideration_of({"id": "mine", "question": "Is it?", "description": "So it is."}),
@@ -97,6 +98,7 @@ FULL = {
 }
 EMPTY = {
     **FULL,
+    "asked": {},
     "history": (),
     "issues": [],
     "next_step": "",
@@ -126,7 +128,7 @@ READERS = {
     Role.DEVELOPER: ("developer_system", "developer_answer", "developer_guidance"),
     Role.JUDGE: (
         *("judge_system", "judge_session", "judge_todos", "judge_philosophy"),
-        *("judge_testing", "judge_workflow", "judge_generic"),
+        *("judge_testing", "judge_workflow", "judge_generic", "judge_questions"),
     ),
 }
 READ_BY_ANYBODY = ("resumed",)

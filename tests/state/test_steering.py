@@ -67,7 +67,7 @@ def test_what_was_saved_is_loaded(folder):
 def test_the_file_has_the_fields_of_the_format_and_a_version(folder):
     store = store_in(folder)
     store.count_block("p")
-    store.record_check(RESULTS, ["tests", "ci", "tests"])
+    store.record_check(RESULTS, ["tests", "ci", "tests"], {"tests": "none ran", "ci": "it fails"})
     found = json.loads(store.file.read_text())
     assert store.file == folder / SESSION / "state.json"
     assert found.pop("last_check_timestamp").endswith("Z")
@@ -77,6 +77,7 @@ def test_the_file_has_the_fields_of_the_format_and_a_version(folder):
         "session_id": SESSION,
         "check_results": {"files_modified": ["file1.py"], "workflow_compliant": True, "quality_score": 100},
         "failure_sets": [["ci", "tests"]],
+        "unmet": {"tests": "none ran", "ci": "it fails"},
         "blocks_by_prompt": {"p": 1},
         "disabled_until": None,
     }
@@ -124,6 +125,14 @@ def test_an_allowed_stop_ends_the_row_and_not_the_prompts_count(folder):
     store.count_block("one")
     state = store.clear_blocks().state
     assert (state.consecutive_blocks, state.blocks_for("one")) == (0, 1)
+
+
+def test_an_allowed_stop_ends_the_row_of_failures(folder):
+    store = store_in(folder)
+    for _ in range(3):
+        store.record_check(RESULTS, ["a"])
+    store.clear_blocks()
+    assert store.record_check(RESULTS, ["a"]).state.same_failures() == 1
 
 
 def test_the_prompts_of_long_ago_are_forgotten_and_a_counter_ends_at_its_limit(folder):

@@ -5,7 +5,8 @@ elsewhere, in silence).
 """
 
 import re
-from collections.abc import Iterable, Mapping
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
@@ -14,6 +15,8 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+
+from state.sources import CONSIDERATIONS, REPOSITORY_FILE, user_file
 
 USERS_FILE = Path(".claude", "power-steering.yaml")
 _PIECE = re.compile(r"[A-Za-z0-9]+")
@@ -93,19 +96,22 @@ class Loaded:
 
 
 def load_considerations(project: Path | None) -> Loaded:
-    """The shipped set, changed and added to by the project's own file (`.claude/power-steering.yaml`)."""
+    """The shipped set, changed and added to by the user: their file, then `sq.toml`, then `USERS_FILE`.
+
+    The configuration files have them as tables, `[considerations.ID]`; `USERS_FILE` as a list. One of an id
+    that is there already changes what it names and leaves the rest.
+    """
     table = {item["id"]: item for item in _shipped()}
     problems: list[str] = []
-    if project is not None and (project / USERS_FILE).is_file():
-        for item in _items_of(project / USERS_FILE, problems):
-            name = str(item.get("id") or "")
-            changed = {**table.get(name, {}), **item}
-            try:
-                consideration_of(changed)
-            except ValueError as error:
-                problems.append(f"{project / USERS_FILE}: {name or 'an item without an id'}: {error}")
-            else:
-                table[name] = changed
+    for file, item in _users_items(project, problems):
+        name = str(item.get("id") or "")
+        changed = {**table.get(name, {}), **item}
+        try:
+            consideration_of(changed)
+        except ValueError as error:
+            problems.append(f"{file}: {name or 'an item without an id'}: {error}")
+        else:
+            table[name] = changed
     return Loaded(
         considerations=tuple(consideration_of(item) for item in table.values()), problems=tuple(problems)
     )
@@ -138,6 +144,29 @@ def kind_by_id(id_: str) -> Kind:
     """The kind that the words of an id suggest (seed 000)."""
     pieces = {piece.lower() for piece in _PIECE.findall(id_)}
     return next((kind for words, kind in _KIND_BY_PIECES if words <= pieces), Kind.GENERIC)
+
+
+def _users_items(project: Path | None, problems: list[str]) -> Iterator[tuple[Path, Mapping[str, Any]]]:
+    for file in (user_file(), *([project / REPOSITORY_FILE] if project else [])):
+        yield from ((file, item) for item in _tables_of(file, problems))
+    if project is not None and (project / USERS_FILE).is_file():
+        yield from ((project / USERS_FILE, item) for item in _items_of(project / USERS_FILE, problems))
+
+
+def _tables_of(file: Path, problems: list[str]) -> Iterator[Mapping[str, Any]]:
+    try:
+        tables = tomllib.loads(file.read_text("utf-8-sig")).get(CONSIDERATIONS, {}) if file.is_file() else {}
+    except (OSError, ValueError) as error:
+        problems.append(f"{file}: cannot be read: {error}")
+        return
+    if not isinstance(tables, dict):
+        problems.append(f"{file}: {CONSIDERATIONS} needs tables, as in [{CONSIDERATIONS}.ID]")
+        return
+    for name, item in tables.items():
+        if isinstance(item, dict):
+            yield {"id": name, **item}
+        else:
+            problems.append(f"{file}: {CONSIDERATIONS}.{name} needs to be a table: [{CONSIDERATIONS}.{name}]")
 
 
 def _items_of(file: Path, problems: list[str]) -> Iterable[Mapping[str, Any]]:

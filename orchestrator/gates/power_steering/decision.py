@@ -4,17 +4,25 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from orchestrator.gates.power_steering.considerations import Consideration
+from state.steering_state import CheckResults
+from state.truncation import limit_response, smart_truncate
 from state.verdicts import CheckResult, Source
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
-    """`blocked_by` are the unmet blockers; `message` is what the agent is told, with what to do."""
+    """`blocked_by` are the unmet blockers.
+
+    `summary` is one line of at most 200 characters; `message` is what the agent is told where it is held,
+    with what to do; `notes` what people are told beside it: warnings, and what nobody checked.
+    """
 
     blocked_by: tuple[CheckResult, ...]
     warnings: tuple[CheckResult, ...]
     not_checked: tuple[CheckResult, ...]
+    summary: str
     message: str
+    notes: tuple[str, ...]
 
     @property
     def allows(self) -> bool:
@@ -22,30 +30,64 @@ class Decision:
         return not self.blocked_by
 
     @property
-    def key(self) -> str:
-        """The set of failures: the same one three times means that nothing gets on."""
-        return ",".join(sorted(result.consideration_id for result in self.blocked_by))
+    def failures(self) -> tuple[str, ...]:
+        """The ids of what holds it, sorted: the same set three times means that nothing gets on."""
+        return tuple(sorted(result.consideration_id for result in self.blocked_by))
 
 
-def decide(results: Sequence[CheckResult], considerations: Mapping[str, Consideration]) -> Decision:
-    """The decision that the results of one look lead to."""
+def decide(
+    results: Sequence[CheckResult],
+    considerations: Mapping[str, Consideration],
+    figures: CheckResults,
+    *,
+    claims: Sequence[str] = (),
+) -> Decision:
+    """The decision that the results of one look lead to.
+
+    Args:
+        results: what each check found.
+        considerations: the ones that were asked, by id.
+        figures: the same in seed 001's figures, for the summary.
+        claims: the sentences in which the agent says that it is done.
+    """
     unmet = [result for result in results if not result.satisfied]
     blocked_by = tuple(result for result in unmet if result.blocker)
+    warnings = tuple(result for result in unmet if not result.blocker)
+    not_checked = tuple(result for result in results if result.source is Source.NOT_CHECKED)
     return Decision(
         blocked_by=blocked_by,
-        warnings=tuple(result for result in unmet if not result.blocker),
-        not_checked=tuple(result for result in results if result.source is Source.NOT_CHECKED),
-        message="\n".join(_lines(blocked_by, considerations)),
+        warnings=warnings,
+        not_checked=not_checked,
+        summary=smart_truncate(figures.message()),
+        message=limit_response("\n".join(_message(blocked_by, considerations, figures, claims))),
+        notes=tuple(_notes(warnings, not_checked, len(results))),
     )
 
 
-def _lines(blocked_by: Sequence[CheckResult], considerations: Mapping[str, Consideration]) -> list[str]:
+def _message(
+    blocked_by: Sequence[CheckResult],
+    considerations: Mapping[str, Consideration],
+    figures: CheckResults,
+    claims: Sequence[str],
+) -> list[str]:
     if not blocked_by:
         return []
     lines = ["The work was looked at as a whole, and this is not done yet:", ""]
     for result in blocked_by:
         consideration = considerations[result.consideration_id]
         lines.append(f"- {consideration.question} No: {result.reason}")
+        if result.evidence:
+            lines.append(f"  Seen: {result.evidence}")
         if consideration.guidance:
             lines.append(f"  {consideration.guidance}")
+    lines += ["", smart_truncate(figures.message())]
+    if claims:
+        lines.append(f"What was said of it, and has to be true before it is said again: {claims[-1]}")
     return lines
+
+
+def _notes(warnings: Sequence[CheckResult], not_checked: Sequence[CheckResult], count: int) -> list[str]:
+    notes = [f"{result.consideration_id}: {result.reason}" for result in warnings]
+    if not_checked:
+        notes.append(f"{len(not_checked)} of {count} checks could not be made")
+    return notes

@@ -1,33 +1,40 @@
 """Every consideration judged: concurrently, each in its own time, with one shared beginning that is cached.
 
 The judge comes first, always. A check that it does not answer falls back to the check's rule, where it has
-one, and else is not checked: satisfied, and told. Neither overrules the other.
+one, and else is not checked: satisfied, and told. So is a check whose time is over: it waits for nobody.
 """
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from time import monotonic
 
-from agents.ask import Ask, Reply
+from agents.ask import Ask, Reply, room_of
 from agents.connection import Lane
-from agents.judge import Finding, Judgement, judge_ask, judgement_in_text, read_judgement, shared_part
-from orchestrator.gates.gate import ALL_S, EACH_S, gather
-from orchestrator.gates.power_steering.considerations import Consideration, Severity
+from agents.judge import Judgement, judge_ask, judgement_in_text, read_judgement, read_judgements, shared_part
+from orchestrator.gates.gate import ALL_S, EACH_S, WARM_UP_S, gather
+from orchestrator.gates.power_steering.considerations import Consideration
+from orchestrator.gates.power_steering.findings import Cut, Rule, fallback, judged, not_checked, told
 from state.records import CallEnd
 from state.settings import Model
-from state.truncation import feedback
-from state.verdicts import CheckResult, Source
+from state.verdicts import CheckResult
 
 AskJudge = Callable[[Ask], Awaitable[Reply]]
-Rule = Callable[[], CheckResult | None]
+Group = Sequence[Consideration]
+
+CLI_GROUPS = 4  # with the CLI a call is a process, 0.3 s of CPU, 180 MB and seconds: no more at once
+_LONGEST_QUESTION = 4_000  # characters, with the words of its kind and why it was not met the last time
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Look:
-    """One look at a session.
+    """One look at a session, in words as `agents.transcript_rendering` puts them.
 
     `ask` reaches the judge; None: there is none to be had. `before` are the reasons of what was not satisfied
-    last time, by id; `rules` the fallbacks by id.
+    last time, by id; `rules` the fallbacks by name. `groups`: where a call is dear, as a process is, all
+    questions go into at most so many calls; None: each has its own. `each_s` is for one call, `all_s` for
+    all; `warm_up_s` is how long the other calls wait for the first one to begin to be answered. `cut` gets
+    every reason and quote that is cut.
     """
 
     session: str
@@ -36,86 +43,96 @@ class Look:
     ask: AskJudge | None
     before: Mapping[str, str] = field(default_factory=dict)
     rules: Mapping[str, Rule] = field(default_factory=dict)
+    groups: int | None = None
     each_s: float = EACH_S
     all_s: float = ALL_S
-    at_once: int = 64
+    warm_up_s: float = WARM_UP_S
+    cut: Cut = field(default=lambda cut: cut.text)
+
+
+def room_for(model: Model, questions: int, groups: int | None) -> int:
+    """The characters that a session may take of a call that asks its part of so many questions."""
+    together = -(-questions // groups) if groups else 1
+    return max(0, room_of(model) - together * _LONGEST_QUESTION)
 
 
 async def judge_all(considerations: Sequence[Consideration], look: Look) -> list[CheckResult]:
-    """A result for each consideration, in order. Never raises for what a judge or a rule does."""
+    """A result for each consideration, in order. Never raises for what a judge or a rule does.
+
+    What a call cost is shared out evenly over what it asked: the results' costs add up to the calls'. A call
+    that was cut off at its deadline said nothing about its cost, and counts nothing here.
+    """
+    found = await _judge_all(considerations, look)
+    return [told(result, look.cut) for result in found]
+
+
+async def _judge_all(considerations: Sequence[Consideration], look: Look) -> list[CheckResult]:
+    if look.ask is None:
+        return [fallback(one, look.rules, "no judge is to be had") for one in considerations]
+    ask_judge = look.ask
     shared = shared_part(look.session)
 
-    async def check(consideration: Consideration, begun: Callable[[], None]) -> CheckResult:
-        return await _judged(consideration, look, shared, begun)
+    async def ask(group: Group, begun: Callable[[], None]) -> list[CheckResult]:
+        question = judge_ask(
+            group,
+            model=look.model,
+            lane=look.lane,
+            shared=shared,
+            before=look.before,
+            deadline_s=look.each_s,
+        )
+        return await _answered(group, look.rules, ask_judge, replace(question, on_begun=begun))
 
-    def unanswered(consideration: Consideration, why: str) -> CheckResult:
-        return _fallback(consideration, look, why)
+    def late(group: Group, why: str) -> list[CheckResult]:
+        return [not_checked(one, why) for one in group]
 
-    return await gather(
-        considerations, check, unanswered, each_s=look.each_s, all_s=look.all_s, at_once=look.at_once
+    found = await gather(
+        dealt(considerations, look.groups),
+        ask,
+        late,
+        each_s=look.each_s,
+        all_s=look.all_s,
+        warm_up_s=0 if look.groups else look.warm_up_s,
     )
+    return list(chain.from_iterable(found))
 
 
-async def _judged(
-    consideration: Consideration, look: Look, shared: str, begun: Callable[[], None]
-) -> CheckResult:
-    if look.ask is None:
-        return _fallback(consideration, look, "no judge is to be had")
+def dealt(considerations: Sequence[Consideration], groups: int | None) -> list[Group]:
+    """What is asked together: neighbours, in at most so many groups of nearly one size; None: each alone."""
+    count = len(considerations)
+    calls = min(groups or count, count)
+    return [considerations[count * n // calls : count * (n + 1) // calls] for n in range(calls)]
+
+
+async def _answered(
+    group: Group, rules: Mapping[str, Rule], ask_judge: AskJudge, ask: Ask
+) -> list[CheckResult]:
     began = monotonic()
-    ask = judge_ask(
-        consideration,
-        model=look.model,
-        lane=look.lane,
-        shared=shared,
-        before=look.before.get(consideration.id, ""),
-        deadline_s=look.each_s,
-    )
-    reply = await look.ask(replace(ask, on_begun=begun))
-    judgement = _judgement_of(reply)
-    if isinstance(judgement, str):
-        return replace(_fallback(consideration, look, judgement), cost_usd=reply.cost_usd)
-    found = _result(consideration, judgement)
-    return replace(found, seconds=monotonic() - began, cost_usd=reply.cost_usd)
-
-
-def _judgement_of(reply: Reply) -> Judgement | str:
-    if reply.end is CallEnd.COMPLETED:
-        return read_judgement(reply.answer)
-    in_words = judgement_in_text(reply.text) if reply.end is CallEnd.UNUSABLE else None
-    return in_words or f"the judge did not answer: {reply.end}: {reply.detail}"
-
-
-def _result(consideration: Consideration, judgement: Judgement) -> CheckResult:
-    match judgement.verdict:
-        case Finding.CANNOT_TELL:
-            source, satisfied, applies = Source.NOT_CHECKED, True, True
-        case Finding.NOT_APPLICABLE:
-            source, satisfied, applies = Source.JUDGE, True, False
-        case verdict:
-            source, satisfied, applies = Source.JUDGE, verdict is Finding.SATISFIED, True
-    return CheckResult(
-        consideration_id=consideration.id,
-        satisfied=satisfied,
-        blocker=consideration.severity is Severity.BLOCKER,
-        reason=feedback(judgement.reason).text,
-        evidence=feedback(judgement.quote).text,
-        source=source,
-        applies=applies,
-    )
-
-
-def _fallback(consideration: Consideration, look: Look, why: str) -> CheckResult:
-    """The rule's answer for this one check; without one it is not checked, and satisfied."""
-    blocker = consideration.severity is Severity.BLOCKER
-    rule = look.rules.get(consideration.rule or consideration.id)
     try:
-        found = rule() if rule else None
-    except Exception as error:  # noqa: BLE001  a rule that fails lets the stop happen, in sight
-        found, why = None, f"its rule failed: {error!r}"
-    return found or CheckResult(
-        consideration_id=consideration.id,
-        satisfied=True,
-        blocker=blocker,
-        reason=feedback(why).text,
-        source=Source.NOT_CHECKED,
-    )
+        reply = await ask_judge(ask)
+    except Exception as error:  # noqa: BLE001  a judge that fails lets the stop happen, in sight
+        why = f"the judge could not be asked: {type(error).__name__}: {error}"
+        return [fallback(one, rules, why) for one in group]
+    seconds, cost_usd = monotonic() - began, reply.cost_usd / len(group)
+    return [replace(one, seconds=seconds, cost_usd=cost_usd) for one in _results(group, rules, reply)]
+
+
+def _results(group: Group, rules: Mapping[str, Rule], reply: Reply) -> Iterator[CheckResult]:
+    said = _said([one.id for one in group], reply)
+    for one in group:
+        judgement = said[one.id]
+        if isinstance(judgement, Judgement):
+            yield judged(one, judgement)
+        elif reply.end is CallEnd.TIMED_OUT:
+            yield not_checked(one, judgement)
+        else:
+            yield fallback(one, rules, judgement)
+
+
+def _said(ids: Sequence[str], reply: Reply) -> Mapping[str, Judgement | str]:
+    """The judgement on each id, or why there is none. Free text counts only where one question was asked."""
+    alone = len(ids) == 1
+    if reply.end is CallEnd.COMPLETED:
+        return {ids[0]: read_judgement(reply.answer)} if alone else read_judgements(reply.answer, ids)
+    in_words = judgement_in_text(reply.text) if alone and reply.end is CallEnd.UNUSABLE else None
+    return dict.fromkeys(ids, in_words or f"the judge did not answer: {reply.end}: {reply.detail}")

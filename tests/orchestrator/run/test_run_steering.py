@@ -1,15 +1,31 @@
 """Power steering of a Worker that claims completion, by a scripted judge on the real path."""
 
+from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
 from scripted import SATISFIED, Done, Rehearse, completes, says, whole_run, writes
 from scripted import call as tool
 
+from agents.claude_code import find_cli
+from agents.connection import Credentials, LoginConnection
+from agents.gateway.ledger import read_ledger
+from agents.gateway.script import Scenario
+from agents.gateway.server import serve_scenario
+from agents.platform import make_platform
+from agents.process import detect_containment
+from orchestrator.gates.power_steering.considerations import SessionType, load_considerations
+from orchestrator.run.record import Run
+from orchestrator.run.steering import steering_gate
+from orchestrator.run.worktrees import Worktrees
 from state import events as e
+from state.ids import new_session_id
+from state.journal import Journal
 from state.outcome import Outcome
-from state.records import Role
-from state.verdicts import Source
+from state.presets import usual_settings
+from state.records import Role, Task, Usage
+from state.verdicts import Source, Verdict
 
 PLAIN = {"verify": ("true",)}
 TESTING = "Were the tests run after the last change"
@@ -102,15 +118,40 @@ def test_an_unmet_warning_is_told_and_holds_nobody(rehearse: Rehearse) -> None:
     ],
     ids=["prose", "cannot tell", "another shape", "an error"],
 )
-def test_a_check_without_a_verdict_is_not_checked_told_and_holds_nobody(
+def test_a_check_without_a_verdict_is_left_to_its_rule_or_told_as_not_checked(
     rehearse: Rehearse, reply: dict[str, Any]
 ) -> None:
     done = rehearse(whole_run(**{"judge/notes/1": [reply]}), steering="blockers", **PLAIN)
     assert done.outcome is Outcome.COMPLETE, done.output
-    assert {one.source for one in results(done).values()} == {Source.NOT_CHECKED}
+    assert Source.JUDGE not in {one.source for one in results(done).values()}
     assert all(one.satisfied and one.reason for one in results(done).values())
     gate = next(decided for decided in done.of(e.GateDecided) if decided.gate == "power steering")
     assert "not checked" in gate.reason
+
+
+def test_without_a_judge_a_rule_holds_a_stub_and_sqs_own_verification_counts_as_a_test_run(
+    rehearse: Rehearse,
+) -> None:
+    stub, whole = "def total():\n    raise NotImplementedError\n", "def total():\n    return 3\n"
+    test = "import unittest\n\n\nclass Total(unittest.TestCase):\n    def test_it(self):\n        pass\n"
+    worker = [
+        writes("test_price.py", test),
+        writes("shop/price.py", stub),
+        completes(),
+        {
+            **writes("shop/price.py", whole),
+            "expect": {"prompt_contains": "shop/price.py holds unfinished code"},
+        },
+        completes(),
+    ]
+    lanes = whole_run(**{"worker/notes/1": worker, "judge/notes/1": [{"text": "I cannot say."}]})
+    done = rehearse(lanes, steering="blockers", verify=("python3 -m unittest",))
+    assert done.outcome is Outcome.COMPLETE, done.output
+    assert [result.consideration_id for result in results(done, 0).values() if not result.satisfied] == [
+        "philosophy_compliance"
+    ]
+    assert results(done, 1)["philosophy_compliance"].source is Source.RULE
+    assert results(done, 1)["local_testing"].source is Source.RULE
 
 
 @pytest.mark.parametrize(
@@ -167,3 +208,77 @@ def test_the_judges_model_is_the_one_that_was_chosen(rehearse: Rehearse) -> None
     lanes = whole_run(**{"judge/notes/1": [{**SATISFIED, "expect": {"model": "claude-opus-5-5"}}]})
     done = rehearse(lanes, steering="blockers", verify=("true",), settings={"models.judge": "opus"})
     assert {one.source for one in results(done).values()} == {Source.JUDGE}
+
+
+def of_somebody_signed_in(journal: Journal, folder: Path, url: str) -> Run:
+    """A run that asks through the CLI."""
+    kept = {"ANTHROPIC_BASE_URL": url, "ANTHROPIC_API_KEY": "k", "CLAUDE_CONFIG_DIR": str(folder / "claude")}
+    containment = detect_containment({})
+    platform = make_platform(
+        LoginConnection(kept=kept),
+        cli=find_cli(),
+        run_folder=folder,
+        containment=containment,
+        settings=usual_settings("medium"),
+        environ={},
+        hidden=(),
+    )
+    started = e.RunStarted(
+        run_id="r",
+        spec_name="spec.md",
+        spec_text="Write a page.",
+        repository=str(folder),
+        worktrees=str(folder),
+        base_commit="",
+        base_branch="main",
+        effort="medium",
+        verify=(),
+        rehearsal="",
+        credentials=Credentials.CLI_LOGIN,
+        containment=containment,
+        sq_version="test",
+    )
+    run = Run(journal=journal, folder=folder, platform=platform, workspaces=Worktrees(started=started))
+    if run.view.started is None:
+        run.record(
+            started,
+            e.PlanAccepted(tasks=(Task(id="notes", title="Notes", description="Write."),), criteria=()),
+            e.TaskStarted(task_id="notes", branch="", worktree=str(folder), base_commit=""),
+            e.AttemptStarted(task_id="notes", attempt=1, session_id=new_session_id(), tree=""),
+        )
+    return run
+
+
+async def test_with_a_login_four_processes_judge_it_all_and_after_a_crash_none_is_asked_again(
+    tmp_path: Path,
+) -> None:
+    asked = [
+        one.id for one in load_considerations(None).considerations if one.is_for(SessionType.DEVELOPMENT)
+    ]
+    given = [{"id": id_, "verdict": "satisfied", "reason": "Seen.", "quote": ""} for id_ in asked]
+    usage: Any = {"input_tokens": 1000, "output_tokens": 10}
+    lanes: Any = {"judge/*": [{"structured": {"judgements": given}}]}
+    each = usual_settings("medium").models[Role.JUDGE].cost(Usage(**usage))
+    ledger = tmp_path / "ledger.jsonl"
+    events: list[Any] = []
+    scenario = Scenario(scenario=1, usage=usage, lanes=lanes)
+    with anyio.fail_after(90):
+        async with serve_scenario(scenario, run_id="r", ledger=ledger) as gateway:
+            for name, requests in (("first", 4), ("again", 5)):
+                folder = tmp_path / name
+                folder.mkdir()
+                with Journal(folder) as journal:
+                    if events:  # the process died before it had decided, with one call still open
+                        ended = [event for event in events if isinstance(event, e.CallEnded)]
+                        lost = [ended[0], *[one for one in events if isinstance(one, e.ChecksDecided)]]
+                        journal.append(*[event for event in events if event not in lost])
+                    run = of_somebody_signed_in(journal, folder, gateway.lane_url("judge", "notes", 1))
+                    gate = await steering_gate(run, run.task("notes"), "")
+                    events = [stored.event for stored in journal.read()]
+                assert gate
+                assert gate.verdict is Verdict.ALLOW
+                assert len(read_ledger(ledger)) == requests
+                (decided,) = [event for event in events if isinstance(event, e.ChecksDecided)]
+                assert [one.consideration_id for one in decided.results] == asked
+                assert {one.source for one in decided.results} == {Source.JUDGE}
+                assert sum(one.cost_usd for one in decided.results) == pytest.approx(4 * each)

@@ -1,0 +1,279 @@
+"""What power steering costs: time for 23 checks, tokens billed, reading a long session, saving a state.
+
+    python -m benchmarks.power_steering
+
+All parts are real but the model: the Anthropic client asks a loopback gateway in this process, which answers
+each question after `--model-s` seconds.
+
+- Wall: one look at 23 considerations with a session of 50,000 tokens, after a first one that is not counted.
+  The model's answer begins at once and ends after its seconds (`wall_after_warm_s`); or it begins only then
+  (`wall_late_begin_s`): the first call goes ahead until its answer begins, so that then takes two answers.
+- Billed: input tokens of these calls, by the bytes that came in, divided by those of 23 whole prompts. What
+  stands up to the cache mark costs 1.25 in the first call, 0.1 in one that has it byte for byte and came when
+  the first answer had begun, else 1.25; what follows costs 1. A token is taken for 4 characters.
+- Facts: a transcript of 10,000 entries (7 MB) read, its facts extracted, and put in words for the judge; the
+  median of five times.
+- State: `SteeringStore.count_block` (lock, read, temporary file, fsync, read back, replace, fsync of the
+  folder, and the entry in the log) beside a bare `open` and `write` of the same bytes, in turn in one folder.
+
+The last line is JSON.
+"""
+
+import json
+import sys
+import tempfile
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from itertools import pairwise
+from pathlib import Path
+from statistics import median, quantiles
+from typing import TYPE_CHECKING, Any
+
+import anyio
+import click
+
+from agents.ask import room_of
+from agents.ask_api import ApiAsker
+from agents.connection import Lane, RehearsalConnection
+from agents.facts import facts_of
+from agents.gateway.ledger import Ledger
+from agents.gateway.listeners import listening
+from agents.gateway.misbehave import Hang, Misbehave
+from agents.gateway.rehearsal import Rehearsal
+from agents.gateway.script import Reply, Scenario
+from agents.gateway.server import Gateway, _app
+from agents.judge import shared_part
+from agents.transcript import read_transcript
+from agents.transcript_rendering import rendered
+from benchmarks.long_session import CODE, write_session
+from orchestrator.gates.power_steering.considerations import load_considerations
+from orchestrator.gates.power_steering.judging import Look, judge_all
+from state.presets import model_named
+from state.records import Role
+from state.steering import SteeringStore
+from state.steering_state import CheckResults
+from state.verdicts import Source
+
+if TYPE_CHECKING:
+    from pydantic import JsonValue
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+CHARACTERS_PER_TOKEN = 4
+WRITE, READ = 1.25, 0.1  # of the price of an input token
+MODEL = "haiku"
+READINGS = 5
+ANSWER: "dict[str, JsonValue]" = {"verdict": "satisfied", "reason": "Seen.", "quote": ""}  # one delta long
+
+
+@dataclass(slots=True)
+class Request:
+    """What came in, and when; when the first byte of its answer went out. Seconds."""
+
+    body: bytes = b""
+    arrived: float = 0.0
+    begun: float = 0.0
+
+
+@dataclass(slots=True)
+class Recorder:
+    """Stands before the gateway's app and keeps the requests."""
+
+    app: "ASGIApp"
+    requests: list[Request] = field(default_factory=list)
+
+    async def __call__(self, scope: "Scope", receive: "Receive", send: "Send") -> None:
+        """Serve one request."""
+        request = Request()
+
+        async def noted_receive() -> "Message":
+            message = await receive()
+            if message["type"] == "http.request":
+                request.body += message["body"]
+                if not message.get("more_body"):
+                    request.arrived = time.perf_counter()
+                    self.requests.append(request)
+            return message
+
+        async def noted_send(message: "Message") -> None:
+            if message["type"] == "http.response.body" and not request.begun:
+                request.begun = time.perf_counter()
+            await send(message)
+
+        await self.app(scope, noted_receive, noted_send)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Looked:
+    """One look at a session: its seconds, and what was sent."""
+
+    seconds: float
+    requests: list[Request]
+
+
+@click.command()
+@click.option("--model-s", default=1.0, show_default=True, help="Seconds that the model takes for an answer.")
+@click.option("--tokens", default=50_000, show_default=True, help="Tokens of the session that is judged.")
+@click.option("--entries", default=10_000, show_default=True, help="Entries of the transcript that is read.")
+@click.option("--saves", default=1_000, show_default=True, help="Saves of a state, on each side.")
+@click.option(
+    "--folder", type=click.Path(path_type=Path, file_okay=False, exists=True), help="Where to write."
+)
+def main(model_s: float, tokens: int, entries: int, saves: int, folder: Path | None) -> None:
+    """Measure what power steering costs."""
+    with tempfile.TemporaryDirectory(prefix="sq-bench-", dir=folder) as name:
+        at_once, late = anyio.run(_looks, Path(name), model_s, tokens)
+        reading = _reading(Path(name), entries)
+        saving = _saving(Path(name), saves)
+    naive, billed = _tokens_of(at_once.requests)
+    result = {
+        "wall_after_warm_s": round(at_once.seconds, 3),
+        "wall_late_begin_s": round(late.seconds, 3),
+        "billed_token_ratio": round(billed / naive, 4),
+        "facts_s": round(sum(reading.values()), 3),
+        "state_save_ms_median": round(median(saving["saved"]), 4),
+        "state_save_ms_p99": round(_p99(saving["saved"]), 4),
+        "bare_write_ms_median": round(median(saving["bare"]), 4),
+        "checks": len(at_once.requests),
+    }
+    print(f"{len(at_once.requests)} checks, {model_s:g} s an answer, {tokens} tokens of session")
+    print(f"  begun at once {at_once.seconds:8.3f} s")
+    print(f"  begun late    {late.seconds:8.3f} s")
+    print(f"  billed        {billed:8.0f} tokens instead of {naive:.0f}: {billed / naive:.4f}")
+    print(f"a transcript of {entries} entries")
+    for what, seconds in reading.items():
+        print(f"  {what:<13} {seconds:8.3f} s")
+    print(f"{'ms, ' + str(saves) + ' saves':<16} {'median':>8} {'p99':>8} {'most':>8}")
+    for what, spans in saving.items():
+        print(f"  {what:<13} {median(spans):8.3f} {_p99(spans):8.3f} {max(spans):8.3f}")
+    print(json.dumps(result))
+
+
+# --- looks ------------------------------------------------------------------------------------------------
+
+
+async def _looks(folder: Path, model_s: float, tokens: int) -> tuple[Looked, Looked]:
+    """With an answer that begins at once, and with one that begins late."""
+    session = _session(tokens * CHARACTERS_PER_TOKEN)
+    await _look(folder / "warm", None, session)
+    at_once = await _look(folder / "once", Misbehave(slow=model_s), session)
+    late = await _look(folder / "late", Misbehave(hang=Hang.AFTER_HEADERS, seconds=model_s), session)
+    return at_once, late
+
+
+async def _look(folder: Path, misbehave: Misbehave | None, session: str) -> Looked:
+    scenario = Scenario(scenario=1, lanes={"judge/*": (Reply(structured=ANSWER, misbehave=misbehave),)})
+    considerations = load_considerations(None).considerations
+    folder.mkdir()
+    async with _serving(scenario, folder) as (connection, recorder):
+        look = Look(
+            session=session,
+            model=model_named(MODEL),
+            lane=Lane(role=Role.JUDGE, task="bench", attempt=1),
+            ask=ApiAsker(connection).ask,
+        )
+        began = time.perf_counter()
+        results = await judge_all(considerations, look)
+        seconds = time.perf_counter() - began
+    if any(one.source is not Source.JUDGE for one in results):
+        sys.exit("a check was not judged, so nothing was measured")
+    return Looked(seconds=seconds, requests=recorder.requests)
+
+
+@asynccontextmanager
+async def _serving(scenario: Scenario, folder: Path) -> AsyncIterator[tuple[RehearsalConnection, Recorder]]:
+    """As `serve_scenario`, with the requests kept."""
+    with Ledger(folder / "ledger") as lines:
+        rehearsal = Rehearsal(scenario, run_id="bench", ledger=lines)
+        recorder = Recorder(_app(rehearsal))
+        async with listening(recorder) as listeners:
+            gateway = Gateway(listeners, "bench", rehearsal)
+            yield RehearsalConnection(gateway=gateway, config_dir=folder), recorder
+
+
+def _session(characters: int) -> str:
+    """Words of about this length, as a session's rendering has them."""
+    body = CODE * (characters // len(CODE))
+    return f'<tool name="Write" turn="1">\n<input name="content">\n{body}</input>\n</tool>\n'
+
+
+def _tokens_of(requests: list[Request]) -> tuple[float, float]:
+    """Input tokens at full price without a cache, and as billed with it."""
+    naive = billed = 0.0
+    first = requests[0]
+    cached, _ = _parts(first)
+    for request in requests:
+        shared, rest = _parts(request)
+        hit = request is not first and shared == cached and request.arrived >= first.begun > 0
+        naive += (len(shared) + len(rest)) / CHARACTERS_PER_TOKEN
+        billed += (len(shared) * (READ if hit else WRITE) + len(rest)) / CHARACTERS_PER_TOKEN
+    return naive, billed
+
+
+def _parts(request: Request) -> tuple[str, str]:
+    """Schema, system and message up to the cache mark, and what follows."""
+    body: dict[str, Any] = json.loads(request.body)
+    (message,) = body["messages"]
+    blocks = message["content"]
+    marked = max(number for number, block in enumerate(blocks, 1) if "cache_control" in block)
+    beginning = [body["output_config"], body["system"], *[block["text"] for block in blocks[:marked]]]
+    return json.dumps(beginning, ensure_ascii=False), "".join(block["text"] for block in blocks[marked:])
+
+
+# --- reading a long session -------------------------------------------------------------------------------
+
+
+def _reading(folder: Path, entries: int) -> dict[str, float]:
+    """Seconds of each step, those of the time that took the median of all."""
+    path = folder / "session.jsonl"
+    write_session(path, entries)
+    readings = sorted((_reading_of(path) for _ in range(READINGS)), key=lambda steps: sum(steps.values()))
+    return readings[READINGS // 2]
+
+
+def _reading_of(path: Path) -> dict[str, float]:
+    times = [time.perf_counter()]
+    transcript = read_transcript(path)
+    times.append(time.perf_counter())
+    facts = facts_of(transcript)
+    times.append(time.perf_counter())
+    shared = shared_part(rendered(transcript, room_of(model_named(MODEL))))
+    times.append(time.perf_counter())
+    if not (facts.edits and facts.test_runs and shared):
+        sys.exit("the transcript was not understood, so nothing was measured")
+    read, found, told = (after - before for before, after in pairwise(times))
+    return {"read": read, "facts": found, "put in words": told}
+
+
+# --- saving a state ---------------------------------------------------------------------------------------
+
+
+def _saving(folder: Path, saves: int) -> dict[str, list[float]]:
+    """The milliseconds of each save."""
+    store = SteeringStore(folder, "benchmark", environ={})
+    files = tuple(f"package/module_{number}.py" for number in range(20))
+    store.record_check(
+        CheckResults(files_modified=files, workflow_compliant=True, quality_score=85), ["tests", "workflow"]
+    )
+    found: dict[str, list[float]] = {"saved": [], "bare": []}
+    for number in range(saves):
+        began = time.perf_counter()
+        saved = store.count_block(f"prompt {number}")
+        found["saved"].append(1000 * (time.perf_counter() - began))
+        if not saved.stored or saved.code:
+            sys.exit(f"a state was not saved, so nothing was measured: {saved.error}")
+        data = store.file.read_bytes()
+        began = time.perf_counter()
+        with (folder / "bare.json").open("wb") as file:
+            file.write(data)
+        found["bare"].append(1000 * (time.perf_counter() - began))
+    return found
+
+
+def _p99(spans: list[float]) -> float:
+    return quantiles(spans, n=100)[-1] if len(spans) > 1 else spans[0]
+
+
+if __name__ == "__main__":
+    main()

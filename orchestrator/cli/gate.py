@@ -1,0 +1,266 @@
+"""`sq gate`: power steering by hand, on any transcript of Claude Code."""
+
+import os
+import re
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from orchestrator.cli import options
+
+if TYPE_CHECKING:
+    from orchestrator.gates.power_steering.bench import Measured
+    from orchestrator.gates.power_steering.examine import Examination
+    from state.settings import Model
+
+_BLOCKED = 1  # exit code: the session would be held, or a threshold is not kept
+_UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
+_FOR_GOOD = datetime(9999, 1, 1, tzinfo=UTC)
+
+json_option = click.option(
+    "--json", "as_json", is_flag=True, help="One JSON object on stdout, nothing else there."
+)
+rules_option = click.option("--rules", is_flag=True, help="Ask no model: rules alone.")
+explain_option = click.option("--explain", is_flag=True, help="Show every check and why.")
+project_option = click.option(
+    "--project",
+    type=click.Path(path_type=Path, file_okay=False, exists=True),
+    help="Whose considerations hold (default: the repository around this folder).",
+)
+
+
+@click.group("gate", short_help="Check sessions of Claude Code: are they done, as they say?")
+def command() -> None:
+    """Power steering by hand: check a session, see what is asked, measure it, switch it off for a time."""
+
+
+@command.command("check", short_help="Say whether a session may stop, and why.")
+@click.argument("transcript", type=click.Path(path_type=Path))
+@rules_option
+@explain_option
+@project_option
+@json_option
+def check(transcript: Path, rules: bool, explain: bool, project: Path | None, as_json: bool) -> int:
+    """Check the session in TRANSCRIPT, a .jsonl file of Claude Code, as the gate would. Nothing is recorded.
+
+    A model is asked where a key or a login is there, rules where it is not. Exit code 0 if the session may
+    stop, 1 if it would be held.
+    """
+    import anyio
+
+    from orchestrator.views.steering import examination_lines
+
+    examination, waits, problems = anyio.run(_check, transcript, rules, project)
+    may_stop = bool(waits) or examination.decision.allows
+    if as_json:
+        import msgspec
+
+        shown = {
+            "may_stop": may_stop,
+            "not_judged_because": waits,
+            "examination": examination,
+            "left_out": problems,
+        }
+        click.echo(msgspec.json.encode(shown).decode())
+    else:
+        click.echo("\n".join(examination_lines(examination, waits=waits, explain=explain)))
+        for problem in problems:
+            click.echo(f"sq: left out: {problem}", err=True)
+    return 0 if may_stop else _BLOCKED
+
+
+@command.command("considerations", short_help="Show what sessions are asked.")
+@project_option
+@json_option
+def considerations(project: Path | None, as_json: bool) -> int:
+    """Show the considerations that hold here: the shipped ones, changed and added to by the project's own."""
+    from orchestrator.gates.power_steering.considerations import load_considerations
+    from orchestrator.views.steering import consideration_lines
+
+    loaded = load_considerations(project or options.repository_here())
+    if as_json:
+        import msgspec
+
+        click.echo(msgspec.json.encode(loaded).decode())
+    else:
+        click.echo("\n".join(consideration_lines(loaded.considerations, loaded.problems)))
+    return 0
+
+
+@command.command("bench", short_help="Measure false blocks and misses on labelled sessions.")
+@click.argument("dataset", type=click.Path(path_type=Path))
+@click.option(
+    "--judge", "with_judge", is_flag=True, help="Ask the model too (it costs money). Default: rules alone."
+)
+@click.option(
+    "--max-false-blocks", type=click.FloatRange(0, 100), default=5.0, show_default=True, help="Percent."
+)
+@click.option("--max-misses", type=click.FloatRange(0, 100), default=10.0, show_default=True, help="Percent.")
+@explain_option
+@project_option
+@json_option
+def bench(
+    dataset: Path,
+    with_judge: bool,
+    max_false_blocks: float,
+    max_misses: float,
+    explain: bool,
+    project: Path | None,
+    as_json: bool,
+) -> int:
+    """Check every labelled session in the folder DATASET and count what was wrong.
+
+    With rules alone, misses count among what is visible to rules. Exit code 1 if more good sessions are held,
+    or more is missed, than the thresholds allow, or a pair does not flip.
+    """
+    import anyio
+
+    from orchestrator.views.steering import measured_lines
+
+    measured = anyio.run(_bench, dataset, with_judge, project)
+    kept = _keeps(measured, max_false_blocks, max_misses, with_judge=with_judge)
+    if as_json:
+        import msgspec
+
+        click.echo(msgspec.json.encode({"ok": not kept, "failed": kept, "measured": measured}).decode())
+    else:
+        click.echo(
+            "\n".join([*measured_lines(measured, explain=explain), *(f"FAILED: {one}" for one in kept)])
+        )
+    return _BLOCKED if kept else 0
+
+
+@command.command("disable", short_help="Let sessions stop unchecked, for a time.")
+@click.option("--session", metavar="ID", help="This session alone (default: every session of the project).")
+@click.option(
+    "--for", "span", metavar="SPAN", help="Such as 30m, 2h or 1d (default: until it is enabled again)."
+)
+@project_option
+def disable(session: str | None, span: str | None, project: Path | None) -> int:
+    """Switch power steering off for the sessions of this project, or for one of them."""
+    until = datetime.now(UTC) + _span(span) if span is not None else _FOR_GOOD
+    _switch(until, session, project)
+    whom = f"session {session}" if session else "every session of this project"
+    click.echo(
+        f"power steering is off for {whom} "
+        + (f"until {until:%Y-%m-%d %H:%M} UTC" if span is not None else "until `sq gate enable`")
+    )
+    return 0
+
+
+@command.command("enable", short_help="Check sessions again.")
+@click.option("--session", metavar="ID", help="This session alone (default: every session of the project).")
+@project_option
+def enable(session: str | None, project: Path | None) -> int:
+    """Switch power steering on again."""
+    _switch(datetime.now(UTC), session, project)
+    click.echo(
+        f"power steering is on for {f'session {session}' if session else 'every session of this project'}"
+    )
+    return 0
+
+
+async def _check(
+    transcript: Path, rules: bool, project: Path | None
+) -> "tuple[Examination, str, tuple[str, ...]]":
+    from agents.transcript import read_transcript
+    from orchestrator.cli.judge_here import judge_here
+    from orchestrator.gates.power_steering.considerations import load_considerations
+    from orchestrator.gates.power_steering.evidence import Evidence
+    from orchestrator.gates.power_steering.examine import examine, waiting_for
+
+    read = read_transcript(transcript)
+    where = Path(read.cwd) if read.cwd else None
+    home = project or (where if where and where.is_dir() else None)
+    evidence = Evidence(transcript=read, project=home)
+    loaded = load_considerations(home)
+    waits = _switched_off(home, read.session_id) or waiting_for(evidence)
+    async with judge_here(_judge_model(home), os.environ, rules_only=rules or bool(waits)) as judge:
+        return await examine(evidence, loaded.considerations, judge), waits, loaded.problems
+
+
+def _switched_off(project: Path | None, session: str) -> str:
+    from state.diagnostics import DEFAULT_FOLDER
+    from state.steering import SteeringStore
+
+    if project is None or not (os.environ.get("SQ_PS_STATE_DIR") or (project / DEFAULT_FOLDER).is_dir()):
+        return ""
+    until = SteeringStore.of_project(project, session).disabled_until()
+    if until is None:
+        return ""
+    return "power steering is switched off" + (
+        f" until {until:%Y-%m-%d %H:%M} UTC" if until < _FOR_GOOD else ""
+    )
+
+
+async def _bench(dataset: Path, with_judge: bool, project: Path | None) -> "Measured":
+    from orchestrator.cli.judge_here import judge_here
+    from orchestrator.gates.power_steering.bench import measure
+    from orchestrator.gates.power_steering.considerations import load_considerations
+    from orchestrator.gates.power_steering.labels import load_labelled
+    from state.errors import UsageError
+
+    loaded = load_considerations(project)
+    sessions = load_labelled(dataset, {one.id: one for one in loaded.considerations})
+    async with judge_here(_judge_model(project), os.environ, rules_only=not with_judge) as judge:
+        if with_judge and judge.ask is None:
+            raise UsageError(
+                "no judge is to be had: set ANTHROPIC_API_KEY or sign in to Claude Code, or leave --judge out"
+            )
+        return await measure(sessions, loaded.considerations, judge)
+
+
+def _judge_model(project: Path | None) -> "Model":
+    from agents.permissions import rule_names
+    from state.config import load_config
+    from state.records import Role
+
+    return load_config(project, os.environ, rules=rule_names()).settings.models[Role.JUDGE]
+
+
+def _keeps(
+    measured: "Measured", max_false_blocks: float, max_misses: float, *, with_judge: bool
+) -> list[str]:
+    """What is over its threshold."""
+    missed = (
+        (measured.misses, measured.check_misses)
+        if with_judge
+        else (measured.visible_misses, measured.check_visible_misses)
+    )
+    limits = (
+        ("good sessions held", measured.false_blocks, max_false_blocks),
+        ("met blockers called unmet", measured.check_false_blocks, max_false_blocks),
+        ("bad sessions let go", missed[0], max_misses),
+        ("unmet considerations not found", missed[1], max_misses),
+    )
+    over = [
+        f"{name}: {share.count} of {share.total} is {share.share:.1%}, more than {limit:g} %"
+        for name, share, limit in limits
+        if 100 * share.share > limit
+    ]
+    if measured.pairs.count < measured.pairs.total:
+        over.append(
+            f"{measured.pairs.total - measured.pairs.count} of {measured.pairs.total} pairs do not flip"
+        )
+    return over
+
+
+def _switch(until: datetime, session: str | None, project: Path | None) -> None:
+    from state.errors import SqError
+    from state.steering import SteeringStore
+
+    store = SteeringStore.of_project(project or options.repository_here() or Path.cwd(), session or "")
+    done = store.disable(until, everywhere=session is None)
+    if not done.stored:
+        raise SqError(f"the switch could not be stored: {done.error}")
+
+
+def _span(text: str) -> timedelta:
+    found = re.fullmatch(r"\s*(\d{1,6})\s*([smhd])\s*", text)
+    if not found or not int(found[1]):
+        raise click.BadParameter(
+            f"{text!r} is no span of time; write such as 30m, 2h or 1d", param_hint="--for"
+        )
+    return timedelta(seconds=int(found[1]) * _UNITS[found[2]])

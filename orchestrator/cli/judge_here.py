@@ -1,0 +1,36 @@
+"""The judge that this machine has: by key, by the CLI's login, or none; for commands outside a run."""
+
+import tempfile
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from agents.claude_code import find_cli
+from agents.connection import Credentials, find_connection
+from agents.platform import make_asker
+from agents.process import detect_containment
+from orchestrator.gates.power_steering.examine import Judge
+from orchestrator.gates.power_steering.judging import CLI_GROUPS
+from state.errors import UsageError
+from state.settings import Model
+
+
+@asynccontextmanager
+async def judge_here(model: Model, environ: Mapping[str, str], *, rules_only: bool) -> AsyncIterator[Judge]:
+    """The judge, and what it stands on while the block runs. Without credentials, or `rules_only`: none."""
+    if rules_only:
+        yield Judge(model=model, ask=None)
+        return
+    with tempfile.TemporaryDirectory(prefix="sq-judge-", ignore_cleanup_errors=True) as name:
+        folder = Path(name)
+        cli = find_cli()
+        try:
+            connection = find_connection(environ, cli=cli, config_dir=folder / "claude")
+        except UsageError:
+            yield Judge(model=model, ask=None)
+            return
+        _, asker = make_asker(
+            connection, cli=cli, folder=folder, containment=detect_containment(environ), environ=environ
+        )
+        groups = CLI_GROUPS if connection.credentials is Credentials.CLI_LOGIN else None
+        yield Judge(model=model, ask=asker.ask, groups=groups)

@@ -1,0 +1,163 @@
+"""What rules look at: a session's facts, what its project asks for, and what is left of the code it wrote."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path, PurePosixPath
+
+from agents.facts import Command, Edit, Facts, Goal, facts_of
+from agents.transcript import Said, Speaker, Transcript
+from agents.transcript_shell import simple_commands
+from state.truncation import completion_claims
+
+_INSTRUCTIONS = ("CLAUDE.md", "AGENTS.md", "CONTRIBUTING.md", ".claude/CLAUDE.md", ".github/CONTRIBUTING.md")
+_INSTRUCTION_NAMES = frozenset(PurePosixPath(name).name for name in _INSTRUCTIONS)
+_MOST_READ = 200_000  # characters of a project's instructions that are looked at
+_READ_MARGIN = re.compile(r"^\s*\d+(?:→|\t)", re.MULTILINE)  # the line numbers of the Read tool
+# A prompt that only says to go on belongs to the goal before it.
+_GO_ON = re.compile(
+    r"\W*(?:(?:yes|yep|yeah|ok|okay|sure|please|thanks|thank you|great|good|continue|go on|go ahead|proceed"
+    r"|carry on|keep going|do it|do that|next|resume|and|then|now|just)\b\W*){1,6}",
+    re.IGNORECASE,
+)
+_OFFERS_MORE = re.compile(
+    r"\b(?:also|else|anything|next|instead|further|additional|as well|too|commit|push|pull request|PR"
+    r"|look good|questions)\b",
+    re.IGNORECASE,
+)
+_INTERRUPTED = "[Request interrupted"
+_TEST_FOLDERS = frozenset({
+    "test", "tests", "spec", "specs", "__tests__", "testing", "fixtures", "testdata", "__mocks__", "e2e",
+    "cypress",
+})  # fmt: skip
+_TEST_NAME = re.compile(r"(?:test[_-].*|.*[._-](?:test|tests|spec)|conftest|tests?)\Z", re.IGNORECASE)
+_THROWS_AWAY = (("reset", "--hard"), ("checkout", "."), ("restore", "."), ("stash",), ("clean",))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Evidence:
+    """A session that rules judge. `project`: where it worked, on this machine; None: not to be had."""
+
+    transcript: Transcript
+    project: Path | None = None
+
+    @cached_property
+    def facts(self) -> Facts:
+        """What happened."""
+        return facts_of(self.transcript)
+
+    @cached_property
+    def goal_turn(self) -> int:
+        """The turn that the current goal begins with.
+
+        That is the newest prompt, unless it only says to go on, or breaks in on work that was not finished.
+        """
+        for goal in reversed(self.facts.goals):
+            if not _GO_ON.fullmatch(goal.text.strip()) and not self._breaks_in(goal):
+                return goal.turn
+        return 1
+
+    def _breaks_in(self, goal: Goal) -> bool:
+        """Whether the turn before the goal was interrupted."""
+        before = [turn for turn in self.transcript.turns if turn.number < goal.turn][-1:]
+        last = before[0].items[-1] if before and before[0].items else None
+        if isinstance(last, Said):
+            return last.speaker is Speaker.INJECTED and last.text.startswith(_INTERRUPTED)
+        return last is not None and (last.result is None or last.result.is_interrupted)
+
+    @cached_property
+    def users_words(self) -> tuple[str, ...]:
+        """All that the user asked, oldest first."""
+        return tuple(goal.text for goal in self.facts.goals)
+
+    @cached_property
+    def hooks_words(self) -> tuple[str, ...]:
+        """What hooks told the agent, oldest first."""
+        openers = [turn.opener for turn in self.transcript.turns if turn.opener]
+        return tuple(said.text for said in openers if said.speaker is Speaker.HOOK)
+
+    @cached_property
+    def instructions(self) -> tuple[str, ...]:
+        """The project's instructions to those who change it, as they lie there or were read here."""
+        read = [
+            _READ_MARGIN.sub("", reading.text)
+            for reading in self.facts.reads
+            if PurePosixPath(reading.path).name in _INSTRUCTION_NAMES
+        ]
+        shown = [
+            command.output
+            for command in self.facts.commands
+            if any(name in command.line for name in _INSTRUCTION_NAMES)
+        ]
+        return (*_on_disk(self.project), *read, *shown)
+
+    @cached_property
+    def written(self) -> dict[str, list[str]]:
+        """The lines that the session added to program files and that are still there, by path.
+
+        A file that was taken away, put back or changed by a program in an unknown way is left out.
+        """
+        left: dict[str, list[str]] = {}
+        steps: list[Edit | Command] = [*self.facts.edits, *self.facts.commands]
+        for step in sorted(steps, key=lambda step: step.order):
+            if isinstance(step, Command):
+                _take_back(left, step)
+            elif not step.is_code:
+                continue
+            elif step.removed is None:
+                left[step.path] = list(step.added)
+            else:
+                lines = left.setdefault(step.path, [])
+                for gone in step.removed:
+                    if gone in lines:
+                        lines.remove(gone)
+                lines.extend(step.added)
+        return {path: lines for path, lines in left.items() if lines}
+
+    @cached_property
+    def written_code(self) -> dict[str, list[str]]:
+        """As `written`, without tests."""
+        return {path: lines for path, lines in self.written.items() if not is_test_file(path)}
+
+
+def only_offers(text: str) -> bool:
+    """Whether the question at a message's end offers more work, behind a claim that this one is done."""
+    question = text.strip().splitlines()[-1].rsplit(". ", 1)[-1] if text.strip() else ""
+    return bool(_OFFERS_MORE.search(question)) and bool(completion_claims([text]))
+
+
+def is_test_file(path: str) -> bool:
+    """Whether a file belongs to the tests, by its folders and its name."""
+    pure = PurePosixPath(path)
+    folders = {part.lower() for part in pure.parts[:-1]}
+    return not _TEST_FOLDERS.isdisjoint(folders) or bool(
+        _TEST_NAME.match(pure.name.split(".py")[0].rsplit(".", 1)[0])
+    )
+
+
+def _take_back(left: dict[str, list[str]], command: Command) -> None:
+    """Forget what a command removed or put back."""
+    for simple in simple_commands(command.line):
+        words = simple.words[1:]
+        named: Sequence[str] = ()
+        if simple.name in {"rm", "mv"}:
+            named = simple.plain
+        elif simple.name == "git":
+            if any(all(part in words for part in parts) for parts in _THROWS_AWAY):
+                left.clear()
+            named = simple.plain if {"checkout", "restore", "rm", "mv"}.intersection(words[:3]) else ()
+        for path in [path for path in left if any(_same(path, name) for name in named)]:
+            del left[path]
+
+
+def _same(path: str, named: str) -> bool:
+    return path == named or path.endswith("/" + named.removeprefix("./")) or f"/{named.strip('./')}/" in path
+
+
+def _on_disk(project: Path | None) -> Iterator[str]:
+    for name in _INSTRUCTIONS if project is not None else ():
+        try:
+            yield (project / name).read_text("utf-8", "replace")[:_MOST_READ] if project else ""
+        except (OSError, ValueError):
+            continue

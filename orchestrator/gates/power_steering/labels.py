@@ -1,0 +1,102 @@
+"""Labelled sessions: transcripts, and what a careful reader says is true of them."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import msgspec
+
+from orchestrator.gates.power_steering.considerations import SessionType
+from state.errors import UsageError
+
+
+class Unmet(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A consideration that is not met. `visible_to_rules`: calls and results show it, words aside."""
+
+    visible_to_rules: bool
+    why: str = ""
+
+
+class Pair(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename={"other": "with"}):
+    """The session is `other` with one thing changed: what `flips` names is unmet here and met there."""
+
+    other: str
+    flips: tuple[str, ...]
+
+
+class Label(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What is true of a session; what `unmet` does not name is met or does not apply."""
+
+    about: str
+    session_type: SessionType
+    unmet: Mapping[str, Unmet] = {}
+    pair: Pair | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Labelled:
+    """A session of a data set: `name` is its path in there without the ending."""
+
+    name: str
+    transcript: Path
+    label: Label
+    pair_name: str = field(default="")
+
+
+def load_labelled(dataset: Path, known: Mapping[str, object]) -> tuple[Labelled, ...]:
+    """Every `NAME.jsonl` below a folder with the `NAME.yaml` beside it, in order of their names.
+
+    Args:
+        dataset: the folder.
+        known: the ids of considerations that labels may name.
+
+    Raises:
+        UsageError: something cannot be used; names every file and what is wrong with it.
+    """
+    if not dataset.is_dir():
+        raise UsageError(f"{dataset} is no folder; name the folder of labelled sessions")
+    problems: list[str] = []
+    found = tuple(_sessions(dataset, known, problems))
+    names = {one.name for one in found}
+    problems += [
+        f"{one.name}.yaml: pair.with: there is no session {one.pair_name}"
+        for one in found
+        if one.pair_name and one.pair_name not in names
+    ]
+    if not found and not problems:
+        problems.append("no session (NAME.jsonl with NAME.yaml beside it) was found")
+    if problems:
+        raise UsageError("\n  - ".join([f"the labelled sessions in {dataset} cannot be used:", *problems]))
+    return found
+
+
+def _sessions(dataset: Path, known: Mapping[str, object], problems: list[str]) -> Iterator[Labelled]:
+    for transcript in sorted(dataset.rglob("*.jsonl")):
+        if "subagents" in transcript.parts:
+            continue
+        name = transcript.relative_to(dataset).with_suffix("").as_posix()
+        try:
+            label = _label(transcript.with_suffix(".yaml"), known)
+        except FileNotFoundError:
+            problems.append(f"{name}.jsonl: there is no label beside it ({transcript.stem}.yaml)")
+            continue
+        except (OSError, ValueError) as error:
+            problems.append(f"{name}.yaml: {error}")
+            continue
+        beside = Path(name).parent / label.pair.other if label.pair else None
+        yield Labelled(
+            name=name, transcript=transcript, label=label, pair_name=beside.as_posix() if beside else ""
+        )
+
+
+def _label(file: Path, known: Mapping[str, object]) -> Label:
+    import yaml
+
+    try:
+        label = msgspec.convert(yaml.safe_load(file.read_text("utf-8")), Label)
+    except (yaml.YAMLError, msgspec.ValidationError) as error:
+        raise ValueError(str(error)) from error
+    named = [*label.unmet, *(label.pair.flips if label.pair else ())]
+    if unknown := [id_ for id_ in named if id_ not in known]:
+        raise ValueError(f"no such consideration: {', '.join(unknown)}")
+    return label

@@ -1,0 +1,35 @@
+"""Rules about the code that the session wrote and that is still there: unfinished pieces, confessed hacks."""
+
+from orchestrator.gates.power_steering.evidence import Evidence
+from orchestrator.gates.power_steering.rules.comments import comments_in
+from orchestrator.gates.power_steering.rules.found import Found, met, not_applicable, unmet
+from orchestrator.gates.power_steering.rules.phrases import phrases
+from orchestrator.gates.power_steering.rules.stubs import unfinished
+
+_HACK = phrases(
+    "hack(?:y|ish)?", "kludge", "quick fix", "quick and dirty", "dirty fix", "for now", "cheat",
+    "temporary (?:fix|hack|workaround)", r"skip(?:s|ping)? (?:the )?(?:validation|error handling|checks?)",
+    "no (?:validation|error handling) (?:yet|for now)", "ignor(?:e|es|ing) (?:all )?errors",
+    "should (?:really )?validate", "not (?:ideal|proper)",
+)  # fmt: skip
+
+
+def philosophy_compliance(evidence: Evidence) -> Found | None:
+    """No stub, placeholder or mark of open work in the code that was written, tests aside."""
+    if not evidence.written_code:
+        return not_applicable("no code was written")
+    for path, lines in evidence.written_code.items():
+        for line in unfinished(path, lines):
+            return unmet(f"{path} holds unfinished code", line.strip())
+    return met("no mark of unfinished code in what was written")
+
+
+def shortcuts(evidence: Evidence) -> Found | None:
+    """No added comment owns up to a hack."""
+    if not evidence.written_code:
+        return not_applicable("no code was written")
+    for path, lines in evidence.written_code.items():
+        for comment in comments_in(path, lines):
+            if _HACK.search(comment):
+                return unmet(f"a comment in {path} owns up to a shortcut", comment.strip())
+    return None

@@ -1,0 +1,90 @@
+"""Rules about git and the hosting service, from what their output says was done."""
+
+from agents.facts import HubAction, Outcome
+from orchestrator.gates.power_steering.evidence import Evidence
+from orchestrator.gates.power_steering.rules.found import Found, met, not_applicable, unmet
+from orchestrator.gates.power_steering.rules.phrases import APOSTROPHE, phrases
+
+_MAIN = frozenset({"main", "master"})
+_FORBIDS_MAIN = phrases(
+    rf"(?:never|do not|don{APOSTROPHE}t|must not|may not|nobody)\b[^.:;\n]{{0,60}}\b(?:commit|push|work)\w*\b"
+    r"[^.:;\n]{0,40}\b(?:main|master)",
+    r"no (?:direct )?(?:commits?|pushes|pushing|committing|work) (?:directly |straight )?"
+    r"(?:to|on) (?:the )?(?:main|master)",
+    r"(?:main|master)\b[^.\n]{0,40}\b(?:is|are) (?:a )?(?:protected|off.limits|locked)",
+    r"no direct (?:commits?|pushes)",
+    r"(?:only|always)\b[^.\n]{0,40}\b(?:feature branch|branch and|(?:through|via) (?:a )?pull requests?)",
+)
+_ASKS_FOR_MAIN = phrases(
+    r"(?:commit|push|merge)\b[^.\n]{0,60}\b(?:to|on|onto|into) (?:the )?[`\"']?(?:main|master)",
+)
+_ENOUGH_BODY = 40  # characters that can say what, why and how tested
+
+
+def no_direct_main_commit(evidence: Evidence) -> Found | None:
+    """Nothing went straight to the main branch where the project or the user forbids it."""
+    straight = [action for action in evidence.facts.git_actions if action.branch in _MAIN]
+    if not straight:
+        return met("nothing was committed or pushed straight to the main branch")
+    said = [*evidence.instructions, *evidence.users_words]
+    forbids = next((found[0] for text in said if (found := _FORBIDS_MAIN.search(text))), "")
+    if forbids:
+        return unmet(
+            f"a {straight[-1].kind} went straight to {straight[-1].branch}, which is forbidden", forbids
+        )
+    if any(_ASKS_FOR_MAIN.search(words) for words in evidence.users_words):
+        return met("the user asked for it")
+    return None
+
+
+def ci_status(evidence: Evidence) -> Found | None:
+    """The newest result of the required checks that was seen since the last push is a pass."""
+    facts = evidence.facts
+    seen = [
+        action for action in facts.hub_actions if action.kind.startswith("run ") or action.kind == "pr checks"
+    ]
+    if not seen:
+        return None if facts.hub_actions else not_applicable("no pull request was worked on")
+    pushed = max((action.order for action in facts.git_actions if action.kind == "push"), default=0)
+    told = [action for action in seen if action.order > pushed]
+    told = [action for action in told if action.is_pending or action.outcome is not Outcome.UNKNOWN]
+    if not told:
+        return None
+    newest = told[-1]
+    if newest.is_pending:
+        return unmet(f"`gh {newest.kind}` shows checks that still run")
+    if newest.outcome is Outcome.FAILED:
+        return unmet(f"`gh {newest.kind}` shows checks that fail", _failing_line(newest))
+    return met(f"`gh {newest.kind}` shows that the checks pass")
+
+
+def branch_rebase(evidence: Evidence) -> Found | None:
+    """The newest output of git or the hosting service that tells says that the branch is not behind."""
+    match evidence.facts.is_behind:
+        case True:
+            return unmet("the branch is behind the one that it belongs to")
+        case False:
+            return met("the branch is up to date")
+        case None:
+            return None
+
+
+def pr_description(evidence: Evidence) -> Found | None:
+    """The last `gh pr create` or `gh pr edit` that gave a body gave one with words in it."""
+    given = [
+        action
+        for action in evidence.facts.hub_actions
+        if action.kind in {"pr create", "pr edit"} and action.body is not None
+    ]
+    if not given:
+        opened = any(action.kind.startswith("pr ") for action in evidence.facts.hub_actions)
+        return None if opened else not_applicable("no pull request was opened")
+    body = (given[-1].body or "").strip()
+    if not body:
+        return unmet("the pull request's body is empty")
+    return met("the pull request has a body", body) if len(body) >= _ENOUGH_BODY else None
+
+
+def _failing_line(action: HubAction) -> str:
+    rows = (line for line in action.output.splitlines() if "fail" in line.lower())
+    return next(rows, "").strip()

@@ -1,0 +1,20 @@
+"""Patterns out of phrases: whole words, in any case, any white space between them."""
+
+import re
+from collections.abc import Sequence
+
+APOSTROPHE = r"['\u2019]"
+
+
+def phrases(*alternatives: str) -> re.Pattern[str]:
+    """A pattern that finds one of these phrases; each is a regular expression itself."""
+    return re.compile(rf"\b(?:{_any(alternatives)})\b", re.IGNORECASE)
+
+
+def whole(*alternatives: str) -> re.Pattern[str]:
+    """A pattern for `fullmatch`: one of these, with marks and spaces around it at most."""
+    return re.compile(rf"\W*(?:{_any(alternatives)})\W*", re.IGNORECASE)
+
+
+def _any(alternatives: Sequence[str]) -> str:
+    return "|".join(one.replace(" ", r"\s+") for one in alternatives)

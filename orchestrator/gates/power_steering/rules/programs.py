@@ -1,0 +1,65 @@
+"""Which commands check a project without running its tests, and which run the program itself."""
+
+import re
+from collections.abc import Container
+
+from agents.transcript_checks import is_test_run
+from agents.transcript_shell import Simple
+
+_CHECKERS = frozenset({
+    "ruff", "flake8", "pylint", "mypy", "pyright", "pyre", "black", "isort", "bandit", "eslint", "tsc",
+    "prettier", "biome", "stylelint", "golangci-lint", "staticcheck", "shellcheck", "shfmt", "rubocop",
+    "phpstan", "clang-tidy", "ktlint", "swiftlint", "pre-commit", "tox", "nox", "yamllint", "hadolint",
+    "actionlint", "lint-imports", "svelte-check", "vue-tsc", "checkov", "tflint", "compileall", "py_compile",
+})  # fmt: skip
+_CHECKING_VERBS = {
+    "cargo": ("check", "clippy", "build", "fmt"), "go": ("vet", "build"), "dotnet": ("build", "format"),
+    "mvn": ("compile", "package", "verify", "install"), "mvnw": ("compile", "package", "verify", "install"),
+    "gradle": ("build", "check", "lint"), "gradlew": ("build", "check", "lint"), "swift": ("build",),
+    "terraform": ("validate", "plan", "fmt"), "helm": ("lint", "template"), "docker": ("build",),
+    "cmake": ("--build",), "bazel": ("build",), "mix": ("compile", "credo", "format"), "stack": ("build",),
+    "cabal": ("build",), "zig": ("build",), "node": ("--check",), "bash": ("-n",), "sh": ("-n",),
+}  # fmt: skip
+_TARGET = re.compile(
+    r"(?:.*[:_-])?(?:lint|check|typecheck|type-check|types|build|ci|verify|validate|format|compile)\b.*"
+)
+_BY_TARGET = frozenset(
+    {"make", "gmake", "just", "task", "rake", "npm", "pnpm", "yarn", "bun", "invoke", "nx", "turbo"}
+)
+_INTERPRETERS = re.compile(r"(?:python|pypy)[\d.]*|node|ruby|php|perl|bash|sh|deno|bun|java|ts-node|tsx")
+_STARTERS = {
+    "cargo": ("run",), "go": ("run",), "npm": ("start", "dev"), "yarn": ("start", "dev"),
+    "pnpm": ("start", "dev"), "dotnet": ("run",), "docker": ("run", "compose"), "flask": ("run",),
+    "uvicorn": (), "gunicorn": (), "curl": (), "http": (), "wget": (), "playwright": (),
+    "streamlit": ("run",), "mix": ("run",), "swift": ("run",),
+}  # fmt: skip
+
+
+def is_check(simple: Simple) -> bool:
+    """Whether the command checks the project: its tests, linters, types, or a build."""
+    name, plain = simple.name, simple.plain
+    if name in _CHECKERS or is_test_run(simple):
+        return True
+    if name in _BY_TARGET:
+        return not plain or any(_TARGET.fullmatch(word) for word in plain)
+    if name in _CHECKING_VERBS and not set(_CHECKING_VERBS[name]).isdisjoint(simple.words[1:]):
+        return True
+    script = plain[0] if _INTERPRETERS.fullmatch(name) and plain else name
+    return bool(_TARGET.fullmatch(script.rsplit("/", 1)[-1].split(".")[0]))
+
+
+def runs_program(simple: Simple, own: Container[str]) -> bool:
+    """Whether the command runs a program of the project, not its tests or checks.
+
+    `own` are names of the project's folders and files: `python -m NAME` comes as NAME alone.
+    """
+    name, plain = simple.name, simple.plain
+    if not simple.words or is_check(simple):
+        return False
+    if name.split(".")[0] in own:
+        return True
+    if _INTERPRETERS.fullmatch(name):
+        return bool(plain) or not {"-c", "-m", "-e"}.isdisjoint(simple.words)
+    if name in _STARTERS:
+        return not _STARTERS[name] or not set(_STARTERS[name]).isdisjoint(plain)
+    return "/" in simple.words[0]

@@ -1,0 +1,70 @@
+"""Rules about what the session was asked to keep to: its todo list, and the skills that the user called."""
+
+import re
+from collections.abc import Iterator
+
+from orchestrator.gates.power_steering.evidence import Evidence
+from orchestrator.gates.power_steering.rules.found import Found, met, not_applicable, unmet
+from orchestrator.gates.power_steering.rules.phrases import APOSTROPHE, phrases
+
+_TAKEN_BACK = phrases(
+    "forget", "instead", "never ?mind", "leave (?:it|that|the rest)", "skip", "drop", "stop",
+    f"don{APOSTROPHE}t",
+    "no longer", "cancel", "abandon", "put .{0,20}aside", "not needed", "changed my mind", "scrap", "rather",
+)  # fmt: skip
+_SKILL_NAMED = re.compile(
+    r"\b(?:use|run|invoke|call|apply|follow|with)\s+(?:the\s+|my\s+|our\s+|your\s+)?"
+    r"(?:[`\"'](?P<quoted>/?[\w:-]+)[`\"']|(?P<plain>/?\w+(?:[-:]\w+)+))\s+(?:skill|(?:slash\s+)?command)\b",
+    re.IGNORECASE,
+)
+_SLASHED = re.compile(r"(?<![\w/.:`])/([a-z][a-z0-9]*(?:[-:_][a-z0-9]+)*)(?![\w/.*])")
+_OF_THE_CLI = frozenset({
+    "help", "clear", "compact", "model", "config", "cost", "exit", "quit", "resume", "status", "login",
+    "logout", "memory", "permissions", "hooks", "mcp", "agents", "doctor", "context", "export", "vim",
+    "fast", "plan", "rewind", "usage",
+})  # fmt: skip
+_PATHS = frozenset({
+    "etc", "tmp", "usr", "var", "opt", "home", "srv", "dev", "root", "bin", "api", "health", "v1", "v2",
+    "users",
+})  # fmt: skip
+
+
+def todos_complete(evidence: Evidence) -> Found | None:
+    """Every item of the todo list is closed, in the state that its last call left."""
+    facts = evidence.facts
+    if not facts.todos:
+        return not_applicable("there is no todo list")
+    left = facts.open_todos
+    if not left:
+        return met(f"all {len(facts.todos)} items of the list are closed")
+    if any(goal.turn > facts.todos_turn and _TAKEN_BACK.search(goal.text) for goal in facts.goals):
+        return None
+    return unmet(f"{len(left)} of {len(facts.todos)} todo items are open", left[0].text)
+
+
+def skill_invocation(evidence: Evidence) -> Found | None:
+    """Each skill or command that the user called was expanded, called, or its file was read."""
+    called = dict(_called(evidence))
+    if not called:
+        return not_applicable("the user called no skill")
+    used = {skill.name.lower().rsplit(":", 1)[-1] for skill in evidence.facts.skills}
+    read = [reading.path.lower() for reading in evidence.facts.reads]
+    for name, expanded in called.items():
+        short = name.rsplit(":", 1)[-1]
+        files = (f"/{short}/skill.md", f"/{short}.md")
+        if not (expanded or short in used or any(path.endswith(files) for path in read)):
+            return unmet(f"the user called {name}, and it was not used")
+    return met(f"used as the user called: {', '.join(called)}")
+
+
+def _called(evidence: Evidence) -> Iterator[tuple[str, bool]]:
+    """What the user called, and whether the CLI expanded it."""
+    for words in evidence.users_words:
+        for named in _SKILL_NAMED.finditer(words):
+            yield (named["quoted"] or named["plain"]).lstrip("/").lower(), False
+        for named in _SLASHED.finditer(words):
+            if named[1] not in _OF_THE_CLI and named[1] not in _PATHS:
+                yield named[1], False
+    for command in evidence.facts.typed_commands:
+        if (name := command.name.lstrip("/").lower()) not in _OF_THE_CLI:
+            yield name, command.is_expanded

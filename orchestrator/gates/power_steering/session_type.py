@@ -1,0 +1,89 @@
+"""What a session is about, from what was done for the current goal; words only break ties.
+
+Elsewhere words decided: "async" and "checkout page" meant a simple session that nothing is asked of.
+"""
+
+import re
+from pathlib import PurePosixPath
+
+from agents.facts import Edit
+from agents.transcript_shell import simple_commands
+from orchestrator.gates.power_steering.considerations import SessionType
+from orchestrator.gates.power_steering.evidence import Evidence
+
+_FEW_LOOKS = 1  # so many looks are no investigation
+_LOOKING_TOOLS = frozenset(
+    {"Read", "Grep", "Glob", "WebFetch", "WebSearch", "Agent", "Task", "LSP", "NotebookRead"}
+)
+_LOOKING_PROGRAMS = frozenset(
+    {"cat", "grep", "rg", "ag", "git", "head", "tail", "sed", "awk", "find", "less"}
+)
+_UPKEEP_NAMES = re.compile(
+    r"(?:requirements.*\.(?:txt|in)|pyproject\.toml|setup\.cfg|tox\.ini|.*\.lock|package(?:-lock)?\.json|pnpm-lock\.yaml"
+    r"|cargo\.toml|go\.(?:mod|sum)|gemfile|composer\.json|pom\.xml|build\.gradle(?:\.kts)?|\..*|renovate\.json"
+    r"|ruff\.toml|mypy\.ini|.*\.csproj|dependabot\.ya?ml)\Z",
+    re.IGNORECASE,
+)
+_UPKEEP_FOLDERS = frozenset({".github", ".circleci", ".vscode"})
+# Programs that change something outside the files of the project.
+_OPERATIONS = {
+    "git": (
+        "commit", "push", "merge", "rebase", "tag", "cherry-pick", "revert", "branch", "stash", "checkout",
+        "switch", "reset", "pull", "worktree", "clean",
+    ),
+    "gh": ("merge", "create", "edit", "close", "run", "rerun", "release", "workflow"),
+    "docker": ("build", "push", "run", "stop", "rm", "restart", "compose", "prune"),
+    "kubectl": ("apply", "delete", "rollout", "scale", "create", "patch", "restart"),
+    "helm": ("install", "upgrade", "uninstall", "rollback"),
+    "terraform": ("apply", "destroy", "import"),
+    "systemctl": ("restart", "start", "stop", "enable", "disable", "reload"),
+    "npm": ("publish",), "twine": ("upload",), "aws": (), "gcloud": (), "az": (), "ansible-playbook": (),
+    "rm": (), "mv": (), "ssh": (), "scp": (), "rsync": (), "crontab": (), "kill": (), "pkill": (),
+}  # fmt: skip
+_WANTS_TO_KNOW = re.compile(
+    r"\b(?:investigat|analy[sz]|explain|find out|figure out|why|how does|look into|research|understand|compar"
+    r"|audit|diagnos|report)",
+    re.IGNORECASE,
+)
+
+
+def session_type_of(evidence: Evidence) -> SessionType:
+    """The type of a session: code was changed, or only upkeep, something was operated, looked at, or told."""
+    facts, start = evidence.facts, evidence.goal_turn
+    edits = [edit for edit in facts.edits if edit.turn >= start]
+    if any(edit.is_code and not _is_upkeep(edit) for edit in edits):
+        return SessionType.DEVELOPMENT
+    if edits:
+        documents_only = all(edit.is_document or not edit.is_code for edit in edits)
+        if documents_only and _wants_to_know(evidence):
+            return SessionType.INVESTIGATION
+        return SessionType.MAINTENANCE
+    if any(_operates(command.line) for command in facts.commands if command.turn >= start):
+        return SessionType.OPERATIONS
+    if not any(call.turn >= start for call in facts.calls):
+        return SessionType.INFORMATIONAL
+    looks = sum(call.turn >= start and call.tool in _LOOKING_TOOLS for call in facts.calls)
+    looks += sum(command.turn >= start and _looks(command.line) for command in facts.commands)
+    return SessionType.INVESTIGATION if looks > _FEW_LOOKS else SessionType.SIMPLE
+
+
+def _is_upkeep(edit: Edit) -> bool:
+    pure = PurePosixPath(edit.path)
+    return bool(_UPKEEP_NAMES.match(pure.name)) or not _UPKEEP_FOLDERS.isdisjoint(pure.parts)
+
+
+def _operates(line: str) -> bool:
+    for simple in simple_commands(line):
+        verbs = _OPERATIONS.get(simple.name)
+        if verbs is not None and (not verbs or not set(verbs).isdisjoint(simple.plain[:3])):
+            return True
+    return False
+
+
+def _looks(line: str) -> bool:
+    return any(simple.name in _LOOKING_PROGRAMS for simple in simple_commands(line)[:1])
+
+
+def _wants_to_know(evidence: Evidence) -> bool:
+    asked = [goal.text for goal in evidence.facts.goals if goal.turn >= evidence.goal_turn]
+    return any(_WANTS_TO_KNOW.search(text) for text in asked)

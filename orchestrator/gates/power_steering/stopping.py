@@ -1,0 +1,61 @@
+"""Whether a person's session may stop: the decision, and the valve that lets go of one that gets nowhere.
+
+In a run the task is stuck instead; letting go is for people.
+"""
+
+from dataclasses import dataclass
+
+from orchestrator.gates.power_steering.examine import Examination
+from state.steering import Saved, SteeringStore
+
+SAME_FAILURES = 3  # the same failure set so often: nothing gets on
+MOST_BLOCKS = 5  # in a row
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StopAnswer:
+    """`message` is for the agent where the stop is blocked, else for people; it may be empty.
+
+    `let_go` says why a session that is not done may stop all the same; the agent is never told beforehand.
+    """
+
+    allows: bool
+    message: str
+    let_go: str = ""
+
+
+def answer_stop(store: SteeringStore, examination: Examination, *, prompt_id: str) -> StopAnswer:
+    """Record what was found and say whether the session may stop.
+
+    A state that cannot be stored allows it: a counter that nobody can read must hold nobody for ever.
+    """
+    decision = examination.decision
+    recorded = store.record_check(examination.figures, decision.failures, _unmet(examination))
+    if decision.allows:
+        store.clear_blocks()
+        return StopAnswer(allows=True, message="\n".join([decision.summary, *decision.notes]))
+    why = _why_let_go(recorded)
+    if not why:
+        counted = store.count_block(prompt_id)
+        if counted.stored:
+            return StopAnswer(allows=False, message=decision.message)
+        why = f"the count of blocks could not be stored ({counted.error})"
+    store.clear_blocks()
+    open_points = [f"{result.consideration_id}: {result.reason}" for result in decision.blocked_by]
+    told = [f"The session stops, and is not done: {why}.", *open_points, *decision.notes]
+    return StopAnswer(allows=True, message="\n".join(told), let_go=why)
+
+
+def _unmet(examination: Examination) -> dict[str, str]:
+    return {result.consideration_id: result.reason for result in examination.results if not result.satisfied}
+
+
+def _why_let_go(recorded: Saved) -> str:
+    state = recorded.state
+    if not recorded.stored:
+        return f"the state of its checks could not be stored ({recorded.error})"
+    if state.same_failures() >= SAME_FAILURES:
+        return f"the same points were open {SAME_FAILURES} times running"
+    if state.consecutive_blocks >= MOST_BLOCKS:
+        return f"it was held {MOST_BLOCKS} times in a row"
+    return ""

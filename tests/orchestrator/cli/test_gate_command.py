@@ -1,0 +1,294 @@
+"""`sq gate` as a user meets it: check a transcript, see what is asked, measure, switch off and on."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import anyio
+import pytest
+import yaml
+
+from agents.gateway.scenario import load_scenario
+from agents.gateway.server import serve_scenario
+from state.records import Role
+from state.steering import SteeringStore
+
+SQ = [sys.executable, "-I", "-m", "orchestrator.cli", "gate"]
+TRANSCRIPTS = Path(__file__).parents[2] / "agents" / "transcripts"
+TESTED = TRANSCRIPTS / "tests.jsonl"
+
+
+def entry(uuid, role, *blocks):
+    message = {"role": role, "content": list(blocks)}
+    return json.dumps({"type": role, "uuid": uuid, "message": message}) + "\n"
+
+
+@pytest.fixture
+def open_todo(tmp_path):
+    """The tested session, which then leaves a todo open."""
+    todos = {"todos": [{"content": "callers", "status": "pending", "activeForm": "callers"}]}
+    added = (
+        entry("u-1", "assistant", {"type": "tool_use", "id": "t-1", "name": "TodoWrite", "input": todos}),
+        entry(
+            "u-2",
+            "user",
+            {"type": "tool_result", "tool_use_id": "t-1", "content": "Todos have been modified."},
+        ),
+        entry("u-3", "assistant", {"type": "text", "text": "The discount is done."}),
+    )
+    file = tmp_path / "open_todo.jsonl"
+    file.write_text(TESTED.read_text() + "".join(added))
+    return file
+
+
+@pytest.fixture
+def gate(tmp_path):
+    def run(*arguments, folder=tmp_path, **environ):
+        return subprocess.run(
+            [*SQ, *map(str, arguments)],
+            cwd=folder,
+            env={**os.environ, **environ},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    return run
+
+
+@asynccontextmanager
+async def judge(tmp_path, *replies):
+    """A gateway where the judge gives these replies; the environment that leads there."""
+    scenario = tmp_path / "judge.yaml"
+    scenario.write_text(
+        yaml.safe_dump(
+            {
+                "scenario": 1,
+                "usage": {"input_tokens": 900, "output_tokens": 50},
+                "lanes": {"judge/*": list(replies)},
+            }
+        )
+    )
+    ledger = tmp_path / "ledger.jsonl"
+    async with serve_scenario(load_scenario(scenario), run_id="run", ledger=ledger) as gateway:
+        url = gateway.lane_url(Role.JUDGE, "session", 1)
+        yield {"ANTHROPIC_API_KEY": "a-key", "ANTHROPIC_BASE_URL": url}
+
+
+def says(verdict, reason="The session shows it."):
+    return {"structured": {"verdict": verdict, "reason": reason, "quote": ""}}
+
+
+# --- check ------------------------------------------------------------------------------------------------
+
+
+def test_without_a_key_rules_say_what_holds_a_session(gate, open_todo):
+    done = gate("check", open_todo)
+    assert done.returncode == 1, done.stderr
+    assert re.search(r"^held by: .*todos_complete", done.stdout, re.MULTILINE)
+    assert "checks could not be made" in done.stdout
+
+
+def test_explain_shows_every_check_with_who_answered_and_why(gate):
+    done = gate("check", TESTED, "--explain", "--rules")
+    assert done.returncode == 0
+    assert re.search(r"^local_testing +met +rule +the tests passed", done.stdout, re.MULTILINE)
+    assert re.search(r"^objective_completion +not checked +no judge", done.stdout, re.MULTILINE)
+
+
+def test_as_json_it_is_one_object(gate):
+    shown = json.loads(gate("check", TESTED, "--json").stdout)
+    assert shown["may_stop"] is True
+    results = {one["consideration_id"]: one for one in shown["examination"]["results"]}
+    assert results["local_testing"]["source"] == "rule"
+    assert shown["examination"]["figures"]["files_modified"]
+
+
+async def test_with_a_key_the_judge_answers_every_check(gate, open_todo, tmp_path):
+    async with judge(tmp_path, says("satisfied")) as environ:
+        done = await anyio.to_thread.run_sync(lambda: gate("check", open_todo, "--json", **environ))
+    shown = json.loads(done.stdout)
+    assert done.returncode == 0, done.stderr
+    assert {one["source"] for one in shown["examination"]["results"]} == {"judge"}
+    assert sum(one["cost_usd"] for one in shown["examination"]["results"]) > 0
+
+
+async def test_what_the_judge_finds_unmet_holds_the_session(gate, tmp_path):
+    async with judge(tmp_path, says("not_satisfied", "The callers were not looked at.")) as environ:
+        done = await anyio.to_thread.run_sync(lambda: gate("check", TESTED, **environ))
+    assert done.returncode == 1
+    assert "No: The callers were not looked at." in done.stdout
+
+
+def test_a_judge_that_cannot_be_reached_leaves_it_to_the_rules(gate):
+    environ = {"ANTHROPIC_API_KEY": "a-key", "ANTHROPIC_BASE_URL": "http://127.0.0.1:9"}
+    done = gate("check", TESTED, "--explain", **environ)
+    assert done.returncode == 0
+    assert re.search(r"^local_testing +met +rule", done.stdout, re.MULTILINE)
+
+
+def test_a_session_that_waits_is_not_judged_and_says_why(gate):
+    done = gate("check", TRANSCRIPTS / "work.jsonl")
+    assert done.returncode == 0
+    assert "may stop: not judged, because it asks the user a question" in done.stdout
+
+
+def test_the_projects_own_considerations_are_asked_and_bad_ones_told(gate, repository):
+    (repository / "sq.toml").write_text("[considerations.local_testing]\nenabled = false\n")
+    own = repository / ".claude" / "power-steering.yaml"
+    own.parent.mkdir()
+    own.write_text("- {id: changelog, question: 'Is it in the changelog?', severity: blocker}\n- {id: bad}\n")
+    shown = gate("check", TESTED, "--explain", "--project", repository)
+    assert "changelog" in shown.stdout
+    assert "local_testing" not in shown.stdout
+    assert "bad: id and question are needed" in shown.stderr
+    assert "left out" not in shown.stdout
+
+
+@pytest.mark.parametrize("content", [None, b"", b"\x00\xff not json\n"])
+def test_a_transcript_that_says_nothing_is_told_and_holds_nobody(gate, tmp_path, content):
+    file = tmp_path / "t.jsonl"
+    if content is not None:
+        file.write_bytes(content)
+    done = gate("check", file)
+    assert done.returncode == (1 if content is None else 0)
+    if content is None:
+        assert "cannot read the transcript" in done.stderr
+        assert "Traceback" not in done.stderr
+
+
+# --- considerations ---------------------------------------------------------------------------------------
+
+
+def test_the_considerations_are_a_table_and_one_object(gate):
+    table = gate("considerations").stdout
+    assert re.search(r"^tutorial_needed +off ", table, re.MULTILINE)
+    assert re.search(r"^todos_complete +blocker +todos +development +Is every item", table, re.MULTILINE)
+    assert len(json.loads(gate("considerations", "--json").stdout)["considerations"]) == 23
+
+
+def test_the_considerations_of_another_project_are_shown(gate, repository):
+    (repository / "sq.toml").write_text("[considerations.changelog]\nquestion = 'Is it in the changelog?'\n")
+    assert "changelog" in gate("considerations", "--project", repository).stdout
+    assert "changelog" not in gate("considerations").stdout
+
+
+# --- bench ------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def dataset(tmp_path, open_todo):
+    folder = tmp_path / "set"
+    folder.mkdir()
+    for name, unmet in (("tested", {}), ("open", {"todos_complete": {"visible_to_rules": True}})):
+        source = TESTED if name == "tested" else open_todo
+        (folder / f"{name}.jsonl").write_bytes(source.read_bytes())
+        label = {"about": name, "session_type": "development", "unmet": unmet}
+        (folder / f"{name}.yaml").write_text(yaml.safe_dump(label))
+    return folder
+
+
+def test_bench_prints_a_table_with_intervals_and_what_was_wrong(gate, dataset):
+    done = gate("bench", dataset, "--explain")
+    assert re.search(r"^good sessions held +0/1 +0\.0% +0% to 79%", done.stdout, re.MULTILINE), done.stderr
+    assert re.search(r"^todos_complete +blocker +0/\d", done.stdout, re.MULTILINE)
+    assert re.search(r"^checks: 0 by judge, \d+ by rule, \d+ by not checked; ", done.stdout, re.MULTILINE)
+
+
+def test_bench_fails_below_its_thresholds(gate, dataset):
+    label = dataset / "tested.yaml"
+    text = yaml.safe_load(label.read_text())
+    text["unmet"] = {"local_testing": {"visible_to_rules": True}}
+    label.write_text(yaml.safe_dump(text))
+    done = gate("bench", dataset)
+    assert done.returncode == 1
+    assert "FAILED: bad sessions let go: 1 of 2 is 50.0%, more than 10 %" in done.stdout
+    assert gate("bench", dataset, "--max-misses", "60").returncode == 0
+    assert json.loads(gate("bench", dataset, "--json").stdout)["ok"] is False
+
+
+async def test_bench_with_the_judge_asks_the_model(gate, dataset, tmp_path):
+    async with judge(tmp_path, says("not_satisfied")) as environ:
+        done = await anyio.to_thread.run_sync(lambda: gate("bench", dataset, "--judge", "--json", **environ))
+    measured = json.loads(done.stdout)["measured"]
+    assert done.returncode == 1
+    assert measured["sources"]["rule"] == 0
+    assert measured["false_blocks"] == {"count": 1, "total": 1}
+    assert measured["cost_usd"] > 0
+
+
+def test_bench_asks_a_projects_own_considerations(gate, dataset, repository):
+    (repository / "sq.toml").write_text("[considerations.todos_complete]\nenabled = false\n")
+    assert gate("bench", dataset).returncode == 0
+    done = gate("bench", dataset, "--project", repository)
+    assert done.returncode == 1
+    assert "todos_complete" not in done.stdout
+
+
+def test_bench_says_what_it_needs(gate, dataset, tmp_path):
+    done = gate("bench", dataset, "--judge")
+    assert done.returncode == 2
+    assert "no judge is to be had" in done.stderr
+    done = gate("bench", tmp_path / "nowhere")
+    assert done.returncode == 2
+    assert "is no folder" in done.stderr
+
+
+def test_bench_heeds_the_threshold_of_false_blocks(gate, dataset):
+    label = dataset / "open.yaml"
+    label.write_text(yaml.safe_dump({"about": "", "session_type": "development", "unmet": {}}))
+    assert "FAILED: good sessions held" in gate("bench", dataset).stdout
+    assert gate("bench", dataset, "--max-false-blocks", "60").returncode == 0
+
+
+# --- disable, enable --------------------------------------------------------------------------------------
+
+
+def off(repository, session):
+    return SteeringStore.of_project(repository, session, environ={}).disabled_until()
+
+
+def test_steering_is_switched_off_for_a_time_and_on_again(gate, repository):
+    assert (
+        "off for every session of this project until 2"
+        in gate("disable", "--for", "2h", folder=repository).stdout
+    )
+    assert off(repository, "any") is not None
+    told = gate("check", TESTED, "--project", repository).stdout
+    assert "may stop: not judged, because power steering is switched off until 2" in told
+    assert "on for every session" in gate("enable", folder=repository).stdout
+    assert off(repository, "any") is None
+    assert "switched off" not in gate("check", TESTED, "--project", repository).stdout
+
+
+def test_one_session_alone_can_be_switched_off_until_it_is_enabled(gate, repository):
+    gate("disable", "--session", "one", "--project", repository)
+    assert off(repository, "one").year == 9999
+    assert off(repository, "two") is None
+    gate("enable", "--session", "one", folder=repository)
+    assert off(repository, "one") is None
+
+
+def test_switching_names_a_project(gate, repository):
+    gate("disable", folder=repository)
+    gate("enable", "--project", repository)
+    assert off(repository, "any") is None
+
+
+@pytest.mark.parametrize("span", ["2", "h", "0h", "-1h", "2 weeks", ""])
+def test_a_span_that_is_none_is_refused(gate, repository, span):
+    done = gate("disable", "--for", span, folder=repository)
+    assert done.returncode == 2
+    assert "30m, 2h or 1d" in done.stderr
+
+
+def test_no_session_id_leads_out_of_the_state_folder(gate, repository):  # lesson 38
+    gate("disable", "--session", "../../evil", folder=repository)
+    below = repository / ".claude" / "runtime" / "power-steering"
+    made = list(repository.parent.rglob("state.json"))
+    assert made
+    assert all(file.is_relative_to(below) for file in made)

@@ -1,0 +1,349 @@
+"""The rules: fallbacks on facts. Not satisfied only on clear evidence; else satisfied, or nothing."""
+
+import pytest
+from sessions import FAILING, PASSING, edit, evidence, ran, read, session, todos, write
+
+from orchestrator.gates.power_steering.considerations import load_considerations
+from orchestrator.gates.power_steering.evidence import Evidence, is_test_file
+from orchestrator.gates.power_steering.rules import RULES
+
+CODE = write()
+
+
+def verdict(rule, *parts, **words):
+    """True, False, or None where the facts do not decide it."""
+    found = RULES[rule](evidence(*parts, **words))
+    return None if found is None else found.satisfied
+
+
+def test_each_rule_belongs_to_a_shipped_consideration():
+    assert set(RULES) <= {one.id for one in load_considerations(None).considerations}
+
+
+def test_what_cannot_apply_is_satisfied_and_says_so():
+    for rule in (
+        "todos_complete",
+        "local_testing",
+        "philosophy_compliance",
+        "skill_invocation",
+        "pr_description",
+    ):
+        found = RULES[rule](evidence())
+        assert found is not None
+        assert (found.satisfied, found.applies) == (True, False), rule
+
+
+# --- tests and checks -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("steps", "met"),
+    [
+        ([CODE, PASSING], True),
+        ([CODE], False),
+        ([PASSING, CODE], False),
+        ([CODE, FAILING], False),
+        ([CODE, FAILING, edit("/project/shop/price.py", "RATE = 10", "RATE = 12"), PASSING], True),
+        ([CODE, PASSING, write("/project/README.md")], True),
+        ([CODE, PASSING, write("/project/.gitignore", "*.pyc")], True),
+        ([CODE, ran("pytest -q | tail -1", "4 passed in 0.1s")], True),
+        ([CODE, ran("pytest -q | tail -1", "1 failed, 3 passed in 0.1s")], False),
+        ([CODE, ran("pytest -q > out.txt; echo done", "done")], None),
+        ([CODE, ran("echo 'all tests pass'", "all tests pass")], False),
+    ],
+)
+def test_tests_have_to_run_after_the_last_change_to_code_and_pass(steps, met):
+    assert verdict("local_testing", *steps) is met
+
+
+def test_failing_tests_are_not_forgotten_because_others_pass():  # lesson 42
+    regressed = ran(
+        "pytest -q", "!Exit code 1\nFAILED tests/test_old.py::test_fix\n1 failed, 9 passed in 0.1s"
+    )
+    some = ran("pytest -q tests/test_new.py", "3 passed in 0.1s")
+    assert verdict("local_testing", CODE, regressed, some) is False
+    others = ran("pytest -q tests/unit", "!Exit code 1\n4 failed, 9 passed in 0.1s")
+    assert verdict("local_testing", CODE, others, some) is False
+    assert verdict("local_testing", CODE, others, ran("pytest -q tests/unit", "13 passed in 0.1s")) is True
+    assert verdict("local_testing", CODE, regressed, some, PASSING) is True
+    assert verdict("local_testing", CODE, ran("pytest", "!Exit code 4\nno such option"), some) is True
+    assert verdict("local_testing", CODE, regressed, ran("python -m unittest", "OK")) is True
+
+
+def test_a_user_who_wants_no_test_run_is_heeded():
+    assert verdict("local_testing", CODE, prompt="Change the rate, and don't run the tests.") is None
+    assert verdict("dev_workflow_complete", CODE, prompt="Change the rate without running tests.") is None
+
+
+@pytest.mark.parametrize(
+    ("line", "met"),
+    [
+        ("ruff check .", True), ("mypy shop", True), ("npm run lint", True), ("make", True), ("cargo clippy", True),
+        ("go vet ./...", True), ("tsc --noEmit", True), ("bin/check", True), ("node --check a.js", True),
+        ("ls", False), ("git status", False), ("cat build.log", False), ("echo check", False),
+    ],
+)  # fmt: skip
+def test_where_checks_are_asked_for_one_has_to_run_after_the_last_change(line, met):
+    asked = {"prompt": "Change the rate. Run the checks before you finish."}
+    assert verdict("dev_workflow_complete", CODE, ran(line), **asked) is met
+
+
+def test_steps_that_nobody_asked_for_are_not_missing():
+    assert verdict("dev_workflow_complete", CODE) is None
+    asked = read("/project/CLAUDE.md", "Before every commit run `make check`.")
+    assert verdict("dev_workflow_complete", asked, CODE) is False
+
+
+def test_what_can_be_run_has_to_be_run():
+    program = write("/project/shop/cli.py", "import sys\nif __name__ == '__main__':\n    print(sys.argv)\n")
+    assert verdict("interactive_testing", program, PASSING) is False
+    assert verdict("interactive_testing", program, ran("python -m shop.cli 3", "3")) is True
+    assert verdict("interactive_testing", CODE, PASSING) is None
+
+
+# --- what is written --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("path", "content"),
+    [
+        ("/project/a.py", "def total():\n    raise NotImplementedError\n"),
+        ("/project/a.py", "def total():\n    raise NotImplementedError('later')\n"),
+        ("/project/a.py", "def total(a, b):\n    pass\n"),
+        ("/project/a.py", "def total(\n    a: int,\n) -> int:\n    '''The total.'''\n    ...\n"),
+        ("/project/a.py", "def total(): pass\n"),
+        ("/project/a.py", "class Cart:\n    async def total(self) -> int:\n        pass\n"),
+        ("/project/a.py", "x = 1  # TODO: real value\n"),
+        ("/project/a.py", "# FIXME handle negative amounts\nx = 1\n"),
+        ("/project/a.py", "# placeholder until the service is there\nx = 1\n"),
+        ("/project/a.ts", "export function total() {\n  throw new Error('Not implemented');\n}\n"),
+        ("/project/a.ts", "// TODO(user) wire this\nconst x = 1;\n"),
+        ("/project/a.go", 'func Total() int {\n\tpanic("not implemented")\n}\n'),
+        ("/project/a.rs", "fn total() -> i32 {\n    todo!()\n}\n"),
+        ("/project/a.rs", 'fn total() -> i32 { unimplemented!("soon") }\n'),
+        ("/project/A.java", 'int total() {\n  throw new UnsupportedOperationException("Not implemented yet");\n}\n'),
+        ("/project/A.kt", 'fun total(): Int {\n    TODO("write")\n}\n'),
+        ("/project/a.css", "/* TODO: colours */\n"),
+        ("/project/a.html", "<!-- TODO: form -->\n"),
+    ],
+)  # fmt: skip
+def test_stubs_and_marks_are_found_in_what_was_written(path, content):
+    assert verdict("philosophy_compliance", write(path, content)) is False
+
+
+@pytest.mark.parametrize(
+    ("path", "content"),
+    [
+        ("/project/a.py", "from abc import ABC, abstractmethod\nclass A(ABC):\n    @abstractmethod\n    def f(self):\n        pass\n"),
+        ("/project/a.py", "class A(Protocol):\n    def f(self) -> int: ...\n"),
+        ("/project/a.py", "class BaseStore:\n    def load(self):\n        raise NotImplementedError\n"),
+        ("/project/a.py", 'class Shape:\n    def area(self):\n        """Subclasses say."""\n        raise NotImplementedError\n'),
+        ("/project/a.py", "@overload\ndef f(a: int) -> int: ...\ndef f(a):\n    return a\n"),
+        ("/project/a.py", "try:\n    go()\nexcept KeyError:\n    pass\n"),
+        ("/project/a.py", "class Broken(Exception):\n    pass\n"),
+        ("/project/a.py", "def on_close():\n    pass  # nothing to do: the pool closes itself\n"),
+        ("/project/a.py", "MARK = '# TODO'\nPATTERN = \"FIXME|XXX\"\n"),
+        ("/project/a.py", 'HELP = """\n# TODO items are shown first\n"""\n'),
+        ("/project/todo.py", "# TODO list of the user\nTODO = []\n\ndef todo(items):\n    return items\n"),
+        ("/project/tests/test_a.py", "# TODO more cases\ndef test_a():\n    pass\n"),
+        ("/project/a.spec.ts", "// TODO more\n"),
+        ("/project/README.md", "TODO: screenshots\n"),
+        ("/project/a.ts", "interface Todo { title: string }\nconst label = 'TODO: buy milk';\n"),
+        ("/project/a.rs", 'let text = "todo!()";\n'),
+        ("/project/a.py", "def stub_out(name):\n    return name\n"),
+    ],
+)  # fmt: skip
+def test_what_only_looks_like_a_stub_is_none(path, content):
+    assert verdict("philosophy_compliance", write(path, content)) is not False
+
+
+def test_a_mark_that_was_removed_again_or_was_there_before_does_not_count():
+    path = "/project/a.py"
+    marked = write(path, "x = 1  # TODO\n")
+    assert verdict("philosophy_compliance", marked, edit(path, "x = 1  # TODO", "x = 2")) is not False
+    assert verdict("philosophy_compliance", marked, ran(f"rm {path}")) is not False
+    assert verdict("philosophy_compliance", marked, ran("git checkout -- a.py")) is not False
+    assert verdict("philosophy_compliance", marked, write(path, "x = 2\n")) is not False
+    kept = edit(path, "# TODO old\nx = 1", "# TODO old\nx = 2")
+    assert verdict("philosophy_compliance", kept) is True
+
+
+def test_a_comment_that_owns_up_to_a_hack_is_found():
+    assert verdict("shortcuts", write(content="x = 1  # quick fix, no validation for now\n")) is False
+    assert verdict("shortcuts", write(content="hack = 'for now'\n")) is None
+
+
+@pytest.mark.parametrize(
+    ("path", "is_test"),
+    [
+        ("tests/a.py", True), ("a/test_x.py", True), ("x_test.go", True), ("x.spec.ts", True), ("x.test.js", True),
+        ("conftest.py", True), ("src/__tests__/x.js", True), ("testdata/x.json", True),
+        ("latest.py", False), ("attest.go", False), ("src/contest/x.py", False), ("protest_x.py", False),
+    ],
+)  # fmt: skip
+def test_tests_are_told_by_their_folders_and_names(path, is_test):
+    assert is_test_file(path) is is_test
+
+
+# --- the work ---------------------------------------------------------------------------------------------
+
+
+def test_an_open_todo_is_unmet_and_one_that_the_user_took_back_is_not_checked():
+    assert verdict("todos_complete", todos(a="completed", b="completed")) is True
+    assert verdict("todos_complete", todos(a="completed", b="in_progress")) is False
+    assert verdict("todos_complete", todos(a="pending"), "Also rename the flag.") is False
+    assert verdict("todos_complete", todos(a="pending"), "Forget that, rename the flag instead.") is None
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "Done.\n\n(No follow-up needed.)",
+        "All of it is there. Nothing is left to do.",
+        "Next steps: none.",
+        "I can also add a page about it if you like.",
+        "Let me know if I should add more tests later.",
+        "You can now run it. You will need to set the key first.",
+        "If you want, I will write the guide next.",
+        "The old code did not handle empty carts yet; now it does.",
+        "```\n# still to do\n- x\n```\nAll done.",
+        "## Remaining\n\n- nothing",
+        "The decision was made with precision for specific cases.",
+    ],
+)
+def test_offers_and_negations_announce_no_work(words):  # lesson 32
+    assert verdict("next_steps", CODE, final=words) is True
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "The parser is done. I'll wire up the command next.",
+        "Tests for the new module still need to be written.",
+        "The migration is not implemented yet.",
+        "I still need to update the callers.",
+        "## Remaining work\n\n1. wire the endpoint\n2. tests",
+        "I left the error handling for later.",
+        "Error handling will be added in a follow-up.",
+    ],
+)
+def test_announced_work_of_its_own_is_found(words):
+    assert verdict("next_steps", CODE, final=words) is False
+
+
+def test_a_question_for_leave_to_go_on_is_unneeded_and_another_one_is_not_decided():
+    assert verdict("unneeded_questions", CODE, final="Shall I proceed with the tests?") is False
+    assert (
+        verdict("unneeded_questions", CODE, final="Which of the two databases is the production one?") is None
+    )
+    assert verdict("unneeded_questions", CODE) is True
+
+
+def test_a_skill_that_the_user_called_has_to_be_used():
+    asked = {"prompt": "Use the `release-notes` skill for this."}
+    used = ("Skill", {"skill": "release-notes"}, "Launching skill: release-notes")
+    assert verdict("skill_invocation", CODE, **asked) is False
+    assert verdict("skill_invocation", used, **asked) is True
+    assert (
+        verdict("skill_invocation", read("/project/.claude/skills/release-notes/SKILL.md"), **asked) is True
+    )
+    assert verdict("skill_invocation", CODE, prompt="Improve the skill of the player.") is True
+
+
+def test_a_document_that_was_read_and_tells_of_what_was_changed_has_to_be_changed_too():
+    public = write(content="def apply_discount(price, rate, minimum=0):\n    return price\n")
+    manual = read("/project/docs/manual.md", "Call apply_discount(price, rate).")
+    assert verdict("documentation_updates", manual, public) is False
+    assert verdict("documentation_updates", manual, public, write("/project/docs/manual.md")) is True
+    assert verdict("documentation_updates", public) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "met"),
+    [
+        ("debug.log", False), ("tmp_check.py", False), ("IMPLEMENTATION_SUMMARY.md", False), ("test_quick.py", False),
+        ("Dockerfile", True), (".env.example", True), ("pyproject.toml", True), ("main.py", True), ("notes.py", True),
+    ],
+)  # fmt: skip
+def test_stray_files_in_the_root_are_found(name, met):
+    assert verdict("root_pollution", write(f"/project/{name}"), final="Done.") is met
+    assert verdict("root_pollution", write(f"/project/{name}"), prompt=f"Write {name}.") is True
+    assert verdict("root_pollution", write(f"/project/{name}"), ran(f"rm /project/{name}")) is True
+    assert verdict("root_pollution", write(f"/project/scripts/{name}")) is True
+
+
+def test_a_test_in_the_root_is_not_stray_where_the_code_lies_there_too():
+    beside = [edit("/project/price.py", "a", "b"), write("/project/test_price.py")]
+    assert verdict("root_pollution", *beside) is True
+
+
+# --- git and the hosting service --------------------------------------------------------------------------
+
+ON_MAIN = ran("git commit -m x", "[main 1a2b3c4] x\n 1 file changed")
+
+
+@pytest.mark.parametrize(
+    ("steps", "prompt", "met"),
+    [
+        ([ON_MAIN], "Never commit to main here.", False),
+        ([read("/project/CLAUDE.md", "Do not commit directly to main."), ON_MAIN], "Fix it.", False),
+        ([read("/project/CONTRIBUTING.md", "The main branch is protected."), ON_MAIN], "Fix it.", False),
+        ([ON_MAIN], "Fix it and commit to main.", True),
+        ([ON_MAIN], "Fix it.", None),
+        ([ran("git commit -m x", "[topic 1a2b3c4] x\n 1 file changed")], "Never commit to main.", True),
+        ([ran("git push origin main", "!Exit code 1\n ! [remote rejected] main -> main (protected)")], "No commits to main.", True),
+    ],
+)  # fmt: skip
+def test_main_is_committed_to_only_where_nobody_forbids_it(steps, prompt, met):
+    assert verdict("no_direct_main_commit", *steps, prompt=prompt) is met
+
+
+def test_instructions_are_read_from_the_project_too(tmp_path):
+    (tmp_path / "AGENTS.md").write_text("Never push to master.\n")
+    seen = Evidence(
+        transcript=session(ran("git push origin master", "   1a2b3c4..5d6e7f8  master -> master")),
+        project=tmp_path,
+    )
+    found = RULES["no_direct_main_commit"](seen)
+    assert found is not None
+    assert (found.satisfied, found.evidence) == (False, "Never push to master")
+
+
+PASS = ran("gh pr checks 7", "build\tpass\t1m\thttps://x\nlint\tpass\t9s\thttps://x")
+FAIL = ran("gh pr checks 7", "!Exit code 1\nbuild\tfail\t1m\thttps://x\nlint\tpass\t9s\thttps://x")
+PENDING = ran("gh pr checks 7", "!Exit code 8\nbuild\tpending\t0\thttps://x")
+PUSH = ran("git push", "   1a2b3c4..5d6e7f8  topic -> topic")
+
+
+@pytest.mark.parametrize(
+    ("steps", "met"),
+    [
+        ([FAIL], False), ([PASS], True), ([FAIL, PASS], True), ([PASS, FAIL], False), ([PENDING], False),
+        ([FAIL, PENDING], False), ([PENDING, PASS], True), ([FAIL, PUSH], None), ([PUSH], True),
+        ([ran("gh pr create --title x --body y", "https://x/pull/7")], None),
+    ],
+)  # fmt: skip
+def test_the_newest_result_of_the_checks_counts(steps, met):
+    assert verdict("ci_status", *steps) is met
+
+
+def test_words_about_ci_decide_nothing():  # lesson 32
+    assert verdict("ci_status", CODE, final="Added error handling for specific cases. CI fails.") is True
+    found = RULES["ci_status"](evidence(CODE))
+    assert found is not None
+    assert not found.applies
+
+
+def test_git_says_whether_the_branch_is_behind():
+    behind = ran("git status", "On branch topic\nYour branch is behind 'origin/topic' by 2 commits.")
+    level = ran("git pull --rebase", "Successfully rebased and updated refs/heads/topic.")
+    assert verdict("branch_rebase", behind) is False
+    assert verdict("branch_rebase", behind, level) is True
+    assert verdict("branch_rebase", CODE) is None
+
+
+def test_an_empty_body_of_a_pull_request_is_found():
+    assert verdict("pr_description", ran("gh pr create --title x --body ''", "https://x/pull/7")) is False
+    full = "gh pr create --title x --body 'What: the rate. Why: it was wrong for carts over ten. Tested: pytest, by hand.'"
+    assert verdict("pr_description", ran(full, "https://x/pull/7")) is True
+    assert verdict("pr_description", ran("gh pr view 7", "title: x")) is None

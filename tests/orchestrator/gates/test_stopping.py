@@ -1,0 +1,144 @@
+"""A person's session that wants to stop: held with reasons, told what is open, and let go where nothing gets on."""
+
+import json
+from dataclasses import replace
+
+import pytest
+from sessions import PASSING, evidence, session, todos, write
+
+from agents.transcript_pieces import BackgroundEnded
+from orchestrator.gates.power_steering.considerations import load_considerations
+from orchestrator.gates.power_steering.evidence import Evidence
+from orchestrator.gates.power_steering.examine import Judge, examine, waiting_for
+from orchestrator.gates.power_steering.stopping import answer_stop
+from state.presets import models
+from state.steering import SteeringStore
+
+NOBODY = Judge(model=models()["haiku"], ask=None)
+UNTESTED = [write()]
+DONE = [write(), PASSING]
+
+
+async def examined(*parts, **words):
+    words.setdefault("prompt", "Add the discount. Run the tests before you finish.")
+    return await examine(evidence(*parts, **words), load_considerations(None).considerations, NOBODY)
+
+
+@pytest.fixture
+def store(tmp_path):
+    return SteeringStore(tmp_path / "states", "session-1", environ={})
+
+
+async def test_a_session_that_is_done_stops_and_people_are_told_what_could_not_be_checked(store):
+    answer = answer_stop(store, await examined(*DONE), prompt_id="p")
+    assert answer.allows
+    assert "checks could not be made" in answer.message
+    assert store.load().state.consecutive_blocks == 0
+
+
+async def test_one_that_is_not_is_held_with_each_reason_and_a_summary(store):
+    answer = answer_stop(store, await examined(*UNTESTED, todos(a="pending")), prompt_id="p")
+    assert not answer.allows
+    assert "Were the tests run after the last change to code, and did they pass? No: " in answer.message
+    assert "1 of 1 todo items are open" in answer.message
+    assert "1 modified file, but the workflow was not followed" in answer.message
+    assert len(answer.message) <= 5000
+    assert store.load().state.consecutive_blocks == 1
+
+
+async def test_what_the_agent_claimed_is_held_against_it(store):
+    claim = "Everything is done and all tests pass."
+    answer = answer_stop(store, await examined(*UNTESTED, final=claim), prompt_id="p")
+    assert claim in answer.message
+
+
+async def test_the_agent_is_told_neither_the_limit_nor_the_off_switch(store):  # lesson 40
+    answer = answer_stop(store, await examined(*UNTESTED), prompt_id="p")
+    for word in ("disable", "SQ_PS", "times", "limit", "in a row", "attempt", "5", "3"):
+        assert word not in answer.message, word
+
+
+async def test_the_same_failures_three_times_running_let_the_session_go_with_the_reason(store):
+    examination = await examined(*UNTESTED)
+    answers = [answer_stop(store, examination, prompt_id="p") for _ in range(3)]
+    assert [answer.allows for answer in answers] == [False, False, True]
+    assert "the same points were open 3 times running" in answers[-1].message
+    assert "local_testing" in answers[-1].message
+
+
+async def test_five_blocks_in_a_row_let_it_go_whatever_alternates(store):  # lesson 40
+    untested, open_todo = await examined(*UNTESTED), await examined(*DONE, todos(a="pending"))
+    looks = [untested, open_todo] * 3
+    answers = [answer_stop(store, look, prompt_id=f"p{number}") for number, look in enumerate(looks)]
+    assert [answer.allows for answer in answers] == [False] * 5 + [True]
+    assert "held 5 times in a row" in answers[-1].let_go
+
+
+async def test_after_it_was_let_go_the_next_stop_is_held_again(store):  # lesson 35
+    examination = await examined(*UNTESTED)
+    for _ in range(3):
+        answer_stop(store, examination, prompt_id="p")
+    assert not answer_stop(store, examination, prompt_id="next").allows
+
+
+async def test_a_session_that_was_approved_once_is_checked_again(store):  # lesson 35
+    assert answer_stop(store, await examined(*DONE), prompt_id="p").allows
+    assert not answer_stop(store, await examined(*DONE, write("/project/shop/b.py")), prompt_id="q").allows
+
+
+async def test_a_state_that_cannot_be_stored_holds_nobody(tmp_path):
+    (tmp_path / "states").write_text("a file where the folder should be")
+    store = SteeringStore(tmp_path / "states", "session-1", environ={"SQ_PS_MAX_RETRIES": "0"})
+    answer = answer_stop(store, await examined(*UNTESTED), prompt_id="p")
+    assert answer.allows
+    assert "could not be stored" in answer.let_go
+
+
+async def test_what_was_open_is_kept_with_its_reason_for_the_next_look(store):
+    answer_stop(store, await examined(*UNTESTED), prompt_id="p")
+    state = store.load().state
+    assert state.failure_sets == (("dev_workflow_complete", "local_testing"),)
+    assert "no test ran" in state.unmet["local_testing"]
+    assert state.check_results.files_modified == ("/project/shop/price.py",)
+    assert not state.check_results.workflow_compliant
+
+
+# --- sessions that are not judged -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("final", "waits"),
+    [
+        ("Which database should I use?", True),
+        ("I have two ways:\n\n- a\n- b\n\nWhich one do you want?", True),
+        ("All done, and the tests pass. Would you like me to add anything else?", False),
+        ("The discount is implemented. Shall I also open a pull request?", False),
+        ("The discount is there.", False),
+    ],
+)
+def test_a_question_waits_for_the_user_and_an_offer_behind_a_claim_does_not(final, waits):
+    assert bool(waiting_for(evidence(*UNTESTED, final=final))) is waits
+
+
+def test_a_plan_and_running_background_work_are_not_judged():
+    planning = ("EnterPlanMode", {}, "Entered plan mode.")
+    assert "plan" in waiting_for(evidence(planning, final="Here is the plan."))
+    server = (
+        "Bash",
+        {"command": "npm start", "run_in_background": True},
+        "Command running in background with ID: b1",
+    )
+    running = session(server, final="The server is started and done.")
+    assert "npm start" in waiting_for(Evidence(transcript=running))
+    ended = replace(running, ended=(BackgroundEnded(id="b1", status="completed", exit_code=0),))
+    assert waiting_for(Evidence(transcript=ended)) == ""
+
+
+async def test_truncations_are_logged(store):
+    long = "shop/" + "x" * 300 + ".py"
+    considerations = load_considerations(None).considerations
+    await examine(
+        evidence(write(f"/project/{long}")), considerations, NOBODY, cut=store.diagnostics.truncation
+    )
+    entries = [json.loads(line) for line in store.diagnostics.file.read_text().splitlines()]
+    assert any(entry["operation"] == "truncation" and entry["original_length"] > 200 for entry in entries)
