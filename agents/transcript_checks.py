@@ -2,15 +2,16 @@
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from enum import StrEnum
 
 from agents.transcript_shell import Simple, simple_commands
 
 _NOT_STARTED = (126, 127)  # the shell's own exit codes: nothing was tested
 _RUNNERS = frozenset({
-    "pytest", "py.test", "unittest", "nose2", "nosetests", "trial", "stestr", "tox", "nox", "behave", "jest",
-    "vitest", "mocha", "ava", "karma", "rspec", "phpunit", "pest", "bats", "ctest", "ginkgo", "gotestsum",
-    "runtests", "busted", "prove", "cypress", "cargo-nextest",
+    "pytest", "py.test", "unittest", "nose2", "nosetests", "trial", "stestr", "tox", "nox", "behave",
+    "jest", "vitest", "mocha", "ava", "karma", "rspec", "phpunit", "pest", "bats", "ctest", "ginkgo",
+    "gotestsum", "runtests", "busted", "prove", "cypress", "cargo-nextest",
 })  # fmt: skip
 _BY_SUBCOMMAND = {
     "cargo": ("test", "t", "nextest"), "go": ("test",), "dotnet": ("test",), "swift": ("test",),
@@ -24,11 +25,15 @@ _BY_SUBCOMMAND = {
 _NODE_MANAGERS = frozenset({"npm", "pnpm", "yarn", "bun"})
 _BY_TARGET = frozenset({
     "make", "gmake", "just", "task", "rake", "invoke", "inv", "ninja", "gradle", "gradlew", "zig", "doit",
+    "turbo", "nx", "dune", "moon", "pants", "please", "meltano", "mage", "ant", "waf",
 })  # fmt: skip
+_RUN_INSIDE = frozenset(
+    {"docker", "docker-compose", "podman", "kubectl", "vagrant", "ssh", "nix", "devbox", "ddev", "sail"}
+)
 _INTERPRETERS = re.compile(r"(?:python|pypy)[\d.]*|node|ruby|php|perl|bash|sh|zsh")
 _ONLY_ASKS = frozenset({
-    "--version", "--help", "-h", "--collect-only", "--co", "--no-run", "--list", "--listTests", "--fixtures",
-    "--dry-run",
+    "--version", "--help", "-h", "--collect-only", "--co", "--no-run", "--list", "--listTests",
+    "--fixtures", "--dry-run",
 })  # fmt: skip
 _ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 _COUNTS = re.compile(  # pytest, and lines of the same shape: "1 failed, 2 passed in 0.1s"
@@ -100,6 +105,9 @@ def is_test_run(simple: Simple) -> bool:
     if _ONLY_ASKS.intersection(simple.words):
         return False
     name, plain = simple.name, simple.plain
+    if name in _RUN_INSIDE:  # another machine, or a container: the command stands behind its name
+        inner = (replace(simple, words=simple.words[at:]) for at in range(1, len(simple.words)))
+        return any(is_test_run(one) for one in inner if one.name not in _RUN_INSIDE)
     if name == "node" and "--test" in simple.words:
         return True
     if _INTERPRETERS.fullmatch(name) and plain:
@@ -108,7 +116,7 @@ def is_test_run(simple: Simple) -> bool:
     if name in _NODE_MANAGERS:
         return _npm_script(simple)
     if name in _BY_TARGET:
-        return any(_names_tests(target, "check") for target in plain)
+        return any(_names_tests(target, "check", "runtest") for target in plain)
     if name in _BY_SUBCOMMAND:
         return _subcommand(name, plain)
     return name in _RUNNERS or any("/" in path and _is_test_file(path) for path in simple.words[:1])

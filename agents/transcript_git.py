@@ -28,6 +28,7 @@ _BRANCH = re.compile(
 _CHECK_FAILED = frozenset({"fail", "failure", "cancel", "cancelled", "timed_out", "startup_failure"})
 _CHECK_PENDING = frozenset({"pending", "queued", "in_progress", "waiting"})
 _CHECK_PASSED = frozenset({"pass", "success"})
+_NOT_STARTED = (126, 127)  # the shell's own exit codes
 _PENDING_EXIT = 8  # of `gh pr checks`
 
 
@@ -131,8 +132,10 @@ def _outcome(kind: Sequence[str], output: str, exit_code: int | None) -> tuple[O
     if kind[0] == "pr" and kind[1] != "checks":
         return Outcome.UNKNOWN, False
     rows = [row.split("\t") for row in output.splitlines() if "\t" in row]
-    if kind[:2] == ("run", "list"):
+    if tuple(kind[:2]) == ("run", "list"):
         rows = rows[:1]  # the newest
+    if tuple(kind[:2]) == ("run", "watch") and exit_code and exit_code not in _NOT_STARTED:
+        return Outcome.FAILED, False
     cells = {cell.strip().lower() for row in rows for cell in row}
     if cells & _CHECK_FAILED:
         return Outcome.FAILED, False

@@ -18,7 +18,9 @@ _NO_PROGRAM = frozenset({".gitignore", ".gitattributes", ".dockerignore", ".edit
 _SOURCES = frozenset({  # what a redirection writes is the project's code only where its name says so
     ".py", ".pyi", ".js", ".jsx", ".mjs", ".cjs", ".ts", ".tsx", ".go", ".rs", ".java", ".kt", ".scala",
     ".c", ".h", ".cc", ".cpp", ".hpp", ".cs", ".rb", ".php", ".swift", ".ex", ".exs", ".sh", ".sql", ".vue",
-    ".svelte", ".toml",
+    ".svelte", ".toml", ".css", ".scss", ".less", ".html", ".jl", ".ml", ".mli", ".lua", ".dart", ".pl",
+    ".pm", ".r", ".clj", ".cljs", ".hs", ".erl", ".elm", ".zig", ".nim", ".m", ".mm", ".astro", ".ipynb",
+    ".gradle", ".tf", ".proto", ".graphql", ".fs", ".vb", ".groovy", ".cr",
 })  # fmt: skip
 TODO_TOOLS = frozenset({"TodoWrite", "TaskCreate", "TaskUpdate"})
 

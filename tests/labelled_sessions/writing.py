@@ -1,22 +1,24 @@
-"""Writes `written/`: sessions in Claude Code's format, from their short form, with their labels.
+"""Writes `written/` and `unseen/`: sessions in Claude Code's format, from their short form, with labels.
 
 `python tests/labelled_sessions/writing.py` gives the same bytes each time. The short form is in
-`written_sessions/`: the words in `vocabulary.py`, the format in `lines.py`, the sessions in the others.
+`written_sessions/`: the words in `vocabulary.py`, the format in `lines.py`, the sessions in the others. Those
+of `unseen.py` are kept apart, to see whether what was made with the others holds for new ones.
 """
 
 import shutil
 from pathlib import Path
 
 import yaml
-from written_sessions import compiled, goals, hosting, python, stops, typescript, without_code
+from written_sessions import compiled, goals, hosting, python, stops, typescript, unseen, without_code
 
 FOLDER = Path(__file__).parent / "written"
+UNSEEN = Path(__file__).parent / "unseen"
 _MODULES = (python, typescript, compiled, goals, stops, hosting, without_code)
 
 
-def all_sessions():
-    """The sessions in short form, by name."""
-    told = [session for module in _MODULES for session in module.SESSIONS]
+def all_sessions(modules=_MODULES):
+    """The sessions of `modules` in short form, by name."""
+    told = [session for module in modules for session in module.SESSIONS]
     sessions = {session.name: session for session in told}
     if len(sessions) < len(told):
         raise ValueError("two sessions have the same name")
@@ -37,15 +39,21 @@ def written(sessions):
     return files
 
 
-def main():
-    """Writes the folder anew."""
-    files = written(all_sessions())
-    if FOLDER.exists():
-        shutil.rmtree(FOLDER)
+def write_folder(folder, modules):
+    """Writes `folder` anew with the sessions of `modules`."""
+    files = written(all_sessions(modules))
+    if folder.exists():
+        shutil.rmtree(folder)
     for path, text in files.items():
-        place = FOLDER / path
+        place = folder / path
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_text(text, encoding="utf-8", newline="\n")
+
+
+def main():
+    """Writes both folders anew."""
+    write_folder(FOLDER, _MODULES)
+    write_folder(UNSEEN, (unseen,))
 
 
 if __name__ == "__main__":

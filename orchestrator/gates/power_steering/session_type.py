@@ -40,6 +40,7 @@ _OPERATIONS = {
     "npm": ("publish",), "twine": ("upload",), "aws": (), "gcloud": (), "az": (), "ansible-playbook": (),
     "rm": (), "mv": (), "ssh": (), "scp": (), "rsync": (), "crontab": (), "kill": (), "pkill": (),
 }  # fmt: skip
+_CODE_BY_GIT = frozenset({"revert", "cherry-pick", "apply", "am"})
 _WANTS_TO_KNOW = re.compile(
     r"\b(?:investigat|analy[sz]|explain|find out|figure out|why|how does|look into|research|understand|compar"
     r"|audit|diagnos|report)",
@@ -51,25 +52,36 @@ def session_type_of(evidence: Evidence) -> SessionType:
     """The type of a session: code was changed, or only upkeep, something was operated, looked at, or told."""
     facts, start = evidence.facts, evidence.goal_turn
     edits = [edit for edit in facts.edits if edit.turn >= start]
-    if any(edit.is_code and not _is_upkeep(edit) for edit in edits):
+    lines = [command.line for command in facts.commands if command.turn >= start]
+    if any(_changes_code(line) for line in lines) or any(
+        edit.is_code and not _is_upkeep(edit) for edit in edits
+    ):
         return SessionType.DEVELOPMENT
     if edits:
         documents_only = all(edit.is_document or not edit.is_code for edit in edits)
         if documents_only and _wants_to_know(evidence):
             return SessionType.INVESTIGATION
         return SessionType.MAINTENANCE
-    if any(_operates(command.line) for command in facts.commands if command.turn >= start):
+    if any(_operates(line) for line in lines):
         return SessionType.OPERATIONS
     if not any(call.turn >= start for call in facts.calls):
         return SessionType.INFORMATIONAL
     looks = sum(call.turn >= start and call.tool in _LOOKING_TOOLS for call in facts.calls)
-    looks += sum(command.turn >= start and _looks(command.line) for command in facts.commands)
+    looks += sum(_looks(line) for line in lines)
     return SessionType.INVESTIGATION if looks > _FEW_LOOKS else SessionType.SIMPLE
 
 
 def _is_upkeep(edit: Edit) -> bool:
     pure = PurePosixPath(edit.path)
     return bool(_UPKEEP_NAMES.match(pure.name)) or not _UPKEEP_FOLDERS.isdisjoint(pure.parts)
+
+
+def _changes_code(line: str) -> bool:
+    """Whether git itself changes the code: a commit taken back, or taken over."""
+    return any(
+        simple.name == "git" and not _CODE_BY_GIT.isdisjoint(simple.plain[:1])
+        for simple in simple_commands(line)
+    )
 
 
 def _operates(line: str) -> bool:

@@ -31,9 +31,10 @@ def is_bad(labelled):
 
 def test_the_set_has_sixty_sessions_half_recorded_good_and_bad_in_equal_parts(ours):
     recorded = [one for one in ours if one.name.startswith("recorded/")]
+    written = [one for one in ours if one.name.startswith("written/")]
     bad = [one for one in ours if is_bad(one)]
     assert len(ours) >= 60
-    assert abs(2 * len(recorded) - len(ours)) <= 0.1 * len(ours)
+    assert len(recorded) == len(written)
     assert abs(2 * len(bad) - len(ours)) <= 0.1 * len(ours)
     assert {one.label.session_type for one in ours} == set(SessionType)
     assert len([one for one in ours if one.pair_name]) >= 16

@@ -56,6 +56,27 @@ def test_tests_have_to_run_after_the_last_change_to_code_and_pass(steps, met):
     assert verdict("local_testing", *steps) is met
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "docker compose run --rm app pytest -q",
+        "turbo run test",
+        "dune runtest",
+        "kubectl exec web -- npm test",
+    ],
+)
+def test_tests_in_containers_and_by_less_common_runners_are_test_runs(line):
+    assert verdict("local_testing", CODE, ran(line)) is True
+
+
+@pytest.mark.parametrize("line", ["mix precommit", "bin/everything", "earthly +all", "make"])
+def test_a_program_that_nobody_knows_may_have_run_the_tests(line):
+    assert verdict("local_testing", CODE, ran(line, "41 tests, 0 failures")) is None
+    assert verdict("local_testing", CODE, ran(f"{line} > log.txt 2>&1")) is None
+    assert verdict("local_testing", CODE, ran(line, "the licence is valid")) is False
+    assert verdict("local_testing", CODE, ran("git status"), ran("python3 -m shop 3")) is False
+
+
 def test_failing_tests_are_not_forgotten_because_others_pass():  # lesson 42
     regressed = ran(
         "pytest -q", "!Exit code 1\nFAILED tests/test_old.py::test_fix\n1 failed, 9 passed in 0.1s"
@@ -123,6 +144,7 @@ def test_what_can_be_run_has_to_be_run():
         ("/project/a.rs", 'fn total() -> i32 { unimplemented!("soon") }\n'),
         ("/project/A.java", 'int total() {\n  throw new UnsupportedOperationException("Not implemented yet");\n}\n'),
         ("/project/A.kt", 'fun total(): Int {\n    TODO("write")\n}\n'),
+        ("/project/a.scala", "def total: Int = ???\n"),
         ("/project/a.css", "/* TODO: colours */\n"),
         ("/project/a.html", "<!-- TODO: form -->\n"),
     ],

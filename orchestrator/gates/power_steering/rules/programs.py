@@ -10,8 +10,19 @@ _CHECKERS = frozenset({
     "ruff", "flake8", "pylint", "mypy", "pyright", "pyre", "black", "isort", "bandit", "eslint", "tsc",
     "prettier", "biome", "stylelint", "golangci-lint", "staticcheck", "shellcheck", "shfmt", "rubocop",
     "phpstan", "clang-tidy", "ktlint", "swiftlint", "pre-commit", "tox", "nox", "yamllint", "hadolint",
-    "actionlint", "lint-imports", "svelte-check", "vue-tsc", "checkov", "tflint", "compileall", "py_compile",
+    "actionlint", "lint-imports", "svelte-check", "vue-tsc", "checkov", "tflint", "compileall",
+    "py_compile",
 })  # fmt: skip
+_NO_TESTS = frozenset({
+    "git", "gh", "ls", "cat", "grep", "rg", "ag", "find", "fd", "head", "tail", "sed", "awk", "echo",
+    "printf", "cd", "pwd", "wc", "diff", "cmp", "sort", "uniq", "cut", "tr", "mkdir", "cp", "mv", "rm",
+    "touch", "ln", "which", "env", "export", "source", "sleep", "true", "false", "tree", "stat", "file",
+    "jq", "yq", "tee", "chmod", "date", "ps", "kill", "pkill", "du", "df", "less", "more", "pip", "pip3",
+    "set", "test", "[", "unset", "type", "command", "id", "whoami", "hostname", "basename", "dirname",
+    "realpath", "readlink", "md5sum", "sha256sum", "tar", "unzip", "magick", "convert", "open", "code",
+    "history", "wait", "read", "exit", "bd",
+})  # fmt: skip
+_NO_TEST_TARGETS = ("start", "dev", "install", "add", "clean", "docs")
 _CHECKING_VERBS = {
     "cargo": ("check", "clippy", "build", "fmt"), "go": ("vet", "build"), "dotnet": ("build", "format"),
     "mvn": ("compile", "package", "verify", "install"), "mvnw": ("compile", "package", "verify", "install"),
@@ -33,6 +44,18 @@ _STARTERS = {
     "uvicorn": (), "gunicorn": (), "curl": (), "http": (), "wget": (), "playwright": (),
     "streamlit": ("run",), "mix": ("run",), "swift": ("run",),
 }  # fmt: skip
+
+
+def is_no_test(simple: Simple) -> bool:
+    """Whether the command is known not to run tests: a program that nobody knows may do anything."""
+    name, plain = simple.name, simple.plain
+    if not name or name in _NO_TESTS or _INTERPRETERS.fullmatch(name):
+        return True
+    if name in _STARTERS and not set(_STARTERS[name]).isdisjoint(plain):
+        return name != "docker"
+    if name in _BY_TARGET:
+        return not {*plain}.isdisjoint(_NO_TEST_TARGETS) or any(_TARGET.fullmatch(word) for word in plain)
+    return is_check(simple)
 
 
 def is_check(simple: Simple) -> bool:

@@ -23,6 +23,7 @@ _RAISES = re.compile(
     rf"|(?:panic|fatalError|error|raise)\(?\s*[\"']{_SAYS_SO})"
 )
 _RUST_MACRO = re.compile(r"\b(?:todo|unimplemented)!\s*[(\[{]")
+_SCALA_HOLE = re.compile(r"(?:=|=>)\s*\?\?\?\s*$")
 _DEF = re.compile(r"(\s*)(?:async\s+)?def\s+(\w+)\s*\(")
 _CLASS = re.compile(r"(\s*)class\s+(\w+)(?:\(([^)]*)\))?")
 _ABSTRACT = re.compile(r"\b(?:ABC|ABCMeta|Protocol)\b")
@@ -43,6 +44,8 @@ def unfinished(path: str, lines: Sequence[str]) -> Iterator[str]:
     suffix = PurePosixPath(path).suffix
     for number, line in enumerate(lines):
         if suffix == ".rs" and _RUST_MACRO.search(without_strings(line).split("//")[0]):
+            yield line
+        if suffix == ".scala" and _SCALA_HOLE.search(without_strings(line).split("//")[0]):
             yield line
         if _RAISES.match(line) and not _is_meant(lines, number):
             yield line

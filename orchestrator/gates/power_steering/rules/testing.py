@@ -10,7 +10,7 @@ from agents.transcript_shell import simple_commands
 from orchestrator.gates.power_steering.evidence import Evidence, is_test_file
 from orchestrator.gates.power_steering.rules.found import Found, met, not_applicable, unmet
 from orchestrator.gates.power_steering.rules.phrases import APOSTROPHE, phrases
-from orchestrator.gates.power_steering.rules.programs import is_check, runs_program
+from orchestrator.gates.power_steering.rules.programs import is_check, is_no_test, runs_program
 
 _USER_FORBIDS_TESTS = phrases(
     rf"(?:do not|don{APOSTROPHE}t|no need to|without|skip(?:ping)?|never)(?: \w+){{0,2}}? (?:run(?:ning)? )?"
@@ -22,6 +22,9 @@ _ASKS_FOR_CHECKS = phrases(
     r"(?:before|after) (?:each|every|a|any|the|you) (?:commit|change|push|finish\w*)\b"
     r"[^.\n]{0,60}\b(?:run|tests?|checks?|make)",
     r"(?:make sure|ensure)\b[^.\n]{0,40}\btests?\b[^.\n]{0,20}\bpass",
+)
+_SPEAKS_OF_TESTS = phrases(
+    "tests?", "pass(?:ed|es)?", "fail(?:ed|ures?)?", "ok", "specs?", "examples?", "assertions?"
 )
 _COUNTED_FAILURES = re.compile(r"\b[1-9]\d* (?:failed|failing|failures?)\b")
 _NOT_STARTED = (126, 127)  # the shell's own exit codes
@@ -46,6 +49,8 @@ def local_testing(evidence: Evidence) -> Found | None:
         case Outcome.FAILED:
             return unmet(f"the newest test run after the last change to {last.path} failed", _result_of(runs))
         case Outcome.UNKNOWN:
+            return None
+        case None if _something_unknown_ran(evidence, last):
             return None
         case None:
             how = "no test ran since" if facts.test_runs else "no test ran at all"
@@ -74,7 +79,7 @@ def interactive_testing(evidence: Evidence) -> Found | None:
         return not_applicable("no code was changed")
     if not _after(evidence, last):
         return unmet(f"nothing ran after the last change to {last.path}")
-    own = {part.split(".")[0] for path in evidence.written_code for part in PurePosixPath(path).parts}
+    own = _own_names(evidence)
     for command in _after(evidence, last):
         if any(runs_program(simple, own) for simple in simple_commands(command.line)):
             return met("the program was run after the last change", command.line)
@@ -82,6 +87,23 @@ def interactive_testing(evidence: Evidence) -> Found | None:
         if any(_ENTRY_POINT.search(line) for line in lines) and not is_test_file(last.path):
             return unmet(f"{path} can be run, and was not run after the last change")
     return None
+
+
+def _something_unknown_ran(evidence: Evidence, last: Edit) -> bool:
+    """Whether a program that nobody knows ran after the last change and may have run tests, as it sounds."""
+    own = _own_names(evidence)
+    return any(
+        (simple.writes or _SPEAKS_OF_TESTS.search(command.output))
+        and not (is_no_test(simple) or is_test_run(simple) or simple.name.split(".")[0] in own)
+        for command in _after(evidence, last)
+        for simple in simple_commands(command.line)
+    )
+
+
+def _own_names(evidence: Evidence) -> set[str]:
+    """The names of folders and files that were changed: `python -m NAME` comes as NAME alone."""
+    paths = (PurePosixPath(edit.path) for edit in evidence.facts.edits)
+    return {part.split(".")[0] for path in paths for part in path.parts}
 
 
 def _after(evidence: Evidence, last: Edit) -> list[Command]:
