@@ -17,6 +17,7 @@ from state.records import Role
 
 _AUTH_STATUS_DEADLINE_S = 20
 
+OURS = "SQ_AGENT"  # set in every Claude Code that sq starts: the stop gate leaves those alone
 # Every session: no telemetry, no updates, no background turns, and no tries of the CLI's own: sq retries.
 QUIET = {
     "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
@@ -26,6 +27,7 @@ QUIET = {
     "CLAUDE_CODE_MAX_RETRIES": "0",
     "CLAUDE_CODE_DISABLE_NONSTREAMING_FALLBACK": "1",
     "PYTHONDONTWRITEBYTECODE": "1",
+    OURS: "1",
 }
 
 

@@ -5,13 +5,16 @@ for one that was given and is not used: a prompt with a hole, or a fact that nev
 """
 
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from state.errors import SqError
 
 if TYPE_CHECKING:
     from jinja2 import Environment
+
+
+_FOLDER = Path(__file__).parent
 
 
 class PromptError(SqError):
@@ -32,8 +35,20 @@ def _environment() -> "Environment":
     )
 
 
+def plain(name: str) -> str:
+    """A prompt without variables, `NAME.md`; for a hook, which has no time for a template engine.
+
+    Raises:
+        PromptError: there is no such prompt.
+    """
+    try:
+        return (_FOLDER / f"{name}.md").read_text("utf-8").strip()
+    except OSError as error:
+        raise PromptError(f"there is no prompt named {name}") from error
+
+
 def _source(name: str) -> str | None:
-    file = files("prompts") / f"{name}.md.j2"
+    file = _FOLDER / f"{name}.md.j2"
     return file.read_text("utf-8") if file.is_file() else None
 
 
@@ -74,6 +89,4 @@ def render(name: str, **variables: object) -> str:
 def names() -> list[str]:
     """All prompts there are."""
     suffix = ".md.j2"
-    return sorted(
-        file.name.removesuffix(suffix) for file in files("prompts").iterdir() if file.name.endswith(suffix)
-    )
+    return sorted(file.name.removesuffix(suffix) for file in _FOLDER.glob(f"*{suffix}"))

@@ -147,6 +147,10 @@ class SteeringStore:
         """Count one more blocked stop, in the row and since this prompt of the user."""
         return self._change(lambda state: state.blocked(prompt_id))
 
+    def count_held(self, prompt_id: str) -> Saved:
+        """Count one more stop that a step other than power steering held since this prompt of the user."""
+        return self._change(lambda state: state.held(prompt_id))
+
     def clear_blocks(self) -> Saved:
         """End the row of blocks and of failures, since the stop was allowed; the prompt's own count stays."""
         return self._change(lambda state: replace(state, consecutive_blocks=0, failure_sets=()))

@@ -96,16 +96,14 @@ class SteeringState:
 
     def blocked(self, prompt_id: str) -> Self:
         """The state with one more block, counted in the row and for the prompt."""
+        return replace(self.held(prompt_id), consecutive_blocks=min(self.consecutive_blocks + 1, MAX_COUNT))
+
+    def held(self, prompt_id: str) -> Self:
+        """The state with one more stop held since this prompt of the user."""
         name = safe_name(prompt_id)
         others = [(key, count) for key, count in self.blocks_by_prompt.items() if key != name]
-        return replace(
-            self,
-            consecutive_blocks=min(self.consecutive_blocks + 1, MAX_COUNT),
-            blocks_by_prompt={
-                **dict(others[1 - PROMPTS_KEPT :]),
-                name: min(self.blocks_for(prompt_id) + 1, MAX_COUNT),
-            },
-        )
+        count = min(self.blocks_for(prompt_id) + 1, MAX_COUNT)
+        return replace(self, blocks_by_prompt={**dict(others[1 - PROMPTS_KEPT :]), name: count})
 
     def checked(
         self, results: CheckResults, failures: Iterable[str], unmet: Mapping[str, str], at: datetime

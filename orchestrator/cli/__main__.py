@@ -1,6 +1,19 @@
-"""`python -m orchestrator.cli`: what `bin/sq` runs."""
+"""Where `sq` begins. A hook is answered without the command line's libraries: it has no time for them."""
 
-from orchestrator.cli.main import main
+import sys
+
+
+def main() -> None:
+    """Answer `sq hook stop`; every other command goes through the command group."""
+    if sys.argv[1:3] == ["hook", "stop"] and not {"-h", "--help"}.intersection(sys.argv):
+        from orchestrator.gates.stop_gate import entry
+
+        entry.main()
+    else:
+        from orchestrator.cli import main as commands
+
+        commands.main()
+
 
 if __name__ == "__main__":
     main()

@@ -1,7 +1,7 @@
 """What `sq doctor` looks at in settings: sq's own, and the hooks in those of Claude Code."""
 
-import json
-from collections.abc import Iterator, Mapping
+import sys
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +10,9 @@ from orchestrator.gates.power_steering.considerations import load_considerations
 from orchestrator.views.checks import Check, fail, ok, warn
 from state.config import load_config
 from state.errors import UsageError
+from state.hook_command import this_sq
+from state.hook_files import settings_files, settings_in
+from state.hook_status import Standing, standings, warnings_of
 
 _PROBLEM = "\n  - "  # before each problem, where a configuration has several
 _STOP = "Stop"
@@ -19,7 +22,8 @@ def checks_of_settings(environ: Mapping[str, str], repository: Path | None) -> I
     """The configuration and the considerations, a check for each problem; and the hooks of Claude Code."""
     yield from _configuration(environ, repository)
     yield from _considerations(repository)
-    yield _hooks(_settings_files(environ, repository))
+    gates = standings(environ, repository, this_sq(sys.argv[0], sys.executable))
+    yield _hooks(list(settings_files(environ, repository).values()), gates)
 
 
 def _configuration(environ: Mapping[str, str], repository: Path | None) -> Iterator[Check]:
@@ -46,22 +50,16 @@ def _considerations(repository: Path | None) -> Iterator[Check]:
         yield ok(name, f"{enabled} are asked by power steering: `sq gate considerations`")
 
 
-def _settings_files(environ: Mapping[str, str], repository: Path | None) -> list[Path]:
-    users = Path(environ.get("CLAUDE_CONFIG_DIR") or Path.home() / ".claude")
-    names = ("settings.json", "settings.local.json")
-    return [users / "settings.json", *(repository / ".claude" / name for name in names if repository)]
-
-
-def _hooks(files: list[Path]) -> Check:
+def _hooks(files: Sequence[Path], gates: Sequence[Standing]) -> Check:
     name = "hooks"
     counts: dict[Path, tuple[int, int]] = {}
     unreadable = []
     for file in files:
         try:
-            counts[file] = _counted(json.loads(file.read_text("utf-8")))
-        except FileNotFoundError:
-            continue
-        except (OSError, ValueError) as error:
+            counts[file] = _counted(settings_in(file))
+        except UsageError as error:
+            unreadable.append(str(error))
+        except ValueError as error:
             unreadable.append(f"{file} cannot be read: {error}")
     own = "sq's sessions load no settings of Claude Code and run none of them"
     if unreadable:
@@ -72,7 +70,18 @@ def _hooks(files: list[Path]) -> Check:
         for file, (everything, stop) in counts.items()
         if everything
     ]
-    return ok(name, f"{'; '.join(there)}: {own}" if there else f"none in Claude Code's settings; {own}")
+    found = f"{'; '.join(there)}: {own}" if there else f"none in Claude Code's settings; {own}"
+    return _stop_gate(name, found, gates)
+
+
+def _stop_gate(name: str, found: str, gates: Sequence[Standing]) -> Check:
+    """Where the stop gate is installed, and what disturbs it there; of no interest where it is not."""
+    installed = [f"{gate.scope} ({gate.file})" for gate in gates if gate.installed]
+    if not installed:
+        return ok(name, found)
+    found = f"the stop gate is installed for {', '.join(installed)}; {found}"
+    disturbed = list(warnings_of(gates))
+    return warn(name, found, "; ".join(disturbed)) if disturbed else ok(name, found)
 
 
 def _counted(settings: object) -> tuple[int, int]:

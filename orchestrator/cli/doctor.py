@@ -8,6 +8,7 @@ import anyio
 import click
 
 from orchestrator.cli import options
+from orchestrator.cli.checks_of_hook import checks_of_hook
 from orchestrator.cli.checks_of_machine import checks_of_machine
 from orchestrator.cli.checks_of_repository import checks_of_repository
 from orchestrator.cli.checks_of_settings import checks_of_settings
@@ -39,3 +40,4 @@ def _checks(state: Path) -> Iterator[Check]:
     if git_version():
         yield from anyio.run(checks_of_repository, state)
     yield from checks_of_settings(os.environ, options.repository_here())
+    yield from checks_of_hook(os.environ)

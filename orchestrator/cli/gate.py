@@ -166,10 +166,10 @@ async def _check(
     transcript: Path, rules: bool, project: Path | None
 ) -> "tuple[Examination, str, tuple[str, ...]]":
     from agents.transcript import read_transcript
-    from orchestrator.cli.judge_here import judge_here
     from orchestrator.gates.power_steering.considerations import load_considerations
     from orchestrator.gates.power_steering.evidence import Evidence
     from orchestrator.gates.power_steering.examine import examine, waiting_for
+    from orchestrator.gates.power_steering.judge_here import judge_here
 
     read = read_transcript(transcript)
     where = Path(read.cwd) if read.cwd else None
@@ -196,9 +196,9 @@ def _switched_off(project: Path | None, session: str) -> str:
 
 
 async def _bench(dataset: Path, with_judge: bool, project: Path | None) -> "Measured":
-    from orchestrator.cli.judge_here import judge_here
     from orchestrator.gates.power_steering.bench import measure
     from orchestrator.gates.power_steering.considerations import load_considerations
+    from orchestrator.gates.power_steering.judge_here import judge_here
     from orchestrator.gates.power_steering.labels import load_labelled
     from state.errors import UsageError
 

@@ -1,4 +1,4 @@
-"""One contract for both ways to ask a model, each with the real client: the Anthropic API and Claude Code's CLI."""
+"""One contract for every way to ask a model: the Anthropic API by its client and by the light one, and the CLI."""
 
 import contextlib
 import json
@@ -14,6 +14,7 @@ import pytest
 from agents.ask import Ask
 from agents.ask_api import ApiAsker
 from agents.ask_cli import CliAsker
+from agents.ask_light import ask_now
 from agents.claude_code import find_cli
 from agents.connection import KeyConnection, Lane, RehearsalConnection
 from agents.gateway.scenario import load_scenario
@@ -94,13 +95,29 @@ def containment():
     return detect_containment({})
 
 
-@pytest.fixture(params=["api", "cli"])
+class LightAsker:
+    """The light transport, which blocks, behind the port."""
+
+    def __init__(self, connection):
+        self._connection = connection
+
+    def __repr__(self):
+        return f"<LightAsker {self._connection.api_access(ask().lane)}>"
+
+    async def ask(self, ask):
+        access = self._connection.api_access(ask.lane)
+        return await anyio.to_thread.run_sync(ask_now, ask, access, abandon_on_cancel=True)
+
+
+@pytest.fixture(params=["api", "light", "cli"])
 def asker_of(request, tmp_path, containment, traces):
     """Makes the asker under test for a connection."""
 
     def make(connection):
         if request.param == "api":
             return ApiAsker(connection)
+        if request.param == "light":
+            return LightAsker(connection)
         launcher = write_launcher(tmp_path / "launcher", find_cli(), containment)
         workspace = tmp_path / "workspace"
         workspace.mkdir()
@@ -367,3 +384,16 @@ async def test_the_cli_keeps_no_transcript_of_what_was_asked(tmp_path, containme
         reply = await CliAsker(connection, launcher=launcher, workspace=tmp_path).ask(ask())
     assert reply.end is CallEnd.COMPLETED
     assert not [*(tmp_path / "claude").rglob("*.jsonl")]
+
+
+@pytest.mark.parametrize(
+    ("base_url", "proxy"), [("http://[::1", ""), ("http://localhost.invalid", "socks5://127.0.0.1:9")]
+)
+async def test_an_address_or_a_proxy_that_cannot_be_used_is_an_error_of_the_api(
+    monkeypatch, tmp_path, base_url, proxy
+):
+    monkeypatch.setenv("ALL_PROXY", proxy)
+    connection = KeyConnection(key="a-key", config_dir=tmp_path, base_url=base_url)
+    reply = await ApiAsker(connection).ask(ask())
+    assert reply.end is CallEnd.API_ERROR
+    assert reply.detail

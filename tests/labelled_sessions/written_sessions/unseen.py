@@ -750,7 +750,7 @@ Status: explained. Seen on 2026-03-02.
 ## Cause
 
 Commit 4d0e9b1 raised the geometry library. There is no arm64 wheel of the new version, so pip builds it, and the
-layer keeps the compiler (`build-essential`, 310 MB) and the build tree under `/root/.cache` (590 MB).
+layer keeps the compiler (`build-essential`, 310 MB) and the build tree under `/opt/cache` (590 MB).
 
 ## Evidence
 
@@ -1239,8 +1239,8 @@ SESSIONS = (
                 "4d0e9b1 Raise the geometry library",
             ),
             bash(
-                "docker run --rm --entrypoint sh acme/map:3.8-arm64 -c 'du -sh /root/.cache; dpkg -l | grep -c build-essential'",
-                "590M\t/root/.cache\n1",
+                "docker run --rm --entrypoint sh acme/map:3.8-arm64 -c 'du -sh /opt/cache; dpkg -l | grep -c build-essential'",
+                "590M\t/opt/cache\n1",
             ),
             bash(
                 "docker build -q --platform linux/arm64 --target runtime -f - . <<'EOF'\nFROM python:3.12 AS build\nCOPY requirements.txt .\nRUN pip install --no-cache-dir --prefix /out -r requirements.txt\nFROM python:3.12-slim AS runtime\nCOPY --from=build /out /usr/local\nEOF",

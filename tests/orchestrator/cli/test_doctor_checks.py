@@ -126,6 +126,39 @@ def test_hooks_of_a_shape_that_nobody_knows_are_not_counted(doctor, settings, gr
     assert "1 in " in doctor("hooks")[1][0]["found"]
 
 
+def gate(program):
+    """A Stop hook as `sq hooks install` writes it."""
+    return {"type": "command", "command": f"{program} -I -m orchestrator.cli hook stop", "timeout": 30}
+
+
+def test_where_the_stop_gate_is_installed_is_told(doctor, settings):
+    places = [
+        settings({"hooks": {"Stop": [{"hooks": [gate(sys.executable)]}]}}, which)
+        for which in ("user", "settings")
+    ]
+    found = doctor("hooks")[1][0]["found"]
+    assert found.startswith(
+        f"the stop gate is installed for user ({places[0]}), project ({places[1]}); 1 in "
+    )
+
+
+def test_the_plugin_that_the_stop_gate_replaces_is_a_warning_beside_it_alone(doctor, settings):
+    plugin = {"enabledPlugins": {"double-shot-latte@superpowers-marketplace": True}}
+    settings(plugin, "settings")
+    assert doctor("hooks")[1][0]["level"] == "ok"
+    settings({"hooks": {"Stop": [{"hooks": [gate(sys.executable)]}]}})
+    code, [check] = doctor("hooks")
+    assert (code, check["level"]) == (0, "warn")
+    assert "`claude plugin disable double-shot-latte@superpowers-marketplace`" in check["advice"]
+
+
+def test_a_stop_gate_whose_sq_is_gone_is_a_warning_that_says_how_to_renew_it(doctor, settings, tmp_path):
+    settings({"hooks": {"Stop": [{"hooks": [gate(tmp_path / "gone" / "python")]}]}})
+    code, [check] = doctor("hooks")
+    assert (code, check["level"]) == (0, "warn")
+    assert "`sq hooks install --scope user`" in check["advice"]
+
+
 # --- leftovers ------------------------------------------------------------------------------------------
 
 

@@ -1,0 +1,21 @@
+"""`sq hook`: what Claude Code calls, for `--help`; `__main__` answers a hook before this is read."""
+
+import click
+
+
+@click.group("hook", short_help="Answer a hook of Claude Code (`sq hooks install` sets it up).")
+def command() -> None:
+    """Answer a hook of Claude Code: its JSON on stdin, the answer on stdout."""
+
+
+@command.command("stop", short_help="Say whether a session of Claude Code may stop.")
+@click.option("--power-steering", is_flag=True, help="Check with power steering too: a model, or rules.")
+def stop(power_steering: bool) -> None:
+    """Say whether the session may stop: nothing or a message on stdout allows it, a decision holds it.
+
+    Exit code 0, whatever happens.
+    """
+    from orchestrator.gates.stop_gate import entry
+
+    del power_steering  # read from the command line there
+    entry.main()

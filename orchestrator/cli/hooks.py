@@ -1,0 +1,177 @@
+"""`sq hooks`: the stop gate put into Claude Code's settings, and taken out again."""
+
+import os
+import shlex
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from orchestrator.cli import options
+from state.hook_files import Scope
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any, TypeVar
+
+    from state.hook_status import Standing
+
+    F = TypeVar("F", bound=Callable[..., Any])
+
+_NOT_INSTALLED = "the stop gate is not installed"
+
+
+def _scope_option(help_text: str, default: Scope | None = Scope.USER) -> "Callable[[F], F]":
+    choice = click.Choice([str(scope) for scope in Scope])
+    return click.option("--scope", type=choice, default=default and str(default), help=help_text)
+
+
+@click.group("hooks", short_help="Install the stop gate into Claude Code, and take it out.")
+def command() -> None:
+    """The stop gate for your own sessions of Claude Code: it holds a session that stops too early.
+
+    Scopes: `user` is every session of yours, `local` yours in this repository, `project` everybody's in it.
+    The command written for a project does nothing for who has no sq.
+    """
+
+
+@command.command("install", short_help="Put the gate into Claude Code's settings.")
+@_scope_option("Whose sessions: user (default), project or local.")
+@click.option("--power-steering", is_flag=True, help="Ask the considerations too, up to 60 s a stop.")
+def install(scope: str, power_steering: bool) -> int:
+    """Put the stop gate into Claude Code's settings; everything else in them stays.
+
+    Where it is installed already, this brings it up to date.
+    """
+    from state.hook_files import install as install_into
+    from state.hook_files import memory_folder
+    from state.hook_status import command_for, standings
+
+    where, file = _file(scope)
+    words = command_for(where, _sq(), power_steering=power_steering)
+    changed = install_into(file, words, memory=memory_folder())
+    _say(f"the stop gate {'is now' if changed else 'was already'} installed in {file}: {words}")
+    if where is Scope.PROJECT:
+        _say(
+            f"Claude Code reads it in sessions that are begun in {file.parents[1]}, not in a folder below it"
+        )
+    if where is Scope.LOCAL:
+        _say("the file names this machine's sq: keep it out of git")
+    _warn(standings(os.environ, options.repository_here(), _sq()))
+    return 0
+
+
+@command.command("uninstall", short_help="Take the gate out again.")
+@_scope_option("From whose sessions: user (default), project or local.")
+def uninstall(scope: str) -> int:
+    """Take the stop gate out of Claude Code's settings.
+
+    They are what they were before, to the byte, where nobody has edited them since; else all else stays.
+    """
+    from state.hook_files import Removal, memory_folder
+    from state.hook_files import uninstall as uninstall_from
+    from state.hook_status import standings
+
+    _, file = _file(scope)
+    done = uninstall_from(file, memory=memory_folder())
+    if done is Removal.NOT_THERE:
+        _say(f"{_NOT_INSTALLED} in {file}; nothing was changed")
+    elif not file.exists():
+        _say(f"the stop gate is taken out; {file} was made for it and is removed")
+    elif done is Removal.RESTORED:
+        _say(f"the stop gate is taken out; {file} is what it was before")
+    else:
+        _say(f"the stop gate is taken out of {file}; all else in it stays")
+    for one in standings(os.environ, options.repository_here(), _sq()):
+        if one.installed:
+            _say(f"it is still installed in {one.file}: `sq hooks uninstall --scope {one.scope}`")
+    return 0
+
+
+@command.command("status", short_help="Show where the gate is installed.")
+@_scope_option("Show this scope alone.", default=None)
+@click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout, nothing else there.")
+def status(scope: str | None, as_json: bool) -> int:
+    """Show for each scope whether the stop gate is installed and would run, and what disturbs it.
+
+    Exit code 0, whatever is found.
+    """
+    from state.hook_status import standings, warnings_of
+
+    found = standings(os.environ, options.repository_here(), _sq())
+    shown = [one for one in found if scope in {None, one.scope}]
+    if as_json:
+        import msgspec
+
+        warnings = list(warnings_of(found))
+        click.echo(msgspec.json.encode({"scopes": shown, "warnings": warnings}, enc_hook=str).decode())
+        return 0
+    for one in shown:
+        _say(f"{one.scope:<7}  {_standing_text(one)}")
+    _warn(found)
+    return 0
+
+
+@command.command("plugin", short_help="Print the folder of the gate as a Claude Code plugin.")
+def plugin() -> int:
+    """Print the folder of the stop gate as a plugin, for who does not want it in settings.
+
+    How to use it is written to stderr.
+    """
+    from orchestrator.gates.stop_gate.plugin import FOLDER
+
+    click.echo(FOLDER)
+    click.echo(f"one session: claude --plugin-dir {shlex.quote(str(FOLDER))}", err=True)
+    click.echo('the Agent SDK: plugins=[{"type": "local", "path": FOLDER}]', err=True)
+    return 0
+
+
+def _sq() -> list[str]:
+    from state.hook_command import this_sq
+
+    return this_sq(sys.argv[0], sys.executable)
+
+
+def _file(scope: str) -> tuple[Scope, Path]:
+    """The file of a scope.
+
+    Raises:
+        UsageError: it is one of a repository, and there is none around this folder.
+    """
+    from state.errors import UsageError
+    from state.hook_files import settings_files
+
+    where = Scope(scope)
+    file = settings_files(os.environ, options.repository_here()).get(where)
+    if file is None:
+        raise UsageError(
+            f"--scope {where} is for a repository and this folder is in none; go there, or use user"
+        )
+    return where, file
+
+
+def _standing_text(one: "Standing") -> str:
+    if one.file is None:
+        return "not in a repository"
+    if one.problem:
+        return one.problem
+    if not one.installed:
+        return f"{_NOT_INSTALLED} in {one.file}"
+    told = "up to date" if one.up_to_date else "of another sq or an older form"
+    if not one.runs:
+        told = "its sq is not there"
+    return f"installed in {one.file}, {told}, at most {one.timeout_s} s a stop: {one.command}"
+
+
+def _warn(found: "Sequence[Standing]") -> None:
+    from state.hook_status import warnings_of
+
+    for warning in warnings_of(found):
+        _say(f"warning: {warning}", err=True)
+
+
+def _say(line: str, *, err: bool = False) -> None:
+    from orchestrator.views.lines import visible
+
+    click.echo(visible(line), err=err)

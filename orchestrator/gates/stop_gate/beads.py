@@ -1,0 +1,37 @@
+"""Beads sync: what the issue tracker in `.beads/` holds has to be synced before a session stops."""
+
+import subprocess
+
+from orchestrator.gates.stop_gate.stop import ALLOWED, Priority, StepResult, Stop
+
+PRIORITY = Priority.P2_BEADS
+_DEADLINE_S = 2.0
+_SHOWN = 3
+
+
+def applies(stop: Stop) -> bool:
+    """Whether the project has a tracker, in a git repository."""
+    return (stop.project / ".beads").is_dir()
+
+
+def check(stop: Stop) -> StepResult:
+    """Hold the session while git sees changes in the tracker's folder; ignored files are none."""
+    command = ["git", "-C", str(stop.project), "status", "--porcelain", "--", ".beads"]
+    environ = {**stop.environ, "GIT_OPTIONAL_LOCKS": "0"}
+    try:
+        done = subprocess.run(
+            command,
+            env=environ,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=_DEADLINE_S,
+            check=False,
+        )
+    except (OSError, ValueError, subprocess.TimeoutExpired) as error:
+        return StepResult(note=f"whether the beads are synced could not be seen: {error}")
+    changed = [line[3:] for line in done.stdout.decode("utf-8", "replace").splitlines() if line.strip()]
+    if done.returncode or not changed:
+        return ALLOWED
+    named = ", ".join(changed[:_SHOWN])
+    reason = f"The issue tracker has changes that are not synced ({named}). Run `bd sync`."
+    return StepResult(blocks=True, reason=reason)

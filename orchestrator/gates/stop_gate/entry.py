@@ -1,0 +1,74 @@
+"""The hook's entry, `sq hook stop`: one stop on stdin, its answer on stdout, and exit code 0, always."""
+
+import json
+import os
+import sys
+
+from orchestrator.gates.stop_gate import probe
+
+_MOST_INPUT = 10_000_000  # bytes
+_LONGEST = 1_000  # characters of what is told of a failure
+_OURS = "SQ_AGENT"  # agents.connection: a Claude Code that sq itself started
+
+
+def main() -> None:
+    """Answer one stop: read the input from stdin, write nothing or one JSON object, and end with 0."""
+    given = _read()
+    if os.environ.get(_OURS):
+        return
+    if isinstance(given, str):
+        _note(given)
+        return
+    steering = "--power-steering" in sys.argv
+    try:
+        if not probe.runs_on(given) and (steering or probe.may_apply(given)):
+            _through_the_gate(given, steering)
+    except Exception as error:  # noqa: BLE001  whatever is wrong with us traps nobody, and is told
+        _tell(f"the stop gate failed, so the session may stop: {type(error).__name__}: {error}")
+
+
+def _through_the_gate(given: dict[str, object], steering: bool) -> None:
+    """Answer, and end the process with whatever still hangs in a thread."""
+    from orchestrator.gates.stop_gate import hook
+
+    stop = hook.stop_of(given, os.environ, with_steering=steering)
+    mouth = hook.Mouth()
+    hook.watch(stop, mouth)
+    mouth.say(hook.answer(stop))
+    os._exit(0)
+
+
+def _tell(message: str) -> None:
+    try:
+        os.write(1, json.dumps({"systemMessage": message[:_LONGEST]}).encode() + b"\n")
+    finally:
+        os._exit(0)
+
+
+def _read() -> dict[str, object] | str:
+    """The input; or what is wrong with it."""
+    try:
+        data = sys.stdin.buffer.read(_MOST_INPUT + 1)
+        if len(data) > _MOST_INPUT:
+            return "the hook's input is larger than 10 MB"
+        given = json.loads(data)
+    except (OSError, ValueError, AttributeError, RecursionError) as error:  # AttributeError: stdin is closed
+        return f"the hook's input is no JSON: {error}"
+    return given if isinstance(given, dict) else "the hook's input is no JSON object"
+
+
+def _note(problem: str) -> None:
+    """Tell the diagnostics of a stop that could not be looked at."""
+    from contextlib import suppress
+    from pathlib import Path
+
+    from state.diagnostics import Diagnostics, SteeringSettings, safe_name, steering_folder
+
+    with suppress(Exception):
+        project = Path(probe.project_of({}))
+        folder = steering_folder(project, SteeringSettings.of(os.environ)) / safe_name("")
+        Diagnostics.within(folder, session_id="").log("stop_input", success=False, error=problem)
+
+
+if __name__ == "__main__":
+    main()

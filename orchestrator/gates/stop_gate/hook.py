@@ -1,0 +1,135 @@
+"""The gate itself: the steps in order, the first block wins, and a counter that lets go in time."""
+
+import json
+import os
+import signal
+import threading
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import NoReturn
+
+from orchestrator.gates.stop_gate import probe
+from orchestrator.gates.stop_gate.stop import Priority, StepResult, Stop
+from state.diagnostics import Diagnostics
+from state.steering import SteeringStore
+from state.truncation import MAX_RESPONSE_LENGTH, smart_truncate
+
+MOST_BLOCKS = 7  # since one prompt of the user; Claude Code overrides the ninth in a row
+MECHANICAL_S = 6.0  # what the steps that ask nobody may take together, a slow git included
+JUDGE_S = 8.0  # the judge's step, the transcript included (seed 003)
+STEERING_S = 64.0  # power steering: 60 s for its checks, and its start
+
+_LATER_S = 0.5  # by which the second way to end the process comes after the first
+
+
+def answer(stop: Stop) -> dict[str, str]:
+    """What the hook says: nothing or a message to allow, a reason to block."""
+    store = SteeringStore.of_project(stop.project, stop.session_id, environ=stop.environ)
+    notes: list[str] = []
+    for priority, result in _results(stop, store.diagnostics):
+        if result.note:
+            notes.append(result.note)
+        if result.blocks:
+            return _held(stop, store, priority, result, notes)
+    return _told(notes)
+
+
+class Mouth:
+    """Answers Claude Code once: one JSON object, or nothing."""
+
+    def __init__(self) -> None:
+        self._open = threading.Lock()
+
+    def __repr__(self) -> str:
+        return f"<Mouth {'closed' if self._open.locked() else 'open'}>"
+
+    def say(self, words: Mapping[str, str]) -> None:
+        """Say it, unless something was said before."""
+        if self._open.acquire(blocking=False) and words:
+            os.write(1, json.dumps(words).encode() + b"\n")
+
+
+def watch(stop: Stop, mouth: Mouth) -> None:
+    """End this process at its deadline, whatever hangs: the stop is allowed, and people are told."""
+    deadline_s = (
+        MECHANICAL_S + (JUDGE_S if stop.is_system3 else 0) + (STEERING_S if stop.with_steering else 0)
+    )
+
+    def give_up(*_: object) -> NoReturn:
+        mouth.say(
+            {"systemMessage": f"the stop gate had no answer within {deadline_s:g} s, so the session may stop"}
+        )
+        os._exit(0)
+
+    timer = threading.Timer(deadline_s, give_up)  # for a call of the system that is not interrupted
+    timer.daemon = True
+    timer.start()
+    signal.signal(signal.SIGALRM, give_up)  # for a pattern that goes on matching: no thread runs meanwhile
+    signal.setitimer(signal.ITIMER_REAL, deadline_s + _LATER_S)
+
+
+def stop_of(given: Mapping[str, object], environ: Mapping[str, str], *, with_steering: bool) -> Stop:
+    """The stop that the hook's input tells of; what is missing or of another type is left empty."""
+
+    def text(name: str) -> str:
+        value = given.get(name)
+        return value if isinstance(value, str) else ""
+
+    transcript = text("transcript_path")
+    return Stop(
+        session_id=environ.get("CLAUDE_SESSION_ID") or text("session_id"),
+        claude_session=text("session_id"),
+        project=Path(probe.project_of(given, environ)),
+        transcript_path=Path(transcript) if transcript else None,
+        prompt_id=text("prompt_id"),
+        permission_mode=text("permission_mode"),
+        stop_hook_active=given.get("stop_hook_active") is True,
+        last_assistant_message=text("last_assistant_message"),
+        with_steering=with_steering,
+        environ=environ,
+    )
+
+
+def _results(stop: Stop, diagnostics: Diagnostics) -> Iterator[tuple[Priority, StepResult]]:
+    from orchestrator.gates.stop_gate.steps import STEPS
+
+    for step in STEPS:
+        priority: Priority = step.PRIORITY
+        try:
+            if not step.applies(stop):
+                continue
+            result: StepResult = step.check(stop)
+        except Exception as error:  # noqa: BLE001  whatever is wrong with us traps nobody, and is told
+            diagnostics.log("stop_step", success=False, step=priority.name, error=repr(error))
+            result = StepResult(note=f"{priority.name} could not be checked: {type(error).__name__}: {error}")
+        diagnostics.log("stop_step", step=priority.name, blocks=result.blocks, note=result.note)
+        yield priority, result
+
+
+def _held(
+    stop: Stop, store: SteeringStore, priority: Priority, result: StepResult, notes: list[str]
+) -> dict[str, str]:
+    """Hold the session, if it was not held too often since the user spoke, and that can be counted."""
+    prompt = stop.prompt_id or f"turn-{max((goal.turn for goal in stop.facts.goals), default=0)}"
+    let_go = ""
+    loaded = store.load()
+    if loaded.state.blocks_for(prompt) >= MOST_BLOCKS + result.is_counted:
+        let_go = f"it was held {MOST_BLOCKS} times"
+    elif not result.is_counted and not store.count_held(prompt).stored and stop.stop_hook_active:
+        let_go = "how often it was held cannot be counted"
+    if let_go:
+        store.diagnostics.log("stop_let_go", step=priority.name, reason=let_go)
+        return _told([f"The session stops, and is not done: {let_go}.", result.reason, *notes])
+    return {"decision": "block", "reason": _fit(result.reason), **_told(notes)}
+
+
+def _told(notes: Iterable[str]) -> dict[str, str]:
+    """What people see, if there is anything."""
+    said = _fit("\n".join(notes))
+    return {"systemMessage": said} if said else {}
+
+
+def _fit(text: str) -> str:
+    """The text in a length that Claude Code takes, without what could steer a terminal."""
+    plain = "".join(each if each.isprintable() or each in "\n\t" else " " for each in text)
+    return smart_truncate(plain, MAX_RESPONSE_LENGTH)

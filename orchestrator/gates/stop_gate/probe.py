@@ -1,0 +1,87 @@
+"""Whether any step of the gate can apply to a stop, told at next to no cost: every stop comes by here.
+
+Nothing is imported but what reading files needs. In doubt a step applies, and looks closely itself.
+"""
+
+import json
+import os
+
+from orchestrator.gates.stop_gate import open_lists
+
+TYPE_CHECKING = False  # typing would be imported
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_PROMISES = (".claude", "completion-state", "promises")
+_ENDED = ("completed", "failed", "killed", "stopped")
+
+
+def runs_on(given: dict[str, object]) -> bool:
+    """Whether work goes on without the session: background tasks that run, or scheduled prompts."""
+    tasks, crons = given.get("background_tasks"), given.get("session_crons")
+    running = isinstance(tasks, list) and any(_is_running(task) for task in tasks)
+    return running or bool(crons)
+
+
+def _is_running(task: object) -> bool:
+    return not isinstance(task, dict) or task.get("status") not in _ENDED
+
+
+def project_of(given: "Mapping[str, object]", environ: "Mapping[str, str]" = os.environ) -> str:
+    """The folder that Claude Code began in, else the one that it works in: the first that is there."""
+    for folder in (environ.get("CLAUDE_PROJECT_DIR"), given.get("cwd")):
+        if isinstance(folder, str) and os.path.isdir(folder):
+            return os.path.abspath(folder)
+    return os.getcwd()
+
+
+def may_apply(given: dict[str, object]) -> bool:
+    """Whether a step besides power steering can apply to this stop. OSError: it works in no folder."""
+    session = os.environ.get("CLAUDE_SESSION_ID") or given.get("session_id")
+    if isinstance(session, str) and session.startswith(("orch-", "system3-")):
+        return True
+    if _holds_work(project_of(given)):
+        return True
+    return has_open_tasks(given.get("session_id")) or has_open_todos(given.get("transcript_path"))
+
+
+def _holds_work(project: str) -> bool:
+    """Whether the project has a tracker, or a file of a promise at the top of its checkout."""
+    if os.path.isdir(os.path.join(project, ".beads")):
+        return True
+    top = here = os.path.realpath(project)
+    while not os.path.exists(os.path.join(top, ".git")):
+        if top == os.path.dirname(top):
+            top = here
+            break
+        top = os.path.dirname(top)
+    try:
+        return any(name.endswith(".json") for name in os.listdir(os.path.join(top, *_PROMISES)))
+    except (OSError, ValueError):
+        return False
+
+
+def has_open_tasks(session: object) -> bool:
+    """Whether one of Claude Code's task files says so."""
+    if not isinstance(session, str) or not session.replace("-", "").isalnum():
+        return False
+    config = os.environ.get("CLAUDE_CONFIG_DIR") or os.path.join(os.environ.get("HOME", "/"), ".claude")
+    folder = os.path.join(config, "tasks", session)
+    try:
+        names = [name for name in os.listdir(folder) if name.endswith(".json")]
+    except (OSError, ValueError):
+        return False
+    return any(_is_open(os.path.join(folder, name)) for name in names)
+
+
+def _is_open(file: str) -> bool:
+    try:
+        task = json.loads(open_lists.end_of(file))
+    except (OSError, ValueError, RecursionError):
+        return True  # it cannot be told here: the step looks closely
+    return not isinstance(task, dict) or task.get("status") not in open_lists.CLOSED
+
+
+def has_open_todos(path: object) -> bool:
+    """Whether the transcript may hold an open item, or one that went off the list after the gate held it."""
+    return isinstance(path, str) and bool(path) and open_lists.may_be_open(path)

@@ -1,0 +1,55 @@
+"""Power steering of a person's session, where it was switched on for the hook."""
+
+from pathlib import Path
+
+from orchestrator.gates.power_steering.considerations import load_considerations
+from orchestrator.gates.power_steering.evidence import Evidence
+from orchestrator.gates.power_steering.examine import Examination, examine, waiting_for
+from orchestrator.gates.power_steering.judge_here import judge_here
+from orchestrator.gates.power_steering.stopping import answer_stop
+from orchestrator.gates.stop_gate.stop import ALLOWED, Priority, StepResult, Stop
+from state.config import load_config
+from state.records import Role
+from state.steering import SteeringStore
+
+PRIORITY = Priority.P3_2_STEERING
+
+
+def applies(stop: Stop) -> bool:
+    """Whether it was asked for, and there is a session to look at."""
+    return stop.with_steering and stop.transcript is not None
+
+
+def check(stop: Stop) -> StepResult:
+    """Examine the session and answer as the valve says; one that waits, or is switched off, may stop."""
+    import anyio
+
+    store = SteeringStore.of_project(stop.project, stop.session_id, environ=stop.environ)
+    if stop.waits or store.disabled_until():
+        return ALLOWED
+    evidence = Evidence(transcript=stop.transcript, project=stop.project) if stop.transcript else None
+    if evidence is None or waiting_for(evidence):
+        return ALLOWED
+    examination = anyio.run(_examined, stop, evidence, store)
+    answer = answer_stop(store, examination, prompt_id=stop.prompt_id)
+    if answer.allows:
+        return StepResult(note=answer.message)
+    return StepResult(blocks=True, reason=answer.message, is_counted=True)
+
+
+async def _examined(stop: Stop, evidence: Evidence, store: SteeringStore) -> Examination:
+    model = load_config(_repository(stop.project), stop.environ).settings.models[Role.JUDGE]
+    considerations = load_considerations(stop.project).considerations
+    async with judge_here(model, stop.environ, rules_only=False) as judge:
+        return await examine(
+            evidence,
+            considerations,
+            judge,
+            before=store.load().state.unmet,
+            cut=store.diagnostics.truncation,
+        )
+
+
+def _repository(project: Path) -> Path:
+    here = (folder for folder in (project, *project.parents) if (folder / ".git").exists())
+    return next(here, project)

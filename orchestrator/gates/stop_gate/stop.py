@@ -1,0 +1,110 @@
+"""A session that wants to stop, as its hook tells of it; and what a step of the gate answers.
+
+A step is a module with `PRIORITY`, `applies(stop)` and `check(stop)`. The first one that blocks wins.
+"""
+
+import os.path
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import IntEnum
+from functools import cached_property
+from pathlib import Path
+
+from agents.facts import Facts, facts_of
+from agents.transcript import Transcript, TranscriptError, read_transcript, with_last_message
+from orchestrator.gates.power_steering.evidence import only_offers
+
+TAIL_BYTES = 20_000_000  # of a transcript that are read: a step has to be quick
+RECENT_BYTES = 1_000_000  # more, where they hold nothing of the conversation
+
+
+class Priority(IntEnum):
+    """The steps by the names that the seed gives them (003); they are asked in the order of the gate."""
+
+    P1_PROMISE = 10
+    P2_5_ORCHESTRATOR = 25
+    P2_BEADS = 20
+    P3_TODOS = 30
+    P3_2_STEERING = 32
+    P3_5_SYSTEM3_JUDGE = 35
+    AVAILABLE_WORK = 90
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepResult:
+    """`reason` is for the agent, where the step blocks; `note` for people, who are told in any case.
+
+    `is_counted`: the step has counted this block itself.
+    """
+
+    blocks: bool = False
+    reason: str = ""
+    note: str = ""
+    is_counted: bool = False
+
+
+ALLOWED = StepResult()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stop:
+    """What a hook knows of a stop.
+
+    `session_id` is the one that people may give their session (CLAUDE_SESSION_ID), else Claude Code's own,
+    which is `claude_session`; an empty one matches nothing. `with_steering`: power steering was asked for.
+    `project` is where Claude Code began.
+    """
+
+    session_id: str
+    claude_session: str = ""
+    project: Path
+    transcript_path: Path | None = None
+    prompt_id: str = ""
+    permission_mode: str = ""
+    stop_hook_active: bool = False
+    last_assistant_message: str = ""
+    with_steering: bool = False
+    environ: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def is_system3(self) -> bool:
+        """Whether this is a session of a System 3 orchestrator (seed 003)."""
+        return self.session_id.startswith("system3-")
+
+    @property
+    def is_orchestrator(self) -> bool:
+        """Whether this session runs workers of its own."""
+        return self.session_id.startswith("orch-")
+
+    @cached_property
+    def transcript(self) -> Transcript | None:
+        """The session, with the last message even where the file lacks it yet; None: not to be had."""
+        return self._read(TAIL_BYTES)
+
+    @cached_property
+    def facts(self) -> Facts:
+        """What happened in it; nothing where there is no transcript."""
+        return facts_of(self.transcript or Transcript())
+
+    @cached_property
+    def recent(self) -> Transcript | None:
+        """The session's end alone, which is quick to read."""
+        return self._read(RECENT_BYTES)
+
+    @cached_property
+    def waits(self) -> bool:
+        """Whether the session plans, or asks its user a question that has to be answered."""
+        facts = facts_of(self.recent or Transcript())
+        if self.permission_mode == "plan" or facts.plan_mode:
+            return True
+        return facts.asks and not only_offers(facts.final_text)
+
+    def _read(self, tail_bytes: int) -> Transcript | None:
+        path = self.transcript_path
+        if path is None or not os.path.isfile(path):  # noqa: PTH113  raises for no path; a pipe would be waited for
+            return None
+        try:
+            read = read_transcript(path, tail_bytes=tail_bytes)
+        except TranscriptError:
+            return None
+        return with_last_message(read, self.last_assistant_message)

@@ -1,0 +1,373 @@
+"""The stop gate as Claude Code calls it: whatever comes in, one answer of the protocol or none, and exit code 0."""
+
+import json
+import os
+import tempfile
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from stop_inputs import CLAUDE, Lines, check_answer, inputs, run_hook, transcripts
+
+from orchestrator.gates.stop_gate import hook, probe, todos
+from orchestrator.gates.stop_gate.steps import STEPS
+
+STATES = Path(".claude", "runtime", "power-steering")
+
+
+@pytest.fixture
+def lines():
+    found = Lines()
+    found.user("Do it.")
+    return found
+
+
+@pytest.fixture
+def project(tmp_path):
+    folder = tmp_path / "project"
+    folder.mkdir()
+    return folder
+
+
+def stop(project, lines=None, **more):
+    """The input of a stop; `lines` are written as its transcript."""
+    transcript = project.parent / "session.jsonl"
+    if lines is not None:
+        transcript.write_bytes(lines.data)
+    return {
+        "session_id": CLAUDE,
+        "transcript_path": str(transcript),
+        "cwd": str(project),
+        "prompt_id": "p-1",
+        "permission_mode": "default",
+        "hook_event_name": "Stop",
+        "stop_hook_active": False,
+        "last_assistant_message": "All is done.",
+        "background_tasks": [],
+        "session_crons": [],
+        **more,
+    }
+
+
+def open_todo(lines, state="pending"):
+    lines.call("TodoWrite", {"todos": [{"content": "callers", "status": state}]})
+    lines.assistant({"type": "text", "text": "All is done."})
+    return lines
+
+
+def logged(project):
+    found = (project / STATES).rglob("diagnostic.jsonl")
+    return [json.loads(line) for file in found for line in file.read_text().splitlines()]
+
+
+def files_under(folder):
+    return {path for path in folder.rglob("*") if path.is_file()}
+
+
+# --- what generated inputs and transcripts lead to --------------------------------------------------------
+
+
+@settings(max_examples=1_000, deadline=None)
+@given(data=st.data())
+def test_no_input_and_no_transcript_breaks_the_gate_and_what_it_says_is_the_protocol(data):
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        project = folder / "project"
+        project.mkdir()
+        (folder / "t.jsonl").write_bytes(data.draw(transcripts()))
+        told = data.draw(inputs(project, folder / "t.jsonl"))
+        environ = {"HOME": name, "SQ_PS_NO_FSYNC": "1"}
+        probe.runs_on(told)
+        probe.may_apply(told)
+        said = hook.answer(hook.stop_of(told, environ, with_steering=False))
+        check_answer(json.loads(json.dumps(said)))
+        assert all(
+            file.is_relative_to(project / STATES) for file in files_under(folder) - {folder / "t.jsonl"}
+        )
+
+
+@settings(max_examples=1_000, deadline=None)
+@given(transcript=transcripts(), active=st.booleans())
+def test_where_the_probe_sees_nothing_no_step_would_have_held_the_session(transcript, active):
+    with tempfile.TemporaryDirectory() as name:
+        file = Path(name) / "t.jsonl"
+        file.write_bytes(transcript)
+        told = {"session_id": CLAUDE, "transcript_path": str(file), "cwd": name, "stop_hook_active": active}
+        if not probe.may_apply(told):
+            it = hook.stop_of(told, {"HOME": name}, with_steering=False)
+            assert [step.PRIORITY.name for step in STEPS if step.applies(it)] == []
+            assert not todos.check(it).blocks  # whether it applies is the probe's own word
+
+
+def _through_a_process(data):
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        project = folder / "project"
+        project.mkdir()
+        (folder / "t.jsonl").write_bytes(data.draw(transcripts()))
+        told = data.draw(inputs(project, folder / "t.jsonl"))
+        odd = data.draw(st.sampled_from([None] * 9 + [b"", b"\xff", b"[1]", b"{", b'{"a":' * 9_000]))
+        run_hook(told if odd is None else odd, CLAUDE_PROJECT_DIR=str(project), HOME=name)
+        assert all(
+            file.is_relative_to(project / STATES) for file in files_under(folder) - {folder / "t.jsonl"}
+        )
+
+
+@settings(max_examples=40, deadline=None)
+@given(data=st.data())
+def test_as_a_process_it_ends_with_0_and_says_nothing_or_one_answer(data):
+    _through_a_process(data)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1_200)
+@settings(max_examples=1_000, deadline=None)
+@given(data=st.data())
+def test_as_a_process_it_does_so_a_thousand_times(data):
+    _through_a_process(data)
+
+
+# --- inputs that are no stop ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("data", "problem"),
+    [
+        (b"", "no JSON"),
+        (b"stop", "no JSON"),
+        (b"\xff\xfe", "no JSON"),
+        (b"[1, 2]", "no JSON object"),
+        (b"null", "no JSON object"),
+        (b"[" * 100_000, "no JSON"),
+        (b'{"a": ' + b"9" * 5_000 + b"}", "no JSON"),
+        (b'{"a":"' + b"x" * 11_000_000 + b'"}', "larger than 10 MB"),
+    ],
+    ids=["empty", "words", "bytes", "list", "null", "nested", "a long number", "11 MB"],
+)
+def test_what_is_no_stop_lets_the_session_go_and_the_diagnostics_say_why(project, data, problem):
+    assert run_hook(data, CLAUDE_PROJECT_DIR=str(project)) == {}
+    (entry,) = logged(project)
+    assert (entry["operation"], entry["success"]) == ("stop_input", False)
+    assert problem in entry["error"]
+
+
+def test_without_any_input_or_a_place_to_say_something_it_ends_all_the_same(project, lines, shell):
+    hook_stop = f"{Path(os.sys.executable)} -I -m orchestrator.cli hook stop"
+    assert shell(project, "sh", "-c", f"{hook_stop} <&-") == ""
+    told = stop(project, open_todo(lines), session_id="system3-1")
+    (project / "in.json").write_text(json.dumps(told))
+    assert shell(project, "sh", "-c", f"{hook_stop} <in.json >&-") == ""
+
+
+@pytest.mark.parametrize("session", ["system3-1", "orch-1", CLAUDE])
+def test_missing_fields_and_fields_of_other_types_are_left_out_of_account(project, session):
+    assert run_hook({"session_id": session}, CLAUDE_PROJECT_DIR=str(project)).get("decision") is None
+    odd = {name: [{}] for name in stop(project)}
+    odd |= {"background_tasks": [{"status": ["completed"]}], "session_crons": {}}
+    assert run_hook({**odd, "session_id": session}, CLAUDE_PROJECT_DIR=str(project)) == {}
+
+
+# --- transcripts that cannot be read ----------------------------------------------------------------------
+
+
+@pytest.fixture(params=["folder", "pipe", "nothing", "binary", "zeros", "null byte", "empty"])
+def odd_path(request, tmp_path):
+    file = tmp_path / "odd.jsonl"
+    match request.param:
+        case "folder":
+            file.mkdir()
+        case "pipe":
+            os.mkfifo(file)
+        case "binary":
+            file.write_bytes(bytes(range(256)) * 40)
+        case "zeros":
+            return "/dev/zero"
+        case "null byte":
+            return f"{file}\0"
+        case "empty":
+            file.touch()
+        case _:
+            pass
+    return str(file)
+
+
+@pytest.mark.parametrize("session", ["system3-1", CLAUDE])
+def test_a_transcript_that_cannot_be_read_keeps_nobody_and_is_not_waited_for(project, odd_path, session):
+    told = stop(project, session_id=session, transcript_path=odd_path, last_assistant_message="")
+    said = run_hook(told, ANTHROPIC_API_KEY="k")
+    assert "decision" not in said
+    assert ("there is no transcript to read" in said.get("systemMessage", "")) == (session != CLAUDE)
+
+
+def test_a_pipe_among_the_files_of_tasks_or_of_the_tracker_is_not_waited_for(project, lines, home):
+    tasks = home / ".claude" / "tasks" / CLAUDE
+    tasks.mkdir(parents=True)
+    os.mkfifo(tasks / "1.json")
+    (project / ".beads").mkdir()
+    os.mkfifo(project / ".beads" / "issues.jsonl")
+    assert run_hook(stop(project, lines)) == {}
+
+
+def test_a_half_written_last_line_hides_nothing_that_stands_before_it(project, lines):
+    told = stop(project, open_todo(lines))
+    with Path(told["transcript_path"]).open("ab") as file:
+        file.write(b'{"type":"assistant","message":{"content":[{"type":"tool_use","name":"TodoWrite","inp')
+    assert "callers" in run_hook(told)["reason"]
+
+
+# --- names and folders ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "session", ["../../evil", "", "a/b", "..", "x" * 400, "system3-../../../evil", "\ud800"]
+)
+def test_no_session_id_leads_out_of_the_projects_own_folder(project, lines, session):
+    told = stop(project, open_todo(lines), session_id=session, prompt_id=session)
+    before = files_under(project.parent)
+    assert "callers" in run_hook(told)["reason"]
+    made = files_under(project.parent) - before
+    assert made
+    assert all(file.is_relative_to(project / STATES) for file in made)
+
+
+def test_a_project_that_is_gone_is_not_made_again(project, lines, tmp_path):
+    told = stop(project, open_todo(lines), cwd=str(tmp_path / "gone"))
+    assert (
+        "callers"
+        in run_hook(told, CLAUDE_PROJECT_DIR=str(tmp_path / "gone-too"), SQ_PS_STATE_DIR=str(tmp_path / "s"))[
+            "reason"
+        ]
+    )
+    assert not (tmp_path / "gone").exists()
+    assert not (tmp_path / "gone-too").exists()
+
+
+def test_a_promise_is_found_from_a_folder_below_the_top_of_the_checkout(repository, lines):
+    folder = repository / ".claude" / "completion-state" / "promises"
+    folder.mkdir(parents=True)
+    below = repository / "a" / "b"
+    below.mkdir(parents=True)
+    told = stop(repository, lines, cwd=str(below))
+    assert not probe.may_apply(told)
+    (folder / "x.json").write_text("{}")
+    assert probe.may_apply(told)
+
+
+# --- what skips everything --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"background_tasks": [{"id": "b1", "type": "shell", "status": "running", "command": "make"}]},
+        {"session_crons": [{"id": "c1", "cron": "*/5 * * * *"}]},
+    ],
+)
+def test_work_that_goes_on_without_the_session_skips_everything(project, lines, more):
+    told = stop(project, open_todo(lines), session_id="system3-1", **more)
+    assert run_hook(told) == {}
+    assert not (project / ".claude").exists()
+
+
+def test_background_work_that_has_ended_skips_nothing(project, lines):
+    told = stop(project, open_todo(lines), background_tasks=[{"id": "b1", "status": "completed"}])
+    assert "callers" in run_hook(told)["reason"]
+
+
+def test_a_claude_code_that_sq_started_is_left_alone(project, lines):
+    told = stop(project, open_todo(lines), session_id="system3-1")
+    assert run_hook(told, SQ_AGENT="1") == {}
+    assert not (project / ".claude").exists()
+
+
+def test_a_session_without_anything_to_look_at_leaves_no_trace(project, lines):
+    assert run_hook(stop(project, open_todo(lines, "completed"))) == {}
+    assert not (project / ".claude").exists()
+
+
+# --- how often it holds -----------------------------------------------------------------------------------
+
+
+def test_a_session_is_held_seven_times_a_prompt_whatever_it_does_between(project, lines):
+    open_todo(lines)
+    for held in range(hook.MOST_BLOCKS):
+        said = run_hook(stop(project, lines, stop_hook_active=held > 0))
+        assert said["decision"] == "block", held
+        lines.user(f"Stop hook feedback:\n{said['reason']}", isMeta=True)
+        lines.call("Bash", {"command": "make"})
+        lines.assistant({"type": "text", "text": f"Done, the {held}. time."})
+    said = run_hook(stop(project, lines, stop_hook_active=True))
+    assert "decision" not in said
+    assert "held 7 times" in said["systemMessage"]
+    assert "callers" in said["systemMessage"]
+    assert run_hook(stop(project, lines, stop_hook_active=True, prompt_id="p-2"))["decision"] == "block"
+
+
+def test_that_a_hook_has_held_before_exempts_nobody(project, lines):
+    assert run_hook(stop(project, open_todo(lines), stop_hook_active=True))["decision"] == "block"
+
+
+def test_where_nothing_can_be_counted_a_session_is_held_once_and_then_let_go_with_the_reason(project, lines):
+    (project / ".claude").write_text("a file where the folder should be")
+    told = stop(project, open_todo(lines))
+    assert run_hook(told)["decision"] == "block"
+    said = run_hook({**told, "stop_hook_active": True})
+    assert "decision" not in said
+    assert "cannot be counted" in said["systemMessage"]
+    assert "callers" in said["systemMessage"]
+
+
+def test_a_damaged_counter_holds_nobody_for_good(project, lines):
+    told = stop(project, open_todo(lines))
+    file = project / STATES / CLAUDE / "state.json"
+    file.parent.mkdir(parents=True)
+    for held in range(hook.MOST_BLOCKS + 1):
+        if held == 3:
+            file.write_text('{"blocks_by_prompt": {"p-1"')
+        assert "decision" in run_hook(told)
+
+
+def test_notes_for_people_come_with_a_block_too(project, lines):
+    (project / ".claude" / "completion-state" / "promises").mkdir(parents=True)
+    damaged = project / ".claude" / "completion-state" / "promises" / "promise-20260101-000000-abcdef.json"
+    damaged.write_text("{")
+    said = run_hook(stop(project, open_todo(lines)))
+    assert "callers" in said["reason"]
+    assert "cannot be read" in said["systemMessage"]
+
+
+def test_an_item_as_long_as_a_book_is_told_in_part(project, lines):
+    lines.call(
+        "TodoWrite", {"todos": [{"content": "read \x1b[2J\x07 " + "x " * 50_000, "status": "pending"}]}
+    )
+    said = run_hook(stop(project, lines))
+    assert said["reason"].startswith("1 item(s) of your list")
+    assert "\x1b" not in said["reason"]
+
+
+# --- the watchdog -----------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def sleeping_git(tmp_path):
+    """A PATH on which git does nothing for a minute."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    (folder / "git").write_text("#!/bin/sh\nexec sleep 60\n")
+    (folder / "git").chmod(0o755)
+    return f"{folder}:{os.environ['PATH']}"
+
+
+def test_a_git_that_hangs_is_not_waited_for_and_people_are_told(repository, lines, sleeping_git):
+    (repository / ".beads").mkdir()
+    said = run_hook(stop(repository, lines), PATH=sleeping_git)
+    assert "decision" not in said
+    assert "whether the beads are synced could not be seen" in said["systemMessage"]
+
+
+@pytest.mark.slow
+def test_a_pattern_that_never_ends_is_ended_by_the_watchdog(project, lines):
+    lines.user("<system-reminder>" * 400_000)
+    said = run_hook(stop(project, open_todo(lines)))
+    assert "no answer within 6 s" in said["systemMessage"]

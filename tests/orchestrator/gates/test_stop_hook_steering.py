@@ -1,0 +1,101 @@
+"""Power steering in the hook (P3.2): only where it is asked for, with the model that the environment names."""
+
+import json
+import os
+from datetime import UTC, datetime, timedelta
+
+import anyio
+import pytest
+from stop_inputs import CLAUDE, HOOK, Lines, answer_of
+
+from agents.connection import Lane, RehearsalConnection
+from agents.gateway.ledger import read_ledger
+from agents.gateway.script import Scenario
+from agents.gateway.server import serve_scenario
+from orchestrator.gates.power_steering.considerations import load_considerations
+from state.records import Role
+from state.steering import SteeringStore
+
+SATISFIED = {"structured": {"verdict": "satisfied", "reason": "It was seen.", "quote": ""}}
+UNTESTED = {
+    "structured": {"verdict": "not_satisfied", "reason": "No test ran after the change.", "quote": ""}
+}
+
+
+@pytest.fixture
+def project(tmp_path):
+    folder = tmp_path / "project"
+    folder.mkdir()
+    return folder
+
+
+@pytest.fixture
+def stop(tmp_path, project):
+    """One stop of a session that changed code and ran no tests: `answer, number of questions`."""
+    lines = Lines()
+    lines.user("Add the discount.", cwd=str(project))
+    lines.call(
+        "Write", {"file_path": str(project / "price.py"), "content": "RATE = 10\n"}, output="File created"
+    )
+    lines.assistant({"type": "text", "text": "The discount is there."})
+    (tmp_path / "session.jsonl").write_bytes(lines.data)
+
+    async def stopped(*replies, flags=("--power-steering",), **more):
+        told = {
+            "session_id": CLAUDE,
+            "transcript_path": str(tmp_path / "session.jsonl"),
+            "cwd": str(project),
+            "prompt_id": "p",
+            **more,
+        }
+        ledger = tmp_path / "ledger.jsonl"
+        ledger.unlink(missing_ok=True)
+        scenario = Scenario(scenario=1, lanes={"judge/*": list(replies)})
+        with anyio.fail_after(60):
+            async with serve_scenario(scenario, run_id="r", ledger=ledger) as gateway:
+                connection = RehearsalConnection(gateway=gateway, config_dir=tmp_path / "claude")
+                access = connection.api_access(Lane(role=Role.JUDGE, task="stop", attempt=1))
+                own = {"ANTHROPIC_API_KEY": access.key, "ANTHROPIC_BASE_URL": access.base_url}
+                data = json.dumps(told).encode()
+                environ = {**os.environ, **own}
+                done = await anyio.run_process([*HOOK, *flags], input=data, env=environ, check=False)
+                assert (done.returncode, done.stderr, gateway.problems) == (0, b"", [])
+        return answer_of(done.stdout), len(read_ledger(ledger))
+
+    return stopped
+
+
+def not_tested():
+    (one,) = (one for one in load_considerations(None).considerations if one.id == "local_testing")
+    return {**UNTESTED, "when": one.question}
+
+
+async def test_an_unmet_blocker_holds_the_session_until_the_same_one_was_open_three_times(stop):
+    replies = [not_tested(), SATISFIED]
+    for _ in range(2):
+        said, questions = await stop(*replies)
+        assert "No test ran after the change." in said["reason"]
+        assert questions > 5
+    said, _ = await stop(*replies)
+    assert "decision" not in said
+    assert "the same points were open 3 times running" in said["systemMessage"]
+
+
+async def test_a_session_that_meets_all_may_stop(stop):
+    said, questions = await stop(SATISFIED)
+    assert ("decision" in said, questions > 5) == (False, True)
+
+
+async def test_where_it_was_not_asked_for_no_model_is_asked(stop):
+    assert await stop(not_tested(), SATISFIED, flags=()) == ({}, 0)
+
+
+async def test_where_it_is_switched_off_it_is_silent_and_asks_nobody(stop, project):
+    store = SteeringStore.of_project(project, CLAUDE)
+    store.disable(datetime.now(UTC) + timedelta(hours=1))
+    assert await stop(not_tested(), SATISFIED) == ({}, 0)
+
+
+async def test_a_session_that_plans_or_asks_its_user_is_left_alone(stop):
+    assert await stop(not_tested(), SATISFIED, permission_mode="plan") == ({}, 0)
+    assert await stop(not_tested(), SATISFIED, last_assistant_message="Which rate do you want?") == ({}, 0)
