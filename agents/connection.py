@@ -5,7 +5,6 @@ address and key, or none, in which case it asks through the CLI.
 """
 
 import json
-import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -201,6 +200,8 @@ def find_connection(environ: Mapping[str, str], *, cli: Path, config_dir: Path) 
 
 def is_signed_in(cli: Path, environ: Mapping[str, str]) -> bool:
     """Whether the CLI says that somebody is signed in. A CLI that does not answer counts as no."""
+    import subprocess
+
     try:
         status = subprocess.run(
             [cli, "auth", "status"],

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import pairwise
 from pathlib import Path
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from state.durable import (
     LOCK_WAIT_S,
@@ -23,7 +23,9 @@ from state.durable import (
     write_errors,
 )
 from state.errors import SqError
-from state.truncation import Method, Truncation
+
+if TYPE_CHECKING:
+    from state.truncation import Truncation
 
 DEFAULT_FOLDER = Path(".claude", "runtime", "power-steering")  # below a project (seed 001)
 PREFIXES = ("SQ_PS_", "AMPLIHACK_PS_")  # the first one wins; the second is seed 001's
@@ -114,9 +116,9 @@ class Diagnostics:
                 sys.stderr.write(f"{json.dumps(entry, default=str)}\n")
             append_line(self.file, entry, wait_s=_LOG_WAIT_S)
 
-    def truncation(self, cut: Truncation) -> str:
+    def truncation(self, cut: "Truncation") -> str:
         """Log that a text was cut: `original_length`, `truncated_length`, `method`. Returns the text."""
-        if cut.method is not Method.UNCHANGED:
+        if cut.is_cut:
             self.log(
                 "truncation",
                 original_length=cut.original_length,
@@ -226,6 +228,6 @@ def _git_folder(dot_git: Path) -> Path:
     """The common git folder: a worktree's `.git` is a file that names its own, which names the common one."""
     if dot_git.is_dir():
         return dot_git
-    own = dot_git.parent / os.fsdecode(dot_git.read_bytes()).removeprefix("gitdir:").strip()
+    own = dot_git.parent / os.fsdecode(read_small(dot_git)).removeprefix("gitdir:").strip()
     common = own / "commondir"
-    return own / os.fsdecode(common.read_bytes()).strip() if common.exists() else own
+    return own / os.fsdecode(read_small(common)).strip() if common.exists() else own

@@ -57,6 +57,11 @@ class Truncation:
     original_length: int
 
     @property
+    def is_cut(self) -> bool:
+        """Whether anything of the text is missing."""
+        return self.method is not Method.UNCHANGED
+
+    @property
     def truncated_length(self) -> int:
         """How many characters are left."""
         return len(self.text)

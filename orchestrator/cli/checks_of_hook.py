@@ -5,22 +5,26 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from time import monotonic
 
 from orchestrator.views.checks import Check, fail, ok
 
 _DEADLINE_S = 20.0
+_GATE = (sys.executable, "-I", "-m", "orchestrator.cli", "hook", "stop")
 _NAME = "stop gate"
 _ADVICE = "installed, it would let every session stop; report this with what `sq hook stop` says"
 
 
-def checks_of_hook(environ: Mapping[str, str]) -> Iterator[Check]:
-    """One check: the gate holds a session with an open todo, and says nothing to one without."""
+def checks_of_hook(environ: Mapping[str, str], *, gate: Sequence[str] = _GATE) -> Iterator[Check]:
+    """One check: the gate holds a session with an open todo, and says nothing to one without.
+
+    `gate` is the command that is played to.
+    """
     began = monotonic()
     try:
-        held, silent = (_answer(status, environ) for status in ("pending", "completed"))
+        held, silent = (_answer(gate, status, environ) for status in ("pending", "completed"))
     except (OSError, ValueError, subprocess.TimeoutExpired) as error:
         yield fail(_NAME, f"a simulated stop failed: {error}", _ADVICE)
         return
@@ -34,7 +38,7 @@ def checks_of_hook(environ: Mapping[str, str]) -> Iterator[Check]:
         )
 
 
-def _answer(status: str, environ: Mapping[str, str]) -> dict[str, str]:
+def _answer(gate: Sequence[str], status: str, environ: Mapping[str, str]) -> dict[str, str]:
     todos = [{"content": "a simulated todo", "status": status, "activeForm": "simulating"}]
     call = {"type": "tool_use", "id": "toolu_1", "name": "TodoWrite", "input": {"todos": todos}}
     result = {"type": "tool_result", "tool_use_id": "toolu_1", "content": "Todos have been modified"}
@@ -48,7 +52,7 @@ def _answer(status: str, environ: Mapping[str, str]) -> dict[str, str]:
         transcript.write_text("".join(json.dumps(entry, separators=(",", ":")) + "\n" for entry in entries))
         given = {"session_id": "doctor", "transcript_path": str(transcript), "cwd": name, "prompt_id": "1"}
         done = subprocess.run(
-            [sys.executable, "-I", "-m", "orchestrator.cli", "hook", "stop"],
+            gate,
             input=json.dumps(given).encode(),
             env={key: value for key, value in environ.items() if not key.startswith(("CLAUDE", "SQ_"))},
             cwd=name,

@@ -29,6 +29,7 @@ def test_the_overhead_benchmark_ends_with_its_figures():
     assert (figures["exchanges"], figures["pairs"]) == (2, 1)
 
 
+@pytest.mark.slow
 def test_the_start_up_benchmark_ends_with_its_figures():
     figures = figures_of("start_up", "--times", "1")
     assert set(figures) == {"help_s", "status_s"}
@@ -56,6 +57,22 @@ def test_the_steering_benchmark_ends_with_its_figures():
     assert figures["facts_s"] > 0
     assert figures["bare_write_ms_median"] > 0
     assert 0 < figures["state_save_ms_median"] <= figures["state_save_ms_p99"]
+
+
+def test_the_stop_gate_benchmark_ends_with_its_figures():
+    figures = figures_of("stop_gate", "--times", "1", "--model-s", "0.05", "--entries", "200")
+    ratios = {"ordinary_ratio", "judge_ratio"}
+    assert {*ratios, "ordinary_ms", "judge_ms", "judge_slow_model_s", "rss_mb"} <= set(figures)
+    assert set(figures) <= {
+        *ratios,
+        "judge_tls_ratio",
+        "ordinary_ms",
+        "judge_ms",
+        "judge_slow_model_s",
+        "rss_mb",
+    }
+    assert all(figure > 0 for figure in figures.values())
+    assert figures["judge_slow_model_s"] >= 0.05
 
 
 @pytest.mark.slow

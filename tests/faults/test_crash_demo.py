@@ -175,7 +175,9 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 @pytest.mark.timeout(240)
 @pytest.mark.parametrize(
-    ("way", "first"), [(WAYS[0], 26), (WAYS[3], 38)], ids=["namespaces-alone", "supervisor-group"]
+    ("way", "first"),
+    [pytest.param(WAYS[0], 26, marks=pytest.mark.slow), (WAYS[3], 38)],
+    ids=["namespaces-alone", "supervisor-group"],
 )
 def test_a_killed_demo_leaves_nothing_alive_and_resumes_to_the_same_tree(
     bench: Callable[[Containment], Bench],

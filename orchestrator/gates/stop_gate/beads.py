@@ -1,7 +1,5 @@
 """Beads sync: what the issue tracker in `.beads/` holds has to be synced before a session stops."""
 
-import subprocess
-
 from orchestrator.gates.stop_gate.stop import ALLOWED, Priority, StepResult, Stop
 
 PRIORITY = Priority.P2_BEADS
@@ -16,6 +14,8 @@ def applies(stop: Stop) -> bool:
 
 def check(stop: Stop) -> StepResult:
     """Hold the session while git sees changes in the tracker's folder; ignored files are none."""
+    import subprocess
+
     command = ["git", "-C", str(stop.project), "status", "--porcelain", "--", ".beads"]
     environ = {**stop.environ, "GIT_OPTIONAL_LOCKS": "0"}
     try:

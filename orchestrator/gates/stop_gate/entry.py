@@ -1,13 +1,14 @@
 """The hook's entry, `sq hook stop`: one stop on stdin, its answer on stdout, and exit code 0, always."""
 
-import json
+import gc
 import os
 import sys
 
-from orchestrator.gates.stop_gate import probe
+from orchestrator.gates.stop_gate import probe, quick_json
 
 _MOST_INPUT = 10_000_000  # bytes
 _LONGEST = 1_000  # characters of what is told of a failure
+_NOTE_S = 2.0  # a note is not worth more
 _OURS = "SQ_AGENT"  # agents.connection: a Claude Code that sq itself started
 
 
@@ -29,6 +30,7 @@ def main() -> None:
 
 def _through_the_gate(given: dict[str, object], steering: bool) -> None:
     """Answer, and end the process with whatever still hangs in a thread."""
+    gc.disable()  # the process ends before it would be worth it
     from orchestrator.gates.stop_gate import hook
 
     stop = hook.stop_of(given, os.environ, with_steering=steering)
@@ -39,6 +41,8 @@ def _through_the_gate(given: dict[str, object], steering: bool) -> None:
 
 
 def _tell(message: str) -> None:
+    import json
+
     try:
         os.write(1, json.dumps({"systemMessage": message[:_LONGEST]}).encode() + b"\n")
     finally:
@@ -51,7 +55,7 @@ def _read() -> dict[str, object] | str:
         data = sys.stdin.buffer.read(_MOST_INPUT + 1)
         if len(data) > _MOST_INPUT:
             return "the hook's input is larger than 10 MB"
-        given = json.loads(data)
+        given = quick_json.loads(data)
     except (OSError, ValueError, AttributeError, RecursionError) as error:  # AttributeError: stdin is closed
         return f"the hook's input is no JSON: {error}"
     return given if isinstance(given, dict) else "the hook's input is no JSON object"
@@ -59,15 +63,19 @@ def _read() -> dict[str, object] | str:
 
 def _note(problem: str) -> None:
     """Tell the diagnostics of a stop that could not be looked at."""
+    import signal
     from contextlib import suppress
     from pathlib import Path
 
     from state.diagnostics import Diagnostics, SteeringSettings, safe_name, steering_folder
 
+    signal.signal(signal.SIGALRM, lambda *_: os._exit(0))
+    signal.setitimer(signal.ITIMER_REAL, _NOTE_S)
     with suppress(Exception):
         project = Path(probe.project_of({}))
         folder = steering_folder(project, SteeringSettings.of(os.environ)) / safe_name("")
         Diagnostics.within(folder, session_id="").log("stop_input", success=False, error=problem)
+    signal.setitimer(signal.ITIMER_REAL, 0)
 
 
 if __name__ == "__main__":

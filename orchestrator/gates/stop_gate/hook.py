@@ -12,7 +12,6 @@ from orchestrator.gates.stop_gate import probe
 from orchestrator.gates.stop_gate.stop import Priority, StepResult, Stop
 from state.diagnostics import Diagnostics
 from state.steering import SteeringStore
-from state.truncation import MAX_RESPONSE_LENGTH, smart_truncate
 
 MOST_BLOCKS = 7  # since one prompt of the user; Claude Code overrides the ninth in a row
 MECHANICAL_S = 6.0  # what the steps that ask nobody may take together, a slow git included
@@ -125,11 +124,13 @@ def _held(
 
 def _told(notes: Iterable[str]) -> dict[str, str]:
     """What people see, if there is anything."""
-    said = _fit("\n".join(notes))
-    return {"systemMessage": said} if said else {}
+    said = "\n".join(notes)
+    return {"systemMessage": _fit(said)} if said else {}
 
 
 def _fit(text: str) -> str:
     """The text in a length that Claude Code takes, without what could steer a terminal."""
+    from state.truncation import MAX_RESPONSE_LENGTH, smart_truncate
+
     plain = "".join(each if each.isprintable() or each in "\n\t" else " " for each in text)
     return smart_truncate(plain, MAX_RESPONSE_LENGTH)

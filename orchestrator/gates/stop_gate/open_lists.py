@@ -4,18 +4,17 @@ What the step of todos would count is counted here, and no more of the file is p
 list tools and their results. What is not as Claude Code writes it counts as open: the step looks closely.
 """
 
-import json
 import os
 from stat import S_ISREG
 
+from orchestrator.gates.stop_gate import quick_json
+
 MOST_READ = 20_000_000  # bytes of a file, from its end
 CLOSED = ("completed", "deleted", "cancelled")
-_CALL = b'"name":"T'  # so are calls of all list tools written, and of few others
-_ODD = b'"name": "T'  # another JSON writer than Claude Code's
 _REQUEST = b'{"type":"api-request'  # whole requests, kept beside the conversation: none of its words
 _SPOKEN = b'"type":"assistant"'
 _FEEDBACK = b" hook feedback:"
-_LISTS = ("TodoWrite", "TaskCreate", "TaskUpdate", "TaskList")
+_WRITE, _TASK = b'"TodoWrite"', b'"Task'  # the list tools; and few lines besides
 
 
 def end_of(path: str) -> bytes:
@@ -34,7 +33,7 @@ def may_be_open(path: str) -> bool:
         text = end_of(path)
     except (OSError, ValueError):
         return False
-    if _ODD in text or (len(text) == MOST_READ and _SPOKEN not in text):
+    if len(text) == MOST_READ and _SPOKEN not in text:
         return True
     try:
         return _is_open(text)
@@ -43,28 +42,35 @@ def may_be_open(path: str) -> bool:
 
 
 def _is_open(text: bytes) -> bool:
-    written: list[dict] | None = None  # type: ignore[type-arg]  # typing would be imported
+    todos = _last_list(text)
     tasks: dict[str, str] = {}
     seen: set[str] = set()
-    at = text.find(_CALL)
-    while at >= 0:
+    end = 0
+    while (at := text.find(_TASK, end)) >= 0:
         line, end = _line_around(text, at)
-        at = text.find(_CALL, end)
-        for call in _calls(line):
-            if call["id"] in seen:
-                continue
-            seen.add(call["id"])
-            if (answer := _answer(text, call["id"], end)) is None:
-                continue
-            if call["name"] == "TodoWrite":
-                written = call["input"]["todos"]
-            else:
+        for call in _calls(line, "TaskCreate", "TaskUpdate", "TaskList"):
+            if call["id"] not in seen and (answer := _answer(text, call["id"], end)):
                 _follow(tasks, call, *answer)
-    states = [*(todo["status"] for todo in written or ()), *tasks.values()]
+            seen.add(call["id"])
+    states = [*(todo["status"] for todo in todos or ()), *tasks.values()]
     if any(state not in CLOSED for state in states):
         return True
-    gone = written is not None or any(state != "completed" for state in states)
+    gone = todos is not None or any(state != "completed" for state in states)
     return gone and _FEEDBACK in text
+
+
+def _last_list(text: bytes) -> list[dict] | None:  # type: ignore[type-arg]  # typing would be imported
+    """The items that TodoWrite wrote last; None where it wrote nothing."""
+    start = len(text)
+    while (at := text.rfind(_WRITE, 0, start)) >= 0:
+        line, end = _line_around(text, at)
+        start = end - len(line)
+        for call in reversed(_calls(line, "TodoWrite")):
+            if text.find(_quoted(call["id"]), 0, start) >= 0:
+                raise ValueError(line)  # the call stands there twice
+            if _answer(text, call["id"], end):
+                return list(call["input"]["todos"])
+    return None
 
 
 def _follow(tasks: dict[str, str], call: dict, words: object, data: dict) -> None:  # type: ignore[type-arg]
@@ -98,27 +104,23 @@ def _entry(line: bytes, kind: str) -> dict:  # type: ignore[type-arg]
     """The line, if it is one of this kind; else nothing. ValueError: it is a subagent's."""
     if line.startswith(_REQUEST):
         return {}
-    entry = json.loads(line)
+    entry = quick_json.loads(line)
     if entry.get("isSidechain") is True:
         raise ValueError(kind)
     return entry if entry.get("type") == kind else {}
 
 
-def _calls(line: bytes) -> list[dict]:  # type: ignore[type-arg]
+def _calls(line: bytes, *tools: str) -> list[dict]:  # type: ignore[type-arg]
     entry = _entry(line, "assistant")
     blocks = entry["message"]["content"] if entry else ()
-    return [block for block in blocks if block.get("type") == "tool_use" and block.get("name") in _LISTS]
+    return [block for block in blocks if block.get("type") == "tool_use" and block.get("name") in tools]
 
 
 def _answer(text: bytes, call: str, start: int) -> tuple[object, dict] | None:  # type: ignore[type-arg]
     """A call's result: its text, and what the CLI notes beside it; None where it failed or has none."""
-    if not call.isascii() or '"' in call or "\\" in call:
-        raise ValueError(call)
-    mark = b'"tool_use_id":"%s"' % call.encode()
-    at = text.find(mark, start)
-    while at >= 0:
-        line, end = _line_around(text, at)
-        at = text.find(mark, end)
+    mark = _quoted(call)
+    while (at := text.find(mark, start)) >= 0:
+        line, start = _line_around(text, at)
         entry = _entry(line, "user")
         for block in entry["message"]["content"] if entry else ():
             if block.get("tool_use_id") == call and block.get("is_error") is not True:
@@ -126,3 +128,10 @@ def _answer(text: bytes, call: str, start: int) -> tuple[object, dict] | None:  
                 words = words[0].get("text") if isinstance(words, list) else words
                 return words, data if isinstance(data, dict) else {}
     return None
+
+
+def _quoted(id_: str) -> bytes:
+    """An id as it stands in the file. ValueError: nobody knows how."""
+    if not id_.isascii() or not id_.replace("_", "").replace("-", "").isalnum():
+        raise ValueError(id_)
+    return b'"%s"' % id_.encode()

@@ -3,9 +3,13 @@
 Handled is what something was done about afterwards; words are not.
 """
 
-from agents.facts import BackgroundTask
-from agents.transcript_pieces import ToolCall
+from typing import TYPE_CHECKING
+
 from orchestrator.gates.stop_gate.stop import ALLOWED, Priority, StepResult, Stop
+
+if TYPE_CHECKING:
+    from agents.facts import BackgroundTask
+    from agents.transcript_pieces import ToolCall
 
 PRIORITY = Priority.P2_5_ORCHESTRATOR
 _WORKERS = frozenset({"Agent", "Task"})
@@ -42,7 +46,7 @@ def check(stop: Stop) -> StepResult:
     return ALLOWED
 
 
-def _failed_worker(calls: list[ToolCall]) -> ToolCall | None:
+def _failed_worker(calls: "list[ToolCall]") -> "ToolCall | None":
     """The newest worker, if it failed and no call followed."""
     for number in range(len(calls) - 1, -1, -1):
         if calls[number].tool in _WORKERS:
@@ -50,7 +54,7 @@ def _failed_worker(calls: list[ToolCall]) -> ToolCall | None:
     return None
 
 
-def _failed_in_background(stop: Stop, since: int) -> BackgroundTask | None:
+def _failed_in_background(stop: Stop, since: int) -> "BackgroundTask | None":
     """The newest background task, if it failed and no call followed its end."""
     newest = [task for task in stop.facts.background if task.turn >= since][-1:]
     if not newest or newest[0].status not in _FAILED:
@@ -59,11 +63,11 @@ def _failed_in_background(stop: Stop, since: int) -> BackgroundTask | None:
     return None if later else newest[0]
 
 
-def _is_error(call: ToolCall) -> bool:
+def _is_error(call: "ToolCall") -> bool:
     result = call.result
     return result is not None and result.is_error and not result.is_refused and not result.is_interrupted
 
 
-def _told(call: ToolCall) -> str:
+def _told(call: "ToolCall") -> str:
     text = call.result.text if call.result else ""
     return f"{call.tool}: {' '.join(text.split())[:_SHOWN]}"

@@ -3,10 +3,9 @@
 Nothing is imported but what reading files needs. In doubt a step applies, and looks closely itself.
 """
 
-import json
 import os
 
-from orchestrator.gates.stop_gate import open_lists
+from orchestrator.gates.stop_gate import open_lists, quick_json
 
 TYPE_CHECKING = False  # typing would be imported
 if TYPE_CHECKING:
@@ -46,9 +45,11 @@ def may_apply(given: dict[str, object]) -> bool:
 
 
 def _holds_work(project: str) -> bool:
-    """Whether the project has a tracker, or a file of a promise at the top of its checkout."""
-    if os.path.isdir(os.path.join(project, ".beads")):
-        return True
+    return os.path.isdir(os.path.join(project, ".beads")) or has_promises(project)
+
+
+def has_promises(project: str) -> bool:
+    """Whether there is any file of a promise at the top of the checkout that a folder lies in."""
     top = here = os.path.realpath(project)
     while not os.path.exists(os.path.join(top, ".git")):
         if top == os.path.dirname(top):
@@ -76,7 +77,7 @@ def has_open_tasks(session: object) -> bool:
 
 def _is_open(file: str) -> bool:
     try:
-        task = json.loads(open_lists.end_of(file))
+        task = quick_json.loads(open_lists.end_of(file))
     except (OSError, ValueError, RecursionError):
         return True  # it cannot be told here: the step looks closely
     return not isinstance(task, dict) or task.get("status") not in open_lists.CLOSED

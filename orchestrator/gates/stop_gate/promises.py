@@ -5,17 +5,17 @@ sessions are left alone; orphans and damaged files are told to people. Commands 
 must be quick: they count where `sq promise verify` has run them on the present tree.
 """
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from orchestrator.gates.stop_gate import probe
 from orchestrator.gates.stop_gate.stop import Priority, StepResult, Stop
-from state.errors import SqError
-from state.promise import Promise, State
-from state.promises import DamagedPromiseError, Found, PromiseStore
-from state.truncation import smart_truncate
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # imported where a promise is looked at: most stops have none
+    from collections.abc import Sequence
+
     from orchestrator.gates.promise_evidence import Unproven
+    from state.promise import Promise
+    from state.promises import DamagedPromiseError, Found, PromiseStore
 
 PRIORITY = Priority.P1_PROMISE
 TREE_S = 5.0  # to look at the tree; a larger one is left to `sq promise verify`
@@ -28,11 +28,15 @@ _TOO_LARGE = "the tree is too large to be looked at here"
 
 def applies(stop: Stop) -> bool:
     """Whether there is any file of a promise in the checkout that the session works in."""
-    return PromiseStore.of_project(stop.project).has_any()
+    return probe.has_promises(str(stop.project))
 
 
 def check(stop: Stop) -> StepResult:
     """Block while a promise of this session is open; tell of orphans and of what is damaged."""
+    from state.errors import SqError
+    from state.promise import State
+    from state.promises import PromiseStore
+
     store = PromiseStore.of_project(stop.project)
     found = store.all()
     notes = _notes(found, stop.session_id)
@@ -53,7 +57,7 @@ def check(stop: Stop) -> StepResult:
     return StepResult(blocks=True, reason="\n".join(lines), note="\n".join(notes))
 
 
-def _missing(store: PromiseStore, promises: Sequence[Promise]) -> "list[list[Unproven]]":
+def _missing(store: "PromiseStore", promises: "Sequence[Promise]") -> "list[list[Unproven]]":
     """What is unproven of each promise on the present tree."""
     import anyio
 
@@ -72,7 +76,7 @@ def _missing(store: PromiseStore, promises: Sequence[Promise]) -> "list[list[Unp
     return anyio.run(look)
 
 
-def _lines(promise: Promise, missing: "Sequence[Unproven]") -> list[str]:
+def _lines(promise: "Promise", missing: "Sequence[Unproven]") -> list[str]:
     lines = [f"{promise.id}: {_short(promise.text)}"]
     if promise.is_altered:
         return [
@@ -90,8 +94,8 @@ def _lines(promise: Promise, missing: "Sequence[Unproven]") -> list[str]:
     return [*lines, f"  run: sq promise verify {promise.id}"]
 
 
-def _notes(found: Found, session_id: str) -> list[str]:
-    orphans = [one for one in found.promises if one.state is State.OPEN and not one.owner]
+def _notes(found: "Found", session_id: str) -> list[str]:
+    orphans = [one for one in found.promises if one.state == "open" and not one.owner]
     notes = [
         f"promise {one.id} has no session that keeps it: {_short(one.text)} (sq promise adopt {one.id})"
         for one in orphans[:_MOST_NOTED]
@@ -104,11 +108,13 @@ def _notes(found: Found, session_id: str) -> list[str]:
     return notes
 
 
-def _damage(damaged: DamagedPromiseError, session_id: str) -> str:
+def _damage(damaged: "DamagedPromiseError", session_id: str) -> str:
     whose = "of this session " if session_id and damaged.owner == session_id else ""
     return f"a promise {whose}cannot be read and holds nobody: {_short(str(damaged))}"
 
 
 def _short(text: str) -> str:
     """A text of an agent's as a part of one line, without what could steer a terminal."""
+    from state.truncation import smart_truncate
+
     return smart_truncate("".join(each if each.isprintable() else "?" for each in " ".join(text.split())))

@@ -1,16 +1,14 @@
-"""Power steering of a person's session, where it was switched on for the hook."""
+"""Power steering of a person's session, where it was switched on for the hook; else nothing is imported."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from orchestrator.gates.power_steering.considerations import load_considerations
-from orchestrator.gates.power_steering.evidence import Evidence
-from orchestrator.gates.power_steering.examine import Examination, examine, waiting_for
-from orchestrator.gates.power_steering.judge_here import judge_here
-from orchestrator.gates.power_steering.stopping import answer_stop
 from orchestrator.gates.stop_gate.stop import ALLOWED, Priority, StepResult, Stop
-from state.config import load_config
-from state.records import Role
 from state.steering import SteeringStore
+
+if TYPE_CHECKING:
+    from orchestrator.gates.power_steering.evidence import Evidence
+    from orchestrator.gates.power_steering.examine import Examination
 
 PRIORITY = Priority.P3_2_STEERING
 
@@ -23,6 +21,10 @@ def applies(stop: Stop) -> bool:
 def check(stop: Stop) -> StepResult:
     """Examine the session and answer as the valve says; one that waits, or is switched off, may stop."""
     import anyio
+
+    from orchestrator.gates.power_steering.evidence import Evidence
+    from orchestrator.gates.power_steering.examine import waiting_for
+    from orchestrator.gates.power_steering.stopping import answer_stop
 
     store = SteeringStore.of_project(stop.project, stop.session_id, environ=stop.environ)
     if stop.waits or store.disabled_until():
@@ -37,7 +39,13 @@ def check(stop: Stop) -> StepResult:
     return StepResult(blocks=True, reason=answer.message, is_counted=True)
 
 
-async def _examined(stop: Stop, evidence: Evidence, store: SteeringStore) -> Examination:
+async def _examined(stop: Stop, evidence: "Evidence", store: SteeringStore) -> "Examination":
+    from orchestrator.gates.power_steering.considerations import load_considerations
+    from orchestrator.gates.power_steering.examine import examine
+    from orchestrator.gates.power_steering.judge_here import judge_here
+    from state.config import load_config
+    from state.records import Role
+
     model = load_config(_repository(stop.project), stop.environ).settings.models[Role.JUDGE]
     considerations = load_considerations(stop.project).considerations
     async with judge_here(model, stop.environ, rules_only=False) as judge:

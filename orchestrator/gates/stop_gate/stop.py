@@ -9,13 +9,16 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from agents.facts import Facts, facts_of
-from agents.transcript import Transcript, TranscriptError, read_transcript, with_last_message
-from orchestrator.gates.power_steering.evidence import only_offers
+from agents.transcript import Transcript, TranscriptError, Turn, read_transcript, with_last_message
+
+if TYPE_CHECKING:
+    from agents.facts import Facts
 
 TAIL_BYTES = 20_000_000  # of a transcript that are read: a step has to be quick
-RECENT_BYTES = 1_000_000  # more, where they hold nothing of the conversation
+RECENT_BYTES = 500_000  # those that tell how it ends; more, where they hold nothing of the conversation
+_QUESTION_SIGNS = "?\uff1f"
 
 
 class Priority(IntEnum):
@@ -79,27 +82,36 @@ class Stop:
     @cached_property
     def transcript(self) -> Transcript | None:
         """The session, with the last message even where the file lacks it yet; None: not to be had."""
-        return self._read(TAIL_BYTES)
+        return self.end_of_it(TAIL_BYTES)
 
     @cached_property
-    def facts(self) -> Facts:
+    def facts(self) -> "Facts":
         """What happened in it; nothing where there is no transcript."""
+        from agents.facts import facts_of
+
         return facts_of(self.transcript or Transcript())
 
     @cached_property
     def recent(self) -> Transcript | None:
         """The session's end alone, which is quick to read."""
-        return self._read(RECENT_BYTES)
+        return self.end_of_it(RECENT_BYTES)
 
     @cached_property
     def waits(self) -> bool:
         """Whether the session plans, or asks its user a question that has to be answered."""
-        facts = facts_of(self.recent or Transcript())
-        if self.permission_mode == "plan" or facts.plan_mode:
+        recent = self.recent or Transcript()
+        if self.permission_mode == "plan" or recent.plan_mode:
             return True
+        if not any(_may_ask(turn) for turn in recent.turns[-1:]):
+            return False
+        from agents.facts import facts_of
+        from orchestrator.gates.power_steering.evidence import only_offers
+
+        facts = facts_of(recent)
         return facts.asks and not only_offers(facts.final_text)
 
-    def _read(self, tail_bytes: int) -> Transcript | None:
+    def end_of_it(self, tail_bytes: int) -> Transcript | None:
+        """The session, as far as it stands in this many bytes at the transcript's end."""
         path = self.transcript_path
         if path is None or not os.path.isfile(path):  # noqa: PTH113  raises for no path; a pipe would be waited for
             return None
@@ -108,3 +120,10 @@ class Stop:
         except TranscriptError:
             return None
         return with_last_message(read, self.last_assistant_message)
+
+
+def _may_ask(turn: Turn) -> bool:
+    """Whether there is a question in it, wherever: only then the facts are worth their time."""
+    return any(call.tool == "AskUserQuestion" for call in turn.calls) or any(
+        sign in text for text in turn.texts for sign in _QUESTION_SIGNS
+    )

@@ -11,17 +11,18 @@ import prompts
 from agents.ask import Ask, Reply
 from agents.ask_light import ask_now
 from agents.connection import ApiAccess, Lane
+from agents.transcript import Transcript
 from agents.transcript_rendering import rendered
 from orchestrator.gates.stop_gate.stop import ALLOWED, Priority, StepResult, Stop
 from state.records import CallEnd, Role
 from state.settings import Model
-from state.truncation import feedback
 
 PRIORITY = Priority.P3_5_SYSTEM3_JUDGE
 DEADLINE_S = 8.0  # the transcript included
 TURNS = 5  # of the conversation, the newest
 MODEL = "claude-haiku-4-5-20251001"  # SQ_PS_JUDGE_MODEL names another one, by its full id
 _LONGEST = 60_000  # characters of the conversation; its end is whole
+_MORE_BYTES = 4_000_000  # of the transcript, where its end holds less than that
 _LONGEST_WORDS = 1_000  # characters of a reason or a suggestion
 _SCHEMA = {
     "type": "object",
@@ -50,17 +51,25 @@ def check(stop: Stop) -> StepResult:
         return _skipped("there is no transcript to read")
     if stop.waits:
         return ALLOWED
-    conversation = rendered(replace(stop.recent, turns=stop.recent.turns[-TURNS:]), _LONGEST)
     ask = Ask(
         lane=Lane(role=Role.JUDGE, task="stop", attempt=1),
         model=_model(stop),
         system=prompts.plain("stop_judge"),
-        prompt=f"The newest turns of the session, oldest first:\n\n{conversation}",
+        prompt=f"The newest turns of the session, oldest first:\n\n{_conversation(stop, stop.recent)}",
         schema=_SCHEMA,
         deadline_s=max(0.0, DEADLINE_S - (monotonic() - began)),
     )
     access = ApiAccess(key=key, base_url=stop.environ.get("ANTHROPIC_BASE_URL") or None)
     return _answer(ask_now(ask, access))
+
+
+def _conversation(stop: Stop, recent: Transcript) -> str:
+    """The newest turns in words: from the transcript's end, or from more of it if they are not all there."""
+    told = rendered(replace(recent, turns=recent.turns[-TURNS:]), _LONGEST)
+    if not recent.left_out_bytes or len(recent.turns) > TURNS or len(told) > _LONGEST // 2:
+        return told
+    more = stop.end_of_it(_MORE_BYTES) or recent
+    return rendered(replace(more, turns=more.turns[-TURNS:]), _LONGEST)
 
 
 def _answer(reply: Reply) -> StepResult:
@@ -77,6 +86,8 @@ def _answer(reply: Reply) -> StepResult:
 
 
 def _words(value: object) -> str:
+    from state.truncation import feedback
+
     return feedback(value, _LONGEST_WORDS).text if isinstance(value, str) else ""
 
 

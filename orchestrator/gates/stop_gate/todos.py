@@ -9,12 +9,15 @@ import json
 import re
 from collections.abc import Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from agents.transcript_pieces import Speaker, Turn
-from agents.transcript_work import Todo, todos_of
 from orchestrator.gates.stop_gate import probe
 from orchestrator.gates.stop_gate.stop import ALLOWED, Priority, StepResult, Stop
 from state.durable import read_small
+
+if TYPE_CHECKING:
+    from agents.transcript_work import Todo
 
 PRIORITY = Priority.P3_TODOS
 _SHOWN = 5
@@ -37,19 +40,21 @@ def check(stop: Stop) -> StepResult:
     shown = "\n".join(f"- {text}" for text in left[:_SHOWN])
     more = f"\n- and {len(left) - _SHOWN} more" if len(left) > _SHOWN else ""
     reason = (
-        f"{len(left)} item(s) of your list are open. Do them, or say why one is not needed:\n{shown}{more}"
+        f"{len(left)} item(s) of your list are open. Do them, and close each as it is done:\n{shown}{more}"
     )
     return StepResult(blocks=True, reason=reason)
 
 
-def _now(stop: Stop) -> list[Todo]:
+def _now(stop: Stop) -> "list[Todo]":
     """The list as it is; task files know more than the transcript where they are there."""
     tasks = _tasks(stop)
     said = stop.facts.todos
     return [*(todo for todo in said if not todo.id), *tasks] if tasks else list(said)
 
 
-def _tasks(stop: Stop) -> list[Todo]:
+def _tasks(stop: Stop) -> "list[Todo]":
+    from agents.transcript_work import Todo
+
     folder = _task_folder(stop)
     found = []
     for file in sorted(folder.glob("*.json"))[:_MOST_FILES] if folder else ():
@@ -72,6 +77,8 @@ def _task_folder(stop: Stop) -> Path | None:
 
 def _taken_off(stop: Stop) -> list[str]:
     """What was open at the first feedback of a hook since the user spoke last, and is on no list any more."""
+    from agents.transcript_work import todos_of
+
     turns = stop.transcript.turns if stop.transcript else ()
     since = max((goal.turn for goal in stop.facts.goals), default=0)
     held = next((turn.number for turn in turns if turn.number > since and _is_feedback(turn)), None)
@@ -82,7 +89,7 @@ def _taken_off(stop: Stop) -> list[str]:
     return list(_gone([todo for todo in before if todo.is_open], now))
 
 
-def _gone(before: Iterable[Todo], now: Iterable[Todo]) -> Iterable[str]:
+def _gone(before: "Iterable[Todo]", now: "Iterable[Todo]") -> Iterable[str]:
     kept = {(todo.id or todo.text): todo.status for todo in now}
     for todo in before:
         status = kept.get(todo.id or todo.text)

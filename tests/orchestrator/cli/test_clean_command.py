@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import in_process
 import pytest
 from filelock import FileLock
 
@@ -26,7 +27,6 @@ from state.journal import Journal
 from state.outcome import Outcome
 from state.paths import worktree_root
 
-SQ = [sys.executable, "-I", "-m", "orchestrator.cli"]
 EXAMPLES = Path(__file__).parents[3] / "examples"
 RUN = "20260101-000000-aaaa"
 OTHER = "20260102-000000-bbbb"
@@ -37,15 +37,19 @@ STUCK = RunEnded(outcome=Outcome.STUCK, cause="task a is stuck")
 @pytest.fixture
 def sq(repository):
     def run(*arguments, folder=repository):
+        return in_process.sq(arguments, folder=folder, environ=dict(os.environ))
+
+    return run
+
+
+@pytest.fixture
+def process(repository):
+    """As `sq`, in a process of its own: for what is killed, and for runs."""
+
+    def run(*arguments):
+        command = [sys.executable, "-I", "-m", "orchestrator.cli", *map(str, arguments)]
         return subprocess.run(
-            [*SQ, *map(str, arguments)],
-            cwd=folder,
-            env=dict(os.environ),
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=100,
+            command, cwd=repository, stdin=subprocess.DEVNULL, capture_output=True, check=False
         )
 
     return run
@@ -485,9 +489,9 @@ exec "$GIT" "$@"
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("when", ["before", "after"])
+@pytest.mark.parametrize("when", ["before", pytest.param("after", marks=pytest.mark.slow)])
 async def test_killed_at_each_step_nothing_is_lost_and_the_next_clean_finishes(
-    sq, shown, runs, tmp_path, monkeypatch, when
+    process, shown, runs, tmp_path, monkeypatch, when
 ):
     """`git` kills the sq that calls it before, or after, its nth command that changes something."""
     count = tmp_path / "count"
@@ -512,7 +516,7 @@ async def test_killed_at_each_step_nothing_is_lost_and_the_next_clean_finishes(
             ("PATH", f"{shim.parent}:{path}"),
         ):
             monkeypatch.setenv(name, value)
-        killed = sq("clean", "--run", RUN, "--force").returncode == -9
+        killed = process("clean", "--run", RUN, "--force").returncode == -9
         monkeypatch.setenv("PATH", path)
         if killed:
             assert shown("--run", RUN, "--force")[0]
@@ -577,9 +581,9 @@ async def test_files_in_a_worktree_whose_repository_is_gone_are_never_removed(sh
 # --- a whole run ----------------------------------------------------------------------------------------
 
 
-def test_a_whole_run_leaves_nothing_but_its_delivered_work_once_it_is_cleaned(sq, shown, runs, home):
+def test_a_whole_run_leaves_nothing_but_its_delivered_work_once_it_is_cleaned(process, shown, runs, home):
     spec, scenario = EXAMPLES / "stuck.md", EXAMPLES / "stuck.yaml"
-    assert sq("--spec", spec, "--rehearse", scenario).returncode == 3
+    assert process("--spec", spec, "--rehearse", scenario).returncode == 3
     [folder] = (runs.repository / ".sq" / "runs").iterdir()
     before = runs.head
     assert task_branch(folder.name, "rates") in runs.git("branch", "--format=%(refname:short)")

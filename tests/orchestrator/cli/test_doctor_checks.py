@@ -3,18 +3,18 @@
 import json
 import os
 import shutil
-import subprocess
 import sys
 
 import pytest
+from in_process import sq
 
+from orchestrator.cli.checks_of_hook import checks_of_hook
 from orchestrator.cli.checks_of_repository import LOW_BYTES, space_check
 from orchestrator.git.workspace import ensure_branch, ensure_worktree, run_branch, task_branch
 from orchestrator.views.checks import Level
 from state.config import user_file
 from state.paths import worktree_root
 
-SQ = [sys.executable, "-I", "-m", "orchestrator.cli"]
 RUN = "20260101-000000-aaaa"
 
 
@@ -23,15 +23,7 @@ def doctor(repository):
     """`sq doctor --json`: its exit code, and the checks of one name."""
 
     def run(name, *arguments, folder=repository, **environ):
-        done = subprocess.run(
-            [*SQ, "doctor", "--json", *map(str, arguments)],
-            cwd=folder,
-            env={**os.environ, **environ},
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        done = sq(["doctor", "--json", *arguments], folder=folder, environ={**os.environ, **environ})
         assert done.stdout, done.stderr
         return done.returncode, [
             check for check in json.loads(done.stdout)["checks"] if check["name"] == name
@@ -217,3 +209,22 @@ def test_little_room_in_the_state_folder_is_a_warning(tmp_path):
 def test_the_room_is_that_of_the_nearest_folder_there_is(doctor, tmp_path):
     [check] = doctor("disk space", "--state-dir", tmp_path / "not" / "there")[1]
     assert check["found"].endswith(f"GiB free at {tmp_path}")
+
+
+# --- a simulated stop -----------------------------------------------------------------------------------
+
+
+def test_a_simulated_stop_is_held_and_a_gate_that_does_not_answer_is_told(doctor):
+    code, [check] = doctor("stop gate")
+    assert (code, check["level"]) == (0, "ok")
+    assert "is held while a todo is open" in check["found"]
+    for gate in (
+        ("true",),
+        ("false",),
+        ("no-such-gate",),
+        ("echo", "no JSON"),
+        ("echo", '{"decision": "block"}'),
+    ):
+        [check] = checks_of_hook(os.environ, gate=gate)
+        assert check.level is Level.FAIL, gate
+        assert check.advice

@@ -3,21 +3,19 @@
 import json
 import os
 import re
-import subprocess
-import sys
 from contextlib import asynccontextmanager
 from pathlib import Path
 
 import anyio
 import pytest
 import yaml
+from in_process import sq
 
 from agents.gateway.scenario import load_scenario
 from agents.gateway.server import serve_scenario
 from state.records import Role
 from state.steering import SteeringStore
 
-SQ = [sys.executable, "-I", "-m", "orchestrator.cli", "gate"]
 TRANSCRIPTS = Path(__file__).parents[2] / "agents" / "transcripts"
 TESTED = TRANSCRIPTS / "tests.jsonl"
 
@@ -48,14 +46,7 @@ def open_todo(tmp_path):
 @pytest.fixture
 def gate(tmp_path):
     def run(*arguments, folder=tmp_path, **environ):
-        return subprocess.run(
-            [*SQ, *map(str, arguments)],
-            cwd=folder,
-            env={**os.environ, **environ},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        return sq(["gate", *arguments], folder=folder, environ={**os.environ, **environ})
 
     return run
 

@@ -3,15 +3,12 @@
 import json
 import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from in_process import sq
 
 from state.promises import FOLDER
-
-SQ = [sys.executable, "-I", "-m", "orchestrator.cli", "promise"]
 
 
 @pytest.fixture
@@ -20,14 +17,8 @@ def promise(repository):
     (repository / "shop.py").write_text("price = 1\n")
 
     def run(*arguments, folder=repository, session="s-1", **environ):
-        return subprocess.run(
-            [*SQ, *map(str, arguments)],
-            cwd=folder,
-            env={**os.environ, "CLAUDE_SESSION_ID": session, **environ},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        given = {**os.environ, "CLAUDE_SESSION_ID": session, **environ}
+        return sq(["promise", *arguments], folder=folder, environ=given)
 
     return run
 

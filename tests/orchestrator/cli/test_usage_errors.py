@@ -5,6 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import in_process
 import pytest
 
 ROOT = Path(__file__).parents[3]
@@ -21,7 +22,9 @@ def spec(tmp_path: Path) -> str:
 
 
 def sq(folder: Path, *arguments: str, before: str = "", **environ: str) -> subprocess.CompletedProcess[str]:
-    """`sq` in a process of its own; `before` is what its Python does first."""
+    """`sq`; with `before`, what its Python does first, in a process of its own."""
+    if not before:
+        return in_process.sq(arguments, folder=folder, environ={**os.environ, **environ})
     return subprocess.run(
         [sys.executable, "-c", REAL + before + CALL.format(arguments=list(arguments))],
         cwd=folder,

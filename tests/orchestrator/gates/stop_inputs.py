@@ -1,6 +1,7 @@
 """Stops as the hook may be told of them: transcripts in many orders of the list tools, and inputs that are odd."""
 
 import json
+import os
 import subprocess
 import sys
 from dataclasses import dataclass, field
@@ -83,7 +84,7 @@ _kinds = st.sampled_from([
 ])  # fmt: skip
 
 
-def _played(lines, step):
+def _played(lines, step):  # noqa: C901, PLR0912  a case a line
     match step:
         case ("write", todos, result):
             lines.call("TodoWrite", {"todos": todos}, result, "Todos have been modified successfully")
@@ -180,8 +181,6 @@ def inputs(draw, project, transcript):
 def run_hook(given, *arguments, timeout=60, **environ):
     """The hook as a process: what it said, after a look at whether that is the protocol."""
     data = given if isinstance(given, bytes) else json.dumps(given).encode()
-    import os
-
     done = subprocess.run(
         [*HOOK, *arguments],
         input=data,

@@ -105,7 +105,7 @@ async def test_without_a_key_the_judge_is_skipped_and_that_is_told(claude):
         judge=[EARLY],
         session=SYSTEM3,
         without=["ANTHROPIC_API_KEY"],
-        ANTHROPIC_AUTH_TOKEN="rehearsal",
+        ANTHROPIC_AUTH_TOKEN="rehearsal",  # noqa: S106  none
     )
     assert ended_well(ended)
     assert (ended.held, ended.asked("judge")) == ([], 0)

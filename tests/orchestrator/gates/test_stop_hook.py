@@ -216,6 +216,49 @@ def test_a_half_written_last_line_hides_nothing_that_stands_before_it(project, l
     assert "callers" in run_hook(told)["reason"]
 
 
+# --- lists that only look closed --------------------------------------------------------------------------
+
+
+def done(name):
+    return [{"content": name, "status": "completed"}]
+
+
+def test_a_list_that_was_closed_by_a_call_that_failed_is_open(project, lines):
+    open_todo(lines).call("TodoWrite", {"todos": done("callers")}, "error", "InputValidationError")
+    assert "callers" in run_hook(stop(project, lines))["reason"]
+
+
+def test_a_task_that_was_made_before_the_file_begins_is_open(project, lines):
+    lines.call("TaskUpdate", {"taskId": "7", "status": "in_progress"}, output="Updated task #7 status")
+    assert "task #7" in run_hook(stop(project, lines))["reason"]
+
+
+def test_another_task_that_was_closed_closes_no_open_one(project, lines):
+    lines.call("TaskCreate", {"subject": "Wire it"}, output="Task #1 created", data={"task": {"id": "1"}})
+    lines.call("TaskUpdate", {"taskId": "2", "status": "completed"}, output="Updated task #2 status")
+    assert "Wire it" in run_hook(stop(project, lines))["reason"]
+
+
+def test_the_tools_that_stand_in_the_file_are_no_calls_and_cost_no_close_look(project, lines):
+    lines.call("TaskCreate", {"subject": "Wire it"}, output="Task #1 created", data={"task": {"id": "1"}})
+    lines.call("TaskUpdate", {"taskId": "1", "status": "completed"}, output="Updated task #1 status")
+    lines.add("attachment", attachment={"tools": [{"name": "TaskCreate"}, {"name": "TodoWrite"}]})
+    lines.add("api-request-shape", shape={"tools": [{"name": "TaskCreate"}, {"name": "TodoWrite"}]})
+    assert not probe.may_apply(stop(project, lines))
+
+
+def test_a_task_whose_file_was_cleared_away_was_not_taken_off_the_list(project, lines, home):
+    lines.call("TaskCreate", {"subject": "Wire it"}, output="Task #1 created", data={"task": {"id": "1"}})
+    lines.user("Stop hook feedback:\ngo on", isMeta=True)
+    lines.call("TaskUpdate", {"taskId": "1", "status": "completed"}, output="Updated task #1 status")
+    tasks = home / ".claude" / "tasks" / CLAUDE
+    tasks.mkdir(parents=True)
+    (tasks / "2.json").write_text('{"id": "2", "subject": "Document it", "status": "pending"}')
+    said = run_hook(stop(project, lines))
+    assert "Document it" in said["reason"]
+    assert "Wire it" not in said["reason"]
+
+
 # --- names and folders ------------------------------------------------------------------------------------
 
 
@@ -364,6 +407,11 @@ def test_a_git_that_hangs_is_not_waited_for_and_people_are_told(repository, line
     said = run_hook(stop(repository, lines), PATH=sleeping_git)
     assert "decision" not in said
     assert "whether the beads are synced could not be seen" in said["systemMessage"]
+
+
+def test_a_project_whose_git_folder_is_a_pipe_holds_up_no_stop_that_cannot_be_read(project):
+    os.mkfifo(project / ".git")
+    assert run_hook(b"{", CLAUDE_PROJECT_DIR=str(project)) == {}
 
 
 @pytest.mark.slow

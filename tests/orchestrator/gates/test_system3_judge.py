@@ -90,6 +90,17 @@ async def test_it_sees_the_last_five_turns_with_calls_and_results_and_the_newest
     assert await ask({**ENDS, "expect": expect}, last_assistant_message=newest) == ({}, 1)
 
 
+async def test_turns_that_stand_further_back_in_a_long_file_are_read_too(ask, lines):
+    lines.user("The prompt before all the requests.")
+    lines.assistant({"type": "text", "text": "Working on it."})
+    for _ in range(20):
+        lines.add("attachment", attachment={"type": "other", "text": "x" * 50_000})
+    lines.user("Go on.")
+    lines.assistant({"type": "text", "text": "All is closed."})
+    expect = {"prompt_contains": ["The prompt before all the requests.", "Go on."]}
+    assert await ask({**ENDS, "expect": expect}) == ({}, 1)
+
+
 async def test_another_model_can_judge(ask):
     environ = {"SQ_PS_JUDGE_MODEL": "claude-sonnet-5"}
     assert await ask({**ENDS, "expect": {"model": "claude-sonnet-5"}}, environ=environ) == ({}, 1)

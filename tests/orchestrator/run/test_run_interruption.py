@@ -79,7 +79,9 @@ def processes_below(run_folder: Path) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize(
+    "number", [signal.SIGINT, signal.SIGTERM, pytest.param(signal.SIGHUP, marks=pytest.mark.slow)]
+)
 def test_one_signal_saves_the_state_exits_130_and_tells_how_to_go_on(
     working: subprocess.Popen[str], repository: Path, number: signal.Signals
 ) -> None:

@@ -40,7 +40,11 @@ def lanes_with(*kinds: str) -> Mapping[str, Any]:
     )
 
 
-@pytest.mark.parametrize("kinds", COMBINATIONS, ids="+".join)
+@pytest.mark.parametrize(
+    "kinds",
+    [pytest.param(kinds, marks=() if "failed" in kinds else pytest.mark.slow) for kinds in COMBINATIONS],
+    ids="+".join,
+)
 def test_of_several_outcomes_the_first_of_the_order_counts_and_all_causes_are_told(
     rehearse: Rehearse, kinds: tuple[str, ...]
 ) -> None:
