@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from orchestrator.gates.power_steering.considerations import Consideration
-from state.steering_state import CheckResults
+from state.steering_state import QUALITY_THRESHOLD, CheckResults
 from state.truncation import limit_response, smart_truncate
 from state.verdicts import CheckResult, Source
 
@@ -58,7 +58,7 @@ def decide(
         blocked_by=blocked_by,
         warnings=warnings,
         not_checked=not_checked,
-        summary=smart_truncate(figures.message()),
+        summary=_summary(figures, len(blocked_by)),
         message=limit_response("\n".join(_message(blocked_by, considerations, figures, claims))),
         notes=tuple(_notes(warnings, not_checked, len(results))),
     )
@@ -80,10 +80,21 @@ def _message(
             lines.append(f"  Seen: {result.evidence}")
         if consideration.guidance:
             lines.append(f"  {consideration.guidance}")
-    lines += ["", smart_truncate(figures.message())]
+    lines += ["", _summary(figures, len(blocked_by))]
     if claims:
         lines.append(f"What was said of it, and has to be true before it is said again: {claims[-1]}")
     return lines
+
+
+def _summary(figures: CheckResults, open_blockers: int) -> str:
+    """Seed 001's message; but no praise for a session that is held."""
+    praised = (
+        figures.files_modified and figures.workflow_compliant and figures.quality_score >= QUALITY_THRESHOLD
+    )
+    if open_blockers and praised:
+        count = len(figures.files_modified)
+        return f"{count} modified file{'' if count == 1 else 's'}, and {open_blockers} open."
+    return smart_truncate(figures.message())
 
 
 def _notes(warnings: Sequence[CheckResult], not_checked: Sequence[CheckResult], count: int) -> list[str]:

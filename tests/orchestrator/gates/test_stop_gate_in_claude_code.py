@@ -129,6 +129,25 @@ async def test_a_judge_that_does_not_answer_in_time_lets_the_session_end_and_is_
     assert ended.asked("judge") == 1
 
 
+async def test_a_promise_made_in_the_agents_shell_is_that_sessions_own(claude):
+    sq = f'"{sys.executable}" -I -m orchestrator.cli promise'
+    ended = await claude(
+        [
+            calls("Bash", command=f"{sq} create 'Notes are there' --file notes.txt"),
+            says("All done."),
+            calls(
+                "Bash",
+                command=f"echo x > notes.txt; {sq} verify $({sq} list | grep -o 'p-[0-9a-f]*' | head -1)",
+            ),
+            says("The notes are there."),
+        ],
+        without=("CLAUDE_SESSION_ID",),
+    )
+    assert ended_well(ended)
+    assert len(ended.held) == 1
+    assert "Notes are there" in ended.held[0]
+
+
 async def test_an_input_that_is_no_stop_lets_the_session_end_and_the_diagnostics_say_so(claude):
     ended = await claude([says("I am done.")], session=SYSTEM3, hook=f"echo {{ | {HOOK}")
     assert ended_well(ended)

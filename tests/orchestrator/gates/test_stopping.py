@@ -46,6 +46,12 @@ async def test_one_that_is_not_is_held_with_each_reason_and_a_summary(store):
     assert store.load().state.consecutive_blocks == 1
 
 
+async def test_one_that_is_held_is_not_praised(store):
+    answer = answer_stop(store, await examined(*UNTESTED, prompt="Add the discount."), prompt_id="p")
+    assert "good work" not in answer.message
+    assert "1 modified file, and 1 open." in answer.message
+
+
 async def test_what_the_agent_claimed_is_held_against_it(store):
     claim = "Everything is done and all tests pass."
     answer = answer_stop(store, await examined(*UNTESTED, final=claim), prompt_id="p")
