@@ -155,16 +155,6 @@ def append_line(path: Path, value: object, *, wait_s: float = LOCK_WAIT_S, sync:
                 sync_file(file.fileno(), path)
 
 
-def read_lines(path: Path) -> list[object]:
-    """The values of a file of JSON Lines, oldest first; lines that are no JSON are left out."""
-    values: list[object] = []
-    with suppress(FileNotFoundError):
-        for line in path.read_bytes().splitlines():
-            with suppress(ValueError, RecursionError):
-                values.append(json.loads(line))
-    return values
-
-
 def safe_name(given: str) -> str:
     """An id as one segment of a path: itself if it is plain, else cleaned and marked as no plain id is.
 

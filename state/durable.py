@@ -10,7 +10,7 @@ import fcntl
 import json
 import os
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from io import FileIO
 from pathlib import Path
@@ -106,24 +106,6 @@ def write_json(path: Path, value: Mapping[str, object], *, sync: bool = True, ve
     """Replace a JSON file by this object, under its lock; errors: `locked`, `encoded`, `replace_file`."""
     with locked(path, sync=sync):
         replace_file(path, encoded(value), sync=sync, verify=verify)
-
-
-def update_json(
-    path: Path,
-    change: Callable[[dict[str, object] | None], Mapping[str, object]],
-    *,
-    sync: bool = True,
-    verify: bool = True,
-) -> dict[str, object]:
-    """Read, change and replace under one lock, so that no other change is lost; returns the new value.
-
-    Raises:
-        DamagedFileError: what is there cannot be used; the others: `write_json`.
-    """
-    with locked(path, sync=sync):
-        value = dict(change(read_json(path)))
-        replace_file(path, encoded(value), sync=sync, verify=verify)
-    return value
 
 
 def encoded(value: Mapping[str, object]) -> bytes:

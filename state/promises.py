@@ -55,10 +55,6 @@ class PromiseStore:
     def __repr__(self) -> str:
         return f"<PromiseStore {self.folder}>"
 
-    def has_any(self) -> bool:
-        """Whether there is any file that could be a promise: one look into the folder."""
-        return bool(self._names())
-
     def all(self) -> Found:
         """Every promise, and what is damaged. A readable object that is another program's is left out."""
         promises: list[Promise] = []

@@ -136,8 +136,7 @@ async def _new(request: RunRequest, spec_text: str, surroundings: Surroundings) 
     config = load_config(repository.root, surroundings.environ, flags=request.flags, rules=rule_names())
     settings = replace(config.settings, dry_run=request.dry_run)
     state = StateFolder(request.state_dir or repository.root / ".sq")
-    not_dirt = [request.spec, state.root, repository.root / REPOSITORY_FILE]
-    not_dirt += [request.rehearse] if request.rehearse else []
+    not_dirt = _not_dirt(request.spec, state.root, repository.root, request.rehearse)
     if not (settings.worktrees or request.allow_dirty):
         await refuse_dirt(repository, not_dirt=not_dirt)
     base = await base_commit(repository, not_dirt=[repository.root] if request.allow_dirty else not_dirt)
@@ -241,8 +240,8 @@ def _run(
         environ=surroundings.environ,
         hidden=(state_root,),
     )
-    not_dirt = [Path(started.spec_name), state_root, Path(started.repository) / REPOSITORY_FILE]
-    not_dirt += [Path(started.rehearsal)] if started.rehearsal else []
+    rehearsal = Path(started.rehearsal) if started.rehearsal else None
+    not_dirt = _not_dirt(Path(started.spec_name), state_root, Path(started.repository), rehearsal)
     workspaces: Worktrees | Checkout = (
         Worktrees(started=started, merge_home=settings.merge, not_dirt=not_dirt)
         if settings.worktrees
@@ -255,6 +254,11 @@ def _run(
         workspaces=workspaces,
         environ=surroundings.environ,
     )
+
+
+def _not_dirt(spec: Path, state_root: Path, repository: Path, rehearsal: Path | None) -> list[Path]:
+    """What may lie in the checkout uncommitted: it is sq's, or says what sq is to do."""
+    return [spec, state_root, repository / REPOSITORY_FILE, *([rehearsal] if rehearsal else [])]
 
 
 @asynccontextmanager

@@ -17,12 +17,22 @@ from state.durable import (
     DamagedFileError,
     LockTimeoutError,
     WriteFailedError,
+    encoded,
     locked,
     overwrite_file,
     read_json,
-    update_json,
+    replace_file,
     write_json,
 )
+
+
+def update_json(path, change, *, sync=True):
+    """As stores change their files: read, change and replace under one lock."""
+    with locked(path, sync=sync):
+        value = dict(change(read_json(path)))
+        replace_file(path, encoded(value), sync=sync)
+    return value
+
 
 ROOT = str(Path(__file__).parents[2])
 HOLDER = f"""

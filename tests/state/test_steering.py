@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -11,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from state.diagnostics import Diagnostics, append_line, read_lines, safe_name
+from state.diagnostics import Diagnostics, append_line, safe_name
 from state.steering import SteeringStore
 from state.steering_state import CheckOutcome, CheckResults, StateCode, invalid_reason
 from state.truncation import truncate
@@ -31,6 +32,15 @@ def folder(tmp_path):
 def store_in(folder, session=SESSION, **rest):
     rest.setdefault("environ", {})
     return SteeringStore(folder, session, retry_delays=(0.0,), **rest)
+
+
+def read_lines(path):
+    """The values of a file of JSON Lines; what a crash cut is left out."""
+    values = []
+    for line in path.read_bytes().splitlines():
+        with suppress(ValueError):
+            values.append(json.loads(line))
+    return values
 
 
 def entries_of(store, operation=None):

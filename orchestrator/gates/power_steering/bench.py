@@ -11,7 +11,7 @@ from statistics import NormalDist
 from time import monotonic
 
 from agents.transcript import read_transcript
-from orchestrator.gates.power_steering.considerations import Consideration, SessionType, Severity
+from orchestrator.gates.power_steering.considerations import Consideration, Severity
 from orchestrator.gates.power_steering.evidence import Evidence
 from orchestrator.gates.power_steering.examine import Examination, Judge, examine, waiting_for
 from orchestrator.gates.power_steering.labels import Labelled
@@ -216,6 +216,3 @@ def _share(events: Iterable[bool]) -> Share:
 def _sum(shares: Iterable[Share]) -> Share:
     all_ = list(shares)
     return Share(count=sum(one.count for one in all_), total=sum(one.total for one in all_))
-
-
-__all__ = ["Examined", "Measured", "Row", "SessionType", "Share", "measure"]

@@ -121,6 +121,20 @@ class Evidence:
         return {path: lines for path, lines in self.written.items() if not is_test_file(path)}
 
 
+def waits_for_user(facts: Facts) -> str:
+    """What the user has to answer before the session can go on; empty: nothing.
+
+    An offer behind a claim of completion ("All done. Anything else?") is no question that it waits for.
+    """
+    if facts.plan_mode:
+        return "it is planning, and waits for its plan to be accepted"
+    if facts.pending_questions:
+        return f"it waits for an answer: {facts.pending_questions[0]}"
+    if facts.asks and not only_offers(facts.final_text):
+        return "it asks the user a question"
+    return ""
+
+
 def only_offers(text: str) -> bool:
     """Whether the question at a message's end offers more work, behind a claim that this one is done."""
     question = text.strip().splitlines()[-1].rsplit(". ", 1)[-1] if text.strip() else ""

@@ -8,7 +8,7 @@ from agents.connection import Lane
 from agents.transcript_rendering import rendered
 from orchestrator.gates.power_steering.considerations import Consideration, Kind, SessionType
 from orchestrator.gates.power_steering.decision import Decision, decide
-from orchestrator.gates.power_steering.evidence import Evidence, only_offers
+from orchestrator.gates.power_steering.evidence import Evidence, waits_for_user
 from orchestrator.gates.power_steering.findings import Cut
 from orchestrator.gates.power_steering.judging import AskJudge, Look, judge_all, room_for
 from orchestrator.gates.power_steering.rules import RULES
@@ -105,17 +105,8 @@ def figures_of(
 
 
 def waiting_for(evidence: Evidence) -> str:
-    """What a session that has stopped waits for, so that it is not judged; empty: it claims to be done.
-
-    An offer behind a claim of completion ("All done. Anything else?") is no question that it waits for.
-    """
+    """What a session that has stopped waits for, so that it is not judged; empty: it claims to be done."""
     facts = evidence.facts
-    if facts.plan_mode:
-        return "it is planning, and waits for its plan to be accepted"
-    if facts.running:
-        return f"work is still running in the background: {facts.running[-1].what}"
-    if facts.pending_questions:
-        return f"it waits for an answer: {facts.pending_questions[0]}"
-    if facts.asks and not only_offers(facts.final_text):
-        return "it asks the user a question"
-    return ""
+    if asked := waits_for_user(facts):
+        return asked
+    return f"work is still running in the background: {facts.running[-1].what}" if facts.running else ""

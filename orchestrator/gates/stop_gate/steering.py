@@ -23,14 +23,13 @@ def check(stop: Stop) -> StepResult:
     import anyio
 
     from orchestrator.gates.power_steering.evidence import Evidence
-    from orchestrator.gates.power_steering.examine import waiting_for
     from orchestrator.gates.power_steering.stopping import answer_stop
 
     store = SteeringStore.of_project(stop.project, stop.session_id, environ=stop.environ)
     if stop.waits or store.disabled_until():
         return ALLOWED
     evidence = Evidence(transcript=stop.transcript, project=stop.project) if stop.transcript else None
-    if evidence is None or waiting_for(evidence):
+    if evidence is None:
         return ALLOWED
     examination = anyio.run(_examined, stop, evidence, store)
     answer = answer_stop(store, examination, prompt_id=stop.prompt_id)

@@ -105,10 +105,9 @@ class Stop:
         if not any(_may_ask(turn) for turn in recent.turns[-1:]):
             return False
         from agents.facts import facts_of
-        from orchestrator.gates.power_steering.evidence import only_offers
+        from orchestrator.gates.power_steering.evidence import waits_for_user
 
-        facts = facts_of(recent)
-        return facts.asks and not only_offers(facts.final_text)
+        return bool(waits_for_user(facts_of(recent)))
 
     def end_of_it(self, tail_bytes: int) -> Transcript | None:
         """The session, as far as it stands in this many bytes at the transcript's end."""

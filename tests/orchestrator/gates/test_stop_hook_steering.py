@@ -99,3 +99,23 @@ async def test_where_it_is_switched_off_it_is_silent_and_asks_nobody(stop, proje
 async def test_a_session_that_plans_or_asks_its_user_is_left_alone(stop):
     assert await stop(not_tested(), SATISFIED, permission_mode="plan") == ({}, 0)
     assert await stop(not_tested(), SATISFIED, last_assistant_message="Which rate do you want?") == ({}, 0)
+
+
+async def test_a_background_task_that_the_hook_is_not_told_of_any_more_excuses_nobody(stop, tmp_path):
+    call = {"type": "tool_use", "id": "toolu_b", "name": "Bash", "input": {"command": "npm start"}}
+    told = "Command running in background with ID: b1"
+    result = {"type": "tool_result", "tool_use_id": "toolu_b", "content": told}
+    words = {"type": "text", "text": "The discount is done."}
+    with (tmp_path / "session.jsonl").open("a") as file:
+        for uuid, role, block in (
+            ("b-1", "assistant", call),
+            ("b-2", "user", result),
+            ("b-3", "assistant", words),
+        ):
+            file.write(
+                json.dumps({"type": role, "uuid": uuid, "message": {"role": role, "content": [block]}}) + "\n"
+            )
+    running = {"background_tasks": [{"id": "b1", "status": "running"}]}
+    assert await stop(not_tested(), SATISFIED, **running) == ({}, 0)
+    said, _ = await stop(not_tested(), SATISFIED, background_tasks=[])
+    assert "No test ran after the change." in said["reason"]
