@@ -65,7 +65,7 @@ class Platform:
         return SessionSpec(
             role=lane.role,
             workspace=workspace,
-            model=self.models[lane.role],
+            model=self.models.get(lane.role) or self.models[Role.WORKER],  # an older run names no resolver
             system=system,
             policy=policy,
             signals=signals,

@@ -24,6 +24,8 @@ SUBMIT_IMPLEMENTATION_PLAN = "submit_implementation_plan"
 REPORT_ANALYSIS = "report_analysis"
 SUBMIT_PLAN = "submit_plan"
 REPORT_REVIEW = "report_review"
+CONFLICT_RESOLVED = "conflict_resolved"
+CONFLICT_STUCK = "conflict_stuck"
 
 
 class _Input(BaseModel):
@@ -95,6 +97,18 @@ class PlanInput(_Input):
     criteria: list[PlanCriterion] = Field(default_factory=list)
 
 
+class ConflictResolvedInput(_Input):
+    """A Resolver's claim that a merge holds what both sides meant."""
+
+    summary: str = Field(description="How you brought the two sides together, in a sentence or two.")
+
+
+class ConflictStuckInput(_Input):
+    """A Resolver cannot bring the two sides together."""
+
+    reason: str = Field(min_length=1, description="Why the two sides exclude each other.")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SignalTool:
     """One reporting tool. `model` None: the input is passed on as it came and judged by its reader."""
@@ -154,6 +168,18 @@ SIGNALS: dict[Role, tuple[SignalTool, ...]] = {
     Role.REVIEWER: (
         SignalTool(
             name=REPORT_REVIEW, description="Report your review, once.", model=None, schema=_REVIEW_SCHEMA
+        ),
+    ),
+    Role.RESOLVER: (
+        SignalTool(
+            name=CONFLICT_RESOLVED,
+            description="Claim that the conflict is resolved. sq then looks for itself.",
+            model=ConflictResolvedInput,
+        ),
+        SignalTool(
+            name=CONFLICT_STUCK,
+            description="Say that the two sides exclude each other.",
+            model=ConflictStuckInput,
         ),
     ),
     Role.DEVELOPER: (),

@@ -10,6 +10,8 @@ from state.records import (
     CallEnd,
     CommandRun,
     Criterion,
+    Finding,
+    HandOver,
     Message,
     Question,
     ReviewIssue,
@@ -51,11 +53,15 @@ class RunStarted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunResumed:
-    """Another process took the run up again; with larger limits where they were given."""
+    """Another process took the run up again; with larger limits where they were given.
+
+    `retry` are tasks that had ended without being merged and are tried again.
+    """
 
     containment: str
     budget_usd: float | None = None
     max_iterations: int | None = None
+    retry: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,7 +94,8 @@ class LimitReached:
 class CallStarted:
     """A prompt is about to be sent: stored first, since it may cost money.
 
-    `planning`: the agent makes a plan and writes nothing.
+    `planning`: the agent makes a plan and writes nothing. `subject` tells conversations of one role about one
+    attempt apart. `reserved_usd` is what it will probably cost, `allowed_usd` what its session may spend.
     """
 
     call_id: str
@@ -102,6 +109,8 @@ class CallStarted:
     system: str = ""
     reserved_usd: float = 0.0
     planning: bool = False
+    subject: str = ""
+    allowed_usd: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,6 +146,7 @@ class CallResumed:
     session_id: str
     prompt: str
     reserved_usd: float = 0.0
+    allowed_usd: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -242,6 +252,28 @@ class TaskStarted:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class WorkspaceSetUp:
+    """A worktree got the ignored files and ran the commands that the configuration names.
+
+    `task_id` is empty for the integration worktree. A command that failed is the last of `runs`.
+    """
+
+    task_id: str
+    folder: str
+    copied: tuple[str, ...]
+    runs: tuple[CommandRun, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HandedOver:
+    """What an attempt that is over leaves to the next one."""
+
+    task_id: str
+    attempt: int
+    notes: HandOver
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AttemptStarted:
     """A new Worker session begins on a task; `tree` is what the workspace holds then."""
 
@@ -340,7 +372,9 @@ class TaskCommitted:
 class ReviewRecorded:
     """A usable review of `commit`. `task_id` is empty for the final review of the whole.
 
-    Reviews before the build have `analysis` or `plan` there, and no commit.
+    Reviews before the build have `analysis` or `plan` there, and no commit. `issues` are those that stand in
+    the way; `findings` are all of this and earlier reviews, with what became of each. `passed`: none is in the
+    way.
     """
 
     task_id: str
@@ -349,6 +383,23 @@ class ReviewRecorded:
     passed: bool
     issues: tuple[ReviewIssue, ...]
     suggestions: tuple[str, ...] = ()
+    findings: tuple[Finding, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckpointReviewed:
+    """A reviewer looked at work under way; its findings go into the same session's next prompt.
+
+    `findings` are all that are known of the task now. `problem`: why there is no usable report.
+    """
+
+    task_id: str
+    attempt: int
+    iteration: int
+    tree: str
+    issues: tuple[ReviewIssue, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    problem: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -364,20 +415,76 @@ class ReviewUnusable:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskReopened:
-    """A failed review sends a task back; its issues go into the next attempt's prompt."""
+    """A failed review or merge sends a task back; its issues go into the next attempt's prompt.
+
+    Where it has to be built on newer work, `base` is the commit it is built on and `start` the one whose content
+    the workspace begins with.
+    """
 
     task_id: str
     issues: tuple[ReviewIssue, ...]
     by: str
+    base: str = ""
+    start: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TaskMerged:
-    """A task's commit is part of the run's branch."""
+class MergeStarted:
+    """A reviewed commit is about to be merged onto `onto`, the newest merged work: one at a time."""
+
+    task_id: str
+    commit: str
+    onto: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MergeConflicted:
+    """Git cannot merge these paths by itself; a resolver session does, in the integration worktree."""
+
+    task_id: str
+    commit: str
+    onto: str
+    paths: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResolutionRefused:
+    """The resolver's claim does not hold: git, the files or the verification say otherwise."""
+
+    task_id: str
+    commit: str
+    onto: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MergeBuilt:
+    """The merged commit exists and passes the verification; the run's branch is about to move to it."""
 
     task_id: str
     commit: str
     tree: str
+    onto: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MergeFailed:
+    """A merge was given up and undone: the run's branch stands where it stood."""
+
+    task_id: str
+    commit: str
+    onto: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskMerged:
+    """A task's work is part of the run's branch, as `commit` on `onto` (empty: on the task's base)."""
+
+    task_id: str
+    commit: str
+    tree: str
+    onto: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -512,9 +619,12 @@ Event = (
     | CallStarted | CallRetried | CallInterrupted | CallResumed
     | MessageReceived | SignalReceived | ActionRefused | CallEnded
     | AnalysisProposed | AnalysisRejected | RepositoryAnalyzed | PlanProposed | PlanRejected | PlanAccepted
-    | TaskStarted | AttemptStarted | IterationMeasured | VerificationStarted | VerificationFinished
+    | TaskStarted | WorkspaceSetUp | HandedOver | AttemptStarted | IterationMeasured
+    | VerificationStarted | VerificationFinished
     | GateDecided | ChecksDecided | CompletionAccepted | CompletionRefused | TaskCommitted
-    | ReviewRecorded | ReviewUnusable | TaskReopened | TaskMerged | TaskStuck | TaskFailed | TaskUnverified
+    | ReviewRecorded | ReviewUnusable | CheckpointReviewed | TaskReopened
+    | MergeStarted | MergeConflicted | ResolutionRefused | MergeBuilt | MergeFailed | TaskMerged
+    | TaskStuck | TaskFailed | TaskUnverified
     | QuestionsAsked | QuestionsAnswered | QuestionsFailed | QuestionsParked | GuidanceGiven
     | WorkRescued | WorkDelivered | WorkLeft | WorkKept
 )  # fmt: skip

@@ -10,10 +10,11 @@ from datetime import timedelta
 from typing import Any
 
 from state import events as e
+from state.errors import JournalError
 from state.journal import Stored
-from state.records import Message, MessageKind, Plan, ReviewIssue, Role
+from state.records import CallEnd, Message, MessageKind, Plan, ReviewIssue, Role
 from state.verdicts import Verdict
-from state.view import ENDED_STAGES, AskView, CallView, RunView, Stage, TaskView
+from state.view import ENDED_STAGES, AskView, CallView, MergeView, RunView, Stage, TaskView
 
 
 def apply(view: RunView, stored: Stored) -> None:
@@ -50,22 +51,34 @@ def _resumed(view: RunView, event: e.RunResumed, _stored: Stored) -> None:
         if call.end is None:  # killed in the middle: what it had cost by then is taken to be what was held
             call.spent_usd, call.held_usd = call.spent_usd + call.held_usd, 0.0
             call.killed = killed
-    if view.ended and view.ended.resumable:
+        call.allowed_usd = 0.0
+    if view.ended and (view.ended.resumable or event.retry):
         view.worked_s = 0.0
         view.delivered = view.left = view.kept = None
         _reopen(view)
+    for task_id in event.retry:
+        _retry(view.tasks[task_id])
     view.ended = None
+
+
+def _retry(task: TaskView) -> None:
+    """A task that had ended goes on where it ended: what was accepted is not built again."""
+    unverified = task.stage is Stage.UNVERIFIED
+    task.stage, task.reason, task.limit, task.revisions = task.before_end, "", False, 0
+    task.unusable_forgiven = task.unusable_reviews
+    if task.stage is Stage.BUILDING and not unverified:  # nothing that it left open can go on
+        task.attempt_open = False
 
 
 def _reopen(view: RunView) -> None:
     """What a limit or a service that failed had ended goes on: tasks at their limit, calls that failed."""
     for task in view.tasks.values():
         if task.stage is Stage.STUCK and task.limit:
-            task.stage, task.reason, task.limit = Stage.BUILDING, "", False
-    newest: dict[tuple[Role, str, int], CallView] = {}
+            task.stage, task.reason, task.limit = task.before_end, "", False
+    newest: dict[tuple[Role, str, int, str], CallView] = {}
     for call in view.calls.values():
-        newest[call.started.role, call.started.task_id, call.started.attempt] = call
-    for (role, task_id, _), call in newest.items():
+        newest[call.started.role, call.started.task_id, call.started.attempt, call.started.subject] = call
+    for (role, task_id, *_), call in newest.items():
         over = task_id in view.tasks and view.tasks[task_id].stage in ENDED_STAGES
         if call.failed and role not in {Role.DEVELOPER, Role.JUDGE} and not over:
             call.spent_usd, call.end = call.cost_usd, None
@@ -84,7 +97,9 @@ def _ended(view: RunView, event: e.RunEnded, _stored: Stored) -> None:
 
 
 def _call_started(view: RunView, event: e.CallStarted, stored: Stored) -> None:
-    call = CallView(event, stored.at, event.session_id, held_usd=event.reserved_usd)
+    call = CallView(
+        event, stored.at, event.session_id, held_usd=event.reserved_usd, allowed_usd=event.allowed_usd
+    )
     view.calls[event.call_id] = call
     if event.role is Role.WORKER:
         task = view.tasks[event.task_id]
@@ -97,21 +112,22 @@ def _call_retried(view: RunView, event: e.CallRetried, stored: Stored) -> None:
     call = view.calls[event.call_id]
     call.retries.append(event)
     call.spent_usd += event.cost_usd
-    until = stored.at + timedelta(seconds=event.wait_s)
-    view.quiet_until = max(until, view.quiet_until or until)
+    if event.end is CallEnd.API_ERROR:  # a process that died is no reason for others to wait
+        until = stored.at + timedelta(seconds=event.wait_s)
+        view.quiet_until = max(until, view.quiet_until or until)
     view.context.errors.append(f"{call.started.role} {call.started.task_id}: {event.end}: {event.detail}")
 
 
 def _call_interrupted(view: RunView, event: e.CallInterrupted, _stored: Stored) -> None:
     view.calls[event.call_id].spent_usd += event.cost_usd
-    view.calls[event.call_id].held_usd = 0.0
+    view.calls[event.call_id].held_usd = view.calls[event.call_id].allowed_usd = 0.0
 
 
 def _call_resumed(view: RunView, event: e.CallResumed, stored: Stored) -> None:
     call = view.calls[event.call_id]
     call.session_id = event.session_id
     call.resumed_at = stored.seq
-    call.held_usd = event.reserved_usd
+    call.held_usd, call.allowed_usd = event.reserved_usd, event.allowed_usd
     if call.started.role is Role.WORKER:
         view.tasks[call.started.task_id].session_id = event.session_id
 
@@ -130,7 +146,7 @@ def _signal(view: RunView, event: e.SignalReceived, _stored: Stored) -> None:
 
 def _call_ended(view: RunView, event: e.CallEnded, _stored: Stored) -> None:
     call = view.calls[event.call_id]
-    call.end, call.held_usd = event, 0.0
+    call.end, call.held_usd, call.allowed_usd = event, 0.0, 0.0
     if call.failed:
         view.context.errors.append(f"{call.started.role} {call.started.task_id}: {event.end}: {event.detail}")
 
@@ -167,6 +183,11 @@ def _task_started(view: RunView, event: e.TaskStarted, stored: Stored) -> None:
     task = view.tasks[event.task_id]
     task.stage, task.begun = Stage.BUILDING, stored.seq
     task.branch, task.worktree, task.base_commit = event.branch, event.worktree, event.base_commit
+    task.rebuild, task.attempt_open = None, False
+
+
+def _handed_over(view: RunView, event: e.HandedOver, _stored: Stored) -> None:
+    view.tasks[event.task_id].hand_over = event.notes
 
 
 def _attempt_started(view: RunView, event: e.AttemptStarted, _stored: Stored) -> None:
@@ -174,7 +195,7 @@ def _attempt_started(view: RunView, event: e.AttemptStarted, _stored: Stored) ->
     task.stage = Stage.BUILDING
     task.attempt, task.session_id, task.attempt_open = event.attempt, event.session_id, True
     task.calls, task.trees, task.errors = [], [event.tree], []
-    task.gates, task.refusals, task.guidance, task.checks = [], [], [], []
+    task.gates, task.refusals, task.guidance, task.checks, task.checkpoints = [], [], [], [], []
 
 
 def _measured(view: RunView, event: e.IterationMeasured, _stored: Stored) -> None:
@@ -209,23 +230,34 @@ def _refused(view: RunView, event: e.CompletionRefused, _stored: Stored) -> None
 def _committed(view: RunView, event: e.TaskCommitted, _stored: Stored) -> None:
     task = view.tasks[event.task_id]
     task.stage, task.commit, task.committed_tree = Stage.COMMITTED, event.commit, event.tree
-    task.attempt_open, task.unusable_reviews = False, 0
+    task.attempt_open, task.unusable_reviews, task.unusable_forgiven = False, 0, 0
 
 
 def _reviewed(view: RunView, event: e.ReviewRecorded, _stored: Stored) -> None:
     if not event.task_id:
         view.final_reviews.append(event)
         view.final_unusable = []
+        view.final_findings = event.findings
         if event.passed:
             view.context.review_issues = []
         return
     if event.task_id not in view.tasks:  # a review before the build
         return
     task = view.tasks[event.task_id]
-    task.issues = event.issues
+    task.issues, task.findings, task.reviewed_commit = event.issues, event.findings, event.commit
+    task.rounds += 1
     if event.passed:
         task.stage = Stage.APPROVED
     _keep_issues(view, event.task_id, event.issues)
+
+
+def _checkpoint_reviewed(view: RunView, event: e.CheckpointReviewed, _stored: Stored) -> None:
+    task = view.tasks[event.task_id]
+    task.checkpoints.append(event)
+    if event.problem:
+        view.context.errors.append(f"checkpoint review of {event.task_id}: {event.problem}")
+    else:
+        task.findings = event.findings
 
 
 def _review_unusable(view: RunView, event: e.ReviewUnusable, _stored: Stored) -> None:
@@ -242,30 +274,67 @@ def _reopened(view: RunView, event: e.TaskReopened, _stored: Stored) -> None:
     task = view.tasks[event.task_id]
     task.stage, task.issues, task.attempt_open = Stage.BUILDING, event.issues, False
     task.revisions += 1
+    if event.base:
+        task.rebuild = (event.base, event.start)
     view.final_unusable = []
     _keep_issues(view, event.task_id, event.issues)
 
 
+def _merge_started(view: RunView, event: e.MergeStarted, _stored: Stored) -> None:
+    view.tasks[event.task_id].merge = MergeView(event.commit, event.onto)
+
+
+def _merge_conflicted(view: RunView, event: e.MergeConflicted, _stored: Stored) -> None:
+    _merge_of(view, event.task_id).paths = event.paths
+
+
+def _resolution_refused(view: RunView, event: e.ResolutionRefused, _stored: Stored) -> None:
+    _merge_of(view, event.task_id).refusals.append(event)
+
+
+def _merge_built(view: RunView, event: e.MergeBuilt, _stored: Stored) -> None:
+    _merge_of(view, event.task_id).built = event
+
+
+def _merge_failed(view: RunView, event: e.MergeFailed, _stored: Stored) -> None:
+    view.tasks[event.task_id].merge = None
+    view.context.errors.append(f"merge of {event.task_id}: {event.reason}")
+
+
+def _merge_of(view: RunView, task_id: str) -> MergeView:
+    merge = view.tasks[task_id].merge
+    if merge is None:
+        raise JournalError(f"the journal tells of a merge of {task_id} that never began")
+    return merge
+
+
 def _merged(view: RunView, event: e.TaskMerged, _stored: Stored) -> None:
-    view.tasks[event.task_id].stage = Stage.MERGED
-    view.tasks[event.task_id].merged_commit = event.commit
+    task = view.tasks[event.task_id]
+    task.stage, task.merge, task.rounds = Stage.MERGED, None, 0
+    task.merged_commit, task.merged_onto = event.commit, event.onto or task.base_commit
     view.head_commit, view.head_tree = event.commit, event.tree
     view.final_unusable = []
 
 
 def _stuck(view: RunView, event: e.TaskStuck, _stored: Stored) -> None:
-    task = view.tasks[event.task_id]
-    task.stage, task.reason, task.limit = Stage.STUCK, event.reason, event.limit
+    task = _end_task(view, event.task_id, Stage.STUCK, event.reason)
+    task.limit = event.limit
 
 
 def _failed(view: RunView, event: e.TaskFailed, _stored: Stored) -> None:
-    view.tasks[event.task_id].stage = Stage.FAILED
-    view.tasks[event.task_id].reason = event.cause
+    _end_task(view, event.task_id, Stage.FAILED, event.cause)
 
 
 def _unverified(view: RunView, event: e.TaskUnverified, _stored: Stored) -> None:
-    view.tasks[event.task_id].stage = Stage.UNVERIFIED
-    view.tasks[event.task_id].reason = event.reason
+    _end_task(view, event.task_id, Stage.UNVERIFIED, event.reason)
+
+
+def _end_task(view: RunView, task_id: str, stage: Stage, reason: str) -> TaskView:
+    task = view.tasks[task_id]
+    if task.stage not in ENDED_STAGES:
+        task.before_end = task.stage
+    task.stage, task.reason = stage, reason
+    return task
 
 
 def _asked(view: RunView, event: e.QuestionsAsked, stored: Stored) -> None:
@@ -327,6 +396,7 @@ _APPLY: dict[type, Callable[[RunView, Any, Stored], None]] = {
     e.PlanRejected: _plan_rejected,
     e.PlanAccepted: _plan_accepted,
     e.TaskStarted: _task_started,
+    e.HandedOver: _handed_over,
     e.AttemptStarted: _attempt_started,
     e.IterationMeasured: _measured,
     e.VerificationFinished: _verified,
@@ -337,7 +407,13 @@ _APPLY: dict[type, Callable[[RunView, Any, Stored], None]] = {
     e.TaskCommitted: _committed,
     e.ReviewRecorded: _reviewed,
     e.ReviewUnusable: _review_unusable,
+    e.CheckpointReviewed: _checkpoint_reviewed,
     e.TaskReopened: _reopened,
+    e.MergeStarted: _merge_started,
+    e.MergeConflicted: _merge_conflicted,
+    e.ResolutionRefused: _resolution_refused,
+    e.MergeBuilt: _merge_built,
+    e.MergeFailed: _merge_failed,
     e.TaskMerged: _merged,
     e.TaskStuck: _stuck,
     e.TaskFailed: _failed,

@@ -16,6 +16,7 @@ class Role(StrEnum):
     REVIEWER = "reviewer"
     DEVELOPER = "developer"
     JUDGE = "judge"
+    RESOLVER = "resolver"
 
 
 class IssueType(StrEnum):
@@ -86,13 +87,71 @@ class ReviewIssue:
         return f"{self.file}:{self.line}" if self.line else self.file
 
 
+class FindingState(StrEnum):
+    """What became of a finding."""
+
+    OPEN = "open"
+    FIXED = "fixed"
+    DISPUTED = "disputed"
+    WONT_FIX = "won't fix"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """An issue through the reviews of a task: `id` is its fingerprint, `round` the review that found it.
+
+    `note` is the evidence of a dispute, or why it is not going to be fixed.
+    """
+
+    id: str
+    issue: ReviewIssue
+    state: FindingState = FindingState.OPEN
+    round: int = 1
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dispute:
+    """A Worker's evidence that the finding of this id is wrong."""
+
+    id: str
+    evidence: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ruling:
+    """What a re-review says of an earlier finding: it still stands, is fixed, or need not be."""
+
+    id: str
+    state: FindingState
+    why: str = ""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReviewReport:
-    """A usable review: `passed` without issues, or issues that say why not."""
+    """A usable review: `passed` without issues, or issues that say why not; `rulings` on earlier ones."""
 
     passed: bool
     issues: tuple[ReviewIssue, ...] = ()
     suggestions: tuple[str, ...] = ()
+    rulings: tuple[Ruling, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HandOver:
+    """What one attempt leaves to the next: what is done, how the tests stand, what stood in the way.
+
+    `tests` is what sq saw, where it looked, else what the Worker said; `decisions` are answers that were given;
+    `ended` is why the attempt ended.
+    """
+
+    done: str = ""
+    tests: str = ""
+    next_step: str = ""
+    blockers: tuple[str, ...] = ()
+    notes: str = ""
+    decisions: tuple[str, ...] = ()
+    ended: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

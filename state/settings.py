@@ -140,6 +140,9 @@ class Settings:
         10  # newest messages of the Worker's session that the Developer sees (seed 004, FR-004)
     )
     worktrees: bool = True
+    max_parallel: int = 4  # tasks under way at once
+    worktree_include: tuple[str, ...] = ()  # patterns of ignored files that each worktree gets a copy of
+    worktree_setup: tuple[str, ...] = ()  # commands that are run in each new worktree
     merge: bool = True
     dry_run: bool = False
     budget_run_usd: float | None = None

@@ -9,7 +9,18 @@ from datetime import datetime
 from enum import StrEnum
 
 from state import events as e
-from state.records import Analysis, CallEnd, Criterion, Message, Plan, ReviewIssue, Role, Task
+from state.records import (
+    Analysis,
+    CallEnd,
+    Criterion,
+    Finding,
+    HandOver,
+    Message,
+    Plan,
+    ReviewIssue,
+    Role,
+    Task,
+)
 
 HISTORY_KEPT = 200  # messages of a task that the view holds; the journal has all
 
@@ -49,6 +60,7 @@ class CallView:
     retries: list[e.CallRetried] = field(default_factory=list)  # since it was started or resumed
     spent_usd: float = 0.0
     held_usd: float = 0.0
+    allowed_usd: float = 0.0  # its session may spend so much before its cap ends it
     killed: bool = False  # its process was, so that the CLI counts the conversation's cost from nothing
     end: e.CallEnded | None = None
 
@@ -81,6 +93,17 @@ class AskView:
 
 
 @dataclass(slots=True)
+class MergeView:
+    """A task's merge under way. `paths` are in conflict; `refusals` are claims that did not hold."""
+
+    commit: str
+    onto: str
+    paths: tuple[str, ...] = ()
+    refusals: list[e.ResolutionRefused] = field(default_factory=list)
+    built: e.MergeBuilt | None = None
+
+
+@dataclass(slots=True)
 class TaskView:
     """One task of the accepted plan and everything that happened to it."""
 
@@ -103,12 +126,22 @@ class TaskView:
     accepted_tree: str = ""
     commit: str = ""
     committed_tree: str = ""
-    issues: tuple[ReviewIssue, ...] = ()
+    issues: tuple[ReviewIssue, ...] = ()  # that the next attempt has to put right
+    findings: tuple[Finding, ...] = ()  # of all reviews
+    rounds: int = 0  # usable reviews since it was last merged
+    reviewed_commit: str = ""  # what the newest usable review looked at
+    checkpoints: list[e.CheckpointReviewed] = field(default_factory=list)  # of the open attempt
     unusable_reviews: int = 0  # of the commit under review
+    unusable_forgiven: int = 0  # of these, from before a retry
     revisions: int = 0
+    hand_over: HandOver | None = None  # from the attempt before
+    rebuild: tuple[str, str] | None = None  # the next attempt's base, and what it begins with
+    merge: MergeView | None = None
     reason: str = ""
     limit: bool = False
+    before_end: Stage = Stage.WAITING  # where it was when it ended without being merged
     merged_commit: str = ""
+    merged_onto: str = ""
     history: deque[Message] = field(default_factory=lambda: deque(maxlen=HISTORY_KEPT))
 
     @property
@@ -154,6 +187,7 @@ class RunView:
     asks: dict[str, AskView] = field(default_factory=dict)
     verifications: dict[str, e.VerificationFinished] = field(default_factory=dict)  # newest, by tree
     final_reviews: list[e.ReviewRecorded] = field(default_factory=list)
+    final_findings: tuple[Finding, ...] = ()
     final_unusable: list[e.ReviewUnusable] = field(default_factory=list)  # of the newest merged commit
     head_commit: str = ""  # of the run's own branch
     head_tree: str = ""
@@ -163,14 +197,17 @@ class RunView:
     ended: e.RunEnded | None = None
     context: Context = field(default_factory=Context)
 
-    def calls_of(self, role: Role, task_id: str, attempt: int | None = None) -> list[CallView]:
-        """The calls of a role for a task, oldest first."""
+    def calls_of(
+        self, role: Role, task_id: str, attempt: int | None = None, subject: str = ""
+    ) -> list[CallView]:
+        """The calls of a role for a task about one subject, oldest first."""
         return [
             call
             for call in self.calls.values()
             if call.started.role is role
             and call.started.task_id == task_id
             and (attempt is None or call.started.attempt == attempt)
+            and call.started.subject == subject
         ]
 
     @property

@@ -15,6 +15,7 @@ from orchestrator.run.progress import last_error
 from orchestrator.run.questions import QuestionBus
 from orchestrator.run.record import Run
 from orchestrator.run.steps import AnswerPlain, CheckClaim, GiveUp, Guide, Measure, Say, next_step
+from orchestrator.run.workspaces import Place
 from state.events import AttemptStarted, IterationMeasured, TaskStarted
 from state.ids import new_session_id
 from state.records import Role
@@ -73,11 +74,21 @@ async def _attempt(run: Run, task: TaskView, talk: Conversation) -> None:
                 run.record(event)
 
 
+async def _new_place(run: Run, task: TaskView) -> Place | None:
+    """A place for a task that has none, or has to be built on newer work; None: it has its place."""
+    if task.stage is Stage.WAITING:
+        return await run.workspaces.begin(run.view, task)
+    if task.rebuild:
+        base, start = task.rebuild
+        return await run.workspaces.rebuild(run.view, task, base=base, start=start)
+    return None
+
+
 async def _prepare(run: Run, task: TaskView) -> None:
-    """A place on the newest merged work, and an open attempt."""
+    """A place on the merged work that the task is to be built on, and an open attempt."""
     task_id = task.task.id
-    if task.stage is Stage.WAITING or (task.merged_commit and not task.attempt_open):
-        place = await run.workspaces.begin(run.view, task)
+    place = await _new_place(run, task)
+    if place:
         started = TaskStarted(
             task_id=task_id,
             branch=place.branch,

@@ -36,7 +36,7 @@ async def after_final_review(run: Run, report: ReviewReport) -> list[Event]:
     Which round is the last one the effort allows is looked at when nothing is left to build.
     """
     changed = {
-        id_: await changed_paths(run.repository, view.base_commit, view.merged_commit)
+        id_: await changed_paths(run.repository, view.merged_onto or view.base_commit, view.merged_commit)
         for id_, view in run.view.tasks.items()
         if view.stage is Stage.MERGED
     }
@@ -57,7 +57,10 @@ async def after_final_review(run: Run, report: ReviewReport) -> list[Event]:
         by_task.setdefault(issue.task_id, []).append(issue)
     return [
         recorded,
-        *(_back(run, run.task(id_), tuple(own), by=FINAL) for id_, own in by_task.items()),
+        *(
+            _back(run, run.task(id_), tuple(own), by=FINAL, base=run.view.head_commit)
+            for id_, own in by_task.items()
+        ),
     ]
 
 
@@ -85,10 +88,12 @@ def _meant(file: str, known: Iterable[str]) -> str:
     return max(ends, key=len, default=file)
 
 
-def _back(run: Run, task: TaskView, issues: tuple[ReviewIssue, ...], *, by: str) -> TaskReopened | TaskStuck:
+def _back(
+    run: Run, task: TaskView, issues: tuple[ReviewIssue, ...], *, by: str, base: str = ""
+) -> TaskReopened | TaskStuck:
     limit = run.effort.revisions_per_task
     if task.revisions >= limit:
         last = "; ".join(f"{issue.location}: {issue.description}" for issue in issues)
         reason = f"{limit} revisions are used up and the review still finds: {last}"
         return TaskStuck(task_id=task.task.id, reason=reason)
-    return TaskReopened(task_id=task.task.id, issues=issues, by=by)
+    return TaskReopened(task_id=task.task.id, issues=issues, by=by, base=base, start=base)

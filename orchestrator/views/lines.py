@@ -92,9 +92,10 @@ def _started(_view: RunView, event: e.RunStarted) -> list[str]:
     return [model, about, *(f"note: {note}" for note in event.notes)]
 
 
-def _resumed(view: RunView, _event: e.RunResumed) -> list[str]:
+def _resumed(view: RunView, event: e.RunResumed) -> list[str]:
     started = view.started
-    goes_on = f"run {started.run_id if started else ''} goes on where it was"
+    again = f"; tried again: {', '.join(event.retry)}" if event.retry else ""
+    goes_on = f"run {started.run_id if started else ''} goes on where it was{again}"
     return [REHEARSAL, goes_on] if started and started.rehearsal else [goes_on]
 
 
@@ -129,6 +130,8 @@ def _call_started(_view: RunView, event: e.CallStarted) -> list[str]:
         case Role.REVIEWER:
             subject = _SUBJECTS.get(event.task_id, event.task_id)
             return [f"{subject}: under review ({event.model})"]
+        case Role.RESOLVER:
+            return [f"{event.task_id}: the resolver works on the conflict ({event.model})"]
         case Role.DEVELOPER | Role.JUDGE:
             return []
 
@@ -276,8 +279,35 @@ def _review_unusable(_view: RunView, event: e.ReviewUnusable) -> list[str]:
     return [f"{event.task_id or 'the whole'}: no usable review: {short(event.problem, 300)}"]
 
 
+def _checkpoint_reviewed(_view: RunView, event: e.CheckpointReviewed) -> list[str]:
+    if event.problem:
+        return [f"{event.task_id}: no usable review at this checkpoint: {short(event.problem)}"]
+    return [
+        f"{event.task_id}: reviewed at a checkpoint, {len(event.issues)} issue(s)",
+        *(line for issue in event.issues for line in issue_lines(issue)),
+    ]
+
+
+def _set_up(_view: RunView, event: e.WorkspaceSetUp) -> list[str]:
+    subject = event.task_id or "the merged work"
+    copied = [f"{subject}: its worktree got {len(event.copied)} ignored file(s)"] if event.copied else []
+    return copied + [f"{subject}: set-up `{done.command}`: {said(done)} ({done.seconds:.1f} s)" for done in event.runs]
+
+
 def _reopened(_view: RunView, event: e.TaskReopened) -> list[str]:
     return [f"{event.task_id}: reopened by {event.by}"]
+
+
+def _merge_conflicted(_view: RunView, event: e.MergeConflicted) -> list[str]:
+    return [f"{event.task_id}: the merge conflicts in {', '.join(event.paths)}"]
+
+
+def _resolution_refused(_view: RunView, event: e.ResolutionRefused) -> list[str]:
+    return [f"{event.task_id}: the resolution does not hold: {short(event.reason, 300)}"]
+
+
+def _merge_failed(_view: RunView, event: e.MergeFailed) -> list[str]:
+    return [f"{event.task_id}: not merged: {short(event.reason, 300)}"]
 
 
 def _merged(_view: RunView, event: e.TaskMerged) -> list[str]:
@@ -372,7 +402,12 @@ _LINES: dict[type, Callable[[RunView, Any], list[str]]] = {
     e.TaskCommitted: _committed,
     e.ReviewRecorded: _reviewed,
     e.ReviewUnusable: _review_unusable,
+    e.CheckpointReviewed: _checkpoint_reviewed,
+    e.WorkspaceSetUp: _set_up,
     e.TaskReopened: _reopened,
+    e.MergeConflicted: _merge_conflicted,
+    e.ResolutionRefused: _resolution_refused,
+    e.MergeFailed: _merge_failed,
     e.TaskMerged: _merged,
     e.TaskStuck: _stuck,
     e.TaskFailed: _failed,
