@@ -2,6 +2,7 @@
 
 import math
 import time
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,9 +20,17 @@ if TYPE_CHECKING:
 
 
 class CliAsker:
-    """Asks through a Claude Code process without tools."""
+    """Asks through a Claude Code process without tools. `starts` is held while one starts."""
 
-    def __init__(self, connection: Connection, *, launcher: Path, workspace: Path) -> None:
+    def __init__(
+        self,
+        connection: Connection,
+        *,
+        launcher: Path,
+        workspace: Path,
+        starts: anyio.CapacityLimiter | None = None,
+    ) -> None:
+        self._starts = starts or nullcontext()
         self._connection = connection
         self._launcher = launcher
         self._workspace = workspace
@@ -44,7 +53,9 @@ class CliAsker:
         result: ResultMessage | None = None
         resets_at: float | None = None
         try:
-            if why := await connect(client, words, limit_s=math.inf):  # the ask's deadline holds
+            async with self._starts:
+                why = await connect(client, words, limit_s=math.inf)  # the ask's deadline holds
+            if why:
                 return Reply(end=CallEnd.DIED, detail=why, seconds=time.monotonic() - began)
             await client.query(f"{ask.shared}\n\n{ask.prompt}" if ask.shared else ask.prompt)
             if ask.on_begun:  # nothing is cached from one process to the next

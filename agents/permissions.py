@@ -16,7 +16,8 @@ from typing import Any
 
 READ_TOOLS = ("Read", "Glob", "Grep")
 WRITE_TOOLS = ("Edit", "Write", "NotebookEdit")
-WORKER_TOOLS = ("Bash", *READ_TOOLS, "Edit", "Write", "AskUserQuestion")
+RESOLVER_TOOLS = ("Bash", *READ_TOOLS, "Edit", "Write")
+WORKER_TOOLS = (*RESOLVER_TOOLS, "AskUserQuestion")
 SIGNAL_PREFIX = "mcp__sq__"
 
 _PATH_FIELDS = ("file_path", "notebook_path", "path")

@@ -1,8 +1,11 @@
 """What every role of a run stands on: the connection, Claude Code's launcher, the models, one `Asker`."""
 
+import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+
+import anyio
 
 from agents.ask import Asker
 from agents.ask_api import ApiAsker
@@ -19,7 +22,11 @@ from state.settings import Model, Settings
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Platform:
-    """`hidden` are folders that no agent may see: sq's own state."""
+    """`hidden` are folders that no agent may see: sq's own state.
+
+    `starts` is held while a Claude Code process starts: that takes a core for a while, so that starts are
+    staggered where many sessions begin at once.
+    """
 
     connection: Connection
     launcher: Path
@@ -27,6 +34,7 @@ class Platform:
     asker: Asker
     containment: Containment
     hidden: tuple[Path, ...]
+    starts: anyio.CapacityLimiter = field(default_factory=lambda: anyio.CapacityLimiter(os.cpu_count() or 1))
 
     @property
     def models(self) -> Mapping[Role, Model]:
@@ -98,8 +106,9 @@ def make_platform(
     hidden: tuple[Path, ...],
 ) -> Platform:
     """The platform of a run; writes the launcher into the run's folder."""
+    starts = anyio.CapacityLimiter(os.cpu_count() or 1)
     launcher, asker = make_asker(
-        connection, cli=cli, folder=run_folder, containment=containment, environ=environ
+        connection, cli=cli, folder=run_folder, containment=containment, environ=environ, starts=starts
     )
     return Platform(
         connection=connection,
@@ -108,6 +117,7 @@ def make_platform(
         asker=asker,
         containment=containment,
         hidden=hidden,
+        starts=starts,
     )
 
 
@@ -118,12 +128,16 @@ def make_asker(
     folder: Path,
     containment: Containment,
     environ: Mapping[str, str],
+    starts: anyio.CapacityLimiter | None = None,
 ) -> tuple[Path, Asker]:
-    """Claude Code's launcher, written into `folder`, and who asks for one answer: the API, else the CLI."""
+    """Claude Code's launcher, written into `folder`, and who asks for one answer: the API, else the CLI.
+
+    `starts`, if there is one, is held while a process starts.
+    """
     passed_on = connection.session_environment(Lane(role=Role.WORKER, task="", attempt=0))
     inside_claude = [name for name in environ if name.startswith(("CLAUDE_CODE_", "CLAUDE_SESSION", "SQ_"))]
     dropped = {*secret_names(environ), *inside_claude} - set(passed_on)
     launcher = write_launcher(folder / "launcher", cli, containment, drop_env=dropped)
     if connection.api_access(Lane(role=Role.DEVELOPER, task="", attempt=0)):
         return launcher, ApiAsker(connection)
-    return launcher, CliAsker(connection, launcher=launcher, workspace=folder)
+    return launcher, CliAsker(connection, launcher=launcher, workspace=folder, starts=starts)

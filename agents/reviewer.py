@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +12,17 @@ from agents.exchange import SessionSpec
 from agents.permissions import READ_TOOLS
 from agents.platform import Platform
 from agents.signals import SIGNALS
-from state.records import IssueType, ReviewIssue, ReviewReport, Role
+from state.records import FindingState, IssueType, ReviewIssue, ReviewReport, Role, Ruling
 from state.settings import ReviewDepth
 
 FINAL = "final"
 _BLOCK = re.compile(r"```(?:json)?\s*\n(.*?)```", re.DOTALL)
 _KNOWN_TYPES = {kind.value for kind in IssueType}
+_RULINGS = {
+    "fixed": FindingState.FIXED,
+    "open": FindingState.OPEN,
+    "wontfix": FindingState.WONT_FIX,  # however it is spelled
+}
 
 
 def system_prompt() -> str:
@@ -36,13 +41,21 @@ def reviewer_session(
     task_id: str,
     attempt: int,
     workspace: Path,
+    subject: str = "",
     session_id: str,
     resume: bool,
     cost: float,
 ) -> SessionSpec:
-    """A read-only session in the worktree of the commit under review; `task_id` "" is the final review."""
+    """A read-only session in the worktree of the work under review; `task_id` "" is the final review.
+
+    `subject` tells the reviews of one attempt apart, where there are several.
+    """
+    about = task_id or FINAL
     lane = Lane(
-        role=Role.REVIEWER, task=task_id or FINAL, attempt=attempt, values={"workspace": str(workspace)}
+        role=Role.REVIEWER,
+        task=f"{about}.{subject}" if subject else about,
+        attempt=attempt,
+        values={"workspace": str(workspace)},
     )
     return platform.session(
         lane,
@@ -79,7 +92,18 @@ def parse_review_output(output: str) -> ReviewReport | str:
         passed=passed and not normalised,
         issues=normalised,
         suggestions=tuple(map(str, suggestions)) if isinstance(suggestions, list) else (str(suggestions),),
+        rulings=tuple(_rulings(data.get("earlier"))),
     )
+
+
+def _rulings(earlier: object) -> Iterator[Ruling]:
+    """What is said of earlier findings; entries that name no finding or no known state are left out."""
+    for said in earlier if isinstance(earlier, list) else ():
+        if not isinstance(said, Mapping) or not isinstance(said.get("id"), str):
+            continue
+        state = "".join(filter(str.isalpha, str(said.get("state")).lower()))
+        if state in _RULINGS:
+            yield Ruling(id=said["id"].strip(), state=_RULINGS[state], why=str(said.get("why") or ""))
 
 
 def normalize_issue(issue: object) -> ReviewIssue:

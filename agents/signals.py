@@ -8,9 +8,9 @@ wrong; what fits is stored before the agent hears that it was.
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
 from state.records import Role
 
@@ -28,8 +28,19 @@ CONFLICT_RESOLVED = "conflict_resolved"
 CONFLICT_STUCK = "conflict_stuck"
 
 
+_Words = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
+_NOTES = "What the next session on this task should know: what you learned, what did not work."
+
+
 class _Input(BaseModel):
     model_config = ConfigDict(extra="ignore")
+
+
+class DisputeInput(_Input):
+    """A Worker's evidence against a finding of a review."""
+
+    id: _Words = Field(description="The finding's id, as you were told it; any other is ignored.")
+    evidence: _Words = Field(description="What shows that the finding is wrong: code, output, the spec.")
 
 
 class TaskCompleteInput(_Input):
@@ -37,12 +48,17 @@ class TaskCompleteInput(_Input):
 
     summary: str = Field(description="What you did, in a sentence or two.")
     tests: str = Field(default="", description="Which tests you ran and how they ended.")
+    disputes: list[DisputeInput] = Field(
+        default_factory=list, description="Findings that you did not act on because they are wrong."
+    )
+    notes: str = Field(default="", description=_NOTES)
 
 
 class TaskStuckInput(_Input):
     """A Worker cannot go on."""
 
     reason: str = Field(min_length=1, description="What stops you and what would help.")
+    notes: str = Field(default="", description=_NOTES)
 
 
 class IterationDoneInput(_Input):
@@ -52,6 +68,7 @@ class IterationDoneInput(_Input):
     test_status: str = Field(default="", description="How the tests stand.")
     next_step: str = Field(default="", description="What you will do next.")
     blockers: list[str] = Field(default_factory=list, description="What stands in the way.")
+    notes: str = Field(default="", description=_NOTES)
 
 
 class ImplementationPlanInput(_Input):
@@ -139,6 +156,17 @@ _REVIEW_SCHEMA: dict[str, Any] = {
             },
         },
         "suggestions": {"type": "array", "items": {"type": "string"}},
+        "earlier": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "properties": {
+                    "id": {"type": "string"},
+                    "state": {"type": "string"},
+                    "why": {"type": "string"},
+                },
+            },
+        },
     },
 }
 

@@ -2,14 +2,25 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import prompts
 from agents.connection import Lane
 from agents.exchange import SessionSpec
 from agents.permissions import WORKER_TOOLS
 from agents.platform import Platform
-from agents.signals import ITERATION_DONE, PLAN_SIGNAL, SIGNALS, TASK_COMPLETE, TASK_STUCK
+from agents.signals import (
+    ITERATION_DONE,
+    PLAN_SIGNAL,
+    SIGNALS,
+    TASK_COMPLETE,
+    TASK_STUCK,
+    IterationDoneInput,
+    TaskCompleteInput,
+    TaskStuckInput,
+)
 from state.records import Question, Role
+from state.view import CallView
 
 _STUCK_PREFIX = "TASK_STUCK:"
 MOST_PLAIN_QUESTIONS = 3  # in one attempt
@@ -63,6 +74,14 @@ def plain_question(text: str, asked: int) -> Question | None:
     return Question(text=paragraph[-_LONGEST_QUESTION:])
 
 
+def signal_of(call: CallView) -> tuple[str, dict[str, Any]]:
+    """The signal a Worker ended its turn with: the typed one, else the text's last line, else none."""
+    if call.signals:
+        return call.signals[-1].name, json.loads(call.signals[-1].payload)
+    name, payload = signal_in_text(call.last_text) or ("", "{}")
+    return name, json.loads(payload)
+
+
 def signal_in_text(text: str) -> tuple[str, str] | None:
     """The text form of a signal, `(name, payload JSON)`: it counts only as the last line on its own.
 
@@ -71,9 +90,9 @@ def signal_in_text(text: str) -> tuple[str, str] | None:
     lines = text.strip().splitlines()
     last = lines[-1].strip() if lines else ""
     if last == "TASK_COMPLETE":
-        return TASK_COMPLETE, json.dumps({"summary": "", "tests": ""})
+        return TASK_COMPLETE, TaskCompleteInput(summary="").model_dump_json()
     if last == "ITERATION_DONE":
-        return ITERATION_DONE, json.dumps({"done": "", "test_status": "", "next_step": "", "blockers": []})
+        return ITERATION_DONE, IterationDoneInput(done="").model_dump_json()
     if last.startswith(_STUCK_PREFIX) and (reason := last.removeprefix(_STUCK_PREFIX).strip()):
-        return TASK_STUCK, json.dumps({"reason": reason})
+        return TASK_STUCK, TaskStuckInput(reason=reason).model_dump_json()
     return None

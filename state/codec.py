@@ -46,17 +46,17 @@ def decode(name: str, version: int, body: str | bytes) -> Event:
     Raises:
         JournalError: the name or version is unknown (a newer sq wrote it), or the body is damaged.
     """
-    decoder = _decoder(name)
-    if decoder is None or version > version_of(name):
+    decoder, newest = _decoder(name), version_of(name)
+    if decoder is None or version > newest:
         raise JournalError(
             f"the journal holds {name} version {version}, which this sq does not know: "
             "it was written by a newer sq; use that one"
         )
     try:
-        if version == version_of(name):
+        if version == newest:
             return decoder.decode(body)  # type: ignore[no-any-return]
         data = msgspec.json.decode(body, type=dict[str, Any])
-        for step in range(version, version_of(name)):
+        for step in range(version, newest):
             data = UPCASTS[name, step](data)
         return msgspec.convert(data, type_by_name[name])
     # An upcast that meets a damaged body does not find what it looks for.

@@ -373,8 +373,8 @@ class ReviewRecorded:
     """A usable review of `commit`. `task_id` is empty for the final review of the whole.
 
     Reviews before the build have `analysis` or `plan` there, and no commit. `issues` are those that stand in
-    the way; `findings` are all of this and earlier reviews, with what became of each. `passed`: none is in the
-    way.
+    the way; `findings` are all of this and earlier reviews, with what became of each. `passed`: there is no
+    such issue.
     """
 
     task_id: str
@@ -417,8 +417,8 @@ class ReviewUnusable:
 class TaskReopened:
     """A failed review or merge sends a task back; its issues go into the next attempt's prompt.
 
-    Where it has to be built on newer work, `base` is the commit it is built on and `start` the one whose content
-    the workspace begins with.
+    Where it has to be built on newer work, `base` is the commit it is built on and `start` the one whose
+    content the workspace begins with.
     """
 
     task_id: str
@@ -590,6 +590,14 @@ class WorkRescued:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class DeliveryStarted:
+    """The user's branch is about to be moved to the finished work, if the checkout allows it."""
+
+    branch: str
+    commit: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class WorkDelivered:
     """The user's branch was moved to the finished work."""
 
@@ -626,7 +634,7 @@ Event = (
     | MergeStarted | MergeConflicted | ResolutionRefused | MergeBuilt | MergeFailed | TaskMerged
     | TaskStuck | TaskFailed | TaskUnverified
     | QuestionsAsked | QuestionsAnswered | QuestionsFailed | QuestionsParked | GuidanceGiven
-    | WorkRescued | WorkDelivered | WorkLeft | WorkKept
+    | WorkRescued | DeliveryStarted | WorkDelivered | WorkLeft | WorkKept
 )  # fmt: skip
 
 EVENTS: tuple[type, ...] = get_args(Event)

@@ -63,10 +63,14 @@ def _resumed(view: RunView, event: e.RunResumed, _stored: Stored) -> None:
 
 def _retry(task: TaskView) -> None:
     """A task that had ended goes on where it ended: what was accepted is not built again."""
-    unverified = task.stage is Stage.UNVERIFIED
+    ended, at_limit = task.stage, task.limit
     task.stage, task.reason, task.limit, task.revisions = task.before_end, "", False, 0
     task.unusable_forgiven = task.unusable_reviews
-    if task.stage is Stage.BUILDING and not unverified:  # nothing that it left open can go on
+    if ended is Stage.STUCK and not at_limit and task.stage is Stage.COMMITTED:  # its review had sent it back
+        task.stage = Stage.BUILDING
+    elif (
+        ended is not Stage.UNVERIFIED and task.stage is Stage.BUILDING
+    ):  # nothing that it left open can go on
         task.attempt_open = False
 
 
@@ -104,7 +108,7 @@ def _call_started(view: RunView, event: e.CallStarted, stored: Stored) -> None:
     if event.role is Role.WORKER:
         task = view.tasks[event.task_id]
         task.calls.append(event.call_id)
-        task.gates = []
+        task.gates, task.rebuilt = [], None
         task.history.append(Message(kind=MessageKind.PROMPT, text=event.prompt))
 
 
@@ -183,7 +187,7 @@ def _task_started(view: RunView, event: e.TaskStarted, stored: Stored) -> None:
     task = view.tasks[event.task_id]
     task.stage, task.begun = Stage.BUILDING, stored.seq
     task.branch, task.worktree, task.base_commit = event.branch, event.worktree, event.base_commit
-    task.rebuild, task.attempt_open = None, False
+    task.rebuilt, task.rebuild, task.attempt_open = task.rebuild, None, False
 
 
 def _handed_over(view: RunView, event: e.HandedOver, _stored: Stored) -> None:
@@ -193,7 +197,8 @@ def _handed_over(view: RunView, event: e.HandedOver, _stored: Stored) -> None:
 def _attempt_started(view: RunView, event: e.AttemptStarted, _stored: Stored) -> None:
     task = view.tasks[event.task_id]
     task.stage = Stage.BUILDING
-    task.attempt, task.session_id, task.attempt_open = event.attempt, event.session_id, True
+    task.attempt, task.session_id = event.attempt, event.session_id
+    task.attempt_open, task.last_end = True, ""
     task.calls, task.trees, task.errors = [], [event.tree], []
     task.gates, task.refusals, task.guidance, task.checks, task.checkpoints = [], [], [], [], []
 
@@ -274,6 +279,7 @@ def _reopened(view: RunView, event: e.TaskReopened, _stored: Stored) -> None:
     task = view.tasks[event.task_id]
     task.stage, task.issues, task.attempt_open = Stage.BUILDING, event.issues, False
     task.revisions += 1
+    task.last_end = f"sent back by {event.by} with {len(event.issues)} issue(s)"
     if event.base:
         task.rebuild = (event.base, event.start)
     view.final_unusable = []
@@ -281,7 +287,8 @@ def _reopened(view: RunView, event: e.TaskReopened, _stored: Stored) -> None:
 
 
 def _merge_started(view: RunView, event: e.MergeStarted, _stored: Stored) -> None:
-    view.tasks[event.task_id].merge = MergeView(event.commit, event.onto)
+    task = view.tasks[event.task_id]
+    task.merge, task.merges = MergeView(event.commit, event.onto), task.merges + 1
 
 
 def _merge_conflicted(view: RunView, event: e.MergeConflicted, _stored: Stored) -> None:
@@ -333,7 +340,7 @@ def _end_task(view: RunView, task_id: str, stage: Stage, reason: str) -> TaskVie
     task = view.tasks[task_id]
     if task.stage not in ENDED_STAGES:
         task.before_end = task.stage
-    task.stage, task.reason = stage, reason
+    task.stage, task.reason, task.last_end = stage, reason, f"{stage}: {reason}"
     return task
 
 

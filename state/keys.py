@@ -149,7 +149,9 @@ _ROWS = (
     Key("context_window", _whole(0), 10, "newest messages of a session that the Developer sees"),
     Key("worktrees", _SWITCH, True, "tasks are built in git worktrees outside your checkout"),
     Key("max_parallel", _whole(1), 4, "tasks under way at once; without worktrees always 1"),
-    Key("worktree.include", _LINES, (), "patterns of files that git ignores and each worktree gets a copy of"),
+    Key(
+        "worktree.include", _LINES, (), "patterns of files that git ignores and each worktree gets a copy of"
+    ),
     Key("worktree.setup", _LINES, (), "commands that are run in each new worktree before work begins in it"),
     Key("merge", _SWITCH, True, "at the end your branch is moved forward to the finished work"),
     Key("verify", _LINES, (), "commands that sq runs itself to verify; none: what the repository shows"),

@@ -6,6 +6,7 @@ from enum import StrEnum
 from state.view import ENDED_STAGES, RunView, Stage, TaskView
 
 MAX_UNUSABLE = 2  # a reviewer is asked once more, then given up
+_UNDER_WAY = frozenset({Stage.ACCEPTED, Stage.COMMITTED, Stage.APPROVED})  # and building in an open attempt
 
 
 class Phase(StrEnum):
@@ -38,15 +39,26 @@ def phase_of(view: RunView) -> Phase:
 
 
 def movable(tasks: Mapping[str, TaskView]) -> list[str]:
-    """The tasks that something can be done for: those under way, then those whose dependencies are merged."""
-    under_way = [id_ for id_, task in tasks.items() if task.stage not in {*ENDED_STAGES, Stage.WAITING}]
-    ready = [
-        id_
-        for id_, task in tasks.items()
-        if task.stage is Stage.WAITING
-        and all(tasks[needed].stage is Stage.MERGED for needed in task.task.dependencies)
-    ]
-    return under_way + ready
+    """The tasks that something can be done for: those under way, then those that may begin."""
+    going_on = [id_ for id_, task in tasks.items() if is_under_way(task)]
+    return going_on + [id_ for id_ in tasks if may_begin(tasks, id_)]
+
+
+def is_under_way(task: TaskView) -> bool:
+    """Whether a task holds a place: it was begun, and has neither ended nor been sent back."""
+    return task.stage in _UNDER_WAY or (task.stage is Stage.BUILDING and task.attempt_open)
+
+
+def may_begin(tasks: Mapping[str, TaskView], task_id: str) -> bool:
+    """Whether a task that holds no place may have one, for its first attempt or the next.
+
+    One that was sent back together with what it depends on waits for that, and for ever where that has ended
+    unmerged.
+    """
+    task = tasks[task_id]
+    if is_under_way(task) or task.stage in ENDED_STAGES:
+        return False
+    return all(tasks[needed].stage is Stage.MERGED for needed in task.task.dependencies)
 
 
 def _whole_is_judged(view: RunView) -> bool:

@@ -141,8 +141,8 @@ class ReviewReport:
 class HandOver:
     """What one attempt leaves to the next: what is done, how the tests stand, what stood in the way.
 
-    `tests` is what sq saw, where it looked, else what the Worker said; `decisions` are answers that were given;
-    `ended` is why the attempt ended.
+    `tests` is what sq saw, where it looked, else what the Worker said; `decisions` are answers that were
+    given; `ended` is why the attempt ended.
     """
 
     done: str = ""

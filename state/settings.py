@@ -151,3 +151,8 @@ class Settings:
     retries: Retries = field(default_factory=Retries)
     protected: tuple[str, ...] = ()
     allowed: tuple[str, ...] = ()
+
+    @property
+    def places(self) -> int:
+        """How many tasks may be under way at once: in the checkout itself only one."""
+        return self.max_parallel if self.worktrees else 1

@@ -136,7 +136,10 @@ class TaskView:
     revisions: int = 0
     hand_over: HandOver | None = None  # from the attempt before
     rebuild: tuple[str, str] | None = None  # the next attempt's base, and what it begins with
+    rebuilt: tuple[str, str] | None = None  # as `rebuild`, once it is done and until a Worker was told
+    last_end: str = ""  # why the newest attempt ended, if it did not end well
     merge: MergeView | None = None
+    merges: int = 0  # begun so far
     reason: str = ""
     limit: bool = False
     before_end: Stage = Stage.WAITING  # where it was when it ended without being merged
@@ -148,6 +151,11 @@ class TaskView:
     def iteration(self) -> int:
         """Exchanges begun in the open attempt."""
         return len(self.calls)
+
+    @property
+    def is_in_merged_work(self) -> bool:
+        """Whether its newest commit was merged: since a merge nothing of it was reviewed."""
+        return bool(self.merged_commit) and not self.rounds
 
 
 @dataclass(slots=True)

@@ -36,6 +36,7 @@ from orchestrator.cli.spec_file import read_spec
 from orchestrator.cli.version import sq_version
 from orchestrator.git.command import git_version
 from orchestrator.git.repository import base_commit, find_repository, ignore_locally, refuse_dirt
+from orchestrator.git.seeding import refuse_not_ignored
 from orchestrator.run.checkout import Checkout, alone_in
 from orchestrator.run.machine import StopRequest, work_until_stopped
 from orchestrator.run.record import Run, settings_of
@@ -50,6 +51,7 @@ from state.outcome import Outcome
 from state.paths import StateFolder, worktree_root
 from state.secrets import redactor
 from state.sources import REPOSITORY_FILE, Flags
+from state.view import ENDED_STAGES, RunView, Stage
 
 log = structlog.get_logger(__name__)
 
@@ -103,27 +105,49 @@ def run_new(request: RunRequest, surroundings: Surroundings) -> Outcome:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LargerLimits:
-    """What a resumed run may use from now on; None: as before."""
+class GoOn:
+    """What a resumed run may use from now on (None: as before), and which ended tasks it tries again."""
 
     budget_usd: float | None = None
     max_iterations: int | None = None
+    retry: tuple[str, ...] = ()
 
 
-def run_again(run_folder: Path, surroundings: Surroundings, limits: LargerLimits | None = None) -> Outcome:
+def run_again(run_folder: Path, surroundings: Surroundings, go_on: GoOn | None = None) -> Outcome:
     """Go on with a run from its journal; one that has ended for good is told again and keeps its outcome.
 
     Raises:
-        UsageError: it is being worked on, or what it stands on is gone.
+        UsageError: it is being worked on, what it stands on is gone, or a task cannot be tried again.
     """
+    go_on = go_on or GoOn()
     with JournalReader(run_folder) as journal:
         view = fold(journal.read())
-        if view.ended and not view.ended.resumable:  # nothing to go on with
+        _check_retries(view, go_on.retry)
+        if view.ended and not (view.ended.resumable or go_on.retry):  # nothing to go on with
             anyio.run(_show, journal, surroundings.look, view.last_seq - 1)
             return view.ended.outcome
     check_cli(find_cli(), surroundings.environ)
     _import_sdks()
-    return anyio.run(_again, run_folder, surroundings, limits or LargerLimits())
+    return anyio.run(_again, run_folder, surroundings, go_on)
+
+
+def _check_retries(view: RunView, task_ids: tuple[str, ...]) -> None:
+    """Only tasks that have ended without being merged are tried again.
+
+    Raises:
+        UsageError: another task was named; says how it stands and which could be.
+    """
+    ended = [id_ for id_, task in view.tasks.items() if task.stage in ENDED_STAGES - {Stage.MERGED}]
+    could_be = f"could be: {', '.join(ended)}" if ended else "no task of this run has ended unmerged"
+    for id_ in task_ids:
+        if id_ not in view.tasks:
+            known = ", ".join(view.tasks) or "none"
+            raise UsageError(f"--retry {id_}: the run has no such task; its tasks are: {known}")
+        if id_ not in ended:
+            stage = view.tasks[id_].stage
+            raise UsageError(
+                f"--retry {id_}: that task is {stage}, so there is nothing to try again; {could_be}"
+            )
 
 
 def _import_sdks() -> None:
@@ -139,6 +163,8 @@ async def _new(request: RunRequest, spec_text: str, surroundings: Surroundings) 
     not_dirt = _not_dirt(request.spec, state.root, repository.root, request.rehearse)
     if not (settings.worktrees or request.allow_dirty):
         await refuse_dirt(repository, not_dirt=not_dirt)
+    include = settings.worktree_include if settings.worktrees else ()
+    await refuse_not_ignored(repository.root, include, state=state.root)
     base = await base_commit(repository, not_dirt=[repository.root] if request.allow_dirty else not_dirt)
     rehearsed = request.rehearse is not None
     credentials = (
@@ -170,7 +196,7 @@ async def _new(request: RunRequest, spec_text: str, surroundings: Surroundings) 
         return await _drive(journal, started, run_folder, surroundings, shown_from=0)
 
 
-async def _again(run_folder: Path, surroundings: Surroundings, limits: LargerLimits) -> Outcome:
+async def _again(run_folder: Path, surroundings: Surroundings, go_on: GoOn) -> Outcome:
     with surroundings.open_journal(run_folder, redact=redactor(surroundings.environ)) as journal:
         view = fold(journal.read())
         if view.started is None:
@@ -179,8 +205,9 @@ async def _again(run_folder: Path, surroundings: Surroundings, limits: LargerLim
             raise UsageError(f"the repository of this run, {view.started.repository}, is gone")
         resumed = RunResumed(
             containment=surroundings.containment,
-            budget_usd=limits.budget_usd,
-            max_iterations=limits.max_iterations,
+            budget_usd=go_on.budget_usd,
+            max_iterations=go_on.max_iterations,
+            retry=go_on.retry,
         )
         journal.append(resumed)
         return await _drive(journal, view.started, run_folder, surroundings, shown_from=view.last_seq)

@@ -14,6 +14,9 @@ _BUDGET = "What the whole run may cost from its beginning on, for a run that has
 @options.state_dir
 @click.option("--budget", type=click.FloatRange(min=0, min_open=True), metavar="USD", help=_BUDGET)
 @click.option("--max-iterations", type=click.IntRange(min=1), metavar="N", help="Iterations of a task.")
+@click.option(
+    "--retry", multiple=True, metavar="TASK", help="Try a task again that ended unmerged; repeatable."
+)
 @options.as_json
 @options.plain
 @options.verbose
@@ -23,6 +26,7 @@ def command(
     state_dir: Path | None,
     budget: float | None,
     max_iterations: int | None,
+    retry: tuple[str, ...],
     as_json: bool,
     plain: bool,
     verbose: bool,
@@ -31,12 +35,13 @@ def command(
     """Go on with RUN (default: the newest) where it was. What is finished is not done or paid for again.
 
     A run that ended because the API could not be asked, or at a limit, goes on too; a larger limit is given
-    here.
+    here. A task that is stuck, failed or could not be verified ends the same again unless something changes:
+    it is tried again only with --retry, and what was accepted of it is not built again.
     """
-    from orchestrator.cli.compose import LargerLimits, Surroundings, run_again
+    from orchestrator.cli.compose import GoOn, Surroundings, run_again
     from state.paths import StateFolder
 
     folder = StateFolder(options.state_folder_of(state_dir)).find(run)
     look = options.look_of(as_json=as_json, plain=plain, verbose=verbose, quiet=quiet)
-    limits = LargerLimits(budget_usd=budget, max_iterations=max_iterations)
-    return run_again(folder, Surroundings(look=look), limits).exit_code
+    go_on = GoOn(budget_usd=budget, max_iterations=max_iterations, retry=retry)
+    return run_again(folder, Surroundings(look=look), go_on).exit_code

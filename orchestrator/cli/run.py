@@ -38,6 +38,7 @@ def _by_role(_ctx: click.Context, _parameter: click.Parameter, given: tuple[str,
     default=None,
     help="At the end move your branch to the finished work (the default), or leave it on a branch of sq's.",
 )
+@click.option("--max-parallel", metavar="N", help="Tasks under way at once (default: 4).")
 @click.option("--max-iterations", metavar="N", help="Iterations that a task may take (default: 50).")
 @click.option(
     "--budget",
@@ -50,7 +51,7 @@ def _by_role(_ctx: click.Context, _parameter: click.Parameter, given: tuple[str,
     multiple=True,
     metavar="ROLE=NAME",
     callback=_by_role,
-    help="The model of a role (planner, worker, reviewer, developer, judge); repeatable.",
+    help="The model of a role (planner, worker, reviewer, developer, judge, resolver); repeatable.",
 )
 @click.option(
     "--developer-qa-model",
@@ -90,6 +91,7 @@ def command(
     no_worktrees: bool,
     allow_dirty: bool,
     merge: bool | None,
+    max_parallel: str | None,
     max_iterations: str | None,
     budget: str | None,
     models: dict[str, str],
@@ -117,6 +119,7 @@ def command(
         "effort": ("--effort", effort),
         "worktrees": ("--no-worktrees", False if no_worktrees else None),
         "merge": ("--no-merge" if merge is False else "--merge", merge),
+        "max_parallel": ("--max-parallel", max_parallel),
         "max_iterations": ("--max-iterations", max_iterations),
         "budget": ("--budget", budget),
         "developer_qa_model": ("--developer-qa-model", developer_qa_model),

@@ -1,6 +1,6 @@
 """What a run holds in git (worktrees, branches, refs), and which of it is nowhere else.
 
-A look changes nothing; not even the index of a worktree is written.
+A look changes nothing; not even the index of a worktree is written, so that a merge half done stays as it is.
 """
 
 import os
@@ -12,6 +12,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from orchestrator.git.command import git, git_succeeds
+from orchestrator.git.locks import git_dir
 from orchestrator.git.shadow import shadow_ref, shadow_snapshot
 from orchestrator.git.users_work import RUN_ID, UsersWork, users_work
 from orchestrator.git.workspace import changed_paths, run_branch, task_branch, tree_of
@@ -204,7 +205,9 @@ async def _lost_with_worktree(users: UsersWork, holding: Holding, standing: list
         return ""
     changed = await changed_paths(users.repository, holding.commit, holding.tree)
     named = ", ".join(changed[:_FILES_NAMED]) + (" …" if len(changed) > _FILES_NAMED else "")
-    return f"{len(changed)} change(s) that no commit has ({named})"
+    half_merged = (git_dir(Path(holding.name)) / "MERGE_HEAD").exists()
+    merging = "a merge that is not finished, " if half_merged else ""
+    return f"{merging}{len(changed)} change(s) that no commit has ({named})"
 
 
 async def _own_repositories(folder: Path, commit: str, tree: str) -> list[str]:

@@ -1,11 +1,13 @@
 """The worktrees a run works in: made outside the checkout, read as trees, committed by sq alone."""
 
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib.resources import as_file, files
 from pathlib import Path
 
-from tenacity import AsyncRetrying, retry_if_exception, stop_after_attempt, wait_random_exponential
-
 from orchestrator.git.command import git, git_succeeds
+from orchestrator.git.locks import STILL_MADE, git_dir, git_is_at_work, in_worktree, patiently
 from state.errors import GitError
 
 
@@ -19,46 +21,82 @@ def task_branch(run_id: str, task_id: str) -> str:
     return f"sq-tasks/{run_id}/{task_id}"
 
 
+# --- making and removing --------------------------------------------------------------------------------
+
+
 async def ensure_branch(repository: Path, branch: str, commit: str) -> None:
     """Make a branch at a commit unless it is there."""
     if not await git_succeeds(repository, "show-ref", "--verify", "--quiet", f"refs/heads/{branch}"):
         await git(repository, "update-ref", f"refs/heads/{branch}", commit, "")
 
 
-async def ensure_worktree(repository: Path, folder: Path, *, branch: str | None, commit: str) -> None:
+async def ensure_worktree(repository: Path, folder: Path, *, branch: str | None, commit: str) -> bool:
     """A worktree of `branch` in `folder`, the branch made at `commit` if there is none; None: detached.
 
     A folder that is a worktree already is left as it is: it may hold work. Two runs may do this at once, so a
-    lock that git holds for a moment is waited for.
+    lock that git holds for a moment is waited for. What a killed git has only half made is made anew.
+
+    Returns:
+        Whether it was made now.
 
     Raises:
         GitError: git refuses; nothing falls back to working in the checkout.
     """
-    if (folder / ".git").exists() and await git_succeeds(folder, "rev-parse", "--verify", "HEAD"):
-        return
+    if not _is_half_made(folder) and await head_of(folder):
+        return False
     if branch:
         await ensure_branch(repository, branch, commit)
     where = [str(folder), branch] if branch else ["--detach", str(folder), commit]
     folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    async for attempt in AsyncRetrying(
-        retry=retry_if_exception(_is_a_race),
-        stop=stop_after_attempt(8),
-        wait=wait_random_exponential(multiplier=0.05, max=1),
-        reraise=True,
-    ):
-        with attempt:
-            await git(repository, "worktree", "add", "--force", *where)
+
+    async def add() -> None:
+        if _is_half_made(folder):
+            if git_is_at_work(folder):
+                raise GitError(f"{STILL_MADE} {folder}")
+            shutil.rmtree(folder)
+        if not await head_of(folder):
+            await git(repository, "worktree", "add", "--force", "--force", *where)
+
+    await patiently(add)
+    return True
 
 
-def _is_a_race(error: BaseException) -> bool:
-    """Whether git met another git at work: a lock, or a worktree that is only half made or half removed."""
-    return isinstance(error, GitError) and any(sign in str(error) for sign in (".lock", "commondir"))
+async def head_of(folder: Path) -> str:
+    """The commit that a worktree is on; empty: there is no worktree."""
+    if not (folder / ".git").is_file():
+        return ""
+    try:
+        return await git(folder, "rev-parse", "--verify", "HEAD")
+    except GitError:
+        return ""
 
 
-async def rebase_clean(folder: Path, commit: str) -> None:
-    """Put a worktree whose work is merged on a newer commit, for the next attempt."""
-    await git(folder, "reset", "--hard", "--quiet", commit)
-    await git(folder, "clean", "-fdq")
+async def remove_worktree(repository: Path, folder: Path, *, holds: str) -> bool:
+    """Remove a worktree whose content is the tree `holds`; False, and it stays, if it holds anything else."""
+    if not folder.exists():
+        return True
+    if await snapshot_aside(folder) != holds:
+        return False
+    await git(repository, "worktree", "remove", "--force", str(folder))
+    return True
+
+
+async def remove_branch(repository: Path, branch: str, *, merged_into: str) -> None:
+    """Delete a branch whose commits are all in `merged_into`; any other stays."""
+    ref = f"refs/heads/{branch}"
+    if await git_succeeds(repository, "merge-base", "--is-ancestor", ref, merged_into):
+        await git(repository, "update-ref", "-d", ref)
+
+
+def _is_half_made(folder: Path) -> bool:
+    """Whether git was killed while it made this worktree, or is still at it: nobody has worked there."""
+    try:
+        return (git_dir(folder) / "locked").read_text("utf-8").strip() == "initializing"
+    except (GitError, OSError):
+        return False
+
+
+# --- what is in a worktree ------------------------------------------------------------------------------
 
 
 async def snapshot(folder: Path) -> str:
@@ -66,29 +104,50 @@ async def snapshot(folder: Path) -> str:
 
     Uses the worktree's own index: it is sq's, nobody else stages there.
     """
-    with as_file(files("orchestrator.git") / "junk.gitignore") as junk:
-        await git(folder, "add", "--all", settings=[f"core.excludesFile={junk}"])
-    return await git(folder, "write-tree")
+    with ignoring_junk() as ignoring:
+        await in_worktree(folder, "add", "--all", settings=ignoring)
+    return await in_worktree(folder, "write-tree")  # which takes the lock as well
+
+
+async def snapshot_aside(folder: Path, *, lenient: bool = False) -> str:
+    """As `snapshot`, without a change to the worktree's index: what a merge has left unresolved stays so.
+
+    `lenient`: without what git cannot take in, such as a repository without commits.
+    """
+    own, aside = git_dir(folder) / "index", git_dir(folder) / "sq-index"
+    for left in (aside, aside.with_name(f"{aside.name}.lock")):
+        left.unlink(missing_ok=True)
+    if own.exists():  # with its time: by that git knows which files it has to read again
+        shutil.copy2(own, aside)
+    environment = {"GIT_INDEX_FILE": str(aside)}
+    with ignoring_junk() as ignoring:
+        try:
+            await git(folder, "add", "--all", "--ignore-errors", settings=ignoring, environment=environment)
+        except GitError:
+            if not lenient:
+                raise
+    return await git(folder, "write-tree", environment=environment)
+
+
+async def put_on(folder: Path, commit: str, *, branch: str | None, with_repositories: bool = False) -> None:
+    """Put a worktree on a commit: what it holds beside that goes, what is ignored stays.
+
+    Whatever HEAD was, no branch moves but `branch`, which is moved there and checked out; None: detached.
+    `with_repositories`: git repositories inside it, which no commit could keep, go as well.
+    """
+    if branch:
+        await in_worktree(folder, "update-ref", f"refs/heads/{branch}", commit)
+        await in_worktree(folder, "symbolic-ref", "HEAD", f"refs/heads/{branch}")
+    else:
+        await in_worktree(folder, "update-ref", "--no-deref", "HEAD", commit)
+    await in_worktree(folder, "reset", "--hard", "--quiet", settings=["submodule.recurse=false"])
+    with ignoring_junk() as ignoring:
+        await git(folder, "clean", "-ffdq" if with_repositories else "-fdq", settings=ignoring)
 
 
 async def tree_of(folder: Path, commit: str) -> str:
     """The tree hash of a commit."""
     return await git(folder, "rev-parse", "--verify", f"{commit}^{{tree}}")
-
-
-async def commit_tree(folder: Path, *, branch: str, tree: str, message: str) -> str:
-    """Commit exactly this tree on the worktree's branch; done already, it is not done again.
-
-    What lies in the worktree beside that tree (left there by the verification commands) is removed, so that
-    the reviewer sees the commit and nothing else.
-    """
-    head = await git(folder, "rev-parse", "--verify", "HEAD")
-    commit = head
-    if await tree_of(folder, head) != tree:
-        commit = await git(folder, "commit-tree", "-p", head, "-F", "-", tree, stdin=message)
-        await git(folder, "update-ref", f"refs/heads/{branch}", commit, head)
-    await rebase_clean(folder, commit)
-    return commit
 
 
 async def changed_paths(folder: Path, base: str, tree: str) -> list[str]:
@@ -107,32 +166,46 @@ async def diff_text(folder: Path, base: str, commit: str, *, limit: int) -> str:
     return f"```\n{stat}\n```\n\n```diff\n{diff}\n```"
 
 
-async def merge_forward(repository: Path, *, branch: str, commit: str) -> None:
-    """Move the run's branch on to a task's commit.
+# --- commits and refs -----------------------------------------------------------------------------------
+
+
+async def commit_tree(folder: Path, *, branch: str, tree: str, message: str) -> str:
+    """Commit exactly this tree on the worktree's branch; done already, it is not done again.
+
+    What lies in the worktree beside that tree (left there by the verification commands) is removed, so that
+    the reviewer sees the commit and nothing else.
+    """
+    head = await git(folder, "rev-parse", "--verify", "HEAD")
+    commit = head
+    if await tree_of(folder, head) != tree:
+        commit = await git(folder, "commit-tree", "-p", head, "-F", "-", tree, stdin=message)
+        await git(folder, "update-ref", f"refs/heads/{branch}", commit, head)
+    await put_on(folder, commit, branch=branch, with_repositories=True)
+    return commit
+
+
+async def move_forward(repository: Path, *, branch: str, commit: str, onto: str) -> None:
+    """Move the run's branch on from `onto` to `commit`; done already, nothing happens.
 
     Raises:
-        GitError: the commit does not stand on what the branch holds, or the branch moved meanwhile.
+        GitError: the branch is at neither, or `commit` does not stand on `onto`; says what was found.
     """
-    old = await git(repository, "rev-parse", "--verify", f"refs/heads/{branch}")
-    if old == commit:
-        return
-    if not await git_succeeds(repository, "merge-base", "--is-ancestor", old, commit):
-        raise GitError(f"{commit[:12]} does not stand on {branch} ({old[:12]}): it cannot be merged forward")
-    await git(repository, "update-ref", f"refs/heads/{branch}", commit, old)
-
-
-async def remove_worktree(repository: Path, folder: Path, *, holds: str) -> bool:
-    """Remove a worktree whose content is the tree `holds`; False, and it stays, if it holds anything else."""
-    if not folder.exists():
-        return True
-    if await snapshot(folder) != holds:
-        return False
-    await git(repository, "worktree", "remove", "--force", str(folder))
-    return True
-
-
-async def remove_branch(repository: Path, branch: str, *, merged_into: str) -> None:
-    """Delete a branch whose commits are all in `merged_into`; any other stays."""
     ref = f"refs/heads/{branch}"
-    if await git_succeeds(repository, "merge-base", "--is-ancestor", ref, merged_into):
-        await git(repository, "update-ref", "-d", ref)
+    try:
+        now = await git(repository, "rev-parse", "--verify", ref)
+    except GitError as error:
+        raise GitError(f"{branch} should be at {onto[:12]} and is gone: {error}") from error
+    if now == commit:
+        return
+    if now != onto:
+        raise GitError(f"{branch} should be at {onto[:12]} and is at {now[:12]}: something else has moved it")
+    if not await git_succeeds(repository, "merge-base", "--is-ancestor", onto, commit):
+        raise GitError(f"{commit[:12]} does not stand on {branch} ({onto[:12]}): it cannot be moved there")
+    await git(repository, "update-ref", ref, commit, onto)
+
+
+@contextmanager
+def ignoring_junk() -> Iterator[list[str]]:
+    """The setting that has git ignore what builds leave behind, and not what the user ignores everywhere."""
+    with as_file(files("orchestrator.git") / "junk.gitignore") as junk:
+        yield [f"core.excludesFile={junk}"]

@@ -1,7 +1,10 @@
 """What may still be spent. Asked before each call, by every agent: reserve, settle, refuse.
 
-What is under way counts with what was reserved for it, so that agents side by side do not spend the same
-money. A session's own cap (the CLI looks at it after each reply) is what is left when it begins.
+What is under way counts with what was reserved for it. A session may spend more than a call of it probably
+costs, up to its own cap (the CLI looks at it after each reply): that cap is its share of what is left. It
+counts in full while the session's call is open, so that sessions side by side do not spend the same money.
+One that reaches its share gets another while there is any; whoever finds nothing left because others hold it
+waits until they have settled. A Developer or judge, asked while a Worker waits, counts what was reserved.
 """
 
 from collections.abc import Sequence
@@ -9,7 +12,7 @@ from dataclasses import dataclass
 
 from state.errors import SqError
 from state.settings import CHARACTERS_PER_TOKEN, Model, Settings
-from state.view import CallView, RunView
+from state.view import ENDED_STAGES, CallView, RunView
 
 EXPECTED_ANSWER_TOKENS = 1_000
 
@@ -22,12 +25,16 @@ class BudgetExhausted(SqError):  # noqa: N818  not an error but an end
         self.task_id = task_id
 
 
+class BudgetHeld(SqError):  # noqa: N818  not an error but a reason to wait
+    """A call may not be paid for while sessions under way hold their shares."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reservation:
-    """`usd` is held for a call; `room_usd` is all that it may use before its budget ends (None: no end)."""
+    """`usd` is held for a call; `allowed_usd` is all that its session may use (None: no end)."""
 
     usd: float
-    room_usd: float | None
+    allowed_usd: float | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,7 +42,8 @@ class Wanted:
     """A call that somebody wants to make: whose it is, what is sent, how many tokens come back at most.
 
     `earlier` are the calls of the same conversation, whose cost is the better guess; `again` is the id of an
-    open call that is tried again, whose own reservation does not stand in its way.
+    open call that is tried again, whose own reservation does not stand in its way; `spent_usd` is what its
+    last try has cost and the view does not know yet. `session`: it gets a share of what is left as its cap.
     """
 
     task_id: str
@@ -44,6 +52,8 @@ class Wanted:
     answer_tokens: int = EXPECTED_ANSWER_TOKENS
     earlier: Sequence[CallView] = ()
     again: str = ""
+    spent_usd: float = 0.0
+    session: bool = False
 
 
 def reserve(view: RunView, settings: Settings, wanted: Wanted) -> Reservation:
@@ -51,42 +61,52 @@ def reserve(view: RunView, settings: Settings, wanted: Wanted) -> Reservation:
 
     Raises:
         BudgetExhausted: it does not fit into what is left.
+        BudgetHeld: it would, if sessions under way do not use up their shares.
     """
     usd = _estimate(wanted)
-    caps = [("", _run_cap(view, settings))]
+    caps = [("", view.budget_usd or settings.budget_run_usd)]
     if wanted.task_id in view.tasks:
         caps.append((wanted.task_id, view.budget_usd or settings.budget_task_usd))
-    rooms = []
+    shares = []
     for task_id, cap in caps:
         if cap is None:
             continue
-        used = committed(view, task_id, beside=wanted.again)
+        used = committed(view, task_id, beside=wanted.again) + wanted.spent_usd
         if used + usd > cap:
             raise BudgetExhausted(_why(task_id, cap, used, usd), task_id=task_id)
-        rooms.append(cap - used)
-    return Reservation(usd=usd, room_usd=min(rooms, default=None))
+        if not wanted.session:
+            continue
+        used = committed(view, task_id, beside=wanted.again, shares=True) + wanted.spent_usd
+        if used + usd > cap:
+            raise BudgetHeld(_why(task_id, cap, used, usd))
+        room = cap - used
+        shares.append(room if task_id else max(usd, room / _sharers(view, settings, wanted.again)))
+    return Reservation(usd=usd, allowed_usd=min(shares, default=None))
 
 
-def committed(view: RunView, task_id: str = "", *, beside: str = "") -> float:
-    """What is spent and held, in USD, by one task or the whole run. What call `beside` holds is left out."""
+def committed(view: RunView, task_id: str = "", *, beside: str = "", shares: bool = False) -> float:
+    """What is spent and held, in USD, by one task or the whole run. What call `beside` holds is left out.
+
+    `shares`: sessions under way count with all that they may spend.
+    """
     return sum(
-        call.cost_usd + (0.0 if call.end or id_ == beside else call.held_usd)
+        call.cost_usd + (0.0 if call.end or id_ == beside else _held(call, shares=shares))
         for id_, call in view.calls.items()
         if not task_id or call.started.task_id == task_id
     )
 
 
-def exhausted(view: RunView, settings: Settings, task_id: str) -> BudgetExhausted:
-    """Whose budget it is that a session's cap ended a call for."""
-    run_cap = _run_cap(view, settings)
-    if run_cap is not None and committed(view) >= run_cap:
-        return BudgetExhausted(_why("", run_cap, committed(view), 0), task_id="")
-    used, cap = committed(view, task_id), view.budget_usd or settings.budget_task_usd or 0.0
-    return BudgetExhausted(_why(task_id, cap, used, 0), task_id=task_id)
+def _held(call: CallView, *, shares: bool) -> float:
+    return max(call.held_usd, call.allowed_usd) if shares else call.held_usd
 
 
-def _run_cap(view: RunView, settings: Settings) -> float | None:
-    return view.budget_usd or settings.budget_run_usd
+def _sharers(view: RunView, settings: Settings, beside: str) -> int:
+    """How many sessions what is left is for: the one that asks, and those that may still begin beside it."""
+    unfinished = sum(task.stage not in ENDED_STAGES for task in view.tasks.values())
+    holding = sum(
+        call.end is None and call.allowed_usd > 0 for id_, call in view.calls.items() if id_ != beside
+    )
+    return max(1, min(settings.places, unfinished) - holding)
 
 
 def _estimate(wanted: Wanted) -> float:

@@ -9,14 +9,27 @@ from tempfile import TemporaryDirectory
 
 from agents.worker import worker_session
 from orchestrator.run.calls import Conversation
+from orchestrator.run.checkpoint import review_checkpoint
 from orchestrator.run.completion import check_completion
 from orchestrator.run.guidance import guide
+from orchestrator.run.hand_over import hand_over_of
 from orchestrator.run.progress import last_error
 from orchestrator.run.questions import QuestionBus
 from orchestrator.run.record import Run
-from orchestrator.run.steps import AnswerPlain, CheckClaim, GiveUp, Guide, Measure, Say, next_step
+from orchestrator.run.set_up import set_up
+from orchestrator.run.steps import (
+    AnswerPlain,
+    CheckClaim,
+    GiveUp,
+    Guide,
+    Measure,
+    ReviewCheckpoint,
+    Say,
+    next_step,
+)
+from orchestrator.run.verification import summary
 from orchestrator.run.workspaces import Place
-from state.events import AttemptStarted, IterationMeasured, TaskStarted
+from state.events import AttemptStarted, HandedOver, IterationMeasured, TaskStarted
 from state.ids import new_session_id
 from state.records import Role
 from state.settings import Workflow
@@ -57,6 +70,8 @@ async def _attempt(run: Run, task: TaskView, talk: Conversation) -> None:
                 await talk.ask(prompt, iteration=task.iteration + 1, planning=planning)
             case AnswerPlain(question):
                 await QuestionBus(run, task_id).answer_plain(task.calls[-1], question)
+            case ReviewCheckpoint():
+                await review_checkpoint(run, task)
             case Guide():
                 await guide(run, task)
             case Measure():
@@ -98,8 +113,17 @@ async def _prepare(run: Run, task: TaskView) -> None:
         run.record(*([place.rescued] if place.rescued else []), started)
     else:  # after a crash the folder may have been removed
         await run.workspaces.ensure(task, task.base_commit)
+    await set_up(run, task_id, Path(task.worktree))
     if not task.attempt_open:
         tree = await run.workspaces.snapshot(Path(task.worktree))
-        run.record(
-            AttemptStarted(task_id=task_id, attempt=task.attempt + 1, session_id=new_session_id(), tree=tree)
+        started_anew = AttemptStarted(
+            task_id=task_id, attempt=task.attempt + 1, session_id=new_session_id(), tree=tree
         )
+        run.record(*_handed_over(run, task), started_anew)
+
+
+def _handed_over(run: Run, task: TaskView) -> list[HandedOver]:
+    """What the attempt that is over leaves, if there was one."""
+    verified = run.view.verifications.get(task.trees[-1]) if task.trees else None
+    notes = hand_over_of(run.view, task, summary(verified) if verified else "")
+    return [HandedOver(task_id=task.task.id, attempt=task.attempt, notes=notes)] if notes else []

@@ -16,7 +16,7 @@ import structlog
 import prompts
 from agents.exchange import Exchange, Listener, OnQuestions, SessionSpec, SessionStartError
 from agents.session import Session, open_session
-from orchestrator.run.budget import Wanted, exhausted, reserve
+from orchestrator.run.budget import BudgetExhausted, BudgetHeld, Reservation, Wanted, reserve
 from orchestrator.run.record import Run
 from orchestrator.run.retries import persistently, raise_if_hopeless
 from state.events import (
@@ -24,6 +24,7 @@ from state.events import (
     CallEnded,
     CallInterrupted,
     CallResumed,
+    CallRetried,
     CallStarted,
     MessageReceived,
     SignalReceived,
@@ -55,6 +56,7 @@ class Conversation:
         attempt: int,
         spec_for: SpecFor,
         session_id: str = "",
+        subject: str = "",
         questions: Callable[[str], OnQuestions] | None = None,
     ) -> None:
         """Prepare; nothing is started.
@@ -66,19 +68,21 @@ class Conversation:
             attempt: which attempt.
             spec_for: makes the session's spec.
             session_id: the id that a first session gets; empty: a new one.
+            subject: what it is about, where a role has several conversations about one attempt.
             questions: given a call's id, the callback that answers its questions.
         """
         self._run = run
         self._role = role
         self._task_id = task_id
         self._attempt = attempt
+        self._subject = subject
         self._spec_for = spec_for
         self._first_session_id = session_id or new_session_id()
         self._questions = questions
         self._stack = AsyncExitStack()
         self._session: Session | None = None
         self._call_id = ""
-        self._room: float | None = None
+        self._allowed: float | None = None
 
     async def __aenter__(self) -> Self:
         await self._stack.__aenter__()
@@ -95,7 +99,7 @@ class Conversation:
     @property
     def calls(self) -> list[CallView]:
         """The calls of this conversation so far, those of earlier processes included."""
-        return self._run.view.calls_of(self._role, self._task_id, self._attempt)
+        return self._run.view.calls_of(self._role, self._task_id, self._attempt, self._subject)
 
     async def ask(self, prompt: str, *, iteration: int = 1, planning: bool = False) -> CallView:
         """One exchange: a new one, or the one that the process before this left open.
@@ -111,9 +115,9 @@ class Conversation:
         calls = self.calls
         if calls and calls[-1].end is None:
             return await self._go_on(calls[-1])
-        held = self._reserve(prompt)
+        reserved = await self._reserved(prompt)
         session_id = calls[-1].session_id if calls else self._first_session_id
-        started = replace(self._started(session_id, prompt, iteration, held), planning=planning)
+        started = replace(self._started(session_id, prompt, iteration, reserved), planning=planning)
         self._call_id = started.call_id
         self._run.record(started)
         return await self._to_its_end(prompt, sent_before=False)
@@ -129,17 +133,22 @@ class Conversation:
     async def _to_its_end(self, prompt: str, *, sent_before: bool) -> CallView:
         async def try_once(number: int) -> Exchange:
             again = sent_before or number > 1
-            held = self._reserve(prompt) if again else 0.0
+            reserved = await self._reserved(prompt) if again else None
             try:
                 session = await self._open_session(again=again)
             except SessionStartError as error:
                 return Exchange(end=CallEnd.NOT_STARTED, detail=str(error))
             words = prompt
             if again or session.session_id != self._open_call.session_id:
-                words = self._resumed(session, prompt, held)
+                words = self._resumed(session, prompt, reserved)
             return await session.exchange(words, planning=self._open_call.started.planning)
 
+        used_up: BudgetExhausted | None = None
         exchange = await persistently(self._run, self._call_id, try_once)
+        while exchange.end is CallEnd.BUDGET and not (used_up := self._used_up(prompt, exchange.cost_usd)):
+            await self._end_share(exchange)
+            sent_before = True
+            exchange = await persistently(self._run, self._call_id, try_once)
         self._run.record(
             CallEnded(
                 call_id=self._call_id,
@@ -153,37 +162,77 @@ class Conversation:
             )
         )
         raise_if_hopeless(exchange)
-        if exchange.end is CallEnd.BUDGET:
-            raise exhausted(self._run.view, self._run.settings, self._task_id)
+        if used_up:
+            raise used_up
         return self._open_call
 
     @property
     def _open_call(self) -> CallView:
         return self._run.view.calls[self._call_id]
 
-    def _reserve(self, prompt: str) -> float:
-        """Hold what the call will probably cost; what is left beside it is the session's own cap."""
-        spec = self._spec_for(session_id="", resume=False, cost=0.0)
-        reservation = reserve(
-            self._run.view,
-            self._run.settings,
-            Wanted(
-                task_id=self._task_id,
-                model=spec.model,
-                text=spec.system + prompt,
-                earlier=self.calls,
-                again=self._call_id,
-            ),
-        )
-        self._room = reservation.room_usd
-        return reservation.usd
+    async def _reserved(self, prompt: str) -> Reservation:
+        """Hold what the call will probably cost, with a share of the rest; waits for what others hold.
 
-    def _resumed(self, session: Session, prompt: str, held: float) -> str:
+        Raises:
+            BudgetExhausted: there is nothing to wait for.
+        """
+        while True:
+            changed = self._run.changed
+            try:
+                reservation = reserve(self._run.view, self._run.settings, self._wanted(prompt))
+            except BudgetHeld:
+                await changed.wait()
+            else:
+                self._allowed = reservation.allowed_usd
+                return reservation
+
+    def _wanted(self, prompt: str, spent_usd: float = 0.0) -> Wanted:
+        spec = self._spec_for(session_id="", resume=False, cost=0.0)
+        return Wanted(
+            task_id=self._task_id,
+            model=spec.model,
+            text=spec.system + prompt,
+            earlier=self.calls,
+            again=self._call_id,
+            spent_usd=spent_usd,
+            session=True,
+        )
+
+    def _used_up(self, prompt: str, spent_usd: float) -> BudgetExhausted | None:
+        """Why the call that reached its session's cap cannot go on with another share; None: it can."""
+        try:
+            reserve(self._run.view, self._run.settings, self._wanted(prompt, spent_usd))
+        except BudgetHeld:
+            return None
+        except BudgetExhausted as error:
+            return error
+        return None
+
+    async def _end_share(self, exchange: Exchange) -> None:
+        """A session that has reached its cap does nothing more: another one goes on."""
+        self._run.record(
+            CallRetried(
+                call_id=self._call_id,
+                end=exchange.end,
+                detail="its share of the budget is used up; it gets another",
+                wait_s=0.0,
+                cost_usd=exchange.cost_usd,
+                usage=exchange.usage,
+            )
+        )
+        self._session = None
+        await self._stack.aclose()
+
+    def _resumed(self, session: Session, prompt: str, reserved: Reservation | None) -> str:
         """The prompt with which the open call goes on in this session; stored before it is sent."""
         knows = session.session_id == self._open_call.session_id
         words = prompts.render("resumed", prompt=prompt) if knows else prompt
         resumed = CallResumed(
-            call_id=self._call_id, session_id=session.session_id, prompt=words, reserved_usd=held
+            call_id=self._call_id,
+            session_id=session.session_id,
+            prompt=words,
+            reserved_usd=reserved.usd if reserved else 0.0,
+            allowed_usd=(reserved.allowed_usd or 0.0) if reserved else 0.0,
         )
         self._run.record(resumed)
         return words
@@ -214,9 +263,10 @@ class Conversation:
         return died or self._open_call.killed
 
     async def _enter(self, spec: SessionSpec) -> Session:
-        cap = None if self._room is None else spec.cost_before_usd + self._room
+        cap = None if self._allowed is None else spec.cost_before_usd + self._allowed
         capped = replace(spec, max_cost_usd=cap)
-        self._session = await self._stack.enter_async_context(open_session(capped, self._listener()))
+        async with self._run.platform.starts:  # a start takes a core: all at once would only slow each other
+            self._session = await self._stack.enter_async_context(open_session(capped, self._listener()))
         return self._session
 
     def _note_what_was_cut_off(self) -> None:
@@ -248,7 +298,7 @@ class Conversation:
             on_question_callback=on_question if self._questions else None,  # type: ignore[arg-type]
         )
 
-    def _started(self, session_id: str, prompt: str, iteration: int, held: float) -> CallStarted:
+    def _started(self, session_id: str, prompt: str, iteration: int, reserved: Reservation) -> CallStarted:
         spec = self._spec_for(session_id=session_id, resume=False, cost=0.0)
         return CallStarted(
             call_id=new_call_id(),
@@ -260,7 +310,9 @@ class Conversation:
             model=spec.model.alias,
             prompt=prompt,
             system=spec.system,
-            reserved_usd=held,
+            reserved_usd=reserved.usd,
+            allowed_usd=reserved.allowed_usd or 0.0,
+            subject=self._subject,
         )
 
 

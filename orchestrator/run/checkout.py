@@ -12,12 +12,13 @@ from filelock import FileLock, Timeout
 from orchestrator.git.command import git
 from orchestrator.git.shadow import put_back, ref_commit, shadow_commit, shadow_ref, shadow_snapshot
 from orchestrator.git.workspace import tree_of
-from orchestrator.run.workspaces import Place
-from state.errors import UsageError
+from orchestrator.run.workspaces import MergeState, Place
+from state.errors import GitError, UsageError
 from state.events import Event, RunStarted, WorkKept, WorkLeft, WorkRescued
 from state.view import ENDED_STAGES, RunView, Stage, TaskView
 
 _INDEX = "checkout.index"
+_FILES_NAMED = 5
 
 
 async def alone_in(root: Path) -> AbstractContextManager[object]:
@@ -75,6 +76,23 @@ class Checkout:
         del task, commit
         return self._root
 
+    async def rebuild(self, view: RunView, task: TaskView, *, base: str, start: str) -> Place:
+        """As `Workspaces`: the newest merged work is what the checkout holds."""
+        del base, start
+        return await self.begin(view, task)
+
+    async def show_commit(self, task: TaskView) -> Path:
+        """As `Workspaces`; nothing is put back: the checkout is the user's."""
+        now = await self.snapshot(self._root)
+        if now != task.committed_tree and (changed := await self._changed(task.committed_tree, now)):
+            named = ", ".join(changed[:_FILES_NAMED]) + (" …" if len(changed) > _FILES_NAMED else "")
+            raise GitError(
+                f"{self._root} no longer holds what is under review: {named} changed since sq committed task "
+                f"{task.task.id} ({task.commit[:12]}). With --no-worktrees, leave the checkout alone until "
+                "the run has ended"
+            )
+        return self._root
+
     async def snapshot(self, folder: Path) -> str:
         """As `Workspaces`."""
         return await shadow_snapshot(folder, self._index)
@@ -85,9 +103,27 @@ class Checkout:
         parent = task.commit if revised else task.base_commit
         return await shadow_commit(self._root, ref=task.branch, parent=parent, tree=tree, message=message)
 
-    async def merge(self, task: TaskView) -> None:
+    async def begin_merge(self, task: TaskView, onto: str) -> MergeState:
         """As `Workspaces`: the work is in the checkout, and the next task starts from its commit."""
-        del task
+        return await self.merge_state(task, onto)
+
+    async def merge_state(self, task: TaskView, onto: str) -> MergeState:
+        """As `Workspaces`."""
+        del onto
+        return MergeState(folder=self._root, under_way=True, tree=task.committed_tree)
+
+    async def conclude_merge(self, task: TaskView, onto: str, tree: str, message: str) -> str:
+        """As `Workspaces`."""
+        del onto, tree, message
+        return task.commit
+
+    async def advance(self, commit: str, onto: str) -> None:
+        """As `Workspaces`: no branch of sq's is there."""
+        del commit, onto
+
+    async def undo_merge(self, task: TaskView, onto: str) -> None:
+        """As `Workspaces`: nothing was done."""
+        del task, onto
 
     async def bring_home(self, view: RunView) -> Event:
         """As `Workspaces`: it is there."""
@@ -108,6 +144,11 @@ class Checkout:
 
     def _ref(self, name: str) -> str:
         return shadow_ref(self.started.run_id, name)
+
+    async def _changed(self, committed: str, now: str) -> list[str]:
+        """What differs between two trees; files that verification left beside the work are none of it."""
+        named = ("--name-only", "--no-renames", "--diff-filter=a", "-z")
+        return [path for path in (await git(self._root, "diff", *named, committed, now)).split("\0") if path]
 
     async def _put_back_what_failed(self, view: RunView) -> WorkRescued | None:
         begun = [task for task in view.tasks.values() if task.begun]

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from agents.permissions import protected_path
 from orchestrator.git.workspace import changed_paths, tree_of
+from orchestrator.run.findings import disputes_of, undisputed
 from orchestrator.run.record import Run
 from orchestrator.run.steering import steering_gate
 from orchestrator.run.verification import feedback, verify
@@ -65,17 +66,20 @@ def fingerprint(result: GateResult) -> str:
 
 
 async def _diff_gate(run: Run, task: TaskView, folder: Path, tree: str) -> GateResult:
-    if tree == await tree_of(folder, task.base_commit):
+    standing = undisputed(task.issues, disputes_of(run.view, task))
+    may_be_empty = bool(task.issues) and not standing and task.is_in_merged_work
+    if tree == await tree_of(folder, task.base_commit) and not may_be_empty:
         return GateResult(
             gate=DIFF,
             verdict=Verdict.BLOCK,
             reason="The workspace holds no change at all: the task cannot be complete with an empty diff.",
         )
-    if task.issues and tree == task.committed_tree:
+    if standing and tree == task.committed_tree:
         return GateResult(
             gate=DIFF,
             verdict=Verdict.BLOCK,
-            reason="Nothing has changed since the review that sent this task back: its findings still stand.",
+            reason="Nothing has changed since the review that sent this task back: its findings still stand. "
+            f"There is no evidence against {', '.join(standing)}.",
         )
     changed = await changed_paths(folder, task.base_commit, tree)
     if protected := [path for path in changed if protected_path(path, run.settings.protected)]:

@@ -1,11 +1,12 @@
-"""finish: committing, merging, bringing the work to the user's branch, and the outcome.
+"""finish: committing, bringing the work to the user's branch, and the outcome.
 
 Nothing is `complete` here without a verification result for exactly the tree that was merged.
 """
 
 from orchestrator.run.record import Run
+from orchestrator.run.set_up import set_up
 from orchestrator.run.verification import verify
-from state.events import RunEnded, TaskCommitted, TaskMerged
+from state.events import DeliveryStarted, RunEnded, TaskCommitted
 from state.outcome import Outcome, worst
 from state.view import RunView, Stage
 
@@ -18,18 +19,14 @@ async def commit(run: Run, task_id: str) -> None:
     run.record(TaskCommitted(task_id=task_id, attempt=task.attempt, commit=made, tree=task.accepted_tree))
 
 
-async def merge(run: Run, task_id: str) -> None:
-    """Make a reviewed task's commit part of the merged work."""
-    task = run.task(task_id)
-    await run.workspaces.merge(task)
-    run.record(TaskMerged(task_id=task_id, commit=task.commit, tree=task.committed_tree))
-
-
 async def bring_home(run: Run) -> None:
     """Bring the merged work to the user, verified as it is there, or record why it stays where it is."""
     if run.view.head_tree:
         folder = await run.workspaces.show(run.view.head_commit)
+        await set_up(run, "", folder)
         await verify(run, task_id="", folder=folder, tree=run.view.head_tree)
+        if run.settings.worktrees and run.settings.merge and (branch := run.started.base_branch):
+            run.record(DeliveryStarted(branch=branch, commit=run.view.head_commit))
     run.record(await run.workspaces.bring_home(run.view))
 
 
@@ -59,7 +56,8 @@ def judge(view: RunView, final_rounds: int) -> tuple[Outcome, str]:
             case _ if view.limit:
                 pass  # the limit says why
             case _:
-                waits = f"task {id_} was not built: it waits for {', '.join(task.task.dependencies)}"
+                not_built = "was not built again" if task.merged_commit else "was not built"
+                waits = f"task {id_} {not_built}: it waits for {', '.join(task.task.dependencies)}"
                 causes.append((Outcome.STUCK, waits))
     if not causes:
         causes += _whole(view, final_rounds)

@@ -1,4 +1,4 @@
-"""Checkpoints: the Developer looks at a Worker's progress and may guide it, once (seed 004, US-002).
+"""Checkpoints: when they are due; the Developer looks at the progress and may guide, once (seed 004, US-002).
 
 It never judges completion. Guidance that does not come holds nobody up.
 """
@@ -18,9 +18,23 @@ _DIFF_LIMIT = 30_000  # characters of the work so far that the Developer sees
 
 def is_checkpoint(effort: Effort, task: TaskView) -> bool:
     """Whether the Developer looks after the iteration that has just ended, and has not yet."""
-    every = effort.checkpoint_every
     looked = any(one.iteration == task.iteration for one in task.guidance)
-    return bool(every) and task.iteration % every == 0 and not looked
+    return _is_time(effort, task) and not looked
+
+
+def is_review_due(effort: Effort, task: TaskView) -> bool:
+    """Whether a Reviewer looks after the iteration that has just ended, and has not yet.
+
+    Only at something new: since the last look, or the beginning of the attempt.
+    """
+    seen = task.checkpoints[-1].tree if task.checkpoints else task.trees[0]
+    looked = any(one.iteration == task.iteration for one in task.checkpoints)
+    return _is_time(effort, task) and not looked and task.trees[-1] != seen
+
+
+def _is_time(effort: Effort, task: TaskView) -> bool:
+    every = effort.checkpoint_every
+    return bool(every) and task.iteration % every == 0
 
 
 async def guide(run: Run, task: TaskView) -> None:

@@ -5,6 +5,8 @@ look, so a run that is killed anywhere goes on from its journal.
 """
 
 import math
+from collections.abc import Awaitable
+from functools import partial
 
 import anyio
 import structlog
@@ -14,13 +16,22 @@ from orchestrator.run import finish
 from orchestrator.run.analyze import analyze
 from orchestrator.run.budget import BudgetExhausted
 from orchestrator.run.build import build
+from orchestrator.run.merge import merge
+from orchestrator.run.parallel import move_tasks
 from orchestrator.run.plan import plan
 from orchestrator.run.record import Run
 from orchestrator.run.retries import ServiceError
 from orchestrator.run.review import ReviewSilenceError, review_task, review_whole
-from orchestrator.run.scheduler import next_task
 from state.errors import JournalError, SqError
-from state.events import CallEnded, LimitReached, RunEnded, RunInterrupted, TaskFailed, TaskStuck
+from state.events import (
+    CallEnded,
+    Event,
+    LimitReached,
+    RunEnded,
+    RunInterrupted,
+    TaskFailed,
+    TaskStuck,
+)
 from state.outcome import Outcome
 from state.phase import Phase, phase_of
 from state.records import CallEnd, Role
@@ -49,17 +60,31 @@ async def work(run: Run) -> Outcome:
 async def _work(run: Run) -> None:
     while run.view.ended is None:
         phase = phase_of(run.view)
-        task_id = next_task(run.view.tasks) or "" if phase is Phase.TASKS else ""
-        log.info("phase.start", phase=phase, task_id=task_id)
-        try:
-            await _do(run, phase, task_id)
-        except JournalError:
-            raise
-        except SqError as error:
-            _give_up(run, task_id, error)
-        except Exception as error:
-            log.exception("phase.failed", phase=phase, task_id=task_id)
-            _give_up(run, task_id, SqError(f"an error inside sq, in phase {phase}: {error!r}"))
+        log.info("phase.start", phase=phase)
+        if phase is Phase.TASKS:
+            ending = await move_tasks(run, partial(_move, run))
+        else:
+            ending = await _given_up(_do(run, phase), about=phase)
+        if ending:
+            run.record(ending)
+
+
+async def _given_up(work: Awaitable[None], *, about: str, task_id: str = "") -> Event | None:
+    """The attempt's boundary: do this, and say what has to be recorded where it cannot be done.
+
+    Raises:
+        JournalError: nothing can be recorded any more.
+    """
+    try:
+        await work
+    except JournalError:
+        raise
+    except SqError as error:
+        return _end_for(error, task_id)
+    except Exception as error:
+        log.exception("phase.failed", phase=about, task_id=task_id)
+        return _end_for(SqError(f"an error inside sq, in phase {about}: {error!r}"), task_id)
+    return None
 
 
 def _time_left(run: Run) -> float:
@@ -115,24 +140,32 @@ def _close_lost_asks(run: Run) -> None:
         run.record(*lost)
 
 
-async def _do(run: Run, phase: Phase, task_id: str) -> None:
+async def _do(run: Run, phase: Phase) -> None:
     match phase:
         case Phase.ANALYZE:
             await analyze(run)
         case Phase.PLAN:
             await plan(run)
-        case Phase.TASKS:
-            await _move(run, task_id)
         case Phase.FINAL_REVIEW:
             await review_whole(run)
         case Phase.BRING_HOME:
             await finish.bring_home(run)
         case Phase.END:
             await finish.end(run)
+        case Phase.TASKS:
+            raise RuntimeError("tasks move on by themselves")
 
 
-async def _move(run: Run, task_id: str) -> None:
-    """Take a task to its next stage."""
+async def _move(run: Run, task_id: str) -> Event | None:
+    """Take a task to its next stage; an error ends the task, or is an end of the whole run, given back."""
+    ending = await _given_up(_next_stage(run, task_id), about=run.task(task_id).stage, task_id=task_id)
+    if not isinstance(ending, TaskStuck | TaskFailed):
+        return ending
+    run.record(ending)
+    return None
+
+
+async def _next_stage(run: Run, task_id: str) -> None:
     match run.task(task_id).stage:
         case Stage.WAITING | Stage.BUILDING:
             await build(run, task_id)
@@ -141,23 +174,23 @@ async def _move(run: Run, task_id: str) -> None:
         case Stage.COMMITTED:
             await review_task(run, task_id)
         case Stage.APPROVED:
-            await finish.merge(run, task_id)
+            await merge(run, task_id)
         case ended:
             raise RuntimeError(f"task {task_id} is {ended}: nothing moves it")
 
 
-def _give_up(run: Run, task_id: str, error: SqError) -> None:
-    """The attempt's boundary: an error ends the task it happened in, or else the run."""
+def _end_for(error: SqError, task_id: str) -> Event:
+    """What an error ends: the task it happened in, or else the run."""
     match error:
         case BudgetExhausted(task_id=whose) if whose:
-            run.record(TaskStuck(task_id=whose, reason=str(error), limit=True))
+            return TaskStuck(task_id=whose, reason=str(error), limit=True)
         case BudgetExhausted():
-            run.record(LimitReached(cause=str(error)))
+            return LimitReached(cause=str(error))
         case ServiceError():
-            run.record(RunEnded(outcome=Outcome.FAILED, cause=str(error), resumable=True))
+            return RunEnded(outcome=Outcome.FAILED, cause=str(error), resumable=True)
         case ReviewSilenceError():
-            run.record(RunEnded(outcome=Outcome.UNVERIFIED, cause=str(error)))
+            return RunEnded(outcome=Outcome.UNVERIFIED, cause=str(error))
         case _ if task_id:
-            run.record(TaskFailed(task_id=task_id, cause=str(error)))
+            return TaskFailed(task_id=task_id, cause=str(error))
         case _:
-            run.record(RunEnded(outcome=Outcome.FAILED, cause=str(error), resumable=True))
+            return RunEnded(outcome=Outcome.FAILED, cause=str(error), resumable=True)

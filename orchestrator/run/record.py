@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import anyio
+
 from agents.platform import Platform
 from orchestrator.run.workspaces import Workspaces
 from state.events import Event, RunStarted
@@ -28,6 +30,7 @@ class Run:
     workspaces: Workspaces
     environ: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
     view: RunView = field(default_factory=RunView)
+    changed: anyio.Event = field(default_factory=anyio.Event)  # set and renewed as events are stored
 
     def __post_init__(self) -> None:
         self.view = fold(self.journal.read())
@@ -40,6 +43,8 @@ class Run:
         """
         for stored in self.journal.append(*events):
             apply(self.view, stored)
+        changed, self.changed = self.changed, anyio.Event()
+        changed.set()
 
     @property
     def started(self) -> RunStarted:

@@ -9,45 +9,60 @@ parser's synthetic issue is recorded and nothing passes.
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 
 import prompts
 from agents.reviewer import get_review_prompt, parse_review_output, reviewer_session, unusable_issue
+from orchestrator.git.command import git_succeeds
 from orchestrator.git.workspace import diff_text
 from orchestrator.run.calls import Conversation, failure_of
+from orchestrator.run.findings import disputes_of, known_of, undecided, with_disputes
 from orchestrator.run.record import Run
 from orchestrator.run.revise import after_final_review, after_review
 from orchestrator.run.verification import summary
 from state.errors import SqError
 from state.events import ReviewUnusable, TaskUnverified
 from state.phase import MAX_UNUSABLE
-from state.records import ReviewReport, Role
+from state.records import Finding, ReviewReport, Role
 from state.view import CallView, TaskView
 
-_DIFF_LIMIT = 60_000  # characters of the diff in the prompt; the reviewer can read the files
+DIFF_LIMIT = 60_000  # characters of a diff in the prompt; the reviewer can read the files
 
 
 @dataclass(frozen=True, slots=True)
 class _Subject:
-    """What is reviewed where; `unusable`: reports on it so far that could not be used."""
+    """What is reviewed where; `unusable`: reports on it so far that could not be used.
+
+    `unlike` looks after the review and says why its report is about something else; empty: it is not.
+    """
 
     task_id: str
     attempt: int
     commit: str
     folder: Path
     unusable: int
+    unlike: "Callable[[], Awaitable[str]] | None" = None
 
 
 async def review_task(run: Run, task_id: str) -> None:
-    """Have a task's commit reviewed, and record what follows from the report."""
+    """Have a task's commit reviewed, exactly as it was verified, and record what follows from the report."""
     task = run.task(task_id)
-    if task.unusable_reviews >= MAX_UNUSABLE:
+    if task.unusable_reviews - task.unusable_forgiven >= MAX_UNUSABLE:
         reason = f"the reviewer did not report usably, {MAX_UNUSABLE} times"
         run.record(TaskUnverified(task_id=task_id, reason=reason))
         return
-    folder = await run.workspaces.ensure(task, task.commit)
-    subject = _Subject(task_id, task.attempt, task.commit, folder, task.unusable_reviews)
-    report = await _report(run, subject, partial(_task_prompt, run, task))
+    folder = await run.workspaces.show_commit(task)
+    shown = await run.workspaces.snapshot(folder)
+    subject = _Subject(
+        task_id=task_id,
+        attempt=task.attempt,
+        commit=task.commit,
+        folder=folder,
+        unusable=task.unusable_reviews,
+        unlike=partial(_unlike_what_was_verified, run, task, folder, shown),
+    )
+    report = await _report(run, subject, partial(_task_prompt, run, task, folder))
     if report:
         run.record(*after_review(run, task, report))
 
@@ -60,7 +75,7 @@ async def review_whole(run: Run) -> None:
     subject = _Subject("", number, commit, folder, len(run.view.final_unusable))
     report = await _report(run, subject, partial(_final_prompt, run, folder))
     if report:
-        run.record(*await after_final_review(run, report))
+        run.record(*await after_final_review(run, report, folder))
 
 
 async def review_proposal(
@@ -96,6 +111,17 @@ class ReviewSilenceError(SqError):
     """A review that has to come before anything else does not come."""
 
 
+def read_report(call: CallView) -> ReviewReport | str:
+    """What a reviewer's call reported, or why that is not usable."""
+    if call.payload is not None:
+        return parse_review_output(call.payload)
+    if failure := failure_of(call):
+        return f"the reviewer did not report: {failure}"
+    if "{" not in call.last_text:
+        return "the reviewer ended its turn without a report"
+    return parse_review_output(call.last_text)
+
+
 async def _report(run: Run, subject: "_Subject", prompt: Callable[[], Awaitable[str]]) -> ReviewReport | None:
     """A usable report; None when it was not, which is then recorded."""
     task_id, attempt, unusable = subject.task_id, subject.attempt, subject.unusable
@@ -109,12 +135,13 @@ async def _report(run: Run, subject: "_Subject", prompt: Callable[[], Awaitable[
         if len(ended) > unusable:
             call = ended[unusable]
         else:
-            again = run.view.context.errors[-1] if unusable else ""
-            words = prompts.render("review_again", problem=again) if unusable else await prompt()
+            words = prompts.render("review_again", problem=_problem_of(ended)) if unusable else await prompt()
             if unusable and not any(failure_of(one) == "" for one in ended):
                 words = await prompt()  # no process has seen the first prompt
             call = await talk.ask(words, iteration=unusable + 1)
-    report = _read(call)
+    report = read_report(call)
+    if subject.unlike and isinstance(report, ReviewReport):
+        report = await subject.unlike() or report
     if isinstance(report, ReviewReport):
         return report
     issue = unusable_issue(report)
@@ -124,35 +151,74 @@ async def _report(run: Run, subject: "_Subject", prompt: Callable[[], Awaitable[
     return None
 
 
-def _read(call: CallView) -> ReviewReport | str:
-    if call.payload is not None:
-        return parse_review_output(call.payload)
-    if failure := failure_of(call):
-        return f"the reviewer did not report: {failure}"
-    if "{" not in call.last_text:
-        return "the reviewer ended its turn without a report"
-    return parse_review_output(call.last_text)
+def _problem_of(ended: list[CallView]) -> str:
+    """Why the newest report could not be used: its own fault, or else that of the place it was made in."""
+    report = read_report(ended[-1]) if ended else ""
+    if isinstance(report, str):
+        return report
+    return "What you looked at was not the commit that sq verified. The workspace shows it now: look anew."
 
 
-async def _task_prompt(run: Run, task: TaskView) -> str:
+async def _unlike_what_was_verified(run: Run, task: TaskView, folder: Path, shown: str) -> str:
+    """Why a report is not about the verified commit; `shown` is the tree that the reviewer was given."""
+    if task.committed_tree not in run.view.verifications:
+        return f"commit {task.commit[:12]} holds a tree that sq has not verified"
+    if await run.workspaces.snapshot(folder) != shown:
+        return f"the workspace did not hold commit {task.commit[:12]} any more when its review was over"
+    return ""
+
+
+async def _task_prompt(run: Run, task: TaskView, folder: Path) -> str:
+    findings = undecided(with_disputes(known_of(task), disputes_of(run.view, task)))
+    reviewed = task.reviewed_commit if task.rounds else ""
+    verified = run.view.verifications.get(task.committed_tree)
     return prompts.render(
         "review_task",
         instructions=get_review_prompt(run.effort.review_depth),
         task=task.task,
         spec=run.started.spec_text,
-        verification=summary(run.view.verifications[task.committed_tree]),
+        verification=summary(verified) if verified else "sq has not verified this commit.",
+        earlier=await _earlier(folder, findings, reviewed, (task.base_commit, task.commit)),
         commit=task.commit,
-        diff=await diff_text(Path(task.worktree), task.base_commit, task.commit, limit=_DIFF_LIMIT),
+        diff=await diff_text(folder, task.base_commit, task.commit, limit=DIFF_LIMIT),
     )
 
 
 async def _final_prompt(run: Run, folder: Path) -> str:
+    view = run.view
+    disputes = [dispute for task in view.tasks.values() for dispute in disputes_of(view, task)]
+    findings = undecided(with_disputes(view.final_findings, disputes))
+    reviewed = view.final_reviews[-1].commit if view.final_reviews else ""
+    whole = (run.started.base_commit, view.head_commit)
     return prompts.render(
         "review_final",
         instructions=get_review_prompt(run.effort.review_depth),
         spec=run.started.spec_text,
-        tasks=[view.task for view in run.view.tasks.values()],
-        verification=summary(run.view.verifications[run.view.head_tree]),
-        commit=run.view.head_commit,
-        diff=await diff_text(folder, run.started.base_commit, run.view.head_commit, limit=_DIFF_LIMIT),
+        tasks=[task.task for task in view.tasks.values()],
+        verification=summary(view.verifications[view.head_tree]),
+        earlier=await _earlier(folder, findings, reviewed, whole),
+        commit=view.head_commit,
+        diff=await diff_text(folder, *whole, limit=DIFF_LIMIT),
     )
+
+
+async def _earlier(folder: Path, findings: list[Finding], reviewed: str, whole: tuple[str, str]) -> str:
+    """What the rounds before leave to this one; empty for the first one.
+
+    What changed since the last one is shown by itself where that stands between the two ends of the whole.
+    """
+    if not findings and not reviewed:
+        return ""
+    base, commit = whole
+    changed = ""
+    if reviewed == commit:
+        changed = "Nothing: it is the same commit."
+    elif reviewed and await _follow(folder, base, reviewed, commit):
+        changed = await diff_text(folder, reviewed, commit, limit=DIFF_LIMIT)
+    return prompts.render("review_changes", findings=findings, reviewed=reviewed, changed=changed)
+
+
+async def _follow(folder: Path, *commits: str) -> bool:
+    """Whether each of these commits stands on the one before."""
+    asked = [("merge-base", "--is-ancestor", *pair) for pair in pairwise(commits)]
+    return all([await git_succeeds(folder, *arguments) for arguments in asked])

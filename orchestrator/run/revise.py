@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from orchestrator.git.workspace import changed_paths
+from orchestrator.run.findings import disputes_of, in_folder, known_of, settle
 from orchestrator.run.record import Run
 from state.events import Event, ReviewRecorded, TaskReopened, TaskStuck
 from state.records import ReviewIssue, ReviewReport
@@ -16,22 +17,25 @@ FINAL = "the final review"
 def after_review(run: Run, task: TaskView, report: ReviewReport) -> list[Event]:
     """What follows from the review of one task: its issues are that task's, whatever the reviewer wrote."""
     task_id = task.task.id
-    issues = tuple(replace(issue, task_id=task_id) for issue in report.issues)
+    own = replace(report, issues=tuple(in_folder(report.issues, task.worktree, task_id)))
+    settled = settle(known_of(task), disputes_of(run.view, task), own, task.rounds + 1)
     recorded = ReviewRecorded(
         task_id=task_id,
         attempt=task.attempt,
         commit=task.commit,
-        passed=report.passed,
-        issues=issues,
-        suggestions=report.suggestions,
+        passed=not settled.blocking,
+        issues=settled.blocking,
+        suggestions=(*report.suggestions, *settled.suggestions),
+        findings=settled.findings,
     )
-    if report.passed:
+    if recorded.passed:
         return [recorded]
-    return [recorded, _back(run, task, issues, by=f"the review of attempt {task.attempt}")]
+    by = f"the review of attempt {task.attempt}"
+    return [recorded, send_back(run, task, settled.blocking, by=by)]
 
 
-async def after_final_review(run: Run, report: ReviewReport) -> list[Event]:
-    """What follows from the final review: exactly the tasks with issues are reopened.
+async def after_final_review(run: Run, report: ReviewReport, folder: Path) -> list[Event]:
+    """What follows from the final review, done in `folder`: exactly the tasks with issues are reopened.
 
     Which round is the last one the effort allows is looked at when nothing is left to build.
     """
@@ -40,17 +44,22 @@ async def after_final_review(run: Run, report: ReviewReport) -> list[Event]:
         for id_, view in run.view.tasks.items()
         if view.stage is Stage.MERGED
     }
-    issues = assign(report.issues, changed)
+    head = run.view.head_commit
     number = len(run.view.final_reviews) + 1
+    disputes = [dispute for task in run.view.tasks.values() for dispute in disputes_of(run.view, task)]
+    read = replace(report, issues=tuple(in_folder(report.issues, str(folder))))
+    settled = settle(run.view.final_findings, disputes, read, number)
+    issues = assign(settled.blocking, changed)
     recorded = ReviewRecorded(
         task_id="",
         attempt=number,
-        commit=run.view.head_commit,
-        passed=report.passed,
+        commit=head,
+        passed=not settled.blocking,
         issues=tuple(issues),
-        suggestions=report.suggestions,
+        suggestions=(*report.suggestions, *settled.suggestions),
+        findings=settled.findings,
     )
-    if report.passed or number >= run.effort.final_review_rounds:
+    if recorded.passed or number >= run.effort.final_review_rounds:
         return [recorded]
     by_task: dict[str, list[ReviewIssue]] = {}
     for issue in issues:
@@ -58,7 +67,7 @@ async def after_final_review(run: Run, report: ReviewReport) -> list[Event]:
     return [
         recorded,
         *(
-            _back(run, run.task(id_), tuple(own), by=FINAL, base=run.view.head_commit)
+            send_back(run, run.task(id_), tuple(own), by=FINAL, base=head, start=head)
             for id_, own in by_task.items()
         ),
     ]
@@ -88,12 +97,22 @@ def _meant(file: str, known: Iterable[str]) -> str:
     return max(ends, key=len, default=file)
 
 
-def _back(
-    run: Run, task: TaskView, issues: tuple[ReviewIssue, ...], *, by: str, base: str = ""
+def send_back(
+    run: Run,
+    task: TaskView,
+    issues: tuple[ReviewIssue, ...],
+    *,
+    by: str,
+    base: str = "",
+    start: str = "",
 ) -> TaskReopened | TaskStuck:
+    """A task goes back with these issues, or is stuck where its revisions are used up.
+
+    `base` and `start`: as in `TaskReopened`, where it is built on newer work.
+    """
     limit = run.effort.revisions_per_task
     if task.revisions >= limit:
         last = "; ".join(f"{issue.location}: {issue.description}" for issue in issues)
-        reason = f"{limit} revisions are used up and the review still finds: {last}"
+        reason = f"{limit} revisions are used up and {by} still finds: {last}"
         return TaskStuck(task_id=task.task.id, reason=reason)
-    return TaskReopened(task_id=task.task.id, issues=issues, by=by, base=base, start=base)
+    return TaskReopened(task_id=task.task.id, issues=issues, by=by, base=base, start=start)

@@ -1,11 +1,48 @@
-"""Which task is worked on next: pure. For now one at a time, in the plan's order as dependencies allow."""
+"""Which tasks are moved on now: a plain function of their views. Nobody waits for others at a barrier.
 
-from collections.abc import Mapping
+A task holds one of the places from its start until it is merged, has ended or is sent back. Those with the
+longest way to go come first.
+"""
 
-from state.phase import movable
-from state.view import TaskView
+from collections.abc import Collection, Mapping
+from graphlib import TopologicalSorter
+
+from state.phase import is_under_way, may_begin
+from state.view import ENDED_STAGES, Stage, TaskView
 
 
-def next_task(tasks: Mapping[str, TaskView]) -> str | None:
-    """The task under way, else the first whose dependencies are merged; None: nothing can move."""
-    return next(iter(movable(tasks)), None)
+def next_moves(tasks: Mapping[str, TaskView], busy: Collection[str], places: int) -> list[str]:
+    """The tasks that are moved on now; to be asked again whenever a move has ended.
+
+    Those that hold a place go on; then what was sent back gets one again, then new tasks start. One task is
+    merged at a time.
+
+    Args:
+        tasks: all tasks of the plan, in its order.
+        busy: those whose move is under way; each holds a place.
+        places: how many tasks may hold one at once.
+    """
+    idle = [id_ for id_ in _longest_way_first(tasks) if id_ not in busy]
+    going_on = [id_ for id_ in idle if is_under_way(tasks[id_])]
+    going_on.sort(key=lambda id_: tasks[id_].merge is None)  # a merge that was begun is finished first
+    beginning = [id_ for id_ in idle if may_begin(tasks, id_)]
+    beginning.sort(key=lambda id_: tasks[id_].stage is Stage.WAITING)
+    chosen = [*going_on, *beginning][: max(0, places - len(busy))]
+    is_merging = any(tasks[id_].stage is Stage.APPROVED for id_ in busy)
+    merges = [id_ for id_ in chosen if tasks[id_].stage is Stage.APPROVED]
+    held_back = merges if is_merging else merges[1:]
+    return [id_ for id_ in chosen if id_ not in held_back]
+
+
+def _longest_way_first(tasks: Mapping[str, TaskView]) -> list[str]:
+    """The tasks by how long it takes until all is done that depends on them; ties in the plan's order."""
+    needed_by: dict[str, list[str]] = {id_: [] for id_ in tasks}
+    for id_, task in tasks.items():
+        for needed in task.task.dependencies:
+            if task.stage not in ENDED_STAGES:
+                needed_by[needed].append(id_)
+    way: dict[str, int] = {}
+    for id_ in TopologicalSorter(needed_by).static_order():
+        own = max(1, tasks[id_].task.estimated_iterations)
+        way[id_] = own + max((way[later] for later in needed_by[id_]), default=0)
+    return sorted(tasks, key=lambda id_: -way[id_])

@@ -1,15 +1,16 @@
 """What an attempt needs next: a plain function of the view, so that a resumed run goes on where it was."""
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import prompts
 from agents.signals import ITERATION_DONE, SUBMIT_IMPLEMENTATION_PLAN, TASK_COMPLETE, TASK_STUCK
-from agents.worker import plain_question, signal_in_text
+from agents.worker import plain_question, signal_of
 from orchestrator.run.calls import failure_of
-from orchestrator.run.guidance import is_checkpoint
+from orchestrator.run.findings import fingerprint, with_new
+from orchestrator.run.guidance import is_checkpoint, is_review_due
+from orchestrator.run.hand_over import NOTHING_BEFORE, Before, before_of
 from orchestrator.run.progress import refused_too_often, same_error, standing_still
 from orchestrator.run.record import Run
 from orchestrator.run.verification import commands_for
@@ -38,6 +39,11 @@ class AnswerPlain:
 
 
 @dataclass(frozen=True, slots=True)
+class ReviewCheckpoint:
+    """A checkpoint: let a Reviewer look at the work so far."""
+
+
+@dataclass(frozen=True, slots=True)
 class Guide:
     """A checkpoint: let the Developer look at the progress."""
 
@@ -59,7 +65,7 @@ class GiveUp:
     event: TaskStuck | TaskFailed
 
 
-Step = Say | AnswerPlain | Guide | Measure | CheckClaim | GiveUp
+Step = Say | AnswerPlain | ReviewCheckpoint | Guide | Measure | CheckClaim | GiveUp
 
 
 def build_prompt_with_feedback(
@@ -69,14 +75,20 @@ def build_prompt_with_feedback(
     max_iterations: int,
     spec: str = "",
     verification: Sequence[str] = (),
+    before: Before = NOTHING_BEFORE,
 ) -> str:
     """The Worker's prompt for a task (seed 002): what never changes first, this task's issues only."""
+    own = [issue for issue in review_issues if issue.task_id == task.id]
+    ids = {fingerprint(issue) for issue in own}
     return prompts.render(
         "build",
         task=task,
         spec=spec,
         verification=verification,
-        issues=[issue for issue in review_issues if issue.task_id == task.id],
+        findings=[one for one in with_new(before.findings, own, 1) if one.id in ids],
+        hand_over=before.notes,
+        start=before.start,
+        former=before.commit,
         iteration=iteration,
         max_iterations=max_iterations,
     )
@@ -97,7 +109,7 @@ def next_step(view: RunView, task: TaskView, run: Run) -> Step:
     return (
         _by_signal(run, task, last)
         or _by_question(view, task, last, asked)
-        or _unless_stuck(run, task)
+        or _unless_stuck(run, task, last)
         or _go_on(run, task, last, asked)
     )
 
@@ -121,9 +133,11 @@ def _by_question(view: RunView, task: TaskView, last: CallView, asked: AskView |
     return AnswerPlain(question) if question else None
 
 
-def _unless_stuck(run: Run, task: TaskView) -> Step | None:
+def _unless_stuck(run: Run, task: TaskView, last: CallView) -> Step | None:
     if stuck := _stuck(task, run):
         return GiveUp(stuck)
+    if not last.started.planning and is_review_due(run.effort, task):
+        return ReviewCheckpoint()
     return Guide() if is_checkpoint(run.effort, task) else None
 
 
@@ -139,7 +153,7 @@ def _go_on(run: Run, task: TaskView, last: CallView, asked: AskView | None) -> S
     else:
         announced = payload.get("next_step", "") if name == ITERATION_DONE else ""
         said = prompts.render("continue", next_step=announced, **following)
-    return Say(said + _guidance(task))
+    return Say("\n\n".join([said, *_from_checkpoint(task)]))
 
 
 def _is_refused(task: TaskView) -> bool:
@@ -164,14 +178,6 @@ def _stuck(task: TaskView, run: Run) -> TaskStuck | None:
     return None
 
 
-def signal_of(call: CallView) -> tuple[str, dict[str, str]]:
-    """The signal a Worker ended its turn with: the typed one, else the text's last line, else none."""
-    if call.signals:
-        return call.signals[-1].name, json.loads(call.signals[-1].payload)
-    name, payload = signal_in_text(call.last_text) or ("", "{}")
-    return name, json.loads(payload)
-
-
 def _failed(view: RunView, task: TaskView, call: CallView, failure: str) -> TaskStuck | TaskFailed:
     if call.end and call.end.end in {CallEnd.BUDGET, CallEnd.MAX_TURNS}:
         return TaskStuck(task_id=task.task.id, reason=failure, limit=True)
@@ -194,11 +200,14 @@ def _begin(run: Run, task: TaskView) -> Step:
     return Say(prompt)
 
 
-def _guidance(task: TaskView) -> str:
-    newest = task.guidance[-1] if task.guidance else None
-    if newest is None or newest.iteration != task.iteration or not newest.guidance:
-        return ""
-    return prompts.render("guidance", guidance=newest.guidance)
+def _from_checkpoint(task: TaskView) -> list[str]:
+    """What a Reviewer and the Developer say where the newest iteration was a checkpoint."""
+    found = [one.issues for one in task.checkpoints if one.iteration == task.iteration and one.issues]
+    guidance = [one.guidance for one in task.guidance if one.iteration == task.iteration and one.guidance]
+    return [
+        *(prompts.render("checkpoint", findings=with_new((), issues, 1)) for issues in found),
+        *(prompts.render("guidance", guidance=words) for words in guidance),
+    ]
 
 
 def _first_prompt(run: Run, task: TaskView) -> str:
@@ -209,4 +218,5 @@ def _first_prompt(run: Run, task: TaskView) -> str:
         run.max_iterations,
         run.started.spec_text,
         commands_for(run, Path(task.worktree)),
+        before_of(task),
     )

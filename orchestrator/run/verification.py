@@ -29,10 +29,11 @@ async def verify(run: Run, *, task_id: str, folder: Path, tree: str) -> Verifica
     """
     commands = commands_for(run, folder)
     known = run.view.verifications.get(tree)
-    if known and tuple(done.command for done in known.runs) == commands:
+    answered = known and all(done.answered for done in known.runs)
+    if known and answered and tuple(done.command for done in known.runs) == commands:
         return known
     run.record(VerificationStarted(task_id=task_id, tree=tree, commands=commands))
-    runs = [await _run(run, command, folder) for command in commands]
+    runs = [await run_contained(run, command, folder) for command in commands]
     finished = VerificationFinished(task_id=task_id, tree=tree, runs=tuple(runs))
     run.record(finished)
     return finished
@@ -85,7 +86,8 @@ def _said(done: CommandRun) -> str:
     return done.problem or f"failed with exit code {done.exit_code}"
 
 
-async def _run(run: Run, command: str, folder: Path) -> CommandRun:
+async def run_contained(run: Run, command: str, folder: Path) -> CommandRun:
+    """One command, run in a process tree of its own, without secrets, under a deadline."""
     result = await run_command(
         ["sh", "-c", command],
         cwd=folder,

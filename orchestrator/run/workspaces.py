@@ -25,9 +25,9 @@ class Place:
 class MergeState:
     """What git says of a merge in the integration worktree.
 
-    `under_way`: HEAD is the commit it began on and the merged commit is the one expected (or the merge needs no
-    commit of its own). `unmerged` are paths that git holds as unresolved, `marked` files in which conflict markers
-    stand that neither side had. `tree` is what the worktree holds, empty while paths are unmerged.
+    `under_way`: HEAD is the commit it began on and the merged commit is the one expected (or the merge needs
+    no commit of its own). `unmerged` are paths that git holds as unresolved, `marked` files in which conflict
+    markers stand that neither side had. `tree` is what the worktree holds, empty while paths are unmerged.
     """
 
     folder: Path
@@ -119,5 +119,8 @@ class Workspaces(Protocol):
         ...
 
     async def clear(self, view: RunView) -> None:
-        """Remove what is not needed any more; never work that is nowhere else."""
+        """Remove what is not needed any more; never work that is nowhere else.
+
+        What was kept of a task's unfinished work goes once the task is merged.
+        """
         ...

@@ -10,9 +10,21 @@ from typing import Any
 from state import events as e
 from state.journal import Stored
 from state.outcome import MEANINGS
-from state.records import Answer, Basis, CallEnd, CommandRun, Message, MessageKind, ReviewIssue, Role, Task
+from state.records import (
+    Answer,
+    Basis,
+    CallEnd,
+    CommandRun,
+    Finding,
+    FindingState,
+    Message,
+    MessageKind,
+    ReviewIssue,
+    Role,
+    Task,
+)
 from state.verdicts import CheckResult, Source
-from state.view import RunView, Stage
+from state.view import ENDED_STAGES, RunView, Stage
 
 _SUBJECTS = {"": "the whole", "plan": "the plan", "analysis": "the analysis"}
 _MINUTE_S = 60
@@ -129,7 +141,8 @@ def _call_started(_view: RunView, event: e.CallStarted) -> list[str]:
             return [f"{event.task_id}: the worker builds, attempt {event.attempt}{again} ({event.model})"]
         case Role.REVIEWER:
             subject = _SUBJECTS.get(event.task_id, event.task_id)
-            return [f"{subject}: under review ({event.model})"]
+            what = "reviewed at a checkpoint" if event.subject else "under review"
+            return [f"{subject}: {what} ({event.model})"]
         case Role.RESOLVER:
             return [f"{event.task_id}: the resolver works on the conflict ({event.model})"]
         case Role.DEVELOPER | Role.JUDGE:
@@ -267,12 +280,17 @@ def _committed(_view: RunView, event: e.TaskCommitted) -> list[str]:
 
 def _reviewed(_view: RunView, event: e.ReviewRecorded) -> list[str]:
     subject = event.task_id or "the whole"
-    if event.passed:
-        return [f"{subject}: the review passes"]
+    verdict = "passes" if event.passed else f"fails with {len(event.issues)} issue(s)"
     return [
-        f"{subject}: the review fails with {len(event.issues)} issue(s)",
+        f"{subject}: the review {verdict}",
         *(line for issue in event.issues for line in issue_lines(issue)),
+        *(f"    disputed: {_disputed(one)}" for one in event.findings if one.state is FindingState.DISPUTED),
+        *(f"    suggestion: {suggestion}" for suggestion in event.suggestions),
     ]
+
+
+def _disputed(finding: Finding) -> str:
+    return f"{finding.issue.location}: {finding.issue.description} (the worker: {short(finding.note)})"
 
 
 def _review_unusable(_view: RunView, event: e.ReviewUnusable) -> list[str]:
@@ -291,7 +309,9 @@ def _checkpoint_reviewed(_view: RunView, event: e.CheckpointReviewed) -> list[st
 def _set_up(_view: RunView, event: e.WorkspaceSetUp) -> list[str]:
     subject = event.task_id or "the merged work"
     copied = [f"{subject}: its worktree got {len(event.copied)} ignored file(s)"] if event.copied else []
-    return copied + [f"{subject}: set-up `{done.command}`: {said(done)} ({done.seconds:.1f} s)" for done in event.runs]
+    return copied + [
+        f"{subject}: set-up `{done.command}`: {said(done)} ({done.seconds:.1f} s)" for done in event.runs
+    ]
 
 
 def _reopened(_view: RunView, event: e.TaskReopened) -> list[str]:
@@ -326,6 +346,10 @@ def _unverified(_view: RunView, event: e.TaskUnverified) -> list[str]:
     return [f"{event.task_id}: could not be verified: {short(event.reason, 300)}"]
 
 
+def _delivery_started(_view: RunView, event: e.DeliveryStarted) -> list[str]:
+    return [f"the last step: {event.branch} moves to {event.commit[:10]} if the checkout allows it"]
+
+
 def _delivered(_view: RunView, event: e.WorkDelivered) -> list[str]:
     return [f"{event.branch} was moved forward to {event.commit[:10]}, which is the finished work"]
 
@@ -354,8 +378,22 @@ def _ended(view: RunView, event: e.RunEnded) -> list[str]:
         f"{event.outcome} (exit code {event.outcome.exit_code}): {why}",
         *_assumptions(view),
         *where_lines(view),
+        *_again(view),
         cost_line(view),
     ]
+
+
+def _again(view: RunView) -> list[str]:
+    """How tasks that ended unmerged are tried again; a resume alone would end the same."""
+    ended = [
+        id_
+        for id_, task in view.tasks.items()
+        if task.stage in ENDED_STAGES - {Stage.MERGED} and not task.limit
+    ]
+    if not ended or not view.started:
+        return []
+    retries = " ".join(f"--retry {id_}" for id_ in ended)
+    return [f"once what stood in the way is gone: sq resume {view.started.run_id} {retries}"]
 
 
 def _assumptions(view: RunView) -> list[str]:
@@ -412,6 +450,7 @@ _LINES: dict[type, Callable[[RunView, Any], list[str]]] = {
     e.TaskStuck: _stuck,
     e.TaskFailed: _failed,
     e.TaskUnverified: _unverified,
+    e.DeliveryStarted: _delivery_started,
     e.WorkDelivered: _delivered,
     e.WorkRescued: _rescued,
     e.WorkLeft: _left,

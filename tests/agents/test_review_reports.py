@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agents.reviewer import normalize_issue, parse_review_output, unusable_issue
-from state.records import IssueType, ReviewIssue, ReviewReport
+from state.records import FindingState, IssueType, ReviewIssue, ReviewReport, Ruling
 
 ISSUE = {
     "taskId": "t1",
@@ -163,6 +163,63 @@ json_values = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
     max_leaves=10,
 )
+
+
+def rulings(earlier):
+    return parse_review_output(json.dumps({"passed": True, "issues": [], "earlier": earlier})).rulings
+
+
+@pytest.mark.parametrize(
+    ("words", "state"),
+    [
+        ("fixed", FindingState.FIXED),
+        ("Fixed", FindingState.FIXED),
+        ("open", FindingState.OPEN),
+        ("won't fix", FindingState.WONT_FIX),
+        ("won\u2019t fix", FindingState.WONT_FIX),
+        ("wont_fix", FindingState.WONT_FIX),
+        ("wont-fix", FindingState.WONT_FIX),
+        ("WONT FIX", FindingState.WONT_FIX),
+        ("wontfix", FindingState.WONT_FIX),
+    ],
+)
+def test_a_ruling_on_an_earlier_finding_is_read_however_its_state_is_spelled(words, state):
+    said = {"id": " 0a1b2c3d ", "state": words, "why": "it has two callers"}
+    assert rulings([said]) == (Ruling(id="0a1b2c3d", state=state, why="it has two callers"),)
+
+
+@pytest.mark.parametrize(
+    "earlier",
+    [
+        None,
+        "fixed",
+        5,
+        {},
+        [None],
+        ["0a1b2c3d"],
+        [{"state": "fixed"}],
+        [{"id": 7, "state": "fixed"}],
+        [{"id": "0a1b2c3d"}],
+        [{"id": "0a1b2c3d", "state": "disputed"}],
+    ],
+)
+def test_what_is_no_ruling_is_left_out_and_harms_nothing(earlier):
+    assert rulings(earlier) == ()
+    assert (
+        rulings([*(earlier if isinstance(earlier, list) else []), {"id": "x", "state": "open"}])[-1].id == "x"
+    )
+
+
+def test_a_pass_beside_a_finding_that_is_called_open_is_a_usable_report():
+    read = parse_review_output(
+        json.dumps({"passed": True, "issues": [], "earlier": [{"id": "x", "state": "open"}]})
+    )
+    assert read == ReviewReport(passed=True, rulings=(Ruling(id="x", state=FindingState.OPEN),))
+
+
+def test_a_review_that_does_not_pass_has_to_name_an_issue_whatever_it_says_of_earlier_ones():
+    said = {"passed": False, "issues": [], "earlier": [{"id": "x", "state": "open"}]}
+    assert "names no issue" in parse_review_output(json.dumps(said))
 
 
 @given(st.text() | json_values.map(json.dumps))

@@ -42,9 +42,20 @@ async def test_a_role_is_offered_its_tools_and_no_other(role):
 @pytest.mark.parametrize(
     ("tool", "arguments"),
     [
-        ("task_complete", {"summary": "Done.", "tests": "3 passed"}),
-        ("task_stuck", {"reason": "no network"}),
-        ("iteration_done", {"done": "a", "test_status": "red", "next_step": "b", "blockers": ["c"]}),
+        (
+            "task_complete",
+            {
+                "summary": "Done.",
+                "tests": "3 passed",
+                "disputes": [{"id": "0a1b2c3d", "evidence": "line 3 handles it"}],
+                "notes": "the cache is cold",
+            },
+        ),
+        ("task_stuck", {"reason": "no network", "notes": ""}),
+        (
+            "iteration_done",
+            {"done": "a", "test_status": "red", "next_step": "b", "blockers": ["c"], "notes": "d"},
+        ),
     ],
 )
 async def test_a_workers_signal_is_recorded_with_what_it_carries(tool, arguments):
@@ -64,6 +75,7 @@ async def test_fields_that_are_left_out_are_recorded_as_empty():
         "test_status": "",
         "next_step": "",
         "blockers": [],
+        "notes": "",
     }
 
 
@@ -72,6 +84,12 @@ async def test_fields_that_are_left_out_are_recorded_as_empty():
     [
         ("task_complete", {}, "summary"),
         ("task_complete", {"summary": 5}, "5 is not of type 'string'"),
+        ("task_complete", {"summary": "", "disputes": [{"id": "0a1b2c3d"}]}, "'evidence' is a required"),
+        (
+            "task_complete",
+            {"summary": "", "disputes": [{"id": "0a1b2c3d", "evidence": " "}]},
+            "disputes.0.evidence",
+        ),
         ("task_stuck", {"reason": ""}, "non-empty"),
         ("iteration_done", {"done": "a", "blockers": "none"}, "'none' is not of type 'array'"),
     ],

@@ -51,7 +51,8 @@ def test_a_signal_that_is_only_mentioned_is_none(text):
 
 def test_a_stuck_workers_reason_arrives():
     assert json.loads(signal_in_text("TASK_STUCK: the spec: is it A or B?")[1]) == {
-        "reason": "the spec: is it A or B?"
+        "reason": "the spec: is it A or B?",
+        "notes": "",
     }
 
 

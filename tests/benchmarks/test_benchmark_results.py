@@ -75,6 +75,23 @@ def test_the_stop_gate_benchmark_ends_with_its_figures():
     assert figures["judge_slow_model_s"] >= 0.05
 
 
+def test_the_benchmark_of_many_tasks_ends_with_its_figures():
+    small = ["--tasks", "2", "--reply-s", "0.05", "--graphs", "5", "--events", "2000", "--appends", "20"]
+    figures = figures_of("parallel", *small)
+    assert {"makespan_ratio", "schedule_ratio", "fold_s", "append_growth"} <= set(figures)
+    assert (figures["tasks"], figures["graphs"], figures["events"]) == (2, 5, 2000)
+    assert 1 <= figures["schedule_ratio"] <= figures["schedule_worst"]
+    assert figures["one_s"] >= 5 * 0.05
+    assert figures["makespan_ratio"] > 0
+    assert 0 < figures["read_s"] <= figures["fold_s"]
+    assert figures["append_growth"] > 0
+
+
+def test_the_benchmark_of_many_tasks_measures_only_what_is_asked_for():
+    figures = figures_of("parallel", "--only", "schedule", "--graphs", "3")
+    assert set(figures) == {"schedule_ratio", "schedule_worst", "graphs"}
+
+
 @pytest.mark.slow
 def test_runs_leave_no_file_process_or_task_behind_also_when_they_are_cancelled_or_lose_their_cli():
     fates = ["--evaluations", "3", "--cancel-every", "2", "--kill-every", "3"]

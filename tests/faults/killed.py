@@ -8,6 +8,7 @@ from typing import Any
 from orchestrator.cli.compose import RunRequest, Surroundings, run_again, run_new
 from state.events import Event
 from state.journal import Journal, Stored
+from state.sources import Flags
 
 ALONE, GROUP = "alone", "group"
 
@@ -43,9 +44,22 @@ def _surroundings(environ: dict[str, str], kill_after: int, how: str) -> Surroun
     return Surroundings(open_journal=open_journal, environ=environ)
 
 
-def run(environ: dict[str, str], folder: str, scenario: str, kill_after: int, how: str) -> None:
+def run(
+    environ: dict[str, str],
+    folder: str,
+    scenario: str,
+    kill_after: int,
+    how: str,
+    spec: str = "",
+    flags: Flags | None = None,
+) -> None:
     """Begin the run; `kill_after` 0 lets it end."""
-    request = RunRequest(spec=Path(folder) / "quality-test.md", folder=Path(folder), rehearse=Path(scenario))
+    request = RunRequest(
+        spec=Path(spec or f"{folder}/quality-test.md"),
+        folder=Path(folder),
+        rehearse=Path(scenario),
+        flags=flags or {},
+    )
     os._exit(run_new(request, _surroundings(environ, kill_after, how)).exit_code)
 
 

@@ -9,20 +9,26 @@ import prompts
 from agents.ask_api import ApiAsker
 from agents.connection import KeyConnection
 from agents.developer import developer_ask, guidance_ask
-from agents.judge import Finding, Judgement
-from agents.permissions import READ_TOOLS, SIGNAL_PREFIX, WORKER_TOOLS
+from agents.judge import Finding as JudgeFinding
+from agents.judge import Judgement
+from agents.permissions import READ_TOOLS, RESOLVER_TOOLS, SIGNAL_PREFIX, WORKER_TOOLS
 from agents.platform import Platform
 from agents.process import Containment
 from agents.reviewer import get_review_prompt
 from agents.signals import PLAN_SIGNAL, SIGNALS
 from agents.worker import signal_in_text
 from orchestrator.gates.power_steering.considerations import consideration_of
+from orchestrator.run.findings import fingerprint
+from orchestrator.run.hand_over import Before, Start
 from orchestrator.run.steps import build_prompt_with_feedback
 from prompts import PromptError, render, variables_of
 from state.presets import usual_settings
 from state.records import (
     Answer,
     Criterion,
+    Finding,
+    FindingState,
+    HandOver,
     IssueType,
     Message,
     MessageKind,
@@ -61,26 +67,49 @@ HISTORY = (
     Message(kind=MessageKind.TEXT, text="I look at it."),
     Message(kind=MessageKind.TOOL_CALL, tool="Bash", text='{"command": "ls"}'),
 )
+FINDING = Finding(id=fingerprint(ISSUE), issue=ISSUE)
+DISPUTED = Finding(
+    id="0a1b2c3d",
+    issue=ISSUE,
+    state=FindingState.DISPUTED,
+    note="it has two callers, src/a.ts and src/b.ts",
+)
+NOTES = HandOver(
+    done="The counter counts.",
+    tests="- make test: failed with exit code 1",
+    next_step="mend the last test",
+    blockers=("no network",),
+    notes="Do not touch the cache.",
+    decisions=("Which name? → a",),
+    ended="sent back by the review of attempt 1 with 1 issue(s)",
+)
 # One value for each variable that any prompt takes; prompts are rendered with the ones they ask for.
 FULL = {
     "analysis": "Stack: Python",
     "answers": [ANSWER],
     "asked": {"mine": "# The question", "yours": "# The question"},
     "before": "the tests failed",
+    "changed": "+2",
     "changes": "+1",
     "consideration": consideration_of({"id": "mine", "question": "Is it?", "description": "So it is."}),
     "commit": "c0ffee",
     "depth": "standard",
     "diff": "+1",
+    "earlier": "## What was looked at before",
     "files": "- counter.py",
+    "findings": [FINDING, DISPUTED],
+    "former": "c0ffee",
     "guidance": "Keep it short.",
+    "hand_over": NOTES,
     "history": HISTORY,
     "instructions": get_review_prompt("standard"),
-    "issues": [ISSUE],
     "iteration": 2,
     "limit": 400,
     "max_iterations": 50,
+    "merged": [TASK],
     "next_step": "write the test",
+    "onto": "beef",
+    "paths": ("src/index.ts",),
     "plan": Plan(tasks=(TASK,), criteria=(Criterion(text="it counts", task_ids=("counter",)),)),
     "problem": "`passed` must be true or false",
     "problems": ("the plan has no tasks",),
@@ -88,9 +117,12 @@ FULL = {
     "prompt": "Build it.",
     "questions": QUESTIONS,
     "rejected": [ANSWER],
+    "reason": "Markers stand.",
     "reasons": "The tests fail.",
+    "reviewed": "beef",
     "session": "<user>Do it.</user>",
     "spec": "# Simple Counter",
+    "start": Start.FORMER,
     "task": TASK,
     "tasks": [TASK],
     "types": "|".join(IssueType),
@@ -99,8 +131,13 @@ FULL = {
 EMPTY = {
     **FULL,
     "asked": {},
+    "changed": "",
+    "earlier": "",
+    "findings": [],
+    "hand_over": None,
     "history": (),
-    "issues": [],
+    "paths": (),
+    "reviewed": "",
     "next_step": "",
     "problem": "",
     "before": "",
@@ -113,7 +150,7 @@ EMPTY = {
 READERS = {
     Role.WORKER: (
         *("worker_system", "build", "continue", "refused", "answered", "guidance"),
-        *("plan_first", "plan_again", "implement"),
+        *("plan_first", "plan_again", "implement", "checkpoint"),
     ),
     Role.PLANNER: ("planner_system", "analyze", "plan"),
     Role.REVIEWER: (
@@ -122,6 +159,8 @@ READERS = {
         "review_task",
         "review_final",
         "review_again",
+        "review_changes",
+        "review_checkpoint",
         "review_analysis",
         "review_plan",
     ),
@@ -130,6 +169,7 @@ READERS = {
         *("judge_system", "judge_session", "judge_todos", "judge_philosophy"),
         *("judge_testing", "judge_workflow", "judge_generic", "judge_questions"),
     ),
+    Role.RESOLVER: ("resolver_system", "resolve", "resolve_again"),
 }
 READ_BY_ANYBODY = ("resumed",)
 CLI_TOOLS = {
@@ -138,6 +178,7 @@ CLI_TOOLS = {
     Role.REVIEWER: READ_TOOLS,
     Role.DEVELOPER: (),
     Role.JUDGE: (),
+    Role.RESOLVER: RESOLVER_TOOLS,
 }
 
 
@@ -255,8 +296,60 @@ def test_an_issue_about_a_whole_file_names_the_file_alone():
     assert "**a.py** (pattern-violation): unused" in build_prompt([whole])
 
 
-def test_a_first_attempt_is_told_of_no_feedback():
-    assert "Previous Review Feedback" not in build_prompt()
+def test_a_first_attempt_is_told_of_no_feedback_and_of_no_hand_over():
+    for words in ("Previous Review Feedback", "Hand-over", "What the workspace holds"):
+        assert words not in build_prompt()
+
+
+def test_each_finding_has_the_id_by_which_it_can_be_disputed_and_what_the_reviewer_insisted_with():
+    insisted = Before(findings=(Finding(id=fingerprint(ISSUE), issue=ISSUE, note="it has one caller"),))
+    prompt = build_prompt_with_feedback(TASK, [ISSUE], 1, 10, before=insisted)
+    assert f"[{fingerprint(ISSUE)}] **src/index.ts:42**" in prompt
+    assert "insists: it has one caller" in prompt
+    assert "`disputes`" in prompt
+
+
+def after(**before):
+    return build_prompt_with_feedback(TASK, [ISSUE], 1, 10, before=Before(notes=NOTES, **before))
+
+
+def test_the_hand_over_comes_before_the_feedback_with_everything_that_was_left():
+    prompt = after()
+    order = ["## The whole spec", "## Hand-over from the attempt before", "## Previous Review Feedback"]
+    places = [prompt.index(words) for words in order]
+    assert places == sorted(places)
+    for words in (NOTES.done, NOTES.tests, NOTES.next_step, NOTES.notes, NOTES.ended, *NOTES.decisions):
+        assert words in prompt
+    assert "no network" in prompt
+
+
+def test_notes_that_are_empty_leave_no_heading():
+    prompt = build_prompt_with_feedback(TASK, [], 1, 10, before=Before(notes=HandOver(done="Half of it.")))
+    assert "**What it says it did**\nHalf of it." in prompt
+    assert "What stood in its way" not in prompt
+    assert "The workspace holds the work of that attempt" in prompt
+
+
+@pytest.mark.parametrize("start", sorted(set(Start) - {Start.FORMER}))
+def test_a_workspace_that_holds_other_work_is_told_with_the_commit_of_the_former(start):
+    prompt = after(start=start, commit="c0ffee")
+    assert "The workspace holds the work of that attempt" not in prompt
+    assert "commit c0ffee" in prompt
+    assert ("git show c0ffee" in prompt) is (start is Start.OVER)
+
+
+def test_a_re_review_is_asked_about_what_changed_and_about_each_earlier_finding():
+    text = rendered("review_changes", FULL)
+    for words in (
+        f"[{FINDING.id}] **src/index.ts:42**",
+        "The builder says that it is wrong: it has two callers",
+        "Do not look for new trifles",
+        "## What changed since commit beef",
+    ):
+        assert words in text
+    moved = rendered("review_changes", {**FULL, "changed": ""})
+    assert "newer base" in moved
+    assert "What changed since commit" not in moved
 
 
 def test_a_build_prompt_lists_what_sq_will_run_where_it_runs_anything():
@@ -344,7 +437,7 @@ def input_fields(role):
     if role is Role.DEVELOPER:  # it has no tools: it fills in its answer
         return fields_in(answer_schema())
     if role is Role.JUDGE:
-        return fields_in(Judgement.model_json_schema()) | set(Finding)
+        return fields_in(Judgement.model_json_schema()) | set(JudgeFinding)
     schemas = [tool.schema or tool.model.model_json_schema() for tool in signals_of(role)]
     return set().union(*map(fields_in, schemas))
 
@@ -364,7 +457,8 @@ def test_every_name_in_backticks_is_a_tool_of_that_role_or_a_field_of_one(role):
     known = tools_of(role) | input_fields(role)
     for text in read_by(role):
         for quoted in BACKTICKED.findall(text.replace("```", "")):
-            assert quoted in known or signal_in_text(quoted), f"{role}: `{quoted}`"
+            is_command = quoted.startswith("git ")
+            assert quoted in known or is_command or signal_in_text(quoted), f"{role}: `{quoted}`"
 
 
 @pytest.mark.parametrize("role", Role)
@@ -406,7 +500,7 @@ def test_every_field_that_the_review_prompt_shows_is_one_of_its_tool():
 
 def test_a_prompt_tells_no_agent_of_a_file_that_nobody_writes():
     for name in prompts.names():
-        text = rendered(name, {**FULL, "files": "", "diff": "", "task": TASK, "issues": []})
+        text = rendered(name, {**FULL, "files": "", "diff": "", "task": TASK, "findings": []})
         assert set(re.findall(r"[\w/.-]+\.(?:md|json|ya?ml|py|txt|log)\b", text)) <= {"counter.py"}
 
 

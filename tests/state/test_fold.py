@@ -1,6 +1,7 @@
 """The view is a pure fold: it does not matter where a reader began, and nothing it was given changes."""
 
 from copy import deepcopy
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from event_strategies import legal_runs, started, stored, task
@@ -11,7 +12,8 @@ from state import events as e
 from state.codec import decode, encode
 from state.fold import fold
 from state.journal import Stored
-from state.records import Answer, CallEnd, Message, MessageKind, ReviewIssue, Role
+from state.outcome import Outcome
+from state.records import Answer, CallEnd, Finding, Message, MessageKind, ReviewIssue, Role
 from state.verdicts import Verdict
 from state.view import HISTORY_KEPT, RunView, Stage
 
@@ -187,3 +189,65 @@ def test_a_resumption_takes_back_that_the_run_was_interrupted_or_had_ended():
     assert interrupted.interrupted_by == "SIGINT"
     resumed = fold(stored([e.RunResumed(containment="supervisor")]), interrupted)
     assert (resumed.interrupted_by, resumed.ended, resumed.resumptions) == ("", None, 1)
+
+
+MERGE = {"task_id": "t1", "commit": "c1", "onto": "c0"}
+
+
+def test_a_merge_under_way_is_told_with_its_conflict_and_is_gone_when_it_is_over():
+    began = run_of(e.MergeStarted(**MERGE), e.MergeConflicted(**MERGE, paths=("a.py",)))
+    refused = e.ResolutionRefused(**MERGE, reason="markers are left")
+    going_on = fold(stored([refused]), began).tasks["t1"].merge
+    assert (going_on.onto, going_on.paths, going_on.refusals) == ("c0", ("a.py",), [refused])
+    for over in (e.MergeFailed(**MERGE, reason="red"), e.TaskMerged(**MERGE, tree="tree1")):
+        assert fold(stored([over]), began).tasks["t1"].merge is None
+
+
+def test_a_merged_task_is_merged_as_the_new_commit_on_what_was_merged_before():
+    built = e.MergeBuilt(task_id="t1", commit="c2", tree="tree2", onto="c1")
+    merged = e.TaskMerged(task_id="t1", commit="c2", tree="tree2", onto="c1")
+    view = run_of(e.MergeStarted(**MERGE), built, merged)
+    assert (view.head_commit, view.head_tree) == ("c2", "tree2")
+    assert (view.tasks["t1"].stage, view.tasks["t1"].merged_onto) == (Stage.MERGED, "c1")
+
+
+def test_a_task_sent_back_onto_newer_work_is_built_there_until_it_has_its_place():
+    back = e.TaskReopened(task_id="t1", issues=(), by="the merge", base="c9", start="c1")
+    view = run_of(attempt(), back)
+    assert (view.tasks["t1"].rebuild, view.tasks["t1"].attempt_open) == (("c9", "c1"), False)
+    place = e.TaskStarted(task_id="t1", branch="b", worktree="/w", base_commit="c9")
+    again = fold(stored([place]), view).tasks["t1"]
+    assert (again.rebuild, again.base_commit) == (None, "c9")
+
+
+def test_a_task_that_is_tried_again_goes_on_where_it_ended():
+    committed = e.TaskCommitted(task_id="t1", attempt=1, commit="c1", tree="tree1")
+    ended = e.RunEnded(outcome=Outcome.STUCK, cause="stuck")
+    again = e.RunResumed(containment="supervisor", retry=("t1",))
+    stuck = e.TaskStuck(task_id="t1", reason="nothing moves")
+    unverified = e.TaskUnverified(task_id="t1", reason="no review")
+    in_review = run_of(attempt(), committed, unverified, ended, again).tasks["t1"]
+    assert (in_review.stage, in_review.reason, in_review.commit) == (Stage.COMMITTED, "", "c1")
+    building = run_of(attempt(), stuck, ended, again).tasks["t1"]
+    assert (building.stage, building.attempt_open) == (Stage.BUILDING, False)
+
+
+def test_the_findings_of_a_review_in_between_are_the_tasks_and_one_without_a_report_changes_none():
+    finding = Finding(id="f1", issue=ISSUE)
+    place = {"task_id": "t1", "attempt": 1, "iteration": 1, "tree": "tree1"}
+    view = run_of(attempt(), e.CheckpointReviewed(**place, findings=(finding,)))
+    view = fold(stored([e.CheckpointReviewed(**place, problem="no JSON")]), view)
+    assert view.tasks["t1"].findings == (finding,)
+    assert len(view.tasks["t1"].checkpoints) == 2
+
+
+def test_time_between_processes_is_not_worked():
+    stop = e.RunInterrupted(by="SIGINT")
+    view = fold([_at(0, started()), _at(5, stop), _at(900, e.RunResumed(containment="supervisor"))])
+    assert view.worked_s == 5
+    more = fold([_at(902.5, stop)], view)
+    assert (more.worked_s, more.last_at) == (7.5, _at(902.5, stop).at)
+
+
+def _at(second, event):
+    return Stored(int(second) + 1, datetime(2026, 1, 31, tzinfo=UTC) + timedelta(seconds=second), event)

@@ -1,5 +1,6 @@
 """The event store: what is appended is there, all or none, for any number of readers and one writer."""
 
+import gc
 import json
 import os
 import signal
@@ -97,6 +98,20 @@ def test_only_the_events_behind_a_place_are_read_from_there(folder):
         journal.append(FIRST, SECOND, FIRST)
         assert [stored.seq for stored in journal.read(after=2)] == [3]
         assert journal.read(after=3) == []
+
+
+def test_reading_leaves_the_garbage_collector_as_it_was_also_where_the_journal_is_damaged(folder):
+    with Journal(folder) as journal:
+        journal.append(FIRST, SECOND)
+        journal.read()
+        assert gc.isenabled()
+    db = sqlite3.connect(journal_file(folder))
+    db.execute("UPDATE events SET body = '{'")
+    db.commit()
+    db.close()
+    with JournalReader(folder) as reader, pytest.raises(JournalError):
+        reader.read()
+    assert gc.isenabled()
 
 
 def test_a_journal_opened_again_goes_on_where_it_ended(folder):

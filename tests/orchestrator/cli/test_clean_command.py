@@ -11,12 +11,13 @@ import in_process
 import pytest
 from filelock import FileLock
 
+from orchestrator.git.merging import Merge
 from orchestrator.git.shadow import shadow_commit, shadow_ref, shadow_snapshot
 from orchestrator.git.workspace import (
     commit_tree,
     ensure_branch,
     ensure_worktree,
-    merge_forward,
+    move_forward,
     run_branch,
     snapshot,
     task_branch,
@@ -133,7 +134,7 @@ class Runs:
         folder = await self.worktree(run=run)
         commit = await self.committed(folder, run=run, **files)
         await ensure_branch(self.repository, run_branch(run), base)
-        await merge_forward(self.repository, branch=run_branch(run), commit=commit)
+        await move_forward(self.repository, branch=run_branch(run), commit=commit, onto=base)
         return commit
 
 
@@ -406,6 +407,74 @@ async def test_an_empty_start_of_a_repository_without_commits_is_no_work(shown, 
     start = shell(fresh, "git", *identity, "commit-tree", "-m", "Start", empty)
     await ensure_branch(fresh, run_branch(RUN), start)
     assert shown("--run", RUN, "--force", folder=fresh)[1][RUN]["cleaned"][0]["rescued"] == ""
+
+
+# --- what many tasks leave --------------------------------------------------------------------------------
+
+
+async def in_the_middle_of_a_merge(runs):
+    """The integration worktree of a run that was killed while a conflict was resolved there."""
+    sides = []
+    for task, content in (("a", "ours\n"), ("b", "theirs\n")):
+        sides.append(await runs.committed(await runs.worktree(task), task, both=content))
+    folder = runs.worktrees() / "run"
+    await ensure_worktree(runs.repository, folder, branch=None, commit=sides[0])
+    merge = Merge(folder=folder, task_id="b", commit=sides[1], onto=sides[0])
+    await merge.begin()
+    (folder / "both").write_text("half resolved\n")
+    return folder, merge
+
+
+async def test_a_look_at_a_merge_half_done_says_so_and_does_not_disturb_it(sq, shown, runs):
+    folder, merge = await in_the_middle_of_a_merge(runs)
+    runs.journal(RunInterrupted(by="SIGINT"))
+    git_dir = Path(runs.git("rev-parse", "--absolute-git-dir", folder=folder))
+    files = [git_dir / name for name in ("index", "MERGE_HEAD", "HEAD", "sq-merge.json")]
+    before, found = [file.read_bytes() for file in files], await merge.look()
+    assert "a merge that is not finished, 1 change(s) that no commit has (both)" in sq("clean").stderr
+    ok, said = shown("--run", RUN)
+    assert not ok
+    assert str(folder) in [one["holding"]["name"] for one in said[RUN]["cleaned"]]
+    assert [file.read_bytes() for file in files] == before
+    assert await merge.look() == found
+
+
+async def test_by_force_what_was_made_of_a_merge_is_kept_and_all_of_the_run_goes(shown, runs):
+    folder, _ = await in_the_middle_of_a_merge(runs)
+    runs.journal(RunInterrupted(by="SIGINT"))
+    ok, said = shown("--run", RUN, "--force")
+    assert ok
+    rescued = {one["holding"]["name"]: one["rescued"] for one in said[RUN]["cleaned"]}
+    assert runs.git("show", f"{rescued[str(folder)]}:both") == "half resolved"
+    assert not runs.worktrees().exists()
+    assert [ref for ref in runs.refs() if "rescue" not in ref] == ["refs/heads/main"]
+    assert runs.git("worktree", "list").count("\n") == 0
+
+
+@pytest.mark.parametrize("name", ["b-attempt1", "b-attempt2-2", "b-conflict", "b-conflict-3"])
+async def test_unfinished_work_that_was_kept_stays_and_by_force_is_kept_elsewhere(sq, shown, runs, name):
+    folder = await runs.worktree("b")
+    commit = await runs.committed(folder, "b")
+    runs.git("update-ref", shadow_ref(RUN, name), commit)
+    runs.git("worktree", "remove", "--force", str(folder))
+    runs.git("update-ref", "-d", f"refs/heads/{task_branch(RUN, 'b')}")
+    runs.journal(STUCK)
+    assert shadow_ref(RUN, name) in sq("clean").stderr
+    ok, said = shown("--all")
+    assert not ok
+    assert said[RUN]["cleaned"][0]["problem"] == "what it holds is in no commit of a branch of yours"
+    assert shown("--run", RUN, "--force")[0]
+    assert runs.refs() == ["refs/heads/main", f"refs/sq-rescue/{RUN}/refs/{name}"]
+    assert runs.git("rev-parse", f"refs/sq-rescue/{RUN}/refs/{name}") == commit
+
+
+async def test_unfinished_work_that_was_kept_and_taken_over_since_does_not_keep_a_run(shown, runs):
+    commit = await runs.finished()
+    runs.git("update-ref", shadow_ref(RUN, "a-attempt1"), commit)
+    runs.journal(STUCK)
+    runs.git("merge", "--quiet", "--ff-only", run_branch(RUN))
+    assert shown("--all")[0]
+    assert runs.refs() == ["refs/heads/main"]
 
 
 # --- runs in the checkout itself --------------------------------------------------------------------------

@@ -1,6 +1,7 @@
-"""A repository as a user might have it."""
+"""A repository as a user might have it, and a run at work in worktrees of it."""
 
 import pytest
+from run_at_work import RUN, RunAtWork
 
 
 @pytest.fixture
@@ -15,3 +16,11 @@ def project(tmp_path, shell):
     shell(folder, "git", "add", "README.md")
     shell(folder, "git", "commit", "--quiet", "-m", "First commit")
     return folder
+
+
+@pytest.fixture
+async def work(project, tmp_path, shell):
+    """A run at work."""
+    run = RunAtWork(project, tmp_path / "state of mine" / RUN, shell)
+    await run.places.prepare(run.view)
+    return run

@@ -1,23 +1,26 @@
 """Worktrees, snapshots and sq's own commits, with real git; the user's checkout, hooks and settings untouched."""
 
 import os
+import subprocess
 
 import anyio
 import pytest
 
 from orchestrator.git.command import git, git_environment, git_succeeds
+from orchestrator.git.locks import git_dir, git_is_at_work
 from orchestrator.git.workspace import (
     changed_paths,
     commit_tree,
     diff_text,
     ensure_branch,
     ensure_worktree,
-    merge_forward,
-    rebase_clean,
+    move_forward,
+    put_on,
     remove_branch,
     remove_worktree,
     run_branch,
     snapshot,
+    snapshot_aside,
     task_branch,
     tree_of,
 )
@@ -143,6 +146,71 @@ async def test_a_snapshot_that_was_cancelled_half_way_can_be_taken_again(worktre
         assert "a.slow" in await files_of(worktree, await snapshot(worktree))
 
 
+async def test_a_snapshot_waits_for_another_git_that_holds_the_lock(worktree, project, tmp_path, shell):
+    started, go, filter_ = tmp_path / "started", tmp_path / "go", tmp_path / "filter"
+    filter_.write_text(SLOW.format(started=started, go=go))
+    filter_.chmod(0o755)
+    shell(project, "git", "config", "filter.slow.clean", str(filter_))
+    (worktree / ".gitattributes").write_text("*.slow filter=slow\n")
+    (worktree / "a.slow").write_text("1\n")
+    trees = []
+
+    async def look():
+        trees.append(await snapshot(worktree))
+
+    with anyio.fail_after(20):
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(look)
+            while not started.exists():
+                await anyio.sleep(0.01)
+            assert git_is_at_work(worktree)
+            tasks.start_soon(look)
+            await anyio.sleep(0)
+            go.touch()
+    assert len(trees) == 2
+    assert len(set(trees)) == 1
+    assert not git_is_at_work(worktree)
+
+
+async def test_a_lock_that_another_git_does_not_give_back_is_an_error_and_stays(worktree, monkeypatch):
+    lock = git_dir(worktree) / "index.lock"
+    lock.touch()
+    with subprocess.Popen(
+        ["git", "-C", str(worktree), "hash-object", "--stdin"], stdin=subprocess.PIPE
+    ) as other:
+        with anyio.fail_after(20):
+            while not git_is_at_work(worktree):
+                await anyio.sleep(0.01)
+        with pytest.raises(GitError, match=r"index\.lock.: File exists"):
+            await snapshot(worktree)
+        assert lock.exists()
+        other.communicate(b"")
+    await snapshot(worktree)
+
+
+async def test_a_lock_of_a_killed_git_is_removed_from_a_worktree_and_never_from_the_checkout(
+    worktree, project
+):
+    for folder in (git_dir(worktree), project / ".git"):
+        (folder / "index.lock").touch()
+    await snapshot(worktree)
+    with pytest.raises(GitError, match="is no worktree of sq's"):
+        await snapshot(project)
+    assert (project / ".git" / "index.lock").exists()
+
+
+async def test_a_snapshot_aside_sees_the_same_and_leaves_the_index_as_it_is(worktree):
+    (worktree / "a.py").write_text("x = 1\n")
+    index = git_dir(worktree) / "index"
+    before = index.read_bytes()
+    aside = await snapshot_aside(worktree)
+    assert index.read_bytes() == before
+    assert aside == await snapshot(worktree)
+    for text in ("x = 2\n", "x = 3\n"):
+        (worktree / "a.py").write_text(text)
+        assert await snapshot_aside(worktree) != aside
+
+
 # --- commits --------------------------------------------------------------------------------------------
 
 
@@ -206,7 +274,7 @@ async def test_the_users_hooks_and_signing_have_no_part_in_sqs_commits_and_merge
     (folder / "a.py").write_text("x = 1\n")
     commit = await commit_tree(folder, branch=BRANCH, tree=await snapshot(folder), message="One")
     await ensure_branch(project, run_branch("r-1"), head)
-    await merge_forward(project, branch=run_branch("r-1"), commit=commit)
+    await move_forward(project, branch=run_branch("r-1"), commit=commit, onto=head)
     await git(project, "merge", "--ff-only", run_branch("r-1"))
     assert (project / "a.py").exists()
     assert not ran.exists()
@@ -228,6 +296,26 @@ async def test_a_worktree_whose_folder_was_lost_is_made_again_from_its_branch(wo
     await ensure_worktree(project, worktree, branch=BRANCH, commit=head)
     assert await git(worktree, "rev-parse", "HEAD") == commit
     assert (worktree / "a.py").exists()
+
+
+async def test_a_worktree_that_a_killed_git_had_only_half_made_is_made_anew(worktree, project, head):
+    (git_dir(worktree) / "locked").write_text("initializing\n")
+    (worktree / "README.md").unlink()
+    assert await ensure_worktree(project, worktree, branch=BRANCH, commit=head)
+    assert (worktree / "README.md").exists()
+    assert not await ensure_worktree(project, worktree, branch=BRANCH, commit=head)
+
+
+@pytest.mark.parametrize("at", ["locked", ".git", "commondir", "HEAD", "index", "README.md"])
+async def test_a_kill_at_any_point_of_making_a_worktree_is_mended(worktree, project, head, at):
+    order = ["locked", ".git", "commondir", "HEAD", "index", "README.md"]
+    where = git_dir(worktree)
+    (where / "locked").write_text("initializing\n")
+    for name in order[order.index(at) + 1 :]:
+        for folder in (where, worktree):
+            (folder / name).unlink(missing_ok=True)
+    await ensure_worktree(project, worktree, branch=BRANCH, commit=head)
+    assert await snapshot(worktree) == await tree_of(project, head)
 
 
 async def test_a_worktree_without_a_branch_is_detached_at_its_commit(project, tmp_path, head):
@@ -277,7 +365,7 @@ async def test_a_worktree_put_on_newer_work_holds_that_and_nothing_else(worktree
     shell(project, "git", "commit", "--quiet", "-m", "Second")
     newer = shell(project, "git", "rev-parse", "HEAD")
     (worktree / "scrap.txt").write_text("scrap\n")
-    await rebase_clean(worktree, newer)
+    await put_on(worktree, newer, branch=BRANCH)
     assert {path.name for path in worktree.iterdir()} == {".git", "README.md", "b.py"}
 
 
@@ -299,17 +387,23 @@ async def test_a_branch_goes_only_when_its_commits_are_merged(worktree, project,
     assert not await git_succeeds(project, "rev-parse", "--verify", f"refs/heads/{BRANCH}")
 
 
-async def test_a_runs_branch_moves_only_forward(worktree, project, head):
-    await ensure_branch(project, run_branch("r-1"), head)
+async def test_a_runs_branch_moves_only_forward_from_where_it_should_be(worktree, project, head, shell):
+    run = run_branch("r-1")
+    await ensure_branch(project, run, head)
     (worktree / "a.py").write_text("x = 1\n")
     commit = await commit_tree(worktree, branch=BRANCH, tree=await snapshot(worktree), message="One")
-    await merge_forward(project, branch=run_branch("r-1"), commit=commit)
-    await merge_forward(project, branch=run_branch("r-1"), commit=commit)
-    assert await git(project, "rev-parse", run_branch("r-1")) == commit
+    for _ in range(2):
+        await move_forward(project, branch=run, commit=commit, onto=head)
+        assert await git(project, "rev-parse", run) == commit
     aside = await git(project, "commit-tree", "-p", head, "-m", "Aside", await tree_of(project, head))
     with pytest.raises(GitError, match="does not stand on"):
-        await merge_forward(project, branch=run_branch("r-1"), commit=aside)
-    assert await git(project, "rev-parse", run_branch("r-1")) == commit
+        await move_forward(project, branch=run, commit=aside, onto=commit)
+    with pytest.raises(GitError, match=f"should be at {aside[:12]} and is at {commit[:12]}"):
+        await move_forward(project, branch=run, commit=head, onto=aside)
+    assert await git(project, "rev-parse", run) == commit
+    shell(project, "git", "branch", "-D", run)
+    with pytest.raises(GitError, match="is gone"):
+        await move_forward(project, branch=run, commit=commit, onto=head)
 
 
 async def test_an_existing_branch_is_left_where_it_is(project, head):

@@ -8,9 +8,9 @@ import pytest
 import yaml
 from scripted import SPEC, Done, Rehearse
 
-from orchestrator.cli.compose import LargerLimits, RunRequest, Surroundings, run_again, run_new
+from orchestrator.cli.compose import GoOn, OpenJournal, RunRequest, Surroundings, run_again, run_new
 from state.config import user_file
-from state.journal import JournalReader
+from state.journal import Journal, JournalReader
 from state.outcome import Outcome
 from state.paths import StateFolder
 
@@ -30,6 +30,7 @@ def rehearse(repository: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str
         plan_review: bool = False,
         steering: str = "none",
         usage: Mapping[str, int] | None = None,
+        open_journal: OpenJournal = Journal,
         **asked: Any,
     ) -> Done:
         config = user_file()
@@ -45,7 +46,7 @@ def rehearse(repository: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str
         given = {"effort": effort, "verify": verify, **(settings or {})}
         flags = {key: (f"--{key}", value) for key, value in given.items()}
         request = RunRequest(spec=spec_file, folder=where, flags=flags, rehearse=scenario, **asked)
-        outcome = run_new(request, Surroundings())
+        outcome = run_new(request, Surroundings(open_journal=open_journal))
         run_folder = StateFolder(asked.get("state_dir") or where / ".sq").find(None)
         return done(outcome, run_folder, capsys)
 
@@ -54,10 +55,10 @@ def rehearse(repository: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str
 
 @pytest.fixture
 def resume(capsys: pytest.CaptureFixture[str]) -> Callable[..., Done]:
-    """Go on with a run that is over, in this process; larger limits by keyword."""
+    """Go on with a run that is over, in this process; larger limits and tasks to retry by keyword."""
 
-    def again(run: Done, **limits: Any) -> Done:
-        outcome = run_again(run.folder, Surroundings(), LargerLimits(**limits))
+    def again(run: Done, **go_on: Any) -> Done:
+        outcome = run_again(run.folder, Surroundings(), GoOn(**go_on))
         return done(outcome, run.folder, capsys)
 
     return again

@@ -147,6 +147,7 @@ def whole_run(**worker_lanes: Sequence[Mapping[str, Any]]) -> dict[str, Sequence
         "reviewer/plan/*": [passes()],
         "worker/notes/1": [writes("notes.txt", "A line.\n"), completes()],
         "reviewer/notes/*": [passes()],
+        "reviewer/notes.checkpoint-*/*": [passes()],
         "reviewer/final/*": [passes()],
         "judge/*": [SATISFIED],
         **worker_lanes,

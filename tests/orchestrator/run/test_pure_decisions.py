@@ -10,13 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from orchestrator.run.guidance import is_review_due
 from orchestrator.run.progress import MAX_REFUSALS, SAME_FAILURE, refused_too_often, standing_still
 from orchestrator.run.revise import assign
-from orchestrator.run.scheduler import next_task
 from orchestrator.run.verification import detect, feedback, summary
-from state.events import VerificationFinished
+from state.events import CheckpointReviewed, VerificationFinished
+from state.presets import effort_named
 from state.records import CommandRun, ReviewIssue, Task
-from state.view import ENDED_STAGES, Stage, TaskView
+from state.view import TaskView
 
 # --- whose issue it is ----------------------------------------------------------------------------------
 
@@ -109,53 +110,37 @@ def test_five_refusals_in_a_row_are_enough_whatever_they_are():
     assert refused_too_often([]) == ""
 
 
-# --- which task is next ---------------------------------------------------------------------------------
+# --- when there is a checkpoint ---------------------------------------------------------
 
 
-def tasks(**stages):
-    """Tasks by id; each needs those its name is made of before its last letter: `ab` needs `a`."""
-    return {
-        id_: TaskView(
-            Task(id=id_, title=id_, description="", dependencies=(id_[:-1],) if id_[:-1] else ()),
-            stage=stage,
-        )
-        for id_, stage in stages.items()
-    }
+def under_way(*trees, looked_at=()):
+    """A task whose attempt began with the first of these trees; each other one was left by an iteration."""
+    task = TaskView(Task(id="t1", title="", description=""), trees=list(trees))
+    task.calls = [f"c{number}" for number in range(1, len(trees))]
+    task.checkpoints = [
+        CheckpointReviewed(task_id="t1", attempt=1, iteration=iteration, tree=trees[iteration])
+        for iteration in looked_at
+    ]
+    return task
 
 
-def test_the_first_task_of_the_plan_that_needs_nothing_comes_first():
-    assert next_task(tasks(ab=Stage.WAITING, a=Stage.WAITING, b=Stage.WAITING)) == "a"
+@pytest.mark.parametrize(("preset", "every"), [("low", 0), ("medium", 5), ("high", 3), ("max", 1)])
+def test_a_reviewer_looks_after_each_so_many_iterations_of_an_attempt(preset, every):
+    due = [
+        number
+        for number in range(1, 12)
+        if is_review_due(effort_named(preset), under_way(*map(str, range(number + 1))))
+    ]
+    assert due == ([number for number in range(1, 12) if number % every == 0] if every else [])
 
 
-def test_a_task_under_way_is_finished_before_another_begins():
-    for stage in set(Stage) - ENDED_STAGES - {Stage.WAITING}:
-        assert next_task(tasks(a=Stage.WAITING, b=stage)) == "b"
-
-
-def test_a_task_begins_when_what_it_needs_is_merged():
-    assert next_task(tasks(a=Stage.MERGED, ab=Stage.WAITING)) == "ab"
-
-
-@pytest.mark.parametrize("stage", sorted(ENDED_STAGES - {Stage.MERGED}))
-def test_a_task_that_ended_badly_stops_only_what_depends_on_it(stage):
-    assert next_task(tasks(a=stage, ab=Stage.WAITING, abc=Stage.WAITING, b=Stage.WAITING)) == "b"
-    assert next_task(tasks(a=stage, ab=Stage.WAITING, abc=Stage.WAITING)) is None
-
-
-def test_nothing_is_next_where_everything_has_ended():
-    assert next_task(tasks(a=Stage.MERGED, b=Stage.STUCK)) is None
-    assert next_task({}) is None
-
-
-@given(st.lists(st.sampled_from(sorted(Stage)), min_size=1, max_size=6))
-def test_the_next_task_is_never_one_that_ended_or_has_to_wait(stages):
-    found = tasks(**dict(zip(("a", "ab", "abc", "b", "bc", "c"), stages, strict=False)))
-    chosen = next_task(found)
-    if chosen is None:
-        return
-    assert found[chosen].stage not in ENDED_STAGES
-    if found[chosen].stage is Stage.WAITING:
-        assert all(found[needed].stage is Stage.MERGED for needed in found[chosen].task.dependencies)
+def test_a_reviewer_looks_once_and_only_at_something_new():
+    effort = effort_named("max")
+    assert not is_review_due(effort, under_way("a", "b", looked_at=(1,)))
+    assert not is_review_due(effort, under_way("a", "a"))
+    assert not is_review_due(effort, under_way("a", "b", "b", looked_at=(1,)))
+    assert is_review_due(effort, under_way("a", "b", "c", looked_at=(1,)))
+    assert is_review_due(effort, under_way("a", "b", "a", looked_at=(1,)))
 
 
 # --- what verifies --------------------------------------------------------------------------------------

@@ -378,6 +378,7 @@ def test_low_effort_has_no_checkpoints(rehearse: Rehearse) -> None:
     done = rehearse(whole_run(**{"worker/notes/1": worker}), effort="low", **CHECKED)
     assert done.outcome is Outcome.COMPLETE, done.output
     assert developer_calls(done) == []
+    assert done.of(e.CheckpointReviewed) == []
 
 
 def direct(worker: Sequence[Reply], **lanes: Any) -> Mapping[str, Any]:

@@ -100,7 +100,7 @@ def test_iterations_that_end_with_the_same_error_are_stuck_although_the_files_ch
 
 
 def test_a_plan_that_asks_for_more_than_revisions_allow_is_stuck(rehearse: Rehearse) -> None:
-    finding = finds(issue("notes.txt", 1, "wrong", "right"))
+    finding = finds(issue("notes.txt", 1, "wrong", "right", kind="incorrect-behavior"))
     again = {
         f"worker/notes/{number}": [writes("notes.txt", f"{number}"), completes()] for number in (1, 2, 3)
     }

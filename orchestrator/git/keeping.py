@@ -1,0 +1,78 @@
+"""Work that is about to go is kept: as a commit on no branch, under a ref that replaces no other."""
+
+import re
+from collections.abc import Collection, Sequence
+from pathlib import Path
+
+from orchestrator.git.command import git, git_succeeds
+from orchestrator.git.workspace import head_of, snapshot, tree_of
+from state.errors import GitError
+
+_OF_TASK = re.compile(r"(.+)-(?:attempt\d+|conflict)(?:-\d+)?")  # how the refs end that keep a task's work
+
+
+async def lost_work(folder: Path, *, branch: str, start: str, message: str) -> str:
+    """A commit of what a worktree and its branch hold and `start` does not contain; empty: there is nothing.
+
+    One that is there already, or one made on no branch; asked again, it is the same.
+    """
+    head = await head_of(folder)
+    tips = dict.fromkeys(tip for tip in (head, await _commit_at(folder, f"refs/heads/{branch}")) if tip)
+    lost = [tip for tip in tips if not await git_succeeds(folder, "merge-base", "--is-ancestor", tip, start)]
+    tree = await snapshot(folder)
+    if len(lost) > 1 or tree not in {await tree_of(folder, commit) for commit in (head, start)}:
+        return await make_commit(folder, tree=tree, parents=lost or [head], message=message)
+    return lost[0] if lost else ""
+
+
+async def _commit_at(repository: Path, ref: str) -> str:
+    try:
+        return await git(repository, "rev-parse", "--verify", "--quiet", ref)
+    except GitError:
+        return ""
+
+
+async def make_commit(repository: Path, *, tree: str, parents: Sequence[str], message: str) -> str:
+    """A commit on no branch, with the date of its last parent: made again, it is the same one."""
+    date = await git(repository, "log", "-1", "--format=@%ct +0000", parents[-1])
+    on = [part for parent in parents for part in ("-p", parent)]
+    environment = {"GIT_AUTHOR_DATE": date, "GIT_COMMITTER_DATE": date}
+    return await git(repository, "commit-tree", *on, "-F", "-", tree, stdin=message, environment=environment)
+
+
+async def keep(repository: Path, ref: str, commit: str) -> str:
+    """Keep a commit under `ref`, or under the first `ref-N` that is free; returns that ref.
+
+    No other commit loses its ref by that, and this one does not get a second.
+    """
+    kept = await numbered_refs(repository, ref)
+    for name, held in kept.items():
+        if held == commit:
+            return name
+    number, name = 1, ref
+    while name in kept:
+        number += 1
+        name = f"{ref}-{number}"
+    await git(repository, "update-ref", name, commit, "")
+    return name
+
+
+async def numbered_refs(repository: Path, ref: str) -> dict[str, str]:
+    """The commits that `ref` and each `ref-N` keep, by ref, in the order in which they were made."""
+    numbered = re.compile(rf"{re.escape(ref)}(?:-(\d+))?")
+    listed = await git(repository, "for-each-ref", "--format=%(refname) %(objectname)", f"{ref}*")
+    found = [
+        (int(match[1] or 1), name, commit)
+        for name, commit in (line.split(" ") for line in listed.splitlines())
+        if (match := numbered.fullmatch(name))
+    ]
+    return {name: commit for _, name, commit in sorted(found)}
+
+
+async def forget_kept(repository: Path, below: str, task_ids: Collection[str]) -> None:
+    """Delete the refs that keep unfinished work of these tasks: their work was done anew and is merged."""
+    listed = await git(repository, "for-each-ref", "--format=%(refname) %(objectname)", below)
+    for ref, commit in (line.split(" ") for line in listed.splitlines()):
+        kept = _OF_TASK.fullmatch(ref.removeprefix(below))
+        if kept and kept[1] in task_ids:
+            await git(repository, "update-ref", "-d", ref, commit)

@@ -1,0 +1,189 @@
+"""Files of the checkout that git ignores (`.env`, local data), copied into worktrees, which lack them.
+
+What sq's snapshots would see is never copied: it would pass for the work of an agent.
+"""
+
+import os
+import shutil
+import stat
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import structlog
+
+from orchestrator.git.command import git
+from orchestrator.git.workspace import ignoring_junk
+from state.errors import GitError, UsageError
+
+log = structlog.get_logger(__name__)
+
+_FILES_NAMED = 5
+_PERMISSIONS = 0o777
+_BUFFER = 1 << 20
+
+
+async def files_to_copy(
+    repository: Path, patterns: Sequence[str], *, state: Path | None = None
+) -> tuple[str, ...]:
+    """The files in a checkout that match patterns (as in .gitignore) and that git ignores, by relative path.
+
+    Left out, and named in the log: links that lead out of the checkout, and repositories in it. `state` is
+    sq's state folder, of which nothing is copied.
+    """
+    matching = await _matching(repository, patterns, state)
+    ignored = await _ignored(repository, matching)
+    left = {path: _why_not(repository, path) for path in ignored}
+    for path, why in left.items():
+        if why:
+            log.warning("worktree.include.skipped", path=path, reason=why)
+    return tuple(path for path, why in left.items() if not why)
+
+
+async def not_ignored(
+    repository: Path, patterns: Sequence[str], *, state: Path | None = None
+) -> tuple[str, ...]:
+    """The files in a checkout that match patterns and that the repository itself does not ignore.
+
+    What only the user's own settings for all repositories ignore is among them: sq's snapshots see it.
+    """
+    matching = await _matching(repository, patterns, state)
+    ignored = set(await _ignored(repository, matching))
+    return tuple(path for path in matching if path not in ignored)
+
+
+async def refuse_not_ignored(repository: Path, patterns: Sequence[str], *, state: Path | None = None) -> None:
+    """Refuse patterns that name files which git does not ignore.
+
+    Raises:
+        UsageError: they do; names some and says what to do.
+    """
+    if found := await not_ignored(repository, patterns, state=state):
+        raise UsageError(
+            f"`worktree.include` names {len(found)} file(s) that git does not ignore ({named(found)}): "
+            "copies would look like an agent's work. Commit them, or add them to the repository's .gitignore"
+        )
+
+
+async def not_ignored_there(folder: Path, paths: Sequence[str]) -> tuple[str, ...]:
+    """Which of these paths are not there in a worktree and would not be ignored, by what is committed."""
+    missing = [path for path in paths if not os.path.lexists(folder / path) and not _leads_out(folder, path)]
+    ignored = set(await _ignored(folder, missing))
+    return tuple(path for path in missing if path not in ignored)
+
+
+def copy_files(repository: Path, folder: Path, paths: Iterable[str]) -> tuple[str, ...]:
+    """Copy files from a checkout to a worktree, with their modes and times; returns the paths it copied.
+
+    What the worktree has stays as it is, and nothing is written through a link. What was cut off in the
+    middle is done anew.
+
+    Raises:
+        OSError: a file cannot be read or written.
+    """
+    return tuple(path for path in paths if _copy(repository, folder, path))
+
+
+def named(paths: Sequence[str]) -> str:
+    """Some of these paths, for a sentence."""
+    return ", ".join(paths[:_FILES_NAMED]) + (" …" if len(paths) > _FILES_NAMED else "")
+
+
+async def _matching(repository: Path, patterns: Sequence[str], state: Path | None) -> list[str]:
+    """Files that git does not track and that match; a repository inside ends with a slash."""
+    if not patterns:
+        return []
+    excludes = [f"--exclude={pattern}" for pattern in patterns]
+    listed = await git(repository, "ls-files", "--others", "--ignored", "-z", *excludes)
+    root = os.path.realpath(repository)
+    states = [".sq", os.path.relpath(os.path.realpath(state), root)] if state else [".sq"]
+    return [
+        path
+        for path in listed.split("\0")
+        if path and not any(path == one or path.startswith(f"{one}/") for one in states)
+    ]
+
+
+async def _ignored(folder: Path, paths: Sequence[str]) -> list[str]:
+    """Those of the paths that git ignores without a look at the user's own settings."""
+    if not paths:
+        return []
+    try:
+        with ignoring_junk() as ignoring:
+            listed = await git(
+                folder, "check-ignore", "-z", "--stdin", stdin="\0".join([*paths, ""]), settings=ignoring
+            )
+    except GitError:  # so git says that none is; if it failed, none is taken to be
+        return []
+    return [path for path in listed.split("\0") if path]
+
+
+def _why_not(repository: Path, path: str) -> str:
+    """Why a path cannot be copied; empty: it can."""
+    source = repository / path
+    if path.endswith("/"):
+        return "it is a repository of its own"
+    if not source.is_symlink():
+        return ""
+    target = source.readlink()
+    there = Path(os.path.normpath(Path(path).parent / target))  # as it would be in a worktree
+    real, root = Path(os.path.realpath(source)), Path(os.path.realpath(repository))
+    if target.is_absolute() or there.parts[:1] == (os.pardir,) or not real.is_relative_to(root):
+        return f"it is a link that leads out of the checkout, to {target}"
+    if real.is_relative_to(root / ".git"):
+        return "it is a link into .git"
+    return ""
+
+
+def _leads_out(folder: Path, path: str) -> bool:
+    """Whether a folder on the way to a path is a link or no folder."""
+    way = [folder / parent for parent in Path(path).parents]
+    return any(step.is_symlink() or (step.exists() and not step.is_dir()) for step in way[:-1])
+
+
+def _copy(repository: Path, folder: Path, path: str) -> bool:
+    source, target = repository / path, folder / path
+    if _leads_out(folder, path):
+        return False
+    if os.path.lexists(target):
+        if not _is_cut_off(target):
+            return False
+        target.unlink()
+    try:
+        _make_parents(repository, folder, path)
+        if source.is_symlink():
+            target.symlink_to(source.readlink())
+        else:
+            _write(source, target)
+    except FileNotFoundError:
+        if source.exists():
+            raise
+        return False  # it has gone since it was listed
+    return True
+
+
+def _make_parents(repository: Path, folder: Path, path: str) -> None:
+    for parent in reversed(Path(path).parents[:-1]):
+        if not (folder / parent).exists():
+            (folder / parent).mkdir()
+            (folder / parent).chmod((repository / parent).stat().st_mode & _PERMISSIONS | stat.S_IRWXU)
+
+
+def _write(source: Path, target: Path) -> None:
+    """Copy a file; until it is whole nobody may read it, which is the sign of one that was cut off."""
+    with source.open("rb") as given:
+        facts = os.fstat(given.fileno())
+        new = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0)
+        try:
+            with os.fdopen(new, "wb") as made:
+                shutil.copyfileobj(given, made, _BUFFER)
+                made.flush()
+                os.utime(made.fileno(), ns=(facts.st_atime_ns, facts.st_mtime_ns))
+                os.fchmod(made.fileno(), facts.st_mode & _PERMISSIONS)
+        except BaseException:
+            target.unlink(missing_ok=True)
+            raise
+
+
+def _is_cut_off(target: Path) -> bool:
+    facts = target.lstat()
+    return stat.S_ISREG(facts.st_mode) and not facts.st_mode & _PERMISSIONS

@@ -1,0 +1,117 @@
+"""`kill -9` while tasks run side by side: each resume ends with the same tree, and nothing is asked twice."""
+
+import os
+import random
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import killed
+import pytest
+import yaml
+from crashes import Bench, MakeBench, Shell, crash_everywhere, environment, prepare_processes
+from many_tasks import EDITORS, SPEC, TWELVE, VERIFY, WORDS, lanes_of
+
+from agents.process import Containment
+from state.journal import JournalReader
+from state.outcome import Outcome
+from state.sources import user_file
+
+WAY = (Containment.SUPERVISOR, killed.ALONE)
+RANDOM_POINTS = 100
+PLACES = 4
+PARTS = 2  # of a matrix, for as many workers
+MakeMany = Callable[..., MakeBench]
+
+
+def many_bench(folder: Path, tasks: tuple[str, ...], environ: dict[str, str]) -> Bench:
+    """A repository with a line of words, and the scenario and spec of these tasks beside it."""
+    git = ["git", "-c", "user.name=Owner", "-c", "user.email=owner@localhost", "-C", str(folder)]
+    (folder / "project").mkdir(parents=True)
+    git[-1] = str(folder / "project")
+    (folder / "project" / WORDS).write_text("ant\n")
+    for arguments in (["init", "-qb", "main"], ["add", WORDS], ["commit", "-qm", "Words"]):
+        subprocess.run([*git, *arguments], check=True)
+    scenario, spec = folder / "scenario.yaml", folder / "spec.md"
+    scenario.write_text(yaml.safe_dump({"scenario": 1, "description": "many", "lanes": lanes_of(*tasks)}))
+    spec.write_text(SPEC)
+    return Bench(
+        folder=folder / "project",
+        scenario=scenario,
+        spec=spec,
+        environ=environ,
+        flags={
+            "max_parallel": ("--max-parallel", str(PLACES)),
+            "verify": ("--verify", (VERIFY,)),
+        },
+        outcome=Outcome.STUCK if tasks == TWELVE else Outcome.COMPLETE,
+    )
+
+
+def plain_effort() -> None:
+    user_file().parent.mkdir(parents=True, exist_ok=True)
+    user_file().write_text('[efforts.medium]\nreview_plan = false\npower_steering = "none"\n')
+
+
+@pytest.fixture
+def many(tmp_path: Path, home: Path) -> Iterator[MakeMany]:
+    """Makes benches for runs of these tasks."""
+    made: list[Bench] = []
+
+    def for_tasks(*tasks: str) -> MakeBench:
+        def make(containment: Containment) -> Bench:
+            made.append(many_bench(tmp_path / f"many {len(made)}", tasks, environment(containment)))
+            return made[-1]
+
+        return make
+
+    plain_effort()
+    prepare_processes()
+    yield for_tasks
+    for one in made:
+        shutil.rmtree(one.folder.parent, ignore_errors=True)
+
+
+def not_killed(many: MakeMany, tasks: tuple[str, ...], shell: Shell) -> tuple[str, int]:
+    """The tree of a run that nobody kills, and how many transactions its journal has."""
+    one = many(*tasks)(WAY[0])
+    assert one.begin() == one.outcome.exit_code
+    with JournalReader(one.run_folder) as journal:
+        transactions = {stored.at for stored in journal.read()}
+    return shell(one.folder, "git", "rev-parse", "main^{tree}"), len(transactions)
+
+
+@pytest.mark.timeout(240)
+def test_a_killed_merge_of_two_tasks_in_conflict_resumes_to_the_same_tree(
+    many: MakeMany, shell: Shell
+) -> None:
+    tree, transactions = not_killed(many, EDITORS, shell)
+    points = [transactions * 3 // 4]  # the resolver is at work, or has just been
+    assert crash_everywhere(many(*EDITORS), WAY, points, tree, shell) == 1
+
+
+@pytest.mark.crash
+@pytest.mark.timeout(7200)
+@pytest.mark.parametrize("part", range(PARTS))
+def test_two_tasks_in_conflict_killed_after_any_stored_transaction_resume_to_the_same_tree(
+    many: MakeMany, shell: Shell, part: int
+) -> None:
+    tree, transactions = not_killed(many, EDITORS, shell)
+    crashed = crash_everywhere(many(*EDITORS), WAY, range(1 + part, 1000, PARTS), tree, shell)
+    assert crashed > 0.9 * transactions / PARTS
+
+
+@pytest.mark.crash
+@pytest.mark.timeout(14400)
+@pytest.mark.parametrize("part", range(PARTS))
+def test_twelve_tasks_killed_at_random_points_resume_to_the_same_tree(
+    many: MakeMany, shell: Shell, part: int
+) -> None:
+    tree, transactions = not_killed(many, TWELVE, shell)
+    seed = int(os.environ.get("SQ_CRASH_SEED", "7"))
+    points = random.Random(seed).choices(  # noqa: S311  a sample, no secret
+        range(1, int(transactions * 0.95)), k=RANDOM_POINTS
+    )
+    own = points[part::PARTS]
+    assert crash_everywhere(many(*TWELVE), WAY, own, tree, shell) == len(own)

@@ -1,0 +1,351 @@
+"""Findings: recognised when they come again, never lost while they block, and heard less from round to round."""
+
+import json
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from orchestrator.run.findings import (
+    WEIGHTS,
+    disputes_of,
+    fingerprint,
+    in_folder,
+    known_of,
+    settle,
+    undisputed,
+    with_disputes,
+    with_new,
+)
+from state import events as e
+from state.records import (
+    Dispute,
+    Finding,
+    FindingState,
+    IssueType,
+    ReviewIssue,
+    ReviewReport,
+    Role,
+    Ruling,
+    Task,
+)
+from state.view import CallView, RunView, TaskView
+
+OPEN, FIXED = FindingState.OPEN, FindingState.FIXED
+DISPUTED, WONT_FIX = FindingState.DISPUTED, FindingState.WONT_FIX
+WRONG, GUARD, TASTE = (
+    IssueType.INCORRECT_BEHAVIOR,
+    IssueType.MISSING_ERROR_HANDLING,
+    IssueType.PATTERN_VIOLATION,
+)
+
+
+def issue(description="it divides by zero", kind=WRONG, file="a.py", line=3):
+    return ReviewIssue(
+        task_id="t1", file=file, line=line, type=kind, description=description, suggestion="mend it"
+    )
+
+
+def finding(one=None, **more):
+    one = one or issue()
+    return Finding(id=fingerprint(one), issue=one, **more)
+
+
+def report(*issues, **rulings):
+    said = tuple(Ruling(id=id_, state=state, why="because") for id_, state in rulings.items())
+    return ReviewReport(passed=not issues, issues=issues, rulings=said)
+
+
+def states(settled):
+    return {one.id: one.state for one in settled.findings}
+
+
+# --- recognising an issue --------------------------------------------------------------
+
+
+def test_an_issue_is_the_same_on_another_line_with_other_numbers_case_and_punctuation():
+    one = issue("The loop at line 12 never ends; see `run()`.")
+    other = issue("the LOOP at line 340 never ends (see run)", line=340)
+    assert fingerprint(one) == fingerprint(other)
+    assert len(fingerprint(one)) == 8
+
+
+def test_an_issue_of_another_type_file_or_in_other_words_is_another_one():
+    one = issue()
+    others = [replace(one, type=TASTE), replace(one, file="b.py"), replace(one, description="it multiplies")]
+    assert len({fingerprint(each) for each in (one, *others)}) == 4
+
+
+words = st.text(alphabet="abcdefghij ", min_size=1, max_size=30)
+
+
+@given(
+    words,
+    st.sampled_from(["upper", "capitalize", "title", "swapcase"]),
+    st.integers(0, 99),
+    st.sampled_from(".,;:!`"),
+)
+def test_a_fingerprint_does_not_depend_on_case_numbers_and_punctuation(text, case, number, mark):
+    changed = f"{mark}{getattr(text, case)()} {number}{mark}"
+    assert fingerprint(issue(changed)) == fingerprint(issue(text))
+
+
+@given(words, words)
+def test_different_words_are_different_issues(one, other):
+    same = one.split() == other.split()
+    assert (fingerprint(issue(one)) == fingerprint(issue(other))) is same
+
+
+@pytest.mark.parametrize(
+    "file", ["src/a.py", "./src/a.py", "src//a.py", "/w/run/t1/src/a.py", "/w/run/t1/./src/a.py"]
+)
+def test_a_path_is_the_same_however_it_is_written(file):
+    (read,) = in_folder([issue(file=file)], "/w/run/t1")
+    assert read.file == "src/a.py"
+    assert fingerprint(read) == fingerprint(issue(file="src/a.py"))
+
+
+def test_a_path_that_only_begins_like_the_folder_is_outside_it():
+    (read,) = in_folder([issue(file="/w/run/t10/a.py")], "/w/run/t1")
+    assert read.file == "/w/run/t10/a.py"
+
+
+def test_the_issues_of_a_task_are_its_own_whatever_the_reviewer_wrote():
+    assert [one.task_id for one in in_folder([issue()], "/w", "t2")] == ["t2"]
+    assert [one.task_id for one in in_folder([issue()], "/w")] == ["t1"]
+
+
+# --- what a review leaves --------------------------------------------------------------
+
+
+def test_in_the_first_round_everything_blocks():
+    issues = [issue(kind=kind) for kind in IssueType]
+    assert settle((), (), report(*issues), 1).blocking == tuple(issues)
+
+
+def test_every_type_has_a_weight():
+    assert set(WEIGHTS) == set(IssueType)
+
+
+@pytest.mark.parametrize(("number", "blocking"), [(1, "tgw"), (2, "gw"), (3, "w"), (4, "w"), (9, "w")])
+def test_the_bar_for_new_findings_rises(number, blocking):
+    issues = {"t": issue(kind=TASTE), "g": issue(kind=GUARD), "w": issue(kind=WRONG)}
+    settled = settle((), (), report(*issues.values()), number)
+    assert settled.blocking == tuple(issues[name] for name in blocking)
+    assert len(settled.suggestions) == 3 - len(blocking)
+
+
+@pytest.mark.parametrize(("number", "blocking"), [(2, "tgw"), (3, "gw"), (4, "w"), (9, "w")])
+def test_an_earlier_finding_has_one_round_more_of_patience(number, blocking):
+    issues = {"t": issue(kind=TASTE), "g": issue(kind=GUARD), "w": issue(kind=WRONG)}
+    known = [finding(one) for one in issues.values()]
+    insisted = report(**{one.id: OPEN for one in known})
+    assert settle(known, (), insisted, number).blocking == tuple(issues[name] for name in blocking)
+
+
+def test_a_finding_of_a_checkpoint_before_this_round_is_new_in_it():
+    found = with_new((), [issue(kind=TASTE)], 2)
+    assert settle(found, (), report(**{found[0].id: OPEN}), 2).blocking == ()
+
+
+def test_what_is_below_the_bar_is_not_to_be_fixed_and_told_in_words():
+    settled = settle((), (), report(issue("odd name", TASTE)), 2)
+    (one,) = settled.findings
+    assert one.state is WONT_FIX
+    assert "below the bar of review round 2" in one.note
+    (told,) = settled.suggestions
+    assert "a.py:3 (pattern-violation): odd name (fix: mend it)" in told
+
+
+def test_what_nobody_mentions_any_more_is_fixed():
+    one = finding()
+    assert states(settle([one], (), report(), 2)) == {one.id: FIXED}
+
+
+def test_an_issue_that_comes_again_is_not_new_and_keeps_the_round_in_which_it_was_found():
+    one = finding()
+    settled = settle([one], (), report(replace(one.issue, line=77)), 2)
+    assert [(each.id, each.round, each.issue.line) for each in settled.findings] == [(one.id, 1, 77)]
+    assert len(settled.blocking) == 1
+
+
+@pytest.mark.parametrize("state", [FIXED, WONT_FIX, DISPUTED])
+def test_an_issue_that_comes_again_is_open_whatever_it_was(state):
+    one = finding(state=state, note="it was")
+    assert states(settle([one], (), report(one.issue), 2)) == {one.id: OPEN}
+
+
+def test_a_dispute_that_nobody_answers_stays_and_holds_nobody_up():
+    one = finding()
+    settled = settle([one], [Dispute(id=one.id, evidence="line 2 checks")], report(), 2)
+    assert settled.findings == (replace(one, state=DISPUTED, note="line 2 checks"),)
+    assert settled.blocking == ()
+    later = settle(settled.findings, (), report(), 3)
+    assert later.findings == settled.findings
+
+
+def test_a_dispute_that_is_rejected_blocks_and_says_why():
+    one = finding()
+    settled = settle([one], [Dispute(id=one.id, evidence="no")], report(**{one.id: OPEN}), 2)
+    assert settled.findings == (replace(one, note="because"),)
+    assert settled.blocking == (one.issue,)
+
+
+def test_a_dispute_that_is_accepted_is_not_to_be_fixed():
+    one = finding()
+    settled = settle([one], [Dispute(id=one.id, evidence="yes")], report(**{one.id: WONT_FIX}), 2)
+    assert settled.findings == (replace(one, state=WONT_FIX, note="because"),)
+    assert settled.blocking == ()
+    assert settled.suggestions == ()
+
+
+def test_a_dispute_of_something_that_is_no_open_finding_changes_nothing():
+    one = finding(state=FIXED)
+    disputes = [Dispute(id=one.id, evidence="x"), Dispute(id="nowhere", evidence="x")]
+    assert with_disputes([one], disputes) == (one,)
+
+
+def test_a_ruling_on_an_unknown_finding_is_left_out():
+    assert settle((), (), report(deadbeef=OPEN), 1).findings == ()
+
+
+def test_a_pass_with_a_finding_that_still_stands_does_not_pass():
+    one = finding()
+    said = ReviewReport(passed=True, rulings=(Ruling(id=one.id, state=OPEN),))
+    assert settle([one], (), said, 2).blocking == (one.issue,)
+
+
+kinds = st.sampled_from(IssueType)
+issues_ = st.lists(st.builds(issue, st.sampled_from(["a b", "c d", "e f", "g h"]), kinds), max_size=5)
+known_ = issues_.flatmap(
+    lambda issues: st.tuples(
+        *(
+            st.builds(finding, st.just(one), state=st.sampled_from(FindingState), round=st.integers(1, 4))
+            for one in issues
+        )
+    )
+)
+
+
+@st.composite
+def reviews(draw):
+    """Findings without doubles, disputes and a report about them, and a round."""
+    known = {one.id: one for one in draw(known_)}
+    some = st.lists(st.sampled_from(sorted(known)), max_size=4) if known else st.just([])
+    disputes = [Dispute(id=id_, evidence="e") for id_ in draw(some)]
+    rulings = tuple(Ruling(id=id_, state=draw(st.sampled_from(FindingState))) for id_ in draw(some))
+    issues = tuple(draw(issues_))
+    said = ReviewReport(passed=not issues, issues=issues, rulings=rulings)
+    return list(known.values()), disputes, said, draw(st.integers(1, 6))
+
+
+@given(reviews())
+def test_what_is_open_blocks_nothing_else_does_and_no_finding_is_lost(review):
+    known, _, said, _ = review
+    settled = settle(*review)
+    assert settled.blocking == tuple(one.issue for one in settled.findings if one.state is OPEN)
+    ids = [one.id for one in settled.findings]
+    assert len(ids) == len(set(ids))
+    assert set(ids) == {one.id for one in known} | {fingerprint(one) for one in said.issues}
+
+
+@given(reviews())
+def test_what_is_reported_and_reaches_the_highest_bar_always_blocks(review):
+    settled = settle(*review)
+    serious = {fingerprint(one) for one in review[2].issues if WEIGHTS[one.type] == 3}
+    assert serious <= {fingerprint(one) for one in settled.blocking}
+
+
+@given(reviews())
+def test_what_does_not_block_any_more_was_fixed_given_up_or_told_as_a_suggestion(review):
+    known, disputes, said, _ = review
+    settled = settle(*review)
+    after = states(settled)
+    spoken_of = {ruling.id for ruling in said.rulings} | {dispute.id for dispute in disputes}
+    for one in known:
+        if one.state is OPEN and one.id not in spoken_of and after[one.id] is WONT_FIX:
+            assert any(one.issue.description in told for told in settled.suggestions)
+
+
+@given(issues_, st.integers(3, 9))
+def test_from_the_third_round_on_new_findings_of_less_weight_never_hold_a_task_up(issues, number):
+    less = [one for one in issues if WEIGHTS[one.type] < 3]
+    assert settle((), (), report(*less), number).blocking == ()
+
+
+@given(st.lists(st.lists(kinds, min_size=1, max_size=3), min_size=6, max_size=6))
+def test_a_reviewer_that_finds_something_new_but_nothing_wrong_each_round_comes_to_an_end(rounds):
+    known = ()
+    for number, found in enumerate(rounds, start=1):
+        new = [
+            issue(f"{'x' * number} {'y' * nth}", kind) for nth, kind in enumerate(found) if WEIGHTS[kind] < 3
+        ]
+        settled = settle(known, (), report(*new), number)
+        known = settled.findings
+        assert number < 3 or not settled.blocking
+
+
+@given(reviews())
+def test_the_same_report_does_not_block_less_in_an_earlier_round(review):
+    known, disputes, said, number = review
+    of_before = [replace(one, round=0) for one in known]
+    now = settle(of_before, disputes, said, number).blocking
+    later = settle(of_before, disputes, said, number + 1).blocking
+    assert set(map(fingerprint, later)) <= set(map(fingerprint, now))
+
+
+# --- what a task's view tells ----------------------------------------------------------
+
+
+def claimed(*claims, name="task_complete"):
+    """A view whose Worker ended its turns with these reports, and its task."""
+    view, task = RunView(), TaskView(Task(id="t1", title="", description=""))
+    for number, claim in enumerate(claims):
+        id_ = f"c{number}"
+        started = e.CallStarted(
+            call_id=id_,
+            role=Role.WORKER,
+            task_id="t1",
+            attempt=1,
+            iteration=1,
+            session_id="s",
+            model="m",
+            prompt="p",
+        )
+        view.calls[id_] = CallView(started, at=None, session_id="s")
+        view.calls[id_].signals.append(e.SignalReceived(call_id=id_, name=name, payload=json.dumps(claim)))
+        task.calls.append(id_)
+    return view, task
+
+
+def test_what_any_claim_of_the_attempt_disputes_is_disputed():
+    first = {"summary": "", "disputes": [{"id": "a", "evidence": "1"}]}
+    second = {"summary": "", "disputes": [{"id": "b", "evidence": "2"}]}
+    assert disputes_of(*claimed(first, {"summary": ""}, second)) == [
+        Dispute(id="a", evidence="1"),
+        Dispute(id="b", evidence="2"),
+    ]
+    assert disputes_of(*claimed(first, name="iteration_done")) == []
+
+
+def test_issues_without_evidence_against_them_are_named_once():
+    one, other = issue(), issue("other words")
+    assert undisputed([one, other, one], [Dispute(id=fingerprint(other), evidence="x")]) == [fingerprint(one)]
+    assert undisputed([one], [Dispute(id=fingerprint(one), evidence="x")]) == []
+
+
+def test_what_others_sent_a_task_back_for_is_among_its_findings_and_open():
+    before = finding(issue("old"), state=FIXED, note="done")
+    task = TaskView(Task(id="t1", title="", description=""), issues=(issue("old"), issue("new")))
+    task.findings = (before,)
+    assert [(one.issue.description, one.state, one.note) for one in known_of(task)] == [
+        ("old", OPEN, ""),
+        ("new", OPEN, ""),
+    ]
+
+
+def test_a_finding_that_is_reported_again_while_it_is_open_keeps_what_it_was_insisted_with():
+    one = finding(note="it has two callers")
+    assert with_new([one], [one.issue], 3) == (one,)
+    assert with_new([replace(one, state=FIXED)], [one.issue], 3) == (replace(one, note=""),)

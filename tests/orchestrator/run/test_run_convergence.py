@@ -1,0 +1,245 @@
+"""Reviews come to an end: what changed is reviewed again, disputes are heard, and taste holds nobody up for ever."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from scripted import (
+    Done,
+    Rehearse,
+    completes,
+    finds,
+    issue,
+    passes,
+    plans,
+    signals,
+    whole_run,
+    writes,
+)
+
+from agents.reviewer import normalize_issue
+from agents.signals import REPORT_REVIEW
+from orchestrator.run.findings import fingerprint
+from state import events as e
+from state.journal import Journal, Stored
+from state.outcome import Outcome
+from state.records import FindingState
+from state.view import Stage
+
+CHECKED = {"verify": ("true",)}
+Found = Mapping[str, Any]
+WRONG = issue(
+    "notes.txt", 1, "The line says the wrong thing.", "Say the right one.", kind="incorrect-behavior"
+)
+EVIDENCE = "The spec asks for a line of text, and any text is one."
+
+
+def id_of(found: Found) -> str:
+    return fingerprint(normalize_issue(found))
+
+
+def disputes(*found: Found, evidence: str = EVIDENCE, **expect: Any) -> dict[str, Any]:
+    """A reply that claims completion with evidence against these findings."""
+    said = [{"id": id_of(one), "evidence": evidence} for one in found]
+    return signals(
+        "task_complete", summary="Nothing to do.", disputes=said, **({"expect": expect} if expect else {})
+    )
+
+
+def rules(
+    state: str, *found: Found, why: str = "", expect: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
+    """A reply of a reviewer that finds nothing new and says how these findings stand."""
+    said = [{"id": id_of(one), "state": state, "why": why} for one in found]
+    told = signals("report_review", passed=True, issues=[], earlier=said)
+    return {**told, **({"expect": expect} if expect else {})}
+
+
+def reviews(done: Done, task: str = "notes") -> list[e.ReviewRecorded]:
+    return [one for one in done.of(e.ReviewRecorded) if one.task_id == task]
+
+
+def attempts(count: int) -> dict[str, Any]:
+    return {
+        f"worker/notes/{n}": [writes("notes.txt", f"Try {n}.\n"), completes()] for n in range(1, count + 1)
+    }
+
+
+def test_a_reviewer_that_finds_a_new_trifle_each_round_ends_as_complete_with_the_trifles_told(
+    rehearse: Rehearse,
+) -> None:
+    trifles = ["The file has an odd name.", "The line could be longer.", "A full stop would be nice."]
+    lanes = {
+        f"reviewer/notes/{n}": [finds(issue("notes.txt", 1, words, "Change it.", kind="pattern-violation"))]
+        for n, words in enumerate(trifles, start=1)
+    }
+    done = rehearse(whole_run(**attempts(3), **lanes), **CHECKED)
+    assert done.outcome is Outcome.COMPLETE, done.output
+    first, second = reviews(done)
+    assert (first.passed, second.passed) == (False, True)
+    assert "suggestion: notes.txt:1 (pattern-violation): The line could be longer." in done.output
+    assert "below the bar of review round 2" in done.output
+    assert done.view.tasks["notes"].attempt == 2
+    assert {one.state for one in second.findings} == {FindingState.FIXED, FindingState.WONT_FIX}
+
+
+def test_a_reviewer_that_insists_on_something_wrong_ends_as_stuck_when_the_revisions_are_used_up(
+    rehearse: Rehearse,
+) -> None:
+    insists = rules("open", WRONG, why="It still says the wrong thing.")
+    done = rehearse(
+        whole_run(**attempts(3), **{"reviewer/notes/1": [finds(WRONG)], "reviewer/notes/*": [insists]}),
+        effort="low",
+        **CHECKED,
+    )
+    assert done.outcome is Outcome.STUCK
+    assert "2 revisions are used up" in done.view.tasks["notes"].reason
+    assert [one.passed for one in reviews(done)] == [False] * 3
+    assert {one.id for review in reviews(done) for one in review.findings} == {id_of(WRONG)}
+
+
+def test_a_dispute_that_the_reviewer_accepts_ends_as_complete_without_a_change(rehearse: Rehearse) -> None:
+    asked = {"prompt_contains": [EVIDENCE, f"[{id_of(WRONG)}]", "The builder says that it is wrong"]}
+    lanes = {
+        "reviewer/notes/1": [finds(WRONG)],
+        "worker/notes/2": [disputes(WRONG, prompt_contains=[f"[{id_of(WRONG)}] **notes.txt:1**"])],
+        "reviewer/notes/2": [rules("won't fix", WRONG, why="Right: any text will do.", expect=asked)],
+    }
+    done = rehearse(whole_run(**lanes), **CHECKED)
+    assert done.outcome is Outcome.COMPLETE, done.output
+    first, second = reviews(done)
+    assert (first.commit, first.passed, second.passed) == (second.commit, False, True)
+    (finding,) = second.findings
+    assert (finding.state, finding.note) == (FindingState.WONT_FIX, "Right: any text will do.")
+    assert done.of(e.CompletionRefused) == []
+
+
+def test_a_dispute_that_nobody_answers_holds_nobody_up_and_is_told(rehearse: Rehearse) -> None:
+    lanes = {"reviewer/notes/1": [finds(WRONG)], "worker/notes/2": [disputes(WRONG)]}
+    done = rehearse(whole_run(**lanes), **CHECKED)
+    assert done.outcome is Outcome.COMPLETE, done.output
+    assert "disputed: notes.txt:1: The line says the wrong thing. (the worker: The spec asks" in done.output
+
+
+def test_a_dispute_that_is_rejected_goes_back_with_the_reviewers_words(rehearse: Rehearse) -> None:
+    why = "The spec names the text: look at its second line."
+    lanes = {
+        "reviewer/notes/1": [finds(WRONG)],
+        "worker/notes/2": [disputes(WRONG)],
+        "reviewer/notes/2": [rules("open", WRONG, why=why)],
+        "worker/notes/3": [
+            writes("notes.txt", "The right thing.\n", expect={"prompt_contains": [why]}),
+            completes(),
+        ],
+        "reviewer/notes/3": [rules("fixed", WRONG)],
+    }
+    done = rehearse(whole_run(**lanes), **CHECKED)
+    assert done.outcome is Outcome.COMPLETE, done.output
+    assert [one.passed for one in reviews(done)] == [False, False, True]
+
+
+def test_a_claim_without_a_change_has_to_dispute_every_finding_and_is_told_which_are_left(
+    rehearse: Rehearse,
+) -> None:
+    other = issue("notes.txt", 2, "There is no second line.", "Add one.", kind="spec-mismatch")
+    unknown = issue("nowhere.txt", 1, "Nobody said this.", "Ignore it.")
+    told = {"prompt_contains": ["Nothing has changed since the review", f"evidence against {id_of(other)}."]}
+    lanes = {
+        "reviewer/notes/1": [finds(WRONG, other)],
+        "worker/notes/2": [disputes(WRONG, unknown), {**disputes(other), "expect": told}],
+    }
+    done = rehearse(whole_run(**lanes), **CHECKED)
+    assert done.outcome is Outcome.COMPLETE, done.output
+    assert len(done.of(e.CompletionRefused)) == 1
+    assert [one.state for one in reviews(done)[-1].findings] == [FindingState.DISPUTED] * 2
+
+
+def test_a_second_review_is_shown_what_changed_since_the_first_and_the_findings_so_far(
+    rehearse: Rehearse,
+) -> None:
+    again = {
+        "prompt_contains": [
+            "What changed since commit",
+            "-First.\n+Second.",
+            "## The change, commit",
+            f"[{id_of(WRONG)}] **notes.txt:1** (incorrect-behavior): The line says the wrong thing.",
+            "Do not look for new trifles",
+        ]
+    }
+    lanes = {
+        "worker/notes/1": [writes("notes.txt", "First.\n"), completes()],
+        "reviewer/notes/1": [{**finds(WRONG), "expect": {"prompt_lacks": ["What was looked at before"]}}],
+        "worker/notes/2": [writes("notes.txt", "Second.\n"), completes()],
+        "reviewer/notes/2": [passes(**again)],
+    }
+    done = rehearse(whole_run(**lanes), **CHECKED)
+    assert done.outcome is Outcome.COMPLETE, done.output
+    assert [one.state for one in reviews(done)[-1].findings] == [FindingState.FIXED]
+
+
+def test_a_second_final_review_is_shown_what_changed_and_hears_no_new_trifle(rehearse: Rehearse) -> None:
+    trifle = issue("notes.txt", 1, "The words are plain.", "Use finer ones.", kind="pattern-violation")
+    again = {
+        "prompt_contains": ["What changed since commit", "-First.\n+Second.", f"[{id_of(WRONG)}]"],
+    }
+    lanes = {
+        "worker/notes/1": [writes("notes.txt", "First.\n"), completes()],
+        "reviewer/final/1": [finds(WRONG)],
+        "worker/notes/2": [writes("notes.txt", "Second.\n"), completes()],
+        # The task's own review is a first round again, but knows what the final review found.
+        "reviewer/notes/2": [passes(prompt_contains=[f"[{id_of(WRONG)}]"], prompt_lacks=["since commit"])],
+        "reviewer/final/2": [{**finds(trifle), "expect": again}],
+    }
+    done = rehearse(whole_run(**lanes), **CHECKED)
+    assert done.outcome is Outcome.COMPLETE, done.output
+    assert [one.passed for one in reviews(done, "")] == [False, True]
+    assert {one.state for one in done.view.final_findings} == {FindingState.FIXED, FindingState.WONT_FIX}
+
+
+def test_an_issue_of_two_tasks_is_one_finding_of_the_whole(rehearse: Rehearse) -> None:
+    shared = issue("nowhere.txt", 1, "Nobody says what this is.", "Say it.", kind="spec-mismatch")
+    lanes = {
+        **whole_run(),
+        "planner/plan/1": [plans("one", "two")],
+        **{
+            f"worker/{id_}/{n}": [writes(f"{id_}.txt", f"{n}\n"), completes()]
+            for id_ in ("one", "two")
+            for n in (1, 2)
+        },
+        "reviewer/one/*": [passes()],
+        "reviewer/two/*": [passes()],
+        "reviewer/final/1": [finds(shared)],
+        "reviewer/final/2": [passes()],
+    }
+    done = rehearse(lanes, **CHECKED)
+    assert done.outcome is Outcome.COMPLETE, done.output
+    first, second = reviews(done, "")
+    assert [one.task_id for one in first.issues] == ["one", "two"]
+    assert [one.id for one in first.findings] == [id_of(shared)]
+    assert [one.state for one in second.findings] == [FindingState.FIXED]
+
+
+class _Meddles(Journal):
+    """Writes into the worktree of the task as its first review is reported."""
+
+    def append(self, *events: e.Event) -> list[Stored]:
+        reported = any(
+            isinstance(event, e.SignalReceived) and event.name == REPORT_REVIEW for event in events
+        )
+        begun = [stored.event for stored in self.read() if isinstance(stored.event, e.TaskStarted)]
+        again = any(isinstance(stored.event, e.ReviewUnusable) for stored in self.read())
+        if reported and begun and not again:
+            (Path(begun[0].worktree) / "meddled.txt").write_text("Not the Worker's.\n")
+        return super().append(*events)
+
+
+def test_a_report_on_a_workspace_that_changed_meanwhile_is_not_used_and_asked_for_anew(
+    rehearse: Rehearse, repository: Path, shell: Callable[..., str]
+) -> None:
+    anew = passes(prompt_contains=["was not the commit that sq verified", "look anew"])
+    done = rehearse(whole_run(**{"reviewer/notes/*": [passes(), anew]}), open_journal=_Meddles, **CHECKED)
+    assert done.outcome is Outcome.COMPLETE, done.output
+    (unusable,) = done.of(e.ReviewUnusable)
+    assert "did not hold commit" in unusable.problem
+    assert done.view.tasks["notes"].stage is Stage.MERGED
+    assert "meddled.txt" not in shell(repository, "git", "ls-tree", "--name-only", "main")

@@ -1,0 +1,160 @@
+"""Hand-over: what an attempt leaves is stored, and read by the next one, after a resume too."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from many_tasks import EDITORS, VERIFY, WORDS, lanes_of
+from scripted import (
+    BLUE,
+    COLOUR,
+    Done,
+    Rehearse,
+    answers,
+    asks,
+    call,
+    completes,
+    finds,
+    issue,
+    says,
+    signals,
+    whole_run,
+    writes,
+)
+
+from state import events as e
+from state.errors import JournalError
+from state.journal import Journal, Stored
+from state.outcome import Outcome
+from state.paths import StateFolder
+from state.records import Role
+
+Resume = Callable[..., Done]
+FORMER = "The workspace holds the work of that attempt"
+WRONG = issue("notes.txt", 1, "It says the wrong thing.", "Say the right one.", kind="incorrect-behavior")
+FIRST = [
+    asks(COLOUR),
+    writes("notes.txt", "wrong\n"),
+    signals("iteration_done", done="A wrong line.", next_step="finish", notes="The cache is cold."),
+    signals("task_complete", summary="Blue it is.", notes="Mornings are slow."),
+]
+READ = [
+    "Hand-over from the attempt before",
+    "sent back by the review of attempt 1 with 1 issue(s)",
+    "A wrong line.\nBlue it is.",
+    "`true`: passed",
+    "The cache is cold.\nMornings are slow.",
+    "Which colour? → blue",
+    FORMER,
+]
+
+
+def sent_back(**lanes: Any) -> dict[str, Any]:
+    """The lanes of a run whose first attempt is sent back, and whose second one expects to be told of it."""
+    second = writes("notes.txt", "right\n", expect={"prompt_contains": READ})
+    return whole_run(
+        **{
+            "worker/notes/1": FIRST,
+            "developer/notes/1": [answers(BLUE)],
+            "reviewer/notes/1": [finds(WRONG)],
+            "worker/notes/2": [second, completes()],
+            **lanes,
+        }
+    )
+
+
+def first_prompt(done: Done, task: str, attempt: int) -> str:
+    return next(
+        one.prompt
+        for one in done.of(e.CallStarted)
+        if (one.role, one.task_id, one.attempt) == (Role.WORKER, task, attempt)
+    )
+
+
+def test_the_next_attempt_is_told_what_was_done_how_tests_stood_what_was_learned_and_decided(
+    rehearse: Rehearse,
+) -> None:
+    done = rehearse(sent_back(), verify=("true",))
+    assert done.outcome is Outcome.COMPLETE, done.output
+    (handed,) = done.of(e.HandedOver)
+    assert handed.attempt == 1
+    kinds = [type(stored.event) for stored in done.stored]
+    assert kinds[kinds.index(e.HandedOver) + 1] is e.AttemptStarted
+    assert "Hand-over" not in first_prompt(done, "notes", 1)
+
+
+class _StopsBeforeTheSecondAttempt(Journal):
+    """Its disk is full as the first prompt of a second attempt is to be stored."""
+
+    def append(self, *events: e.Event) -> list[Stored]:
+        if any(
+            isinstance(one, e.CallStarted) and (one.role, one.attempt) == (Role.WORKER, 2) for one in events
+        ):
+            raise JournalError("the disk is full")
+        return super().append(*events)
+
+
+def test_what_was_handed_over_is_read_after_a_resume(
+    rehearse: Rehearse, resume: Resume, repository: Path
+) -> None:
+    with pytest.raises(JournalError):
+        rehearse(sent_back(), verify=("true",), open_journal=_StopsBeforeTheSecondAttempt)
+    done = resume(Done(Outcome.FAILED, StateFolder(repository / ".sq").find(None), [], ""))
+    assert done.outcome is Outcome.COMPLETE, done.output  # the second attempt's lane expects the words
+    assert len(done.of(e.HandedOver)) == 1
+
+
+def test_an_attempt_without_a_word_hands_over_what_sq_saw(rehearse: Rehearse) -> None:
+    first = [writes("notes.txt", "wrong\n"), {"text": "TASK_COMPLETE"}]
+    read = {"prompt_contains": ["sent back by", "`true`: passed"], "prompt_lacks": ["What it says it did"]}
+    second = [writes("notes.txt", "right\n", expect=read), completes()]
+    lanes = {"worker/notes/1": first, "worker/notes/2": second, "reviewer/notes/1": [finds(WRONG)]}
+    done = rehearse(whole_run(**lanes), verify=("true",))
+    assert done.outcome is Outcome.COMPLETE, done.output
+
+
+def test_a_task_that_the_final_review_sends_back_is_told_that_its_work_is_in_the_merged_work(
+    rehearse: Rehearse,
+) -> None:
+    read = {
+        "prompt_contains": [
+            "sent back by the final review",
+            "The newest merged work, with the work of the attempt",
+        ],
+        "prompt_lacks": [FORMER],
+    }
+    lanes = {
+        "reviewer/final/1": [finds(WRONG)],
+        "worker/notes/2": [writes("notes.txt", "right\n", expect=read), completes()],
+    }
+    done = rehearse(whole_run(**lanes), verify=("true",))
+    assert done.outcome is Outcome.COMPLETE, done.output
+    assert f"commit {done.of(e.TaskCommitted)[0].commit}" in first_prompt(done, "notes", 2)
+
+
+@pytest.fixture
+def words(repository: Path, shell: Callable[..., str]) -> Path:
+    """A repository with a line of words that tasks add to."""
+    (repository / WORDS).write_text("ant\n")
+    shell(repository, "git", "add", WORDS)
+    shell(repository, "git", "commit", "--quiet", "-m", "Words")
+    return repository
+
+
+def test_a_task_that_is_built_anew_after_a_conflict_is_told_where_its_former_work_is(
+    rehearse: Rehearse, words: Path
+) -> None:
+    again = [
+        says(
+            call("Bash", command=f"echo ant {' '.join(EDITORS)} > {WORDS}"),
+            expect={"prompt_contains": ["sent back by the merge", "git show"], "prompt_lacks": [FORMER]},
+        ),
+        completes(),
+    ]
+    gives_up = signals("conflict_stuck", reason="one wants red, the other blue")
+    lanes = {**lanes_of(*EDITORS), "resolver/*": [gives_up], "worker/eel/2": again, "worker/fox/2": again}
+    done = rehearse(lanes, spec="# Words\n", verify=(VERIFY,), settings={"max_parallel": "2"})
+    assert done.outcome is Outcome.COMPLETE, done.output
+    (failed,) = done.of(e.MergeFailed)
+    assert f"`git show {failed.commit}`" in first_prompt(done, failed.task_id, 2)

@@ -1,0 +1,187 @@
+"""Merging: a conflict goes to a resolver whose word counts for nothing, and every queued one is really merged."""
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from many_tasks import EDITORS, SPEC, VERIFY, WORDS, lanes_of
+from scripted import Done, Rehearse, call, completes, says, signals, writes
+
+from state import events as e
+from state.outcome import Outcome
+from state.records import Role
+from state.view import Stage
+
+Shell = Callable[..., str]
+BOTH = f"ant {' '.join(EDITORS)}\n"
+RESOLVED = signals("conflict_resolved", summary="Both.")
+
+
+@pytest.fixture
+def words(repository: Path, shell: Shell) -> Path:
+    """A repository with a line of words that tasks add to."""
+    (repository / WORDS).write_text("ant\n")
+    shell(repository, "git", "add", WORDS)
+    shell(repository, "git", "commit", "--quiet", "-m", "Words")
+    return repository
+
+
+def in_conflict(rehearse: Rehearse, *, tasks: Sequence[str] = EDITORS, **lanes: Any) -> Done:
+    """A run of tasks that add a word to the same line, side by side."""
+    told: Mapping[str, Any] = {**lanes_of(*tasks), **lanes}
+    return rehearse(told, spec=SPEC, verify=(VERIFY,), settings={"max_parallel": str(len(tasks))})
+
+
+def words_on(words: Path, shell: Shell, revision: str = "main") -> str:
+    return shell(words, "git", "show", f"{revision}:{WORDS}")
+
+
+def test_a_conflict_is_resolved_verified_and_merged_and_the_branch_moves_once(
+    rehearse: Rehearse, words: Path, shell: Shell
+) -> None:
+    done = in_conflict(rehearse)
+    assert done.outcome is Outcome.COMPLETE, done.output
+    assert words_on(words, shell) == BOTH.strip()
+    [conflicted] = done.of(e.MergeConflicted)
+    assert conflicted.paths == (WORDS,)
+    merged = done.of(e.TaskMerged)[-1]
+    assert done.view.verifications[merged.tree].runs[0].passed
+    assert shell(words, "git", "rev-list", "--parents", "-n1", "main").split()[1:] == [
+        merged.onto,
+        done.view.tasks[merged.task_id].commit,
+    ]
+    assert "the merge conflicts in words.txt" in done.output
+    assert len(shell(words, "git", "reflog", "main").splitlines()) == 3  # two first commits, and the end
+    assert not Path(done.view.started.worktrees).exists()
+
+
+NOT_RESOLVED = {
+    "nothing was done": ([], "Conflict markers still stand in words.txt"),
+    "markers were left": (
+        [writes(WORDS, "<<<<<<< HEAD\nant eel\n=======\nant fox\n>>>>>>> MERGE_HEAD\n")],
+        "Conflict markers still stand in words.txt",
+    ),
+    "markers were staged": (
+        [says(call("Bash", command="git add -A"))],
+        "Conflict markers still stand in words.txt",
+    ),
+    "one side was dropped": (
+        [says(call("Bash", command=f"git show HEAD:{WORDS} > {WORDS}"))],
+        "all work on this task is gone",
+    ),
+    "the tests fail": ([writes(WORDS, "zebra ant\n")], "failed with exit code 1"),
+}
+
+
+@pytest.mark.parametrize("what", NOT_RESOLVED)
+def test_a_resolution_that_does_not_hold_is_not_believed_and_goes_back_to_the_resolver(
+    rehearse: Rehearse, words: Path, shell: Shell, what: str
+) -> None:
+    does, why = NOT_RESOLVED[what]
+    again = signals("conflict_resolved", summary="Now.", expect={"anywhere_contains": [why]})
+    done = in_conflict(rehearse, **{"resolver/*": [*does, RESOLVED, writes(WORDS, BOTH), again]})
+    assert done.outcome is Outcome.COMPLETE, done.output
+    [refused] = done.of(e.ResolutionRefused)
+    assert why in refused.reason
+    assert words_on(words, shell) == BOTH.strip()
+
+
+def test_a_conflict_that_is_never_resolved_is_undone_and_its_task_is_built_anew_on_the_newest_work(
+    rehearse: Rehearse, words: Path, shell: Shell
+) -> None:
+    again = [says(call("Bash", command=f"echo {BOTH.strip()} > {WORDS}")), completes()]
+    done = in_conflict(
+        rehearse,
+        **{"resolver/*": [RESOLVED] * 3, "worker/eel/2": again, "worker/fox/2": again},
+    )
+    assert done.outcome is Outcome.COMPLETE, done.output
+    assert len(done.of(e.ResolutionRefused)) == 3
+    [failed] = done.of(e.MergeFailed)
+    assert "3 resolutions did not hold" in failed.reason
+    task = done.view.tasks[failed.task_id]
+    assert (task.attempt, task.base_commit) == (2, failed.onto)
+    assert words_on(words, shell) == BOTH.strip()
+    second = [one for one in done.of(e.CallStarted) if one.role is Role.WORKER and one.attempt == 2]
+    assert "conflicts with what was merged meanwhile" in second[0].prompt
+
+
+def test_a_resolver_that_gives_up_sends_the_task_back(rehearse: Rehearse, words: Path, shell: Shell) -> None:
+    again = [says(call("Bash", command=f"echo {BOTH.strip()} > {WORDS}")), completes()]
+    gives_up = signals("conflict_stuck", reason="one wants red, the other blue")
+    done = in_conflict(rehearse, **{"resolver/*": [gives_up], "worker/eel/2": again, "worker/fox/2": again})
+    assert done.outcome is Outcome.COMPLETE, done.output
+    assert "one wants red" in done.of(e.MergeFailed)[0].reason
+    assert words_on(words, shell) == BOTH.strip()
+
+
+def test_every_queued_conflict_is_really_merged(rehearse: Rehearse, words: Path, shell: Shell) -> None:
+    tasks = ("eel", "fox", "gnu")
+    code = "import subprocess as s; w = set(); [w.update(s.run(['git', 'show', f'{r}:words.txt'], capture_output=True, text=True).stdout.split()) for r in ('HEAD', 'MERGE_HEAD')]; open('words.txt', 'w').write(' '.join(sorted(w)) + chr(10))"
+    joins = says(call("Bash", command=f'python3 -c "{code}"'))
+    adds = {
+        f"worker/{task}/1": [says(call("Bash", command=f"echo ant {task} > {WORDS}")), completes()]
+        for task in tasks
+    }
+    done = in_conflict(rehearse, tasks=tasks, **adds, **{"resolver/*": [joins, RESOLVED]})
+    assert done.outcome is Outcome.COMPLETE, done.output
+    assert len(done.of(e.MergeConflicted)) == 2
+    assert words_on(words, shell) == "ant eel fox gnu"
+
+
+def test_work_that_merges_cleanly_and_fails_together_goes_back_and_is_built_on_the_newest_work(
+    rehearse: Rehearse, repository: Path, shell: Shell
+) -> None:
+    """Each side passes alone; together they are one file too many."""
+    one = [writes("eel.txt", "eel\n"), completes()]
+    other = [writes("fox.txt", "fox\n"), completes()]
+    fits = [says(call("Bash", command="rm -f eel.txt; echo eel fox > fox.txt")), completes()]
+    lanes = {
+        **lanes_of(*EDITORS),
+        "worker/eel/1": one,
+        "worker/fox/1": other,
+        "worker/eel/2": fits,
+        "worker/fox/2": fits,
+    }
+    done = rehearse(
+        lanes, spec=SPEC, verify=("test $(ls *.txt | wc -l) = 1",), settings={"max_parallel": "2"}
+    )
+    assert done.outcome is Outcome.COMPLETE, done.output
+    [failed] = done.of(e.MergeFailed)
+    assert "does not pass the verification" in failed.reason
+    assert shell(repository, "git", "show", "main:fox.txt") == "eel fox"
+    assert done.view.tasks[failed.task_id].stage is Stage.MERGED
+
+
+def test_side_by_side_means_at_the_same_time(rehearse: Rehearse, repository: Path) -> None:
+    """Each Worker waits until the other one is at work too: one after the other they would never end."""
+    meet = "touch {0}/{1}; for i in $(seq 200); do test -e {0}/{2} && exit 0; python3 -c 'import time; time.sleep(0.05)'; done; exit 1"
+    place = repository.parent
+    lanes = {
+        **lanes_of(*EDITORS),
+        "worker/eel/1": [
+            says(call("Bash", command=meet.format(place, "eel", "fox"))),
+            writes("eel.txt", "eel\n"),
+            completes(),
+        ],
+        "worker/fox/1": [
+            says(call("Bash", command=meet.format(place, "fox", "eel"))),
+            writes("fox.txt", "fox\n"),
+            completes(),
+        ],
+    }
+    done = rehearse(lanes, spec=SPEC, verify=("true",), settings={"max_parallel": "2"})
+    assert done.outcome is Outcome.COMPLETE, done.output
+    assert not [one for one in done.of(e.MessageReceived) if one.message.is_error]
+
+
+def test_the_resolvers_model_is_the_one_that_was_chosen(rehearse: Rehearse, words: Path) -> None:
+    told = {
+        **lanes_of(*EDITORS),
+        "resolver/*": [writes(WORDS, BOTH, expect={"model": "claude-opus-5-5"}), RESOLVED],
+    }
+    done = rehearse(
+        told, spec=SPEC, verify=(VERIFY,), settings={"max_parallel": "2", "models.resolver": "opus"}
+    )
+    assert done.outcome is Outcome.COMPLETE, done.output
+    assert {one.model for one in done.of(e.CallStarted) if one.role is Role.RESOLVER} == {"opus"}

@@ -1,0 +1,127 @@
+"""`resume --retry`: an ended task goes on where it ended; nothing that was finished is done or paid for again."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from many_tasks import SPEC
+from scripted import Done, Rehearse, completes, finds, issue, passes, plans, signals, whole_run, writes
+
+from state import events as e
+from state.errors import UsageError
+from state.outcome import Outcome
+from state.records import Role
+from state.view import Stage
+
+Resume = Callable[..., Done]
+STUCK = signals("task_stuck", reason="the port is taken", notes="Port 8080 is not ours.")
+SILENT = [{"text": "I would rather not."}, {"text": "No."}]
+
+
+def lanes_of_two(**lanes: object) -> dict[str, object]:
+    """Two tasks, `second` after `first`."""
+    return {
+        "planner/analysis/1": [signals("report_analysis", project_type="notes", stack=[])],
+        "planner/plan/1": [plans("first", "second", second=["first"])],
+        "worker/first/1": [writes("first.txt", "1\n"), completes()],
+        "worker/second/1": [writes("second.txt", "2\n"), completes()],
+        "reviewer/*": [passes()],
+        **lanes,
+    }
+
+
+def asked_after(done: Done, before: int) -> list[str]:
+    """The lanes that the model was asked in after so many requests."""
+    return [line.lane for line in done.ledger[before:]]
+
+
+def test_a_stuck_task_is_tried_again_with_what_it_left_and_what_is_merged_is_not_paid_twice(
+    rehearse: Rehearse, resume: Resume, repository: Path, shell: Callable[..., str]
+) -> None:
+    stuck = [writes("second.txt", "half\n"), STUCK]
+    again = [
+        writes(
+            "second.txt", "2\n", expect={"prompt_contains": ["Port 8080 is not ours.", "the port is taken"]}
+        ),
+        completes(),
+    ]
+    lanes = lanes_of_two(**{"worker/second/1": stuck, "worker/second/2": again})
+    done = rehearse(lanes, spec=SPEC, verify=("true",))
+    assert done.outcome is Outcome.STUCK
+    assert "sq resume" in done.output
+    assert "--retry second" in done.output
+    asked = len(done.ledger)
+    told = resume(done)
+    assert told.outcome is Outcome.STUCK
+    assert asked_after(told, asked) == []
+    ended = resume(done, retry=("second",))
+    assert ended.outcome is Outcome.COMPLETE, ended.output
+    lanes_asked = set(asked_after(ended, asked))
+    assert lanes_asked == {"worker/second/2", "reviewer/second/2", "reviewer/final/1"}
+    assert shell(repository, "git", "show", "main:second.txt") == "2"
+    assert ended.of(e.TaskMerged)[0] == done.of(e.TaskMerged)[0]
+
+
+def test_a_review_that_never_came_is_asked_for_again_and_the_accepted_work_is_not_built_again(
+    rehearse: Rehearse, resume: Resume
+) -> None:
+    done = rehearse(lanes_of_two(**{"reviewer/first/1": [*SILENT, passes()]}), spec=SPEC, verify=("true",))
+    assert done.view.tasks["first"].stage is Stage.UNVERIFIED
+    asked = len(done.ledger)
+    ended = resume(done, retry=("first",))
+    assert ended.outcome is Outcome.COMPLETE, ended.output
+    assert "worker/first/1" not in asked_after(ended, asked)
+    workers = [one for one in ended.of(e.CallStarted) if one.role is Role.WORKER and one.task_id == "first"]
+    assert len(workers) == 1
+
+
+def test_a_command_that_could_not_start_is_run_again_without_asking_the_worker(
+    rehearse: Rehearse, resume: Resume, repository: Path
+) -> None:
+    check = repository.parent / "check"
+    done = rehearse(lanes_of_two(), spec=SPEC, verify=(str(check),))
+    assert done.view.tasks["first"].stage is Stage.UNVERIFIED
+    asked = len(done.ledger)
+    check.write_text("#!/bin/sh\ntrue\n")
+    check.chmod(0o755)
+    ended = resume(done, retry=("first",))
+    assert ended.outcome is Outcome.COMPLETE, ended.output
+    assert "worker/first/1" not in asked_after(ended, asked)
+
+
+def test_revisions_that_were_used_up_are_allowed_anew(rehearse: Rehearse, resume: Resume) -> None:
+    wrong = finds(
+        issue("notes.txt", 1, "It says the wrong thing.", "Say the right one.", kind="spec-mismatch")
+    )
+    lanes = whole_run(
+        **{
+            "worker/notes/1": [writes("notes.txt", "wrong\n"), completes()],
+            "worker/notes/2": [writes("notes.txt", "still wrong\n"), completes()],
+            "worker/notes/3": [writes("notes.txt", "not yet\n"), completes()],
+            "worker/notes/4": [writes("notes.txt", "right\n"), completes()],
+            "reviewer/notes/4": [passes()],
+            "reviewer/notes/*": [wrong],
+        }
+    )
+    done = rehearse(lanes, verify=("true",), effort="low")
+    assert done.outcome is Outcome.STUCK
+    ended = resume(done, retry=("notes",))
+    assert ended.outcome is Outcome.COMPLETE, ended.output
+    assert ended.view.tasks["notes"].attempt == 4
+
+
+@pytest.mark.parametrize(
+    ("task", "says"),
+    [
+        ("third", "the run has no such task; its tasks are: first, second"),
+        ("first", "that task is merged, so there is nothing to try again; could be: second"),
+    ],
+)
+def test_only_tasks_that_ended_unmerged_can_be_tried_again(
+    rehearse: Rehearse, resume: Resume, task: str, says: str
+) -> None:
+    done = rehearse(lanes_of_two(**{"worker/second/1": [STUCK]}), spec=SPEC, verify=("true",))
+    with pytest.raises(UsageError, match=says):
+        resume(done, retry=(task,))
+    with pytest.raises(UsageError, match="--retry"):
+        resume(done, retry=("second", task))

@@ -1,0 +1,169 @@
+"""Worktrees are made ready for work: ignored files are copied, commands are run, and none of it is a task's work."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from scripted import Done, Rehearse, completes, whole_run, writes
+
+from state import events as e
+from state.config import user_file
+from state.errors import UsageError
+from state.outcome import Outcome
+from state.paths import worktree_root
+
+Shell = Callable[..., str]
+Resume = Callable[..., Done]
+
+
+@pytest.fixture
+def ignoring(repository: Path, shell: Shell) -> Path:
+    """The repository, ignoring `*.env`, `data/` and `made/`, with a tracked file."""
+    (repository / ".gitignore").write_text("*.env\ndata/\nmade/\n")
+    (repository / "tracked.txt").write_text("tracked\n")
+    shell(repository, "git", "add", ".")
+    shell(repository, "git", "commit", "--quiet", "-m", "Ignore")
+    return repository
+
+
+def including(*patterns: str) -> dict[str, object]:
+    return {"worktree.include": patterns}
+
+
+def setting_up(*commands: str) -> dict[str, object]:
+    return {"worktree.setup": commands}
+
+
+def delivered(repository: Path, shell: Shell) -> set[str]:
+    return set(shell(repository, "git", "ls-tree", "-r", "--name-only", "main").split())
+
+
+# --- files ------------------------------------------------------------------------------------------------
+
+
+def test_ignored_files_are_there_for_agents_and_verification_and_in_no_commit(
+    rehearse: Rehearse, ignoring: Path, shell: Shell
+) -> None:
+    (ignoring / "local.env").write_text("KEY=1\n")
+    (ignoring / "data").mkdir()
+    (ignoring / "data" / "big.bin").write_bytes(b"1")
+    done = rehearse(
+        whole_run(),
+        settings=including("local.env", "data/", "nothing/of/this/name"),
+        verify=("test -f local.env && test -f data/big.bin",),
+    )
+    assert done.outcome is Outcome.COMPLETE, done.output
+    assert [(one.task_id, set(one.copied)) for one in done.of(e.WorkspaceSetUp)] == [
+        ("notes", {"local.env", "data/big.bin"}),
+        ("", {"local.env", "data/big.bin"}),
+    ]
+    assert delivered(ignoring, shell) == {".gitignore", "tracked.txt", "notes.txt"}
+
+
+def test_files_that_git_does_not_ignore_are_refused_before_anything_is_started(
+    rehearse: Rehearse, ignoring: Path
+) -> None:
+    user_file().parent.parent.joinpath("git").mkdir(parents=True, exist_ok=True)
+    (user_file().parent.parent / "git" / "ignore").write_text("*.key\n")
+    for name in ("plain.txt", "a.key", "local.env"):
+        (ignoring / name).write_text("x\n")
+    with pytest.raises(UsageError, match=r"names 2 file.s. that git does not ignore .*a\.key, plain\.txt"):
+        rehearse(whole_run(), settings=including("plain.txt", "*.key", "*.env"))
+    assert not (ignoring / ".sq" / "runs").exists()
+
+
+def test_files_that_are_ignored_only_by_what_is_not_committed_stop_the_task_with_the_way_out(
+    rehearse: Rehearse, ignoring: Path
+) -> None:
+    (ignoring / ".gitignore").write_text("*.env\n*.key\ndata/\nmade/\n")
+    (ignoring / "a.key").write_text("x\n")
+    done = rehearse(whole_run(), settings=including("*.key"))
+    assert done.outcome is Outcome.FAILED
+    assert "a.key" in done.view.tasks["notes"].reason
+    assert "commit the .gitignore" in done.view.tasks["notes"].reason
+
+
+# --- commands ---------------------------------------------------------------------------------------------
+
+
+def test_commands_are_run_once_in_each_worktree_before_anybody_works_there(
+    rehearse: Rehearse, ignoring: Path
+) -> None:
+    ran = ignoring.parent / "ran"
+    command = f"mkdir -p made && touch made/ready && pwd >> {ran}"
+    done = rehearse(whole_run(), settings=setting_up(command), verify=("test -f made/ready",))
+    assert done.outcome is Outcome.COMPLETE, done.output
+    assert done.view.started
+    assert [Path(line).name for line in ran.read_text().splitlines()] == ["notes", "run"]
+    first = done.of(e.WorkspaceSetUp)[0]
+    assert [one.passed for one in first.runs] == [True]
+    begun = [type(stored.event) for stored in done.stored]
+    assert begun.index(e.TaskStarted) < begun.index(e.WorkspaceSetUp) < begun.index(e.AttemptStarted)
+
+
+def test_what_commands_change_in_the_project_is_put_back(
+    rehearse: Rehearse, ignoring: Path, shell: Shell
+) -> None:
+    command = "echo more >> tracked.txt; echo x > new.txt; chmod +x .gitignore; mkdir made; echo x > made/it"
+    done = rehearse(whole_run(), settings=setting_up(command), verify=("test -f made/it",))
+    assert done.outcome is Outcome.COMPLETE, done.output
+    assert delivered(ignoring, shell) == {".gitignore", "tracked.txt", "notes.txt"}
+    assert shell(ignoring, "git", "show", "main:tracked.txt") == "tracked"
+    assert shell(ignoring, "git", "diff", "--name-only", "main~1", "main") == "notes.txt"
+
+
+def test_a_command_that_fails_stops_the_task_and_a_retry_sets_it_up_again(
+    rehearse: Rehearse, resume: Resume, ignoring: Path
+) -> None:
+    there = ignoring.parent / "there"
+    commands = ("true", f"echo half > half.txt; echo no such service; test -e {there}", "touch never")
+    done = rehearse(whole_run(), settings=setting_up(*commands), verify=("test ! -e half.txt",))
+    assert done.outcome is Outcome.FAILED
+    reason = done.view.tasks["notes"].reason
+    for part in (f"test -e {there}", "ended with 1", "no such service", "sq resume --retry notes"):
+        assert part in reason
+    (told,) = done.of(e.WorkspaceSetUp)
+    assert [one.passed for one in told.runs] == [True, False]
+    there.touch()
+    ended = resume(done, retry=("notes",))
+    assert ended.outcome is Outcome.COMPLETE, ended.output
+
+
+def test_set_up_that_was_killed_in_the_middle_is_done_again_and_leaves_no_trace(
+    rehearse: Rehearse, resume: Resume, ignoring: Path, shell: Shell
+) -> None:
+    failing = whole_run(
+        **{"worker/notes/1": [{**completes(), "misbehave": {"status": 401, "times": 1}}, *ACCEPTED]}
+    )
+    done = rehearse(failing, settings=setting_up("mkdir -p made && touch made/ready"), verify=("true",))
+    assert done.outcome is Outcome.FAILED
+    worktree = worktree_root(ignoring, done.folder.name) / "notes"
+    marker = Path(shell(worktree, "git", "rev-parse", "--absolute-git-dir")) / "sq-set-up"
+    marker.write_text(f"begun on {shell(worktree, 'git', 'rev-parse', 'HEAD')}")  # as a kill leaves it
+    (worktree / "made" / "ready").unlink()
+    (worktree / "tracked.txt").write_text("half\n")
+    (worktree / "half.txt").write_text("half\n")
+    ended = resume(done)
+    assert ended.outcome is Outcome.COMPLETE, ended.output
+    assert shell(ignoring, "git", "diff", "--name-only", "main~1", "main") == "notes.txt"
+    assert len(ended.of(e.WorkspaceSetUp)) == len(done.of(e.WorkspaceSetUp)) + 2
+
+
+ACCEPTED = [writes("notes.txt", "A line.\n"), completes()]
+
+
+def test_commands_get_no_secrets(rehearse: Rehearse, ignoring: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MY_API_KEY", "sk-ant-1234567890")
+    seen = ignoring.parent / "seen"
+    done = rehearse(whole_run(), settings=setting_up(f"env > {seen}"), verify=("true",))
+    assert done.outcome is Outcome.COMPLETE, done.output
+    assert "MY_API_KEY" not in seen.read_text()
+
+
+def test_without_worktrees_nothing_is_set_up(rehearse: Rehearse, ignoring: Path) -> None:
+    ran = ignoring.parent / "ran"
+    settings = {**setting_up(f"touch {ran}"), **including("*"), "worktrees": False}
+    done = rehearse(whole_run(), settings=settings, verify=("true",))
+    assert done.outcome is Outcome.COMPLETE, done.output
+    assert not ran.exists()
+    assert done.of(e.WorkspaceSetUp) == []
