@@ -590,6 +590,15 @@ class WorkRescued:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class WorkCaughtUp:
+    """The finished work was merged with what the user committed meanwhile (`onto`), and verified as that."""
+
+    onto: str
+    commit: str
+    tree: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class DeliveryStarted:
     """The user's branch is about to be moved to the finished work, if the checkout allows it."""
 
@@ -634,7 +643,7 @@ Event = (
     | MergeStarted | MergeConflicted | ResolutionRefused | MergeBuilt | MergeFailed | TaskMerged
     | TaskStuck | TaskFailed | TaskUnverified
     | QuestionsAsked | QuestionsAnswered | QuestionsFailed | QuestionsParked | GuidanceGiven
-    | WorkRescued | DeliveryStarted | WorkDelivered | WorkLeft | WorkKept
+    | WorkRescued | WorkCaughtUp | DeliveryStarted | WorkDelivered | WorkLeft | WorkKept
 )  # fmt: skip
 
 EVENTS: tuple[type, ...] = get_args(Event)

@@ -242,7 +242,7 @@ def _reviewed(view: RunView, event: e.ReviewRecorded, _stored: Stored) -> None:
     if not event.task_id:
         view.final_reviews.append(event)
         view.final_unusable = []
-        view.final_findings = event.findings
+        view.final_findings, view.merged_since_review = event.findings, False
         if event.passed:
             view.context.review_issues = []
         return
@@ -320,6 +320,7 @@ def _merged(view: RunView, event: e.TaskMerged, _stored: Stored) -> None:
     task.stage, task.merge, task.rounds = Stage.MERGED, None, 0
     task.merged_commit, task.merged_onto = event.commit, event.onto or task.base_commit
     view.head_commit, view.head_tree = event.commit, event.tree
+    view.merged_since_review = True
     view.final_unusable = []
 
 
@@ -364,6 +365,10 @@ def _parked(view: RunView, event: e.QuestionsParked, _stored: Stored) -> None:
 
 def _guided(view: RunView, event: e.GuidanceGiven, _stored: Stored) -> None:
     view.tasks[event.task_id].guidance.append(event)
+
+
+def _caught_up(view: RunView, event: e.WorkCaughtUp, _stored: Stored) -> None:
+    view.head_commit, view.head_tree = event.commit, event.tree
 
 
 def _delivered(view: RunView, event: e.WorkDelivered, _stored: Stored) -> None:
@@ -430,6 +435,7 @@ _APPLY: dict[type, Callable[[RunView, Any, Stored], None]] = {
     e.QuestionsFailed: _questions_failed,
     e.QuestionsParked: _parked,
     e.GuidanceGiven: _guided,
+    e.WorkCaughtUp: _caught_up,
     e.WorkDelivered: _delivered,
     e.WorkLeft: _left,
     e.WorkKept: _kept,

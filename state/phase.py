@@ -62,5 +62,5 @@ def may_begin(tasks: Mapping[str, TaskView], task_id: str) -> bool:
 
 
 def _whole_is_judged(view: RunView) -> bool:
-    reviewed = bool(view.final_reviews) and view.final_reviews[-1].commit == view.head_commit
+    reviewed = bool(view.final_reviews) and not view.merged_since_review
     return reviewed or len(view.final_unusable) >= MAX_UNUSABLE

@@ -40,7 +40,8 @@ class Stage(StrEnum):
 
 
 _GOOD_ENDS = frozenset({CallEnd.COMPLETED, CallEnd.SIGNALLED})
-ENDED_STAGES = frozenset({Stage.MERGED, Stage.STUCK, Stage.FAILED, Stage.UNVERIFIED})
+UNMERGED_ENDS = frozenset({Stage.STUCK, Stage.FAILED, Stage.UNVERIFIED})
+ENDED_STAGES = UNMERGED_ENDS | {Stage.MERGED}
 
 
 @dataclass(slots=True)
@@ -196,6 +197,7 @@ class RunView:
     verifications: dict[str, e.VerificationFinished] = field(default_factory=dict)  # newest, by tree
     final_reviews: list[e.ReviewRecorded] = field(default_factory=list)
     final_findings: tuple[Finding, ...] = ()
+    merged_since_review: bool = False  # of the whole
     final_unusable: list[e.ReviewUnusable] = field(default_factory=list)  # of the newest merged commit
     head_commit: str = ""  # of the run's own branch
     head_tree: str = ""

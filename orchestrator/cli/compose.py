@@ -51,7 +51,7 @@ from state.outcome import Outcome
 from state.paths import StateFolder, worktree_root
 from state.secrets import redactor
 from state.sources import REPOSITORY_FILE, Flags
-from state.view import ENDED_STAGES, RunView, Stage
+from state.view import UNMERGED_ENDS, RunView
 
 log = structlog.get_logger(__name__)
 
@@ -137,7 +137,7 @@ def _check_retries(view: RunView, task_ids: tuple[str, ...]) -> None:
     Raises:
         UsageError: another task was named; says how it stands and which could be.
     """
-    ended = [id_ for id_, task in view.tasks.items() if task.stage in ENDED_STAGES - {Stage.MERGED}]
+    ended = [id_ for id_, task in view.tasks.items() if task.stage in UNMERGED_ENDS]
     could_be = f"could be: {', '.join(ended)}" if ended else "no task of this run has ended unmerged"
     for id_ in task_ids:
         if id_ not in view.tasks:

@@ -5,24 +5,42 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from orchestrator.git.command import git, git_succeeds
-from orchestrator.git.workspace import head_of, snapshot, tree_of
+from orchestrator.git.workspace import changed_paths, head_of, snapshot, tree_of
 from state.errors import GitError
 
 _OF_TASK = re.compile(r"(.+)-(?:attempt\d+|conflict)(?:-\d+)?")  # how the refs end that keep a task's work
 
 
-async def lost_work(folder: Path, *, branch: str, start: str, message: str) -> str:
-    """A commit of what a worktree and its branch hold and `start` does not contain; empty: there is nothing.
+async def lost_work(folder: Path, *, branch: str, start: str, kept: Collection[str], message: str) -> str:
+    """A commit of what a worktree and its branch hold, and neither `start` nor the commits `kept` do.
 
-    One that is there already, or one made on no branch; asked again, it is the same.
+    Empty: there is nothing. It may be one that is there already, else one on no branch; asked again, it is
+    the same.
     """
     head = await head_of(folder)
     tips = dict.fromkeys(tip for tip in (head, await _commit_at(folder, f"refs/heads/{branch}")) if tip)
-    lost = [tip for tip in tips if not await git_succeeds(folder, "merge-base", "--is-ancestor", tip, start)]
+    lost = [tip for tip in tips if not await _is_in(folder, tip, (start, *kept))]
     tree = await snapshot(folder)
-    if len(lost) > 1 or tree not in {await tree_of(folder, commit) for commit in (head, start)}:
+    new = tree not in {await tree_of(folder, commit) for commit in (head, start)}
+    if len(lost) > 1 or (new and not await _is_pieced_together(folder, tree, start, kept)):
         return await make_commit(folder, tree=tree, parents=lost or [head], message=message)
     return lost[0] if lost else ""
+
+
+async def _is_in(repository: Path, commit: str, others: Collection[str]) -> bool:
+    for other in others:
+        if await git_succeeds(repository, "merge-base", "--is-ancestor", commit, other):
+            return True
+    return False
+
+
+async def _is_pieced_together(repository: Path, tree: str, start: str, kept: Collection[str]) -> bool:
+    """Whether each file is as `start` or as one of the commits has it: a move to `start` was cut off."""
+    own = set(await changed_paths(repository, start, tree))
+    for commit in kept:
+        if own.isdisjoint(await changed_paths(repository, commit, tree)):
+            return True
+    return False
 
 
 async def _commit_at(repository: Path, ref: str) -> str:
@@ -34,7 +52,8 @@ async def _commit_at(repository: Path, ref: str) -> str:
 
 async def make_commit(repository: Path, *, tree: str, parents: Sequence[str], message: str) -> str:
     """A commit on no branch, with the date of its last parent: made again, it is the same one."""
-    date = await git(repository, "log", "-1", "--format=@%ct +0000", parents[-1])
+    told = await git(repository, "rev-list", "--max-count=1", "--format=@%ct +0000", parents[-1])
+    date = told.partition("\n")[2]
     on = [part for parent in parents for part in ("-p", parent)]
     environment = {"GIT_AUTHOR_DATE": date, "GIT_COMMITTER_DATE": date}
     return await git(repository, "commit-tree", *on, "-F", "-", tree, stdin=message, environment=environment)

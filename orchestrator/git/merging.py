@@ -8,14 +8,14 @@ import hashlib
 import json
 import re
 import stat
-from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 from orchestrator.git.command import git
 from orchestrator.git.keeping import keep, make_commit, numbered_refs
 from orchestrator.git.locks import git_dir, in_worktree
-from orchestrator.git.workspace import changed_paths, head_of, ignoring_junk, put_on, snapshot_aside, tree_of
+from orchestrator.git.markers import marked_files
+from orchestrator.git.workspace import head_of, ignoring_junk, put_on, snapshot_aside, tree_of
 from state.errors import GitError
 
 # Whatever the user has configured for merges of their own, these are done alike everywhere.
@@ -31,8 +31,6 @@ _SETTINGS = (
 # In place of the user's own merge drivers: such a program may be missing, or drop one side without a word.
 _AS_TEXT = "git merge-file -q -L HEAD -L base -L {theirs} --marker-size=%L %A %O %B || exit 1"
 _DRIVER = re.compile(r"merge\.[^=]+\.driver")
-_MARKER = re.compile(r"(<{7,}|>{7,})(\s|$)|\|{7,} \S")
-_DIVIDER = "=" * 7
 _BASE = "1"  # the stage of what a path was before both sides
 _NOTHING = "nothing"
 _NOTE = "sq-merge.json"
@@ -40,7 +38,7 @@ _NOTE = "sq-merge.json"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
-    """What is so of a merge; see `orchestrator.run.workspaces.MergeState`."""
+    """What is so of a merge: `orchestrator.run.workspaces.MergeState` says it in words."""
 
     under_way: bool
     unmerged: tuple[str, ...] = ()
@@ -52,7 +50,8 @@ class Found:
 class Merge:
     """The merge of a task's `commit` onto `onto` in the worktree `folder`.
 
-    Noted are `left`, what git left of each path that it could not merge, and `tree`, all that it left.
+    Noted are `left`, what git left of each path that it could not merge, `tree`, all that it left, and the
+    commit that it was `concluded` with.
     """
 
     folder: Path
@@ -61,6 +60,7 @@ class Merge:
     onto: str
     left: dict[str, str] = field(default_factory=dict)
     tree: str = ""
+    concluded: str = ""
 
     async def begin(self) -> None:
         """Merge as far as git can, and commit nothing; half of an earlier merge is no longer there then.
@@ -79,27 +79,26 @@ class Merge:
             if self._merged_commit() != self.commit:  # else it has conflicts
                 raise
         left = {path: _print_of(self.folder / path) for path in await self._unmerged()}
-        noted = {"task_id": self.task_id, "commit": self.commit, "onto": self.onto, "left": left}
-        noted["tree"] = await snapshot_aside(self.folder)
-        draft = _note(self.folder).with_suffix(".draft")
-        draft.write_text(json.dumps(noted), "utf-8")
-        draft.replace(_note(self.folder))
+        replace(self, left=left, tree=await snapshot_aside(self.folder)).note()
 
     async def look(self) -> Found:
         """What is so of the merge now; nothing is staged."""
         if not (head := await head_of(self.folder)):
             return Found(under_way=False)
         base, noted = await self._base(), begun_merge(self.folder)
+        if noted and (noted.commit, noted.onto) != (self.commit, self.onto):
+            noted = None
         if base in {self.onto, self.commit}:
             under_way = head == (self.commit if base == self.onto else self.onto)
         else:
-            began = noted and (noted.commit, noted.onto) == (self.commit, self.onto)
-            under_way = bool(began) and head == self.onto and self._merged_commit() == self.commit
+            merging = head == self.onto and self._merged_commit() == self.commit
+            under_way = noted is not None and (merging or head == noted.concluded)
         if not under_way:
             return Found(under_way=False)
         left = noted.left if noted else {}
         tree = await snapshot_aside(self.folder)
-        marked = await self._marked(tree, base, left)
+        sides = (self.onto, self.commit)
+        marked = await marked_files(self.folder, tree, sides=sides, base=base, in_conflict=left)
         unmerged = tuple(
             path
             for path in await self._unmerged()
@@ -120,41 +119,56 @@ class Merge:
             result = self.commit if base == self.onto else self.onto
             if (found := await tree_of(self.folder, result)) != tree:
                 raise GitError(
-                    f"{self.commit[:12]} needs no merge commit on {self.onto[:12]}: the tree has to be that "
-                    f"of {result[:12]}, which is {found[:12]}, and is {tree[:12]}"
+                    f"{self.commit[:12]} needs no merge commit on {self.onto[:12]}: the tree should be "
+                    f"{found[:12]} and is {tree[:12]}"
                 )
         else:
-            result = await make_commit(
-                self.folder, tree=tree, parents=(self.onto, self.commit), message=message
-            )
+            result = await self._made_of(tree, message)
+        if noted := begun_merge(self.folder):
+            replace(noted, concluded=result).note()
         await put_on(self.folder, result, branch=None, with_repositories=True)
-        self.forget()
         return result
 
     async def keep_leftovers(self, ref: str) -> tuple[str, str] | None:
-        """Keep what somebody made of the merge; returns the ref and the commit, None: only git was at it."""
+        """Keep what somebody made of the merge; returns the ref and the commit, None: only git was at it.
+
+        A merge that was concluded is not looked at: its commit holds what was made of it.
+        """
+        if self.concluded:
+            return None
         tree = await snapshot_aside(self.folder, lenient=True)
         if tree in {self.tree, *[await tree_of(self.folder, one) for one in (self.onto, self.commit)]}:
             return None
         message = f"What was made of the merge of {self.task_id}, which was given up"
-        parents = (self.onto, self.commit)
-        commit = await make_commit(self.folder, tree=tree, parents=parents, message=message)
+        commit = await self._made_of(tree, message)
         return await keep(self.folder, ref, commit), commit
 
     async def kept_before(self, ref: str) -> tuple[str, str] | None:
         """The newest ref, and its commit, under which something of this merge was kept."""
         for name, commit in reversed((await numbered_refs(self.folder, ref)).items()):
-            parents = await git(self.folder, "log", "-1", "--format=%P", commit)
-            if parents.split() == [self.onto, self.commit]:
+            told = await git(self.folder, "rev-list", "--max-count=1", "--parents", commit)
+            if told.split() == [commit, self.onto, self.commit]:
                 return name, commit
         return None
 
+    def note(self) -> None:
+        """Write down that it was begun, and what is known of it."""
+        noted = asdict(self)
+        del noted["folder"]
+        draft = _note(self.folder).with_suffix(".draft")
+        draft.write_text(json.dumps(noted), "utf-8")
+        draft.replace(_note(self.folder))
+
     def forget(self) -> None:
-        """Remove the note on it."""
+        """Remove what was written down."""
         _note(self.folder).unlink(missing_ok=True)
 
     async def _base(self) -> str:
         return await git(self.folder, "merge-base", self.onto, self.commit)
+
+    async def _made_of(self, tree: str, message: str) -> str:
+        parents = (self.onto, self.commit)
+        return await make_commit(self.folder, tree=tree, parents=parents, message=message)
 
     async def _merge(self) -> None:
         listed = await git(self.folder, "config", "--list", "--name-only", "-z")
@@ -183,30 +197,6 @@ class Merge:
             if found != {_BASE} or _print_of(self.folder / path) != _NOTHING
         ]
 
-    async def _marked(self, tree: str, base: str, left: dict[str, str]) -> tuple[str, ...]:
-        """The files that hold conflict markers which come from neither side."""
-        changed = set(await changed_paths(self.folder, self.onto, tree))
-        marked = []
-        for path in sorted(changed.intersection(await changed_paths(self.folder, self.commit, tree))):
-            if not (found := _markers(_text_of(self.folder / path), dividers=path in left)):
-                continue
-            ours, theirs, before = [
-                _markers(await self._text_at(commit, path), dividers=True)
-                for commit in (self.onto, self.commit, base)
-            ]
-            if any(
-                count > max(ours[line], theirs[line], ours[line] + theirs[line] - before[line])
-                for line, count in found.items()
-            ):
-                marked.append(path)
-        return tuple(marked)
-
-    async def _text_at(self, commit: str, path: str) -> str:
-        try:
-            return await git(self.folder, "cat-file", "blob", f"{commit}:{path}")
-        except GitError:  # it is not there, or no file
-            return ""
-
 
 def begun_merge(folder: Path) -> Merge | None:
     """The merge that was begun in a worktree, with what git left of it; None: there is none."""
@@ -231,15 +221,3 @@ def _print_of(path: Path) -> str:
         return f"{found.st_mode & 0o100:o} {hashlib.sha256(path.read_bytes()).hexdigest()}"
     except (FileNotFoundError, NotADirectoryError):
         return _NOTHING
-
-
-def _text_of(path: Path) -> str:
-    if path.is_symlink() or not path.is_file():
-        return ""
-    return path.read_bytes().replace(b"\0", b"").decode(errors="replace")  # UTF-16 becomes readable enough
-
-
-def _markers(text: str, *, dividers: bool) -> Counter[str]:
-    """The lines of a file that are conflict markers, counted; the `=======` between two sides on demand."""
-    lines = (line.rstrip("\r") for line in text.split("\n"))
-    return Counter(line for line in lines if _MARKER.match(line) or (dividers and line == _DIVIDER))

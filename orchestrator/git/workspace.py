@@ -135,14 +135,13 @@ async def put_on(folder: Path, commit: str, *, branch: str | None, with_reposito
     Whatever HEAD was, no branch moves but `branch`, which is moved there and checked out; None: detached.
     `with_repositories`: git repositories inside it, which no commit could keep, go as well.
     """
+    await in_worktree(folder, "update-ref", "--no-deref", "HEAD", "HEAD")  # so that a reset moves no branch
+    await in_worktree(folder, "reset", "--hard", "--quiet", commit, settings=["submodule.recurse=false"])
+    with ignoring_junk() as ignoring:
+        await git(folder, "clean", "-ffdq" if with_repositories else "-fdq", settings=ignoring)
     if branch:
         await in_worktree(folder, "update-ref", f"refs/heads/{branch}", commit)
         await in_worktree(folder, "symbolic-ref", "HEAD", f"refs/heads/{branch}")
-    else:
-        await in_worktree(folder, "update-ref", "--no-deref", "HEAD", commit)
-    await in_worktree(folder, "reset", "--hard", "--quiet", settings=["submodule.recurse=false"])
-    with ignoring_junk() as ignoring:
-        await git(folder, "clean", "-ffdq" if with_repositories else "-fdq", settings=ignoring)
 
 
 async def tree_of(folder: Path, commit: str) -> str:

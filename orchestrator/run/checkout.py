@@ -125,6 +125,11 @@ class Checkout:
         """As `Workspaces`: nothing was done."""
         del task, onto
 
+    async def users_news(self, commit: str) -> str:
+        """As `Workspaces`: the work is in the checkout, with all that the user does there."""
+        del commit
+        return ""
+
     async def bring_home(self, view: RunView) -> Event:
         """As `Workspaces`: it is there."""
         if not view.head_tree:

@@ -15,6 +15,7 @@ from agents.signals import CONFLICT_STUCK
 from orchestrator.git.workspace import changed_paths, tree_of
 from orchestrator.run.calls import Conversation, failure_of
 from orchestrator.run.record import Run
+from orchestrator.run.set_up import set_up
 from orchestrator.run.verification import commands_for, feedback, verify
 from orchestrator.run.workspaces import MergeState
 from state.events import MergeConflicted, ResolutionRefused
@@ -127,6 +128,7 @@ async def _look(
         return _Refused(problem)
     if problem := await _problem_of_tree(run, task, merge, state):
         return _Refused(problem)
+    await set_up(run, "", state.folder, tree=state.tree)
     finished = await verify(run, task_id=task.task.id, folder=state.folder, tree=state.tree)
     if unanswered := [done for done in finished.runs if not done.answered]:
         reason = "; ".join(f"`{done.command}` {done.problem}" for done in unanswered)

@@ -3,6 +3,7 @@
 Nothing is `complete` here without a verification result for exactly the tree that was merged.
 """
 
+from orchestrator.run.catch_up import catch_up
 from orchestrator.run.record import Run
 from orchestrator.run.set_up import set_up
 from orchestrator.run.verification import verify
@@ -23,8 +24,9 @@ async def bring_home(run: Run) -> None:
     """Bring the merged work to the user, verified as it is there, or record why it stays where it is."""
     if run.view.head_tree:
         folder = await run.workspaces.show(run.view.head_commit)
-        await set_up(run, "", folder)
+        await set_up(run, "", folder, tree=run.view.head_tree)
         await verify(run, task_id="", folder=folder, tree=run.view.head_tree)
+        await catch_up(run)
         if run.settings.worktrees and run.settings.merge and (branch := run.started.base_branch):
             run.record(DeliveryStarted(branch=branch, commit=run.view.head_commit))
     run.record(await run.workspaces.bring_home(run.view))
@@ -69,7 +71,7 @@ def _whole(view: RunView, final_rounds: int) -> list[tuple[Outcome, str]]:
     """What keeps a run whose tasks are all merged from being complete."""
     causes = []
     last = view.final_reviews[-1] if view.final_reviews else None
-    if last is None or last.commit != view.head_commit:
+    if last is None or view.merged_since_review:
         causes.append((Outcome.UNVERIFIED, "the final review did not report usably"))
     elif not last.passed:
         found = "; ".join(f"{issue.location}: {issue.description}" for issue in last.issues)

@@ -46,7 +46,6 @@ async def merge(run: Run, task_id: str) -> None:
 async def _build(run: Run, task: TaskView, merging: MergeView) -> None:
     """Record the verified commit that the branch can move to, or that there is none."""
     state = await _state(run, task, merging)
-    await set_up(run, "", state.folder)
     if merging.paths or not state.is_clean:
         match await resolve(run, task, merging, state):
             case Resolved(tree):
@@ -55,6 +54,7 @@ async def _build(run: Run, task: TaskView, merging: MergeView) -> None:
                 again = [] if unchecked else _rebuild(run, task, merging, reason)
                 await _give_up(run, task, merging, reason, again)
         return
+    await set_up(run, "", state.folder, tree=state.tree)
     finished = await verify(run, task_id=task.task.id, folder=state.folder, tree=state.tree)
     if unanswered := [done for done in finished.runs if not done.answered]:
         reason = "; ".join(f"`{done.command}` {done.problem}" for done in unanswered)

@@ -114,6 +114,10 @@ class Workspaces(Protocol):
         """Put the integration worktree back on `onto`; what a resolver left is kept under a ref first."""
         ...
 
+    async def users_news(self, commit: str) -> str:
+        """The user's newest commit, where `commit` shares history with it and lacks it; else empty."""
+        ...
+
     async def bring_home(self, view: RunView) -> Event:
         """Bring the merged work to where the user looks for it, or say why it stays where it is."""
         ...

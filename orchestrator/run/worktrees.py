@@ -6,6 +6,7 @@ from pathlib import Path
 import anyio
 import structlog
 
+from orchestrator.git.command import git
 from orchestrator.git.delivery import deliver
 from orchestrator.git.keeping import forget_kept, keep, lost_work, numbered_refs
 from orchestrator.git.merging import Merge, begun_merge
@@ -133,12 +134,13 @@ class Worktrees:
         self, task: TaskView, folder: Path, branch: str, start: str
     ) -> WorkRescued | None:
         """Keep under a ref what a task's worktree and branch hold and `start` does not contain."""
+        ref = self._ref_of(task)
+        kept = (await numbered_refs(self._repository, ref)).values()
         message = f"Unfinished: {task.task.title}"
-        commit = await lost_work(folder, branch=branch, start=start, message=message)
+        commit = await lost_work(folder, branch=branch, start=start, kept=kept, message=message)
         if not commit:
             return None
-        ref = await keep(self._repository, self._ref_of(task), commit)
-        return WorkRescued(task_id=task.task.id, ref=ref, commit=commit)
+        return WorkRescued(task_id=task.task.id, ref=await keep(self._repository, ref, commit), commit=commit)
 
     async def _kept_before(self, task: TaskView) -> WorkRescued | None:
         """What was kept of the newest attempt, maybe by a process that was killed before it could say so."""
@@ -204,6 +206,17 @@ class Worktrees:
         return shadow_ref(self.started.run_id, f"{task_id}-conflict")
 
     # --- the end --------------------------------------------------------------------------------------------
+
+    async def users_news(self, commit: str) -> str:
+        """As `Workspaces`; nothing is asked of a checkout that has left the branch where the run began."""
+        now = await find_repository(self._repository)
+        if now.head is None or now.branch is None or now.branch != self.started.base_branch:
+            return ""
+        try:
+            common = await git(self._repository, "merge-base", now.head, commit)
+        except GitError:
+            return ""
+        return "" if common == now.head else now.head
 
     async def bring_home(self, view: RunView) -> Event:
         """As `Workspaces`."""

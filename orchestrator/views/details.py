@@ -5,17 +5,19 @@ from dataclasses import dataclass
 from shlex import quote
 
 from orchestrator.views.columns import columns
-from orchestrator.views.lines import cost_line, issue_lines, said, visible, where_lines
+from orchestrator.views.lines import cost_line, issue_lines, retry_command, said, visible, where_lines
 from orchestrator.views.overview import RunSummary, Standing, clock, duration, state_text
 from state.events import VerificationFinished
 from state.outcome import MEANINGS, Outcome
-from state.records import Answer, Question, ReviewIssue
+from state.records import Answer, Finding, FindingState, Question, ReviewIssue
 from state.view import RunView, Stage, TaskView
+
+_SET_ASIDE = {FindingState.DISPUTED, FindingState.WONT_FIX}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskDetails:
-    """Where a task is; `issues` are the open ones, `reason` says why it cannot move."""
+    """Where a task is; `issues` are the open ones, `findings` all, `reason` says why it cannot move."""
 
     id: str
     title: str
@@ -23,6 +25,7 @@ class TaskDetails:
     attempt: int
     iteration: int
     issues: tuple[ReviewIssue, ...]
+    findings: tuple[Finding, ...]
     reason: str
     branch: str
     worktree: str
@@ -111,6 +114,7 @@ def _task(task_id: str, task: TaskView) -> TaskDetails:
         attempt=task.attempt,
         iteration=task.iteration,
         issues=task.issues,
+        findings=task.findings,
         reason=task.reason,
         branch=task.branch,
         worktree=task.worktree,
@@ -138,6 +142,8 @@ def _next_command(view: RunView, summary: RunSummary, options: str) -> str:
     if summary.standing is Standing.ACTIVE:
         return f"{logs} --follow"
     started = view.started
+    if summary.outcome is not Outcome.COMPLETE and (again := retry_command(view)):
+        return f"{again}{options}"
     if started and view.delivered:
         span = f"{started.base_commit[:10]}..{view.delivered.commit[:10]}"
         return f"git -C {quote(started.repository)} log --stat {span}"
@@ -175,6 +181,10 @@ def _task_lines(tasks: tuple[TaskDetails, ...]) -> Iterator[str]:
         if task.issues:
             yield f"  {task.id}: open issues"
             yield from (line for issue in task.issues for line in issue_lines(issue))
+        for one in task.findings:
+            if one.state in _SET_ASIDE:
+                about = f"{one.issue.location} ({one.issue.type}): {one.issue.description}"
+                yield f"  {task.id}: {one.state}: {about}" + (f" ({one.note})" if one.note else "")
 
 
 def _question_lines(questions: tuple[QuestionDetails, ...]) -> Iterator[str]:

@@ -24,7 +24,7 @@ from state.records import (
     Task,
 )
 from state.verdicts import CheckResult, Source
-from state.view import ENDED_STAGES, RunView, Stage
+from state.view import UNMERGED_ENDS, RunView, Stage
 
 _SUBJECTS = {"": "the whole", "plan": "the plan", "analysis": "the analysis"}
 _MINUTE_S = 60
@@ -79,6 +79,15 @@ def where_lines(view: RunView) -> list[str]:
         if task.worktree and task.stage is not Stage.MERGED and Path(task.worktree).exists()
     ]
     return where + unfinished
+
+
+def retry_command(view: RunView) -> str:
+    """The command that tries those tasks again that ended unmerged for good; empty where there are none."""
+    if not view.started:
+        return ""
+    ended = [id_ for id_, task in view.tasks.items() if task.stage in UNMERGED_ENDS and not task.limit]
+    retries = " ".join(f"--retry {id_}" for id_ in ended)
+    return f"sq resume {view.started.run_id} {retries}" if ended else ""
 
 
 def cost_line(view: RunView) -> str:
@@ -346,6 +355,10 @@ def _unverified(_view: RunView, event: e.TaskUnverified) -> list[str]:
     return [f"{event.task_id}: could not be verified: {short(event.reason, 300)}"]
 
 
+def _caught_up(_view: RunView, event: e.WorkCaughtUp) -> list[str]:
+    return [f"the finished work is merged with what you committed meanwhile ({event.onto[:10]})"]
+
+
 def _delivery_started(_view: RunView, event: e.DeliveryStarted) -> list[str]:
     return [f"the last step: {event.branch} moves to {event.commit[:10]} if the checkout allows it"]
 
@@ -385,15 +398,8 @@ def _ended(view: RunView, event: e.RunEnded) -> list[str]:
 
 def _again(view: RunView) -> list[str]:
     """How tasks that ended unmerged are tried again; a resume alone would end the same."""
-    ended = [
-        id_
-        for id_, task in view.tasks.items()
-        if task.stage in ENDED_STAGES - {Stage.MERGED} and not task.limit
-    ]
-    if not ended or not view.started:
-        return []
-    retries = " ".join(f"--retry {id_}" for id_ in ended)
-    return [f"once what stood in the way is gone: sq resume {view.started.run_id} {retries}"]
+    command = retry_command(view)
+    return [f"once what stood in the way is gone: {command}"] if command else []
 
 
 def _assumptions(view: RunView) -> list[str]:
@@ -450,6 +456,7 @@ _LINES: dict[type, Callable[[RunView, Any], list[str]]] = {
     e.TaskStuck: _stuck,
     e.TaskFailed: _failed,
     e.TaskUnverified: _unverified,
+    e.WorkCaughtUp: _caught_up,
     e.DeliveryStarted: _delivery_started,
     e.WorkDelivered: _delivered,
     e.WorkRescued: _rescued,

@@ -165,7 +165,18 @@ async def test_a_conflict_that_was_edited_away_is_resolved_and_both_sides_are_pa
     assert work.git("show", f"{commit}:f") == changed(5, "both").strip()
     assert work.git("log", "-1", "--format=%P", commit) == f"{onto} {task.commit}"
     assert work.git("ls-files", "--unmerged", folder=work.integration) == ""
+
+
+async def test_a_merge_that_was_concluded_and_not_recorded_is_still_what_it_was_resolved_to(work):
+    task, state = await resolved(work, CONTENT, writes(f="both\n"))
+    onto = work.view.head_commit
+    commit = await work.places.conclude_merge(task, onto, state.tree, "Merge")
+    assert await work.places.merge_state(task, onto) == state
+    assert await work.places.conclude_merge(task, onto, state.tree, "Merge") == commit
+    write(work.integration, {"left by the tests.log": "noise\n"})
+    assert await work.places.undo_merge(task, onto) is None
     assert not (await work.places.merge_state(task, onto)).under_way
+    assert work.kept() == {}
 
 
 @pytest.mark.parametrize("staged", [False, True])

@@ -196,6 +196,20 @@ def test_a_second_final_review_is_shown_what_changed_and_hears_no_new_trifle(reh
     assert {one.state for one in done.view.final_findings} == {FindingState.FIXED, FindingState.WONT_FIX}
 
 
+def test_a_finding_of_the_final_review_can_be_disputed_without_a_change(rehearse: Rehearse) -> None:
+    lanes = {
+        "reviewer/final/1": [finds(WRONG)],
+        "worker/notes/2": [disputes(WRONG)],
+        "reviewer/final/2": [
+            rules("won't fix", WRONG, expect={"prompt_contains": [EVIDENCE, "the same commit"]})
+        ],
+    }
+    done = rehearse(whole_run(**lanes), **CHECKED)
+    assert done.outcome is Outcome.COMPLETE, done.output
+    first, second = reviews(done, "")
+    assert (first.commit, first.passed, second.passed) == (second.commit, False, True)
+
+
 def test_an_issue_of_two_tasks_is_one_finding_of_the_whole(rehearse: Rehearse) -> None:
     shared = issue("nowhere.txt", 1, "Nobody says what this is.", "Say it.", kind="spec-mismatch")
     lanes = {

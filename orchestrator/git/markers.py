@@ -1,0 +1,62 @@
+"""Conflict markers that a merge has left in files, told from those that stand there on purpose."""
+
+import re
+from collections import Counter
+from collections.abc import Collection
+from pathlib import Path
+
+from orchestrator.git.command import git
+from orchestrator.git.workspace import changed_paths
+from state.errors import GitError
+
+_MARKER = re.compile(r"(<{7,}|>{7,})(\s|$)|\|{7,} \S")
+_DIVIDER = "=" * 7
+
+
+async def marked_files(
+    folder: Path, tree: str, *, sides: tuple[str, str], base: str, in_conflict: Collection[str]
+) -> tuple[str, ...]:
+    """The files of a worktree that hold conflict markers which come from neither side.
+
+    Args:
+        folder: the worktree.
+        tree: what it holds.
+        sides: the two commits that are merged.
+        base: what they have in common.
+        in_conflict: paths that git could not merge; in others a line of `=======` is a heading.
+    """
+    ours, theirs = [set(await changed_paths(folder, side, tree)) for side in sides]
+    marked = []
+    for path in sorted(ours & theirs):
+        found = _markers(_text_of(folder / path), dividers=path in in_conflict)
+        if found and _are_new(found, *[await _markers_in(folder, commit, path) for commit in (*sides, base)]):
+            marked.append(path)
+    return tuple(marked)
+
+
+def _are_new(found: Counter[str], ours: Counter[str], theirs: Counter[str], base: Counter[str]) -> bool:
+    """Whether there are more than a merge of both sides has."""
+    return any(
+        count > max(ours[line], theirs[line], ours[line] + theirs[line] - base[line])
+        for line, count in found.items()
+    )
+
+
+def _text_of(path: Path) -> str:
+    if path.is_symlink() or not path.is_file():
+        return ""
+    return path.read_bytes().replace(b"\0", b"").decode(errors="replace")  # UTF-16 becomes readable enough
+
+
+async def _markers_in(folder: Path, commit: str, path: str) -> Counter[str]:
+    try:
+        text = await git(folder, "cat-file", "blob", f"{commit}:{path}")
+    except GitError:  # it is not there, or no file
+        text = ""
+    return _markers(text, dividers=True)
+
+
+def _markers(text: str, *, dividers: bool) -> Counter[str]:
+    """The lines that are conflict markers, counted; the `=======` between two sides on demand."""
+    lines = (line.rstrip("\r") for line in text.split("\n"))
+    return Counter(line for line in lines if _MARKER.match(line) or (dividers and line == _DIVIDER))

@@ -1,0 +1,82 @@
+"""What the user commits during a run: merged and verified before the last step, or left to them."""
+
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from scripted import Done, Rehearse, whole_run
+
+from state import events as e
+from state.events import Event
+from state.journal import Journal, Stored
+from state.outcome import Outcome
+
+Shell = Callable[..., str]
+Commits = Callable[..., Done]
+
+
+class Meanwhile(Journal):
+    """A journal whose user commits a file the moment the first task is committed."""
+
+    def __init__(self, run_folder: Path, *, checkout: Path, name: str, text: str, **rest: Any) -> None:
+        super().__init__(run_folder, **rest)
+        self._checkout, self._name, self._text = checkout, name, text
+
+    def append(self, *events: Event) -> list[Stored]:
+        stored = super().append(*events)
+        if any(isinstance(event, e.TaskCommitted) for event in events):
+            (self._checkout / self._name).write_text(self._text)
+            for command in (["add", self._name], ["commit", "--quiet", "-m", "Meanwhile"]):
+                subprocess.run(["git", "-C", str(self._checkout), *command], check=True)
+        return stored
+
+
+@pytest.fixture
+def committing(rehearse: Rehearse, repository: Path) -> Commits:
+    """A run of one task that writes `notes.txt`, during which the user commits a file."""
+
+    def run(name: str, text: str, *, verify: str = "true") -> Done:
+        def journal(folder: Path, **rest: Any) -> Journal:
+            return Meanwhile(folder, checkout=repository, name=name, text=text, **rest)
+
+        return rehearse(whole_run(), verify=(verify,), open_journal=journal)
+
+    return run
+
+
+def test_what_was_committed_meanwhile_is_merged_and_verified_and_the_branch_moves_forward(
+    committing: Commits, repository: Path, shell: Shell
+) -> None:
+    users = "mine.txt"
+    done = committing(users, "mine\n")
+    assert done.outcome is Outcome.COMPLETE, done.output
+    [caught_up] = done.of(e.WorkCaughtUp)
+    assert shell(repository, "git", "rev-parse", "main") == caught_up.commit
+    assert shell(repository, "git", "rev-parse", "main^1") == caught_up.onto
+    assert shell(repository, "git", "ls-tree", "--name-only", "main").split() == ["mine.txt", "notes.txt"]
+    assert done.view.verifications[caught_up.tree].runs[0].passed
+    assert shell(repository, "git", "status", "--porcelain") == ""
+
+
+def test_what_conflicts_with_what_was_committed_meanwhile_stays_on_sqs_branch(
+    committing: Commits, repository: Path, shell: Shell
+) -> None:
+    done = committing("notes.txt", "Another line.\n")
+    assert done.outcome is Outcome.COMPLETE
+    [kept] = done.of(e.WorkKept)
+    assert "main has moved on" in kept.reason
+    assert shell(repository, "git", "show", f"{kept.branch}:notes.txt") == "A line."
+    assert shell(repository, "git", "show", "main:notes.txt") == "Another line."
+    assert shell(repository, "git", "status", "--porcelain") == ""
+
+
+def test_what_fails_together_with_what_was_committed_meanwhile_stays_on_sqs_branch(
+    committing: Commits, repository: Path, shell: Shell
+) -> None:
+    done = committing("mine.txt", "mine\n", verify="test ! -e mine.txt")
+    assert done.outcome is Outcome.COMPLETE, done.output
+    [kept] = done.of(e.WorkKept)
+    assert "main has moved on" in kept.reason
+    assert shell(repository, "git", "log", "-1", "--format=%s", "main") == "Meanwhile"
