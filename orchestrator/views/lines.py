@@ -162,10 +162,16 @@ def _message(view: RunView, event: e.MessageReceived) -> list[str]:
     call = view.calls[event.call_id].started
     message = event.message
     if message.kind is MessageKind.TOOL_CALL and message.tool not in _QUIET_TOOLS:
-        return [f"    {call.role}: {_tool_call(view, message)}"]
+        return [f"    {_who(view, call)}: {_tool_call(view, message)}"]
     if message.kind is MessageKind.TOOL_RESULT and message.is_error:
-        return [f"    {call.role}: → {short(message.text)}"]
+        return [f"    {_who(view, call)}: → {short(message.text)}"]
     return []
+
+
+def _who(view: RunView, call: e.CallStarted) -> str:
+    """Whose session it is; with its task where there are several, since they work side by side."""
+    several = len(view.tasks) > 1 and call.task_id in view.tasks
+    return f"{call.task_id}: {call.role}" if several else str(call.role)
 
 
 def _tool_call(view: RunView, message: Message) -> str:
@@ -182,8 +188,9 @@ def _tool_call(view: RunView, message: Message) -> str:
     return short(f"{message.tool} {value}".strip())
 
 
-def _refused(_view: RunView, event: e.ActionRefused) -> list[str]:
-    return [f"    refused: {event.tool}: {short(event.reason)}"]
+def _refused(view: RunView, event: e.ActionRefused) -> list[str]:
+    who = _who(view, view.calls[event.call_id].started)
+    return [f"    {who}: refused: {event.tool}: {short(event.reason)}"]
 
 
 def _call_ended(view: RunView, event: e.CallEnded) -> list[str]:

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 import yaml
+from many_tasks import WORDS
 from scripted import SPEC, Done, Rehearse
 
 from orchestrator.cli.compose import GoOn, OpenJournal, RunRequest, Surroundings, run_again, run_new
@@ -51,6 +52,15 @@ def rehearse(repository: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str
         return done(outcome, run_folder, capsys)
 
     return run
+
+
+@pytest.fixture
+def words(repository: Path, shell: Callable[..., str]) -> Path:
+    """A repository with a line of words that tasks add to."""
+    (repository / WORDS).write_text("ant\n")
+    shell(repository, "git", "add", WORDS)
+    shell(repository, "git", "commit", "--quiet", "-m", "Words")
+    return repository
 
 
 @pytest.fixture

@@ -1,7 +1,9 @@
 """Many tasks side by side on the real CLI: what is merged, what is held, and the user's checkout meanwhile."""
 
 import hashlib
+import os
 from collections.abc import Callable
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -17,15 +19,8 @@ from state.view import Stage
 
 Shell = Callable[..., str]
 REPETITIONS = 50
-
-
-@pytest.fixture
-def words(repository: Path, shell: Shell) -> Path:
-    """A repository with a line of words that tasks add to, and work of its user that no commit has."""
-    (repository / WORDS).write_text("ant\n")
-    shell(repository, "git", "add", WORDS)
-    shell(repository, "git", "commit", "--quiet", "-m", "Words")
-    return repository
+PROCESSORS = os.cpu_count() or 1
+MOST_PROCESSORS = 8
 
 
 def dirty(repository: Path, shell: Shell) -> None:
@@ -165,3 +160,37 @@ def test_twelve_tasks_end_the_same_every_time(rehearse: Rehearse, words: Path, s
             assert done.of(e.WorkKept)
         else:
             assert shell(words, "git", "rev-parse", "main^{tree}") == tree
+
+
+class SlowStarts(Journal):
+    """A journal that puts a slow beginning before Claude Code once the plan stands, which notes when it is there."""
+
+    def __init__(self, run_folder: Path, *, log: Path, **rest: Any) -> None:
+        super().__init__(run_folder, **rest)
+        self._launcher, self._log = run_folder / "launcher", log
+
+    def append(self, *events: Event) -> list[Stored]:
+        if any(isinstance(event, e.PlanAccepted) for event in events):
+            real = self._launcher.with_name("real-launcher")
+            self._launcher.rename(real)
+            begins = f"echo begins >> {self._log}; sleep 0.5; echo began >> {self._log}"
+            self._launcher.write_text(f'#!/bin/sh\n{begins}\nexec "{real}" "$@"\n')
+            self._launcher.chmod(0o755)
+        return super().append(*events)
+
+
+@pytest.mark.skipif(PROCESSORS > MOST_PROCESSORS, reason="needs more tasks than there are processors")
+def test_no_more_processes_start_at_once_than_there_are_processors(
+    rehearse: Rehearse, tmp_path: Path
+) -> None:
+    log = tmp_path / "starts"
+    tasks = [f"t{number}" for number in range(PROCESSORS + 2)]
+    done = rehearse(
+        lanes_of(*tasks),
+        verify=("true",),
+        settings={"max_parallel": str(len(tasks))},
+        open_journal=lambda folder, **rest: SlowStarts(folder, log=log, **rest),
+    )
+    assert done.outcome is Outcome.COMPLETE, done.output
+    at_once = list(accumulate(1 if line == "begins" else -1 for line in log.read_text().split()))
+    assert max(at_once) == PROCESSORS

@@ -18,15 +18,6 @@ BOTH = f"ant {' '.join(EDITORS)}\n"
 RESOLVED = signals("conflict_resolved", summary="Both.")
 
 
-@pytest.fixture
-def words(repository: Path, shell: Shell) -> Path:
-    """A repository with a line of words that tasks add to."""
-    (repository / WORDS).write_text("ant\n")
-    shell(repository, "git", "add", WORDS)
-    shell(repository, "git", "commit", "--quiet", "-m", "Words")
-    return repository
-
-
 def in_conflict(rehearse: Rehearse, *, tasks: Sequence[str] = EDITORS, **lanes: Any) -> Done:
     """A run of tasks that add a word to the same line, side by side."""
     told: Mapping[str, Any] = {**lanes_of(*tasks), **lanes}
