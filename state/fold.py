@@ -292,7 +292,7 @@ def _merge_started(view: RunView, event: e.MergeStarted, _stored: Stored) -> Non
 
 
 def _merge_conflicted(view: RunView, event: e.MergeConflicted, _stored: Stored) -> None:
-    _merge_of(view, event.task_id).paths = event.paths
+    _merge_of(view, event.task_id).conflict = event
 
 
 def _resolution_refused(view: RunView, event: e.ResolutionRefused, _stored: Stored) -> None:
@@ -317,6 +317,8 @@ def _merge_of(view: RunView, task_id: str) -> MergeView:
 
 def _merged(view: RunView, event: e.TaskMerged, _stored: Stored) -> None:
     task = view.tasks[event.task_id]
+    if task.merge and task.merge.conflict:
+        view.resolved_conflicts.append(task.merge.conflict)
     task.stage, task.merge, task.rounds = Stage.MERGED, None, 0
     task.merged_commit, task.merged_onto = event.commit, event.onto or task.base_commit
     view.head_commit, view.head_tree = event.commit, event.tree

@@ -95,13 +95,18 @@ class AskView:
 
 @dataclass(slots=True)
 class MergeView:
-    """A task's merge under way. `paths` are in conflict; `refusals` are claims that did not hold."""
+    """A task's merge under way. `refusals` are claims to have resolved its conflict that did not hold."""
 
     commit: str
     onto: str
-    paths: tuple[str, ...] = ()
+    conflict: e.MergeConflicted | None = None
     refusals: list[e.ResolutionRefused] = field(default_factory=list)
     built: e.MergeBuilt | None = None
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """What git could not merge by itself."""
+        return self.conflict.paths if self.conflict else ()
 
 
 @dataclass(slots=True)
@@ -197,6 +202,7 @@ class RunView:
     verifications: dict[str, e.VerificationFinished] = field(default_factory=dict)  # newest, by tree
     final_reviews: list[e.ReviewRecorded] = field(default_factory=list)
     final_findings: tuple[Finding, ...] = ()
+    resolved_conflicts: list[e.MergeConflicted] = field(default_factory=list)
     merged_since_review: bool = False  # of the whole
     final_unusable: list[e.ReviewUnusable] = field(default_factory=list)  # of the newest merged commit
     head_commit: str = ""  # of the run's own branch

@@ -195,6 +195,7 @@ async def _final_prompt(run: Run, folder: Path) -> str:
         instructions=get_review_prompt(run.effort.review_depth),
         spec=run.started.spec_text,
         tasks=[task.task for task in view.tasks.values()],
+        conflicts=view.resolved_conflicts,
         verification=summary(view.verifications[view.head_tree]),
         earlier=await _earlier(folder, findings, reviewed, whole),
         commit=view.head_commit,

@@ -23,6 +23,7 @@ from orchestrator.run.hand_over import Before, Start
 from orchestrator.run.steps import build_prompt_with_feedback
 from prompts import PromptError, render, variables_of
 from state.presets import usual_settings
+from state.events import MergeConflicted
 from state.records import (
     Answer,
     Criterion,
@@ -93,6 +94,7 @@ FULL = {
     "changes": "+1",
     "consideration": consideration_of({"id": "mine", "question": "Is it?", "description": "So it is."}),
     "commit": "c0ffee",
+    "conflicts": [MergeConflicted(task_id="counter", commit="c0ffee", onto="beef", paths=("src/index.ts",))],
     "depth": "standard",
     "diff": "+1",
     "earlier": "## What was looked at before",
@@ -132,6 +134,7 @@ EMPTY = {
     **FULL,
     "asked": {},
     "changed": "",
+    "conflicts": [],
     "earlier": "",
     "findings": [],
     "hand_over": None,

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from many_tasks import EDITORS, SPEC, VERIFY, WORDS, lanes_of
-from scripted import Done, Rehearse, call, completes, says, signals, writes
+from scripted import Done, Rehearse, call, completes, passes, says, signals, writes
 
 from state import events as e
 from state.outcome import Outcome
@@ -31,7 +31,8 @@ def words_on(words: Path, shell: Shell, revision: str = "main") -> str:
 def test_a_conflict_is_resolved_verified_and_merged_and_the_branch_moves_once(
     rehearse: Rehearse, words: Path, shell: Shell
 ) -> None:
-    done = in_conflict(rehearse)
+    told = ["Git could not merge these by itself", WORDS]
+    done = in_conflict(rehearse, **{"reviewer/final/1": [passes(prompt_contains=told)]})
     assert done.outcome is Outcome.COMPLETE, done.output
     assert words_on(words, shell) == BOTH.strip()
     [conflicted] = done.of(e.MergeConflicted)
