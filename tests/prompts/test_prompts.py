@@ -22,8 +22,8 @@ from orchestrator.run.findings import fingerprint
 from orchestrator.run.hand_over import Before, Start
 from orchestrator.run.steps import build_prompt_with_feedback
 from prompts import PromptError, render, variables_of
-from state.presets import usual_settings
 from state.events import MergeConflicted
+from state.presets import usual_settings
 from state.records import (
     Answer,
     Criterion,

@@ -173,3 +173,28 @@ def test_a_reviewer_that_may_not_be_paid_for_leaves_the_merged_work_home_and_the
     assert done.outcome is Outcome.LIMIT
     assert done.view.delivered
     assert committed(done.view) == done.view.cost_usd
+
+
+@pytest.mark.slow
+def test_tasks_side_by_side_keep_to_the_runs_budget_and_go_on_with_a_larger_one(
+    rehearse: Rehearse, resume: Resume
+) -> None:
+    tasks = ("one", "two", "three")
+    lanes = {
+        "planner/analysis/1": [signals("report_analysis", project_type="notes", stack=[])],
+        "planner/plan/1": [plans(*tasks)],
+        "reviewer/*": [passes()],
+        **{f"worker/{task}/1": [writes(f"{task}.txt", "1\n"), completes()] for task in tasks},
+    }
+    done = rehearse(lanes, **with_budget(0.6, max_parallel="3"))
+    assert done.outcome is Outcome.LIMIT, done.output
+    assert done.view.cost_usd <= 0.6 + len(tasks) * OPUS
+    ended = {call.call_id for call in done.of(e.CallEnded)}
+    again = resume(done, budget_usd=10.0)
+    assert again.outcome is Outcome.COMPLETE, again.output
+    started = [call for call in again.of(e.CallStarted) if call.call_id not in ended]
+    built = [(call.role, call.task_id) for call in started if call.role is Role.WORKER]
+    assert len(built) == len(set(built))
+    assert {call.call_id for call in again.of(e.CallStarted)} == {
+        call.call_id for call in again.of(e.CallEnded)
+    }
