@@ -71,6 +71,7 @@ def test_what_a_checkpoint_finds_is_in_the_next_prompt_of_the_same_session_and_k
     assert "notes: reviewed at a checkpoint, 1 issue(s)" in done.output
 
 
+@pytest.mark.slow
 def test_a_refused_claim_is_told_together_with_what_the_checkpoint_found(
     rehearse: Rehearse, repository: Path
 ) -> None:
@@ -89,6 +90,7 @@ def test_a_refused_claim_is_told_together_with_what_the_checkpoint_found(
     assert done.outcome is Outcome.COMPLETE, done.output
 
 
+@pytest.mark.slow
 def test_a_checkpoint_without_a_usable_report_is_not_asked_again_and_holds_nobody_up(
     rehearse: Rehearse,
 ) -> None:
@@ -105,6 +107,7 @@ def test_a_checkpoint_without_a_usable_report_is_not_asked_again_and_holds_nobod
     assert "no usable review at this checkpoint" in done.output
 
 
+@pytest.mark.slow
 def test_where_nothing_is_new_no_reviewer_looks(rehearse: Rehearse) -> None:
     lanes = {
         "worker/notes/1": one_checkpoint(goes_on(), completes()),

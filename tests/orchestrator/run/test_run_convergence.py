@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+import pytest
 from scripted import (
     Done,
     Rehearse,
@@ -83,6 +84,7 @@ def test_a_reviewer_that_finds_a_new_trifle_each_round_ends_as_complete_with_the
     assert {one.state for one in second.findings} == {FindingState.FIXED, FindingState.WONT_FIX}
 
 
+@pytest.mark.slow
 def test_a_reviewer_that_insists_on_something_wrong_ends_as_stuck_when_the_revisions_are_used_up(
     rehearse: Rehearse,
 ) -> None:
@@ -114,6 +116,7 @@ def test_a_dispute_that_the_reviewer_accepts_ends_as_complete_without_a_change(r
     assert done.of(e.CompletionRefused) == []
 
 
+@pytest.mark.slow
 def test_a_dispute_that_nobody_answers_holds_nobody_up_and_is_told(rehearse: Rehearse) -> None:
     lanes = {"reviewer/notes/1": [finds(WRONG)], "worker/notes/2": [disputes(WRONG)]}
     done = rehearse(whole_run(**lanes), **CHECKED)
@@ -121,6 +124,7 @@ def test_a_dispute_that_nobody_answers_holds_nobody_up_and_is_told(rehearse: Reh
     assert "disputed: notes.txt:1: The line says the wrong thing. (the worker: The spec asks" in done.output
 
 
+@pytest.mark.slow
 def test_a_dispute_that_is_rejected_goes_back_with_the_reviewers_words(rehearse: Rehearse) -> None:
     why = "The spec names the text: look at its second line."
     lanes = {
@@ -138,6 +142,7 @@ def test_a_dispute_that_is_rejected_goes_back_with_the_reviewers_words(rehearse:
     assert [one.passed for one in reviews(done)] == [False, False, True]
 
 
+@pytest.mark.slow
 def test_a_claim_without_a_change_has_to_dispute_every_finding_and_is_told_which_are_left(
     rehearse: Rehearse,
 ) -> None:
@@ -177,6 +182,7 @@ def test_a_second_review_is_shown_what_changed_since_the_first_and_the_findings_
     assert [one.state for one in reviews(done)[-1].findings] == [FindingState.FIXED]
 
 
+@pytest.mark.slow
 def test_a_second_final_review_is_shown_what_changed_and_hears_no_new_trifle(rehearse: Rehearse) -> None:
     trifle = issue("notes.txt", 1, "The words are plain.", "Use finer ones.", kind="pattern-violation")
     again = {
@@ -196,6 +202,7 @@ def test_a_second_final_review_is_shown_what_changed_and_hears_no_new_trifle(reh
     assert {one.state for one in done.view.final_findings} == {FindingState.FIXED, FindingState.WONT_FIX}
 
 
+@pytest.mark.slow
 def test_a_finding_of_the_final_review_can_be_disputed_without_a_change(rehearse: Rehearse) -> None:
     lanes = {
         "reviewer/final/1": [finds(WRONG)],
@@ -210,6 +217,7 @@ def test_a_finding_of_the_final_review_can_be_disputed_without_a_change(rehearse
     assert (first.commit, first.passed, second.passed) == (second.commit, False, True)
 
 
+@pytest.mark.slow
 def test_an_issue_of_two_tasks_is_one_finding_of_the_whole(rehearse: Rehearse) -> None:
     shared = issue("nowhere.txt", 1, "Nobody says what this is.", "Say it.", kind="spec-mismatch")
     lanes = {

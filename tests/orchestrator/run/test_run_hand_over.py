@@ -105,6 +105,7 @@ def test_what_was_handed_over_is_read_after_a_resume(
     assert len(done.of(e.HandedOver)) == 1
 
 
+@pytest.mark.slow
 def test_an_attempt_without_a_word_hands_over_what_sq_saw(rehearse: Rehearse) -> None:
     first = [writes("notes.txt", "wrong\n"), {"text": "TASK_COMPLETE"}]
     read = {"prompt_contains": ["sent back by", "`true`: passed"], "prompt_lacks": ["What it says it did"]}
@@ -114,6 +115,7 @@ def test_an_attempt_without_a_word_hands_over_what_sq_saw(rehearse: Rehearse) ->
     assert done.outcome is Outcome.COMPLETE, done.output
 
 
+@pytest.mark.slow
 def test_a_task_that_the_final_review_sends_back_is_told_that_its_work_is_in_the_merged_work(
     rehearse: Rehearse,
 ) -> None:
@@ -142,6 +144,7 @@ def words(repository: Path, shell: Callable[..., str]) -> Path:
     return repository
 
 
+@pytest.mark.slow
 def test_a_task_that_is_built_anew_after_a_conflict_is_told_where_its_former_work_is(
     rehearse: Rehearse, words: Path
 ) -> None:

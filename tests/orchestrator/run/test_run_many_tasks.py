@@ -179,6 +179,7 @@ class SlowStarts(Journal):
         return super().append(*events)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(PROCESSORS > MOST_PROCESSORS, reason="needs more tasks than there are processors")
 def test_no_more_processes_start_at_once_than_there_are_processors(
     rehearse: Rehearse, tmp_path: Path

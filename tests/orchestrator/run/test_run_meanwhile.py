@@ -60,6 +60,7 @@ def test_what_was_committed_meanwhile_is_merged_and_verified_and_the_branch_move
     assert shell(repository, "git", "status", "--porcelain") == ""
 
 
+@pytest.mark.slow
 def test_what_conflicts_with_what_was_committed_meanwhile_stays_on_sqs_branch(
     committing: Commits, repository: Path, shell: Shell
 ) -> None:
@@ -72,6 +73,7 @@ def test_what_conflicts_with_what_was_committed_meanwhile_stays_on_sqs_branch(
     assert shell(repository, "git", "status", "--porcelain") == ""
 
 
+@pytest.mark.slow
 def test_what_fails_together_with_what_was_committed_meanwhile_stays_on_sqs_branch(
     committing: Commits, repository: Path, shell: Shell
 ) -> None:

@@ -65,8 +65,16 @@ NOT_RESOLVED = {
     "the tests fail": ([writes(WORDS, "zebra ant\n")], "failed with exit code 1"),
 }
 
+IN_EVERY_TEST_RUN = "markers were left"
 
-@pytest.mark.parametrize("what", NOT_RESOLVED)
+
+@pytest.mark.parametrize(
+    "what",
+    [
+        pytest.param(what, marks=() if what == IN_EVERY_TEST_RUN else pytest.mark.slow)
+        for what in NOT_RESOLVED
+    ],
+)
 def test_a_resolution_that_does_not_hold_is_not_believed_and_goes_back_to_the_resolver(
     rehearse: Rehearse, words: Path, shell: Shell, what: str
 ) -> None:
@@ -79,6 +87,7 @@ def test_a_resolution_that_does_not_hold_is_not_believed_and_goes_back_to_the_re
     assert words_on(words, shell) == BOTH.strip()
 
 
+@pytest.mark.slow
 def test_a_conflict_that_is_never_resolved_is_undone_and_its_task_is_built_anew_on_the_newest_work(
     rehearse: Rehearse, words: Path, shell: Shell
 ) -> None:
@@ -98,6 +107,7 @@ def test_a_conflict_that_is_never_resolved_is_undone_and_its_task_is_built_anew_
     assert "conflicts with what was merged meanwhile" in second[0].prompt
 
 
+@pytest.mark.slow
 def test_a_resolver_that_gives_up_sends_the_task_back(rehearse: Rehearse, words: Path, shell: Shell) -> None:
     again = [says(call("Bash", command=f"echo {BOTH.strip()} > {WORDS}")), completes()]
     gives_up = signals("conflict_stuck", reason="one wants red, the other blue")
@@ -121,6 +131,7 @@ def test_every_queued_conflict_is_really_merged(rehearse: Rehearse, words: Path,
     assert words_on(words, shell) == "ant eel fox gnu"
 
 
+@pytest.mark.slow
 def test_work_that_merges_cleanly_and_fails_together_goes_back_and_is_built_on_the_newest_work(
     rehearse: Rehearse, repository: Path, shell: Shell
 ) -> None:
@@ -145,6 +156,7 @@ def test_work_that_merges_cleanly_and_fails_together_goes_back_and_is_built_on_t
     assert done.view.tasks[failed.task_id].stage is Stage.MERGED
 
 
+@pytest.mark.slow
 def test_side_by_side_means_at_the_same_time(rehearse: Rehearse, repository: Path) -> None:
     """Each Worker waits until the other one is at work too: one after the other they would never end."""
     meet = "touch {0}/{1}; for i in $(seq 200); do test -e {0}/{2} && exit 0; python3 -c 'import time; time.sleep(0.05)'; done; exit 1"
@@ -167,6 +179,7 @@ def test_side_by_side_means_at_the_same_time(rehearse: Rehearse, repository: Pat
     assert not [one for one in done.of(e.MessageReceived) if one.message.is_error]
 
 
+@pytest.mark.slow
 def test_the_resolvers_model_is_the_one_that_was_chosen(rehearse: Rehearse, words: Path) -> None:
     told = {
         **lanes_of(*EDITORS),

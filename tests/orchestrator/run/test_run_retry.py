@@ -75,6 +75,7 @@ def test_a_review_that_never_came_is_asked_for_again_and_the_accepted_work_is_no
     assert len(workers) == 1
 
 
+@pytest.mark.slow
 def test_a_command_that_could_not_start_is_run_again_without_asking_the_worker(
     rehearse: Rehearse, resume: Resume, repository: Path
 ) -> None:
@@ -89,6 +90,7 @@ def test_a_command_that_could_not_start_is_run_again_without_asking_the_worker(
     assert "worker/first/1" not in asked_after(ended, asked)
 
 
+@pytest.mark.slow
 def test_revisions_that_were_used_up_are_allowed_anew(rehearse: Rehearse, resume: Resume) -> None:
     wrong = finds(
         issue("notes.txt", 1, "It says the wrong thing.", "Say the right one.", kind="spec-mismatch")
@@ -110,6 +112,7 @@ def test_revisions_that_were_used_up_are_allowed_anew(rehearse: Rehearse, resume
     assert ended.view.tasks["notes"].attempt == 4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("task", "says"),
     [

@@ -72,6 +72,7 @@ def test_files_that_git_does_not_ignore_are_refused_before_anything_is_started(
     assert not (ignoring / ".sq" / "runs").exists()
 
 
+@pytest.mark.slow
 def test_files_that_are_ignored_only_by_what_is_not_committed_stop_the_task_with_the_way_out(
     rehearse: Rehearse, ignoring: Path
 ) -> None:
@@ -101,6 +102,7 @@ def test_commands_are_run_once_in_each_worktree_before_anybody_works_there(
     assert begun.index(e.TaskStarted) < begun.index(e.WorkspaceSetUp) < begun.index(e.AttemptStarted)
 
 
+@pytest.mark.slow
 def test_what_commands_change_in_the_project_is_put_back(
     rehearse: Rehearse, ignoring: Path, shell: Shell
 ) -> None:
@@ -129,6 +131,7 @@ def test_a_command_that_fails_stops_the_task_and_a_retry_sets_it_up_again(
     assert ended.outcome is Outcome.COMPLETE, ended.output
 
 
+@pytest.mark.slow
 def test_set_up_that_was_killed_in_the_middle_is_done_again_and_leaves_no_trace(
     rehearse: Rehearse, resume: Resume, ignoring: Path, shell: Shell
 ) -> None:
@@ -152,6 +155,7 @@ def test_set_up_that_was_killed_in_the_middle_is_done_again_and_leaves_no_trace(
 ACCEPTED = [writes("notes.txt", "A line.\n"), completes()]
 
 
+@pytest.mark.slow
 def test_commands_get_no_secrets(rehearse: Rehearse, ignoring: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MY_API_KEY", "sk-ant-1234567890")
     seen = ignoring.parent / "seen"
@@ -160,6 +164,7 @@ def test_commands_get_no_secrets(rehearse: Rehearse, ignoring: Path, monkeypatch
     assert "MY_API_KEY" not in seen.read_text()
 
 
+@pytest.mark.slow
 def test_without_worktrees_nothing_is_set_up(rehearse: Rehearse, ignoring: Path) -> None:
     ran = ignoring.parent / "ran"
     settings = {**setting_up(f"touch {ran}"), **including("*"), "worktrees": False}
