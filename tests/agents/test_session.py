@@ -257,6 +257,7 @@ async def test_refused_actions_are_told_to_the_agent_and_to_the_listener(tmp_pat
     assert not (tmp_path / "outside.txt").exists()
 
 
+@pytest.mark.slow
 async def test_sessions_one_after_the_other_leave_no_file_and_no_process_open(tmp_path: Path) -> None:
     lanes = {"worker/t1/1": [{"text": "One."}]}
     with anyio.fail_after(LIMIT_S):

@@ -75,6 +75,7 @@ def test_the_stop_gate_benchmark_ends_with_its_figures():
     assert figures["judge_slow_model_s"] >= 0.05
 
 
+@pytest.mark.slow
 def test_the_benchmark_of_many_tasks_ends_with_its_figures():
     small = ["--tasks", "2", "--reply-s", "0.05", "--graphs", "5", "--events", "2000", "--appends", "20"]
     figures = figures_of("parallel", *small)

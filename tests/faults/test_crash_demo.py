@@ -55,10 +55,11 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> str:
     ).stdout.strip()
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(240)
 @pytest.mark.parametrize(
     ("way", "first"),
-    [pytest.param(WAYS[0], 26, marks=pytest.mark.slow), (WAYS[3], 38)],
+    [(WAYS[0], 26), (WAYS[3], 38)],
     ids=["namespaces-alone", "supervisor-group"],
 )
 def test_a_killed_demo_leaves_nothing_alive_and_resumes_to_the_same_tree(

@@ -25,6 +25,7 @@ MODELS = {
     Role.REVIEWER: ("haiku", "sonnet", "opus", "opus"),
     Role.DEVELOPER: ("haiku", "haiku", "haiku", "sonnet"),
     Role.JUDGE: ("haiku", "haiku", "haiku", "sonnet"),
+    Role.RESOLVER: ("sonnet", "sonnet", "opus", "opus"),
 }
 NAMES = ("low", "medium", "high", "max")
 

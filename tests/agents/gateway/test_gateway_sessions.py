@@ -4,6 +4,7 @@ import json
 import os
 from uuid import uuid4
 
+import pytest
 from claude_agent_sdk import ClaudeSDKClient
 from desk import exchange
 
@@ -62,6 +63,7 @@ async def test_a_structured_answer_arrives_as_the_result_of_its_session(playing,
         assert gateway.problems == []
 
 
+@pytest.mark.slow
 async def test_a_session_killed_twice_during_a_call_repeats_it_and_finishes(playing, desk, ledger):
     lane = f"""
         worker/t1/1:

@@ -163,6 +163,7 @@ async def test_installed_for_a_project_it_is_called_for_who_has_sq_and_silent_fo
     assert not (repository / ".claude").exists()
 
 
+@pytest.mark.slow
 async def test_installed_locally_it_is_called_in_the_repository_and_below_it_alone(
     sq, claude, repository, tmp_path
 ):
@@ -187,6 +188,7 @@ async def test_with_power_steering_the_hook_is_told_and_has_its_time(sq, claude,
     assert sq.calls == ["hook stop"]
 
 
+@pytest.mark.slow
 async def test_for_the_user_and_locally_it_runs_once_and_with_the_project_twice_which_is_told(sq, claude):
     sq("install")
     sq("install", "--scope", "local")

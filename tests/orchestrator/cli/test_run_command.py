@@ -148,6 +148,7 @@ def on_a_terminal(folder: Path, *arguments: str) -> str:
     return output.decode()
 
 
+@pytest.mark.slow
 def test_the_state_folder_is_where_it_was_asked_for_and_found_again_there(
     repository: Path, arguments: list[str], tmp_path: Path
 ) -> None:
@@ -233,6 +234,7 @@ def test_a_package_of_the_users_that_has_one_of_our_names_is_not_taken_for_ours(
     assert sq(repository, "doctor").returncode == 0
 
 
+@pytest.mark.slow
 def test_a_reader_that_goes_away_does_not_stop_the_run(repository: Path, arguments: list[str]) -> None:
     command = " ".join(f"'{part}'" for part in [*BASE, *arguments])
     subprocess.run(

@@ -68,6 +68,7 @@ def test_the_second_of_two_tasks_is_built_on_the_merged_work_of_the_first(
     ]
 
 
+@pytest.mark.slow
 def test_a_stuck_task_stops_what_depends_on_it_and_nothing_else(
     project: Callable[..., Path], shell: Callable[..., str]
 ) -> None:
@@ -80,6 +81,7 @@ def test_a_stuck_task_stops_what_depends_on_it_and_nothing_else(
     assert shell(folder, "git", "branch", "--format=%(refname:short)", "--list", "sq-tasks/*/convert") == ""
 
 
+@pytest.mark.slow
 def test_a_claim_that_breaks_a_test_of_the_project_is_refused_and_the_next_one_holds(
     project: Callable[..., Path], shell: Callable[..., str]
 ) -> None:

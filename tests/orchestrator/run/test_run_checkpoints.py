@@ -135,7 +135,11 @@ def stops_at(kind: type[e.Event], *, stored: bool) -> type[Journal]:
     return Stops
 
 
-@pytest.mark.parametrize("stored", [False, True], ids=["before it is stored", "after it is stored"])
+@pytest.mark.parametrize(
+    "stored",
+    [False, pytest.param(True, marks=pytest.mark.slow)],
+    ids=["before it is stored", "after it is stored"],
+)
 def test_a_checkpoint_is_not_paid_for_twice_when_the_run_ends_at_it(
     rehearse: Rehearse, resume: Resume, repository: Path, stored: bool
 ) -> None:

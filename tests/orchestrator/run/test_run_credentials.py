@@ -84,7 +84,9 @@ async def run_sq(repository: Path, tmp_path: Path, **environment: str) -> subpro
         )
 
 
-@pytest.mark.parametrize("name", ["ANTHROPIC_API_KEY", "CLAUDE_CODE_OAUTH_TOKEN"])
+@pytest.mark.parametrize(
+    "name", ["ANTHROPIC_API_KEY", pytest.param("CLAUDE_CODE_OAUTH_TOKEN", marks=pytest.mark.slow)]
+)
 async def test_a_run_with_credentials_asks_the_model_and_no_secret_is_written_down(
     repository: Path, tmp_path: Path, name: str
 ) -> None:

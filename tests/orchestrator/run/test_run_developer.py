@@ -182,7 +182,13 @@ def developer_calls(done: Done) -> list[e.CallStarted]:
     return [started for started in done.of(e.CallStarted) if started.role is Role.DEVELOPER]
 
 
-@pytest.mark.parametrize("name", EVALUATIONS)
+IN_EVERY_TEST_RUN = {"several questions", "the same again"}
+
+
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=() if name in IN_EVERY_TEST_RUN else pytest.mark.slow) for name in EVALUATIONS],
+)
 def test_every_question_is_answered_by_the_developer_model_and_later_requests_hold_the_history(
     rehearse: Rehearse, name: str
 ) -> None:
@@ -234,8 +240,8 @@ def test_a_question_that_cannot_be_undone_is_parked_where_that_was_asked_for(reh
     ("given", "questions"),
     [
         ({"reversible": False, "basis": "spec", "evidence": "a line of text"}, "park"),
-        ({"reversible": True, "basis": "judgement"}, "park"),
-        ({"reversible": False, "basis": "judgement"}, "answer"),
+        pytest.param({"reversible": True, "basis": "judgement"}, "park", marks=pytest.mark.slow),
+        pytest.param({"reversible": False, "basis": "judgement"}, "answer", marks=pytest.mark.slow),
     ],
     ids=["the spec covers it", "it can be undone", "nothing is to be parked"],
 )
@@ -309,7 +315,7 @@ def test_plain_questions_are_capped_and_turns_that_ask_nothing_cost_no_call(rehe
     assert done.outcome is Outcome.STUCK  # five turns that changed nothing
 
 
-@pytest.mark.parametrize("window", [0, 2])
+@pytest.mark.parametrize("window", [pytest.param(0, marks=pytest.mark.slow), 2])
 def test_the_developer_sees_as_many_messages_as_the_setting_says(rehearse: Rehearse, window: int) -> None:
     looks = [says(call("Glob", pattern=f"marker-{number}")) for number in range(8)]
     shown = f"The newest {window} messages"
@@ -363,6 +369,7 @@ def test_at_a_checkpoint_the_developer_looks_and_its_guidance_is_in_the_next_pro
     assert "guidance by the Developer: Keep it short." in done.output
 
 
+@pytest.mark.slow
 def test_guidance_that_does_not_come_holds_nobody_up(rehearse: Rehearse) -> None:
     told = {"done": "a line", "test_status": "", "next_step": "", "blockers": []}
     worker = [writes("notes.txt", "x\n"), signals("iteration_done", **told), completes()]

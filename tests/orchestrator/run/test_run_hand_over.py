@@ -95,6 +95,7 @@ class _StopsBeforeTheSecondAttempt(Journal):
         return super().append(*events)
 
 
+@pytest.mark.slow
 def test_what_was_handed_over_is_read_after_a_resume(
     rehearse: Rehearse, resume: Resume, repository: Path
 ) -> None:

@@ -39,6 +39,7 @@ def test_the_work_is_in_the_checkout_and_nothing_is_staged_or_committed(
     assert "neither staged nor committed" in done.output
 
 
+@pytest.mark.slow
 def test_with_worktrees_the_same_tree_arrives_on_the_branch(
     rehearse: Rehearse, repository: Path, shell: Shell
 ) -> None:
@@ -117,6 +118,7 @@ def test_what_a_stuck_task_left_is_kept_and_taken_out_of_the_next_tasks_way(
     assert rescued.ref in done.output
 
 
+@pytest.mark.slow
 def test_the_users_git_hooks_do_not_run_at_sqs_commits(
     rehearse: Rehearse, repository: Path, tmp_path: Path
 ) -> None:

@@ -80,7 +80,11 @@ def processes_below(run_folder: Path) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    "number", [signal.SIGINT, signal.SIGTERM, pytest.param(signal.SIGHUP, marks=pytest.mark.slow)]
+    "number",
+    [
+        signal.SIGINT,
+        *(pytest.param(number, marks=pytest.mark.slow) for number in (signal.SIGTERM, signal.SIGHUP)),
+    ],
 )
 def test_one_signal_saves_the_state_exits_130_and_tells_how_to_go_on(
     working: subprocess.Popen[str], repository: Path, number: signal.Signals

@@ -90,6 +90,7 @@ def test_an_aborted_call_is_counted(rehearse: Rehearse) -> None:
     assert done.view.cost_usd == pytest.approx(ended + retried.cost_usd)
 
 
+@pytest.mark.slow
 def test_a_limit_that_is_large_enough_does_not_stop_a_task_after_its_first_iteration(
     rehearse: Rehearse,
 ) -> None:
@@ -130,6 +131,7 @@ def test_a_run_at_its_limit_goes_on_with_a_larger_one_and_pays_for_nothing_twice
     assert asked.count("planner/plan/1") == 2  # the plan, and its last words
 
 
+@pytest.mark.slow
 def test_the_run_is_never_dearer_than_its_budget_by_more_than_it_says(rehearse: Rehearse) -> None:
     lanes = whole_run(**{"worker/notes/1": steps(3)})
     for budget in (0.2, 0.8):
@@ -158,6 +160,7 @@ def test_iterations_are_limited_and_a_larger_limit_lets_the_task_go_on(
     assert resume(done, max_iterations=9).outcome is Outcome.COMPLETE
 
 
+@pytest.mark.slow
 def test_without_a_budget_nothing_is_held_back(rehearse: Rehearse) -> None:
     done = rehearse(whole_run(), verify=("true",), usage=USAGE, settings={"budget": "none"})
     assert done.outcome is Outcome.COMPLETE

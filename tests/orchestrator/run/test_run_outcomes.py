@@ -99,6 +99,7 @@ def test_iterations_that_end_with_the_same_error_are_stuck_although_the_files_ch
     assert done.view.tasks["notes"].iteration == 4
 
 
+@pytest.mark.slow
 def test_a_plan_that_asks_for_more_than_revisions_allow_is_stuck(rehearse: Rehearse) -> None:
     finding = finds(issue("notes.txt", 1, "wrong", "right", kind="incorrect-behavior"))
     again = {

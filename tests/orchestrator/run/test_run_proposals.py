@@ -47,6 +47,7 @@ def test_a_plan_that_fails_its_review_goes_back_and_is_never_built(rehearse: Reh
     assert kinds.index(e.PlanProposed) < kinds.index(e.PlanRejected) < kinds.index(e.PlanAccepted)
 
 
+@pytest.mark.slow
 def test_a_plan_that_keeps_failing_its_review_ends_with_code_2_and_the_list(rehearse: Rehearse) -> None:
     done = rehearse(
         {
@@ -80,6 +81,7 @@ def test_low_effort_has_no_plan_reviewed(rehearse: Rehearse) -> None:
     assert done.of(e.PlanProposed) == []
 
 
+@pytest.mark.slow
 def test_at_max_effort_an_analysis_is_reviewed_and_a_failed_one_is_made_anew(
     rehearse: Rehearse, repository: Path, shell: Callable[..., str]
 ) -> None:

@@ -35,6 +35,7 @@ def test_the_work_arrives_on_the_branch_and_leaves_nothing_else_behind(
     assert not (repository / ".gitignore").exists()
 
 
+@pytest.mark.slow
 def test_a_second_run_in_the_same_state_folder_has_ids_of_its_own(
     rehearse: Rehearse, repository: Path
 ) -> None:
@@ -113,6 +114,7 @@ def test_uncommitted_work_is_never_touched_and_the_finished_work_is_kept_on_a_br
     assert (repository / "draft.txt").read_text() == "Half a thought.\n"
 
 
+@pytest.mark.slow
 def test_a_run_started_in_a_folder_below_works_on_the_whole_repository(
     rehearse: Rehearse, repository: Path
 ) -> None:

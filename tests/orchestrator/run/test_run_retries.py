@@ -37,7 +37,9 @@ def repair(done: Done) -> None:
     path.write_text(yaml.safe_dump(scenario))
 
 
-@pytest.mark.parametrize("status", [429, 500, 529])
+@pytest.mark.parametrize(
+    "status", [429, *(pytest.param(status, marks=pytest.mark.slow) for status in (500, 529))]
+)
 def test_a_failure_that_passes_is_tried_again_in_the_same_session(rehearse: Rehearse, status: int) -> None:
     write = writes("notes.txt", "A line.\n")
     lanes = whole_run(**{"worker/notes/1": [faulty(write, status=status, times=2), completes()]})
@@ -103,6 +105,7 @@ def test_a_bad_request_is_not_tried_again_and_ends_its_task(rehearse: Rehearse) 
     assert "status 400" in done.view.tasks["notes"].reason
 
 
+@pytest.mark.slow
 def test_a_developer_that_fails_for_a_while_still_answers(rehearse: Rehearse) -> None:
     lanes = whole_run(
         **{
@@ -155,6 +158,7 @@ def test_silence_ends_the_session_is_tried_once_more_and_then_the_task_is_stuck(
     assert len(done.of(e.CallRetried)) == 1
 
 
+@pytest.mark.slow
 def test_a_connection_that_comes_back_is_used_again(rehearse: Rehearse) -> None:
     lanes = whole_run()
     first, *rest = lanes["planner/plan/1"]

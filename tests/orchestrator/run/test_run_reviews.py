@@ -1,5 +1,6 @@
 """Reviews: what they find goes back to exactly the right task; silence and prose are no pass."""
 
+import pytest
 from scripted import (
     Rehearse,
     analyzes,
@@ -93,6 +94,7 @@ def test_final_review_reopens_the_tasks_it_names_and_they_are_built_again(rehear
     assert sorted(event.task_id for event in done.of(TaskMerged)) == ["one", "one", "two", "two"]
 
 
+@pytest.mark.slow
 def test_a_final_review_that_keeps_failing_is_never_complete(rehearse: Rehearse) -> None:
     again = [writes("notes.txt", "Again.\n"), completes()]
     done = rehearse(
@@ -152,6 +154,7 @@ def test_revisions_used_up_end_as_stuck(rehearse: Rehearse) -> None:
     assert "2 revisions" in done.view.tasks["notes"].reason
 
 
+@pytest.mark.slow
 def test_a_retry_that_changes_nothing_is_not_reviewed_again(rehearse: Rehearse) -> None:
     done = rehearse(
         whole_run(

@@ -114,6 +114,7 @@ def test_what_commands_change_in_the_project_is_put_back(
     assert shell(ignoring, "git", "diff", "--name-only", "main~1", "main") == "notes.txt"
 
 
+@pytest.mark.slow
 def test_a_command_that_fails_stops_the_task_and_a_retry_sets_it_up_again(
     rehearse: Rehearse, resume: Resume, ignoring: Path
 ) -> None:
