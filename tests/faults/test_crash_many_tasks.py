@@ -18,7 +18,7 @@ from state.outcome import Outcome
 from state.sources import user_file
 
 WAY = (Containment.SUPERVISOR, killed.ALONE)
-RANDOM_POINTS = 100
+RANDOM_POINTS, RANDOM_PARTS = 100, 20
 PLACES = 4
 PARTS = 2  # of a matrix, for as many workers
 MakeMany = Callable[..., MakeBench]
@@ -103,7 +103,7 @@ def test_two_tasks_in_conflict_killed_after_any_stored_transaction_resume_to_the
 
 @pytest.mark.crash
 @pytest.mark.timeout(14400)
-@pytest.mark.parametrize("part", range(PARTS))
+@pytest.mark.parametrize("part", range(RANDOM_PARTS))
 def test_twelve_tasks_killed_at_random_points_resume_to_the_same_tree(
     many: MakeMany, shell: Shell, part: int
 ) -> None:
@@ -111,5 +111,5 @@ def test_twelve_tasks_killed_at_random_points_resume_to_the_same_tree(
     points = random.Random(transactions).choices(  # noqa: S311  a sample, no secret
         range(1, int(transactions * 0.95)), k=RANDOM_POINTS
     )
-    own = points[part::PARTS]
+    own = points[part::RANDOM_PARTS]
     assert crash_everywhere(many(*TWELVE), WAY, own, tree, shell) == len(own)
