@@ -84,7 +84,7 @@ def parse_review_output(output: str) -> ReviewReport | str:
     if not isinstance(issues, list):
         return f"`issues` must be a list; found {type(issues).__name__}"
     if not passed and not issues:
-        return "the review does not pass and names no issue (name a finding again that still stands)"
+        return "the review does not pass and names no issue"
     suggestions = data.get("suggestions") or []
     normalised = tuple(normalize_issue(issue) for issue in issues)
     return ReviewReport(
