@@ -90,22 +90,26 @@ def committed(view: RunView, task_id: str = "", *, beside: str = "", shares: boo
     `shares`: sessions under way count with all that they may spend.
     """
     return sum(
-        call.cost_usd + (0.0 if call.end or id_ == beside else _held(call, shares=shares))
+        call.cost_usd + (0.0 if call.end or id_ == beside else _held(view, call, shares=shares))
         for id_, call in view.calls.items()
         if not task_id or call.started.task_id == task_id
     )
 
 
-def _held(call: CallView, *, shares: bool) -> float:
-    return max(call.held_usd, call.allowed_usd) if shares else call.held_usd
+def _held(view: RunView, call: CallView, *, shares: bool) -> float:
+    return max(call.held_usd, call.allowed_usd) if shares and _spends(view, call) else call.held_usd
+
+
+def _spends(view: RunView, call: CallView) -> bool:
+    """Whether a session may still spend its share: not where its task ended and left the call open."""
+    task = view.tasks.get(call.started.task_id)
+    return call.end is None and call.allowed_usd > 0 and not (task and task.stage in ENDED_STAGES)
 
 
 def _sharers(view: RunView, settings: Settings, beside: str) -> int:
     """How many sessions what is left is for: the one that asks, and those that may still begin beside it."""
     unfinished = sum(task.stage not in ENDED_STAGES for task in view.tasks.values())
-    holding = sum(
-        call.end is None and call.allowed_usd > 0 for id_, call in view.calls.items() if id_ != beside
-    )
+    holding = sum(_spends(view, call) for id_, call in view.calls.items() if id_ != beside)
     return max(1, min(settings.places, unfinished) - holding)
 
 

@@ -35,6 +35,8 @@ from state.view import CallView
 
 log = structlog.get_logger(__name__)
 
+_CENT = 0.01  # USD by which a cap may differ from a share
+
 
 class SpecFor(Protocol):
     """Makes the spec of a session with this id."""
@@ -83,6 +85,7 @@ class Conversation:
         self._session: Session | None = None
         self._call_id = ""
         self._allowed: float | None = None
+        self._cap_left: float | None = None  # of the live session
 
     async def __aenter__(self) -> Self:
         await self._stack.__aenter__()
@@ -116,6 +119,8 @@ class Conversation:
         if calls and calls[-1].end is None:
             return await self._go_on(calls[-1])
         reserved = await self._reserved(prompt)
+        if self._cap_left is not None and self._cap_left > (reserved.allowed_usd or 0.0) + _CENT:
+            await self._end_session()  # others hold more now than when it began
         session_id = calls[-1].session_id if calls else self._first_session_id
         started = replace(self._started(session_id, prompt, iteration, reserved), planning=planning)
         self._call_id = started.call_id
@@ -149,6 +154,8 @@ class Conversation:
             await self._end_share(exchange)
             sent_before = True
             exchange = await persistently(self._run, self._call_id, try_once)
+        if self._cap_left is not None:
+            self._cap_left -= exchange.cost_usd
         self._run.record(
             CallEnded(
                 call_id=self._call_id,
@@ -220,7 +227,11 @@ class Conversation:
                 usage=exchange.usage,
             )
         )
-        self._session = None
+        await self._end_session()
+
+    async def _end_session(self) -> None:
+        """End the live process; the conversation goes on in another one, with another cap."""
+        self._session = self._cap_left = None
         await self._stack.aclose()
 
     def _resumed(self, session: Session, prompt: str, reserved: Reservation | None) -> str:
@@ -264,6 +275,7 @@ class Conversation:
 
     async def _enter(self, spec: SessionSpec) -> Session:
         cap = None if self._allowed is None else spec.cost_before_usd + self._allowed
+        self._cap_left = self._allowed
         capped = replace(spec, max_cost_usd=cap)
         async with self._run.platform.starts:  # a start takes a core: all at once would only slow each other
             self._session = await self._stack.enter_async_context(open_session(capped, self._listener()))
