@@ -34,8 +34,10 @@ def dirty(repository: Path, shell: Shell) -> None:
 def checkout_of(repository: Path) -> str:
     """A fingerprint of everything in a checkout: files, index, HEAD and the user's branch."""
     git = repository / ".git"
-    files = [path for path in repository.rglob("*") if path.is_file() and ".sq" not in path.parts]
-    own = [path for path in files if git not in path.parents]
+    own = []
+    for folder, folders, names in os.walk(repository):
+        folders[:] = [name for name in folders if name not in {".git", ".sq"}]
+        own += [Path(folder, name) for name in names]
     seen = hashlib.sha256()
     for path in sorted([*own, git / "index", git / "HEAD", git / "refs/heads/main"]):
         seen.update(f"{path}\n{path.stat().st_mode}\n".encode() + path.read_bytes())
