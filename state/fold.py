@@ -39,9 +39,9 @@ def _started(view: RunView, event: e.RunStarted, stored: Stored) -> None:
     view.head_commit = event.base_commit
 
 
-def _resumed(view: RunView, event: e.RunResumed, _stored: Stored) -> None:
+def _resumed(view: RunView, event: e.RunResumed, stored: Stored) -> None:
     killed = not (view.interrupted_by or view.ended)
-    view.resumptions += 1
+    view.resumptions, view.resumed_seq = view.resumptions + 1, stored.seq
     view.interrupted_by = view.limit = ""
     view.quiet_until = None
     view.budget_usd = event.budget_usd or view.budget_usd

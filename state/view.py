@@ -184,6 +184,7 @@ class RunView:
     last_seq: int = 0
     worked_s: float = 0.0  # by all processes of the run together
     resumptions: int = 0
+    resumed_seq: int = 0  # the place in the journal where the newest process took it up
     interrupted_by: str = ""
     budget_usd: float | None = None  # given to a resumed run, in place of those of its settings
     max_iterations: int | None = None  # likewise

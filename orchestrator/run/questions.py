@@ -66,6 +66,7 @@ class QuestionBus:
     async def _answer(
         self, call_id: str, ask_id: str, questions: tuple[Question, ...], *, plain: bool = False
     ) -> Answers | Unanswered:
+        await self._wait_for_the_same(questions)
         delivered = self._delivered(call_id, questions)
         asked = QuestionsAsked(
             ask_id=ask_id,
@@ -194,6 +195,23 @@ class QuestionBus:
                 and ask.asked.questions == tuple(questions)
             ),
             None,
+        )
+
+    async def _wait_for_the_same(self, questions: Sequence[Question]) -> None:
+        """Wait while another session has the same question open, so that both get the same answer."""
+        with anyio.move_on_after(self._run.limits.question_s):
+            while self._is_open_elsewhere(questions):
+                await self._run.changed.wait()
+
+    def _is_open_elsewhere(self, questions: Sequence[Question]) -> bool:
+        view = self._run.view
+        return any(
+            ask.seq > view.resumed_seq  # what an earlier process left open is answered by nobody
+            and not (ask.answered or ask.failed or ask.parked)
+            and view.calls[ask.asked.call_id].end is None
+            and ask.asked.call_id not in self._task.calls
+            and _signature(ask.asked.questions) == _signature(questions)
+            for ask in view.asks.values()
         )
 
     def _answered_elsewhere(self, questions: Sequence[Question]) -> AskView | None:
