@@ -115,6 +115,7 @@ def test_json_writes_each_event_as_a_line_and_nothing_else_on_stdout(
     assert [json.loads(line) for line in again.stdout.splitlines()] == events[-1:]
 
 
+@pytest.mark.slow
 def test_plain_lines_are_written_on_a_terminal_too_and_live_is_the_default_there(
     repository: Path, arguments: list[str]
 ) -> None:

@@ -75,6 +75,7 @@ def test_every_agent_is_counted(rehearse: Rehearse) -> None:
     assert done.view.cost_usd == pytest.approx(sum(one.cost_usd for one in ended.values()))
 
 
+@pytest.mark.slow
 def test_an_aborted_call_is_counted(rehearse: Rehearse) -> None:
     cut = {
         **writes("notes.txt", "A line.\n"),

@@ -73,6 +73,7 @@ def test_a_run_ends_with_the_code_of_its_outcome(
     assert f"{outcome} (exit code {code})" in done.output
 
 
+@pytest.mark.slow
 def test_editing_the_same_uncommitted_file_again_is_progress(rehearse: Rehearse) -> None:
     """Progress is measured on content: `git status` would look the same after each of these."""
     worker = [

@@ -126,6 +126,7 @@ def test_a_run_started_in_a_folder_below_works_on_the_whole_repository(
     assert (repository / "notes.txt").exists()
 
 
+@pytest.mark.slow
 def test_two_runs_at_once_in_one_repository_both_end_and_neither_loses_work(
     repository: Path, tmp_path: Path, shell: Shell
 ) -> None:

@@ -146,6 +146,7 @@ def test_two_silent_final_reviews_leave_the_run_unverified(rehearse: Rehearse) -
     assert done.outcome is Outcome.UNVERIFIED
 
 
+@pytest.mark.slow
 def test_revisions_used_up_end_as_stuck(rehearse: Rehearse) -> None:
     attempts = {f"worker/notes/{n}": [writes("notes.txt", f"Try {n}.\n"), completes()] for n in range(1, 4)}
     finding = finds(issue("notes.txt", 1, "not yet", "try again", kind="incorrect-behavior"))

@@ -129,6 +129,7 @@ def test_a_check_without_a_verdict_is_left_to_its_rule_or_told_as_not_checked(
     assert "not checked" in gate.reason
 
 
+@pytest.mark.slow
 def test_without_a_judge_a_rule_holds_a_stub_and_sqs_own_verification_counts_as_a_test_run(
     rehearse: Rehearse,
 ) -> None:
