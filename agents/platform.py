@@ -20,6 +20,10 @@ from state.secrets import secret_names
 from state.settings import Model, Settings
 
 
+def _one_per_processor() -> anyio.CapacityLimiter:
+    return anyio.CapacityLimiter(os.cpu_count() or 1)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Platform:
     """`hidden` are folders that no agent may see: sq's own state.
@@ -34,7 +38,7 @@ class Platform:
     asker: Asker
     containment: Containment
     hidden: tuple[Path, ...]
-    starts: anyio.CapacityLimiter = field(default_factory=lambda: anyio.CapacityLimiter(os.cpu_count() or 1))
+    starts: anyio.CapacityLimiter = field(default_factory=_one_per_processor)
 
     @property
     def models(self) -> Mapping[Role, Model]:
@@ -106,7 +110,7 @@ def make_platform(
     hidden: tuple[Path, ...],
 ) -> Platform:
     """The platform of a run; writes the launcher into the run's folder."""
-    starts = anyio.CapacityLimiter(os.cpu_count() or 1)
+    starts = _one_per_processor()
     launcher, asker = make_asker(
         connection, cli=cli, folder=run_folder, containment=containment, environ=environ, starts=starts
     )

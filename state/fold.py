@@ -68,10 +68,8 @@ def _retry(task: TaskView) -> None:
     task.unusable_forgiven = task.unusable_reviews
     if ended is Stage.STUCK and not at_limit and task.stage is Stage.COMMITTED:  # its review had sent it back
         task.stage = Stage.BUILDING
-    elif (
-        ended is not Stage.UNVERIFIED and task.stage is Stage.BUILDING
-    ):  # nothing that it left open can go on
-        task.attempt_open = False
+    elif ended is not Stage.UNVERIFIED and task.stage is Stage.BUILDING:
+        task.attempt_open = False  # nothing that it left open can go on
 
 
 def _reopen(view: RunView) -> None:

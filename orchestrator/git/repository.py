@@ -2,6 +2,7 @@
 
 import os
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -63,7 +64,7 @@ async def base_commit(repository: Repository, *, not_dirt: list[Path]) -> str:
     left = await uncommitted(repository, not_dirt=not_dirt)
     if left:
         raise UsageError(
-            f"{repository.root} has no commit yet but {len(left)} uncommitted file(s) ({_named(left)}), "
+            f"{repository.root} has no commit yet but {len(left)} uncommitted file(s) ({named(left)}), "
             "which a run that starts from a commit would not see. Commit them first: "
             "git add -A && git commit -m 'First commit'"
         )
@@ -80,12 +81,13 @@ async def refuse_dirt(repository: Repository, *, not_dirt: list[Path]) -> None:
     left = await uncommitted(repository, not_dirt=not_dirt)
     if left:
         raise UsageError(
-            f"{repository.root} has {len(left)} uncommitted change(s) ({_named(left)}), and --no-worktrees "
+            f"{repository.root} has {len(left)} uncommitted change(s) ({named(left)}), and --no-worktrees "
             "lets agents change files right there. Commit or stash them, or allow it with --allow-dirty"
         )
 
 
-def _named(paths: list[str]) -> str:
+def named(paths: Sequence[str]) -> str:
+    """Some of these paths, for a sentence."""
     return ", ".join(paths[:_FILES_NAMED]) + (" …" if len(paths) > _FILES_NAMED else "")
 
 

@@ -12,12 +12,12 @@ from pathlib import Path
 import structlog
 
 from orchestrator.git.command import git
+from orchestrator.git.repository import named
 from orchestrator.git.workspace import ignoring_junk
 from state.errors import GitError, UsageError
 
 log = structlog.get_logger(__name__)
 
-_FILES_NAMED = 5
 _PERMISSIONS = 0o777
 _BUFFER = 1 << 20
 
@@ -81,11 +81,6 @@ def copy_files(repository: Path, folder: Path, paths: Iterable[str]) -> tuple[st
         OSError: a file cannot be read or written.
     """
     return tuple(path for path in paths if _copy(repository, folder, path))
-
-
-def named(paths: Sequence[str]) -> str:
-    """Some of these paths, for a sentence."""
-    return ", ".join(paths[:_FILES_NAMED]) + (" …" if len(paths) > _FILES_NAMED else "")
 
 
 async def _matching(repository: Path, patterns: Sequence[str], state: Path | None) -> list[str]:

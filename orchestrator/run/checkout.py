@@ -10,6 +10,7 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from orchestrator.git.command import git
+from orchestrator.git.repository import named
 from orchestrator.git.shadow import put_back, ref_commit, shadow_commit, shadow_ref, shadow_snapshot
 from orchestrator.git.workspace import tree_of
 from orchestrator.run.workspaces import MergeState, Place
@@ -18,7 +19,6 @@ from state.events import Event, RunStarted, WorkKept, WorkLeft, WorkRescued
 from state.view import ENDED_STAGES, RunView, Stage, TaskView
 
 _INDEX = "checkout.index"
-_FILES_NAMED = 5
 
 
 async def alone_in(root: Path) -> AbstractContextManager[object]:
@@ -85,11 +85,10 @@ class Checkout:
         """As `Workspaces`; nothing is put back: the checkout is the user's."""
         now = await self.snapshot(self._root)
         if now != task.committed_tree and (changed := await self._changed(task.committed_tree, now)):
-            named = ", ".join(changed[:_FILES_NAMED]) + (" …" if len(changed) > _FILES_NAMED else "")
             raise GitError(
-                f"{self._root} no longer holds what is under review: {named} changed since sq committed task "
-                f"{task.task.id} ({task.commit[:12]}). With --no-worktrees, leave the checkout alone until "
-                "the run has ended"
+                f"{self._root} no longer holds what is under review: {named(changed)} changed "
+                f"since sq committed task {task.task.id} ({task.commit[:12]}). With --no-worktrees, leave "
+                "the checkout alone until the run has ended"
             )
         return self._root
 

@@ -11,7 +11,7 @@ from orchestrator.git.workspace import changed_paths, tree_of
 from orchestrator.run.findings import disputes_of, undisputed
 from orchestrator.run.record import Run
 from orchestrator.run.steering import steering_gate
-from orchestrator.run.verification import feedback, verify
+from orchestrator.run.verification import feedback, unanswered, verify
 from state.events import CompletionAccepted, CompletionRefused, GateDecided, TaskUnverified
 from state.verdicts import GateResult, Verdict
 from state.view import TaskView
@@ -96,8 +96,7 @@ async def _verification_gate(run: Run, task: TaskView, folder: Path, tree: str) 
     if not finished.runs:
         reason = "nothing to verify with: no command was given and the repository shows none"
         return GateResult(gate=VERIFICATION, verdict=Verdict.ALLOW, reason=reason)
-    if unanswered := [done for done in finished.runs if not done.answered]:
-        reason = "; ".join(f"`{done.command}` {done.problem}" for done in unanswered)
+    if reason := unanswered(finished):
         return GateResult(gate=VERIFICATION, verdict=Verdict.NOT_CHECKED, reason=reason)
     if all(done.passed for done in finished.runs):
         reason = ", ".join(f"`{done.command}` passed" for done in finished.runs)

@@ -3,6 +3,7 @@
 Believed are git (nothing unmerged, no markers) and the project's own commands, run by sq on the result.
 """
 
+import json
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -12,18 +13,18 @@ import prompts
 from agents.permissions import protected_path
 from agents.resolver import resolver_session
 from agents.signals import CONFLICT_STUCK
+from orchestrator.git.repository import named
 from orchestrator.git.workspace import changed_paths, tree_of
 from orchestrator.run.calls import Conversation, failure_of
 from orchestrator.run.record import Run
 from orchestrator.run.set_up import set_up
-from orchestrator.run.verification import commands_for, feedback, verify
+from orchestrator.run.verification import commands_for, feedback, unanswered, verify
 from orchestrator.run.workspaces import MergeState
 from state.events import MergeConflicted, ResolutionRefused
 from state.records import Role
 from state.view import CallView, MergeView, Stage, TaskView
 
 MAX_CLAIMS = 3  # so often may a resolution that does not hold be put right
-_NAMED = 5  # paths in a sentence
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +56,10 @@ async def resolve(run: Run, task: TaskView, merge: MergeView, state: MergeState)
     """
     if not merge.paths:
         conflicted = MergeConflicted(
-            task_id=task.task.id, commit=merge.commit, onto=merge.onto, paths=state.unmerged
+            task_id=task.task.id,
+            commit=merge.commit,
+            onto=merge.onto,
+            paths=state.unmerged or state.marked,
         )
         run.record(conflicted)
     with TemporaryDirectory(prefix="sq-", ignore_cleanup_errors=True) as temporary:
@@ -120,7 +124,7 @@ async def _look(
     if failure := failure_of(call):
         return Unresolved(failure)
     if call.signals and call.signals[-1].name == CONFLICT_STUCK:
-        return Unresolved(f"the resolver says: {call.payload}")
+        return Unresolved(f"the resolver says: {json.loads(call.signals[-1].payload)['reason']}")
     state = await run.workspaces.merge_state(task, merge.onto)
     if problem := problem_of(state):
         if not state.under_way:
@@ -130,8 +134,7 @@ async def _look(
         return _Refused(problem)
     await set_up(run, "", state.folder, tree=state.tree)
     finished = await verify(run, task_id=task.task.id, folder=state.folder, tree=state.tree)
-    if unanswered := [done for done in finished.runs if not done.answered]:
-        reason = "; ".join(f"`{done.command}` {done.problem}" for done in unanswered)
+    if reason := unanswered(finished):
         return Unresolved(reason, unchecked=True)
     if not all(done.passed for done in finished.runs):
         said = feedback(finished)
@@ -147,10 +150,10 @@ def problem_of(state: MergeState) -> str:
             "anew; resolve it by editing the files, and leave the rest to sq."
         )
     if state.marked:
-        return f"Conflict markers still stand in {_listed(state.marked)}."
+        return f"Conflict markers still stand in {named(state.marked)}."
     if state.unmerged:
         return (
-            f"Git still holds {_listed(state.unmerged)} as unresolved. Where the file is right as it stands, "
+            f"Git still holds {named(state.unmerged)} as unresolved. Where the file is right as it stands, "
             "`git add` it; where it has to go, `git rm` it."
         )
     return ""
@@ -164,10 +167,5 @@ async def _problem_of_tree(run: Run, task: TaskView, merge: MergeView, state: Me
     own = set(await changed_paths(state.folder, task.base_commit, merge.commit))
     protected = [path for path in changed if path not in own and protected_path(path, run.settings.protected)]
     if protected:
-        return f"Protected paths were changed: {_listed(protected)}. Put them back as they were in HEAD."
+        return f"Protected paths were changed: {named(protected)}. Put them back as they were in HEAD."
     return ""
-
-
-def _listed(paths: "tuple[str, ...] | list[str]") -> str:
-    more = f" and {len(paths) - _NAMED} more" if len(paths) > _NAMED else ""
-    return ", ".join(paths[:_NAMED]) + more

@@ -61,22 +61,18 @@ async def _work(run: Run) -> None:
     while run.view.ended is None:
         phase = phase_of(run.view)
         log.info("phase.start", phase=phase)
-        if phase is Phase.TASKS:
-            ending = await move_tasks(run, partial(_move, run))
-        else:
-            ending = await _given_up(_do(run, phase), about=phase)
-        if ending:
+        if ending := await _given_up(_do(run, phase), about=phase):
             run.record(ending)
 
 
-async def _given_up(work: Awaitable[None], *, about: str, task_id: str = "") -> Event | None:
-    """The attempt's boundary: do this, and say what has to be recorded where it cannot be done.
+async def _given_up(work: Awaitable[Event | None], *, about: str, task_id: str = "") -> Event | None:
+    """The attempt's boundary: do this, and say what has to be recorded then, or where it cannot be done.
 
     Raises:
         JournalError: nothing can be recorded any more.
     """
     try:
-        await work
+        return await work
     except JournalError:
         raise
     except SqError as error:
@@ -84,7 +80,6 @@ async def _given_up(work: Awaitable[None], *, about: str, task_id: str = "") -> 
     except Exception as error:
         log.exception("phase.failed", phase=about, task_id=task_id)
         return _end_for(SqError(f"an error inside sq, in phase {about}: {error!r}"), task_id)
-    return None
 
 
 def _time_left(run: Run) -> float:
@@ -140,7 +135,7 @@ def _close_lost_asks(run: Run) -> None:
         run.record(*lost)
 
 
-async def _do(run: Run, phase: Phase) -> None:
+async def _do(run: Run, phase: Phase) -> Event | None:
     match phase:
         case Phase.ANALYZE:
             await analyze(run)
@@ -153,7 +148,8 @@ async def _do(run: Run, phase: Phase) -> None:
         case Phase.END:
             await finish.end(run)
         case Phase.TASKS:
-            raise RuntimeError("tasks move on by themselves")
+            return await move_tasks(run, partial(_move, run))
+    return None
 
 
 async def _move(run: Run, task_id: str) -> Event | None:

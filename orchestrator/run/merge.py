@@ -8,7 +8,7 @@ from orchestrator.run.conflict import Resolved, Unresolved, resolve
 from orchestrator.run.record import Run
 from orchestrator.run.revise import send_back
 from orchestrator.run.set_up import set_up
-from orchestrator.run.verification import feedback, verify
+from orchestrator.run.verification import feedback, unanswered, verify
 from orchestrator.run.workspaces import MergeState
 from state.events import Event, MergeBuilt, MergeFailed, MergeStarted, TaskMerged, TaskUnverified
 from state.records import IssueType, ReviewIssue
@@ -56,8 +56,7 @@ async def _build(run: Run, task: TaskView, merging: MergeView) -> None:
         return
     await set_up(run, "", state.folder, tree=state.tree)
     finished = await verify(run, task_id=task.task.id, folder=state.folder, tree=state.tree)
-    if unanswered := [done for done in finished.runs if not done.answered]:
-        reason = "; ".join(f"`{done.command}` {done.problem}" for done in unanswered)
+    if reason := unanswered(finished):
         await _give_up(run, task, merging, reason, [])
     elif all(done.passed for done in finished.runs):
         await _conclude(run, task, merging, state.tree)

@@ -66,7 +66,8 @@ class QuestionBus:
     async def _answer(
         self, call_id: str, ask_id: str, questions: tuple[Question, ...], *, plain: bool = False
     ) -> Answers | Unanswered:
-        await self._wait_for_the_same(questions)
+        deadline = anyio.current_time() + self._run.limits.question_s
+        await self._wait_for_the_same(questions, deadline)
         delivered = self._delivered(call_id, questions)
         asked = QuestionsAsked(
             ask_id=ask_id,
@@ -83,13 +84,12 @@ class QuestionBus:
         if exhausted := [given for given in delivered.values() if len(given) > _REJECTIONS]:
             return self._rejected_for_good(ask_id, exhausted[0])
         return await self._ask_developer(
-            ask_id, questions, [one for given in delivered.values() for one in given]
+            ask_id, questions, [one for given in delivered.values() for one in given], deadline
         )
 
     async def _ask_developer(
-        self, ask_id: str, questions: Sequence[Question], rejected: Sequence[Answer]
+        self, ask_id: str, questions: Sequence[Question], rejected: Sequence[Answer], deadline: float
     ) -> Answers | Unanswered:
-        deadline = anyio.current_time() + self._run.limits.question_s
         problem = ""
         for _ in range(_TRIES):
             ask = self._ask(questions, rejected, problem, max(0.0, deadline - anyio.current_time()))
@@ -197,9 +197,9 @@ class QuestionBus:
             None,
         )
 
-    async def _wait_for_the_same(self, questions: Sequence[Question]) -> None:
+    async def _wait_for_the_same(self, questions: Sequence[Question], deadline: float) -> None:
         """Wait while another session has the same question open, so that both get the same answer."""
-        with anyio.move_on_after(self._run.limits.question_s):
+        with anyio.CancelScope(deadline=deadline):
             while self._is_open_elsewhere(questions):
                 await self._run.changed.wait()
 

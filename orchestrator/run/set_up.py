@@ -10,7 +10,8 @@ from tempfile import TemporaryDirectory
 from anyio import to_thread
 
 from orchestrator.git.locks import git_dir
-from orchestrator.git.seeding import copy_files, files_to_copy, named, not_ignored_there
+from orchestrator.git.repository import named
+from orchestrator.git.seeding import copy_files, files_to_copy, not_ignored_there
 from orchestrator.git.shadow import put_back, shadow_snapshot
 from orchestrator.git.workspace import changed_paths, head_of, tree_of
 from orchestrator.run.record import Run

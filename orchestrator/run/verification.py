@@ -70,6 +70,12 @@ def summary(finished: VerificationFinished) -> str:
     return "\n".join(f"- `{done.command}`: {_said(done)} ({done.seconds:.1f} s)" for done in finished.runs)
 
 
+def unanswered(finished: VerificationFinished) -> str:
+    """Which commands could not answer, and why; empty where all did."""
+    silent = [done for done in finished.runs if not done.answered]
+    return "; ".join(f"`{done.command}` {done.problem}" for done in silent)
+
+
 def feedback(finished: VerificationFinished) -> str:
     """What failed, with the output, for the agent that has to put it right."""
     parts = [

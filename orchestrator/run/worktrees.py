@@ -10,7 +10,7 @@ from orchestrator.git.command import git
 from orchestrator.git.delivery import deliver
 from orchestrator.git.keeping import forget_kept, keep, lost_work, numbered_refs
 from orchestrator.git.merging import Merge, begun_merge
-from orchestrator.git.repository import find_repository
+from orchestrator.git.repository import find_repository, named
 from orchestrator.git.shadow import shadow_ref
 from orchestrator.git.workspace import (
     changed_paths,
@@ -34,8 +34,6 @@ from state.events import Event, RunStarted, WorkDelivered, WorkKept, WorkRescued
 from state.view import RunView, Stage, TaskView
 
 log = structlog.get_logger(__name__)
-
-_FILES_NAMED = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,10 +109,10 @@ class Worktrees:
         await put_on(folder, task.commit, branch=task.branch)
         if (tree := await snapshot(folder)) != task.committed_tree:
             differing = await changed_paths(folder, task.committed_tree, tree)
-            named = ", ".join(differing[:_FILES_NAMED]) + (" …" if len(differing) > _FILES_NAMED else "")
             raise GitError(
                 f"{folder} should show commit {task.commit[:12]} (tree {task.committed_tree[:12]}), but "
-                f"after a reset and a clean it holds tree {tree[:12]}, which differs in {named}; look into it"
+                f"after a reset and a clean it holds tree {tree[:12]}, which differs in {named(differing)}; "
+                "look into it"
             )
         return folder
 
