@@ -4,7 +4,7 @@ All are frozen; none knows how it is stored. `taskId` of the seed is `task_id` h
 people keeps the seed's camelCase).
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 
@@ -217,15 +217,62 @@ class Answer:
         return self.reversible or self.basis is Basis.SPEC
 
 
+class TestState(StrEnum):
+    """How one test ended, as the runner reports it."""
+
+    __test__ = False  # pytest collects classes named Test*
+
+    PASSED = "passed"
+    FAILED = "failed"
+    SKIPPED = "skipped"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TestCount:
+    """The tests that one command ran, from the runner's report or its output.
+
+    `tests` is by name, and empty where the names are unknown. A number of None is unknown, which is not zero.
+    `says_none`: the command says itself that it ran no test.
+    """
+
+    __test__ = False
+
+    tests: dict[str, TestState] = field(default_factory=dict)
+    passed: int | None = None
+    failed: int | None = None
+    skipped: int | None = None
+    says_none: bool = False
+
+    @property
+    def ran(self) -> int | None:
+        """How many tests were executed, skipped ones left out; None: unknown."""
+        if self.says_none:
+            return 0
+        if self.passed is None and self.failed is None:
+            return None
+        return (self.passed or 0) + (self.failed or 0)
+
+
+UNCOUNTED = TestCount()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommandRun:
-    """One verification command as sq ran it. `exit_code` is None where it did not start or was ended."""
+    """One verification command as sq ran it. `exit_code` is None where it did not start or was ended.
+
+    `missing` names a program, or a runner's module, that is not on this machine; `nothing_yet` says what the
+    tree does not hold yet (no test, no manifest, no such script). `timed_out`: it was ended at its deadline.
+    """
 
     command: str
     exit_code: int | None
     seconds: float
     output_tail: str
     problem: str = ""
+    count: TestCount = UNCOUNTED
+    missing: str = ""
+    nothing_yet: str = ""
+    timed_out: bool = False
 
     @property
     def passed(self) -> bool:
