@@ -1,0 +1,114 @@
+"""What a folder shows: the names of its files, and the beginnings of those that matter."""
+
+import os
+from collections import deque
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+# Folders whose content is somebody else's, was generated, or is an example of a project.
+_SKIPPED = {
+    *(
+        "node_modules",
+        "bower_components",
+        "vendor",
+        "third_party",
+        "site-packages",
+        "venv",
+        "env",
+        "virtualenv",
+    ),
+    *("__pycache__", "build", "dist", "target", "out", "_build", "deps", "Pods", "coverage", "htmlcov"),
+    *("examples", "example", "samples", "fixtures", "testdata", "test_data", "templates", "docs"),
+}
+_HIDDEN_SHOWN = {".github", ".gitlab"}
+_MOST_FILES = 20_000
+_DEEPEST = 8
+_MOST_READ = (
+    1 << 18
+)  # characters of one file: manifests are shorter, and nobody may hold up a run with a long one
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shown:
+    """The files of a folder, by path relative to it with `/`; links to folders are not followed."""
+
+    folder: Path
+    files: frozenset[str]
+
+    def has(self, *names: str) -> bool:
+        """Whether one of these files is there."""
+        return any(name in self.files for name in names)
+
+    def first(self, *names: str) -> str:
+        """Returns the first of these files that is there, or ""."""
+        return next((name for name in names if name in self.files), "")
+
+    def text(self, name: str) -> str:
+        """Returns the beginning of a file as text, or "" if it cannot be read."""
+        if name not in self.files:
+            return ""
+        try:
+            with (self.folder / name).open("rb") as file:
+                return file.read(_MOST_READ).decode("utf-8-sig", errors="replace")
+        except OSError:
+            return ""
+
+    def ending(self, *ends: str, under: str = "") -> list[str]:
+        """Returns the files whose name ends so, sorted; `under` is a folder with its `/`."""
+        return sorted(name for name in self.files if name.endswith(ends) and name.startswith(under))
+
+    def at_top(self, *ends: str) -> list[str]:
+        """Returns the files of the folder itself whose name ends so, sorted."""
+        return [name for name in self.ending(*ends) if "/" not in name]
+
+    def part(self, path: str) -> "Shown":
+        """Returns what a folder in this one shows."""
+        prefix = f"{path}/"
+        inside = frozenset(name.removeprefix(prefix) for name in self.files if name.startswith(prefix))
+        return Shown(folder=self.folder / path, files=inside)
+
+    def folders_with(self, *names: str, deepest: int) -> list[str]:
+        """Returns the folders in this one that hold one of these files, outer ones first."""
+        paths = [PurePosixPath(name) for name in self.files if name.rpartition("/")[2] in names]
+        found = {str(path.parent) for path in paths if 1 < len(path.parts) <= deepest + 1}
+        return sorted(found, key=lambda path: (path.count("/"), path))
+
+
+def files_below(folder: Path) -> frozenset[str]:
+    """Returns the files of a project by path relative to its folder, without those that are not its own."""
+    return look(folder).files
+
+
+def look(folder: Path) -> Shown:
+    """Returns what a folder shows: outer files first, up to a number that no walk exceeds."""
+    files: set[str] = set()
+    waiting = deque([("", 0)])
+    while waiting and len(files) < _MOST_FILES:
+        prefix, depth = waiting.popleft()
+        for name, is_folder in _entries(folder / prefix):
+            if not is_folder:
+                files.add(prefix + name)
+            elif depth < _DEEPEST and _is_entered(name):
+                waiting.append((f"{prefix}{name}/", depth + 1))
+    return Shown(folder=folder, files=frozenset(files))
+
+
+def _entries(folder: Path) -> list[tuple[str, bool]]:
+    """Returns the names of the folders and files in a folder, and whether each is a folder."""
+    try:
+        with os.scandir(folder) as found:
+            kinds = [(one.name, one.is_dir(follow_symlinks=False), one) for one in found]
+            return sorted((name, is_folder) for name, is_folder, one in kinds if is_folder or _is_file(one))
+    except OSError:
+        return []
+
+
+def _is_file(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_file()
+    except OSError:  # a link that leads to itself
+        return False
+
+
+def _is_entered(name: str) -> bool:
+    return name in _HIDDEN_SHOWN or not (name.startswith(".") or name in _SKIPPED)
