@@ -1,0 +1,82 @@
+"""Folders that are the same at any path, made once in a run and copied into each worktree.
+
+What is kept is a copy of what the command made, taken before anybody works there: nothing that an agent
+changes in its worktree gets into another one.
+"""
+
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+from orchestrator.run.readiness.steps import Step
+
+_DRAFT = ".draft"
+
+
+def kept_folder(run_folder: Path) -> Path:
+    """Returns the folder of a run in which what was made once is kept."""
+    return run_folder / "ready"
+
+
+def copy_kept(kept: Path, step: Step, folder: Path) -> bool:
+    """Put what a step made before into a worktree, in place of what is there.
+
+    Returns:
+        Whether it is there now; if not, the command has to be run.
+    """
+    source = kept / step.key
+    if not step.portable or not source.is_dir():
+        return False
+    for number, path in enumerate(step.portable):
+        if (source / str(number)).is_dir():
+            shutil.rmtree(folder / path, ignore_errors=True)
+            if not (folder / path).parent.is_dir() or not _copied(source / str(number), folder / path):
+                return False
+    return True
+
+
+def keep(kept: Path, step: Step, folder: Path) -> None:
+    """Keep what a step has made in a worktree, if it is the same at any path.
+
+    A folder with a link that is absolute or leads out of the worktree is not: `npm link` makes such.
+    """
+    made = [folder / path for path in step.portable]
+    if not step.portable or not made[0].is_dir() or any(_leads_out(path, folder) for path in made):
+        return
+    draft = kept / f"{step.key}{_DRAFT}"
+    shutil.rmtree(draft, ignore_errors=True)
+    draft.mkdir(parents=True)
+    if all(_copied(path, draft / str(number)) for number, path in enumerate(made) if path.is_dir()):
+        shutil.rmtree(kept / step.key, ignore_errors=True)
+        draft.rename(kept / step.key)
+    else:
+        shutil.rmtree(draft, ignore_errors=True)
+
+
+def _copied(source: Path, target: Path) -> bool:
+    """Copy a folder with its links and times, sharing blocks where the file system can."""
+    for options in (("-a", "--reflink=auto"), ("-a",)):
+        try:
+            subprocess.run(["cp", *options, "--", str(source), str(target)], capture_output=True, check=True)
+        except (OSError, subprocess.CalledProcessError):
+            shutil.rmtree(target, ignore_errors=True)
+        else:
+            return True
+    return False
+
+
+def _leads_out(path: Path, folder: Path) -> bool:
+    """Whether a link in a folder is absolute or leads out of the worktree."""
+    root = folder.resolve()
+    return path.is_symlink() or any(
+        link.readlink().is_absolute() or not link.resolve().is_relative_to(root) for link in _links(path)
+    )
+
+
+def _links(path: Path) -> Iterator[Path]:
+    for parent, folders, files in os.walk(path):
+        for name in (*folders, *files):
+            if os.path.islink(found := os.path.join(parent, name)):  # noqa: PTH114, PTH118  there are many
+                yield Path(found)

@@ -1,0 +1,92 @@
+"""The set-up of a worktree as it follows from its files, in the order of its steps."""
+
+import hashlib
+import os
+import shutil
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from orchestrator.run.detection.python import MANIFESTS
+from orchestrator.run.detection.tree import Shown, look
+from orchestrator.run.readiness.interpreter import Interpreter, look_into_python
+from orchestrator.run.readiness.locked import locked_steps
+from orchestrator.run.readiness.python_steps import python_steps
+from orchestrator.run.readiness.steps import Step
+
+_LOCKS = (
+    *("package.json", "Gemfile.lock", "composer.lock", "go.sum", "Cargo.lock", "mix.lock", "pubspec.lock"),
+    *(
+        "packages.lock.json",
+        "uv.lock",
+        "poetry.lock",
+        "pdm.lock",
+        "Pipfile.lock",
+        "requirements.txt",
+        *MANIFESTS,
+    ),
+)
+_DEEPEST = 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """The steps of a set-up; an equal `key` means an equal result. `left_out` says which cannot be done."""
+
+    steps: tuple[Step, ...] = ()
+    left_out: tuple[str, ...] = ()
+
+    @property
+    def key(self) -> str:
+        """The fingerprint of everything that the set-up depends on."""
+        return hashlib.sha256(" ".join(step.key for step in self.steps).encode()).hexdigest()[:32]
+
+
+def plan_of(folder: Path, *, checkout: Path | None = None, environ: Mapping[str, str] = os.environ) -> Plan:
+    """Returns what makes a folder ready, as its lock files and manifests say; nothing of the project is run.
+
+    Args:
+        folder: the worktree.
+        checkout: the user's checkout, from which the project may be installed.
+        environ: the environment whose programs are used.
+    """
+    path = environ.get("PATH", os.defpath)
+
+    @cache
+    def python() -> Interpreter | None:
+        return look_into_python(environ, path)
+
+    @cache
+    def from_checkout() -> bool:
+        found, root = python(), Path(os.path.realpath(checkout or os.devnull))
+        return bool(
+            found and checkout and any(place.is_relative_to(root) for place in (*found.roots, *found.places))
+        )
+
+    shown = look(folder)
+    steps: list[Step] = []
+    left_out: dict[str, None] = {}
+    for part in _parts(shown):
+        found = [*locked_steps(shown, part), *python_steps(shown, part, python, from_checkout=from_checkout)]
+        for step in found:
+            if any(_stands_for(done, step) for done in steps):
+                continue
+            if shutil.which(step.program, path=path):
+                steps.append(step)
+            else:
+                left_out[f"`{step.command}` ({step.why}) is left out: {step.program} is not installed"] = None
+    return Plan(steps=tuple(steps), left_out=tuple(left_out))
+
+
+def _parts(shown: Shown) -> Iterator[str]:
+    yield ""
+    yield from shown.folders_with(*_LOCKS, deepest=_DEEPEST)
+
+
+def _stands_for(done: Step, other: Step) -> bool:
+    """Whether the step of a folder sets up one below it too: of the same ecosystem, as workspaces are."""
+    above, below = done.why.rpartition("/")[0], other.why.rpartition("/")[0]
+    return done.ecosystem == other.ecosystem and (
+        not above or below == above or below.startswith(f"{above}/")
+    )

@@ -1,0 +1,53 @@
+"""One step of a set-up, and what it is made from."""
+
+import hashlib
+import shlex
+from dataclasses import dataclass
+
+from orchestrator.run.detection.tree import Shown
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """A command that makes a worktree ready for one ecosystem.
+
+    `program` is what has to be installed for it, `why` the file that asks for it. `portable` are folders that
+    are the same at any path: they are made once and copied. `makes` are folders that hold absolute paths, and
+    that are removed again if the command fails. `key` changes with everything that the result depends on.
+    """
+
+    command: str
+    ecosystem: str
+    program: str
+    why: str
+    portable: tuple[str, ...] = ()
+    makes: tuple[str, ...] = ()
+    key: str = ""
+
+    def __str__(self) -> str:
+        """How people are shown it."""
+        return f"{self.command} ({self.why})"
+
+
+def key_of(shown: Shown, files: tuple[str, ...], *more: str) -> str:
+    """Returns a fingerprint of these files, whole, and of some texts."""
+    found = hashlib.sha256()
+    for name in (one for one in files if shown.has(one)):
+        found.update(f"\0{name}\0".encode())
+        try:
+            found.update((shown.folder / name).read_bytes())
+        except OSError:
+            continue
+    for text in more:
+        found.update(f"\0{text}".encode())
+    return found.hexdigest()[:32]
+
+
+def at(part: str, command: str) -> str:
+    """Returns a command as it is run from the root for a folder in it; "" is the root itself."""
+    return f"cd {shlex.quote(part)} && {command}" if part else command
+
+
+def below(part: str, names: tuple[str, ...]) -> tuple[str, ...]:
+    """Returns paths in a folder as paths from the root."""
+    return tuple(f"{part}/{name}" if part else name for name in names)
