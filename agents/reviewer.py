@@ -12,7 +12,7 @@ from agents.exchange import SessionSpec
 from agents.permissions import READ_TOOLS
 from agents.platform import Platform
 from agents.signals import SIGNALS
-from state.records import FindingState, IssueType, ReviewIssue, ReviewReport, Role, Ruling
+from state.records import FindingState, IssueType, ReviewIssue, ReviewReport, Role, Ruling, TestRuling
 from state.settings import ReviewDepth
 
 FINAL = "final"
@@ -93,6 +93,7 @@ def parse_review_output(output: str) -> ReviewReport | str:
         issues=normalised,
         suggestions=tuple(map(str, suggestions)) if isinstance(suggestions, list) else (str(suggestions),),
         rulings=tuple(_rulings(data.get("earlier"))),
+        tests=tuple(_test_rulings(data.get("tests"))),
     )
 
 
@@ -104,6 +105,16 @@ def _rulings(earlier: object) -> Iterator[Ruling]:
         state = "".join(filter(str.isalpha, str(said.get("state")).lower()))
         if state in _RULINGS:
             yield Ruling(id=said["id"].strip(), state=_RULINGS[state], why=str(said.get("why") or ""))
+
+
+def _test_rulings(tests: object) -> Iterator[TestRuling]:
+    """What is said of changed tests; only the word `accepted` accepts, other rulings refuse."""
+    for said in tests if isinstance(tests, list) else ():
+        if isinstance(said, Mapping) and isinstance(said.get("test"), str):
+            ruling = "".join(filter(str.isalpha, str(said.get("ruling")).lower()))
+            yield TestRuling(
+                test=said["test"].strip(), accepted=ruling == "accepted", why=str(said.get("why") or "")
+            )
 
 
 def normalize_issue(issue: object) -> ReviewIssue:

@@ -107,11 +107,22 @@ class PlanCriterion(_Input):
     task_ids: list[str] = Field(default_factory=list)
 
 
+class PlanTest(_Input):
+    """A test that the spec asks to change."""
+
+    test: str = Field(description="The test's name as sq printed it, or the path of the file.")
+    line: str = Field(default="", description="The line of the spec that asks for it, word for word.")
+
+
 class PlanInput(_Input):
     """A plan."""
 
     tasks: list[PlanTask]
     criteria: list[PlanCriterion] = Field(default_factory=list)
+    tests_that_change: list[PlanTest] = Field(
+        default_factory=list,
+        description="Existing tests, or files of tests, that have to change or go because the spec says so.",
+    )
 
 
 class ConflictResolvedInput(_Input):
@@ -156,6 +167,18 @@ _REVIEW_SCHEMA: dict[str, Any] = {
             },
         },
         "suggestions": {"type": "array", "items": {"type": "string"}},
+        "tests": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "properties": {
+                    "test": {"type": "string"},
+                    "ruling": {"type": "string", "enum": ["accepted", "refused"]},
+                    "why": {"type": "string"},
+                },
+                "required": ["test", "ruling", "why"],
+            },
+        },
         "earlier": {
             "type": "array",
             "items": {

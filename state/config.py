@@ -14,7 +14,7 @@ from state.keys import EFFORT_KINDS, KEYS, PRICE_KINDS, Value
 from state.presets import efforts as shipped_efforts
 from state.presets import models as shipped_models
 from state.records import Role
-from state.settings import Effort, Model, Prices, Settings
+from state.settings import Effort, Model, Prices, Settings, SetUp
 from state.sources import REPOSITORY_FILE, Flags, OwnTable, Sources, nearest, user_file
 
 DEVELOPER_QA_MODEL = "developer_qa_model"  # the seed's name (004)
@@ -228,6 +228,7 @@ def _settings(values: Mapping[str, Entry], effort: Effort, models: Mapping[Role,
         prefix = f"{name}."
         return {key.removeprefix(prefix): one.value for key, one in values.items() if key.startswith(prefix)}
 
+    setting_up = values["worktree.setup"].value
     row = {
         "effort": effort,
         "models": models,
@@ -238,8 +239,10 @@ def _settings(values: Mapping[str, Entry], effort: Effort, models: Mapping[Role,
         "worktrees": values["worktrees"].value,
         "max_parallel": values["max_parallel"].value,
         "worktree_include": values["worktree.include"].value,
-        "worktree_setup": values["worktree.setup"].value,
+        "worktree_setup": () if isinstance(setting_up, str) else setting_up,
+        "set_up": setting_up if isinstance(setting_up, str) else SetUp.AUTO,
         "merge": values["merge"].value,
+        "merge_unverified": values["merge_unverified"].value,
         "budget_run_usd": values["budget"].value,
         "budget_task_usd": values["budget_task"].value,
         "limits": {"max_iterations": values["max_iterations"].value, **section("limits")},

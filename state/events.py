@@ -1,13 +1,15 @@
 """Every fact of a run: frozen, in the past tense. How they are stored: `state.codec`."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import get_args
 
 from state.outcome import Outcome
 from state.records import (
     Analysis,
     Answer,
+    BaselineCheck,
     CallEnd,
+    CanaryResult,
     CommandRun,
     Criterion,
     Finding,
@@ -17,9 +19,12 @@ from state.records import (
     ReviewIssue,
     Role,
     Task,
+    TestChange,
+    TestRuling,
+    TestThatChanges,
     Usage,
 )
-from state.settings import Settings
+from state.settings import Model, OnQuestion, Settings
 from state.verdicts import CheckResult, Verdict
 
 NO_USAGE = Usage()
@@ -53,15 +58,19 @@ class RunStarted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunResumed:
-    """Another process took the run up again; with larger limits where they were given.
+    """Another process took the run up again; with other limits and settings where they were given.
 
-    `retry` are tasks that had ended without being merged and are tried again.
+    `retry` are tasks that had ended without being merged and are tried again. `verify`, `models` and
+    `questions` take the place of those settings from here on; None and empty: as before.
     """
 
     containment: str
     budget_usd: float | None = None
     max_iterations: int | None = None
     retry: tuple[str, ...] = ()
+    verify: tuple[str, ...] | None = None
+    models: dict[Role, Model] = field(default_factory=dict)
+    questions: OnQuestion | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -190,6 +199,33 @@ class CallEnded:
     answer: str = ""
 
 
+# --- the baseline ----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BaselineStarted:
+    """sq is about to run the verification commands on the commit that the run starts from."""
+
+    tree: str
+    commands: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BaselineTaken:
+    """What the verification commands say before any agent has changed anything.
+
+    `tree` is what they ran on, `environment` the fingerprint of the programs and the set-up they ran with.
+    `notes` say what was left out and why. `of_analysis`: these are the commands that the analysis named, in
+    addition to what an earlier event of this kind holds.
+    """
+
+    tree: str
+    environment: str
+    checks: tuple[BaselineCheck, ...]
+    notes: tuple[str, ...] = ()
+    of_analysis: bool = False
+
+
 # --- analysis and plan -------------------------------------------------------------------------------
 
 
@@ -221,6 +257,7 @@ class PlanProposed:
 
     tasks: tuple[Task, ...]
     criteria: tuple[Criterion, ...]
+    tests_that_change: tuple[TestThatChanges, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -232,10 +269,12 @@ class PlanRejected:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanAccepted:
-    """A proposed plan was checked and holds."""
+    """A proposed plan was checked and holds. `reviewed`: a reviewer accepted it."""
 
     tasks: tuple[Task, ...]
     criteria: tuple[Criterion, ...]
+    tests_that_change: tuple[TestThatChanges, ...] = ()
+    reviewed: bool = False
 
 
 # --- tasks -------------------------------------------------------------------------------------------
@@ -252,16 +291,29 @@ class TaskStarted:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WorkspaceSetUp:
-    """A worktree got the ignored files and ran the commands that the configuration names.
+class SetUpStarted:
+    """A worktree is about to be made ready by these steps, each a command and the file that asks for it."""
 
-    `task_id` is empty for the integration worktree. A command that failed is the last of `runs`.
+    task_id: str
+    folder: str
+    steps: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkspaceSetUp:
+    """A worktree got the ignored files that the configuration names, and what its project needs.
+
+    `task_id` is empty for a worktree of sq's own. A command of the user's that failed is the last of `runs`.
+    `again` are folders that an earlier set-up made and that were copied; `left_out` says which steps could
+    not be done.
     """
 
     task_id: str
     folder: str
     copied: tuple[str, ...]
     runs: tuple[CommandRun, ...]
+    again: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -308,11 +360,34 @@ class VerificationStarted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VerificationFinished:
-    """sq ran the verification commands on `tree`. No commands: there is nothing to verify with."""
+    """sq ran the verification commands on `tree`. No commands: there is nothing to verify with.
+
+    `environment` is the fingerprint of the programs and the set-up they ran with. `flaky` are tests that
+    passed at the baseline, failed here, and changed their mind when they were run alone.
+    """
 
     task_id: str
     tree: str
     runs: tuple[CommandRun, ...]
+    environment: str = ""
+    flaky: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProofsTaken:
+    """What sq found out about the tests themselves on `tree`; `task_id` is empty for the merged whole.
+
+    `changes` are tests of the base that no longer count as they were, `unproven` those that the work adds or
+    changes and that pass without it too. `canaries`: whether commands notice a test that fails. `untold` says
+    which of these questions could not be answered, and why.
+    """
+
+    task_id: str
+    tree: str
+    changes: tuple[TestChange, ...] = ()
+    unproven: tuple[str, ...] = ()
+    canaries: tuple[CanaryResult, ...] = ()
+    untold: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -374,7 +449,7 @@ class ReviewRecorded:
 
     Reviews before the build have `analysis` or `plan` there, and no commit. `issues` are those that stand in
     the way; `findings` are all of this and earlier reviews, with what became of each. `passed`: there is no
-    such issue.
+    such issue. `tests` rule on the tests that the work changed.
     """
 
     task_id: str
@@ -384,6 +459,7 @@ class ReviewRecorded:
     issues: tuple[ReviewIssue, ...]
     suggestions: tuple[str, ...] = ()
     findings: tuple[Finding, ...] = ()
+    tests: tuple[TestRuling, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -459,12 +535,16 @@ class ResolutionRefused:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MergeBuilt:
-    """The merged commit exists and passes the verification; the run's branch is about to move to it."""
+    """The merged commit exists and passes the verification; the run's branch is about to move to it.
+
+    `united` are files to which both sides only added lines at the same places: both additions are kept.
+    """
 
     task_id: str
     commit: str
     tree: str
     onto: str
+    united: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -635,9 +715,10 @@ Event = (
     RunStarted | RunResumed | RunInterrupted | LimitReached | RunEnded
     | CallStarted | CallRetried | CallInterrupted | CallResumed
     | MessageReceived | SignalReceived | ActionRefused | CallEnded
+    | BaselineStarted | BaselineTaken
     | AnalysisProposed | AnalysisRejected | RepositoryAnalyzed | PlanProposed | PlanRejected | PlanAccepted
-    | TaskStarted | WorkspaceSetUp | HandedOver | AttemptStarted | IterationMeasured
-    | VerificationStarted | VerificationFinished
+    | TaskStarted | SetUpStarted | WorkspaceSetUp | HandedOver | AttemptStarted | IterationMeasured
+    | VerificationStarted | VerificationFinished | ProofsTaken
     | GateDecided | ChecksDecided | CompletionAccepted | CompletionRefused | TaskCommitted
     | ReviewRecorded | ReviewUnusable | CheckpointReviewed | TaskReopened
     | MergeStarted | MergeConflicted | ResolutionRefused | MergeBuilt | MergeFailed | TaskMerged

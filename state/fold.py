@@ -6,6 +6,7 @@ run keeps one view current with `apply`.
 
 from collections.abc import Callable, Iterable
 from copy import deepcopy
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -37,6 +38,7 @@ def fold(events: Iterable[Stored], start: RunView | None = None) -> RunView:
 def _started(view: RunView, event: e.RunStarted, stored: Stored) -> None:
     view.started, view.started_at = event, stored.at
     view.head_commit = event.base_commit
+    view.settings = event.settings
 
 
 def _resumed(view: RunView, event: e.RunResumed, stored: Stored) -> None:
@@ -46,6 +48,13 @@ def _resumed(view: RunView, event: e.RunResumed, stored: Stored) -> None:
     view.quiet_until = None
     view.budget_usd = event.budget_usd or view.budget_usd
     view.max_iterations = event.max_iterations or view.max_iterations
+    if view.settings:
+        view.settings = replace(
+            view.settings,
+            verify=view.settings.verify if event.verify is None else event.verify,
+            models={**view.settings.models, **event.models},
+            questions=event.questions or view.settings.questions,
+        )
     for call in view.calls.values():
         call.retries = []
         if call.end is None:  # killed in the middle: what it had cost by then is taken to be what was held
@@ -167,8 +176,23 @@ def _analyzed(view: RunView, event: e.RepositoryAnalyzed, _stored: Stored) -> No
     view.context.discoveries.extend(event.analysis.patterns)
 
 
+def _baseline_taken(view: RunView, event: e.BaselineTaken, stored: Stored) -> None:
+    before = view.baseline if event.of_analysis else {}
+    view.baseline = {**before, **{check.run.command: check for check in event.checks}}
+    view.baseline_notes = (*(view.baseline_notes if event.of_analysis else ()), *event.notes)
+    view.baseline_tree, view.baseline_seq = event.tree, stored.seq
+
+
+def _proofs_taken(view: RunView, event: e.ProofsTaken, stored: Stored) -> None:
+    view.proofs[event.task_id, event.tree] = event
+    view.proved_at[event.task_id, event.tree] = stored.seq
+
+
 def _plan_proposed(view: RunView, event: e.PlanProposed, _stored: Stored) -> None:
-    view.proposed_plan, view.proposal_unusable = Plan(tasks=event.tasks, criteria=event.criteria), 0
+    view.proposed_plan = Plan(
+        tasks=event.tasks, criteria=event.criteria, tests_that_change=event.tests_that_change
+    )
+    view.proposal_unusable = 0
 
 
 def _plan_rejected(view: RunView, event: e.PlanRejected, _stored: Stored) -> None:
@@ -178,6 +202,7 @@ def _plan_rejected(view: RunView, event: e.PlanRejected, _stored: Stored) -> Non
 
 def _plan_accepted(view: RunView, event: e.PlanAccepted, _stored: Stored) -> None:
     view.criteria = event.criteria
+    view.tests_that_change, view.plan_reviewed = event.tests_that_change, event.reviewed
     view.tasks = {task.id: TaskView(task) for task in event.tasks}
 
 
@@ -206,8 +231,9 @@ def _measured(view: RunView, event: e.IterationMeasured, _stored: Stored) -> Non
     view.tasks[event.task_id].errors.append(event.error)
 
 
-def _verified(view: RunView, event: e.VerificationFinished, _stored: Stored) -> None:
+def _verified(view: RunView, event: e.VerificationFinished, stored: Stored) -> None:
     view.verifications[event.tree] = event
+    view.verified_at[event.tree] = stored.seq
 
 
 def _gate(view: RunView, event: e.GateDecided, _stored: Stored) -> None:
@@ -248,6 +274,7 @@ def _reviewed(view: RunView, event: e.ReviewRecorded, _stored: Stored) -> None:
         return
     task = view.tasks[event.task_id]
     task.issues, task.findings, task.reviewed_commit = event.issues, event.findings, event.commit
+    task.rulings = event.tests
     task.rounds += 1
     if event.passed:
         task.stage = Stage.APPROVED
@@ -317,6 +344,8 @@ def _merged(view: RunView, event: e.TaskMerged, _stored: Stored) -> None:
     task = view.tasks[event.task_id]
     if task.merge and task.merge.conflict:
         view.resolved_conflicts.append(task.merge.conflict)
+    if task.merge and task.merge.built and task.merge.built.united:
+        view.united.append(task.merge.built)
     task.stage, task.merge, task.rounds = Stage.MERGED, None, 0
     task.merged_commit, task.merged_onto = event.commit, event.onto or task.base_commit
     view.head_commit, view.head_tree = event.commit, event.tree
@@ -401,6 +430,8 @@ _APPLY: dict[type, Callable[[RunView, Any, Stored], None]] = {
     e.MessageReceived: _message,
     e.SignalReceived: _signal,
     e.CallEnded: _call_ended,
+    e.BaselineTaken: _baseline_taken,
+    e.ProofsTaken: _proofs_taken,
     e.AnalysisProposed: _analysis_proposed,
     e.AnalysisRejected: _analysis_rejected,
     e.RepositoryAnalyzed: _analyzed,

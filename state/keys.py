@@ -11,7 +11,7 @@ from enum import StrEnum
 from typing import Any
 
 from state.records import Role
-from state.settings import Effort, Limits, OnQuestion, Retries, ReviewDepth, Steering, Workflow
+from state.settings import Effort, Limits, OnQuestion, Retries, ReviewDepth, SetUp, Steering, Workflow
 
 Value = bool | int | float | str | tuple[str, ...] | None
 
@@ -119,6 +119,12 @@ _LINES = Kind(
     _lines_in,
     tuple,
 )
+_SETTING_UP = Kind(
+    '"auto", "none" or a list of texts',
+    lambda value: value in {SetUp.AUTO, SetUp.NONE} if isinstance(value, str) else _LINES.fits(value),
+    lambda text: text.strip() if text.strip() in {SetUp.AUTO, SetUp.NONE} else _lines_in(text),
+    lambda value: SetUp(value) if isinstance(value, str) else tuple(value) or SetUp.NONE,
+)
 _POSITIVE = _number("a number above 0", zero=False)
 _AMOUNT = _number("a number from 0", zero=True)
 
@@ -152,8 +158,20 @@ _ROWS = (
     Key(
         "worktree.include", _LINES, (), "patterns of files that git ignores and each worktree gets a copy of"
     ),
-    Key("worktree.setup", _LINES, (), "commands that are run in each new worktree before work begins in it"),
+    Key(
+        "worktree.setup",
+        _SETTING_UP,
+        SetUp.AUTO,
+        'how each new worktree is made ready: `"auto"`: by its lock files and manifests (`npm ci`, …); '
+        'a list of commands; `"none"`',
+    ),
     Key("merge", _SWITCH, True, "at the end your branch is moved forward to the finished work"),
+    Key(
+        "merge_unverified",
+        _SWITCH,
+        False,
+        "your branch is moved for a run that ends with code 5 too, not for code 0 alone",
+    ),
     Key("verify", _LINES, (), "commands that sq runs itself to verify; none: what the repository shows"),
     Key("max_iterations", _whole(1), _LIMITS.max_iterations, "exchanges with the Worker on one task"),
     Key(
@@ -202,6 +220,7 @@ EFFORT_KINDS: dict[str, Kind] = {
     "review_analysis": _SWITCH,
     "review_plan": _SWITCH,
     "checkpoint_every": _whole(0),
+    "block_unproven_tests": _SWITCH,
     "power_steering": _one_of(Steering),
     "stuck_threshold": _whole(1),
     "revisions_per_task": _whole(0),

@@ -9,6 +9,7 @@ from state.errors import UsageError
 from state.ids import RunId, run_id_at
 
 _PRIVATE = 0o700
+GROUND = "verify."  # how the folders of scratch worktrees begin; no task id has a dot
 
 
 class StateFolder:

@@ -12,6 +12,7 @@ _UNDER_WAY = frozenset({Stage.ACCEPTED, Stage.COMMITTED, Stage.APPROVED})  # and
 class Phase(StrEnum):
     """What a run as a whole does next. `TASKS`: each task has a stage of its own."""
 
+    BASELINE = "baseline"
     ANALYZE = "analyze"
     PLAN = "plan"
     TASKS = "tasks"
@@ -25,6 +26,8 @@ def phase_of(view: RunView) -> Phase:
     dry = bool(view.started and view.started.settings and view.started.settings.dry_run)
     if view.limit:
         return Phase.END if view.is_home or not view.tasks else Phase.BRING_HOME
+    if _needs_baseline(view):
+        return Phase.BASELINE
     if view.analysis is None:
         return Phase.ANALYZE
     if not view.tasks:
@@ -36,6 +39,19 @@ def phase_of(view: RunView) -> Phase:
     if all(task.stage is Stage.MERGED for task in view.tasks.values()) and not _whole_is_judged(view):
         return Phase.FINAL_REVIEW
     return Phase.END if view.is_home else Phase.BRING_HOME
+
+
+def _needs_baseline(view: RunView) -> bool:
+    """Whether the commands have to be run on the base: at the start, and again by each process after it.
+
+    What an earlier process recorded holds for its environment, which the user may have mended since. In the
+    checkout itself the base is gone once agents have worked there. Work that is on its way home needs none.
+    """
+    if not view.baseline_seq:
+        return True
+    in_worktrees = bool(view.settings and view.settings.worktrees)
+    to_do = view.analysis is None or not view.tasks or bool(movable(view.tasks))
+    return in_worktrees and to_do and view.baseline_seq < view.resumed_seq
 
 
 def movable(tasks: Mapping[str, TaskView]) -> list[str]:

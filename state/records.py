@@ -57,6 +57,7 @@ class Plan:
 
     tasks: tuple[Task, ...]
     criteria: tuple[Criterion, ...] = ()
+    tests_that_change: "tuple[TestThatChanges, ...]" = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,12 +130,16 @@ class Ruling:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReviewReport:
-    """A usable review: `passed` without issues, or issues that say why not; `rulings` on earlier ones."""
+    """A usable review: `passed` without issues, or issues that say why not.
+
+    `rulings` are about earlier issues, `tests` about tests that the work changed.
+    """
 
     passed: bool
     issues: tuple[ReviewIssue, ...] = ()
     suggestions: tuple[str, ...] = ()
     rulings: tuple[Ruling, ...] = ()
+    tests: "tuple[TestRuling, ...]" = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -283,6 +288,100 @@ class CommandRun:
     def answered(self) -> bool:
         """Whether it ran to its end at all; a command that could not start has not answered."""
         return self.exit_code is not None
+
+
+class BaselineStanding(StrEnum):
+    """What a verification command says of the commit that a run starts from."""
+
+    PASSES = "passes"
+    FAILS = "fails"
+    MISSING = "missing program"
+    NOTHING_YET = "nothing there yet"
+    TOO_LONG = "too long"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CanaryResult:
+    """A test that must fail was added to a tree and the command was run.
+
+    `caught`: whether the command failed with it; None: sq could not tell, and `problem` says why.
+    """
+
+    command: str
+    path: str = ""
+    name: str = ""
+    caught: bool | None = None
+    problem: str = ""
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BaselineCheck:
+    """One command on the untouched commit. `source` is where it was found: `--verify`, a file, the analysis.
+
+    `chosen`: the user named it. `canary` is None where no test that must fail could be made for it.
+    """
+
+    run: CommandRun
+    source: str
+    standing: BaselineStanding
+    chosen: bool = False
+    canary: CanaryResult | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TestThatChanges:
+    """A test, or a file of tests, that the plan expects to change. `line`: the line of the spec that asks."""
+
+    __test__ = False
+
+    test: str
+    line: str = ""
+
+
+class TestChangeKind(StrEnum):
+    """How a test of the base is no longer what it was."""
+
+    __test__ = False
+
+    FAILS = "fails as it was"
+    GONE = "is gone"
+    SKIPPED = "is skipped now"
+    UNREADABLE = "was changed, and sq cannot run it as it was"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TestChange:
+    """A test that passed at the base and no longer counts as it was.
+
+    `test` is empty where the whole file is meant, `path` where the file is unknown. `expected_by`: the line
+    of the spec that announces the change, or that the reviewed plan does; empty: nothing does.
+    """
+
+    __test__ = False
+
+    test: str
+    path: str = ""
+    kind: TestChangeKind
+    detail: str = ""
+    expected_by: str = ""
+
+    @property
+    def name(self) -> str:
+        """What people and agents call it."""
+        return self.test or self.path
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TestRuling:
+    """What a reviewer says of a changed test. `ruled`: it did say something about this one."""
+
+    __test__ = False
+
+    test: str
+    accepted: bool
+    why: str = ""
+    ruled: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -41,11 +41,20 @@ class OnQuestion(StrEnum):
     PARK = "park"
 
 
+class SetUp(StrEnum):
+    """How a new worktree is made ready: as its files show, by the commands of a list, or not at all."""
+
+    AUTO = "auto"
+    LISTED = "listed"
+    NONE = "none"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Effort:
     """One row of `effort.yaml`, or a preset of the user's own: how much a run spends on being sure.
 
-    `checkpoint_every` counts iterations of an attempt; 0: no checkpoints.
+    `checkpoint_every` counts iterations of an attempt; 0: no checkpoints. `block_unproven_tests`: a Worker
+    whose new tests pass without its change is sent back once.
     """
 
     name: str
@@ -60,6 +69,7 @@ class Effort:
     budget_task_usd: float
     budget_run_usd: float
     models: dict[Role, str]
+    block_unproven_tests: bool = False
 
 
 CHARACTERS_PER_TOKEN = 3  # an estimate on the safe side, for prose and code
@@ -143,7 +153,9 @@ class Settings:
     max_parallel: int = 4  # tasks under way at once
     worktree_include: tuple[str, ...] = ()  # patterns of ignored files that each worktree gets a copy of
     worktree_setup: tuple[str, ...] = ()  # commands that are run in each new worktree
+    set_up: SetUp = SetUp.AUTO  # of worktrees, where no commands are listed
     merge: bool = True
+    merge_unverified: bool = False  # the user's branch moves for outcome unverified too
     dry_run: bool = False
     budget_run_usd: float | None = None
     budget_task_usd: float | None = None
@@ -151,6 +163,11 @@ class Settings:
     retries: Retries = field(default_factory=Retries)
     protected: tuple[str, ...] = ()
     allowed: tuple[str, ...] = ()
+
+    @property
+    def setting_up(self) -> SetUp:
+        """How worktrees are made ready: a list of commands takes the place of what sq does by itself."""
+        return SetUp.LISTED if self.worktree_setup else self.set_up
 
     @property
     def places(self) -> int:

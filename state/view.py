@@ -11,6 +11,7 @@ from enum import StrEnum
 from state import events as e
 from state.records import (
     Analysis,
+    BaselineCheck,
     CallEnd,
     Criterion,
     Finding,
@@ -20,7 +21,10 @@ from state.records import (
     ReviewIssue,
     Role,
     Task,
+    TestRuling,
+    TestThatChanges,
 )
+from state.settings import Settings
 
 HISTORY_KEPT = 200  # messages of a task that the view holds; the journal has all
 
@@ -135,6 +139,7 @@ class TaskView:
     issues: tuple[ReviewIssue, ...] = ()  # that the next attempt has to put right
     findings: tuple[Finding, ...] = ()  # of all reviews
     rounds: int = 0  # usable reviews since it was last merged
+    rulings: tuple[TestRuling, ...] = ()  # of the newest review, on the tests that the work changes
     reviewed_commit: str = ""  # what the newest usable review looked at
     checkpoints: list[e.CheckpointReviewed] = field(default_factory=list)  # of the open attempt
     unusable_reviews: int = 0  # of the commit under review
@@ -190,6 +195,16 @@ class RunView:
     max_iterations: int | None = None  # likewise
     limit: str = ""  # which limit of the whole run is reached
     quiet_until: datetime | None = None  # until then nobody asks a model
+    settings: Settings | None = None  # what the run keeps to now
+    baseline: dict[str, BaselineCheck] = field(default_factory=dict)  # by command
+    baseline_tree: str = ""
+    baseline_seq: int = 0  # where in the journal the newest one stands; 0: none was taken
+    baseline_notes: tuple[str, ...] = ()
+    tests_that_change: tuple[TestThatChanges, ...] = ()  # of the accepted plan
+    plan_reviewed: bool = False
+    proofs: dict[tuple[str, str], e.ProofsTaken] = field(default_factory=dict)  # by task and tree
+    proved_at: dict[tuple[str, str], int] = field(default_factory=dict)  # where in the journal
+    verified_at: dict[str, int] = field(default_factory=dict)  # where in the journal, by tree
     proposed_analysis: Analysis | None = None  # under review
     analysis_rejections: list[e.AnalysisRejected] = field(default_factory=list)
     analysis: Analysis | None = None
@@ -204,6 +219,7 @@ class RunView:
     final_reviews: list[e.ReviewRecorded] = field(default_factory=list)
     final_findings: tuple[Finding, ...] = ()
     resolved_conflicts: list[e.MergeConflicted] = field(default_factory=list)
+    united: list[e.MergeBuilt] = field(default_factory=list)  # merges in which sq kept two additions at one place
     merged_since_review: bool = False  # of the whole
     final_unusable: list[e.ReviewUnusable] = field(default_factory=list)  # of the newest merged commit
     head_commit: str = ""  # of the run's own branch

@@ -129,8 +129,8 @@ async def _with_state(folder: Path, here: Path | None, known: Candidate | None) 
     if repository is None and known:  # it was moved, and this is where it is now
         repository = known.repository
     worktrees = worktree_root(repository, folder.name) if repository else None
-    if started:
-        worktrees = Path(started.worktrees) if started.worktrees else None
+    if started and started.worktrees:
+        worktrees = Path(started.worktrees)
     if worktrees and worktrees.name != folder.name:  # only ever a folder of this very run
         worktrees = None
     return Candidate(

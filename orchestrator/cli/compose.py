@@ -49,7 +49,9 @@ from state.fold import fold
 from state.journal import Journal, JournalReader
 from state.outcome import Outcome
 from state.paths import StateFolder, worktree_root
+from state.records import Role
 from state.secrets import redactor
+from state.settings import Model, OnQuestion, Settings
 from state.sources import REPOSITORY_FILE, Flags
 from state.view import UNMERGED_ENDS, RunView
 
@@ -106,11 +108,18 @@ def run_new(request: RunRequest, surroundings: Surroundings) -> Outcome:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GoOn:
-    """What a resumed run may use from now on (None: as before), and which ended tasks it tries again."""
+    """What a resumed run may use and keeps to from now on, and which ended tasks it tries again.
+
+    `verify`, `models` (role → alias) and `questions` take the place of what the run was begun with; empty and
+    None: as before.
+    """
 
     budget_usd: float | None = None
     max_iterations: int | None = None
     retry: tuple[str, ...] = ()
+    verify: tuple[str, ...] = ()
+    models: Mapping[str, str] = field(default_factory=dict)
+    questions: str | None = None
 
 
 def run_again(run_folder: Path, surroundings: Surroundings, go_on: GoOn | None = None) -> Outcome:
@@ -123,7 +132,7 @@ def run_again(run_folder: Path, surroundings: Surroundings, go_on: GoOn | None =
     with JournalReader(run_folder) as journal:
         view = fold(journal.read())
         _check_retries(view, go_on.retry)
-        if view.ended and not (view.ended.resumable or go_on.retry):  # nothing to go on with
+        if view.ended and not (view.ended.resumable or go_on.retry or go_on.verify):  # nothing to go on with
             anyio.run(_show, journal, surroundings.look, view.last_seq - 1)
             return view.ended.outcome
     check_cli(find_cli(), surroundings.environ)
@@ -208,9 +217,25 @@ async def _again(run_folder: Path, surroundings: Surroundings, go_on: GoOn) -> O
             budget_usd=go_on.budget_usd,
             max_iterations=go_on.max_iterations,
             retry=go_on.retry,
+            verify=go_on.verify or None,
+            models=_models_now(Path(view.started.repository), surroundings, go_on.models),
+            questions=OnQuestion(go_on.questions) if go_on.questions else None,
         )
         journal.append(resumed)
         return await _drive(journal, view.started, run_folder, surroundings, shown_from=view.last_seq)
+
+
+def _models_now(repository: Path, surroundings: Surroundings, asked: Mapping[str, str]) -> dict[Role, Model]:
+    """The models that a resumed run was given, with today's prices.
+
+    Raises:
+        UsageError: a role or a model is unknown.
+    """
+    if not asked:
+        return {}
+    flags = {f"models.{role}": (f"--model {role}", name) for role, name in asked.items()}
+    settings = load_config(repository, surroundings.environ, flags=flags, rules=rule_names()).settings
+    return {Role(role): settings.models[Role(role)] for role in asked}
 
 
 async def _drive(
@@ -219,11 +244,12 @@ async def _drive(
     """Work on a run while it is shown and signals are heard; events up to `shown_from` are not shown."""
     async with AsyncExitStack() as stack:
         stack.enter_context(log_to(run_folder / "sq.log", redact=redactor(surroundings.environ)))
-        settings = settings_of(started)
+        view = fold(journal.read())
+        settings = view.settings or settings_of(started)
         if not settings.worktrees:
             stack.enter_context(await alone_in(Path(started.repository)))
         connection = await stack.enter_async_context(_connected(started, run_folder, surroundings))
-        run = _run(journal, started, run_folder, surroundings, connection)
+        run = _run(journal, started, settings, run_folder, surroundings, connection)
         stop, shown = StopRequest(), anyio.Event()
         async with task_group() as tasks:
             tasks.start_soon(_heed_signals, stop)
@@ -252,11 +278,11 @@ async def _show(
 def _run(
     journal: Journal,
     started: RunStarted,
+    settings: Settings,
     run_folder: Path,
     surroundings: Surroundings,
     connection: Connection,
 ) -> Run:
-    settings = settings_of(started)
     state_root = run_folder.parents[1]
     platform = make_platform(
         connection,

@@ -1,6 +1,7 @@
 """`sq config`: what sq is set to here, and where each value came from."""
 
 import os
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -17,12 +18,17 @@ def command() -> None:
 
 
 @command.command("show", short_help="Show every setting with its value and where it came from.")
+@click.argument("run", required=False, shell_complete=options.complete_runs)
+@options.state_dir
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout, nothing else there.")
-def show(as_json: bool) -> int:
+def show(run: str | None, state_dir: Path | None, as_json: bool) -> int:
     """Show every setting with its value and its source, and the presets and prices of your own.
 
-    Works inside and outside a repository. Exit code 2 if something cannot be used: every problem is told.
+    With RUN: what that run keeps to, what it began with, and what was changed when by `sq resume`. Works
+    inside and outside a repository. Exit code 2 if something cannot be used: every problem is told.
     """
+    if run is not None:
+        return _show_run(run, state_dir, as_json=as_json)
     from agents.permissions import rule_names
     from state.config import load_config
 
@@ -35,6 +41,23 @@ def show(as_json: bool) -> int:
         click.echo(msgspec.json.encode(shown).decode())
     else:
         click.echo("\n".join(_lines(resolved)))
+    return 0
+
+
+def _show_run(name: str, state_dir: Path | None, *, as_json: bool) -> int:
+    from orchestrator.views.held_settings import held_lines, held_settings
+    from state.journal import JournalReader
+    from state.paths import StateFolder
+
+    folder = StateFolder(options.state_folder_of(state_dir)).find(name)
+    with JournalReader(folder) as journal:
+        held = held_settings(journal.read())
+    if as_json:
+        import msgspec
+
+        click.echo(msgspec.json.encode(held).decode())
+    else:
+        click.echo("\n".join(held_lines(held)))
     return 0
 
 

@@ -20,6 +20,23 @@ as_json = click.option(
 )
 plain = click.option("--plain", is_flag=True, help="Plain lines, also on a terminal.")
 
+
+def _by_role(_ctx: click.Context, _parameter: click.Parameter, given: tuple[str, ...]) -> dict[str, str]:
+    """`ROLE=NAME`, repeated, as a mapping."""
+    pairs = [one.partition("=") for one in given]
+    if wrong := next((f"{role}{sign}{name}" for role, sign, name in pairs if not (role and name)), None):
+        raise click.BadParameter(f"{wrong!r} is not ROLE=NAME, for instance worker=opus")
+    return {role: name for role, _, name in pairs}
+
+
+models = click.option(
+    "--model",
+    "models",
+    multiple=True,
+    metavar="ROLE=NAME",
+    callback=_by_role,
+    help="The model of a role (planner, worker, reviewer, developer, judge, resolver); repeatable.",
+)
 verbose = click.option("-v", "--verbose", is_flag=True, help="Show every event, not only the story.")
 quiet = click.option("-q", "--quiet", is_flag=True, help="Show the end only.")
 

@@ -17,6 +17,18 @@ _BUDGET = "What the whole run may cost from its beginning on, for a run that has
 @click.option(
     "--retry", multiple=True, metavar="TASK", help="Try a task again that ended unmerged; repeatable."
 )
+@click.option(
+    "--verify",
+    multiple=True,
+    metavar="CMD",
+    help="A command that sq runs itself to verify from now on, instead of those before; repeatable.",
+)
+@options.models
+@click.option(
+    "--questions",
+    type=click.Choice(["answer", "park"]),
+    help="From now on: what happens to a question about something that cannot be undone.",
+)
 @options.as_json
 @options.plain
 @options.verbose
@@ -27,6 +39,9 @@ def command(
     budget: float | None,
     max_iterations: int | None,
     retry: tuple[str, ...],
+    verify: tuple[str, ...],
+    models: dict[str, str],
+    questions: str | None,
     as_json: bool,
     plain: bool,
     verbose: bool,
@@ -36,12 +51,20 @@ def command(
 
     A run that ended because the API could not be asked, or at a limit, goes on too; a larger limit is given
     here. A task that is stuck, failed or could not be verified ends the same again unless something changes:
-    it is tried again only with --retry, and what was accepted of it is not built again.
+    it is tried again only with --retry, and what was accepted of it is not built again. What is changed here
+    holds from now on: `sq config show RUN` tells what held when.
     """
     from orchestrator.cli.compose import GoOn, Surroundings, run_again
     from state.paths import StateFolder
 
     folder = StateFolder(options.state_folder_of(state_dir)).find(run)
     look = options.look_of(as_json=as_json, plain=plain, verbose=verbose, quiet=quiet)
-    go_on = GoOn(budget_usd=budget, max_iterations=max_iterations, retry=retry)
+    go_on = GoOn(
+        budget_usd=budget,
+        max_iterations=max_iterations,
+        retry=retry,
+        verify=verify,
+        models=models,
+        questions=questions,
+    )
     return run_again(folder, Surroundings(look=look), go_on).exit_code

@@ -7,14 +7,6 @@ import click
 from orchestrator.cli import options
 
 
-def _by_role(_ctx: click.Context, _parameter: click.Parameter, given: tuple[str, ...]) -> dict[str, str]:
-    """`ROLE=NAME`, repeated, as a mapping."""
-    pairs = [one.partition("=") for one in given]
-    if wrong := next((f"{role}{sign}{name}" for role, sign, name in pairs if not (role and name)), None):
-        raise click.BadParameter(f"{wrong!r} is not ROLE=NAME, for instance worker=opus")
-    return {role: name for role, _, name in pairs}
-
-
 @click.command("run", short_help="Work through a spec until it is built, reviewed and verified.")
 @click.option(
     "--spec", type=click.Path(path_type=Path), required=True, help="Markdown file that says what to build."
@@ -38,6 +30,11 @@ def _by_role(_ctx: click.Context, _parameter: click.Parameter, given: tuple[str,
     default=None,
     help="At the end move your branch to the finished work (the default), or leave it on a branch of sq's.",
 )
+@click.option(
+    "--merge-unverified",
+    is_flag=True,
+    help="Move your branch also where something could not be verified (exit code 5).",
+)
 @click.option("--max-parallel", metavar="N", help="Tasks under way at once (default: 4).")
 @click.option("--max-iterations", metavar="N", help="Iterations that a task may take (default: 50).")
 @click.option(
@@ -45,14 +42,7 @@ def _by_role(_ctx: click.Context, _parameter: click.Parameter, given: tuple[str,
     metavar="USD",
     help="What the whole run may cost, every agent counted; `none`: no cap (default: from the effort).",
 )
-@click.option(
-    "--model",
-    "models",
-    multiple=True,
-    metavar="ROLE=NAME",
-    callback=_by_role,
-    help="The model of a role (planner, worker, reviewer, developer, judge, resolver); repeatable.",
-)
+@options.models
 @click.option(
     "--developer-qa-model",
     metavar="NAME",
@@ -91,6 +81,7 @@ def command(
     no_worktrees: bool,
     allow_dirty: bool,
     merge: bool | None,
+    merge_unverified: bool,
     max_parallel: str | None,
     max_iterations: str | None,
     budget: str | None,
@@ -110,8 +101,8 @@ def command(
     """Work through a spec until it is built, reviewed and verified, or say exactly why it is not.
 
     The work happens in worktrees outside your checkout; at the end your branch is moved forward to it, if
-    the checkout is clean. Exit codes: 0 complete, 1 failed, 2 usage, 3 stuck, 4 limit, 5 unverified,
-    130 interrupted.
+    the work is complete and the checkout is clean. Exit codes: 0 complete, 1 failed, 2 usage, 3 stuck,
+    4 limit, 5 unverified, 130 interrupted.
     """
     from orchestrator.cli.compose import RunRequest, Surroundings, run_new
 
@@ -119,6 +110,7 @@ def command(
         "effort": ("--effort", effort),
         "worktrees": ("--no-worktrees", False if no_worktrees else None),
         "merge": ("--no-merge" if merge is False else "--merge", merge),
+        "merge_unverified": ("--merge-unverified", True if merge_unverified else None),
         "max_parallel": ("--max-parallel", max_parallel),
         "max_iterations": ("--max-iterations", max_iterations),
         "budget": ("--budget", budget),

@@ -11,6 +11,8 @@ from agents.worker import worker_session
 from orchestrator.run.calls import Conversation
 from orchestrator.run.checkpoint import review_checkpoint
 from orchestrator.run.completion import check_completion
+from orchestrator.run.evidence.verification import results
+from orchestrator.run.evidence.worth import summary
 from orchestrator.run.guidance import guide
 from orchestrator.run.hand_over import hand_over_of
 from orchestrator.run.progress import last_error
@@ -27,7 +29,6 @@ from orchestrator.run.steps import (
     Say,
     next_step,
 )
-from orchestrator.run.verification import summary
 from orchestrator.run.workspaces import Place
 from state.events import AttemptStarted, HandedOver, IterationMeasured, TaskStarted
 from state.ids import new_session_id
@@ -125,5 +126,5 @@ async def _prepare(run: Run, task: TaskView) -> None:
 def _handed_over(run: Run, task: TaskView) -> list[HandedOver]:
     """What the attempt that is over leaves, if there was one."""
     verified = run.view.verifications.get(task.trees[-1]) if task.trees else None
-    notes = hand_over_of(run.view, task, summary(verified) if verified else "")
+    notes = hand_over_of(run.view, task, summary(results(run, verified)) if verified else "")
     return [HandedOver(task_id=task.task.id, attempt=task.attempt, notes=notes)] if notes else []

@@ -4,12 +4,15 @@ In the integration worktree, and only where git can do it and the result passes 
 is then a fast-forward again. Else the work stays on sq's branch, and the run says so.
 """
 
+from orchestrator.run.evidence.judged import Standing
+from orchestrator.run.evidence.proofs import take_proofs
+from orchestrator.run.evidence.verification import results, verify
 from orchestrator.run.record import Run
-from orchestrator.run.set_up import set_up
-from orchestrator.run.verification import verify
 from state.events import WorkCaughtUp
 from state.records import Task
 from state.view import TaskView
+
+_GOOD = frozenset({Standing.PASSED, Standing.NO_EVIDENCE})
 
 
 async def catch_up(run: Run) -> None:
@@ -23,12 +26,12 @@ async def catch_up(run: Run) -> None:
     whole = TaskView(Task(id="work", title="The finished work", description=""), commit=head)
     state = await run.workspaces.begin_merge(whole, news)
     if state.is_clean:
-        await set_up(run, "", state.folder, tree=state.tree)
         finished = await verify(run, task_id="", folder=state.folder, tree=state.tree)
-        if all(done.passed for done in finished.runs):
+        if all(one.standing in _GOOD for one in results(run, finished)):
             message = f"Merge: the work of run {run.started.run_id}"
             commit = await run.workspaces.conclude_merge(whole, news, state.tree, message)
             await run.workspaces.advance(commit, head)
             run.record(WorkCaughtUp(onto=news, commit=commit, tree=state.tree))
+            await take_proofs(run, finished, task_id="", base=run.view.baseline_tree)
             return
     await run.workspaces.undo_merge(whole, head)

@@ -8,13 +8,29 @@ from pathlib import Path
 
 from agents.permissions import protected_path
 from orchestrator.git.workspace import changed_paths, tree_of
+from orchestrator.run.evidence.proofs import take_proofs
+from orchestrator.run.evidence.verification import results, verify
+from orchestrator.run.evidence.worth import (
+    canary_words,
+    feedback,
+    has_failed,
+    lost_canaries,
+    said,
+    unanswered,
+)
 from orchestrator.run.findings import disputes_of, undisputed
 from orchestrator.run.record import Run
 from orchestrator.run.steering import steering_gate
-from orchestrator.run.verification import feedback, unanswered, verify
-from state.events import CompletionAccepted, CompletionRefused, GateDecided, TaskUnverified
+from state.events import (
+    CompletionAccepted,
+    CompletionRefused,
+    GateDecided,
+    ProofsTaken,
+    TaskUnverified,
+)
 from state.verdicts import GateResult, Verdict
 from state.view import TaskView
+from state.words import listed
 
 DIFF = "diff"
 VERIFICATION = "verification"
@@ -93,13 +109,38 @@ async def _diff_gate(run: Run, task: TaskView, folder: Path, tree: str) -> GateR
 
 async def _verification_gate(run: Run, task: TaskView, folder: Path, tree: str) -> GateResult:
     finished = await verify(run, task_id=task.task.id, folder=folder, tree=tree)
-    if not finished.runs:
+    judged = results(run, finished)
+    if not judged:
         reason = "nothing to verify with: no command was given and the repository shows none"
         return GateResult(gate=VERIFICATION, verdict=Verdict.ALLOW, reason=reason)
-    if reason := unanswered(finished):
+    if reason := unanswered(judged):
         return GateResult(gate=VERIFICATION, verdict=Verdict.NOT_CHECKED, reason=reason)
-    if all(done.passed for done in finished.runs):
-        reason = ", ".join(f"`{done.command}` passed" for done in finished.runs)
-        return GateResult(gate=VERIFICATION, verdict=Verdict.ALLOW, reason=reason)
-    reason = f"sq ran the project's own commands on your work.\n\n{feedback(finished)}"
-    return GateResult(gate=VERIFICATION, verdict=Verdict.BLOCK, reason=reason)
+    if has_failed(judged):
+        reason = f"sq ran the project's own commands on your work.\n\n{feedback(judged)}"
+        return GateResult(gate=VERIFICATION, verdict=Verdict.BLOCK, reason=reason)
+    base = await tree_of(run.repository, task.base_commit)
+    proofs = await take_proofs(run, finished, task_id=task.task.id, base=base)
+    if lost := lost_canaries(run.view, proofs):
+        reason = "\n\n".join(f"{canary_words(one)}. Put back how tests are run." for one in lost)
+        return GateResult(gate=VERIFICATION, verdict=Verdict.BLOCK, reason=reason)
+    unproven = _unproven(proofs)
+    if run.effort.block_unproven_tests and unproven and fingerprint(unproven) not in _refused(task):
+        return unproven
+    reason = "; ".join(f"`{one.run.command}` {said(one)}" for one in judged)
+    return GateResult(gate=VERIFICATION, verdict=Verdict.ALLOW, reason=reason)
+
+
+def _unproven(proofs: ProofsTaken) -> GateResult | None:
+    """What is said once to a Worker whose tests pass without its change."""
+    if not proofs.unproven:
+        return None
+    reason = (
+        "These tests that you added or changed pass without your change too, so they do not show it: "
+        f"{listed(proofs.unproven)}. Make them fail on the code as it was, or claim completion again if "
+        "there is a reason; the reviewer will look at it."
+    )
+    return GateResult(gate=VERIFICATION, verdict=Verdict.BLOCK, reason=reason, key="unproven tests")
+
+
+def _refused(task: TaskView) -> set[str]:
+    return {refusal.fingerprint for refusal in task.refusals}

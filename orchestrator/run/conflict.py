@@ -16,9 +16,9 @@ from agents.signals import CONFLICT_STUCK
 from orchestrator.git.repository import named
 from orchestrator.git.workspace import changed_paths, tree_of
 from orchestrator.run.calls import Conversation, failure_of
+from orchestrator.run.evidence.verification import commands_for, results, verify
+from orchestrator.run.evidence.worth import feedback, has_failed, unanswered
 from orchestrator.run.record import Run
-from orchestrator.run.set_up import set_up
-from orchestrator.run.verification import commands_for, feedback, unanswered, verify
 from orchestrator.run.workspaces import MergeState
 from state.events import MergeConflicted, ResolutionRefused
 from state.records import Role
@@ -128,16 +128,16 @@ async def _look(
     state = await run.workspaces.merge_state(task, merge.onto)
     if problem := problem_of(state):
         if not state.under_way:
-            await run.workspaces.begin_merge(task, merge.onto)
+            await run.workspaces.begin_merge(task, merge.onto, uniting=False)
         return _Refused(problem)
     if problem := await _problem_of_tree(run, task, merge, state):
         return _Refused(problem)
-    await set_up(run, "", state.folder, tree=state.tree)
     finished = await verify(run, task_id=task.task.id, folder=state.folder, tree=state.tree)
-    if reason := unanswered(finished):
+    judged = results(run, finished)
+    if reason := unanswered(judged):
         return Unresolved(reason, unchecked=True)
-    if not all(done.passed for done in finished.runs):
-        said = feedback(finished)
+    if has_failed(judged):
+        said = feedback(judged)
         return _Refused(f"sq ran the project's own commands on your resolution.\n\n{said}")
     return Resolved(state.tree)
 

@@ -4,12 +4,16 @@ Nothing is `complete` here without a verification result for exactly the tree th
 """
 
 from orchestrator.run.catch_up import catch_up
+from orchestrator.run.evidence.judged import Judged, Standing, judged
+from orchestrator.run.evidence.proofs import take_proofs
+from orchestrator.run.evidence.verification import verify
+from orchestrator.run.evidence.worth import canary_words, changes_of, evidence_of, lost_canaries, unannounced
 from orchestrator.run.record import Run
-from orchestrator.run.set_up import set_up
-from orchestrator.run.verification import verify
 from state.events import DeliveryStarted, RunEnded, TaskCommitted
 from state.outcome import Outcome, worst
+from state.records import BaselineStanding
 from state.view import RunView, Stage
+from state.words import listed
 
 
 async def commit(run: Run, task_id: str) -> None:
@@ -21,15 +25,31 @@ async def commit(run: Run, task_id: str) -> None:
 
 
 async def bring_home(run: Run) -> None:
-    """Bring the merged work to the user, verified as it is there, or record why it stays where it is."""
+    """Bring the merged work to the user, verified as it is there, or record why it stays where it is.
+
+    The user's branch moves for a run that is complete, and with `merge_unverified` for one that could not be
+    verified; for no other.
+    """
     if run.view.head_tree:
         folder = await run.workspaces.show(run.view.head_commit)
-        await set_up(run, "", folder, tree=run.view.head_tree)
-        await verify(run, task_id="", folder=folder, tree=run.view.head_tree)
+        finished = await verify(run, task_id="", folder=folder, tree=run.view.head_tree)
+        await take_proofs(run, finished, task_id="", base=run.view.baseline_tree)
         await catch_up(run)
-        if run.settings.worktrees and run.settings.merge and (branch := run.started.base_branch):
-            run.record(DeliveryStarted(branch=branch, commit=run.view.head_commit))
-    run.record(await run.workspaces.bring_home(run.view))
+    outcome, _ = judge(run.view, run.effort.final_review_rounds)
+    stays = (
+        ""
+        if outcome in _moving(run)
+        else f"the run is {outcome}, and the branch moves for complete work only"
+    )
+    branch = run.started.base_branch
+    if run.view.head_tree and run.settings.worktrees and run.settings.merge and branch and not stays:
+        run.record(DeliveryStarted(branch=branch, commit=run.view.head_commit))
+    run.record(await run.workspaces.bring_home(run.view, stays=stays))
+
+
+def _moving(run: Run) -> set[Outcome]:
+    """The outcomes for which the user's branch moves."""
+    return {Outcome.COMPLETE, *([Outcome.UNVERIFIED] if run.settings.merge_unverified else [])}
 
 
 async def end(run: Run) -> None:
@@ -76,10 +96,65 @@ def _whole(view: RunView, final_rounds: int) -> list[tuple[Outcome, str]]:
     elif not last.passed:
         found = "; ".join(f"{issue.location}: {issue.description}" for issue in last.issues)
         causes.append((Outcome.STUCK, f"after {final_rounds} round(s) the final review still finds: {found}"))
+    return [*causes, *((Outcome.UNVERIFIED, why) for why in (*_unverified(view), *_changed_tests(view)))]
+
+
+def whole_results(view: RunView) -> list[Judged]:
+    """What each command says of the merged whole."""
     verified = view.verifications.get(view.head_tree)
-    if verified is None or not verified.runs:
-        causes.append((Outcome.UNVERIFIED, "there was nothing to verify with: give commands with --verify"))
-    elif not all(done.passed for done in verified.runs):
-        failed = ", ".join(f"`{done.command}`" for done in verified.runs if not done.passed)
-        causes.append((Outcome.UNVERIFIED, f"the merged work does not pass {failed}"))
+    if verified is None:
+        return []
+    return [judged(view.baseline.get(done.command), done, flaky=verified.flaky) for done in verified.runs]
+
+
+def _unverified(view: RunView) -> list[str]:
+    """What the verification of the merged whole leaves open."""
+    results = whole_results(view)
+    proofs = view.proofs.get(("", view.head_tree))
+    causes = [canary_words(one) for one in lost_canaries(view, proofs)] if proofs else []
+    failed = [one.run.command for one in results if one.standing in {Standing.FAILED, Standing.UNANSWERED}]
+    if failed:
+        causes.append(f"the merged work does not pass {', '.join(f'`{command}`' for command in failed)}")
+    causes += [
+        f"`{one.run.command}` vouches for nothing: {one.why}"
+        for one in results
+        if one.standing is Standing.NO_EVIDENCE
+        and view.baseline.get(one.run.command)
+        and _failed_before(view, one)
+    ]
+    causes += [
+        f"`{command}` took too long at the base and was not run again: raise limits.verify_s"
+        for command, check in view.baseline.items()
+        if check.chosen and check.standing is BaselineStanding.TOO_LONG
+    ]
+    if not (causes or evidence_of(view, results, proofs)):
+        ran = "; ".join(
+            f"`{one.run.command}` {one.why or 'executed no test that sq could count'}" for one in results
+        )
+        causes.append(
+            f"there was nothing to verify with{f' ({ran})' if ran else ''}: give commands with --verify"
+        )
     return causes
+
+
+def _failed_before(view: RunView, one: Judged) -> bool:
+    check = view.baseline.get(one.run.command)
+    return check is not None and check.standing is BaselineStanding.FAILS
+
+
+def _changed_tests(view: RunView) -> list[str]:
+    """The tests that the work changed or took away without an announcement, and who accepted that."""
+    found: dict[str, str] = {}
+    for task in view.tasks.values():
+        rulings = {ruling.test: ruling for ruling in task.rulings}
+        for change in changes_of(view, task):
+            ruling = rulings.get(change.name)
+            ruled = f"the reviewer accepts: {ruling.why}" if ruling and ruling.ruled else "nobody ruled on it"
+            found[change.name] = f"{change.name} {change.kind} ({ruled})"
+    whole = view.proofs.get(("", view.head_tree))
+    for change in unannounced(whole.changes) if whole else ():
+        found.setdefault(change.name, f"{change.name} {change.kind}")
+    if not found:
+        return []
+    told = listed(found.values())
+    return [f"tests of the base do not hold as they were, and nothing announced it: {told}"]

@@ -16,6 +16,8 @@ from orchestrator.run import finish
 from orchestrator.run.analyze import analyze
 from orchestrator.run.budget import BudgetExhausted
 from orchestrator.run.build import build
+from orchestrator.run.evidence.baseline import take_baseline, take_baseline_of_analysis
+from orchestrator.run.evidence.grounds import remove_grounds
 from orchestrator.run.merge import merge
 from orchestrator.run.parallel import move_tasks
 from orchestrator.run.plan import plan
@@ -39,6 +41,8 @@ from state.view import Stage
 
 log = structlog.get_logger(__name__)
 
+_TIDY_S = 20.0  # what removing the scratch worktrees may take
+
 
 async def work(run: Run) -> Outcome:
     """Go on with a run until it has an outcome.
@@ -48,6 +52,14 @@ async def work(run: Run) -> Outcome:
     """
     await run.workspaces.prepare(run.view)
     _close_lost_asks(run)
+    try:
+        return await _work_in_time(run)
+    finally:
+        with anyio.move_on_after(_TIDY_S, shield=True):
+            await remove_grounds(run)
+
+
+async def _work_in_time(run: Run) -> Outcome:
     with anyio.move_on_after(_time_left(run)) as clock:
         await _work(run)
     if clock.cancelled_caught:
@@ -137,8 +149,11 @@ def _close_lost_asks(run: Run) -> None:
 
 async def _do(run: Run, phase: Phase) -> Event | None:
     match phase:
+        case Phase.BASELINE:
+            return await take_baseline(run)
         case Phase.ANALYZE:
             await analyze(run)
+            await take_baseline_of_analysis(run)
         case Phase.PLAN:
             await plan(run)
         case Phase.FINAL_REVIEW:

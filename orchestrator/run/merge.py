@@ -5,12 +5,12 @@ that was killed finishes the merge or begins it anew.
 """
 
 from orchestrator.run.conflict import Resolved, Unresolved, resolve
+from orchestrator.run.evidence.verification import results, verify
+from orchestrator.run.evidence.worth import feedback, has_failed, unanswered
 from orchestrator.run.record import Run
 from orchestrator.run.revise import send_back
-from orchestrator.run.set_up import set_up
-from orchestrator.run.verification import feedback, unanswered, verify
 from orchestrator.run.workspaces import MergeState
-from state.events import Event, MergeBuilt, MergeFailed, MergeStarted, TaskMerged, TaskUnverified
+from state.events import Event, MergeBuilt, MergeConflicted, MergeFailed, MergeStarted, TaskMerged, TaskUnverified
 from state.records import IssueType, ReviewIssue
 from state.view import MergeView, TaskView
 
@@ -49,19 +49,26 @@ async def _build(run: Run, task: TaskView, merging: MergeView) -> None:
     if merging.paths or not state.is_clean:
         match await resolve(run, task, merging, state):
             case Resolved(tree):
-                await _conclude(run, task, merging, tree)
+                await _conclude(run, task, merging, tree, state.united)
             case Unresolved(reason, unchecked):
                 again = [] if unchecked else _rebuild(run, task, merging, reason)
                 await _give_up(run, task, merging, reason, again)
         return
-    await set_up(run, "", state.folder, tree=state.tree)
     finished = await verify(run, task_id=task.task.id, folder=state.folder, tree=state.tree)
-    if reason := unanswered(finished):
+    judged = results(run, finished)
+    if reason := unanswered(judged):
         await _give_up(run, task, merging, reason, [])
-    elif all(done.passed for done in finished.runs):
-        await _conclude(run, task, merging, state.tree)
+    elif not has_failed(judged):
+        await _conclude(run, task, merging, state.tree, state.united)
+    elif state.united:  # both additions together do not hold: it is a conflict after all
+        state = await run.workspaces.begin_merge(task, merging.onto, uniting=False)
+        conflicted = MergeConflicted(
+            task_id=task.task.id, commit=merging.commit, onto=merging.onto, paths=state.unmerged
+        )
+        run.record(conflicted)
+        await _build(run, task, merging)
     else:
-        reason = f"merged with the newest work it does not pass the verification.\n\n{feedback(finished)}"
+        reason = f"merged with the newest work it does not pass the verification.\n\n{feedback(judged)}"
         start = await run.workspaces.conclude_merge(task, merging.onto, state.tree, _message(run, task))
         again = [
             send_back(run, task, (_not_passing(task, reason),), by=MERGING, base=merging.onto, start=start)
@@ -75,12 +82,15 @@ async def _state(run: Run, task: TaskView, merging: MergeView) -> MergeState:
         state = await run.workspaces.merge_state(task, merging.onto)
         if state.under_way:
             return state
-    return await run.workspaces.begin_merge(task, merging.onto)
+    return await run.workspaces.begin_merge(task, merging.onto, uniting=not merging.paths)
 
 
-async def _conclude(run: Run, task: TaskView, merging: MergeView, tree: str) -> None:
+async def _conclude(
+    run: Run, task: TaskView, merging: MergeView, tree: str, united: tuple[str, ...] = ()
+) -> None:
     commit = await run.workspaces.conclude_merge(task, merging.onto, tree, _message(run, task))
-    run.record(MergeBuilt(task_id=task.task.id, commit=commit, tree=tree, onto=merging.onto))
+    built = MergeBuilt(task_id=task.task.id, commit=commit, tree=tree, onto=merging.onto, united=united)
+    run.record(built)
 
 
 async def _give_up(run: Run, task: TaskView, merging: MergeView, reason: str, again: list[Event]) -> None:

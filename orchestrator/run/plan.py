@@ -20,10 +20,12 @@ from state.events import PlanAccepted, PlanProposed, PlanRejected, RunEnded
 from state.outcome import Outcome
 from state.records import Analysis, Plan, Role, Task
 from state.settings import Workflow
+from state.words import baseline_words
 
 MAX_REJECTIONS = 3  # the first plan and two corrected ones
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,39}")
 _TITLE_KEPT = 80
+_QUOTE_WORDS = 3  # a shorter text stands in any spec
 _TAKEN = {"run", "final", "plan", "analysis", "work"}  # folders, lanes and refs that sq needs itself
 
 
@@ -58,12 +60,27 @@ async def plan(run: Run) -> None:
         run.record(PlanRejected(problems=("no plan was submitted: call `submit_plan`",)))
         return
     proposed = read_plan(call.payload)
-    if problems := problems_of(proposed):
+    if problems := [*problems_of(proposed), *lines_not_in(run.started.spec_text, proposed)]:
         run.record(PlanRejected(problems=tuple(problems)))
     elif run.effort.review_plan:
-        run.record(PlanProposed(tasks=proposed.tasks, criteria=proposed.criteria))
+        run.record(
+            PlanProposed(
+                tasks=proposed.tasks,
+                criteria=proposed.criteria,
+                tests_that_change=proposed.tests_that_change,
+            )
+        )
     else:
-        run.record(PlanAccepted(tasks=proposed.tasks, criteria=proposed.criteria))
+        run.record(_accepted(proposed, reviewed=False))
+
+
+def _accepted(proposed: Plan, *, reviewed: bool) -> PlanAccepted:
+    return PlanAccepted(
+        tasks=proposed.tasks,
+        criteria=proposed.criteria,
+        tests_that_change=proposed.tests_that_change,
+        reviewed=reviewed,
+    )
 
 
 def _whole_spec(spec: str) -> Task:
@@ -83,7 +100,7 @@ async def _review(run: Run, proposed: Plan) -> None:
         plan=proposed,
     )
     if report and report.passed:
-        run.record(PlanAccepted(tasks=proposed.tasks, criteria=proposed.criteria))
+        run.record(_accepted(proposed, reviewed=True))
     elif report:
         run.record(PlanRejected(problems=tuple(map(problem_of, report.issues))))
 
@@ -95,7 +112,28 @@ def _prompt(run: Run) -> str:
         spec=run.started.spec_text,
         analysis=described(run.view.analysis or Analysis()),
         problems=rejected[-1].problems if rejected else (),
+        baseline=[baseline_words(check) for check in run.view.baseline.values()],
     )
+
+
+def lines_not_in(spec: str, proposed: Plan) -> list[str]:
+    """The entries of `tests_that_change` whose line is not in the spec; white space and list signs aside."""
+    lines = {_plain(line) for line in spec.splitlines()}
+    whole = _plain(spec)
+    return [
+        f"`tests_that_change` names {entry.test!r} with a line that the spec does not hold: {entry.line!r}"
+        for entry in proposed.tests_that_change
+        if entry.line and not (_plain(entry.line) in lines or _is_quote(_plain(entry.line), whole))
+    ]
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.split()).lstrip("-*+#> ").strip()
+
+
+def _is_quote(line: str, spec: str) -> bool:
+    """Whether a text stands in the spec and is more than a word or two of it."""
+    return len(line.split()) >= _QUOTE_WORDS and line in spec
 
 
 def problems_of(proposed: Plan) -> list[str]:

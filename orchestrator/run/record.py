@@ -20,6 +20,14 @@ from state.settings import Effort, Limits, Settings
 from state.view import RunView, TaskView
 
 
+@dataclass(slots=True)
+class Grounds:
+    """The scratch worktrees of this process that are not in use, and how many were made."""
+
+    free: list[Path] = field(default_factory=list)
+    made: int = 0
+
+
 @dataclass(slots=True, kw_only=True)
 class Run:
     """Journal, view and means of one run."""
@@ -30,6 +38,8 @@ class Run:
     workspaces: Workspaces
     environ: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
     view: RunView = field(default_factory=RunView)
+    grounds: Grounds = field(default_factory=Grounds)
+    making_ready: anyio.Lock = field(default_factory=anyio.Lock)  # one set-up after the other
     changed: anyio.Event = field(default_factory=anyio.Event)  # set and renewed as events are stored
 
     def __post_init__(self) -> None:
@@ -55,8 +65,8 @@ class Run:
 
     @property
     def settings(self) -> Settings:
-        """What this run keeps to."""
-        return self.platform.settings
+        """What this run keeps to now."""
+        return self.view.settings or self.platform.settings
 
     @property
     def effort(self) -> Effort:

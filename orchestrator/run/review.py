@@ -17,10 +17,11 @@ from agents.reviewer import get_review_prompt, parse_review_output, reviewer_ses
 from orchestrator.git.command import git_succeeds
 from orchestrator.git.workspace import diff_text
 from orchestrator.run.calls import Conversation, failure_of
+from orchestrator.run.evidence.verification import results
+from orchestrator.run.evidence.worth import changes_of, with_output
 from orchestrator.run.findings import disputes_of, known_of, undecided, with_disputes
 from orchestrator.run.record import Run
 from orchestrator.run.revise import after_final_review, after_review
-from orchestrator.run.verification import summary
 from state.errors import SqError
 from state.events import ReviewUnusable, TaskUnverified
 from state.phase import MAX_UNUSABLE
@@ -171,13 +172,16 @@ async def _unlike_what_was_verified(run: Run, task: TaskView, folder: Path, show
 async def _task_prompt(run: Run, task: TaskView, folder: Path) -> str:
     findings = undecided(with_disputes(known_of(task), disputes_of(run.view, task)))
     reviewed = task.reviewed_commit if task.rounds else ""
-    verified = run.view.verifications.get(task.committed_tree)
+    proofs = run.view.proofs.get((task.task.id, task.committed_tree))
     return prompts.render(
         "review_task",
         instructions=get_review_prompt(run.effort.review_depth),
         task=task.task,
         spec=run.started.spec_text,
-        verification=summary(verified) if verified else "sq has not verified this commit.",
+        verification=_seen(run, task.committed_tree),
+        changes=changes_of(run.view, task),
+        announced=[one for one in proofs.changes if one.expected_by] if proofs else [],
+        unproven=proofs.unproven if proofs else (),
         earlier=await _earlier(folder, findings, reviewed, (task.base_commit, task.commit)),
         commit=task.commit,
         diff=await diff_text(folder, task.base_commit, task.commit, limit=DIFF_LIMIT),
@@ -196,11 +200,19 @@ async def _final_prompt(run: Run, folder: Path) -> str:
         spec=run.started.spec_text,
         tasks=[task.task for task in view.tasks.values()],
         conflicts=view.resolved_conflicts,
-        verification=summary(view.verifications[view.head_tree]),
+        united=view.united,
+        verification=_seen(run, view.head_tree),
+        changes=[(id_, change) for id_, task in view.tasks.items() for change in changes_of(view, task)],
         earlier=await _earlier(folder, findings, reviewed, whole),
         commit=view.head_commit,
         diff=await diff_text(folder, *whole, limit=DIFF_LIMIT),
     )
+
+
+def _seen(run: Run, tree: str) -> str:
+    """What sq's own commands said of a tree, each with the end of its output."""
+    verified = run.view.verifications.get(tree)
+    return with_output(results(run, verified)) if verified else "sq has not verified this commit."
 
 
 async def _earlier(folder: Path, findings: list[Finding], reviewed: str, whole: tuple[str, str]) -> str:

@@ -5,10 +5,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from orchestrator.git.workspace import changed_paths
+from orchestrator.run.evidence.worth import changes_of
 from orchestrator.run.findings import disputes_of, in_folder, known_of, settle
 from orchestrator.run.record import Run
 from state.events import Event, ReviewRecorded, TaskReopened, TaskStuck
-from state.records import ReviewIssue, ReviewReport
+from state.records import IssueType, ReviewIssue, ReviewReport, TestChange, TestRuling
 from state.view import Stage, TaskView
 
 FINAL = "the final review"
@@ -17,7 +18,10 @@ FINAL = "the final review"
 def after_review(run: Run, task: TaskView, report: ReviewReport) -> list[Event]:
     """What follows from the review of one task: its issues are that task's, whatever the reviewer wrote."""
     task_id = task.task.id
-    own = replace(report, issues=tuple(in_folder(report.issues, task.worktree, task_id)))
+    changes = changes_of(run.view, task)
+    rulings = rulings_on(changes, report.tests)
+    refused = _refused_changes(task_id, changes, rulings)
+    own = replace(report, issues=(*in_folder(report.issues, task.worktree, task_id), *refused))
     settled = settle(known_of(task), disputes_of(run.view, task), own, task.rounds + 1)
     recorded = ReviewRecorded(
         task_id=task_id,
@@ -27,11 +31,45 @@ def after_review(run: Run, task: TaskView, report: ReviewReport) -> list[Event]:
         issues=settled.blocking,
         suggestions=(*report.suggestions, *settled.suggestions),
         findings=settled.findings,
+        tests=rulings,
     )
     if recorded.passed:
         return [recorded]
     by = f"the review of attempt {task.attempt}"
     return [recorded, send_back(run, task, settled.blocking, by=by)]
+
+
+def rulings_on(changes: Sequence[TestChange], said: Sequence[TestRuling]) -> tuple[TestRuling, ...]:
+    """A ruling for each changed test; one on which the reviewer is silent is let through and marked as that.
+
+    It costs the run its code 0 either way.
+    """
+    known = {ruling.test: ruling for ruling in said}
+    return tuple(
+        known.get(change.name) or TestRuling(test=change.name, accepted=True, ruled=False)
+        for change in changes
+    )
+
+
+def _refused_changes(
+    task_id: str, changes: Sequence[TestChange], rulings: Sequence[TestRuling]
+) -> list[ReviewIssue]:
+    """What a Worker has to put right where the reviewer does not accept what it did to a test."""
+    refused = {ruling.test: ruling.why for ruling in rulings if not ruling.accepted}
+    return [
+        ReviewIssue(
+            task_id=task_id,
+            file=change.path or "the tests",
+            type=IssueType.SPEC_MISMATCH,
+            description=(
+                f"the test {change.name} {change.kind}, and the spec does not ask for it: "
+                f"{refused[change.name]}"
+            ),
+            suggestion="Put the test back as it was before the task, and make the code pass it",
+        )
+        for change in changes
+        if change.name in refused
+    ]
 
 
 async def after_final_review(run: Run, report: ReviewReport, folder: Path) -> list[Event]:

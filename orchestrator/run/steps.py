@@ -8,12 +8,13 @@ import prompts
 from agents.signals import ITERATION_DONE, SUBMIT_IMPLEMENTATION_PLAN, TASK_COMPLETE, TASK_STUCK
 from agents.worker import plain_question, signal_of
 from orchestrator.run.calls import failure_of
+from orchestrator.run.evidence.verification import commands_for
+from orchestrator.run.evidence.worth import failing_before
 from orchestrator.run.findings import fingerprint, with_new
 from orchestrator.run.guidance import is_checkpoint, is_review_due
 from orchestrator.run.hand_over import NOTHING_BEFORE, Before, before_of
 from orchestrator.run.progress import refused_too_often, same_error, standing_still
 from orchestrator.run.record import Run
-from orchestrator.run.verification import commands_for
 from state.events import TaskFailed, TaskStuck
 from state.records import CallEnd, Question, ReviewIssue, Task
 from state.settings import Workflow
@@ -76,6 +77,7 @@ def build_prompt_with_feedback(
     spec: str = "",
     verification: Sequence[str] = (),
     before: Before = NOTHING_BEFORE,
+    failing: Sequence[tuple[str, str]] = (),
 ) -> str:
     """The Worker's prompt for a task (seed 002): what never changes first, this task's issues only."""
     own = [issue for issue in review_issues if issue.task_id == task.id]
@@ -85,6 +87,7 @@ def build_prompt_with_feedback(
         task=task,
         spec=spec,
         verification=verification,
+        failing=failing,
         findings=[one for one in with_new(before.findings, own, 1) if one.id in ids],
         hand_over=before.notes,
         start=before.start,
@@ -219,4 +222,5 @@ def _first_prompt(run: Run, task: TaskView) -> str:
         run.started.spec_text,
         commands_for(run, Path(task.worktree)),
         before_of(task),
+        failing_before(run.view),
     )

@@ -9,8 +9,9 @@ from orchestrator.views.lines import cost_line, issue_lines, retry_command, said
 from orchestrator.views.overview import RunSummary, Standing, clock, duration, state_text
 from state.events import VerificationFinished
 from state.outcome import MEANINGS, Outcome
-from state.records import Answer, Finding, FindingState, Question, ReviewIssue
+from state.records import Answer, BaselineCheck, Finding, FindingState, Question, ReviewIssue
 from state.view import RunView, Stage, TaskView
+from state.words import baseline_words, count_words
 
 _SET_ASIDE = {FindingState.DISPUTED, FindingState.WONT_FIX}
 
@@ -57,6 +58,8 @@ class RunDetails:
     notes: tuple[str, ...]
     tasks: tuple[TaskDetails, ...]
     questions: tuple[QuestionDetails, ...]
+    baseline: tuple[BaselineCheck, ...]
+    baseline_notes: tuple[str, ...]
     verifications: tuple[VerificationFinished, ...]
     merged_tree: str
     where: tuple[str, ...]
@@ -78,6 +81,8 @@ def details_of(view: RunView, summary: RunSummary, *, options: str = "") -> RunD
         notes=started.notes if started else (),
         tasks=tuple(_task(id_, task) for id_, task in view.tasks.items()),
         questions=tuple(_questions(view)),
+        baseline=tuple(view.baseline.values()),
+        baseline_notes=view.baseline_notes,
         verifications=tuple(view.verifications.values()),
         merged_tree=view.head_tree,
         where=tuple(where_lines(view)),
@@ -92,6 +97,7 @@ def detail_lines(details: RunDetails) -> list[str]:
         *_head(details),
         *_task_lines(details.tasks),
         *_question_lines(details.questions),
+        *_baseline_lines(details),
         *_verification_lines(details),
         *details.where,
         details.cost,
@@ -200,6 +206,13 @@ def _question_lines(questions: tuple[QuestionDetails, ...]) -> Iterator[str]:
             yield f"    not answered: {asked.problem or 'the answer has not come yet'}"
 
 
+def _baseline_lines(details: RunDetails) -> Iterator[str]:
+    if details.baseline or details.baseline_notes:
+        yield "baseline, before any change:"
+    yield from (f"  {baseline_words(check)}" for check in details.baseline)
+    yield from (f"  {note}" for note in details.baseline_notes)
+
+
 def _verification_lines(details: RunDetails) -> Iterator[str]:
     if details.verifications:
         yield "verification, by sq itself:"
@@ -209,4 +222,5 @@ def _verification_lines(details: RunDetails) -> Iterator[str]:
         if not verified.runs:
             yield f"{subject}: nothing to verify with"
         for done in verified.runs:
-            yield f"{subject}: `{done.command}` {said(done)} ({done.seconds:.1f} s)"
+            counted = count_words(done.count)
+            yield f"{subject}: `{done.command}` {said(done)}, {counted} ({done.seconds:.1f} s)"

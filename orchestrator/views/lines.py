@@ -25,12 +25,14 @@ from state.records import (
 )
 from state.verdicts import CheckResult, Source
 from state.view import UNMERGED_ENDS, RunView, Stage
+from state.words import baseline_words, count_words, listed
 
 _SUBJECTS = {"": "the whole", "plan": "the plan", "analysis": "the analysis"}
 _MINUTE_S = 60
 _FEEDBACK_SHOWN = 6  # lines of what a gate says; the journal has all
 REHEARSAL = "The model is a script: this is a rehearsal."
 _SHORT = 100
+_SQS_OWN = "sq's own worktree"
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")  # all but tab and the end of a line
 _QUIET_TOOLS = {"AskUserQuestion"}  # shown as questions
 
@@ -200,6 +202,32 @@ def _call_ended(view: RunView, event: e.CallEnded) -> list[str]:
     return [f"{call.task_id or 'the whole'}: {call.role}: {event.end}: {short(event.detail, 400)}"]
 
 
+def _baseline_started(_view: RunView, event: e.BaselineStarted) -> list[str]:
+    return [f"baseline: {', '.join(f'`{command}`' for command in event.commands)} on the untouched commit"]
+
+
+def _baseline_taken(_view: RunView, event: e.BaselineTaken) -> list[str]:
+    checks = [f"baseline: {baseline_words(check)}" for check in event.checks]
+    return [*checks, *(f"baseline: {note}" for note in event.notes)]
+
+
+def _proofs_taken(_view: RunView, event: e.ProofsTaken) -> list[str]:
+    subject = event.task_id or "the merged work"
+    lines = []
+    for change in event.changes:
+        by = "announced by the spec or the plan" if change.expected_by else "not announced"
+        lines.append(f"{subject}: the test {change.name} {change.kind} ({by})")
+    lines += [f"{subject}: {one}" for one in event.untold]
+    lines += [
+        f"{subject}: `{one.command}` passes although a test fails (a failing one was added in {one.path})"
+        for one in event.canaries
+        if one.caught is False
+    ]
+    if event.unproven:
+        lines.append(f"{subject}: these tests pass without the change too: {listed(event.unproven)}")
+    return lines
+
+
 def _analyzed(_view: RunView, event: e.RepositoryAnalyzed) -> list[str]:
     if event.skipped:
         return [f"analysis: skipped, {event.skipped}"]
@@ -266,7 +294,14 @@ def _verified(_view: RunView, event: e.VerificationFinished) -> list[str]:
     subject = event.task_id or "the merged work"
     if not event.runs:
         return [f"{subject}: nothing to verify with"]
-    return [f"{subject}: sq ran `{done.command}`: {said(done)} ({done.seconds:.1f} s)" for done in event.runs]
+    return [
+        *(
+            f"{subject}: sq ran `{done.command}`: {said(done)}, {count_words(done.count)} "
+            f"({done.seconds:.1f} s)"
+            for done in event.runs
+        ),
+        *(f"{subject}: flaky: {name} failed and passed" for name in event.flaky),
+    ]
 
 
 def _checks_decided(_view: RunView, event: e.ChecksDecided) -> list[str]:
@@ -322,12 +357,26 @@ def _checkpoint_reviewed(_view: RunView, event: e.CheckpointReviewed) -> list[st
     ]
 
 
-def _set_up(_view: RunView, event: e.WorkspaceSetUp) -> list[str]:
-    subject = event.task_id or "the merged work"
+def _set_up_started(_view: RunView, event: e.SetUpStarted) -> list[str]:
+    return [f"{event.task_id or _SQS_OWN}: set-up begins: {'; '.join(event.steps)}"]
+
+
+def _set_up(view: RunView, event: e.WorkspaceSetUp) -> list[str]:
+    subject = event.task_id or _SQS_OWN
     copied = [f"{subject}: its worktree got {len(event.copied)} ignored file(s)"] if event.copied else []
-    return copied + [
-        f"{subject}: set-up `{done.command}`: {said(done)} ({done.seconds:.1f} s)" for done in event.runs
-    ]
+    again = [f"{subject}: set-up: {', '.join(event.again)} copied from the first one"] if event.again else []
+    settings = view.started.settings if view.started else None
+    by_itself = bool(settings and not settings.worktree_setup)
+    told = [(one.command, _set_up_said(one, by_itself=by_itself)) for one in event.runs]
+    return [*copied, *again, *(f"{subject}: set-up `{command}`: {said_}" for command, said_ in told)]
+
+
+def _set_up_said(done: CommandRun, *, by_itself: bool) -> str:
+    if done.passed or not by_itself:
+        return f"{said(done)} ({done.seconds:.1f} s)"
+    lines = done.output_tail.strip().splitlines()
+    why = done.problem or (short(lines[-1]) if lines else f"exit code {done.exit_code}")
+    return f"failed: {why}; the baseline shows whether the commands can run"
 
 
 def _reopened(_view: RunView, event: e.TaskReopened) -> list[str]:
@@ -340,6 +389,10 @@ def _merge_conflicted(_view: RunView, event: e.MergeConflicted) -> list[str]:
 
 def _resolution_refused(_view: RunView, event: e.ResolutionRefused) -> list[str]:
     return [f"{event.task_id}: the resolution does not hold: {short(event.reason, 300)}"]
+
+
+def _merge_built(_view: RunView, event: e.MergeBuilt) -> list[str]:
+    return [f"{event.task_id}: merged two additions at one place in {path}" for path in event.united]
 
 
 def _merge_failed(_view: RunView, event: e.MergeFailed) -> list[str]:
@@ -439,6 +492,9 @@ _LINES: dict[type, Callable[[RunView, Any], list[str]]] = {
     e.ActionRefused: _refused,
     e.CallEnded: _call_ended,
     e.RepositoryAnalyzed: _analyzed,
+    e.BaselineStarted: _baseline_started,
+    e.BaselineTaken: _baseline_taken,
+    e.ProofsTaken: _proofs_taken,
     e.AnalysisRejected: _analysis_rejected,
     e.PlanRejected: _plan_rejected,
     e.PlanAccepted: _plan_accepted,
@@ -454,10 +510,12 @@ _LINES: dict[type, Callable[[RunView, Any], list[str]]] = {
     e.ReviewRecorded: _reviewed,
     e.ReviewUnusable: _review_unusable,
     e.CheckpointReviewed: _checkpoint_reviewed,
+    e.SetUpStarted: _set_up_started,
     e.WorkspaceSetUp: _set_up,
     e.TaskReopened: _reopened,
     e.MergeConflicted: _merge_conflicted,
     e.ResolutionRefused: _resolution_refused,
+    e.MergeBuilt: _merge_built,
     e.MergeFailed: _merge_failed,
     e.TaskMerged: _merged,
     e.TaskStuck: _stuck,

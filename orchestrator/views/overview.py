@@ -15,6 +15,7 @@ from state.view import RunView, Stage
 _SPEC_SHOWN = 32  # characters of a spec's file name
 _MINUTE_S = 60
 _DOING = {
+    Phase.BASELINE: "running the tests before any change",
     Phase.ANALYZE: "analyzing",
     Phase.PLAN: "planning",
     Phase.FINAL_REVIEW: "final review",

@@ -1,0 +1,84 @@
+"""Scratch worktrees, which show exact trees for commands to run on: nothing in them is work."""
+
+from collections.abc import Collection, Mapping
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from orchestrator.git.command import git
+from orchestrator.git.workspace import ensure_worktree, put_on
+
+_DATE = "1970-01-01T00:00:00 +0000"  # the same tree is the same commit
+_FIXED = {"GIT_AUTHOR_DATE": _DATE, "GIT_COMMITTER_DATE": _DATE}
+_FILE, _GONE = "100644", "0" * 40
+
+
+async def show_tree(repository: Path, folder: Path, tree: str) -> None:
+    """Have a scratch worktree hold exactly this tree; what git ignores there stays, such as a set-up.
+
+    Raises:
+        GitError: git refuses.
+    """
+    commit = await git(
+        repository, "commit-tree", "-F", "-", tree, stdin="A tree to verify\n", environment=_FIXED
+    )
+    await ensure_worktree(repository, folder, branch=None, commit=commit)
+    await put_on(folder, commit, branch=None, with_repositories=True)
+
+
+async def remove_scratch(repository: Path, folder: Path) -> None:
+    """Remove a scratch worktree with everything in it.
+
+    Raises:
+        GitError: git refuses.
+    """
+    if folder.exists():
+        await git(repository, "worktree", "remove", "--force", "--force", str(folder))
+
+
+async def pieced_together(repository: Path, tree: str, *, of: str, paths: Collection[str]) -> str:
+    """The tree `tree` in which these paths are as the tree `of` has them: there, or not there."""
+    entries = await _entries(repository, of, paths)
+    lines = [f"{entries.get(path, f'0 {_GONE}')}\t{path}" for path in paths]
+    return await _changed(repository, tree, lines)
+
+
+async def with_files(repository: Path, tree: str, files: Mapping[str, str]) -> str:
+    """The tree `tree` with these files in it, whose text is given."""
+    lines = []
+    for path, text in files.items():
+        blob = await git(repository, "hash-object", "-w", "--stdin", stdin=text)
+        lines.append(f"{_FILE} {blob}\t{path}")
+    return await _changed(repository, tree, lines)
+
+
+async def text_at(repository: Path, tree: str, path: str) -> str:
+    """The text of a file in a tree, with the end of its last line; empty where it is not there."""
+    if not await _entries(repository, tree, [path]):
+        return ""
+    return await git(repository, "cat-file", "blob", f"{tree}:{path}") + "\n"
+
+
+async def files_in(repository: Path, tree: str) -> list[str]:
+    """The paths of all files in a tree."""
+    listed = await git(repository, "ls-tree", "-r", "-z", "--full-tree", "--name-only", tree)
+    return [path for path in listed.split("\0") if path]
+
+
+async def _entries(repository: Path, tree: str, paths: Collection[str]) -> dict[str, str]:
+    """The mode and the object of each of these paths that is a file in a tree."""
+    found = {}
+    for entry in (await git(repository, "ls-tree", "-r", "-z", "--full-tree", tree)).split("\0"):
+        facts, _, path = entry.partition("\t")
+        if path in paths:
+            mode, _, name = facts.split(" ")
+            found[path] = f"{mode} {name}"
+    return found
+
+
+async def _changed(repository: Path, tree: str, lines: list[str]) -> str:
+    with TemporaryDirectory(prefix="sq-") as temporary:
+        environment = {"GIT_INDEX_FILE": str(Path(temporary) / "index")}
+        await git(repository, "read-tree", tree, environment=environment)
+        stdin = "".join(f"{line}\0" for line in lines)
+        await git(repository, "update-index", "-z", "--index-info", stdin=stdin, environment=environment)
+        return await git(repository, "write-tree", environment=environment)

@@ -1,0 +1,67 @@
+"""Commands of the project, run by sq: in a process tree of their own, without secrets, under a deadline."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from agents.process import run_command
+from orchestrator.run.record import Run
+from state.records import CommandRun
+from state.secrets import without_secrets
+
+OUTPUT_KEPT = 4_000  # characters at the end of a command's output that are stored
+_OUTPUT_READ = 8_000_000  # bytes: what is counted in
+# What a shell answers for a command that is not there or not executable.
+_NOT_STARTED = {126, 127}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ran:
+    """A command that was run: what is stored of it, its whole output, and the shell's exit code."""
+
+    run: CommandRun
+    output: str
+    exit_code: int | None
+
+
+async def run_whole(
+    run: Run, command: str, folder: Path, *, environment: Mapping[str, str] | None = None, told_as: str = ""
+) -> Ran:
+    """Run one command to its end or its deadline.
+
+    Args:
+        run: the run.
+        command: a line for the shell.
+        folder: where.
+        environment: variables beside those of sq's own environment, of which the secrets are left out.
+        told_as: the command that is recorded, where that which is run has been told to report.
+    """
+    result = await run_command(
+        ["sh", "-c", command],
+        cwd=folder,
+        env={**without_secrets(run.environ), "PYTHONDONTWRITEBYTECODE": "1", **(environment or {})},
+        deadline_s=run.limits.verify_s,
+        containment=run.platform.containment,
+        output_limit=_OUTPUT_READ,
+    )
+    exit_code, problem = result.exit_code, result.error
+    if result.timed_out:
+        problem = f"did not end within {run.limits.verify_s:g} s"
+    elif exit_code in _NOT_STARTED:
+        exit_code, problem = None, f"could not start: {result.output.strip()[-300:] or 'command not found'}"
+    done = CommandRun(
+        command=told_as or command,
+        exit_code=exit_code,
+        seconds=result.duration_s,
+        output_tail=result.output[-OUTPUT_KEPT:],
+        problem=problem,
+        timed_out=result.timed_out,
+    )
+    return Ran(run=done, output=result.output, exit_code=result.exit_code)
+
+
+async def run_contained(
+    run: Run, command: str, folder: Path, environment: Mapping[str, str] | None = None
+) -> CommandRun:
+    """As `run_whole`, without the output."""
+    return (await run_whole(run, command, folder, environment=environment)).run

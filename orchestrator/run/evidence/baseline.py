@@ -1,0 +1,198 @@
+"""baseline: before any model is asked, the verification commands are run once on the untouched commit.
+
+What a command says there decides what it can say later (product.md, section 12).
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from agents.runners.suite import suite_of
+from orchestrator.git.workspace import tree_of
+from orchestrator.run.detection import detect
+from orchestrator.run.evidence.canaries import make_canary, try_canary
+from orchestrator.run.evidence.counted import run_counted
+from orchestrator.run.evidence.environment import fingerprint_of
+from orchestrator.run.evidence.grounds import Ground, ground_for
+from orchestrator.run.evidence.verification import place_for
+from orchestrator.run.record import Run
+from state.events import BaselineStarted, BaselineTaken, RunEnded
+from state.outcome import Outcome
+from state.records import BaselineCheck, BaselineStanding, CanaryResult, CommandRun
+
+CHOSEN = "--verify"
+_ANALYSIS = "the analysis"
+
+
+async def take_baseline(run: Run) -> RunEnded | None:
+    """Run the commands on the base and record what they say.
+
+    Returns:
+        The end of the run, where a command that the user named lacks its program; else None.
+
+    Raises:
+        GitError: the base cannot be shown.
+        SetUpError: the user's own set-up commands fail.
+    """
+    tree = await _base_tree(run)
+    async with place_for(run, run.repository, tree) as ground:
+        sources = _sources(run, ground.folder)
+        checks = await _checks(run, ground, sources)
+    checks = [await _with_canary(run, tree, check) for check in checks]
+    environment = fingerprint_of(run.environ, ground.environment, sources)
+    run.record(
+        BaselineTaken(
+            tree=tree, environment=environment, checks=tuple(checks), notes=tuple(_notes(run, checks))
+        )
+    )
+    return _cannot_begin(checks)
+
+
+async def take_baseline_of_analysis(run: Run) -> None:
+    """The same for the commands that the analysis named, where neither user nor repository name any.
+
+    Only those are taken that the table of runners knows as test runs; nothing else that a model names is run.
+    """
+    named = run.view.analysis.verification_commands if run.view.analysis else ()
+    if not named or run.settings.verify or run.view.baseline:
+        return
+    tree = run.view.baseline_tree
+    async with place_for(run, run.repository, tree) as ground:
+        known = {command: _ANALYSIS for command in named if suite_of(command, ground.folder).runs_tests}
+        checks = await _checks(run, ground, known)
+    checks = [await _with_canary(run, tree, check) for check in checks]
+    left_out = [
+        f"`{command}`, which the analysis names, is not run: sq does not know it as a test run"
+        for command in named
+        if command not in known
+    ]
+    run.record(
+        BaselineTaken(
+            tree=tree,
+            environment=fingerprint_of(run.environ, ground.environment, known),
+            checks=tuple(checks),
+            notes=(*left_out, *_notes(run, checks)),
+            of_analysis=True,
+        )
+    )
+
+
+async def _base_tree(run: Run) -> str:
+    if run.settings.worktrees:
+        return await tree_of(run.repository, run.started.base_commit)
+    return await run.workspaces.snapshot(run.repository)
+
+
+def _sources(run: Run, folder: Path) -> dict[str, str]:
+    """The commands to run and where each was found."""
+    if run.settings.verify:
+        return dict.fromkeys(run.settings.verify, CHOSEN)
+    return {one.command: one.source for one in detect(folder)}
+
+
+async def _checks(run: Run, ground: Ground, sources: Mapping[str, str]) -> list[BaselineCheck]:
+    if not sources:
+        return []
+    run.record(BaselineStarted(tree=ground.tree, commands=tuple(sources)))
+    checks = []
+    for command, source in sources.items():
+        done = await run_counted(run, ground, command)
+        checks.append(
+            BaselineCheck(run=done, source=source, standing=standing_of(done), chosen=source == CHOSEN)
+        )
+    return checks
+
+
+def standing_of(done: CommandRun) -> BaselineStanding:
+    """What a command's result on the base says of the command itself."""
+    if done.timed_out:
+        return BaselineStanding.TOO_LONG
+    if done.nothing_yet or done.count.says_none:
+        return BaselineStanding.NOTHING_YET
+    if done.missing or done.exit_code is None:
+        return BaselineStanding.MISSING
+    return BaselineStanding.PASSES if done.exit_code == 0 else BaselineStanding.FAILS
+
+
+async def _with_canary(run: Run, tree: str, check: BaselineCheck) -> BaselineCheck:
+    """The check with what its canary says; without, where none can be made or it would show nothing."""
+    by_name = bool(check.run.count.tests)
+    shows = check.standing is BaselineStanding.PASSES or (
+        check.standing is BaselineStanding.FAILS and by_name
+    )
+    if not shows:
+        return check
+    command = check.run.command
+    async with place_for(run, run.repository, tree) as ground:
+        suite = suite_of(command, ground.folder)
+        canary = make_canary([(suite, check.run.count)])
+    if canary is None:
+        return check
+    result = await try_canary(run, command, tree, canary, [suite], check.run.count)
+    if not run.settings.worktrees and result.caught:
+        result = await _controlled(run, command, tree, result)
+    return replace(check, canary=result)
+
+
+async def _controlled(run: Run, command: str, tree: str, result: CanaryResult) -> CanaryResult:
+    """The canary's result, unless a scratch worktree cannot run the command even without it."""
+    async with ground_for(run, tree) as ground:
+        without = await run_counted(run, ground, command)
+    if without.exit_code == 0:
+        return result
+    problem = "a scratch worktree, in which sq would ask it, does not pass it without the canary either"
+    return replace(result, caught=None, problem=problem)
+
+
+def _notes(run: Run, checks: list[BaselineCheck]) -> list[str]:
+    """What a person should know of the commands before anything is built."""
+    notes = [note for check in checks if (note := _note(run, check))]
+    if not checks:
+        notes.append(
+            "nothing to verify with: no command was given and the repository shows none. sq looks again "
+            "after each task; name one with --verify"
+        )
+    return notes
+
+
+def _note(run: Run, check: BaselineCheck) -> str:
+    command, done = f"`{check.run.command}` ({check.source})", check.run
+    match check.standing:
+        case BaselineStanding.MISSING:
+            return f"{command} is left out: {lack_of(done)}"
+        case BaselineStanding.TOO_LONG:
+            return (
+                f"{command} takes too long: it did not end within {run.limits.verify_s:g} s and is not run "
+                "again. Raise limits.verify_s, or name a quicker command with --verify"
+            )
+        case BaselineStanding.NOTHING_YET:
+            why = done.nothing_yet or "it ran no test"
+            return f"{command} has nothing to run yet: {why}. It is due from the first task on"
+        case BaselineStanding.FAILS if not done.count.tests:
+            return (
+                f"{command} fails before any change, and its tests are not known by name: it has to pass "
+                "after the work, else it vouches for nothing and the run ends with code 5 at best"
+            )
+        case _:
+            pass
+    if check.canary and check.canary.caught is False:
+        return f"{command} does not pick up a new test beside the others: its exit code counts, and no more"
+    return ""
+
+
+def lack_of(done: CommandRun) -> str:
+    """What a command needs that is not on this machine, in words."""
+    return f"{done.missing} is not on this machine" if done.missing else done.problem
+
+
+def _cannot_begin(checks: list[BaselineCheck]) -> RunEnded | None:
+    """The end of a run whose user named a command that this machine cannot run."""
+    lacking = [one for one in checks if one.chosen and one.standing is BaselineStanding.MISSING]
+    if not lacking:
+        return None
+    told = "; ".join(f"`{one.run.command}`: {lack_of(one.run)}" for one in lacking)
+    cause = (
+        f"a command of --verify cannot run here, so nothing could be verified: {told}. Install what it "
+        "needs, or name another command; then `sq resume`"
+    )
+    return RunEnded(outcome=Outcome.USAGE, cause=cause, resumable=True)

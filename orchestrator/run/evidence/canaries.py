@@ -1,0 +1,67 @@
+"""The canary: a test that must fail is added to a tree; a command that passes with it vouches for nothing.
+
+Its name, place and words are random and ordinary, so that nothing in the tree can tell it from another test.
+"""
+
+import secrets
+from collections.abc import Sequence
+from string import ascii_lowercase
+
+from agents.runners.canary import Canary, canary_for
+
+from agents.runners.suite import Suite
+from orchestrator.git.scratch import with_files
+from orchestrator.run.evidence.counted import run_counted, run_only
+from orchestrator.run.evidence.grounds import Ground, ground_for
+from orchestrator.run.record import Run
+from state.records import UNCOUNTED, CanaryResult, CommandRun, TestCount, TestState
+
+_LETTERS = 7
+
+
+def make_canary(suites: Sequence[tuple[Suite, TestCount]]) -> Canary | None:
+    """A canary for the first of these that takes one: a command as a tree shows it, and its tests."""
+    token = "".join(secrets.choice(ascii_lowercase) for _ in range(_LETTERS))
+    made = (canary_for(suite, counted, token) for suite, counted in suites)
+    return next((canary for canary in made if canary), None)
+
+
+async def try_canary(
+    run: Run, command: str, tree: str, canary: Canary, suites: Sequence[Suite], before: TestCount = UNCOUNTED
+) -> CanaryResult:
+    """Run a command on `tree` with the canary in it, and say whether it noticed.
+
+    Args:
+        run: the run.
+        command: the command.
+        tree: without the canary.
+        canary: the test that must fail.
+        suites: the command as the tree and the base show it: what test files can be given to.
+        before: the tests that the command ran without the canary; where they are known by name, the canary's
+            file alone is run.
+    """
+    with_it = await with_files(run.repository, tree, {canary.path: canary.content})
+    async with ground_for(run, with_it) as ground:
+        done = await _run(run, ground, command, canary, suites, by_name=bool(before.tests))
+    if done.exit_code is None:
+        problem = done.problem or "it did not answer"
+        return CanaryResult(command=command, path=canary.path, name=canary.name, problem=problem)
+    return CanaryResult(
+        command=command,
+        path=canary.path,
+        name=canary.name,
+        caught=done.exit_code != 0 or _is_failed(done, canary),
+        seconds=done.seconds,
+    )
+
+
+async def _run(
+    run: Run, ground: Ground, command: str, canary: Canary, suites: Sequence[Suite], *, by_name: bool
+) -> CommandRun:
+    if by_name and canary.only and (done := await run_only(run, ground, suites, canary.only)):
+        return done
+    return await run_counted(run, ground, command)
+
+
+def _is_failed(done: CommandRun, canary: Canary) -> bool:
+    return any(state is TestState.FAILED and canary.name in name for name, state in done.count.tests.items())

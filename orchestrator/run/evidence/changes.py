@@ -1,0 +1,166 @@
+"""What a change does to the tests, as far as paths and names say it: plain functions."""
+
+import re
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import PurePosixPath
+
+from agents.runners.suite import Suite
+from orchestrator.run.evidence.files_of_tests import is_of
+from state.records import TestChange, TestChangeKind, TestState, TestThatChanges
+
+_OF_TESTS = frozenset(
+    {"test", "tests", "spec", "specs", "__tests__", "testing", "testdata", "test_data", "t", "e2e"}
+)
+_RECORDED = frozenset({"__snapshots__", "snapshots", "__image_snapshots__", "golden", "goldens", "fixtures"})
+_SNAPSHOT = re.compile(r"\.(?:snap|snapshot|golden|approved\.\w+)$")
+_PROSE = re.compile(
+    r"(?:^|/)docs?/|\.(?:md|rst|txt|adoc)$|(?:^|/)(?:LICENSE|CHANGELOG|README)[^/]*$", re.IGNORECASE
+)
+_SEPARATORS = ("::", " > ", " » ", "#", "/", ".")  # the first that a test's name has is the one it uses
+_BOUNDARY = frozenset(".:/># »")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Touched:
+    """The changed paths by what they are to the tests.
+
+    `held` are files that hold tests at the base, `new` those that hold tests only now, `data` what tests
+    compare with or read, `configuration` what decides how tests are run and holds nothing else, `manifests`
+    what decides that and more, `code` the rest that is not prose.
+    """
+
+    held: tuple[str, ...] = ()
+    new: tuple[str, ...] = ()
+    data: tuple[str, ...] = ()
+    configuration: tuple[str, ...] = ()
+    manifests: tuple[str, ...] = ()
+    code: tuple[str, ...] = ()
+
+    @property
+    def as_it_was(self) -> tuple[str, ...]:
+        """What has to be as at the base for the base's tests to be run."""
+        return (*self.held, *self.data, *self.configuration)
+
+    @property
+    def decides(self) -> bool:
+        """Whether something was changed that decides how tests are run."""
+        return bool(self.configuration or self.manifests)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Classified:
+    """What a command, as one tree shows it, takes changed paths for."""
+
+    tests: frozenset[str]
+    deciders: frozenset[str]
+    manifests: frozenset[str]
+
+
+def classified(suite: Suite, changed: Sequence[str]) -> Classified:
+    """Classify changed paths, while the suite's folder shows its tree."""
+    return Classified(
+        tests=frozenset(suite.test_files(changed)),
+        deciders=frozenset(suite.deciders(changed)),
+        manifests=frozenset(suite.manifests(changed)),
+    )
+
+
+def touched(
+    by: Sequence[Classified], changed: Sequence[str], at_base: Collection[str], now: Collection[str]
+) -> Touched:
+    """Sort changed paths.
+
+    Args:
+        by: what the command takes them for, at the base and now.
+        changed: the paths that differ.
+        at_base: all paths at the base.
+        now: all paths now.
+    """
+    tests = frozenset[str]().union(*(one.tests for one in by))
+    deciders = frozenset[str]().union(*(one.deciders for one in by)) - tests
+    manifests = frozenset[str]().union(*(one.manifests for one in by)) & deciders
+    rest = [path for path in changed if path not in tests | deciders]
+    data = [path for path in rest if is_test_data(path)]
+    return Touched(
+        held=tuple(path for path in changed if path in tests and path in at_base),
+        new=tuple(path for path in changed if path in tests and path in now and path not in at_base),
+        data=tuple(path for path in data if path in at_base),
+        configuration=tuple(path for path in changed if path in deciders - manifests),
+        manifests=tuple(path for path in changed if path in manifests),
+        code=tuple(path for path in rest if path not in data and not _PROSE.search(path)),
+    )
+
+
+def is_test_data(path: str) -> bool:
+    """Whether a path is in a folder of tests, or holds what a test recorded."""
+    folders = {part.lower() for part in PurePosixPath(path).parts[:-1]}
+    return bool(folders & (_OF_TESTS | _RECORDED)) or bool(_SNAPSHOT.search(path))
+
+
+def lost_tests(before: Mapping[str, TestState], after: Mapping[str, TestState]) -> list[TestChange]:
+    """The tests that passed before and are gone or skipped now; under another name or path none is gone."""
+    if not before or not after:
+        return []
+    skipped = [
+        TestChange(test=name, kind=TestChangeKind.SKIPPED)
+        for name, state in after.items()
+        if state is TestState.SKIPPED and before.get(name) is TestState.PASSED
+    ]
+    added = [name for name in after if name not in before and after[name] is not TestState.SKIPPED]
+    gone = [name for name, state in before.items() if state is TestState.PASSED and name not in after]
+    left = _without_pairs(_without_pairs(gone, added, leaf_of), added, _place_of)
+    return [*skipped, *(TestChange(test=name, kind=TestChangeKind.GONE) for name in left)]
+
+
+def _without_pairs(gone: list[str], added: list[str], mark: Callable[[str], str]) -> list[str]:
+    """Those that no added test of the same mark stands for; each added one stands for one and is used up."""
+    left = []
+    for name in gone:
+        same = next((one for one in added if mark(one) == mark(name)), None)
+        if same is None:
+            left.append(name)
+        else:
+            added.remove(same)
+    return left
+
+
+def leaf_of(name: str) -> str:
+    """A test's own name without its file, class and group."""
+    return name[len(_place_of(name)) :]
+
+
+def _place_of(name: str) -> str:
+    """Where a test stands: its name without the last part."""
+    plain = name.partition("[")[0]
+    separator = next((one for one in _SEPARATORS if one in plain), "")
+    return plain[: plain.rindex(separator) + len(separator)] if separator else ""
+
+
+def with_expectations(
+    changes: Iterable[TestChange], announced: Sequence[TestThatChanges], *, reviewed: bool
+) -> tuple[TestChange, ...]:
+    """The changes, each with the line of the spec, or the reviewed plan, that announces it."""
+    return tuple(
+        replace(one, expected_by=_announcement(one, announced, reviewed=reviewed)) for one in changes
+    )
+
+
+def _announcement(change: TestChange, announced: Sequence[TestThatChanges], *, reviewed: bool) -> str:
+    for entry in announced:
+        if _is_meant(entry.test, change) and (entry.line or reviewed):
+            return entry.line or "the reviewed plan"
+    return ""
+
+
+def _is_meant(entry: str, change: TestChange) -> bool:
+    entry = entry.strip().removeprefix("./")
+    if entry in {change.test, change.path}:
+        return True
+    if change.test and (entry == leaf_of(change.test) or _ends_with(change.test, entry)):
+        return True
+    return bool(change.test) and "/" in entry + change.test and is_of(change.test, entry)
+
+
+def _ends_with(name: str, end: str) -> bool:
+    return bool(end) and name.endswith(end) and name[: -len(end)][-1:] in _BOUNDARY

@@ -1,0 +1,61 @@
+"""A verification command, run in a folder and counted: which tests it ran, and how each of them ended."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from agents.runners.ability import missing_program, nothing_yet
+
+from agents.runners.counting import count
+from agents.runners.only import prepare_only
+from agents.runners.reporting import Prepared, prepare
+from agents.runners.suite import Suite, suite_of
+from orchestrator.run.commands import run_whole
+from orchestrator.run.evidence.grounds import Ground
+from orchestrator.run.record import Run
+from state.records import CommandRun
+
+
+async def run_counted(run: Run, ground: Ground, command: str) -> CommandRun:
+    """Run a command as the user would, told to report as far as that changes nothing."""
+    suite = suite_of(command, ground.folder)
+    with TemporaryDirectory(prefix="sq-") as reports:
+        prepared = prepare(suite, Path(reports), run.environ)
+        return await _run(run, ground, suite, prepared, Path(reports))
+
+
+async def run_only(
+    run: Run, ground: Ground, suites: Sequence[Suite], files: Sequence[str], names: Sequence[str] = ()
+) -> CommandRun | None:
+    """Run these test files alone, by the first of the suites that can.
+
+    Returns:
+        None where none of the suites can be given files.
+    """
+    with TemporaryDirectory(prefix="sq-") as reports:
+        for suite in suites:
+            if prepared := prepare_only(suite, Path(reports), run.environ, files, names):
+                return await _run(run, ground, suite, prepared, Path(reports))
+    return None
+
+
+def moved(suite: Suite, folder: Path) -> Suite:
+    """A suite as another tree showed it, for a folder that shows this one."""
+    runs = tuple(replace(one, folder=folder / one.folder.relative_to(suite.folder)) for one in suite.runs)
+    return replace(suite, folder=folder, runs=runs)
+
+
+async def _run(run: Run, ground: Ground, suite: Suite, prepared: Prepared, reports: Path) -> CommandRun:
+    environment = {**ground.environment, **prepared.environment}
+    ran = await run_whole(
+        run, prepared.command, ground.folder, environment=environment, told_as=suite.command
+    )
+    counted = count(suite, ran.output, ran.exit_code, reports)
+    failed = ran.exit_code != 0 and not ran.run.timed_out
+    return replace(
+        ran.run,
+        count=counted,
+        missing=missing_program(suite, ran.output, ran.exit_code) if failed else "",
+        nothing_yet=nothing_yet(suite, ran.output, ran.exit_code, counted),
+    )

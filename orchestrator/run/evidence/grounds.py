@@ -1,0 +1,64 @@
+"""Grounds: scratch worktrees in which sq runs commands on exact trees, where no agent has worked.
+
+What a Worker leaves beside its files (an ignored program, a patched package) is not there. A ground is made
+if all others are in use; it is made ready as any worktree is, and removed when the run stops.
+"""
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import structlog
+
+from orchestrator.git.scratch import remove_scratch, show_tree
+from orchestrator.run.record import Run
+from orchestrator.run.set_up import ready_environment, set_up
+from state.errors import GitError
+from state.paths import GROUND, worktree_root
+
+log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ground:
+    """A folder that shows a tree, with the variables that commands in it need."""
+
+    folder: Path
+    tree: str
+    environment: Mapping[str, str]
+
+
+@asynccontextmanager
+async def ground_for(run: Run, tree: str) -> AsyncIterator[Ground]:
+    """A ground that shows exactly `tree`, ready for commands, until the context is left.
+
+    Raises:
+        GitError: git cannot show the tree.
+        SetUpError: the user's own set-up commands fail there.
+    """
+    grounds = run.grounds
+    if not grounds.free:
+        grounds.made += 1
+        root = worktree_root(run.repository, run.started.run_id)
+        grounds.free.append(root / f"{GROUND}{grounds.made}")
+    folder = grounds.free.pop()
+    try:
+        await show_tree(run.repository, folder, tree)
+        await set_up(run, "", folder, tree=tree, of_sq=True)
+        yield Ground(folder=folder, tree=tree, environment=await ready_environment(run, folder))
+    finally:
+        grounds.free.append(folder)
+
+
+async def remove_grounds(run: Run) -> None:
+    """Remove what was made of grounds; what cannot be removed is left to `sq clean`."""
+    root = worktree_root(run.repository, run.started.run_id)
+    for folder in sorted(root.glob(f"{GROUND}*")):
+        try:
+            await remove_scratch(run.repository, folder)
+        except GitError as error:
+            log.warning("ground.remove.failed", folder=str(folder), error=str(error))
+    run.grounds.free.clear()
+    if root.is_dir() and not any(root.iterdir()):
+        root.rmdir()

@@ -1,0 +1,29 @@
+"""Files that hold code and its tests: the two halves, where they can be told apart."""
+
+from pathlib import Path
+
+from orchestrator.git.scratch import text_at, with_files
+
+_MARK = "#[cfg(test)]"
+_INLINE = (".rs",)
+
+
+def is_inline(path: str, text: str) -> bool:
+    """Whether a file holds code and, behind a mark, its tests."""
+    return path.endswith(_INLINE) and _MARK in text
+
+
+async def with_tests_of(repository: Path, tree: str, *, of: str, paths: list[str]) -> str:
+    """The tree `tree` in which these inline files have the tests that the tree `of` has in them."""
+    files = {}
+    for path in paths:
+        code, tests = await text_at(repository, tree, path), await text_at(repository, of, path)
+        if code and tests:
+            files[path] = code.partition(_MARK)[0] + _MARK + tests.partition(_MARK)[2]
+    return await with_files(repository, tree, files) if files else tree
+
+
+async def inline_among(repository: Path, tree: str, paths: list[str]) -> list[str]:
+    """Those of the paths that are inline files in a tree."""
+    candidates = [path for path in paths if path.endswith(_INLINE)]
+    return [path for path in candidates if is_inline(path, await text_at(repository, tree, path))]

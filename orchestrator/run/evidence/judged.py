@@ -1,0 +1,127 @@
+"""What a command's result says of the work, beside what it said of the base: plain functions.
+
+product.md, section 12: what failed before may fail after, test by test; what passed before has to pass.
+"""
+
+import re
+from collections.abc import Collection
+from dataclasses import dataclass
+from enum import StrEnum
+
+from state.records import BaselineCheck, BaselineStanding, CommandRun, TestState
+from state.settings import Settings
+from state.words import names_of
+
+_NUMBER = re.compile(r"\d+(?:\.\d+)?")
+_COMPLAINT = re.compile(r"fail|error|not ok|✗|✖|panic|exception", re.IGNORECASE)
+_DROPPED = frozenset({BaselineStanding.MISSING, BaselineStanding.TOO_LONG})
+
+
+class Standing(StrEnum):
+    """What one command's result is worth."""
+
+    PASSED = "passed"
+    FAILED = "failed"
+    NO_EVIDENCE = "no evidence"
+    UNANSWERED = "unanswered"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judged:
+    """A command's result and why it counts so.
+
+    `failing` are the tests that speak against the work, `known` those that failed at the base already and
+    `flaky` those that changed their mind; neither of these two does.
+    """
+
+    run: CommandRun
+    standing: Standing
+    why: str = ""
+    failing: tuple[str, ...] = ()
+    known: tuple[str, ...] = ()
+    flaky: tuple[str, ...] = ()
+
+
+def judged(base: BaselineCheck | None, run: CommandRun, *, flaky: Collection[str] = ()) -> Judged:
+    """What a command says of a tree.
+
+    Args:
+        base: what it said of the base; None: it was not run there.
+        run: its result now.
+        flaky: tests that failed and passed when they were run alone.
+    """
+    if run.exit_code is None or run.missing:
+        return _unanswered(base, run)
+    if run.nothing_yet or run.count.says_none:
+        return _nothing_ran(base, run)
+    before = base.run.count.tests if base else {}
+    failed = names_of(run.count, TestState.FAILED)
+    known = tuple(name for name in failed if before.get(name) is TestState.FAILED)
+    new = tuple(name for name in failed if name not in known and name not in flaky)
+    unsteady = tuple(name for name in failed if name in flaky)
+    if new:
+        return Judged(run=run, standing=Standing.FAILED, failing=new, known=known, flaky=unsteady)
+    if run.exit_code == 0 or failed:
+        return Judged(run=run, standing=Standing.PASSED, known=known, flaky=unsteady)
+    if base and base.standing is BaselineStanding.FAILS and _same_failure(base.run, run):
+        why = "it failed before any change in the same way, and its tests are not known by name"
+        return Judged(run=run, standing=Standing.NO_EVIDENCE, why=why)
+    return Judged(run=run, standing=Standing.FAILED)
+
+
+def suspects(base: BaselineCheck | None, run: CommandRun) -> tuple[str, ...]:
+    """The tests that passed at the base and fail now: each is run once more alone."""
+    before = base.run.count.tests if base else {}
+    failed = names_of(run.count, TestState.FAILED)
+    return tuple(name for name in failed if before.get(name) is TestState.PASSED)
+
+
+def usable(base: BaselineCheck | None) -> bool:
+    """Whether a command can say anything at all, by what it said of the base."""
+    return base is None or base.standing not in _DROPPED
+
+
+def executed_a_test(one: Judged, settings: Settings, caught: bool | None) -> bool:
+    """Whether a command that passed shows anything: the user's own counts by its exit code.
+
+    Args:
+        one: its result.
+        settings: those of the run.
+        caught: what its canary said on the same tree.
+    """
+    if one.standing is not Standing.PASSED:
+        return False
+    if one.run.command in settings.verify:
+        return True
+    ran = one.run.count.ran
+    return caught is True if ran is None else ran > 0
+
+
+def _unanswered(base: BaselineCheck | None, run: CommandRun) -> Judged:
+    if run.missing and base and base.standing in {BaselineStanding.PASSES, BaselineStanding.FAILS}:
+        why = f"it could run before the change, and now lacks {run.missing}"
+        return Judged(run=run, standing=Standing.FAILED, why=why)
+    if run.missing and not (base and base.chosen):
+        why = f"{run.missing} is not on this machine"
+        return Judged(run=run, standing=Standing.NO_EVIDENCE, why=why)
+    why = run.problem or f"{run.missing} is not on this machine"
+    return Judged(run=run, standing=Standing.UNANSWERED, why=why)
+
+
+def _nothing_ran(base: BaselineCheck | None, run: CommandRun) -> Judged:
+    why = run.nothing_yet or "it says that it ran no test"
+    ran_before = base is not None and base.standing is BaselineStanding.PASSES
+    if run.exit_code and ran_before and base and not base.run.count.tests:
+        return Judged(run=run, standing=Standing.FAILED, why=why)  # nothing else would notice
+    return Judged(run=run, standing=Standing.NO_EVIDENCE, why=why)
+
+
+def _same_failure(before: CommandRun, now: CommandRun) -> bool:
+    """Whether a command fails as it did: the same exit code, and no complaint that was not there before."""
+    known = {_plain(line) for line in before.output_tail.splitlines()}
+    complaints = [line for line in now.output_tail.splitlines() if _COMPLAINT.search(line)]
+    return before.exit_code == now.exit_code and all(_plain(line) in known for line in complaints)
+
+
+def _plain(line: str) -> str:
+    return _NUMBER.sub("#", line).strip()

@@ -1,0 +1,123 @@
+"""The project's own commands, run by sq itself on exactly one tree.
+
+No agent's claim that tests pass is worth anything; what is seen here is. With worktrees the commands run in a
+ground (`orchestrator.run.evidence.grounds`), never where an agent has worked; without, in the checkout.
+"""
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from agents.runners.suite import suite_of
+from orchestrator.git.scratch import files_in
+from orchestrator.run.detection import detect
+from orchestrator.run.evidence.counted import run_counted, run_only
+from orchestrator.run.evidence.environment import fingerprint_of
+from orchestrator.run.evidence.files_of_tests import files_of
+from orchestrator.run.evidence.grounds import Ground, ground_for
+from orchestrator.run.evidence.judged import Judged, judged, suspects, usable
+from orchestrator.run.record import Run
+from state.events import VerificationFinished, VerificationStarted
+from state.records import CommandRun, TestState
+
+_RUN_AGAIN = 20  # tests: where more fail at once, it is not chance
+
+
+async def verify(run: Run, *, task_id: str, folder: Path, tree: str) -> VerificationFinished:
+    """The result for this tree: that of this process for the same environment, or that of running it now.
+
+    Args:
+        run: the run.
+        task_id: whose tree it is; empty for the merged whole.
+        folder: where the commands are run without worktrees: the checkout.
+        tree: what is verified.
+    """
+    async with place_for(run, folder, tree) as ground:
+        commands = commands_for(run, ground.folder)
+        environment = fingerprint_of(run.environ, ground.environment, commands)
+        known = _known(run, tree, environment)
+        if known and tuple(done.command for done in known.runs) == commands:
+            return known
+        run.record(VerificationStarted(task_id=task_id, tree=tree, commands=commands))
+        runs = [await run_counted(run, ground, command) for command in commands]
+        flaky = [name for done in runs for name in await _flaky(run, ground, done)]
+    finished = VerificationFinished(
+        task_id=task_id, tree=tree, runs=tuple(runs), environment=environment, flaky=tuple(flaky)
+    )
+    run.record(finished)
+    return finished
+
+
+@asynccontextmanager
+async def place_for(run: Run, folder: Path, tree: str) -> AsyncIterator[Ground]:
+    """Where commands run on a tree: a ground, or without worktrees the checkout `folder`, which holds it."""
+    if not run.settings.worktrees:
+        yield Ground(folder=folder, tree=tree, environment={})
+        return
+    async with ground_for(run, tree) as ground:
+        yield ground
+
+
+def commands_for(run: Run, folder: Path) -> tuple[str, ...]:
+    """The commands that vouch for a tree, without those that cannot say anything on this machine.
+
+    The user's; else those that the base shows and those that the tree itself shows; else those that the
+    analysis named and that ran at the base.
+    """
+    baseline = run.view.baseline
+    if run.settings.verify:
+        return tuple(command for command in run.settings.verify if usable(baseline.get(command)))
+    found = dict.fromkeys(
+        [
+            *(
+                command
+                for command, check in baseline.items()
+                if check.run.count.ran or not check.run.nothing_yet
+            ),
+            *(one.command for one in detect(folder)),
+        ]
+    )
+    return tuple(command for command in found if usable(baseline.get(command)))
+
+
+def results(run: Run, finished: VerificationFinished) -> list[Judged]:
+    """What each command says of a tree, beside what it said of the base."""
+    return [judged(run.view.baseline.get(done.command), done, flaky=finished.flaky) for done in finished.runs]
+
+
+def _known(run: Run, tree: str, environment: str) -> VerificationFinished | None:
+    """What this process has recorded of a tree in this environment, where every command answered."""
+    known = run.view.verifications.get(tree)
+    if known is None or run.view.verified_at.get(tree, 0) < run.view.resumed_seq:
+        return None
+    answered = all(done.answered for done in known.runs)
+    return known if answered and known.environment == environment else None
+
+
+async def _flaky(run: Run, ground: Ground, done: CommandRun) -> list[str]:
+    """Which tests that passed at the base and fail now change their mind when they are run alone."""
+    names = suspects(run.view.baseline.get(done.command), done)
+    if not names or len(names) > _RUN_AGAIN:
+        return []
+    suite = suite_of(done.command, ground.folder)
+    files = files_of(names, suite.test_files(await files_in(run.repository, ground.tree)))
+    again = await run_only(run, ground, [suite], files, names) if files else None
+    again = again or await run_counted(run, ground, done.command)
+    flaky = [name for name in names if again.count.tests.get(name) is TestState.PASSED]
+    steady = [name for name in names if name not in flaky]
+    if steady and files and run.view.baseline_tree and run.settings.worktrees:
+        flaky += await _failing_at_the_base(run, done.command, files, steady)
+    return flaky
+
+
+async def _failing_at_the_base(
+    run: Run, command: str, files: Sequence[str], names: Sequence[str]
+) -> list[str]:
+    """Which of these tests, that passed at the base, fail there when they are run alone."""
+    async with ground_for(run, run.view.baseline_tree) as ground:
+        there = [file for file in files if (ground.folder / file).is_file()]
+        suite = suite_of(command, ground.folder)
+        alone = await run_only(run, ground, [suite], there, names) if there else None
+    if alone is None:
+        return []
+    return [name for name in names if alone.count.tests.get(name) is TestState.FAILED]

@@ -1,0 +1,134 @@
+"""What is said of a verification, to Workers, reviewers and people: plain functions."""
+
+from collections.abc import Iterable, Sequence
+
+from orchestrator.run.evidence.judged import Judged, Standing, executed_a_test
+from state.events import ProofsTaken
+from state.records import (
+    BaselineCheck,
+    BaselineStanding,
+    CanaryResult,
+    TestChange,
+    TestState,
+)
+from state.view import RunView, TaskView
+from state.words import count_words, listed, names_of
+
+_TAIL = 1_200  # characters of an output that a reviewer is shown
+
+
+def summary(results: Sequence[Judged]) -> str:
+    """What sq saw, as reviewers and people read it."""
+    if not results:
+        return "There is nothing to verify with: no command was given and the repository shows none."
+    return "\n".join(f"- `{one.run.command}`: {said(one)} ({one.run.seconds:.1f} s)" for one in results)
+
+
+def with_output(results: Sequence[Judged]) -> str:
+    """As `summary`, each command with the end of its output."""
+    parts = []
+    for one in results:
+        tail = one.run.output_tail.strip()[-_TAIL:]
+        shown = f"\n\n```\n{tail}\n```" if tail else ""
+        parts.append(f"`{one.run.command}`: {said(one)}.{shown}")
+    return "\n\n".join(parts) or summary(results)
+
+
+def said(one: Judged) -> str:
+    """What one command answered, in a line."""
+    counted = count_words(one.run.count)
+    if one.standing is Standing.PASSED:
+        words = "passed" if one.run.exit_code == 0 else "fails only in tests that do not count"
+        words += f", {counted}"
+        words += f"; failing as at the base: {listed(one.known)}" if one.known else ""
+        return words + (f"; flaky: {listed(one.flaky)}" if one.flaky else "")
+    if one.why:
+        return f"{one.standing}: {one.why}"
+    if one.failing:
+        return f"failed in {listed(one.failing)}, {counted}"
+    return one.run.problem or f"failed with exit code {one.run.exit_code}, {counted}"
+
+
+def feedback(results: Sequence[Judged]) -> str:
+    """What failed, with the output, for the agent that has to put it right."""
+    return "\n\n".join(_feedback(one) for one in results if one.standing is Standing.FAILED)
+
+
+def _feedback(one: Judged) -> str:
+    told = f"`{one.run.command}` failed with exit code {one.run.exit_code}"
+    if one.failing:
+        told = f"`{one.run.command}` fails in tests that are not to fail: {listed(one.failing)}"
+    if one.why:
+        told += f" ({one.why})"
+    if one.known:
+        told += f". These failed before your change and do not count: {listed(one.known)}"
+    return f"{told}. Its output ends:\n\n```\n{one.run.output_tail.strip()}\n```"
+
+
+def unanswered(results: Iterable[Judged]) -> str:
+    """Which commands could not answer, and why; empty where all did."""
+    silent = [one for one in results if one.standing is Standing.UNANSWERED]
+    return "; ".join(f"`{one.run.command}` {one.why}" for one in silent)
+
+
+def has_failed(results: Iterable[Judged]) -> bool:
+    """Whether a command speaks against the work."""
+    return any(one.standing is Standing.FAILED for one in results)
+
+
+def lost_canaries(view: RunView, proofs: ProofsTaken) -> list[CanaryResult]:
+    """The canaries that a command passes with, and did not at the base: it shows nothing any more.
+
+    A command that could not be asked at the base, since there was nothing yet, has to notice it now.
+    """
+    return [one for one in proofs.canaries if one.caught is False and _counts(view.baseline.get(one.command))]
+
+
+def _counts(check: BaselineCheck | None) -> bool:
+    if check is None or check.standing is BaselineStanding.NOTHING_YET:
+        return True
+    return bool(check.canary and check.canary.caught)
+
+
+def canary_words(one: CanaryResult) -> str:
+    """Why a command verifies nothing, for whoever has to put that right."""
+    return (
+        f"`{one.command}` passes although sq had added a test that must fail, in {one.path}. "
+        "So it no longer shows whether the tests pass"
+    )
+
+
+def unannounced(changes: Iterable[TestChange]) -> list[TestChange]:
+    """The changed tests that neither the spec nor a reviewed plan announces."""
+    return [change for change in changes if not change.expected_by]
+
+
+def changes_of(view: RunView, task: TaskView) -> list[TestChange]:
+    """The changed tests of a task's committed work that nothing announces."""
+    proofs = view.proofs.get((task.task.id, task.committed_tree))
+    return unannounced(proofs.changes) if proofs else []
+
+
+def failing_before(view: RunView) -> list[tuple[str, str]]:
+    """What failed at the base already: the command, and its failing tests or that they are not known."""
+    found = []
+    for command, check in view.baseline.items():
+        failed = names_of(check.run.count, TestState.FAILED)
+        if failed:
+            found.append((command, listed(failed)))
+        elif check.standing is BaselineStanding.FAILS:
+            found.append((command, "as a whole, its tests are not known by name"))
+    return found
+
+
+def evidence_of(view: RunView, results: Sequence[Judged], proofs: ProofsTaken | None) -> list[Judged]:
+    """The commands that passed on the merged whole and show something."""
+    if view.settings is None:
+        return [one for one in results if one.standing is Standing.PASSED]
+    caught = {one.command: one.caught for one in proofs.canaries} if proofs else {}
+    lost = {one.command for one in lost_canaries(view, proofs)} if proofs else set()
+    return [
+        one
+        for one in results
+        if one.run.command not in lost and executed_a_test(one, view.settings, caught.get(one.run.command))
+    ]

@@ -1,0 +1,43 @@
+"""Facts about tests in words: the same ones for agents and for people."""
+
+from collections.abc import Iterable
+
+from state.records import BaselineCheck, BaselineStanding, TestCount, TestState
+
+_NAMED = 10  # tests in a sentence
+_RAN = frozenset({BaselineStanding.PASSES, BaselineStanding.FAILS})
+
+
+def listed(names: Iterable[str]) -> str:
+    """Names for a sentence: the first ten, and how many more there are."""
+    every = list(names)
+    more = len(every) - _NAMED
+    return ", ".join(every[:_NAMED]) + (f" and {more} more" if more > 0 else "")
+
+
+def count_words(count: TestCount) -> str:
+    """How many tests a command ran."""
+    if count.ran is None:
+        return "number of tests unknown"
+    if count.ran == 0:
+        return "no test was run"
+    skipped = f", {count.skipped} skipped" if count.skipped else ""
+    return f"{count.ran} test{'' if count.ran == 1 else 's'}{skipped}"
+
+
+def names_of(count: TestCount, state: TestState) -> list[str]:
+    """The tests that ended so, as far as they are known by name."""
+    return [name for name, found in count.tests.items() if found is state]
+
+
+def baseline_words(check: BaselineCheck) -> str:
+    """What a command says of the commit that a run starts from."""
+    words = f"`{check.run.command}` ({check.source}): {check.standing}"
+    if check.standing in _RAN:
+        words += f", {count_words(check.run.count)}"
+    if check.run.missing:
+        words += f": {check.run.missing}"
+    if check.canary and check.canary.caught:
+        words += ", notices a failing test"
+    failing = names_of(check.run.count, TestState.FAILED)
+    return words + (f"; failing: {listed(failing)}" if failing else "")
