@@ -1,0 +1,125 @@
+"""What a command runs in the end: carriers are followed through the project's files to the runners."""
+
+import os
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from agents.runners.carriers.justfile import just_steps
+from agents.runners.carriers.makefile import make_steps
+from agents.runners.carriers.python_envs import hatch_steps, nox_steps, tox_steps
+from agents.runners.carriers.rakefile import rake_steps
+from agents.runners.carriers.scripts import composer_steps, package_steps
+from agents.runners.carriers.step import Step
+from agents.runners.recognise import recognised, text_of
+from agents.runners.table import Runner
+from agents.transcript_shell import Simple, simple_commands
+
+_Steps = Callable[[Simple, Path], list[Step] | None]
+_CARRIERS: Mapping[str, _Steps] = {
+    "make": make_steps,
+    "just": just_steps,
+    "npm": package_steps,
+    "pnpm": package_steps,
+    "yarn": package_steps,
+    "bun": package_steps,
+    "composer": composer_steps,
+    "tox": tox_steps,
+    "nox": nox_steps,
+    "hatch": hatch_steps,
+    "rake": rake_steps,
+}
+_DEEPEST = 8
+_MOST = 200
+_HIDDEN_RUN = re.compile(r"\bhatch\s+run\b")  # `simple_commands` takes this off as a wrapper
+_CANNOT_GROW = re.compile(r"[)}&;#|]\s*$|(?:^|\s)#|\b(?:ba|da|z)?sh\s+(?:-\w+\s+)*-\w*c\b|<<")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """One command that a suite runs in the end, with the shell line and the folder in which it stands.
+
+    `runs_tests` is None where that is unknown. `through` are the carriers that lead to it, outermost first.
+    `passes` is what stands between the suite's command and arguments that shall reach this one; None: none do.
+    `grows`: arguments appended to `line` are arguments of this command. `programs` is a folder in front of PATH.
+    `choose` is a command that takes files in place of `line`.
+    """
+
+    simple: Simple
+    line: str
+    folder: Path
+    runner: Runner | None = None
+    runs_tests: bool | None = None
+    through: tuple[Runner, ...] = ()
+    passes: str | None = None
+    grows: bool = False
+    programs: str = ""
+    choose: str = ""
+
+
+def runs_of(command: str, folder: Path) -> tuple[Run, ...]:
+    """Everything that a command runs in the end, in order, as far as the files of the project tell."""
+    found: list[Run] = []
+    for run in _followed(Step(line=command, folder=folder, passes=""), (), 0):
+        found.append(run)
+        if len(found) >= _MOST:
+            break
+    return tuple(found)
+
+
+def _followed(step: Step, through: tuple[Runner, ...], depth: int) -> Iterator[Run]:
+    folder = step.folder
+    simples = simple_commands(_HIDDEN_RUN.sub("hatch -- run", step.line))
+    for simple in simples:
+        if simple.name in {"cd", "pushd"} and simple.plain:
+            folder = Path(os.path.normpath(folder / simple.plain[0]))
+        known = recognised(simple, folder)
+        grows = simple.is_last and not _CANNOT_GROW.search(step.line)
+        run = Run(
+            simple=known.simple,
+            line=step.line,
+            folder=folder,
+            runner=known.runner,
+            runs_tests=known.runs_tests,
+            through=through,
+            passes=step.passes if grows else None,
+            grows=grows,
+            programs=step.programs,
+            choose=step.choose,
+        )
+        yield from _inside(run, known.script, depth)
+
+
+def _inside(run: Run, script: Path | None, depth: int) -> Iterator[Run]:
+    """What a carrier or a script of the project runs; the run itself where it is neither."""
+    steps: list[Step] | None = None
+    through = run.through
+    if run.runner is not None and run.runner.carrier and run.runs_tests is None:
+        steps = _CARRIERS[run.runner.name](run.simple, run.folder)
+        through = (*through, run.runner)
+    elif script is not None:
+        steps = [Step(line=re.sub(r"(?m)^#!.*\n", "", text_of(script)), folder=run.folder)]
+    if steps is None or depth >= _DEEPEST:
+        yield run
+        return
+    for step in steps:
+        passes = None if step.passes is None or run.passes is None else _joined(run.passes, step.passes)
+        if passes is not None and run.simple.words[-1:] == ("--",):
+            passes = run.passes
+        yield from _followed(
+            Step(
+                line=step.line,
+                folder=step.folder,
+                passes=passes,
+                programs=step.programs or run.programs,
+                choose=step.choose,
+            ),
+            through,
+            depth + 1,
+        )
+
+
+def _joined(outer: str, inner: str) -> str | None:
+    """What has to stand in front of arguments that pass through both; None where two `--` would be needed."""
+    return None if outer and inner else outer or inner

@@ -1,0 +1,186 @@
+"""The records of one row of the table of test runners."""
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+
+class Ecosystem(StrEnum):
+    """What has to be set up before a runner works."""
+
+    PYTHON = "python"
+    NODE = "node"
+    RUST = "rust"
+    GO = "go"
+    MIX = "mix"
+    RUBY = "ruby"
+    PHP = "php"
+    ELIXIR = "elixir"
+    JVM = "jvm"
+    DOTNET = "dotnet"
+    DART = "dart"
+    SWIFT = "swift"
+    HASKELL = "haskell"
+    ZIG = "zig"
+    NONE = "none"
+
+
+class ReportKind(StrEnum):
+    """The form of a runner's report; `text`: it writes none and its output is read."""
+
+    JUNIT = "junit"
+    TRX = "trx"
+    JEST = "jest"
+    RSPEC = "rspec"
+    DART = "dart"
+    NODE = "node"
+    TEXT = "text"
+
+
+class Reader(StrEnum):
+    """How names are read from output: by patterns, as an indented tree, as TAP, or in the forms of Go and of ExUnit."""
+
+    LINES = "lines"
+    TREE = "tree"
+    TAP = "tap"
+    GO = "go"
+    MIX = "mix"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Called:
+    """One way to call a runner: any of the programs, with one of the subcommands and of the flags, if there are any.
+
+    `contains` is a pattern that the script (the first plain word) holds, where the program is an interpreter.
+    `anywhere`: the subcommand may be any of the plain words, not only the first.
+    """
+
+    programs: tuple[str, ...]
+    subcommands: tuple[str, ...] = ()
+    flags: tuple[str, ...] = ()
+    contains: str = ""
+    anywhere: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """Files by which a repository shows a runner (all of them there, `contains` in one), and the command then."""
+
+    files: tuple[str, ...]
+    command: str
+    contains: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """How a runner is made to report. `{report}` is the file, `{reports}` the folder, `{package}` this package's.
+
+    The environment is used only if `guard`, a shell command run in it, succeeds. `arguments` are appended, for
+    commands that they reach. A command with one of the options `not_with` is left as it is. `written` are reports that the runner leaves in the project anyway, and `unless`
+    says in its output that it left older ones as they are because nothing changed.
+    """
+
+    kind: ReportKind = ReportKind.TEXT
+    environment: dict[str, str] = field(default_factory=dict)
+    guard: str = ""
+    not_with: tuple[str, ...] = ()
+    arguments: tuple[str, ...] = ()
+    written: tuple[str, ...] = ()
+    unless: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Printed:
+    """How a runner's output is read.
+
+    `tests` have the groups `name` and `state`, and perhaps `file`; `file` matches lines that name the file or
+    module of the tests after it; `ends` is where the tests end and repetitions begin; `bad` says that a whole file failed. `states` adds words to
+    the usual ones. `numbers` have groups `passed`, `failed`, `skipped`, `total` (with a digit behind them where
+    there are several), or `words` for a list such as `3 passed, 1 failed`. `none` says that no test ran.
+    """
+
+    reader: Reader = Reader.LINES
+    tests: tuple[str, ...] = ()
+    file: str = ""
+    begins: str = ""
+    ends: str = ""
+    bad: str = ""
+    states: dict[str, str] = field(default_factory=dict)
+    numbers: tuple[str, ...] = ()
+    none: tuple[str, ...] = ()
+    none_exit_codes: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Selection:
+    """How single tests are chosen. `{path}` is the file; nothing in `files`: the runner takes none.
+
+    `only` is a pattern of the files that can be given. `between` joins all files into one argument. `folders`:
+    folders are named instead of files, each once. `single`: it takes one file at a time. `values` are options
+    that take a value. `names` are the arguments for a test's name, `{name}`; with `joined` there is one argument
+    more, for all names in one pattern, `{names}`.
+    """
+
+    files: tuple[str, ...] = ()
+    only: str = ""
+    between: str = ""
+    folders: bool = False
+    single: bool = False
+    values: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
+    joined: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TestFiles:
+    """Paths that hold tests; `contains` is asked of a file's text where the path alone says little."""
+
+    __test__ = False  # pytest collects classes named Test*
+
+    globs: tuple[str, ...]
+    contains: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FailingTest:
+    """A test that must fail, for test files whose path matches `path` and whose text matches `when`.
+
+    `new` is the name of a new file beside such a file; without it, or where a command names its files, the text
+    is put into that file, in front of the first line that matches `before`. `header` are patterns of lines which
+    a new file takes over. `whole`: the text needs a file of its own.
+    """
+
+    path: str
+    text: str
+    name: str
+    when: str = ""
+    new: str = ""
+    header: tuple[str, ...] = ()
+    before: str = ""
+    whole: bool = False
+    opening: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Runner:
+    """One row. `carrier`: it runs other runners, which are found in the project's files; `unknown`: what it cannot do.
+
+    `modules` are its own modules: it is missing where one does not import. `nothing` are patterns of output that
+    say there is nothing to run yet. `deciders` and `manifests` are globs of files that decide how tests are run.
+    """
+
+    name: str
+    setup: Ecosystem = Ecosystem.NONE
+    carrier: bool = False
+    called: tuple[Called, ...]
+    not_with: tuple[str, ...] = ()
+    found: tuple[Found, ...] = ()
+    report: Report = field(default_factory=Report)
+    printed: Printed = field(default_factory=Printed)
+    select: Selection = field(default_factory=Selection)
+    tests: tuple[TestFiles, ...] = ()
+    deciders: tuple[str, ...] = ()
+    manifests: tuple[str, ...] = ()
+    modules: tuple[str, ...] = ()
+    nothing: tuple[str, ...] = ()
+    canary: tuple[FailingTest, ...] = ()
+    unknown: tuple[str, ...] = ()

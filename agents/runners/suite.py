@@ -1,0 +1,103 @@
+"""A command that checks a project, with what it runs in the end and the files that have a part in it."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from agents.runners.following import Run, runs_of
+from agents.runners.paths import matches
+from agents.runners.recognise import text_of
+from agents.runners.table import Runner
+
+_SCRIPTS = re.compile(r"(?:^|\s|/)([\w./-]+\.(?:sh|bash|py|rb|js|mjs|pl))\b")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Suite:
+    """A command, the folder it is run in, and everything it runs in the end as far as that is known."""
+
+    command: str
+    folder: Path
+    runs: tuple[Run, ...]
+
+    @property
+    def test_runs(self) -> tuple[Run, ...]:
+        """The runs of rows that run tests."""
+        return tuple(run for run in self.runs if run.runs_tests and run.runner is not None)
+
+    @property
+    def runners(self) -> tuple[Runner, ...]:
+        """The rows that run tests in the end, each once."""
+        return tuple(
+            {run.runner.name: run.runner for run in self.test_runs if run.runner is not None}.values()
+        )
+
+    @property
+    def carriers(self) -> tuple[Runner, ...]:
+        """The rows through which it runs them, each once."""
+        rows = [row for run in self.runs for row in run.through]
+        rows += [run.runner for run in self.runs if run.runner is not None and run.runner.carrier]
+        return tuple({row.name: row for row in rows}.values())
+
+    @property
+    def runs_tests(self) -> bool | None:
+        """Whether it runs tests; False only where everything in it is known to run none, None: unknown."""
+        told = [run.runs_tests for run in self.runs]
+        if True in told:
+            return True
+        return None if None in told or not told else False
+
+    def test_files(self, paths: Iterable[str]) -> list[str]:
+        """Those of the relative paths that hold tests.
+
+        The text of a file is looked at where its name alone says little; a file that is not there is taken by
+        its name.
+        """
+        return [path for path in paths if any(self.holds_tests(run, path) for run in self.test_runs)]
+
+    def holds_tests(self, run: Run, path: str) -> bool:
+        """Whether a relative path holds tests of this run."""
+        inside = self._inside(run, path)
+        if inside is None or run.runner is None:
+            return False
+        for files in run.runner.tests:
+            if matches(inside, files.globs):
+                text = text_of(self.folder / path) if files.contains else ""
+                if not text or re.search(files.contains, text):
+                    return True
+        return False
+
+    def deciders(self, paths: Iterable[str]) -> list[str]:
+        """Those of the relative paths that decide how its tests are run: configuration, manifests, shadows, scripts."""
+        return [path for path in paths if self._decides(path)]
+
+    def manifests(self, paths: Iterable[str]) -> list[str]:
+        """Those of the relative paths that carry dependencies and scripts."""
+        rows = [*self.runners, *self.carriers]
+        return [path for path in paths if any(matches(path, row.manifests) for row in rows)]
+
+    def _decides(self, path: str) -> bool:
+        if any(path == script.removeprefix("./") for script in _SCRIPTS.findall(self.command)):
+            return not self.test_files([path])
+        if any(matches(path, row.deciders) for row in self.carriers):
+            return True
+        for run in self.test_runs:
+            inside = self._inside(run, path)
+            if run.runner is not None and inside is not None and matches(inside, run.runner.deciders):
+                return True
+            if run.runner is not None and matches(
+                path, [one for one in run.runner.deciders if "/" not in one]
+            ):
+                return True
+        return False
+
+    def _inside(self, run: Run, path: str) -> str | None:
+        """A path as it is called in the folder of a run; None: it lies outside."""
+        full = self.folder / path
+        return full.relative_to(run.folder).as_posix() if full.is_relative_to(run.folder) else None
+
+
+def suite_of(command: str, folder: Path) -> Suite:
+    """The suite of a command line that is run in `folder`."""
+    return Suite(command=command, folder=folder, runs=runs_of(command, folder))

@@ -1,0 +1,49 @@
+"""Tests by name and state, gathered into a count."""
+
+from collections.abc import Iterable, Mapping
+
+from state.records import TestCount, TestState
+
+PASSED, FAILED, SKIPPED = TestState.PASSED, TestState.FAILED, TestState.SKIPPED
+
+_WORDS: Mapping[str, TestState] = {
+    **dict.fromkeys(
+        ["passed", "pass", "passes", "passing", "ok", "success", "successes", "succeeded", "successful", ".",
+         "\u2713", "\u2714", "\u221a", "xpass", "xpassed"], PASSED),
+    **dict.fromkeys(
+        ["failed", "fail", "fails", "failing", "failure", "failures", "error", "errors", "errored", "not ok", "f", "e",
+         "\u2717", "\u2718", "\u2716", "\u00d7", "broken", "crashed", "timed out", "timeout", "timeouts", "unexpected success"], FAILED),
+    **dict.fromkeys(
+        ["skipped", "skip", "skips", "pending", "pendings", "ignored", "todo", "todos", "disabled", "excluded", "s", "-",
+         "xfail", "xfailed", "incomplete", "omitted", "notrun", "not run", "\u2193", "\u25cb", "\u25cc", "\ufe63", "expected failures",
+         "expected failure", "inconclusive"], SKIPPED),
+}  # fmt: skip
+
+
+def state_of(word: str, more: Mapping[str, str] | None = None) -> TestState | None:
+    """The state that a runner's word or sign means; None: it means none."""
+    word = word.strip()
+    if more and word in more:
+        return TestState(more[word])
+    return _WORDS.get(word.lower()) or (FAILED if word.startswith("FAIL") else None)
+
+
+def tally(tests: Iterable[tuple[str, TestState]], *, merge: bool = False) -> TestCount:
+    """The count of tests in the order they were told.
+
+    Another test of the same name gets a number behind it. With `merge` it is the same test, told twice: for a
+    failing tear-down, or a test that was tried again; the later word counts, a failure of the same run stays.
+    """
+    told: dict[str, TestState] = {}
+    for name, state in tests:
+        if name in told and not merge:
+            number = 2
+            while f"{name} ({number})" in told:
+                number += 1
+            told[f"{name} ({number})"] = state
+        elif told.get(name) is not FAILED:
+            told[name] = state
+    states = list(told.values())
+    return TestCount(
+        tests=told, passed=states.count(PASSED), failed=states.count(FAILED), skipped=states.count(SKIPPED)
+    )
