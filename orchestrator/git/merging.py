@@ -15,6 +15,7 @@ from orchestrator.git.command import git
 from orchestrator.git.keeping import keep, make_commit, numbered_refs
 from orchestrator.git.locks import git_dir, in_worktree
 from orchestrator.git.markers import marked_files
+from orchestrator.git.uniting import unite
 from orchestrator.git.workspace import head_of, ignoring_junk, put_on, snapshot_aside, tree_of
 from state.errors import GitError
 
@@ -44,14 +45,15 @@ class Found:
     unmerged: tuple[str, ...] = ()
     marked: tuple[str, ...] = ()
     tree: str = ""
+    united: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Merge:
     """The merge of a task's `commit` onto `onto` in the worktree `folder`.
 
-    Noted are `left`, what git left of each path that it could not merge, `tree`, all that it left, and the
-    commit that it was `concluded` with.
+    Noted are `left`, what git left of each path that it could not merge, `united`, the paths in which sq kept
+    two additions, `tree`, all that they left, and the commit that it was `concluded` with.
     """
 
     folder: Path
@@ -61,9 +63,13 @@ class Merge:
     left: dict[str, str] = field(default_factory=dict)
     tree: str = ""
     concluded: str = ""
+    united: list[str] = field(default_factory=list)
 
-    async def begin(self) -> None:
+    async def begin(self, *, uniting: bool = True) -> None:
         """Merge as far as git can, and commit nothing; half of an earlier merge is no longer there then.
+
+        Args:
+            uniting: two additions at one place are united, which git does not do.
 
         Raises:
             GitError: git cannot even begin.
@@ -78,8 +84,9 @@ class Merge:
         except GitError:
             if self._merged_commit() != self.commit:  # else it has conflicts
                 raise
+        united = list(await unite(self.folder)) if uniting else []
         left = {path: _print_of(self.folder / path) for path in await self._unmerged()}
-        replace(self, left=left, tree=await snapshot_aside(self.folder)).note()
+        replace(self, left=left, united=united, tree=await snapshot_aside(self.folder)).note()
 
     async def look(self) -> Found:
         """What is so of the merge now; nothing is staged."""
@@ -104,7 +111,13 @@ class Merge:
             for path in await self._unmerged()
             if path in marked or left.get(path, "") in {"", _print_of(self.folder / path)}
         )
-        return Found(under_way=True, unmerged=unmerged, marked=marked, tree="" if unmerged else tree)
+        return Found(
+            under_way=True,
+            unmerged=unmerged,
+            marked=marked,
+            tree="" if unmerged else tree,
+            united=tuple(noted.united) if noted else (),
+        )
 
     async def conclude(self, tree: str, message: str) -> str:
         """The commit that merges with this tree: one of the two where it holds the other, else a new one.

@@ -568,3 +568,111 @@ async def test_merging_is_not_led_astray_by_where_sq_was_started(work, monkeypat
     monkeypatch.setenv("GIT_MERGE_AUTOEDIT", "yes")
     monkeypatch.setenv("GIT_EDITOR", "false")
     assert (await work.places.begin_merge(task, work.view.head_commit)).is_clean
+
+
+# --- two additions at one place --------------------------------------------------------------------------
+
+FIRST = "def test_first():\n    assert True\n"
+TESTS = f"import a\n\n\n{FIRST}"
+
+
+def added(name, body="assert 1"):
+    return f"\n\ndef test_{name}():\n    {body}\n"
+
+
+UNITED = {
+    "two tests at the end": (
+        TESTS,
+        TESTS + added("ours"),
+        TESTS + added("theirs"),
+        TESTS + added("ours") + added("theirs"),
+    ),
+    "in the middle, after a blank line": (
+        f"import a\n\n{FIRST}",
+        f"import a\n\nX = 1\n{FIRST}",
+        f"import a\n\nY = 2\n{FIRST}",
+        f"import a\n\nX = 1\n\nY = 2\n{FIRST}",
+    ),
+    "two places": (
+        TESTS,
+        TESTS.replace("import a\n", "import a\nimport b\n") + added("ours"),
+        TESTS.replace("import a\n", "import a\nimport c\n") + added("theirs"),
+        TESTS.replace("import a\n", "import a\nimport b\nimport c\n") + added("ours") + added("theirs"),
+    ),
+    "windows lines": (
+        "a\r\n",
+        "a\r\nb\r\n",
+        "a\r\nc\r\n",
+        "a\r\nb\r\nc\r\n",
+    ),
+    "no end of the last line": ("a\n", "a\nb", "a\nc", "a\nb\nc\n"),
+}
+
+
+@pytest.mark.parametrize("kind", UNITED)
+@pytest.mark.parametrize("name", ["tests/test_x.py", "a folder/t 1.py"])
+async def test_two_additions_at_one_place_are_both_kept(work, kind, name):
+    base, ours, theirs, both = (text.encode() for text in UNITED[kind])
+    task = await work.sides({name: base}, {name: ours}, {name: theirs})
+    onto = work.view.head_commit
+    state = await work.places.begin_merge(task, onto)
+    assert (state.is_clean, state.united, state.unmerged) == (True, (name,), ())
+    assert (state.folder / name).read_bytes() == both
+    assert await work.places.merge_state(task, onto) == state
+    assert not list(state.folder.glob(".merge_file_*"))
+    commit = await work.places.conclude_merge(task, onto, state.tree, "Merge")
+    assert work.git("rev-parse", f"{commit}^{{tree}}") == state.tree
+
+
+NOT_UNITED = {
+    "a line that both changed": ("f.py", "x = 1\n", "x = 2\n", "x = 3\n"),
+    "an addition and a change": ("f.py", "x = 1\n", "x = 1\ny = 2\n", "x = 3\n"),
+    "additions and a change elsewhere": (
+        "f.py",
+        f"x = 1\n{TESTS}",
+        f"x = 2\n{TESTS}{added('ours')}",
+        f"x = 3\n{TESTS}{added('theirs')}",
+    ),
+    "the same name twice": (
+        "f.py",
+        TESTS,
+        TESTS + added("same", "assert 1"),
+        TESTS + added("same", "assert 2"),
+    ),
+    "json": ("f.json", "[\n1\n]\n", "[\n1\n,2\n]\n", "[\n1\n,3\n]\n"),
+    "a lock file": ("x.lock", "a\n", "a\nb\n", "a\nc\n"),
+    "yaml": ("f.yml", "a: 1\n", "a: 1\nb: 2\n", "a: 1\nb: 3\n"),
+    "both new": ("f.py", None, "x = 1\n", "y = 1\n"),
+}
+
+
+@pytest.mark.parametrize("kind", NOT_UNITED)
+async def test_what_is_more_than_two_additions_stays_a_conflict(work, kind):
+    name, base, ours, theirs = NOT_UNITED[kind]
+    task = await work.sides({name: base} if base else {}, {name: ours}, {name: theirs})
+    state = await work.places.begin_merge(task, work.view.head_commit)
+    assert (state.unmerged, state.united, state.is_clean) == ((name,), (), False)
+    assert "<<<<<<<" in (state.folder / name).read_text()
+
+
+async def test_additions_that_do_not_hold_together_are_a_conflict_when_the_merge_is_begun_again(work):
+    task = await work.sides({"f.py": TESTS}, {"f.py": TESTS + added("a")}, {"f.py": TESTS + added("b")})
+    onto = work.view.head_commit
+    assert (await work.places.begin_merge(task, onto)).united == ("f.py",)
+    state = await work.places.begin_merge(task, onto, uniting=False)
+    assert (state.unmerged, state.united) == (("f.py",), ())
+
+
+async def test_a_file_with_two_additions_is_merged_beside_one_that_is_left_to_the_resolver(work):
+    task = await work.sides(
+        {"t.py": TESTS, "f": LINES},
+        {"t.py": TESTS + added("a"), "f": changed(5, "ours")},
+        {"t.py": TESTS + added("b"), "f": changed(5, "theirs")},
+    )
+    state = await work.places.begin_merge(task, work.view.head_commit)
+    assert (state.unmerged, state.united) == (("f",), ("t.py",))
+    (state.folder / "f").write_text(changed(5, "both"))
+    resolved = await work.places.merge_state(task, work.view.head_commit)
+    assert resolved.is_clean
+    assert resolved.united == ("t.py",)
+    assert (resolved.folder / "t.py").read_text() == TESTS + added("a") + added("b")

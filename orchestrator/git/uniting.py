@@ -1,0 +1,172 @@
+"""Two additions at one place, united: both sides only added lines there, so both additions stay.
+
+Git calls that a conflict, for instance if two tasks append to one file of tests. Whether the result holds is
+for the verification to say. A file with any other conflict is left as it is.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from orchestrator.git.command import git
+from orchestrator.git.locks import in_worktree
+from state.errors import GitError
+
+_MARKER = 43  # characters: no file has such lines of its own
+_OURS, _BASE, _SPLIT, _THEIRS = (sign * _MARKER for sign in (b"<", b"|", b"=", b">"))
+_FILES = {"100644", "100755"}
+_LARGEST = 4 << 20
+# Two additions at one place would break the form of such a file, or its order means something.
+_FORMS = {
+    *(
+        ".json",
+        ".jsonc",
+        ".json5",
+        ".lock",
+        ".lockb",
+        ".yaml",
+        ".yml",
+        ".xml",
+        ".plist",
+        ".pbxproj",
+        ".svg",
+        ".ipynb",
+    ),
+    *(".csproj", ".sln", ".patch", ".diff"),
+}
+_DEFINED = re.compile(
+    rb"^([ \t]*)(?:(?:export|default|public|private|protected|static|pub|async|abstract|final)\s+)*"
+    rb"(?:def|class|func|function|fn|fun|sub|struct|enum|interface|trait|type|module|const|let|var)\s+(\w+)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Conflict:
+    """One place of a file that both sides changed, as lines with their ends."""
+
+    ours: list[bytes]
+    base: list[bytes]
+    theirs: list[bytes]
+
+    @property
+    def is_two_additions(self) -> bool:
+        """Whether both sides only added lines, and did not add the same name twice."""
+        return not self.base and not (_names_in(self.ours) & _names_in(self.theirs))
+
+
+async def unite(folder: Path) -> tuple[str, ...]:
+    """Unite and stage the files of a merge in which both sides only added lines at the same places.
+
+    Returns:
+        The paths of these files.
+    """
+    united = []
+    for path, stages in (await _unmerged(folder)).items():
+        both_files = (
+            set(stages) == {"1", "2", "3"}
+            and len({*stages.values()} & _FILES) == len({*stages.values()}) == 1
+        )
+        if not both_files or Path(path).suffix.lower() in _FORMS or (folder / path).is_symlink():
+            continue
+        text = await _united(folder, path)
+        if text is not None:
+            (folder / path).write_bytes(text)
+            await in_worktree(folder, "add", "--", f":(literal){path}")
+            united.append(path)
+    return tuple(united)
+
+
+async def _unmerged(folder: Path) -> dict[str, dict[str, str]]:
+    """The paths that git could not merge: the mode of each of their stages."""
+    found: dict[str, dict[str, str]] = {}
+    for entry in (await git(folder, "ls-files", "--unmerged", "-z")).split("\0"):
+        facts, _, path = entry.partition("\t")
+        if path:
+            mode, _, stage = facts.split(" ")
+            found.setdefault(path, {})[stage] = mode
+    return found
+
+
+async def _united(folder: Path, path: str) -> bytes | None:
+    """The text of a file with both additions, or None if it has another conflict."""
+    told = await git(folder, "checkout-index", "--stage=all", "--temp", "-z", "--", path)
+    base, ours, theirs = (folder / name for name in told.partition("\t")[0].split(" "))
+    try:
+        if any(b"\0" in one.read_bytes() or one.stat().st_size > _LARGEST for one in (base, ours, theirs)):
+            return None
+        await _merge_into(folder, ours, base, theirs)
+        return _joined(ours.read_bytes())
+    finally:
+        for one in (base, ours, theirs):
+            one.unlink(missing_ok=True)
+
+
+async def _merge_into(folder: Path, ours: Path, base: Path, theirs: Path) -> None:
+    """Have git write the merge of three files into the first, with its conflicts marked."""
+    try:
+        await git(
+            folder, "merge-file", "--diff3", f"--marker-size={_MARKER}", str(ours), str(base), str(theirs)
+        )
+    except GitError:  # so git counts conflicts
+        return
+
+
+def _joined(text: bytes) -> bytes | None:
+    """The text with both additions at each place, or None if there is none or a conflict of another kind."""
+    lines: list[bytes] = []
+    conflicts = 0
+    for part in _parts(text.splitlines(keepends=True)):
+        if isinstance(part, _Conflict):
+            if not part.is_two_additions:
+                return None
+            conflicts += 1
+            lines += [*_ended(part.ours), *_between(lines, part), *part.theirs]
+        else:
+            lines.append(part)
+    return b"".join(lines) if conflicts else None
+
+
+def _parts(lines: list[bytes]) -> Iterator[bytes | _Conflict]:
+    """Yields the lines of a marked merge, and in their place its conflicts."""
+    sections: dict[bytes, list[bytes]] = {}
+    current: list[bytes] | None = None
+    for line in lines:
+        marker = line[:_MARKER]
+        if marker in {_OURS, _BASE, _SPLIT}:
+            current = sections[marker] = []
+        elif marker == _THEIRS:
+            yield _Conflict(sections.get(_OURS, []), sections.get(_BASE, []), sections.get(_SPLIT, []))
+            sections, current = {}, None
+        elif current is None:
+            yield line
+        else:
+            current.append(line)
+
+
+def _between(before: list[bytes], conflict: _Conflict) -> list[bytes]:
+    """The blank lines between two additions, if both have some before them and none of their own."""
+    if (
+        not conflict.ours
+        or not conflict.theirs
+        or not (conflict.ours[-1].strip() and conflict.theirs[0].strip())
+    ):
+        return []
+    blank: list[bytes] = []
+    for line in reversed(before):
+        if line.strip():
+            break
+        blank.append(line)
+    return blank
+
+
+def _ended(lines: list[bytes]) -> list[bytes]:
+    """Lines of which the last has an end too."""
+    return [*lines[:-1], lines[-1] + b"\n"] if lines and not lines[-1].endswith(b"\n") else lines
+
+
+def _names_in(lines: list[bytes]) -> set[bytes]:
+    """The names that lines define, of the definitions that are indented least."""
+    found = [named for line in lines if (named := _DEFINED.match(line))]
+    least = min((len(named.group(1)) for named in found), default=0)
+    return {named.group(2) for named in found if len(named.group(1)) == least}
