@@ -66,13 +66,13 @@ def _places_in(python: Interpreter | None, checkout: Path, folder: Path) -> Iter
     """Yields where the worktree has the code that an interpreter takes from the checkout."""
     if python is None:
         return
-    for place in python.places:
-        if place.is_relative_to(checkout) and not place.is_relative_to(python.prefix):
-            yield folder / place.relative_to(checkout)
     for root in python.roots:
         if root.is_relative_to(checkout):
             here = folder / root.relative_to(checkout)
             yield here / "src" if any((here / "src").glob("*")) else here
+    for place in python.places:
+        if place.is_relative_to(checkout) and not place.is_relative_to(python.prefix):
+            yield folder / place.relative_to(checkout)
 
 
 def _moved(value: str, checkout: Path, folder: Path) -> str:

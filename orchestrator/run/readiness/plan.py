@@ -3,7 +3,7 @@
 import hashlib
 import os
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -13,7 +13,7 @@ from orchestrator.run.detection.tree import Shown, look
 from orchestrator.run.readiness.interpreter import Interpreter, look_into_python
 from orchestrator.run.readiness.locked import locked_steps
 from orchestrator.run.readiness.python_steps import python_steps
-from orchestrator.run.readiness.steps import Step
+from orchestrator.run.readiness.steps import Step, key_of
 
 _LOCKS = (
     *("package.json", "Gemfile.lock", "composer.lock", "go.sum", "Cargo.lock", "mix.lock", "pubspec.lock"),
@@ -26,6 +26,37 @@ _LOCKS = (
         "requirements.txt",
         *MANIFESTS,
     ),
+)
+# What else the commands of a user's list may follow from.
+_DECIDING = (
+    *(
+        "package-lock.json",
+        "npm-shrinkwrap.json",
+        "pnpm-lock.yaml",
+        "yarn.lock",
+        "bun.lock",
+        "bun.lockb",
+        "go.mod",
+    ),
+    *(
+        "Gemfile",
+        "composer.json",
+        "Cargo.toml",
+        "mix.exs",
+        "pubspec.yaml",
+        "environment.yml",
+        "CMakeLists.txt",
+    ),
+    *(
+        "GNUmakefile",
+        "makefile",
+        "Makefile",
+        "justfile",
+        "Taskfile.yml",
+        "requirements-dev.txt",
+        ".tool-versions",
+    ),
+    *(".python-version", ".nvmrc", ".ruby-version", "Dockerfile", "compose.yaml", "docker-compose.yml"),
 )
 _DEEPEST = 2
 
@@ -77,6 +108,22 @@ def plan_of(folder: Path, *, checkout: Path | None = None, environ: Mapping[str,
             else:
                 left_out[f"`{step.command}` ({step.why}) is left out: {step.program} is not installed"] = None
     return Plan(steps=tuple(steps), left_out=tuple(left_out))
+
+
+def key_of_list(folder: Path, commands: Sequence[str]) -> str:
+    """Returns a fingerprint of what the commands of a user's list may follow from.
+
+    These are the manifests and lock files in a folder, and the files that the commands name.
+    """
+    shown = look(folder)
+    deciding = {*_LOCKS, *_DECIDING}
+    words = {word.strip("\"'").removeprefix("./") for command in commands for word in command.split()}
+    files = [
+        name
+        for name in sorted(shown.files)
+        if name in words or (name.rpartition("/")[2] in deciding and name.count("/") <= _DEEPEST)
+    ]
+    return key_of(shown, tuple(files), *commands)
 
 
 def _parts(shown: Shown) -> Iterator[str]:
