@@ -9,7 +9,7 @@ from pathlib import PurePosixPath
 from agents.runners.following import Run
 from agents.runners.ordinary import Ordinary, ordinary
 from agents.runners.paths import walked
-from agents.runners.recognise import positional, text_of
+from agents.runners.recognise import targets, text_of
 from agents.runners.row import FailingTest
 from agents.runners.suite import Suite
 from state.records import TestCount, TestState
@@ -61,9 +61,8 @@ def _counted_files(suite: Suite, run: Run, count: TestCount) -> Iterator[str]:
 
 def _named_files(suite: Suite, run: Run) -> list[str]:
     """The test files that the command itself names."""
-    values = run.runner.select.values if run.runner else ()
     found: list[str] = []
-    for word in positional(run.simple, values):
+    for word in targets(run.simple, run.runner):
         path = run.folder / word.split("::", maxsplit=1)[0]
         if not path.is_file() and run.runner and run.runner.name == "unittest":
             path = run.folder / f"{word.replace('.', '/')}.py"
@@ -74,11 +73,10 @@ def _named_files(suite: Suite, run: Run) -> list[str]:
 
 def _is_reached(run: Run, suite: Suite, path: str) -> bool:
     """Whether a file lies in one of the folders that the command names, if it names any."""
-    values = run.runner.select.values if run.runner else ()
     start = (
         run.simple.option("-s", "--start-directory") if run.runner and run.runner.name == "unittest" else None
     )
-    words = [*positional(run.simple, values), *([start] if start else [])]
+    words = [*targets(run.simple, run.runner), *([start] if start else [])]
     folders = [folder for word in words if (folder := run.folder / word.removesuffix("/...")).is_dir()]
     return not folders or any((suite.folder / path).is_relative_to(folder) for folder in folders)
 

@@ -43,7 +43,7 @@ class Run:
     `runs_tests` is None where that is unknown. `through` are the carriers that lead to it, outermost first.
     `passes` is what stands between the suite's command and arguments that shall reach this one; None: none do.
     `grows`: arguments appended to `line` are arguments of this command. `programs` is a folder in front of PATH.
-    `choose` is a command that takes files in place of `line`.
+    `choose` is a command that takes files in place of `line`; `replaces` and `elsewhere` are those of its step.
     """
 
     simple: Simple
@@ -56,6 +56,8 @@ class Run:
     grows: bool = False
     programs: str = ""
     choose: str = ""
+    replaces: bool = False
+    elsewhere: bool = False
 
 
 def runs_of(command: str, folder: Path) -> tuple[Run, ...]:
@@ -87,6 +89,8 @@ def _followed(step: Step, through: tuple[Runner, ...], depth: int) -> Iterator[R
             grows=grows,
             programs=step.programs,
             choose=step.choose,
+            replaces=step.replaces,
+            elsewhere=step.elsewhere,
         )
         yield from _inside(run, known.script, depth)
 
@@ -105,8 +109,8 @@ def _inside(run: Run, script: Path | None, depth: int) -> Iterator[Run]:
         return
     for step in steps:
         passes = None if step.passes is None or run.passes is None else _joined(run.passes, step.passes)
-        if passes is not None and run.simple.words[-1:] == ("--",):
-            passes = run.passes
+        if step.passes is not None and run.passes is not None and "--" in run.simple.words:
+            passes = run.passes  # arguments pass already
         yield from _followed(
             Step(
                 line=step.line,
@@ -114,6 +118,8 @@ def _inside(run: Run, script: Path | None, depth: int) -> Iterator[Run]:
                 passes=passes,
                 programs=step.programs or run.programs,
                 choose=step.choose,
+                replaces=step.replaces or run.replaces,
+                elsewhere=step.elsewhere or run.elsewhere,
             ),
             through,
             depth + 1,

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 
 from agents.runners.following import Run
-from agents.runners.recognise import positional
+from agents.runners.recognise import targets
 from agents.runners.reporting import Prepared, prepare
 from agents.runners.row import Selection
 from agents.runners.suite import Suite, suite_of
@@ -80,10 +80,10 @@ def _commands(suite: Suite, run: Run, files: Sequence[str], names: Sequence[str]
             yield _placed(suite, run, run.choose.format(files=shlex.quote(listed)))
         elif arguments is None:
             yield ""
-        elif run.passes is not None and not _paths(run):
+        elif run.passes is not None and (run.replaces or not _paths(run)):
             yield f"{suite.command}{run.passes} {shlex.join(arguments)}"
         else:
-            yield _direct(suite, run, arguments)
+            yield "" if run.elsewhere else _direct(suite, run, arguments)
 
 
 def _arguments(select: Selection, files: Sequence[str], names: Sequence[str]) -> list[str] | None:
@@ -97,6 +97,11 @@ def _arguments(select: Selection, files: Sequence[str], names: Sequence[str]) ->
         return [name for name in names if "::" in name] + [
             file for file in files if not any(name.startswith(f"{file}::") for name in names)
         ]
+    bare = list(dict.fromkeys(_bare(name) for name in names))
+    if bare and select.joined:
+        arguments += [*select.names, select.joined.format(names="|".join(map(_escaped, bare)))]
+    elif len(bare) == 1 or (bare and "{name}" in select.names[:1]):
+        arguments += [part.format(name=name) for name in bare for part in select.names]
     stems = [PurePosixPath(file).stem for file in files]
     if select.files and select.folders:
         folders = dict.fromkeys(posixpath.dirname(file) for file in files)
@@ -115,11 +120,6 @@ def _arguments(select: Selection, files: Sequence[str], names: Sequence[str]) ->
         arguments += fixed
         for file, stem in zip(files, stems, strict=True):
             arguments += [part.format(path=file, stem=stem) for part in repeated]
-    bare = list(dict.fromkeys(_bare(name) for name in names))
-    if bare and select.joined:
-        arguments += [*select.names, select.joined.format(names="|".join(map(_escaped, bare)))]
-    elif len(bare) == 1 or (bare and "{name}" in select.names[:1]):
-        arguments += [part.format(name=name) for name in bare for part in select.names]
     return arguments
 
 
@@ -136,8 +136,7 @@ def _escaped(name: str) -> str:
 
 def _paths(run: Run) -> list[str]:
     """The words of a run that name files or folders to run."""
-    values = run.runner.select.values if run.runner else ()
-    words = positional(run.simple, values)
+    words = targets(run.simple, run.runner)
     return [
         word
         for word in words

@@ -67,6 +67,14 @@ def positional(simple: Simple, values: Sequence[str]) -> list[str]:
     return kept
 
 
+def targets(simple: Simple, row: Runner | None) -> list[str]:
+    """The positional words of a call without its subcommand: what it is told to run."""
+    words = positional(simple, row.select.values if row else ())
+    subcommands = {word for call in row.called if simple.name in call.programs for word in call.subcommands} if row else ()
+    at = next((number for number, word in enumerate(words) if word in subcommands), None)
+    return words if at is None else [*words[:at], *words[at + 1 :]]
+
+
 def text_of(path: Path) -> str:
     """The text of a file; empty where it is none or cannot be read."""
     try:

@@ -87,7 +87,7 @@ def _has_own(suite: Suite, row: Runner, environ: Mapping[str, str]) -> bool:
 
 
 def _takes_report(run: Run) -> bool:
-    if run.runner is None or not run.runner.report.arguments or "--" in run.simple.words:
+    if run.runner is None or not run.runner.report.arguments or "--" in run.simple.words or run.replaces:
         return False
     first = run.runner.report.arguments[0].split("=", maxsplit=1)[0]
     return run.grows and not any(

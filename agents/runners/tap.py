@@ -27,15 +27,18 @@ def tap_tests(
     )
     place = ""
     heads: dict[int, str] = {}
+    failing = False
     deepest = -1  # of the tests since the last one that closed something
     for match in matches:
         if match.re is not _LINE and begins and match.re is patterns[1]:
-            place = match["file"]
+            place, failing = match["file"], False
             continue
         if match.re is not _LINE:
-            yield place or "a test file", FAILED
+            if not failing:  # it failed by its tests otherwise
+                yield place or "a test file", FAILED
             continue
         depth = len(match["indent"])
+        failing = failing or match["not"] is not None
         if match["head"] is not None:
             heads[depth] = match["head"]
             continue

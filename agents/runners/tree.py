@@ -37,6 +37,8 @@ def tree_tests(text: str, *, begins: str = "", ends: str = "") -> Iterator[tuple
             listing = listing or (not begins and line.startswith("\u25b6 "))
             continue
         depth, name, sign = len(match["indent"]), match["name"], match["sign"] or ""
+        if not depth and not sign:  # what the tests themselves print
+            continue
         closed = [group for group in groups if group[0] == depth]
         groups = [group for group in groups if group[0] < depth]
         if sign in {"", "\u25b6"}:

@@ -38,6 +38,8 @@ def tox_steps(simple: Simple, folder: Path) -> list[Step] | None:
             ),
             folder=folder,
             passes=" --" if re.search(r"\{posargs[^}]*\}\s*$", line) and len(seen) == 1 else None,
+            replaces="{posargs:" in line,
+            elsewhere=True,
         )
         for line in seen
     ]
@@ -63,21 +65,21 @@ def _nox_lines(part: str, folder: Path) -> Iterator[Step]:
         words = [found[1] or found[2] for found in strings if not found[3]]
         passes = " --" if strings and strings[-1][3] else None
         if words:
-            yield Step(line=shlex.join(words), folder=folder, passes=passes)
+            yield Step(line=shlex.join(words), folder=folder, passes=passes, elsewhere=True)
 
 
 def hatch_steps(simple: Simple, folder: Path) -> list[Step] | None:
     """What `hatch test` or `hatch run SCRIPT` runs; a name that is no script is a program."""
     words = positional(simple, ("-e", "--env", "-p", "--project", "-i", "--include", "-x", "--exclude"))
     if words[:1] == ["test"]:
-        return [Step(line="pytest", folder=folder, passes="")]
+        return [Step(line="pytest", folder=folder, passes="", elsewhere=True)]
     if words[:1] != ["run"] or len(words) < 2:  # noqa: PLR2004  run and a script
         return None
     name = words[1].rsplit(":", maxsplit=1)[-1]
     scripts = dict(_hatch_scripts(folder))
     if name not in scripts:
         rest = simple.words[simple.words.index(words[1]) + 1 :]
-        return [Step(line=shlex.join([name, *rest]), folder=folder, passes="")]
+        return [Step(line=shlex.join([name, *rest]), folder=folder, passes="", elsewhere=True)]
     return list(_hatch_lines(name, scripts, folder, 0))
 
 
@@ -89,7 +91,11 @@ def _hatch_lines(name: str, scripts: dict[str, list[str]], folder: Path, depth: 
             continue
         told = re.sub(r"\{args(?::([^}]*))?\}", lambda used: used[1] or "", " ".join([first, *rest]))
         yield Step(
-            line=told.strip(), folder=folder, passes="" if re.search(r"\{args[^}]*\}\s*$", line) else None
+            line=told.strip(),
+            folder=folder,
+            passes="" if re.search(r"\{args[^}]*\}\s*$", line) else None,
+            replaces="{args:" in line,
+            elsewhere=True,
         )
 
 

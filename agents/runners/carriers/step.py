@@ -10,7 +10,9 @@ class Step:
 
     `passes` is what stands between the carrier's own command and arguments that shall reach the end of this line
     (`" --"` for npm); None: none reach it. `programs` is a folder that is in front of PATH. `choose` is an
-    argument of `line` by which it takes files, `TEST={files}`; empty: they are appended.
+    argument of `line` by which it takes files, `TEST={files}`; empty: they are appended. `replaces`: arguments
+    that pass take the place of the files in `line`. `elsewhere`: the line runs in an environment that only the
+    carrier makes.
     """
 
     line: str
@@ -18,3 +20,5 @@ class Step:
     passes: str | None = None
     programs: str = ""
     choose: str = ""
+    replaces: bool = False
+    elsewhere: bool = False
