@@ -84,6 +84,8 @@ async def set_up(run: Run, task_id: str, folder: Path, *, of_sq: bool = False) -
         copied = await _copy(run, folder)
         done = await (_run_plan(run, task_id, folder, plan) if plan.steps else _run_listed(run, folder))
         await _put_back(folder, index, before)
+    if listed:  # what the commands made does not ask for them once more
+        key = await to_thread.run_sync(key_of_list, folder, settings.worktree_setup)
     ready = WorkspaceSetUp(
         task_id=task_id,
         folder=str(folder),

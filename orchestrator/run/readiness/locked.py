@@ -28,7 +28,7 @@ _DEPENDENCIES = ("dependencies", "devDependencies", "optionalDependencies", "pee
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Lock:
-    """What a lock file asks for; `unless` is a folder that, if it is tracked, holds everything already."""
+    """What a lock file asks for; `unless` is a file whose folder holds everything already."""
 
     files: tuple[str, ...]
     command: str
@@ -51,7 +51,6 @@ _LOCKS = {
         program="composer",
         ecosystem="php",
         portable=("vendor",),
-        unless="vendor/autoload.php",
     ),
     "go.sum": _Lock(
         files=("go.mod", "go.work", "go.work.sum"),
