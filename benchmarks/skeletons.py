@@ -1,6 +1,8 @@
-"""Small projects of many languages, as other people set theirs up: a README, some source, tests, a folder of noise.
+"""Small projects of many languages, as other people set theirs up.
 
-Each is a text archive in `skeletons/`: what is known of it as YAML, then its files, each behind a line `-- PATH --`.
+Each has a README, some source, tests and a folder of noise. It is a text archive in `skeletons/`: what is
+known of it as YAML,
+then its files, each behind a line `-- PATH --`.
 """
 
 import re
@@ -20,9 +22,12 @@ _FILE = re.compile(r"^-- (\S+) --\n", re.MULTILINE)
 class Skeleton:
     """One project. `command` is what detection is expected to find, `others` what it may find beside it.
 
-    `tools` are the programs it needs, `packages` those of npm that have to be in `node_modules`. `stand_in` does
-    the same as `command` with fewer tools. `tests` and `skipped` are the names of the tests as sq counts them.
-    `registered`: a new test file would have to be listed in the build's own files. `runs_here`: the tools can be
+    `tools` are the programs it needs, `packages` those of npm that have to be in `node_modules`. `stand_in`
+    does
+    the same as `command` with fewer tools. `tests` and `skipped` are the names of the tests as sq counts
+    them.
+    `registered`: a new test file would have to be listed in the build's own files. `runs_here`: the tools
+    can be
     had from Debian and npm.
     """
 

@@ -7,13 +7,23 @@ from agents.runners.suite import Suite
 from state.records import TestCount
 
 _NOT_RUN = (126, 127)
-# Each names the program in a group. The first kinds are a shell's words, the others those of who starts programs.
+# Each names the program in a group. The first kinds are a shell's words, the others those of who starts
+# programs.
 _SHELL = (
-    r"^(?:\S*(?:sh|bash|zsh|dash|ksh|make)(?:\[\d+\])?|[\w./-]+): (?:line )?(?:\d+: )?(?:exec: )?(?P<name>[\w@./+-]+): (?:command )?not found\b",
+    (
+        r"^(?:\S*(?:sh|bash|zsh|dash|ksh|make)(?:\[\d+\])?|[\w./-]+): (?:line )?(?:\d+: )?(?:exec: )?"
+        r"(?P<name>[\w@./+-]+): (?:command )?not found\b"
+    ),
     r"^(?:zsh|\S*sh):(?:\d+:)? command not found: (?P<name>[\w@./+-]+)",
-    r"^g?make(?:\[\d+\])?: (?P<name>[\w@./+-]+): (?:No such file or directory|Command not found|Permission denied)",
+    (
+        r"^g?make(?:\[\d+\])?: (?P<name>[\w@./+-]+): (?:No such file or directory|Command not found|Perm"
+        r"ission denied)"
+    ),
     r"^\S*env: [\u2018'\"]?(?P<name>[\w@./+-]+)[\u2019'\"]?: No such file or directory",
-    r"^\S+: (?:line )?\d+: (?P<name>[\w@./+-]+): (?:No such file or directory|Permission denied|cannot execute.*|Exec format error)",
+    (
+        r"^\S+: (?:line )?\d+: (?P<name>[\w@./+-]+): (?:No such file or directory|Permission denied|cann"
+        r"ot execute.*|Exec format error)"
+    ),
     r"^/?\S*: (?P<name>[\w@./+-]+): bad interpreter",
 )
 _STARTERS = (
@@ -39,7 +49,10 @@ _MODULE = (
     r"Could not find '?(?P<name>[\w-]+)'? \(.*\) in any of the sources",
 )
 _NOTHING = (
-    r"^g?make(?:\[\d+\])?: \*\*\* (?P<why>No rule to make target .*|No targets specified and no makefile found)\. +Stop\.",
+    (
+        r"^g?make(?:\[\d+\])?: \*\*\* (?P<why>No rule to make target .*|No targets specified and no make"
+        r"file found)\. +Stop\."
+    ),
     r"^(?P<why>npm (?:error|ERR!) Missing script: .*)",
     r"^(?P<why>.*can't open file '.*': \[Errno 2\] No such file or directory)",
 )
@@ -47,7 +60,7 @@ _LONGEST = 200
 
 
 def missing_program(suite: Suite, output: str, exit_code: int | None) -> str:
-    """The program, or the runner's own module, that this machine does not have; empty: nothing of that is said.
+    """The program, or the runner's own module, that this machine does not have; "" if that is not said.
 
     A file inside the project that is not there is not missing from the machine, neither is a module of the
     project that cannot be imported.

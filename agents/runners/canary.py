@@ -21,7 +21,8 @@ _ENDING = re.compile(r"(?:[._-](?:test|spec))?\.\w+$")
 class Canary:
     """A failing test: `content` is the whole new text of `path`, which may be there already.
 
-    `name` is the test's own name, which its name in a count ends with; empty where a counted test fails in its
+    `name` is the test's own name, which its name in a count ends with; empty where a counted test fails in
+    its
     stead. `only` are the files that `prepare_only` takes to run it.
     """
 
@@ -34,7 +35,8 @@ class Canary:
 def canary_for(suite: Suite, count: TestCount, token: str) -> Canary | None:
     """A test that must fail, beside or in a file whose tests the baseline counted.
 
-    `token` is some random letters: place, name and words are made of it and look ordinary. None where the suite
+    `token` is some random letters: place, name and words are made of it and look ordinary. None where the
+    suite
     runs no tests that the table knows, or no form of a failing test fits.
     """
     words = ordinary(token)

@@ -16,7 +16,8 @@ _ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07]*\x07|\r(?=\n)")
 def count(suite: Suite, output: str, exit_code: int | None, reports: Path) -> TestCount:
     """The tests that one run of the suite's command ran.
 
-    `output` is all it printed, `reports` the folder that `prepare` was given. A report is believed where it holds
+    `output` is all it printed, `reports` the folder that `prepare` was given. A report is believed where it
+    holds
     at least as many tests as the output speaks of. Runners that are not in the table are read by the general
     forms of summaries.
     """
@@ -35,7 +36,7 @@ def count(suite: Suite, output: str, exit_code: int | None, reports: Path) -> Te
 
 
 def _better(reported: TestCount, read: TestCount) -> TestCount:
-    """The report, unless the output speaks of more tests: then a second run wrote over the first one's report."""
+    """The report, unless the output speaks of more tests: then a second run has overwritten it."""
     if reported == UNCOUNTED:
         return read
     if read.says_none and not reported.tests:

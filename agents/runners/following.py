@@ -41,9 +41,12 @@ class Run:
     """One command that a suite runs in the end, with the shell line and the folder in which it stands.
 
     `runs_tests` is None where that is unknown. `through` are the carriers that lead to it, outermost first.
-    `passes` is what stands between the suite's command and arguments that shall reach this one; None: none do.
-    `grows`: arguments appended to `line` are arguments of this command. `programs` is a folder in front of PATH.
-    `choose` is a command that takes files in place of `line`; `replaces` and `elsewhere` are those of its step.
+    `passes` is what stands between the suite's command and arguments that shall reach this one; None: none
+    do.
+    `grows`: arguments appended to `line` are arguments of this command. `programs` is a folder in front of
+    PATH.
+    `choose` is a command that takes files in place of `line`; `replaces` and `elsewhere` are those of its
+    step.
     """
 
     simple: Simple

@@ -1,4 +1,4 @@
-"""A reading of the output of test runners that nobody described: counts beside words for passing and failing."""
+"""Reads the output of unknown test runners: counts beside words for passing and failing."""
 
 import re
 from collections.abc import Iterator
@@ -10,10 +10,13 @@ from state.records import UNCOUNTED, TestCount
 
 _PLAN = re.compile(r"^1\.\.(\d+)\s*(?:#.*)?$", re.MULTILINE)
 _NONE = re.compile(
-    r"^\W*(?:Ran 0 tests\b|no tests (?:ran|run|found|to run|executed|were (?:found|executed))\b|no test files\b"
-    r"|No test(?:s| files?| suites?| cases?)? (?:were )?(?:found|executed|collected|discovered)\b|collected 0 items"
+    r"^\W*(?:Ran 0 tests\b|no tests (?:ran|run|found|to run|executed|were (?:found|executed))\b|no t"
+    r"est files\b"
+    r"|No test(?:s| files?| suites?| cases?)? (?:were )?(?:found|executed|collected|discovered)\b|co"
+    r"llected 0 items"
     r"|0 (?:tests?|examples?|specs?|scenarios?)(?:,|\.|$| (?:run|ran|passed|executed|completed|found)\b)"
-    r"|(?:Tests?|Tests run|Total tests?|Total|# tests|# TOTAL|Executed)[:=]? +0(?: tests?)?\b(?![.\d])|1\.\.0\s*(?:#.*)?$)",
+    r"|(?:Tests?|Tests run|Total tests?|Total|# tests|# TOTAL|Executed)[:=]? +0(?: tests?)?\b(?!"
+    r"[.\d])|1\.\.0\s*(?:#.*)?$)",
     re.IGNORECASE | re.MULTILINE,
 )
 _SUMMARY = re.compile(r"^(?P<line>.{0,300})$", re.MULTILINE)
@@ -22,7 +25,8 @@ _LONE_AFTER = re.compile(
     r"^[\W_]*(?P<number>\d+)\s+(?P<word>[A-Za-z][a-z]*(?: [a-z]+)?)\W*(?:\(.*\)|in .*)?$"
 )
 _RATIO = re.compile(
-    r"\b(?P<passed>\d+)\s*(?:/|of|out of)\s*(?P<total>\d+)\s+(?:tests?|specs?|examples?|cases?)\s+(?:passed|succeeded|ok)\b",
+    r"\b(?P<passed>\d+)\s*(?:/|of|out of)\s*(?P<total>\d+)\s+(?:tests?|specs?|examples?|cases?)\s+"
+    r"(?:passed|succeeded|ok)\b",
     re.IGNORECASE,
 )
 _ALL = re.compile(
@@ -35,9 +39,10 @@ _FIRST = re.compile(r"\b(?:Ran|Tests run:|Executed)\s+(\d+)\b")
 
 
 def general_count(text: str) -> TestCount:
-    """The tests of a runner that is in no table, as far as its last summary says; UNCOUNTED: it cannot be read.
+    """The tests of a runner that is in no table, by its last summary; UNCOUNTED if that cannot be read.
 
-    It never takes "cannot be read" for zero: `says_none` needs words for that, and no test that passed or failed.
+    It never takes "cannot be read" for zero: `says_none` needs words for that, and no test that passed or
+    failed.
     """
     read = _of_tap(text) or _of_ratio(text) or _of_summary(text)
     if (read is None or not (read.passed or read.failed)) and _NONE.search(text):

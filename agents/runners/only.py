@@ -21,7 +21,8 @@ def prepare_only(
 ) -> Prepared | None:
     """A command that runs only these test files, and of them only the tests of these names if the runner can.
 
-    `files` are relative to the suite's folder; `names` are names as `count` gives them. It is the command itself
+    `files` are relative to the suite's folder; `names` are names as `count` gives them. It is the command
+    itself
     where arguments reach the runner, else the line of the project's files in which the runner stands.
 
     Returns:

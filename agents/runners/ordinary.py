@@ -4,20 +4,22 @@ import hashlib
 from dataclasses import dataclass
 
 _FIRST = (
-    "empty", "short", "long", "plain", "nested", "single", "double", "first", "last", "early", "late", "small",
-    "large", "mixed", "sorted", "shared", "closed", "open", "quiet", "strict", "loose", "partial", "full", "spare",
-    "narrow", "wide", "inner", "outer", "upper", "lower", "left", "right",
+    "empty", "short", "long", "plain", "nested", "single", "double", "first", "last", "early", "late",
+    "small", "large", "mixed", "sorted", "shared", "closed", "open", "quiet", "strict", "loose", "partial",
+    "full", "spare", "narrow", "wide", "inner", "outer", "upper", "lower", "left", "right",
 )  # fmt: skip
 _SECOND = (
-    "range", "label", "record", "window", "margin", "header", "column", "index", "buffer", "marker", "border",
-    "batch", "cursor", "figure", "folder", "group", "letter", "number", "option", "packet", "parcel", "period",
-    "pointer", "prefix", "queue", "reading", "region", "sample", "section", "series", "suffix", "table",
+    "range", "label", "record", "window", "margin", "header", "column", "index", "buffer", "marker",
+    "border", "batch", "cursor", "figure", "folder", "group", "letter", "number", "option", "packet",
+    "parcel", "period", "pointer", "prefix", "queue", "reading", "region", "sample", "section", "series",
+    "suffix", "table",
 )  # fmt: skip
 _THIRD = (
-    "keeps order", "adds up", "is counted", "has limits", "stays whole", "is rounded", "is trimmed", "is padded",
-    "keeps size", "is merged", "is split", "has bounds", "is joined", "keeps place", "is aligned", "is summed",
-    "is scaled", "is shifted", "is reversed", "is indexed", "keeps sign", "is copied", "is filled", "is cut",
-    "is parsed", "is stored", "keeps count", "is wrapped", "is matched", "is ranked", "is hashed", "keeps length",
+    "keeps order", "adds up", "is counted", "has limits", "stays whole", "is rounded", "is trimmed",
+    "is padded", "keeps size", "is merged", "is split", "has bounds", "is joined", "keeps place",
+    "is aligned", "is summed", "is scaled", "is shifted", "is reversed", "is indexed", "keeps sign",
+    "is copied", "is filled", "is cut", "is parsed", "is stored", "keeps count", "is wrapped", "is matched",
+    "is ranked", "is hashed", "keeps length",
 )  # fmt: skip
 
 
@@ -29,7 +31,7 @@ class Ordinary:
 
 
 def ordinary(token: str) -> Ordinary:
-    """The words and numbers of some random letters: the same for the same letters, hard to foresee for others."""
+    """The words and numbers made of some random letters, the same for the same letters."""
     digest = hashlib.sha256(token.encode()).digest()
     words = [_FIRST[digest[0] % 32], _SECOND[digest[1] % 32], *_THIRD[digest[2] % 32].split()]
     a, b = 11 + digest[3] % 80, 11 + digest[4] % 80

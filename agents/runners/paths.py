@@ -7,8 +7,9 @@ from functools import lru_cache
 from pathlib import Path
 
 _NOISE = frozenset({
-    ".git", "node_modules", "vendor", "target", "build", "dist", "_build", "deps", ".venv", "venv", ".tox", ".nox",
-    "__pycache__", ".eggs", "site-packages", ".gradle", ".hypothesis", ".pytest_cache", ".mypy_cache", "bin", "obj",
+    ".git", "node_modules", "vendor", "target", "build", "dist", "_build", "deps", ".venv", "venv", ".tox",
+    ".nox", "__pycache__", ".eggs", "site-packages", ".gradle", ".hypothesis", ".pytest_cache",
+    ".mypy_cache", "bin", "obj",
 })  # fmt: skip
 _MOST = 50_000
 
@@ -16,7 +17,8 @@ _MOST = 50_000
 def matches(path: str, globs: Iterable[str]) -> bool:
     """Whether a relative path matches one of the globs.
 
-    A glob without a slash is about the name, at any depth; one with a leading slash or a slash inside is about
+    A glob without a slash is about the name, at any depth; one with a leading slash or a slash inside is
+    about
     the whole path; `**` stands for any number of folders.
     """
     return any(_pattern(glob).fullmatch(path) is not None for glob in globs)

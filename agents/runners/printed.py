@@ -12,7 +12,8 @@ from state.records import UNCOUNTED, TestCount, TestState
 
 _Tests = Iterator[tuple[str, TestState]]
 _PAIR = re.compile(
-    r"(?P<number>\d+) (?P<word>[A-Za-z][a-z]*(?: [a-z]+)*)|(?P<word2>[A-Za-z][a-z]*(?: [a-z]+)*)[=:] ?(?P<number2>\d+)"
+    r"(?P<number>\d+) (?P<word>[A-Za-z][a-z]*(?: [a-z]+)*)|(?P<word2>[A-Za-z][a-z]*(?: [a-z]+)*)[=:]"
+    r" ?(?P<number2>\d+)"
 )
 _MIX_TEST = re.compile(
     r"^(?:(?P<module>[A-Z]\w*(?:\.\w+)*) \[(?P<file>[^\]]+\.exs)\]"
@@ -25,7 +26,8 @@ _MIX_TEST = re.compile(
 def printed_count(printed: Printed, text: str, exit_code: int | None, *, alone: bool) -> TestCount:
     """What a row's runner says in its output.
 
-    Names count only where there are as many as the numbers say. `alone`: the exit code is this runner's own, so
+    Names count only where there are as many as the numbers say. `alone`: the exit code is this runner's own,
+    so
     that its codes for "no test" mean that.
     """
     if printed.reader is Reader.GO:
@@ -49,7 +51,9 @@ def numbers_of(patterns: tuple[str, ...], text: str) -> TestCount | None:
             found = True
             for key, number in numbers_in(match).items():
                 sums[key] += number
-    return TestCount(**sums) if found else None
+    if not found:
+        return None
+    return TestCount(passed=sums["passed"], failed=sums["failed"], skipped=sums["skipped"])
 
 
 def numbers_in(match: re.Match[str]) -> dict[str, int]:

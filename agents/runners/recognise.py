@@ -23,7 +23,8 @@ _LONGEST_SCRIPT = 200_000
 class Recognised:
     """What a command is: its row, if there is one, and whether it runs tests; None: unknown.
 
-    `simple` is the command as its row knows it, without an interpreter or wrapper in front. `script` is a shell
+    `simple` is the command as its row knows it, without an interpreter or wrapper in front. `script` is a
+    shell
     script of the project that it runs.
     """
 
@@ -70,7 +71,11 @@ def positional(simple: Simple, values: Sequence[str]) -> list[str]:
 def targets(simple: Simple, row: Runner | None) -> list[str]:
     """The positional words of a call without its subcommand: what it is told to run."""
     words = positional(simple, row.select.values if row else ())
-    subcommands = {word for call in row.called if simple.name in call.programs for word in call.subcommands} if row else ()
+    subcommands = (
+        {word for call in row.called if simple.name in call.programs for word in call.subcommands}
+        if row
+        else ()
+    )
     at = next((number for number, word in enumerate(words) if word in subcommands), None)
     return words if at is None else [*words[:at], *words[at + 1 :]]
 

@@ -11,7 +11,7 @@ from agents.runners.following import Run
 from agents.runners.suite import Suite
 from agents.runners.table import Runner
 
-STARTED = "started"  # an empty file, made when the command starts: reports in the project that are older are not its
+STARTED = "started"  # an empty file, made when the command starts: older reports in the project are not its
 _LISTS = re.compile(r".*(?:OPTS|OPTIONS|FLAGS|OVERRIDE)")
 _ENDINGS = {"junit": "xml", "trx": "trx", "jest": "json", "rspec": "json", "dart": "jsonl"}
 

@@ -1,11 +1,10 @@
 """The reports that runners write: JUnit and TRX, and the JSON of Jest, RSpec, Dart and our Node reporter."""
 
 import json
-import os
 import re
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from xml.etree import ElementTree as ET  # noqa: S405  reports of commands that run on this machine anyway
+from xml.etree import ElementTree as ET
 
 from agents.runners.reporting import STARTED, report_file
 from agents.runners.row import ReportKind
@@ -133,9 +132,8 @@ def _node_tests(text: str, folder: Path) -> _Tests:
     for line in text.splitlines():
         event = json.loads(line)
         name = [part for part in event["name"] if part != event["file"]]
-        whole_file = len(event["name"]) == 1 and os.path.basename(str(event["name"][0])) == os.path.basename(
-            event["file"]
-        )  # noqa: PTH119
+        same_name = Path(str(event["name"][0])).name == Path(event["file"]).name
+        whole_file = len(event["name"]) == 1 and same_name
         if whole_file and event["state"] == "failed":
             yield event["file"], FAILED
         elif not event["suite"] and not whole_file:

@@ -37,7 +37,7 @@ class ReportKind(StrEnum):
 
 
 class Reader(StrEnum):
-    """How names are read from output: by patterns, as an indented tree, as TAP, or in the forms of Go and of ExUnit."""
+    """How names are read from output: by patterns, an indented tree, TAP, the forms of Go and ExUnit."""
 
     LINES = "lines"
     TREE = "tree"
@@ -48,7 +48,7 @@ class Reader(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Called:
-    """One way to call a runner: any of the programs, with one of the subcommands and of the flags, if there are any.
+    """One way to call a runner: any of the programs, with one of the subcommands and flags, if there are any.
 
     `contains` is a pattern that the script (the first plain word) holds, where the program is an interpreter.
     `anywhere`: the subcommand may be any of the plain words, not only the first.
@@ -63,7 +63,7 @@ class Called:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
-    """Files by which a repository shows a runner (all of them there, `contains` in one), and the command then."""
+    """Files by which a repository shows a runner (all there, `contains` in one), and the command then."""
 
     files: tuple[str, ...]
     command: str
@@ -72,10 +72,12 @@ class Found:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """How a runner is made to report. `{report}` is the file, `{reports}` the folder, `{package}` this package's.
+    """How a runner is made to report: `{report}` is the file, `{reports}` the folder, `{package}` ours.
 
-    The environment is used only if `guard`, a shell command run in it, succeeds. `arguments` are appended, for
-    commands that they reach. A command with one of the options `not_with` is left as it is. `written` are reports that the runner leaves in the project anyway, and `unless`
+    The environment is used only if `guard`, a shell command run in it, succeeds. `arguments` are appended,
+    for
+    commands that they reach. A command with one of the options `not_with` is left as it is. `written` are
+    reports that the runner leaves in the project anyway, and `unless`
     says in its output that it left older ones as they are because nothing changed.
     """
 
@@ -93,8 +95,10 @@ class Printed:
     """How a runner's output is read.
 
     `tests` have the groups `name` and `state`, and perhaps `file`; `file` matches lines that name the file or
-    module of the tests after it; `ends` is where the tests end and repetitions begin; `bad` says that a whole file failed. `states` adds words to
-    the usual ones. `numbers` have groups `passed`, `failed`, `skipped`, `total` (with a digit behind them where
+    module of the tests after it; `ends` is where the tests end and repetitions begin; `bad` says that a
+    whole file failed. `states` adds words to
+    the usual ones. `numbers` have groups `passed`, `failed`, `skipped`, `total` (with a digit behind them
+    where
     there are several), or `words` for a list such as `3 passed, 1 failed`. `none` says that no test ran.
     """
 
@@ -114,9 +118,11 @@ class Printed:
 class Selection:
     """How single tests are chosen. `{path}` is the file; nothing in `files`: the runner takes none.
 
-    `only` is a pattern of the files that can be given. `between` joins all files into one argument. `folders`:
+    `only` is a pattern of the files that can be given. `between` joins all files into one argument.
+    `folders`:
     folders are named instead of files, each once. `single`: it takes one file at a time. `values` are options
-    that take a value. `names` are the arguments for a test's name, `{name}`; with `joined` there is one argument
+    that take a value. `names` are the arguments for a test's name, `{name}`; with `joined` there is one
+    argument
     more, for all names in one pattern, `{names}`.
     """
 
@@ -144,8 +150,10 @@ class TestFiles:
 class FailingTest:
     """A test that must fail, for test files whose path matches `path` and whose text matches `when`.
 
-    `new` is the name of a new file beside such a file; without it, or where a command names its files, the text
-    is put into that file, in front of the first line that matches `before`. `header` are patterns of lines which
+    `new` is the name of a new file beside such a file; without it, or where a command names its files, the
+    text
+    is put into that file, in front of the first line that matches `before`. `header` are patterns of lines
+    which
     a new file takes over. `whole`: the text needs a file of its own.
     """
 
@@ -162,10 +170,13 @@ class FailingTest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Runner:
-    """One row. `carrier`: it runs other runners, which are found in the project's files; `unknown`: what it cannot do.
+    """One row. `carrier`: it runs other runners, which are found in the project's files.
 
-    `modules` are its own modules: it is missing where one does not import. `nothing` are patterns of output that
-    say there is nothing to run yet. `deciders` and `manifests` are globs of files that decide how tests are run.
+    `unknown` says what it cannot do. `modules` are its own modules: it is missing where one does not import.
+    `nothing` are patterns of output
+    that
+    say there is nothing to run yet. `deciders` and `manifests` are globs of files that decide how tests are
+    run.
     """
 
     name: str

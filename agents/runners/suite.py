@@ -69,7 +69,7 @@ class Suite:
         return False
 
     def deciders(self, paths: Iterable[str]) -> list[str]:
-        """Those of the relative paths that decide how its tests are run: configuration, manifests, shadows, scripts."""
+        """Those of the relative paths that decide how its tests run: configuration, shadows, scripts."""
         return [path for path in paths if self._decides(path)]
 
     def manifests(self, paths: Iterable[str]) -> list[str]:

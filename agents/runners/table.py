@@ -83,7 +83,7 @@ def _loaded(text: str) -> dict[str, Any]:
 
 
 def _unknown_fields(raw: object, known: object, at: str = "") -> Iterator[str]:
-    """The fields of a row as written that its record does not have; free mappings have what they were given."""
+    """The fields of a row as written that its record does not have."""
     if isinstance(raw, Mapping) and isinstance(known, Mapping):
         for key, value in raw.items():
             field = f"{at}.{key}" if at else str(key)

@@ -6,18 +6,25 @@ from state.records import TestCount, TestState
 
 PASSED, FAILED, SKIPPED = TestState.PASSED, TestState.FAILED, TestState.SKIPPED
 
+_PASSED_WORDS = (
+    "passed", "pass", "passes", "passing", "ok", "success", "successes", "succeeded", "successful", ".",
+    "\u2713", "\u2714", "\u221a", "xpass", "xpassed",
+)  # fmt: skip
+_FAILED_WORDS = (
+    "failed", "fail", "fails", "failing", "failure", "failures", "error", "errors", "errored", "not ok",
+    "f", "e", "\u2717", "\u2718", "\u2716", "\u00d7", "broken", "crashed", "timed out", "timeout",
+    "timeouts", "unexpected success",
+)  # fmt: skip
+_SKIPPED_WORDS = (
+    "skipped", "skip", "skips", "pending", "pendings", "ignored", "todo", "todos", "disabled", "excluded",
+    "s", "-", "xfail", "xfailed", "incomplete", "omitted", "notrun", "not run", "\u2193", "\u25cb",
+    "\u25cc", "\ufe63", "expected failures", "expected failure", "inconclusive",
+)  # fmt: skip
 _WORDS: Mapping[str, TestState] = {
-    **dict.fromkeys(
-        ["passed", "pass", "passes", "passing", "ok", "success", "successes", "succeeded", "successful", ".",
-         "\u2713", "\u2714", "\u221a", "xpass", "xpassed"], PASSED),
-    **dict.fromkeys(
-        ["failed", "fail", "fails", "failing", "failure", "failures", "error", "errors", "errored", "not ok", "f", "e",
-         "\u2717", "\u2718", "\u2716", "\u00d7", "broken", "crashed", "timed out", "timeout", "timeouts", "unexpected success"], FAILED),
-    **dict.fromkeys(
-        ["skipped", "skip", "skips", "pending", "pendings", "ignored", "todo", "todos", "disabled", "excluded", "s", "-",
-         "xfail", "xfailed", "incomplete", "omitted", "notrun", "not run", "\u2193", "\u25cb", "\u25cc", "\ufe63", "expected failures",
-         "expected failure", "inconclusive"], SKIPPED),
-}  # fmt: skip
+    **dict.fromkeys(_PASSED_WORDS, PASSED),
+    **dict.fromkeys(_FAILED_WORDS, FAILED),
+    **dict.fromkeys(_SKIPPED_WORDS, SKIPPED),
+}
 
 
 def state_of(word: str, more: Mapping[str, str] | None = None) -> TestState | None:

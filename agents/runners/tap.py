@@ -16,10 +16,11 @@ _LINE = re.compile(
 def tap_tests(
     text: str, *, begins: str = "", bad: str = "", nested: bool = False
 ) -> Iterator[tuple[str, TestState]]:
-    """The tests, in order. `begins` has the group `file` and matches lines in front of a file's tests, `bad` lines
-    that say a file failed as a whole.
+    """The tests, in order.
 
-    With `nested` the subtests are the tests, named through what is around them; else they are one with their test.
+    `begins` has the group `file` and matches lines in front of a file's tests, `bad` lines that say a file
+    failed as a whole. With `nested` the subtests are the tests, named through what is around them; else they
+    are one with their test.
     """
     patterns = [_LINE, *(re.compile(pattern, re.MULTILINE) for pattern in (begins, bad) if pattern)]
     matches = sorted(

@@ -12,7 +12,8 @@ _SIGNS = {
     **dict.fromkeys("-\u25cb\u25cc\ufe63\u2193\u270e", SKIPPED),
 }
 _LINE = re.compile(
-    r"^(?P<indent> *)(?:(?P<sign>[\u2713\u2714\u221a\u2715\u2716\u2717\u2718\u00d7\u25cb\u25cc\ufe63\u2193\u270e-]|\d+\)|\u25b6) )?"
+    r"^(?P<indent> *)(?:(?P<sign>"
+    r"[\u2713\u2714\u221a\u2715\u2716\u2717\u2718\u00d7\u25cb\u25cc\ufe63\u2193\u270e-]|\d+\)|\u25b6) )?"
     r"(?P<name>\S.*?)(?: \([\d.]+ ?m?s\))?(?P<directive> # (?:SKIP|TODO).*)?$"
 )
 
@@ -20,7 +21,8 @@ _LINE = re.compile(
 def tree_tests(text: str, *, begins: str = "", ends: str = "") -> Iterator[tuple[str, TestState]]:
     """The tests, named through the groups around them, and by file where `begins` has a group `file`.
 
-    With `begins` nothing counts in front of its first match; `ends` matches where the list is over. A line that
+    With `begins` nothing counts in front of its first match; `ends` matches where the list is over. A line
+    that
     repeats the name of the group around it closes that group.
     """
     place = ""

@@ -64,7 +64,9 @@ def _collect(goal: str, recipes: dict[str, _Recipe], lines: list[str], seen: set
     seen.add(goal)
     if goal not in recipes:
         return False
-    known = all([_collect(need, recipes, lines, seen) for need in recipes[goal].needs])
+    known = True
+    for need in recipes[goal].needs:
+        known = _collect(need, recipes, lines, seen) and known
     lines.extend(recipes[goal].lines)
     return known
 

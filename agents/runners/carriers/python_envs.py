@@ -53,8 +53,8 @@ def nox_steps(simple: Simple, folder: Path) -> list[Step] | None:
     chosen = {name.split("-")[0] for option in ("-s", "--session", "-e") if (name := simple.option(option))}
     steps: list[Step] = []
     for part in re.split(r"(?m)^(?=@nox\.session)", text)[1:]:
-        name = re.search(r"name=[\"']([^\"']+)|def (\w+)\(", part)
-        if name and (not chosen or (name[1] or name[2]) in chosen):
+        named = re.search(r"name=[\"']([^\"']+)|def (\w+)\(", part)
+        if named and (not chosen or (named[1] or named[2]) in chosen):
             steps += _nox_lines(part, folder)
     return steps
 
@@ -128,7 +128,7 @@ def _tox_tables(folder: Path) -> dict[str, str]:
             if section == "testenv" or section.startswith("testenv:"):
                 tables[section.removeprefix("testenv:")] = parser.get(section, "commands", fallback="")
     elif loaded:
-        tables = {name: "" for name in loaded.get("env_list", [])}
+        tables = dict.fromkeys(loaded.get("env_list", []), "")
         tables["testenv"] = "\n".join(_toml_lines(loaded.get("env_run_base", {}).get("commands", [])))
         for name, env in loaded.get("env", {}).items():
             tables[name] = "\n".join(_toml_lines(env.get("commands", [])))

@@ -11,7 +11,8 @@ _FILES = ("Rakefile", "rakefile", "Rakefile.rb", "rakefile.rb")
 _TESTS = re.compile(r"(?:Rake::TestTask|Minitest::TestTask)\.(?:new|create)(?:[ (]+[:\"'](\w+))?")
 _SPECS = re.compile(r"RSpec::Core::RakeTask\.new(?:[ (]+[:\"'](\w+))?")
 _TASK = re.compile(
-    r"^\s*(?:multi)?task[ (]+(?:[:\"']?(\w+)[\"']?(?::\s*|\s*=>\s*)(\[[^\]]*\]|%[iw]\[[^\]]*\]|[:\"']\w+[\"']?)|[:\"'](\w+))",
+    r"^\s*(?:multi)?task[ (]+(?:[:\"']?(\w+)[\"']?(?::\s*|\s*=>\s*)(\[[^\]]*\]|%[iw]\[[^\]]*\]|"
+    r"[:\"']\w+[\"']?)|[:\"'](\w+))",
     re.MULTILINE,
 )
 _SHELL = re.compile(r"^\s+(?:sh|system)[ (]+[\"']([^\"'\n]+)", re.MULTILINE)
@@ -26,9 +27,8 @@ def rake_steps(simple: Simple, folder: Path) -> list[Step] | None:
     front = "bundle exec " if (folder / "Gemfile").is_file() else ""
     goals = [word for word in positional(simple, ("-f", "-C", "-I", "-r")) if "=" not in word] or ["default"]
     steps: list[Step] = []
-    if not all([_collect(goal, text, folder, front, steps, set()) for goal in goals]):
-        return None
-    return steps
+    known = [_collect(goal, text, folder, front, steps, set()) for goal in goals]
+    return steps if all(known) else None
 
 
 def _collect(goal: str, text: str, folder: Path, front: str, steps: list[Step], seen: set[str]) -> bool:
@@ -47,8 +47,11 @@ def _collect(goal: str, text: str, folder: Path, front: str, steps: list[Step], 
     for found in _TASK.finditer(text):
         if (found[1] or found[3]) == goal:
             needs = re.findall(r"\w+", re.sub(r"^%[iw]", "", found[2] or ""))
-            known = all([_collect(need, text, folder, front, steps, seen) for need in needs])
-            body = text[found.end() : (text.find("\nend", found.end()) + 1) or found.end()].split("\ntask")[0]
+            followed = [_collect(need, text, folder, front, steps, seen) for need in needs]
+            known = all(followed)
+            body = text[found.end() : (text.find("\nend", found.end()) + 1) or found.end()].split(
+                "\ntask", maxsplit=1
+            )[0]
             steps.extend(
                 Step(line=call[1], folder=folder) for call in _SHELL.finditer(body) if "do" in body[:80]
             )

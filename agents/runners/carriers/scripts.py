@@ -34,7 +34,7 @@ _MOST_PACKAGES = 50
 
 
 def package_steps(simple: Simple, folder: Path) -> list[Step] | None:
-    """The scripts that a call of npm or its like runs, with `pre` and `post`; None where there is no such script."""
+    """The scripts that a call of npm or its like runs, with `pre` and `post`; None if there are none."""
     folder = folder / (simple.option(*_FOLDER) or "")
     words = positional(simple, _VALUES)
     if simple.name in {"npm-run-all", "run-s", "run-p"}:
