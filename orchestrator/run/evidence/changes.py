@@ -155,6 +155,8 @@ def _announcement(change: TestChange, announced: Sequence[TestThatChanges], *, r
 
 def _is_meant(entry: str, change: TestChange) -> bool:
     entry = entry.strip().removeprefix("./")
+    if not entry:
+        return False
     if entry in {change.test, change.path}:
         return True
     if change.test and (entry == leaf_of(change.test) or _ends_with(change.test, entry)):

@@ -13,7 +13,7 @@ import structlog
 
 from orchestrator.git.scratch import remove_scratch, show_tree
 from orchestrator.run.record import Run
-from orchestrator.run.set_up import ready_environment, set_up
+from orchestrator.run.set_up import forget_what_was_made, ready_environment, set_up
 from state.errors import GitError
 from state.paths import GROUND, worktree_root
 
@@ -45,7 +45,7 @@ async def ground_for(run: Run, tree: str) -> AsyncIterator[Ground]:
     folder = grounds.free.pop()
     try:
         await show_tree(run.repository, folder, tree)
-        await set_up(run, "", folder, tree=tree, of_sq=True)
+        await set_up(run, "", folder, of_sq=True)
         yield Ground(folder=folder, tree=tree, environment=await ready_environment(run, folder))
     finally:
         grounds.free.append(folder)
@@ -60,5 +60,6 @@ async def remove_grounds(run: Run) -> None:
         except GitError as error:
             log.warning("ground.remove.failed", folder=str(folder), error=str(error))
     run.grounds.free.clear()
+    await forget_what_was_made(run)
     if root.is_dir() and not any(root.iterdir()):
         root.rmdir()

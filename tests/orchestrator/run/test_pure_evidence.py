@@ -1,0 +1,203 @@
+"""What a result says beside the baseline, and what a change does to the tests: plain functions."""
+
+import pytest
+
+from orchestrator.run.evidence.changes import leaf_of, lost_tests, with_expectations
+from orchestrator.run.evidence.files_of_tests import files_of, is_of
+from orchestrator.run.evidence.judged import Standing, judged, suspects, usable
+from orchestrator.run.plan import lines_not_in
+from orchestrator.run.revise import rulings_on
+from state.records import (
+    BaselineCheck,
+    BaselineStanding,
+    CommandRun,
+    Plan,
+    TestChange,
+    TestChangeKind,
+    TestCount,
+    TestRuling,
+    TestState,
+    TestThatChanges,
+)
+
+PASSED, FAILED, SKIPPED = TestState.PASSED, TestState.FAILED, TestState.SKIPPED
+
+
+def ran(exit_code: int | None = 0, output: str = "", **more: object) -> CommandRun:
+    tests = more.pop("tests", {})
+    count = TestCount(
+        tests=tests,
+        passed=sum(state is PASSED for state in tests.values()) if tests else None,
+        failed=sum(state is FAILED for state in tests.values()) if tests else None,
+        says_none=bool(more.pop("says_none", False)),
+    )
+    return CommandRun(
+        command="make test", exit_code=exit_code, seconds=1.0, output_tail=output, count=count, **more
+    )
+
+
+def base(standing: BaselineStanding, done: CommandRun, *, chosen: bool = False) -> BaselineCheck:
+    return BaselineCheck(run=done, source="Makefile", standing=standing, chosen=chosen)
+
+
+PASSES = base(BaselineStanding.PASSES, ran(tests={"a": PASSED, "b": PASSED}))
+FAILS_BY_NAME = base(BaselineStanding.FAILS, ran(1, tests={"a": FAILED, "b": PASSED}))
+FAILS = base(BaselineStanding.FAILS, ran(1, "lint: 3 errors\n"))
+
+
+@pytest.mark.parametrize(
+    ("check", "done", "standing"),
+    [
+        (None, ran(0), Standing.PASSED),
+        (None, ran(1), Standing.FAILED),
+        (PASSES, ran(0, tests={"a": PASSED}), Standing.PASSED),
+        (PASSES, ran(1, tests={"a": FAILED}), Standing.FAILED),
+        (PASSES, ran(1), Standing.FAILED),
+        (FAILS_BY_NAME, ran(1, tests={"a": FAILED, "b": PASSED}), Standing.PASSED),
+        (FAILS_BY_NAME, ran(1, tests={"a": FAILED, "b": FAILED}), Standing.FAILED),
+        (FAILS_BY_NAME, ran(1, tests={"a": PASSED, "b": FAILED}), Standing.FAILED),
+        (FAILS_BY_NAME, ran(0, tests={"a": PASSED, "b": FAILED}), Standing.FAILED),
+        (FAILS, ran(1, "lint: 5 errors\n"), Standing.NO_EVIDENCE),
+        (FAILS, ran(1, "lint: 3 errors\nerror: syntax in new.py\n"), Standing.FAILED),
+        (FAILS, ran(2, "lint: 3 errors\n"), Standing.FAILED),
+        (FAILS, ran(0), Standing.PASSED),
+        (PASSES, ran(0, says_none=True), Standing.NO_EVIDENCE),
+        (None, ran(5, nothing_yet="no test was collected"), Standing.NO_EVIDENCE),
+        (PASSES, ran(2, missing="ruff"), Standing.FAILED),
+        (None, ran(2, missing="ruff"), Standing.NO_EVIDENCE),
+        (None, ran(None, problem="did not end within 600 s"), Standing.UNANSWERED),
+    ],
+)
+def test_a_result_counts_beside_what_the_command_said_of_the_base(
+    check: BaselineCheck | None, done: CommandRun, standing: Standing
+) -> None:
+    assert judged(check, done).standing is standing
+
+
+def test_equal_numbers_prove_nothing_if_other_tests_fail() -> None:
+    swapped = judged(FAILS_BY_NAME, ran(1, tests={"a": PASSED, "b": FAILED}))
+    assert (swapped.standing, swapped.failing, swapped.known) == (Standing.FAILED, ("b",), ())
+
+
+def test_a_flaky_test_neither_blocks_nor_counts() -> None:
+    found = judged(PASSES, ran(1, tests={"a": FAILED, "b": PASSED}), flaky=["a"])
+    assert (found.standing, found.flaky, found.failing) == (Standing.PASSED, ("a",), ())
+
+
+def test_only_tests_that_passed_at_the_base_are_run_once_more() -> None:
+    assert suspects(FAILS_BY_NAME, ran(1, tests={"a": FAILED, "b": FAILED, "new": FAILED})) == ("b",)
+
+
+def test_a_command_that_this_machine_cannot_run_or_not_in_time_is_not_run_again() -> None:
+    told = {standing: usable(base(standing, ran(None))) for standing in BaselineStanding}
+    assert [standing for standing, may in told.items() if not may] == [
+        BaselineStanding.MISSING,
+        BaselineStanding.TOO_LONG,
+    ]
+
+
+# --- tests that are gone -----------------------------------------------------------------------------------
+
+
+def lost(before: dict[str, TestState], after: dict[str, TestState]) -> list[tuple[str, TestChangeKind]]:
+    return [(change.test, change.kind) for change in lost_tests(before, after)]
+
+
+def test_a_test_that_is_not_there_is_gone_and_one_that_is_skipped_is_named() -> None:
+    assert lost({"t::a": PASSED, "t::b": PASSED}, {"t::b": SKIPPED}) == [
+        ("t::b", TestChangeKind.SKIPPED),
+        ("t::a", TestChangeKind.GONE),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ({"tests/a.py::test_x": PASSED}, {"tests/unit/a.py::test_x": PASSED}),
+        ({"tests/a.py::test_x": PASSED}, {"tests/a.py::test_better_name": PASSED}),
+        ({"a.test.js > math > adds": PASSED}, {"math.test.js > adds": PASSED}),
+        ({"test_a.T.test_x": PASSED}, {"tests.test_a.T.test_x": PASSED}),
+        ({"a::x": FAILED}, {"a::y": PASSED}),
+        ({"a::x": SKIPPED}, {"a::y": PASSED}),
+    ],
+)
+def test_a_test_under_another_name_or_path_is_not_gone(
+    before: dict[str, TestState], after: dict[str, TestState]
+) -> None:
+    assert lost(before, after) == []
+
+
+def test_one_new_test_stands_for_one_that_is_gone_and_no_more() -> None:
+    assert lost({"t::a": PASSED, "t::b": PASSED}, {"t::c": PASSED}) == [("t::b", TestChangeKind.GONE)]
+
+
+def test_nothing_is_said_of_tests_that_are_not_known_by_name() -> None:
+    assert lost({}, {"a": PASSED}) == lost({"a": PASSED}, {}) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "leaf"),
+    [
+        ("tests/a.py::T::test_x[a-b.c]", "test_x[a-b.c]"),
+        ("a.test.js > math > adds 1.5", "adds 1.5"),
+        ("tests.test_a.T.test_x", "test_x"),
+        ("example.com/m/pkg/TestX/sub", "sub"),
+        ("plain", "plain"),
+    ],
+)
+def test_the_own_name_of_a_test_is_its_last_part(name: str, leaf: str) -> None:
+    assert leaf_of(name) == leaf
+
+
+@pytest.mark.parametrize("name", ["tests/test_a.py::T::x", "tests.test_a.T.x", "test_a.T.x"])
+def test_the_file_of_a_test_is_found_in_its_name(name: str) -> None:
+    assert is_of(name, "tests/test_a.py")
+    assert not is_of(name, "tests/test_b.py")
+    assert files_of([name], ["tests/test_b.py", "tests/test_a.py"]) == ["tests/test_a.py"]
+
+
+def test_a_test_that_cannot_be_placed_means_that_all_files_are_run() -> None:
+    assert files_of(["test_a.x", "somewhere else"], ["test_a.py"]) == []
+
+
+# --- tests that change -------------------------------------------------------------------------------------
+
+CHANGE = TestChange(test="tests/a.py::T::test_x", path="tests/a.py", kind=TestChangeKind.FAILS)
+
+
+@pytest.mark.parametrize("entry", ["tests/a.py::T::test_x", "tests/a.py", "./tests/a.py", "test_x", "T::test_x"])
+def test_the_plan_announces_a_changed_test_by_name_or_file(entry: str) -> None:
+    announced = [TestThatChanges(test=entry, line="add() rounds")]
+    assert with_expectations([CHANGE], announced, reviewed=False)[0].expected_by == "add() rounds"
+
+
+@pytest.mark.parametrize("entry", ["tests/b.py", "test_y", "x", "est_x", ""])
+def test_another_test_is_not_announced_by_that(entry: str) -> None:
+    announced = [TestThatChanges(test=entry, line="add() rounds")]
+    assert with_expectations([CHANGE], announced, reviewed=True)[0].expected_by == ""
+
+
+def test_an_entry_without_a_line_counts_in_a_reviewed_plan_only() -> None:
+    announced = [TestThatChanges(test="tests/a.py")]
+    assert with_expectations([CHANGE], announced, reviewed=False)[0].expected_by == ""
+    assert with_expectations([CHANGE], announced, reviewed=True)[0].expected_by == "the reviewed plan"
+
+
+def test_the_line_that_asks_for_a_changed_test_has_to_stand_in_the_spec() -> None:
+    spec = "# Sum\n\n- add(a, b) rounds   to two digits.\n"
+
+    def problems(line: str) -> list[str]:
+        entry = TestThatChanges(test="test_x", line=line)
+        return lines_not_in(spec, Plan(tasks=(), tests_that_change=(entry,)))
+
+    assert problems("add(a, b) rounds to two digits.") == problems("- add(a, b) rounds to two digits.") == []
+    assert problems("") == []
+    assert "add(a, b) truncates" in problems("add(a, b) truncates")[0]
+    assert problems("Sum") == []
+    assert problems("to")
+
+
+def test_a_changed_test_on_which_the_reviewer_is_silent_is_marked_as_not_ruled_on() -> None:
+    assert rulings_on([CHANGE], []) == (TestRuling(test=CHANGE.test, accepted=True, ruled=False),)
+    refused = TestRuling(test=CHANGE.test, accepted=False, why="it was right")
+    assert rulings_on([CHANGE], [refused]) == (refused,)
