@@ -1,7 +1,6 @@
 """Reads the output of unknown test runners: counts beside words for passing and failing."""
 
 import re
-from collections.abc import Iterator
 
 from agents.runners.printed import word_numbers
 from agents.runners.tally import tally
@@ -19,7 +18,6 @@ _NONE = re.compile(
     r"[.\d])|1\.\.0\s*(?:#.*)?$)",
     re.IGNORECASE | re.MULTILINE,
 )
-_SUMMARY = re.compile(r"^(?P<line>.{0,300})$", re.MULTILINE)
 _LONE = re.compile(r"^[\W_]*(?P<word>[A-Za-z][A-Za-z ]*?)\s*[:=]\s*(?P<number>\d+)\W*$")
 _LONE_AFTER = re.compile(
     r"^[\W_]*(?P<number>\d+)\s+(?P<word>[A-Za-z][a-z]*(?: [a-z]+)?)\W*(?:\(.*\)|in .*)?$"
@@ -34,6 +32,9 @@ _ALL = re.compile(
     re.IGNORECASE,
 )
 _TOTAL = frozenset({"total", "tests", "test", "tests run", "total tests", "examples", "specs", "run", "ran"})
+_BRACKET = re.compile(r"^\[ *(?P<word>[A-Za-z]+) *\] +(?P<number>\d+) tests?\b")
+_NOUN = re.compile(r"\b(?:tests?|specs?|examples?|assertions?)\b", re.IGNORECASE)
+_LONGEST = 300  # characters of a summary's line
 _FAR = 12  # lines between those of one summary
 _FIRST = re.compile(r"\b(?:Ran|Tests run:|Executed)\s+(\d+)\b")
 
@@ -74,39 +75,38 @@ def _of_summary(text: str) -> TestCount | None:
     """The last line, or lines that belong together, with a number beside a word for passing or failing."""
     lines = text.split("\n")
     for at in range(len(lines) - 1, -1, -1):
-        told = dict(_numbers(lines[at]))
+        told, alone = _numbers(lines[at])
         if not told.keys() & {"passed", "failed"}:
             continue
-        for above in range(at - 1, max(-1, at - _FAR), -1):
-            more = dict(_numbers(lines[above]))
-            if not more or more.keys() & told.keys():
-                if lines[above].strip() and not more:
-                    break
-                continue
-            told = {**more, **told}
+        for above in reversed(lines[max(0, at - _FAR) : at]):
+            more, more_alone = _numbers(above)
+            if alone and more_alone:  # one number a line
+                told = {key: told.get(key, 0) + more.get(key, 0) for key in {**told, **more}}
+            elif more and not more.keys() & told.keys():
+                told = {**told, **more}
+            elif above.strip():
+                break
         return _count_of(told)
     return None
 
 
-def _numbers(line: str) -> Iterator[tuple[str, int]]:
-    """The counts that a line tells; nothing for a line that has other words beside them."""
-    if len(line) > 300:  # noqa: PLR2004  no summary is as long
-        return
-    for pattern in (_LONE, _LONE_AFTER):
-        if found := pattern.match(line):
-            word = found["word"].strip().lower()
-            if word in _TOTAL:
-                yield "total", int(found["number"])
-                return
-            yield from word_numbers(f"{found['number']} {word}")
-            return
+def _numbers(line: str) -> tuple[dict[str, int], bool]:
+    """The counts that a line tells, and whether it is one alone; none for a line with other words beside them."""
+    if len(line) > _LONGEST:
+        return {}, False
+    if found := _LONE.match(line) or _LONE_AFTER.match(line):
+        word = found["word"].strip().lower()
+        word = "total" if word in _TOTAL else word
+        return dict(word_numbers(f"{found['number']} {word}")), True
+    if found := _BRACKET.match(line):
+        return dict(word_numbers(f"{found['number']} {found['word'].lower()}")), True
+    sums: dict[str, int] = {}
     pairs = list(word_numbers(line.lower()))
-    if first := _FIRST.search(line):
+    if not any(key == "total" for key, _ in pairs) and (first := _FIRST.search(line)):
         pairs.append(("total", int(first[1])))
-    if len({key for key, _ in pairs}) > 1 or (
-        pairs and re.search(r"\b(?:tests?|specs?|examples?|assertions?)\b", line, re.IGNORECASE)
-    ):
-        yield from pairs
+    for key, number in pairs:
+        sums[key] = sums.get(key, 0) + number
+    return (sums, False) if len(sums) > 1 or (sums and _NOUN.search(line)) else ({}, False)
 
 
 def _count_of(told: dict[str, int]) -> TestCount:

@@ -15,6 +15,7 @@ _PAIR = re.compile(
     r"(?P<number>\d+) (?P<word>[A-Za-z][a-z]*(?: [a-z]+)*)|(?P<word2>[A-Za-z][a-z]*(?: [a-z]+)*)[=:]"
     r" ?(?P<number2>\d+)"
 )
+_NOUN = re.compile(r"\b(?:tests?|specs?|examples?|cases?|scenarios?)\b")
 _MIX_TEST = re.compile(
     r"^(?:(?P<module>[A-Z]\w*(?:\.\w+)*) \[(?P<file>[^\]]+\.exs)\]"
     r"|  \* (?P<name>\S.*?)(?: \((?:(?P<left>excluded|skipped)|[\d.]+ms)\)) \[L#\d+\]"
@@ -74,9 +75,9 @@ def numbers_in(match: re.Match[str]) -> dict[str, int]:
 def word_numbers(words: str) -> Iterator[tuple[str, int]]:
     """The counts in a list such as `3 passed, 1 failed` or `failures=1, skipped=2`."""
     for pair in _PAIR.finditer(words):
-        word = pair["word"] or pair["word2"]
+        word = _NOUN.sub("", pair["word"] or pair["word2"]).strip()
         number = int(pair["number"] or pair["number2"])
-        if word in {"total", "tests", "test"}:
+        if word in {"", "total"}:
             yield "total", number
         elif state := state_of(word):
             yield str(state), number

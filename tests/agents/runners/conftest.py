@@ -30,7 +30,9 @@ def packages(tmp_path_factory):
                 timeout=110,
                 check=False,
             )
-            made[names] = folder / "node_modules" if done.returncode == 0 else done.stderr or "npm install failed"
+            made[names] = (
+                folder / "node_modules" if done.returncode == 0 else done.stderr or "npm install failed"
+            )
         if isinstance(made[names], str):
             pytest.skip(f"npm could not fetch {', '.join(names)}: {made[names][-200:]}")
         return made[names]

@@ -7,13 +7,36 @@ from agents.runners.ability import missing_program, nothing_yet
 from agents.runners.canary import canary_for
 from benchmarks.skeletons import skeleton
 
-QUICK = ["pytest-src", "unittest-root", "make-lint-below-test", "npm-node-test", "yarn-node-test", "prove", "bats", "ctest"]
-SLOW = ["cargo", "go", "meson", "rspec", "minitest-rake", "phpunit", "mix", "tox", "npm-mocha", "npm-jest", "pnpm-vitest"]
+QUICK = [
+    "pytest-src",
+    "unittest-root",
+    "make-lint-below-test",
+    "npm-node-test",
+    "yarn-node-test",
+    "prove",
+    "bats",
+    "ctest",
+]
+SLOW = [
+    "cargo",
+    "go",
+    "meson",
+    "rspec",
+    "minitest-rake",
+    "phpunit",
+    "mix",
+    "tox",
+    "npm-mocha",
+    "npm-jest",
+    "pnpm-vitest",
+]
 TOKEN = "qhzvtk"
 
 
 @pytest.mark.parametrize("name", [*QUICK, *(pytest.param(name, marks=pytest.mark.slow) for name in SLOW)])
-def test_a_project_is_counted_its_failing_test_is_seen_and_single_files_run(name, tmp_path, tools_home, packages):
+def test_a_project_is_counted_its_failing_test_is_seen_and_single_files_run(
+    name, tmp_path, tools_home, packages
+):
     known, project = skeleton_in(name, tmp_path / "project", tools_home, packages)
     command = known.runnable
 
