@@ -1,10 +1,14 @@
 """What a person should know before a run begins: its first lines."""
 
+import os
 from pathlib import Path
+
+from anyio import to_thread
 
 from orchestrator.gates.power_steering.considerations import load_considerations
 from orchestrator.git.repository import Repository, uncommitted
-from state.settings import Settings, Steering
+from state.secrets import without_secrets
+from state.settings import Settings, SetUp, Steering
 
 
 async def notes_for(repository: Repository, settings: Settings, not_dirt: list[Path]) -> tuple[str, ...]:
@@ -20,8 +24,18 @@ async def notes_for(repository: Repository, settings: Settings, not_dirt: list[P
     if settings.effort.power_steering is not Steering.NONE:
         problems = load_considerations(repository.root).problems
         notes += [f"left out of power steering: {problem}" for problem in problems]
+    if settings.worktrees and settings.setting_up is SetUp.AUTO:
+        notes += await to_thread.run_sync(_set_up, repository.root)
     notes.append("the commands that agents run are not sandboxed; refusals and the check of the diff hold")
     return tuple(notes)
+
+
+def _set_up(root: Path) -> list[str]:
+    """Returns how worktrees will be made ready, as the files of the checkout show it."""
+    from orchestrator.run.readiness import plan_of
+
+    plan = plan_of(root, checkout=root, environ=without_secrets(os.environ))
+    return [f"set-up: {line}" for line in (*map(str, plan.steps), *plan.left_out)]
 
 
 def _where(repository: Repository, settings: Settings) -> str:

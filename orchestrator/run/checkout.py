@@ -102,8 +102,9 @@ class Checkout:
         parent = task.commit if revised else task.base_commit
         return await shadow_commit(self._root, ref=task.branch, parent=parent, tree=tree, message=message)
 
-    async def begin_merge(self, task: TaskView, onto: str) -> MergeState:
+    async def begin_merge(self, task: TaskView, onto: str, *, uniting: bool = True) -> MergeState:
         """As `Workspaces`: the work is in the checkout, and the next task starts from its commit."""
+        del uniting
         return await self.merge_state(task, onto)
 
     async def merge_state(self, task: TaskView, onto: str) -> MergeState:
@@ -129,8 +130,9 @@ class Checkout:
         del commit
         return ""
 
-    async def bring_home(self, view: RunView) -> Event:
-        """As `Workspaces`: it is there."""
+    async def bring_home(self, view: RunView, *, stays: str = "") -> Event:
+        """As `Workspaces`: it is there, and no branch moves."""
+        del stays
         if not view.head_tree:
             return WorkKept(branch="", commit=view.head_commit, reason="no task was finished")
         ref = self._ref("work")

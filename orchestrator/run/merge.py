@@ -10,7 +10,15 @@ from orchestrator.run.evidence.worth import feedback, has_failed, unanswered
 from orchestrator.run.record import Run
 from orchestrator.run.revise import send_back
 from orchestrator.run.workspaces import MergeState
-from state.events import Event, MergeBuilt, MergeConflicted, MergeFailed, MergeStarted, TaskMerged, TaskUnverified
+from state.events import (
+    Event,
+    MergeBuilt,
+    MergeConflicted,
+    MergeFailed,
+    MergeStarted,
+    TaskMerged,
+    TaskUnverified,
+)
 from state.records import IssueType, ReviewIssue
 from state.view import MergeView, TaskView
 

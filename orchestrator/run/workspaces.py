@@ -35,6 +35,7 @@ class MergeState:
     unmerged: tuple[str, ...] = ()
     marked: tuple[str, ...] = ()
     tree: str = ""
+    united: tuple[str, ...] = ()
 
     @property
     def is_clean(self) -> bool:
@@ -84,10 +85,11 @@ class Workspaces(Protocol):
         """A commit of exactly this tree; done already, it is not done again."""
         ...
 
-    async def begin_merge(self, task: TaskView, onto: str) -> MergeState:
+    async def begin_merge(self, task: TaskView, onto: str, *, uniting: bool = True) -> MergeState:
         """Merge a task's commit onto `onto` in the integration worktree, as far as git can; commit nothing.
 
-        Where the task stands on `onto` already, the worktree just shows the task's commit.
+        Where the task stands on `onto` already, the worktree just shows the task's commit. `uniting`: if both
+        sides only added lines at the same place, both additions stay.
         """
         ...
 
@@ -118,8 +120,11 @@ class Workspaces(Protocol):
         """The user's newest commit, where `commit` shares history with it and lacks it; else empty."""
         ...
 
-    async def bring_home(self, view: RunView) -> Event:
-        """Bring the merged work to where the user looks for it, or say why it stays where it is."""
+    async def bring_home(self, view: RunView, *, stays: str = "") -> Event:
+        """Bring the merged work to where the user looks for it, or say why it stays where it is.
+
+        `stays`: why no branch of the user's is to move; empty: it may.
+        """
         ...
 
     async def clear(self, view: RunView) -> None:

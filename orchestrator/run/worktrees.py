@@ -153,11 +153,11 @@ class Worktrees:
 
     # --- merging --------------------------------------------------------------------------------------------
 
-    async def begin_merge(self, task: TaskView, onto: str) -> MergeState:
+    async def begin_merge(self, task: TaskView, onto: str, *, uniting: bool = True) -> MergeState:
         """As `Workspaces`; what an earlier merge left there is kept under a ref first."""
         await self._free(onto)
         merge = self._merge_of(task, onto)
-        await merge.begin()
+        await merge.begin(uniting=uniting)
         return await self._state_of(merge)
 
     async def merge_state(self, task: TaskView, onto: str) -> MergeState:
@@ -216,12 +216,14 @@ class Worktrees:
             return ""
         return "" if common == now.head else now.head
 
-    async def bring_home(self, view: RunView) -> Event:
+    async def bring_home(self, view: RunView, *, stays: str = "") -> Event:
         """As `Workspaces`."""
         commit = view.head_commit
         kept = "it was asked for with --no-merge"
         if not view.head_tree:
             kept = "no task was merged"
+        elif self.merge_home and stays:
+            kept = stays
         elif self.merge_home:
             kept = await deliver(
                 await find_repository(self._repository),

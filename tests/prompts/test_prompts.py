@@ -22,7 +22,7 @@ from orchestrator.run.findings import fingerprint
 from orchestrator.run.hand_over import Before, Start
 from orchestrator.run.steps import build_prompt_with_feedback
 from prompts import PromptError, render, variables_of
-from state.events import MergeConflicted
+from state.events import MergeBuilt, MergeConflicted
 from state.presets import usual_settings
 from state.records import (
     Answer,
@@ -94,6 +94,9 @@ FULL = {
     "changes": "+1",
     "consideration": consideration_of({"id": "mine", "question": "Is it?", "description": "So it is."}),
     "commit": "c0ffee",
+    "united": [
+        MergeBuilt(task_id="counter", commit="c0ffee", tree="f00d", onto="beef", united=("tests/test_a.py",))
+    ],
     "conflicts": [MergeConflicted(task_id="counter", commit="c0ffee", onto="beef", paths=("src/index.ts",))],
     "depth": "standard",
     "diff": "+1",
@@ -135,6 +138,7 @@ EMPTY = {
     "asked": {},
     "changed": "",
     "conflicts": [],
+    "united": [],
     "earlier": "",
     "findings": [],
     "hand_over": None,

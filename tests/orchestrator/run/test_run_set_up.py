@@ -1,5 +1,7 @@
 """Worktrees are made ready for work: ignored files are copied, commands are run, and none of it is a task's work."""
 
+import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -177,3 +179,65 @@ def test_without_worktrees_nothing_is_set_up_in_the_checkout(rehearse: Rehearse,
     folders = ran.read_text().splitlines() if ran.exists() else []
     assert str(ignoring) not in folders, "only scratch worktrees of sq's own are set up"
     assert str(ignoring) not in {one.folder for one in done.of(e.WorkspaceSetUp)}
+
+
+# --- by lock files ------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def package(repository: Path, shell: Shell) -> Path:
+    """The repository as a package that depends on a folder of its own, with a lock file."""
+    if not shutil.which("npm"):
+        pytest.skip("npm is not installed")
+    root = {"name": "root", "version": "1.0.0", "dependencies": {"local": "file:./local"}}
+    packages = {
+        "": root,
+        "local": {"version": "1.0.0"},
+        "node_modules/local": {"resolved": "local", "link": True},
+    }
+    files = {
+        "package.json": root,
+        "package-lock.json": {"name": "root", "version": "1.0.0", "lockfileVersion": 3, "packages": packages},
+        "local/package.json": {"name": "local", "version": "1.0.0"},
+    }
+    (repository / "local").mkdir()
+    for name, content in files.items():
+        (repository / name).write_text(json.dumps(content))
+    (repository / "local" / "index.js").write_text("module.exports = 1\n")
+    shell(repository, "git", "add", ".")
+    shell(repository, "git", "commit", "--quiet", "-m", "Package")
+    return repository
+
+
+def test_worktrees_are_made_ready_by_their_lock_file_once_and_then_by_copies(
+    rehearse: Rehearse, package: Path, shell: Shell
+) -> None:
+    done = rehearse(whole_run(), verify=("node -e \"require('local')\"",))
+    assert done.outcome is Outcome.COMPLETE, done.output
+    assert "note: set-up: npm ci --no-audit --no-fund --prefer-offline (package-lock.json)" in done.output
+    first, *others = done.of(e.WorkspaceSetUp)
+    assert [one.passed for one in first.runs] == [True]
+    assert others
+    assert all((one.runs, one.again) == ((), ("node_modules",)) for one in others)
+    kinds = [type(stored.event) for stored in done.stored]
+    assert kinds.index(e.SetUpStarted) < kinds.index(e.WorkspaceSetUp)
+    assert delivered(package, shell) >= {"notes.txt", "package.json"}
+    assert not any(path.startswith("node_modules") for path in delivered(package, shell))
+    assert not (done.folder / "ready").exists()
+
+
+def test_a_step_that_fails_is_said_and_the_run_goes_on(
+    rehearse: Rehearse, package: Path, shell: Shell
+) -> None:
+    (package / "package-lock.json").write_text("{")
+    shell(package, "git", "commit", "--quiet", "--all", "-m", "Break the lock")
+    done = rehearse(whole_run(), verify=("true",))
+    assert done.outcome is Outcome.COMPLETE, done.output
+    assert "the baseline shows whether the commands can run" in done.output
+
+
+@pytest.mark.slow
+def test_none_makes_nothing_ready(rehearse: Rehearse, package: Path) -> None:
+    done = rehearse(whole_run(), settings={"worktree.setup": "none"}, verify=("test ! -e node_modules",))
+    assert done.outcome is Outcome.COMPLETE, done.output
+    assert done.of(e.WorkspaceSetUp) == []
