@@ -43,7 +43,11 @@ def recognised(simple: Simple, folder: Path) -> Recognised:
     for one in _readings(simple):
         for row in table().values():
             if any(_is_call(call, one, row, folder) for call in row.called):
-                asks = asks or not set(row.not_with).isdisjoint(simple.words)
+                asks = (
+                    asks
+                    or (row.carrier and _runs_none(one))
+                    or not set(row.not_with).isdisjoint(simple.words)
+                )
                 return Recognised(
                     simple=one, runner=row, runs_tests=None if row.carrier and not asks else not asks
                 )

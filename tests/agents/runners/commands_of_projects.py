@@ -4,6 +4,7 @@ import os
 import pwd
 import shutil
 import subprocess
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -106,7 +107,7 @@ def project_in(folder, home):
     if not programs.is_dir():
         programs.mkdir(parents=True)
         for name in ("python", "python3"):
-            (programs / name).write_text(f'#!/bin/sh\nexec "{os.path.abspath(os.sys.executable)}" "$@"\n')
+            (programs / name).write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')
             (programs / name).chmod(0o755)
     environment = {
         "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}",

@@ -12,7 +12,12 @@ NONE = TestCount(passed=0, failed=0, says_none=True)
 @pytest.mark.parametrize(
     ("command", "output", "exit_code", "missing"),
     [
-        ("make check", "ruff check .\nmake: ruff: No such file or directory\nmake: *** [Makefile:3: check] Error 127\n", 2, "ruff"),
+        (
+            "make check",
+            "ruff check .\nmake: ruff: No such file or directory\nmake: *** [Makefile:3: check] Error 127\n",
+            2,
+            "ruff",
+        ),
         ("make check", "/bin/sh: 1: ruff: not found\nmake: *** [Makefile:3: check] Error 127\n", 2, "ruff"),
         ("npm test", "> a@1.0.0 test\n> vitest run\n\nsh: 1: vitest: not found\n", 127, "vitest"),
         ("jest", "/bin/sh: 1: jest: not found\n", 127, "jest"),
@@ -20,10 +25,20 @@ NONE = TestCount(passed=0, failed=0, says_none=True)
         ("go test ./...", "zsh:1: command not found: go\n", 127, "go"),
         ("python -m pytest", "/usr/bin/python: No module named pytest\n", 1, "pytest"),
         ("tox", "commands[0]> python -m pytest\n/w/.tox/py/bin/python: No module named tox\n", 1, "tox"),
-        ("cargo nextest run", "error: no such command: `nextest`\n\n\tView all installed commands with `cargo --list`\n", 101, "cargo-nextest"),
+        (
+            "cargo nextest run",
+            "error: no such command: `nextest`\n\n\tView all installed commands with `cargo --list`\n",
+            101,
+            "cargo-nextest",
+        ),
         ("bundle exec rspec", "bundler: command not found: rspec\n", 127, "rspec"),
-        ("uv run pytest", "error: Failed to spawn: `pytest`\n  Caused by: No such file or directory (os error 2)\n", 2, "pytest"),
-        ("rspec", "/usr/bin/env: ‘ruby’: No such file or directory\n", 127, "ruby"),
+        (
+            "uv run pytest",
+            "error: Failed to spawn: `pytest`\n  Caused by: No such file or directory (os error 2)\n",
+            2,
+            "pytest",
+        ),
+        ("rspec", "/usr/bin/env: \u2018ruby\u2019: No such file or directory\n", 127, "ruby"),
         ("python -m nox", "/usr/bin/python3: No module named nox\n", 1, "nox"),
         # Not missing from the machine:
         ("./run-tests.sh", "/bin/sh: 1: ./run-tests.sh: not found\n", 127, ""),
@@ -51,26 +66,82 @@ def test_a_module_of_the_project_that_cannot_be_imported_is_not_missing(tmp_path
     ("command", "output", "exit_code", "count", "word"),
     [
         ("npm test", 'npm error Missing script: "test"\nnpm error\n', 1, UNCOUNTED, "Missing script"),
-        ("npm test", "npm error code ENOENT\nnpm error enoent Could not read package.json: Error: ENOENT: no such file or directory, open '/w/package.json'\n", 254, UNCOUNTED, "package.json"),
-        ("npm test", "> echo \"Error: no test specified\" && exit 1\n\nError: no test specified\n", 1, UNCOUNTED, "no test specified"),
-        ("make test", "make: *** No rule to make target 'test'.  Stop.\n", 2, UNCOUNTED, "No rule to make target 'test'"),
-        ("make", "make: *** No targets specified and no makefile found.  Stop.\n", 2, UNCOUNTED, "no makefile"),
-        ("cargo test", "error: could not find `Cargo.toml` in `/w` or any parent directory\n", 101, UNCOUNTED, "Cargo.toml"),
-        ("go test ./...", "pattern ./...: directory prefix . does not contain main module or its selected dependencies\ngo: go.mod file not found in current directory or any parent directory; see 'go help modules'\n", 1, UNCOUNTED, "go.mod"),
-        ("go test ./...", 'go: warning: "./..." matched no packages\nno packages to test\n', 1, UNCOUNTED, "no packages"),
+        (
+            "npm test",
+            "npm error code ENOENT\nnpm error enoent Could not read package.json: Error: ENOENT: no such file or directory, open '/w/package.json'\n",
+            254,
+            UNCOUNTED,
+            "package.json",
+        ),
+        (
+            "npm test",
+            '> echo "Error: no test specified" && exit 1\n\nError: no test specified\n',
+            1,
+            UNCOUNTED,
+            "no test specified",
+        ),
+        (
+            "make test",
+            "make: *** No rule to make target 'test'.  Stop.\n",
+            2,
+            UNCOUNTED,
+            "No rule to make target 'test'",
+        ),
+        (
+            "make",
+            "make: *** No targets specified and no makefile found.  Stop.\n",
+            2,
+            UNCOUNTED,
+            "no makefile",
+        ),
+        (
+            "cargo test",
+            "error: could not find `Cargo.toml` in `/w` or any parent directory\n",
+            101,
+            UNCOUNTED,
+            "Cargo.toml",
+        ),
+        (
+            "go test ./...",
+            "pattern ./...: directory prefix . does not contain main module or its selected dependencies\ngo: go.mod file not found in current directory or any parent directory; see 'go help modules'\n",
+            1,
+            UNCOUNTED,
+            "go.mod",
+        ),
+        (
+            "go test ./...",
+            'go: warning: "./..." matched no packages\nno packages to test\n',
+            1,
+            UNCOUNTED,
+            "no packages",
+        ),
         ("pytest", "collected 0 items\n\n==== no tests ran in 0.01s ====\n", 5, NONE, "collected 0 items"),
-        ("pytest tests", "ERROR: file or directory not found: tests\n\nno tests ran in 0.00s\n", 4, NONE, "not found: tests"),
+        (
+            "pytest tests",
+            "ERROR: file or directory not found: tests\n\nno tests ran in 0.00s\n",
+            4,
+            NONE,
+            "not found: tests",
+        ),
         ("python -m unittest", "Ran 0 tests in 0.000s\n\nOK\n", 0, NONE, "Ran 0 tests"),
         ("node --test", "# tests 0\n", 0, NONE, "tests 0"),
         ("just test", "error: Justfile does not contain recipe `test`\n", 1, UNCOUNTED, "recipe"),
-        ("mvn test", "[ERROR] The goal you specified requires a project to execute but there is no POM in this directory (/w).\n", 1, UNCOUNTED, "no POM"),
+        (
+            "mvn test",
+            "[ERROR] The goal you specified requires a project to execute but there is no POM in this directory (/w).\n",
+            1,
+            UNCOUNTED,
+            "no POM",
+        ),
         ("pytest", "1 failed in 0.01s\n", 1, TestCount(passed=0, failed=1), ""),
         ("pytest", "3 passed in 0.01s\n", 0, TestCount(passed=3, failed=0), ""),
         ("make test", "make: *** [Makefile:3: test] Error 1\n", 2, UNCOUNTED, ""),
         ("./run", "whatever\n", 1, UNCOUNTED, ""),
     ],
 )
-def test_a_tree_with_nothing_to_run_yet_is_told_from_one_that_fails(command, output, exit_code, count, word, tmp_path):
+def test_a_tree_with_nothing_to_run_yet_is_told_from_one_that_fails(
+    command, output, exit_code, count, word, tmp_path
+):
     told = nothing_yet(suite_of(command, tmp_path), output, exit_code, count)
     assert word in told
     assert bool(told) == bool(word)

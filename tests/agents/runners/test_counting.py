@@ -70,26 +70,50 @@ def test_names_come_from_the_output_where_it_has_them_all(command, file, failed,
     [
         ("python -m unittest", "\n----\nRan 0 tests in 0.000s\n\nOK\n", 0),
         ("python -m unittest", "\n----\nRan 0 tests in 0.000s\n\nNO TESTS RAN\n", 5),
-        ("node --test", "TAP version 13\n1..0\n# tests 0\n# suites 0\n# pass 0\n# fail 0\n# cancelled 0\n# skipped 0\n# todo 0\n", 0),
-        ("node --test", "ℹ tests 0\nℹ suites 0\nℹ pass 0\nℹ fail 0\nℹ cancelled 0\nℹ skipped 0\nℹ todo 0\n", 0),
+        (
+            "node --test",
+            "TAP version 13\n1..0\n# tests 0\n# suites 0\n# pass 0\n# fail 0\n# cancelled 0\n# skipped 0\n# todo 0\n",
+            0,
+        ),
+        (
+            "node --test",
+            "\u2139 tests 0\n\u2139 suites 0\n\u2139 pass 0\n\u2139 fail 0\n\u2139 cancelled 0\n\u2139 skipped 0\n\u2139 todo 0\n",
+            0,
+        ),
         ("go test ./...", "?   \texample.com/a\t[no test files]\n?   \texample.com/b\t[no test files]\n", 0),
-        ("go test ./...", "testing: warning: no tests to run\nPASS\nok  \texample.com/a\t0.002s [no tests to run]\n", 0),
+        (
+            "go test ./...",
+            "testing: warning: no tests to run\nPASS\nok  \texample.com/a\t0.002s [no tests to run]\n",
+            0,
+        ),
         ("pytest", "collected 0 items\n\n==== no tests ran in 0.01s ====\n", 5),
-        ("pytest -k nothing", "collected 3 items / 3 deselected / 0 selected\n\n==== 3 deselected in 0.01s ====\n", 5),
-        ("cargo test", "     Running unittests src/lib.rs (target/debug/deps/a-1)\n\nrunning 0 tests\n\ntest result: ok. 0 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s\n", 0),
+        (
+            "pytest -k nothing",
+            "collected 3 items / 3 deselected / 0 selected\n\n==== 3 deselected in 0.01s ====\n",
+            5,
+        ),
+        (
+            "cargo test",
+            "     Running unittests src/lib.rs (target/debug/deps/a-1)\n\nrunning 0 tests\n\ntest result: ok. 0 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s\n",
+            0,
+        ),
         ("rspec", "No examples found.\n\nFinished in 0.0002 seconds\n0 examples, 0 failures\n", 0),
         ("prove -r t", "Files=0, Tests=0,  0 wallclock secs\nResult: NOTESTS\n", 0),
         ("bats test", "1..0\n", 0),
         ("phpunit", "PHPUnit 9.6\n\nNo tests executed!\n", 0),
         ("jest", "No tests found, exiting with code 1\n", 1),
         ("vitest run", "\nNo test files found, exiting with code 1\n", 1),
-        ("mocha", "Error: No test files found: \"test\"\n", 1),
+        ("mocha", 'Error: No test files found: "test"\n', 1),
         ("ctest --test-dir build", "Test project /w/build\nNo tests were found!!!\n", 0),
         ("mix test", "There are no tests to run\n", 0),
         ("./ci", "Ran 0 tests\n", 0),
         ("./ci", "# tests 0\n", 0),
         ("./ci", "0 examples, 0 failures\n", 0),
-        ("ruby -Itest -e 'require \"test_helper\"'", "0 runs, 0 assertions, 0 failures, 0 errors, 0 skips\n", 0),
+        (
+            "ruby -Itest -e 'require \"test_helper\"'",
+            "0 runs, 0 assertions, 0 failures, 0 errors, 0 skips\n",
+            0,
+        ),
     ],
 )
 def test_a_command_that_says_that_it_ran_no_test_is_told_so(command, output, exit_code, tmp_path):
@@ -98,8 +122,12 @@ def test_a_command_that_says_that_it_ran_no_test_is_told_so(command, output, exi
     assert told.ran == 0
 
 
-@pytest.mark.parametrize("command", ["pytest", "go test ./...", "npm test", "./gradlew test", "./run", "rspec", "make check"])
-@pytest.mark.parametrize("output", ["", "BUILD SUCCESSFUL in 1s\n", "ok  \texample.com/a\t0.1s\n", "All good, 3 files changed\n"])
+@pytest.mark.parametrize(
+    "command", ["pytest", "go test ./...", "npm test", "./gradlew test", "./run", "rspec", "make check"]
+)
+@pytest.mark.parametrize(
+    "output", ["", "BUILD SUCCESSFUL in 1s\n", "ok  \texample.com/a\t0.1s\n", "All good, 3 files changed\n"]
+)
 def test_what_cannot_be_read_is_unknown_and_never_none(command, output, tmp_path):
     told = counted(command, output, tmp_path)
     assert told == UNCOUNTED
@@ -134,7 +162,11 @@ def test_text_without_words_of_tests_is_never_counted(text):
 
 @given(passed=st.integers(0, 999), failed=st.integers(0, 99), skipped=st.integers(0, 99))
 def test_numbers_of_pytest_are_read_as_they_were_printed(passed, failed, skipped):
-    words = [f"{number} {word}" for number, word in ((failed, "failed"), (passed, "passed"), (skipped, "skipped")) if number]
+    words = [
+        f"{number} {word}"
+        for number, word in ((failed, "failed"), (passed, "passed"), (skipped, "skipped"))
+        if number
+    ]
     output = f"==== {', '.join(words) or 'no tests ran'} in 0.12s ====\n"
     told = counted("make-believe; pytest", output, Path("/nowhere"), 1)
     assert told.ran == passed + failed
@@ -196,5 +228,10 @@ def test_a_second_run_that_wrote_over_the_report_of_the_first_leaves_the_numbers
     (tmp_path / "reports" / "pytest.xml").write_text(
         '<testsuites><testsuite><testcase classname="b" name="test_b" file="b.py"/></testsuite></testsuites>'
     )
-    told = count(suite_of("pytest a && pytest b", tmp_path), "2 passed in 0.1s\n1 passed in 0.1s\n", 0, tmp_path / "reports")
+    told = count(
+        suite_of("pytest a && pytest b", tmp_path),
+        "2 passed in 0.1s\n1 passed in 0.1s\n",
+        0,
+        tmp_path / "reports",
+    )
     assert (told.passed, told.tests) == (3, {})

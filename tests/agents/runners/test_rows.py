@@ -1,0 +1,107 @@
+"""The table: every row can be used, and one that cannot says where."""
+
+import pytest
+
+from agents.runners.row import ReportKind
+from agents.runners.table import RowError, no_tests, row_of, table
+
+WANTED = [
+    "make",
+    "just",
+    "npm",
+    "pnpm",
+    "yarn",
+    "bun",
+    "node",
+    "deno",
+    "pytest",
+    "unittest",
+    "tox",
+    "nox",
+    "hatch",
+    "jest",
+    "vitest",
+    "mocha",
+    "playwright",
+    "cargo",
+    "nextest",
+    "go",
+    "gotestsum",
+    "maven",
+    "gradle",
+    "sbt",
+    "lein",
+    "dotnet",
+    "rspec",
+    "minitest",
+    "rake",
+    "phpunit",
+    "pest",
+    "mix",
+    "ctest",
+    "meson",
+    "swift",
+    "bazel",
+    "prove",
+    "bats",
+    "stack",
+    "cabal",
+    "zig",
+    "flutter",
+    "dart",
+]
+
+
+def test_every_runner_that_sq_knows_has_a_row():
+    assert set(WANTED) <= set(table())
+
+
+@pytest.mark.parametrize(
+    ("raw", "words"),
+    [
+        ({"called": [{"programs": "pytest"}]}, "row x: .*called.*programs"),
+        ({"called": [], "setup": "cobol"}, "row x: .*setup"),
+        ({"called": [], "counted": 1}, "row x: counted: there is no such field"),
+        (
+            {"called": [], "report": {"kind": "junit", "file": "a"}},
+            r"row x: report\.file: there is no such field",
+        ),
+        ({"called": [], "printed": {"none": ["("]}}, r"row x: printed\.none: .*is no pattern"),
+        ({}, "row x: .*called"),
+        (["a"], "row x: a mapping is needed"),
+    ],
+)
+def test_a_row_that_cannot_be_used_is_named_with_its_field(raw, words):
+    with pytest.raises(RowError, match=words):
+        row_of("x", raw)
+
+
+@pytest.mark.parametrize(
+    "row", [row for row in table().values() if not row.carrier], ids=lambda row: row.name
+)
+def test_a_row_without_an_ability_says_so(row):
+    told = " ".join(row.unknown)
+    assert row.tests, "which files hold its tests"
+    assert row.deciders
+    assert row.canary or "canary" in told
+    assert row.select.files or "single file" in told or "files" in told
+    assert (
+        row.printed.numbers
+        or row.printed.tests
+        or row.report.kind is not ReportKind.TEXT
+        or row.printed.reader != "lines"
+    )
+
+
+def test_programs_that_run_no_tests_are_no_runners():
+    everywhere = {
+        program
+        for row in table().values()
+        for call in row.called
+        if not call.subcommands
+        for program in call.programs
+    }
+    assert not {name for name, subcommands in no_tests().items() if not subcommands} & everywhere - {
+        "yarn",
+        "cmake",
+    }
