@@ -55,6 +55,8 @@ def _counted_files(suite: Suite, run: Run, count: TestCount) -> Iterator[str]:
         for path in walked(suite.folder)
         if suite.holds_tests(run, path) and _is_reached(run, suite, path)
     ]
+    if run.runner and (only := run.runner.select.only):  # files that `prepare_only` can be given come first
+        every.sort(key=lambda path: not re.search(only, path))
     passed = " ".join(name for name, state in count.tests.items() if state is TestState.PASSED)
     counted = [path for path in every if _is_told(path, passed)]
     yield from counted

@@ -91,7 +91,7 @@ def _of_summary(text: str) -> TestCount | None:
 
 
 def _numbers(line: str) -> tuple[dict[str, int], bool]:
-    """The counts that a line tells, and whether it is one alone; none for a line with other words beside them."""
+    """The counts that a line tells, and whether it is one alone; none for a line with other words."""
     if len(line) > _LONGEST:
         return {}, False
     if found := _LONE.match(line) or _LONE_AFTER.match(line):
