@@ -42,10 +42,9 @@ class OnQuestion(StrEnum):
 
 
 class SetUp(StrEnum):
-    """How a new worktree is made ready: as its files show, by the commands of a list, or not at all."""
+    """How a new worktree is made ready, if no commands are listed: as its files show, or not at all."""
 
     AUTO = "auto"
-    LISTED = "listed"
     NONE = "none"
 
 
@@ -165,9 +164,9 @@ class Settings:
     allowed: tuple[str, ...] = ()
 
     @property
-    def setting_up(self) -> SetUp:
-        """How worktrees are made ready: a list of commands takes the place of what sq does by itself."""
-        return SetUp.LISTED if self.worktree_setup else self.set_up
+    def sets_up_by_itself(self) -> bool:
+        """Whether sq decides how worktrees are made ready: a list of commands takes the place of that."""
+        return self.set_up is SetUp.AUTO and not self.worktree_setup
 
     @property
     def places(self) -> int:

@@ -8,7 +8,7 @@ from anyio import to_thread
 from orchestrator.gates.power_steering.considerations import load_considerations
 from orchestrator.git.repository import Repository, uncommitted
 from state.secrets import without_secrets
-from state.settings import Settings, SetUp, Steering
+from state.settings import Settings, Steering
 
 
 async def notes_for(repository: Repository, settings: Settings, not_dirt: list[Path]) -> tuple[str, ...]:
@@ -24,7 +24,7 @@ async def notes_for(repository: Repository, settings: Settings, not_dirt: list[P
     if settings.effort.power_steering is not Steering.NONE:
         problems = load_considerations(repository.root).problems
         notes += [f"left out of power steering: {problem}" for problem in problems]
-    if settings.worktrees and settings.setting_up is SetUp.AUTO:
+    if settings.worktrees and settings.sets_up_by_itself:
         notes += await to_thread.run_sync(_set_up, repository.root)
     notes.append("the commands that agents run are not sandboxed; refusals and the check of the diff hold")
     return tuple(notes)

@@ -27,7 +27,6 @@ from state.errors import SqError
 from state.events import SetUpStarted, WorkspaceSetUp
 from state.records import CommandRun
 from state.secrets import without_secrets
-from state.settings import SetUp
 
 _MARKER = "sq-set-up"  # beside the worktree's index: it goes with the worktree
 _BEGUN, _DONE = "begun on", "done for"
@@ -64,7 +63,7 @@ async def set_up(run: Run, task_id: str, folder: Path, *, of_sq: bool = False) -
     if not (settings.worktrees or of_sq):
         return
     plan = await _plan(run, folder)
-    listed = settings.setting_up is SetUp.LISTED
+    listed = bool(settings.worktree_setup)
     key = await to_thread.run_sync(key_of_list, folder, settings.worktree_setup) if listed else plan.key
     if not (settings.worktree_include or settings.worktree_setup or plan.steps or plan.left_out):
         return
@@ -117,7 +116,7 @@ async def forget_what_was_made(run: Run) -> None:
 
 
 async def _plan(run: Run, folder: Path) -> Plan:
-    if run.settings.setting_up is not SetUp.AUTO:
+    if not run.settings.sets_up_by_itself:
         return Plan()
     environ = without_secrets(run.environ)
     return await to_thread.run_sync(partial(plan_of, folder, checkout=run.repository, environ=environ))

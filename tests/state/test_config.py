@@ -494,3 +494,18 @@ def test_the_table_has_every_limit_every_retry_setting_every_role_and_every_fiel
 def test_the_readme_documents_every_key_as_the_table_has_it():
     readme = (ROOT / "README.md").read_text()
     assert [row for row in documentation().splitlines() if row not in readme] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "commands", "by_itself"),
+    [
+        ("'auto'", (), True),
+        ("'none'", (), False),
+        ("[]", (), False),
+        ("['npm ci', 'make env']", ("npm ci", "make env"), False),
+    ],
+)
+def test_worktrees_are_made_ready_by_themselves_by_a_list_or_not_at_all(config, text, commands, by_itself):
+    config.user(f"worktree.setup = {text}\n")
+    settings = config.load().settings
+    assert (settings.worktree_setup, settings.sets_up_by_itself) == (commands, by_itself)

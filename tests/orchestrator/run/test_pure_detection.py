@@ -2,11 +2,14 @@
 
 import json
 import os
+import re
+import subprocess
 
 import pytest
 
 from orchestrator.run.detection import detect
 
+UNITTEST = "import unittest\n\n\nclass T(unittest.TestCase):\n    def test_it(self):\n        assert {ok}\n"
 PYTEST = "import pytest\n\n\ndef test_it():\n    assert True\n"
 LINTS = "check:\n\truff check .\n\tmypy src\n"
 PLAIN_CI = "on: [push]\njobs:\n  test:\n    runs-on: ubuntu-latest\n    steps:\n      - run: {line}\n"
@@ -250,3 +253,69 @@ def test_the_source_is_the_file_that_shows_a_command(tmp_path):
     (tmp_path / "a").mkdir()
     (tmp_path / "a" / "go.mod").write_text("")
     assert [one.source for one in detect(tmp_path)] == ["a/go.mod"]
+
+
+@pytest.mark.parametrize("ok", [True, False])
+@pytest.mark.parametrize(
+    "files",
+    [
+        ("test_a.py",),
+        ("tests/test_a.py",),
+        ("tests/__init__.py", "tests/test_a.py"),
+        ("test/test_a.py",),
+        ("a_test.py",),
+        ("tests/__init__.py", "tests/unit/__init__.py", "tests/unit/test_a.py"),
+        ("tests/unit/test_a.py",),
+        ("tests/test_b.py", "tests/unit/test_a.py"),
+        ("test_b.py", "tests/test_a.py"),
+        ("test_b.py", "tests/__init__.py", "tests/test_a.py"),
+        ("tests/a folder/test_a.py",),
+    ],
+    ids=" ".join,
+)
+def test_the_detected_unittest_command_runs_the_tests_that_are_there(shown, tmp_path, files, ok):
+    code = {name: UNITTEST.format(ok=True) for name in files}
+    code |= {name: "" for name in files if name.endswith("__init__.py")}
+    code |= {files[-1]: "import counter\n" + UNITTEST.format(ok=ok), "counter.py": ""}
+    folder = tmp_path
+    shown(code)
+    outputs, codes = [], []
+    for command in shown({}):
+        assert command.startswith("python3 -m unittest")
+        done = subprocess.run(
+            ["sh", "-c", command],
+            cwd=folder,
+            env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        outputs.append(done.stderr)
+        codes.append(done.returncode)
+    counts = [int(count) for count in re.findall(r"Ran (\d+) test", "".join(outputs))]
+    assert sum(counts) == len([name for name in files if "__init__" not in name])
+    assert 0 not in counts
+    assert (not any(codes)) is ok
+
+
+@pytest.mark.parametrize(
+    "manifest",
+    [
+        "",
+        "{",
+        "[]",
+        "5",
+        "{}",
+        '{"scripts": null}',
+        '{"scripts": []}',
+        '{"scripts": {"test": ["x"]}}',
+        b"\xff\xfe{",
+    ],
+)
+def test_a_package_without_a_usable_test_script_shows_nothing(shown, manifest):
+    assert shown({"package.json": manifest}) == []
+
+
+def test_files_that_are_no_text_and_links_to_nowhere_do_no_harm(shown, tmp_path):
+    (tmp_path / "test_link.py").symlink_to(tmp_path / "nowhere.py")
+    assert shown({"pyproject.toml": b"\xff\xfe", "test_a.py": b"\xff\xfe", "tests/test_dir.py/x": ""})
