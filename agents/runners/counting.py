@@ -11,6 +11,7 @@ from agents.runners.suite import Suite
 from state.records import UNCOUNTED, TestCount, TestState
 
 _ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07]*\x07|\r(?=\n)")
+_LONG_LINE = re.compile(r"^(.{2000}).+$", re.MULTILINE)  # no runner's own line is as long
 
 
 def count(suite: Suite, output: str, exit_code: int | None, reports: Path) -> TestCount:
@@ -21,7 +22,7 @@ def count(suite: Suite, output: str, exit_code: int | None, reports: Path) -> Te
     at least as many tests as the output speaks of. Runners that are not in the table are read by the general
     forms of summaries.
     """
-    text = _ANSI.sub("", output).replace("\r", "\n")
+    text = _LONG_LINE.sub("\\1", _ANSI.sub("", output).replace("\r", "\n"))
     counts: list[TestCount] = []
     for row in suite.runners:
         read = printed_count(row.printed, text, exit_code, alone=len(suite.runners) == 1)

@@ -9,7 +9,7 @@ from state.records import UNCOUNTED, TestCount
 
 _PLAN = re.compile(r"^1\.\.(\d+)\s*(?:#.*)?$", re.MULTILINE)
 _NONE = re.compile(
-    r"^\W*(?:Ran 0 tests\b|no tests (?:ran|run|found|to run|executed|were (?:found|executed))\b|no t"
+    r"^[^\w\n]*(?:Ran 0 tests\b|no tests (?:ran|run|found|to run|executed|were (?:found|executed))\b|no t"
     r"est files\b"
     r"|No test(?:s| files?| suites?| cases?)? (?:were )?(?:found|executed|collected|discovered)\b|co"
     r"llected 0 items"

@@ -8,8 +8,8 @@ from state.records import UNCOUNTED, TestCount, TestState
 
 _LINE = re.compile(
     r"^(?:=== RUN +(?P<run>\S+)"
-    r"|\s*--- (?P<state>PASS|FAIL|SKIP): (?P<name>\S+)(?: \(.*\))?"
-    r"|(?P<result>ok  |FAIL|\?   |\s*)\t(?P<package>\S+)\t?(?P<rest>.*))$",
+    r"|[ \t]*--- (?P<state>PASS|FAIL|SKIP): (?P<name>\S+)(?: \(.*\))?"
+    r"|(?P<result>ok  |FAIL|\?   )\t(?P<package>\S+)\t?(?P<rest>.*))$",
     re.MULTILINE,
 )
 _STATES = {"PASS": PASSED, "FAIL": FAILED, "SKIP": SKIPPED}
@@ -18,7 +18,7 @@ _NONE = ("[no test files]", "[no tests to run]")
 
 def go_count(text: str) -> TestCount:
     """The tests of all packages; UNCOUNTED where packages were tested without `-v`, which names nothing."""
-    packages = [match for match in _LINE.finditer(text) if match["package"] and match["result"].strip()]
+    packages = [match for match in _LINE.finditer(text) if match["package"]]
     without = [match for match in packages if any(word in match["rest"] for word in _NONE)]
     count = tally(_tests(text), merge=True)
     if count.tests:
@@ -36,7 +36,7 @@ def _tests(text: str) -> Iterator[tuple[str, TestState]]:
             told.setdefault(match["run"], None)
         elif match["name"]:
             told[match["name"]] = _STATES[match["state"]]
-        elif match["result"].strip():
+        else:
             package = match["package"]
             if match["result"] == "FAIL" and not told:  # it could not be built
                 yield package, FAILED

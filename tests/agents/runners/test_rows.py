@@ -1,9 +1,14 @@
 """The table: every row can be used, and one that cannot says where."""
 
+import re
+
 import pytest
 
+from agents.runners.paths import matches, walked
 from agents.runners.row import ReportKind
+from agents.runners.suite import suite_of
 from agents.runners.table import RowError, no_tests, row_of, table
+from benchmarks.skeletons import all_skeletons
 
 WANTED = [
     "make",
@@ -105,3 +110,32 @@ def test_programs_that_run_no_tests_are_no_runners():
         "yarn",
         "cmake",
     }
+
+
+def shown_by(folder):
+    """The commands that the rows find in a project."""
+    paths = list(walked(folder))
+    commands = []
+    for row in table().values():
+        for found in row.found:
+            matching = [[path for path in paths if matches(path, [f"/{glob}"])] for glob in found.files]
+            texts = [(folder / path).read_text() for group in matching for path in group]
+            if all(matching) and any(re.search(found.contains, text) for text in texts):
+                commands.append(found.command)
+    return commands
+
+
+@pytest.mark.parametrize("name", sorted(all_skeletons()))
+def test_the_files_of_a_project_show_its_command(name, tmp_path):
+    known = all_skeletons()[name](tmp_path)
+    commands = shown_by(tmp_path)
+    assert {known.command, *known.others} <= {*commands}
+    for command in commands:
+        assert suite_of(command, tmp_path).runs_tests is not None, command
+
+
+@pytest.mark.parametrize("row", table().values(), ids=lambda row: row.name)
+def test_the_commands_of_a_row_are_known_to_the_table(row, tmp_path):
+    for found in row.found:
+        runs = suite_of(found.command, tmp_path).runs
+        assert any(run.runner is not None or run.through for run in runs), found.command
