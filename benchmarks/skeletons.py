@@ -1,8 +1,7 @@
 """Small projects of many languages, as other people set theirs up.
 
-Each has a README, some source, tests and a folder of noise. It is a text archive in `skeletons/`: what is
-known of it as YAML,
-then its files, each behind a line `-- PATH --`.
+Each has a README, some source, tests and a folder of noise. It is a text archive in `skeleton_files/`: what is
+known of it as YAML, then its files, each behind a line `-- PATH --`.
 """
 
 import re
@@ -14,7 +13,7 @@ from pathlib import Path
 import msgspec
 import yaml
 
-_ARCHIVES = Path(__file__).parent / "skeletons"
+_ARCHIVES = Path(__file__).parent / "skeleton_files"
 _FILE = re.compile(r"^-- (\S+) --\n", re.MULTILINE)
 
 

@@ -79,7 +79,7 @@ def word_numbers(words: str) -> Iterator[tuple[str, int]]:
         number = int(pair["number"] or pair["number2"])
         if word in {"", "total"}:
             yield "total", number
-        elif state := state_of(word):
+        elif len(word) > 1 and (state := state_of(word)):  # `e` and `f` are signs in a list of tests
             yield str(state), number
 
 

@@ -126,7 +126,15 @@ def test_a_command_that_says_that_it_ran_no_test_is_told_so(command, output, exi
     "command", ["pytest", "go test ./...", "npm test", "./gradlew test", "./run", "rspec", "make check"]
 )
 @pytest.mark.parametrize(
-    "output", ["", "BUILD SUCCESSFUL in 1s\n", "ok  \texample.com/a\t0.1s\n", "All good, 3 files changed\n"]
+    "output",
+    [
+        "",
+        "BUILD SUCCESSFUL in 1s\n",
+        "ok  \texample.com/a\t0.1s\n",
+        "All good, 3 files changed\n",
+        "Found 3 errors.\n",
+        "errors: 2\nwarnings: 1\n",
+    ],
 )
 def test_what_cannot_be_read_is_unknown_and_never_none(command, output, tmp_path):
     told = counted(command, output, tmp_path)
