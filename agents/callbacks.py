@@ -4,9 +4,13 @@ Each callback asks the policy, tells the listener, and keeps the first failure o
 not go on when what happens in it can no longer be stored.
 """
 
+import json
+import os
+import re
 from collections import Counter
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import anyio
@@ -30,6 +34,7 @@ _WHILE_PLANNING = {
     *(f"{SIGNAL_PREFIX}{name}" for name in (SUBMIT_IMPLEMENTATION_PLAN, TASK_STUCK)),
 }
 # An Edit of a big file carries it whole in one line; the SDK's default of 1 MiB ends the session.
+_PATTERN, _ESCAPED = re.compile(r"[\\*?\[\]!(){}]"), r"\\\g<0>"
 MAX_LINE_BYTES = 64 * 2**20
 
 
@@ -86,6 +91,7 @@ class Callbacks:
             mcp_servers={"sq": signal_server(spec.signals, self._on_signal)} if spec.signals else {},
             strict_mcp_config=True,
             setting_sources=[],
+            settings=_hiding(spec.policy.hidden),
             skills=[],
             session_id=None if spec.resume else spec.session_id,
             resume=spec.session_id if spec.resume else None,
@@ -192,6 +198,16 @@ class Callbacks:
     def _fail(self, error: Exception) -> None:
         self.failure = self.failure or error
         self._on_failure()
+
+
+def _hiding(folders: Sequence[Path]) -> str:
+    """Claude Code's own rules for folders that an agent may not see: its searches leave them out.
+
+    Without them a Glob from the workspace lists what is in a folder inside it.
+    """
+    real = dict.fromkeys(name for folder in folders for name in (str(folder), os.path.realpath(folder)))
+    rules = [f"Read(/{_PATTERN.sub(_ESCAPED, name)}/**)" for name in real]
+    return json.dumps({"permissions": {"deny": rules}})
 
 
 async def _apart(call: Callable[[], Awaitable[T]]) -> T:

@@ -19,6 +19,7 @@ WRITE_TOOLS = ("Edit", "Write", "NotebookEdit")
 RESOLVER_TOOLS = ("Bash", *READ_TOOLS, "Edit", "Write")
 WORKER_TOOLS = (*RESOLVER_TOOLS, "AskUserQuestion")
 SIGNAL_PREFIX = "mcp__sq__"
+REFLOG_NAME = "sq-agent"  # GIT_REFLOG_ACTION in the user's checkout: tells what an agent's git has moved
 
 _PATH_FIELDS = ("file_path", "notebook_path", "path")
 _WILDCARD = re.compile(r"[*?\[{]")
@@ -30,7 +31,8 @@ class Policy:
 
     `tools` are the only tools it may call; `writable` are the folders it may write in (empty: it only
     reads); `hidden` are folders it may not even read (sq's own state). `protected` are patterns beside those
-    of `policy.yaml`; `allowed` are names of its rules that do not hold here.
+    of `policy.yaml`; `allowed` are names of its rules that do not hold here. `guarded` are paths, files and
+    folders, that are the user's and in no commit.
     """
 
     tools: tuple[str, ...]
@@ -39,6 +41,7 @@ class Policy:
     hidden: tuple[Path, ...] = ()
     protected: tuple[str, ...] = ()
     allowed: tuple[str, ...] = ()
+    guarded: frozenset[str] = frozenset()
 
     def judge(self, tool: str, arguments: Mapping[str, Any]) -> str | None:
         """Why this call is refused, in words that the agent can act on; None: it is allowed."""
@@ -68,6 +71,10 @@ class Policy:
             return f"{value} is outside your workspace; write inside {self.writable[0]} only"
         if writing and (protected := protected_path(_relative(path, self.writable), self.protected)):
             return f"{value} is protected ({protected}); leave it as it is"
+        if writing and any(str(place) in self.guarded for place in (path, *path.parents)):
+            return (
+                f"{value} is a file of the user's that git ignores; leave it as it is and write another one"
+            )
         return None
 
     def _judge_command(self, command: str) -> str | None:

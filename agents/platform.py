@@ -12,7 +12,7 @@ from agents.ask_api import ApiAsker
 from agents.ask_cli import CliAsker
 from agents.connection import Connection, Lane
 from agents.exchange import SessionSpec
-from agents.permissions import Policy
+from agents.permissions import REFLOG_NAME, Policy
 from agents.process import Containment, write_launcher
 from agents.signals import SignalTool
 from state.records import Role
@@ -26,7 +26,7 @@ def _one_per_processor() -> anyio.CapacityLimiter:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Platform:
-    """`hidden` are folders that no agent may see: sq's own state.
+    """`hidden` are folders that no agent may see: sq's own state. No file tool may write `guarded` paths.
 
     `starts` is held while a Claude Code process starts: that takes a core for a while, so that starts are
     staggered where many sessions begin at once.
@@ -38,6 +38,7 @@ class Platform:
     asker: Asker
     containment: Containment
     hidden: tuple[Path, ...]
+    guarded: frozenset[str] = frozenset()
     starts: anyio.CapacityLimiter = field(default_factory=_one_per_processor)
 
     @property
@@ -70,10 +71,13 @@ class Platform:
             hidden=self.hidden,
             protected=self.settings.protected,
             allowed=self.settings.allowed,
+            guarded=self.guarded,
         )
         environment = self.connection.session_environment(lane)
         if temporary:
             environment["TMPDIR"] = str(temporary)
+            if not self.settings.worktrees:
+                environment["GIT_REFLOG_ACTION"] = REFLOG_NAME
         return SessionSpec(
             role=lane.role,
             workspace=workspace,
@@ -108,6 +112,7 @@ def make_platform(
     settings: Settings,
     environ: Mapping[str, str],
     hidden: tuple[Path, ...],
+    guarded: frozenset[str] = frozenset(),
 ) -> Platform:
     """The platform of a run; writes the launcher into the run's folder."""
     starts = _one_per_processor()
@@ -121,6 +126,7 @@ def make_platform(
         asker=asker,
         containment=containment,
         hidden=hidden,
+        guarded=guarded,
         starts=starts,
     )
 

@@ -36,7 +36,8 @@ NO_USAGE = Usage()
 class RunStarted:
     """A run began; everything that was asked of it, so that it can be resumed without its command line.
 
-    A `base_branch` of None is a detached HEAD.
+    A `base_branch` of None is a detached HEAD. `edit_dirty`: without worktrees, the user's uncommitted work
+    may be changed.
     """
 
     run_id: str
@@ -54,6 +55,7 @@ class RunStarted:
     sq_version: str
     notes: tuple[str, ...] = ()
     settings: Settings | None = None
+    edit_dirty: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -379,7 +381,7 @@ class ProofsTaken:
 
     `changes` are tests of the base that no longer count as they were, `unproven` those that the work adds or
     changes and that pass without it too. `canaries`: whether commands notice a test that fails. `untold` says
-    which of these questions could not be answered, and why.
+    which of these questions could not be answered, and why. `seconds` is what the commands took for it.
     """
 
     task_id: str
@@ -388,6 +390,7 @@ class ProofsTaken:
     unproven: tuple[str, ...] = ()
     canaries: tuple[CanaryResult, ...] = ()
     untold: tuple[str, ...] = ()
+    seconds: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -666,6 +669,46 @@ class WorkRescued:
     commit: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UsersWorkKept:
+    """Without worktrees: a copy of all uncommitted work in the checkout was made, `commit` under `ref`.
+
+    `base` is a commit of the whole checkout as it was, from which the run's own changes count. It is empty if
+    the copy was made anew when the run was resumed. `ignored` is the number of ignored files that were copied
+    into the run's folder, `not_kept` why there are none.
+    """
+
+    ref: str
+    commit: str
+    base: str
+    paths: tuple[str, ...]
+    ignored: int = 0
+    not_kept: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UsersWorkRestored:
+    """What had changed of the user's uncommitted work was put back; afterwards the checkout holds `tree`.
+
+    `ref` keeps the other version of the files `overwritten`, and commits that an agent made. `indexes` and
+    `heads` name the repositories (`.`: the checkout) whose index, or HEAD and branch, were put back,
+    `elsewhere` those whose HEAD the user has moved. `ignored` are ignored files that were put back; the other
+    versions are in the folder `replaced`. `problem`: why something could not be put back.
+    """
+
+    tree: str
+    task_id: str = ""
+    paths: tuple[str, ...] = ()
+    overwritten: tuple[str, ...] = ()
+    ref: str = ""
+    indexes: tuple[str, ...] = ()
+    heads: tuple[str, ...] = ()
+    elsewhere: tuple[str, ...] = ()
+    ignored: tuple[str, ...] = ()
+    replaced: str = ""
+    problem: str = ""
+
+
 # --- the end -----------------------------------------------------------------------------------------
 
 
@@ -724,6 +767,7 @@ Event = (
     | MergeStarted | MergeConflicted | ResolutionRefused | MergeBuilt | MergeFailed | TaskMerged
     | TaskStuck | TaskFailed | TaskUnverified
     | QuestionsAsked | QuestionsAnswered | QuestionsFailed | QuestionsParked | GuidanceGiven
+    | UsersWorkKept | UsersWorkRestored
     | WorkRescued | WorkCaughtUp | DeliveryStarted | WorkDelivered | WorkLeft | WorkKept
 )  # fmt: skip
 

@@ -113,6 +113,7 @@ def _call_started(view: RunView, event: e.CallStarted, stored: Stored) -> None:
     )
     view.calls[event.call_id] = call
     if event.role is Role.WORKER:
+        view.left_tree = ""
         task = view.tasks[event.task_id]
         task.calls.append(event.call_id)
         task.gates, task.rebuilt = [], None
@@ -140,6 +141,7 @@ def _call_resumed(view: RunView, event: e.CallResumed, stored: Stored) -> None:
     call.resumed_at = stored.seq
     call.held_usd, call.allowed_usd = event.reserved_usd, event.allowed_usd
     if call.started.role is Role.WORKER:
+        view.left_tree = ""
         view.tasks[call.started.task_id].session_id = event.session_id
 
 
@@ -396,6 +398,18 @@ def _guided(view: RunView, event: e.GuidanceGiven, _stored: Stored) -> None:
     view.tasks[event.task_id].guidance.append(event)
 
 
+def _users_work_kept(view: RunView, event: e.UsersWorkKept, _stored: Stored) -> None:
+    view.users_work = event
+    if event.base:
+        view.head_commit = view.own_base = event.base
+
+
+def _users_work_restored(view: RunView, event: e.UsersWorkRestored, _stored: Stored) -> None:
+    view.left_tree = event.tree
+    if event.task_id and view.tasks[event.task_id].trees:
+        view.tasks[event.task_id].trees[-1] = event.tree
+
+
 def _caught_up(view: RunView, event: e.WorkCaughtUp, _stored: Stored) -> None:
     view.head_commit, view.head_tree = event.commit, event.tree
 
@@ -466,6 +480,8 @@ _APPLY: dict[type, Callable[[RunView, Any, Stored], None]] = {
     e.QuestionsFailed: _questions_failed,
     e.QuestionsParked: _parked,
     e.GuidanceGiven: _guided,
+    e.UsersWorkKept: _users_work_kept,
+    e.UsersWorkRestored: _users_work_restored,
     e.WorkCaughtUp: _caught_up,
     e.WorkDelivered: _delivered,
     e.WorkLeft: _left,

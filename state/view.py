@@ -219,9 +219,14 @@ class RunView:
     final_reviews: list[e.ReviewRecorded] = field(default_factory=list)
     final_findings: tuple[Finding, ...] = ()
     resolved_conflicts: list[e.MergeConflicted] = field(default_factory=list)
-    united: list[e.MergeBuilt] = field(default_factory=list)  # merges in which sq kept two additions at one place
+    united: list[e.MergeBuilt] = field(default_factory=list)  # with two additions at one place
     merged_since_review: bool = False  # of the whole
     final_unusable: list[e.ReviewUnusable] = field(default_factory=list)  # of the newest merged commit
+    users_work: e.UsersWorkKept | None = None  # the newest copy of it
+    own_base: str = ""  # without worktrees: the commit from which the run's own changes count
+    left_tree: str = (
+        ""  # what the checkout held at the last end of a process; empty: a Worker was at it since
+    )
     head_commit: str = ""  # of the run's own branch
     head_tree: str = ""
     delivered: e.WorkDelivered | None = None

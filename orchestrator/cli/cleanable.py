@@ -45,6 +45,7 @@ class Candidate:
     folder: Path | None
     repository: Path | None
     worktrees: Path | None
+    spec: Path | None = None
 
     async def look(self) -> list[Holding]:
         """What it holds outside its state folder.
@@ -53,7 +54,7 @@ class Candidate:
             GitError: the repository cannot be read.
         """
         if self.repository:
-            return await holdings_of(self.repository, self.run_id, self.worktrees)
+            return await holdings_of(self.repository, self.run_id, self.worktrees, spec=self.spec)
         return folders_without_git(self.worktrees) if self.worktrees else []
 
     @contextmanager
@@ -139,7 +140,13 @@ async def _with_state(folder: Path, here: Path | None, known: Candidate | None) 
         folder=folder,
         repository=repository,
         worktrees=worktrees,
+        spec=_real_spec(started.spec_name) if started else None,
     )
+
+
+def _real_spec(name: str) -> Path:
+    """The spec's path as git knows its folder; the file itself may be gone."""
+    return Path(os.path.realpath(Path(name).parent)) / Path(name).name
 
 
 def _read(folder: Path) -> tuple[RunView, Standing]:

@@ -39,6 +39,7 @@ from orchestrator.git.repository import base_commit, find_repository, ignore_loc
 from orchestrator.git.seeding import refuse_not_ignored
 from orchestrator.run.checkout import Checkout, alone_in
 from orchestrator.run.machine import StopRequest, work_until_stopped
+from orchestrator.run.protection import guarded_files, keep_users_work
 from orchestrator.run.record import Run, settings_of
 from orchestrator.run.worktrees import Worktrees
 from orchestrator.views.console import Look, present
@@ -71,6 +72,7 @@ class RunRequest:
     folder: Path
     flags: Flags = field(default_factory=dict)
     allow_dirty: bool = False
+    edit_dirty: bool = False
     dry_run: bool = False
     rehearse: Path | None = None
     state_dir: Path | None = None
@@ -170,11 +172,16 @@ async def _new(request: RunRequest, spec_text: str, surroundings: Surroundings) 
     settings = replace(config.settings, dry_run=request.dry_run)
     state = StateFolder(request.state_dir or repository.root / ".sq")
     not_dirt = _not_dirt(request.spec, state.root, repository.root, request.rehearse)
-    if not (settings.worktrees or request.allow_dirty):
+    if request.edit_dirty and settings.worktrees:
+        raise UsageError(
+            "--edit-dirty is about the checkout, and this run works in worktrees: add --no-worktrees"
+        )
+    allow_dirty = request.allow_dirty or request.edit_dirty
+    if not (settings.worktrees or allow_dirty):
         await refuse_dirt(repository, not_dirt=not_dirt)
     include = settings.worktree_include if settings.worktrees else ()
     await refuse_not_ignored(repository.root, include, state=state.root)
-    base = await base_commit(repository, not_dirt=[repository.root] if request.allow_dirty else not_dirt)
+    base = await base_commit(repository, not_dirt=[repository.root] if allow_dirty else not_dirt)
     rehearsed = request.rehearse is not None
     credentials = (
         Credentials.REHEARSAL if rehearsed else find_credentials(surroundings.environ, cli=find_cli())
@@ -197,8 +204,9 @@ async def _new(request: RunRequest, spec_text: str, surroundings: Surroundings) 
         credentials=credentials,
         containment=surroundings.containment,
         sq_version=sq_version(),
-        notes=await notes_for(repository, settings, not_dirt),
+        notes=await notes_for(repository, settings, not_dirt, edit_dirty=request.edit_dirty),
         settings=settings,
+        edit_dirty=request.edit_dirty,
     )
     with surroundings.open_journal(run_folder, redact=redactor(surroundings.environ)) as journal:
         journal.append(started)
@@ -248,6 +256,8 @@ async def _drive(
         settings = view.settings or settings_of(started)
         if not settings.worktrees:
             stack.enter_context(await alone_in(Path(started.repository)))
+            state_root = run_folder.parents[1]
+            await keep_users_work(journal.append, view, started, run_folder, leave_out=[state_root])
         connection = await stack.enter_async_context(_connected(started, run_folder, surroundings))
         run = _run(journal, started, settings, run_folder, surroundings, connection)
         stop, shown = StopRequest(), anyio.Event()
@@ -292,6 +302,9 @@ def _run(
         settings=settings,
         environ=surroundings.environ,
         hidden=(state_root,),
+        guarded=guarded_files(run_folder, Path(started.repository))
+        if not started.edit_dirty
+        else frozenset(),
     )
     rehearsal = Path(started.rehearsal) if started.rehearsal else None
     not_dirt = _not_dirt(Path(started.spec_name), state_root, Path(started.repository), rehearsal)

@@ -11,7 +11,9 @@ from state.secrets import without_secrets
 from state.settings import Settings, Steering
 
 
-async def notes_for(repository: Repository, settings: Settings, not_dirt: list[Path]) -> tuple[str, ...]:
+async def notes_for(
+    repository: Repository, settings: Settings, not_dirt: list[Path], *, edit_dirty: bool = False
+) -> tuple[str, ...]:
     """The notes of a run that is about to begin, each a line."""
     left = await uncommitted(repository, not_dirt=not_dirt) if repository.head else []
     notes = [_where(repository, settings)]
@@ -20,7 +22,8 @@ async def notes_for(repository: Repository, settings: Settings, not_dirt: list[P
     if left and settings.worktrees:
         notes.append(f"{len(left)} uncommitted change(s) in the checkout are not part of this run")
     if left and not settings.worktrees:
-        notes.append(f"{len(left)} uncommitted change(s) in the checkout: agents may change them")
+        words = "agents may change them" if edit_dirty else "they stay as they are, agents work around them"
+        notes.append(f"{len(left)} uncommitted change(s) in the checkout: {words}")
     if settings.effort.power_steering is not Steering.NONE:
         problems = load_considerations(repository.root).problems
         notes += [f"left out of power steering: {problem}" for problem in problems]

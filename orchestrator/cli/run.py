@@ -26,6 +26,11 @@ from orchestrator.cli import options
     "--allow-dirty", is_flag=True, help="With --no-worktrees: begin although there are uncommitted changes."
 )
 @click.option(
+    "--edit-dirty",
+    is_flag=True,
+    help="As --allow-dirty, and agents may change what you have not committed.",
+)
+@click.option(
     "--merge/--no-merge",
     default=None,
     help="At the end move your branch to the finished work (the default), or leave it on a branch of sq's.",
@@ -80,6 +85,7 @@ def command(
     effort: str | None,
     no_worktrees: bool,
     allow_dirty: bool,
+    edit_dirty: bool,
     merge: bool | None,
     merge_unverified: bool,
     max_parallel: str | None,
@@ -125,6 +131,7 @@ def command(
         folder=Path.cwd(),
         flags=flags,
         allow_dirty=allow_dirty,
+        edit_dirty=edit_dirty,
         dry_run=dry_run,
         rehearse=rehearse.absolute() if rehearse else None,
         state_dir=state_dir.absolute() if state_dir else None,

@@ -55,11 +55,28 @@ async def git(
     Raises:
         GitError: it failed or took longer than two minutes; holds the command and what git said.
     """
+    given = (stdin or "").encode()
+    printed = await git_bytes(folder, *arguments, stdin=given, settings=settings, environment=environment)
+    return printed.decode(errors="replace").rstrip("\n")
+
+
+async def git_bytes(
+    folder: Path,
+    *arguments: str,
+    stdin: bytes = b"",
+    settings: Sequence[str] = (),
+    environment: Mapping[str, str] | None = None,
+) -> bytes:
+    """As `git`, with standard input and output to the byte: for contents, and for names that are not UTF-8.
+
+    Raises:
+        GitError: as `git`.
+    """
     options = [part for setting in (*_SETTINGS, *settings) for part in ("-c", setting)]
     command = ["git", "-C", str(folder), *options, *arguments]
     try:
         with anyio.fail_after(DEADLINE_S):
-            done = await _run(command, stdin or "", git_environment(environment))
+            done = await _run(command, stdin, git_environment(environment))
     except TimeoutError as error:
         raise GitError(
             f"git {' '.join(arguments)} in {folder} took longer than {DEADLINE_S:.0f} s"
@@ -69,18 +86,18 @@ async def git(
     if done.returncode:
         said = (done.stderr or done.stdout).decode(errors="replace").strip()
         raise GitError(f"git {' '.join(arguments)} in {folder} failed: {said}")
-    return done.stdout.decode(errors="replace").rstrip("\n")
+    return done.stdout
 
 
 async def _run(
-    command: Sequence[str], stdin: str, environment: Mapping[str, str]
+    command: Sequence[str], stdin: bytes, environment: Mapping[str, str]
 ) -> subprocess.CompletedProcess[bytes]:
     """Run to the end. Cancelled, git gets SIGTERM, at which it removes its locks; SIGKILL would leave them.
 
     In a session of its own: Ctrl-C in the terminal is for sq, and not an error of this command.
     """
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err, tempfile.TemporaryFile() as given:
-        given.write(stdin.encode())
+        given.write(stdin)
         given.seek(0)
         process = await anyio.open_process(
             command, stdin=given, stdout=out, stderr=err, env=environment, start_new_session=True

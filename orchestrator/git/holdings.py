@@ -12,11 +12,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from orchestrator.git.command import git, git_succeeds
+from orchestrator.git.elsewhere import Elsewhere
 from orchestrator.git.locks import git_dir
 from orchestrator.git.shadow import shadow_ref, shadow_snapshot
 from orchestrator.git.users_work import RUN_ID, UsersWork, users_work
 from orchestrator.git.workspace import changed_paths, run_branch, task_branch, tree_of
 from state.errors import GitError
+from state.paths import GROUND
 
 ASIDE = ".removing-"  # how the folder of a worktree begins whose removal has begun
 _HEADS = "refs/heads/"
@@ -58,13 +60,16 @@ async def runs_in(repository: Path) -> list[str]:
     return sorted({found[1] for ref in listed.splitlines() if (found := _ANY_OF_A_RUN.match(ref))})
 
 
-async def holdings_of(repository: Path, run_id: str, worktrees: Path | None) -> list[Holding]:
+async def holdings_of(
+    repository: Path, run_id: str, worktrees: Path | None, *, spec: Path | None = None
+) -> list[Holding]:
     """Everything that a run holds here: worktrees, then branches, then refs.
 
     Args:
         repository: the user's checkout.
         run_id: the run.
         worktrees: the folder of its worktrees; None: it has none.
+        spec: the run's spec, which is no work of the run.
 
     Raises:
         GitError: the repository cannot be read.
@@ -79,7 +84,7 @@ async def holdings_of(repository: Path, run_id: str, worktrees: Path | None) -> 
     return [
         *[await _worktree(users, folder, registered, standing) for folder in folders],
         *branches,
-        *await _refs(users, run_id),
+        *await _refs(users, run_id, spec),
     ]
 
 
@@ -134,19 +139,18 @@ async def _branches(users: UsersWork, run_id: str, elsewhere: dict[str, Path]) -
     return found
 
 
-async def _refs(users: UsersWork, run_id: str) -> list[Holding]:
-    """A ref is merged where its commit is the user's, or its tree is, or a merged one is built on it."""
-    listed = await _listed(users.repository, shadow_ref(run_id, "").rstrip("/"))
-    merged = [
-        commit
-        for _, commit in listed
-        if not await users.lacks(commit) or await users.has_tree(await tree_of(users.repository, commit))
-    ]
+async def _refs(users: UsersWork, run_id: str, spec: Path | None) -> list[Holding]:
+    """A ref may go if all its bytes are in a commit of the user's or in the checkout, the spec aside."""
+    root = users.repository
+    inside = spec is not None and spec.is_relative_to(root)
+    aside = frozenset([str(spec.relative_to(root))]) if spec and inside else frozenset[str]()
+    elsewhere = Elsewhere(users=users, aside=aside)
     found = []
-    for ref, commit in listed:
+    for ref, commit in await _listed(root, shadow_ref(run_id, "").rstrip("/")):
         holding = Holding(kind=Kind.REF, name=ref, commit=commit)
-        if not await _is_in(users.repository, commit, merged):
-            unmerged = "what it holds is in no commit of a branch of yours"
+        if only := await elsewhere.only_in(ref, commit):
+            named = ", ".join(only[:_FILES_NAMED]) + (" …" if len(only) > _FILES_NAMED else "")
+            unmerged = f"what it holds is in no commit of a branch of yours, and not in the checkout: {named}"
             holding = replace(holding, unmerged=unmerged)
         found.append(holding)
     return found
@@ -176,7 +180,7 @@ async def _worktree(
         registered=folder in registered,
         checked_out=registered.get(folder, ""),
     )
-    if not folder.exists():
+    if not folder.exists() or folder.name.startswith(GROUND):  # a scratch worktree holds no work
         return holding
     if not ((folder / ".git").exists() and holding.registered):
         return _unreadable(holding, "git does not know it as a worktree")

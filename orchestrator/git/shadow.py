@@ -9,6 +9,7 @@ from pathlib import Path
 
 from orchestrator.git.command import git, git_succeeds
 from orchestrator.git.workspace import changed_paths, tree_of
+from state.errors import GitError
 
 
 def shadow_ref(run_id: str, name: str) -> str:
@@ -23,16 +24,24 @@ async def ref_commit(root: Path, ref: str) -> str | None:
     return await git(root, "rev-parse", "--verify", ref)
 
 
-async def shadow_snapshot(root: Path, index: Path) -> str:
-    """The tree hash of everything in a checkout, through the index file `index`; the user's is only read."""
+async def shadow_snapshot(root: Path, index: Path, *, lenient: bool = False) -> str:
+    """The tree hash of everything in a checkout, through the index file `index`; the user's is only read.
+
+    `lenient`: without what git cannot take in, such as a repository without commits.
+    """
     if not index.exists():  # its cache saves reading every file
         own = Path(await git(root, "rev-parse", "--git-path", "index"))
         own = own if own.is_absolute() else root / own
         if own.exists():
-            shutil.copyfile(own, index)
+            shutil.copy2(own, index)  # with its time: by that git knows what to read again
     environment = {"GIT_INDEX_FILE": str(index)}
     with as_file(files("orchestrator.git") / "junk.gitignore") as junk:
-        await git(root, "add", "--all", settings=[f"core.excludesFile={junk}"], environment=environment)
+        settings, some = [f"core.excludesFile={junk}"], ["--ignore-errors"] if lenient else []
+        try:
+            await git(root, "add", "--all", *some, settings=settings, environment=environment)
+        except GitError:
+            if not lenient:
+                raise
     return await git(root, "write-tree", environment=environment)
 
 

@@ -1,8 +1,9 @@
 """The worktrees a run works in: made outside the checkout, read as trees, committed by sq alone."""
 
 import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager
+import uuid
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from importlib.resources import as_file, files
 from pathlib import Path
 
@@ -102,11 +103,38 @@ def _is_half_made(folder: Path) -> bool:
 async def snapshot(folder: Path) -> str:
     """The tree hash of everything in a worktree, uncommitted and new files included, ignored ones not.
 
-    Uses the worktree's own index: it is sq's, nobody else stages there.
+    Staged in an index that no agent sees: a Worker's `git diff` goes on to show its work. That index is kept
+    as long as the worktree's own stays the same, because by its notes git need not read every file again.
     """
-    with ignoring_junk() as ignoring:
-        await in_worktree(folder, "add", "--all", settings=ignoring)
-    return await in_worktree(folder, "write-tree")  # which takes the lock as well
+    where = git_dir(folder)
+    own, kept = where / "index", where / f"sq-index.{_stamp(where / 'index')}"
+    draft = where / f"sq-draft.{uuid.uuid4().hex}"  # each call has its own, so that none waits for another
+    try:
+        for source in (kept, own):
+            if source.exists() and not draft.exists():
+                with suppress(FileNotFoundError):
+                    shutil.copy2(source, draft)  # with its time: by that git knows which files changed since
+        environment = {"GIT_INDEX_FILE": str(draft)}
+        with ignoring_junk() as ignoring:
+            await git(folder, "add", "--all", settings=ignoring, environment=environment)
+        tree = await git(folder, "write-tree", environment=environment)
+        for old in where.glob("sq-index.*"):
+            if old != kept:
+                old.unlink(missing_ok=True)
+        draft.replace(kept)
+    finally:
+        for left in (draft, draft.with_name(f"{draft.name}.lock")):
+            left.unlink(missing_ok=True)
+    return tree
+
+
+def _stamp(index: Path) -> str:
+    """Tells one content of an index file from another without reading it."""
+    try:
+        found = index.stat()
+    except FileNotFoundError:
+        return "none"
+    return f"{found.st_ino:x}-{found.st_size:x}-{found.st_mtime_ns:x}"
 
 
 async def snapshot_aside(folder: Path, *, lenient: bool = False) -> str:
@@ -155,10 +183,18 @@ async def changed_paths(folder: Path, base: str, tree: str) -> list[str]:
     return [name for name in names.split("\0") if name]
 
 
-async def diff_text(folder: Path, base: str, commit: str, *, limit: int) -> str:
-    """The change as a reviewer reads it: the files, then the diff, cut at `limit` characters with a note."""
-    stat = await git(folder, "diff", "--stat", base, commit)
-    diff = await git(folder, "diff", "--no-color", "--no-ext-diff", base, commit)
+async def diff_text(
+    folder: Path, base: str, commit: str, *, limit: int, paths: Sequence[str] | None = None
+) -> str:
+    """The change as a reviewer reads it: the files, then the diff, cut at `limit` characters with a note.
+
+    `paths`: only of these.
+    """
+    if paths is not None and not paths:
+        return "Nothing has changed."
+    only = ["--", *(f":(top,literal){path}" for path in paths or ())]
+    stat = await git(folder, "diff", "--stat", base, commit, *only)
+    diff = await git(folder, "diff", "--no-color", "--no-ext-diff", base, commit, *only)
     if len(diff) > limit:
         left = len(diff) - limit
         diff = f"{diff[:limit]}\n[… {left} characters left out: read the files themselves]"

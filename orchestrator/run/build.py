@@ -16,6 +16,7 @@ from orchestrator.run.evidence.worth import summary
 from orchestrator.run.guidance import guide
 from orchestrator.run.hand_over import hand_over_of
 from orchestrator.run.progress import last_error
+from orchestrator.run.protection import put_users_work_back
 from orchestrator.run.questions import QuestionBus
 from orchestrator.run.record import Run
 from orchestrator.run.set_up import set_up
@@ -103,6 +104,8 @@ async def _new_place(run: Run, task: TaskView) -> Place | None:
 async def _prepare(run: Run, task: TaskView) -> None:
     """A place on the merged work that the task is to be built on, and an open attempt."""
     task_id = task.task.id
+    if not task.attempt_open:
+        await put_users_work_back(run)
     place = await _new_place(run, task)
     if place:
         started = TaskStarted(

@@ -94,7 +94,7 @@ class Checkout:
 
     async def snapshot(self, folder: Path) -> str:
         """As `Workspaces`."""
-        return await shadow_snapshot(folder, self._index)
+        return await shadow_snapshot(folder, self._index, lenient=True)
 
     async def commit(self, task: TaskView, tree: str, message: str) -> str:
         """As `Workspaces`."""
@@ -134,7 +134,7 @@ class Checkout:
         """As `Workspaces`: it is there, and no branch moves."""
         del stays
         if not view.head_tree:
-            return WorkKept(branch="", commit=view.head_commit, reason="no task was finished")
+            return WorkKept(branch="", commit=self.started.base_commit, reason="no task was finished")
         ref = self._ref("work")
         await shadow_commit(self._root, ref=ref, parent=view.head_commit, tree=view.head_tree, message="")
         return WorkLeft(ref=ref, commit=view.head_commit)

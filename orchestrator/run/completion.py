@@ -19,6 +19,7 @@ from orchestrator.run.evidence.worth import (
     unanswered,
 )
 from orchestrator.run.findings import disputes_of, undisputed
+from orchestrator.run.protection import refused_changes
 from orchestrator.run.record import Run
 from orchestrator.run.steering import steering_gate
 from state.events import (
@@ -82,6 +83,8 @@ def fingerprint(result: GateResult) -> str:
 
 
 async def _diff_gate(run: Run, task: TaskView, folder: Path, tree: str) -> GateResult:
+    if users := await refused_changes(run):
+        return GateResult(gate=DIFF, verdict=Verdict.BLOCK, reason=users)
     standing = undisputed(task.issues, disputes_of(run.view, task))
     may_be_empty = bool(task.issues) and not standing and task.is_in_merged_work
     if tree == await tree_of(folder, task.base_commit) and not may_be_empty:

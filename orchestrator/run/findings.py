@@ -138,6 +138,18 @@ def settle(
     )
 
 
+def left_aside(settled: Settled, why: Mapping[str, str]) -> Settled:
+    """The same, with findings that nobody has to put right (`why`, by fingerprint) as suggestions."""
+    aside = [one for one in settled.findings if one.state is FindingState.OPEN and one.id in why]
+    ended = {one.id: replace(one, state=FindingState.WONT_FIX, note=why[one.id]) for one in aside}
+    findings = tuple(ended.get(one.id, one) for one in settled.findings)
+    return Settled(
+        findings=findings,
+        blocking=tuple(one.issue for one in findings if one.state is FindingState.OPEN),
+        suggestions=(*settled.suggestions, *(_in_words(one) for one in ended.values())),
+    )
+
+
 def _ruled(finding: Finding, ruling: Ruling | None) -> Finding:
     if ruling is None or ruling.state is FindingState.DISPUTED:
         is_open = finding.state is FindingState.OPEN

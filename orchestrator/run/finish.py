@@ -8,6 +8,7 @@ from orchestrator.run.evidence.judged import Judged, Standing, judged
 from orchestrator.run.evidence.proofs import take_proofs
 from orchestrator.run.evidence.verification import verify
 from orchestrator.run.evidence.worth import canary_words, changes_of, evidence_of, lost_canaries, unannounced
+from orchestrator.run.protection import put_back_at_the_end
 from orchestrator.run.record import Run
 from state.events import DeliveryStarted, RunEnded, TaskCommitted
 from state.outcome import Outcome, worst
@@ -57,6 +58,7 @@ async def end(run: Run) -> None:
     outcome, cause = judge(run.view, run.effort.final_review_rounds)
     if run.settings.dry_run and not run.view.limit:
         outcome, cause = Outcome.COMPLETE, "a dry run: this is the plan, nothing was built"
+    await put_back_at_the_end(run)
     await run.workspaces.clear(run.view)
     run.record(RunEnded(outcome=outcome, cause=cause, resumable=outcome is Outcome.LIMIT))
 

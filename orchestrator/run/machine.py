@@ -21,6 +21,7 @@ from orchestrator.run.evidence.grounds import remove_grounds
 from orchestrator.run.merge import merge
 from orchestrator.run.parallel import move_tasks
 from orchestrator.run.plan import plan
+from orchestrator.run.protection import put_back_after_a_kill, put_back_at_the_end
 from orchestrator.run.record import Run
 from orchestrator.run.retries import ServiceError
 from orchestrator.run.review import ReviewSilenceError, review_task, review_whole
@@ -52,6 +53,7 @@ async def work(run: Run) -> Outcome:
     """
     await run.workspaces.prepare(run.view)
     _close_lost_asks(run)
+    await put_back_after_a_kill(run)
     try:
         return await _work_in_time(run)
     finally:
@@ -74,6 +76,8 @@ async def _work(run: Run) -> None:
         phase = phase_of(run.view)
         log.info("phase.start", phase=phase)
         if ending := await _given_up(_do(run, phase), about=phase):
+            if isinstance(ending, RunEnded):
+                await put_back_at_the_end(run)
             run.record(ending)
 
 
@@ -111,6 +115,7 @@ async def work_until_stopped(run: Run, stop: "StopRequest") -> Outcome:
         outcome = await work(run)
         tasks.cancel_scope.cancel()
     if run.view.ended is None:
+        await put_back_at_the_end(run)
         run.record(RunInterrupted(by=stop.reason))
     return outcome
 

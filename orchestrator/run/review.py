@@ -20,6 +20,7 @@ from orchestrator.run.calls import Conversation, failure_of
 from orchestrator.run.evidence.verification import results
 from orchestrator.run.evidence.worth import changes_of, with_output
 from orchestrator.run.findings import disputes_of, known_of, undecided, with_disputes
+from orchestrator.run.ownership import own_paths
 from orchestrator.run.record import Run
 from orchestrator.run.revise import after_final_review, after_review
 from state.errors import SqError
@@ -65,7 +66,7 @@ async def review_task(run: Run, task_id: str) -> None:
     )
     report = await _report(run, subject, partial(_task_prompt, run, task, folder))
     if report:
-        run.record(*after_review(run, task, report))
+        run.record(*await after_review(run, task, report))
 
 
 async def review_whole(run: Run) -> None:
@@ -179,12 +180,13 @@ async def _task_prompt(run: Run, task: TaskView, folder: Path) -> str:
         task=task.task,
         spec=run.started.spec_text,
         verification=_seen(run, task.committed_tree),
-        changes=changes_of(run.view, task),
+        changed_tests=changes_of(run.view, task),
         announced=[one for one in proofs.changes if one.expected_by] if proofs else [],
         unproven=proofs.unproven if proofs else (),
         earlier=await _earlier(folder, findings, reviewed, (task.base_commit, task.commit)),
         commit=task.commit,
         diff=await diff_text(folder, task.base_commit, task.commit, limit=DIFF_LIMIT),
+        users=_users_paths(run),
     )
 
 
@@ -193,7 +195,8 @@ async def _final_prompt(run: Run, folder: Path) -> str:
     disputes = [dispute for task in view.tasks.values() for dispute in disputes_of(view, task)]
     findings = undecided(with_disputes(view.final_findings, disputes))
     reviewed = view.final_reviews[-1].commit if view.final_reviews else ""
-    whole = (run.started.base_commit, view.head_commit)
+    whole = (view.own_base or run.started.base_commit, view.head_commit)
+    paths = await own_paths(run)
     return prompts.render(
         "review_final",
         instructions=get_review_prompt(run.effort.review_depth),
@@ -202,11 +205,17 @@ async def _final_prompt(run: Run, folder: Path) -> str:
         conflicts=view.resolved_conflicts,
         united=view.united,
         verification=_seen(run, view.head_tree),
-        changes=[(id_, change) for id_, task in view.tasks.items() for change in changes_of(view, task)],
-        earlier=await _earlier(folder, findings, reviewed, whole),
+        let_through=[(id_, change) for id_, task in view.tasks.items() for change in changes_of(view, task)],
+        earlier=await _earlier(folder, findings, reviewed, whole, paths),
         commit=view.head_commit,
-        diff=await diff_text(folder, *whole, limit=DIFF_LIMIT),
+        diff=await diff_text(folder, *whole, limit=DIFF_LIMIT, paths=paths),
+        users=_users_paths(run),
     )
+
+
+def _users_paths(run: Run) -> tuple[str, ...]:
+    """The user's uncommitted work, which stands beside what is under review."""
+    return run.view.users_work.paths if run.view.users_work else ()
 
 
 def _seen(run: Run, tree: str) -> str:
@@ -215,7 +224,13 @@ def _seen(run: Run, tree: str) -> str:
     return with_output(results(run, verified)) if verified else "sq has not verified this commit."
 
 
-async def _earlier(folder: Path, findings: list[Finding], reviewed: str, whole: tuple[str, str]) -> str:
+async def _earlier(
+    folder: Path,
+    findings: list[Finding],
+    reviewed: str,
+    whole: tuple[str, str],
+    paths: list[str] | None = None,
+) -> str:
     """What the rounds before leave to this one; empty for the first one.
 
     What changed since the last one is shown by itself where that stands between the two ends of the whole.
@@ -227,7 +242,7 @@ async def _earlier(folder: Path, findings: list[Finding], reviewed: str, whole: 
     if reviewed == commit:
         changed = "Nothing: it is the same commit."
     elif reviewed and await _follow(folder, base, reviewed, commit):
-        changed = await diff_text(folder, reviewed, commit, limit=DIFF_LIMIT)
+        changed = await diff_text(folder, reviewed, commit, limit=DIFF_LIMIT, paths=paths)
     return prompts.render("review_changes", findings=findings, reviewed=reviewed, changed=changed)
 
 

@@ -4,25 +4,29 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from orchestrator.git.workspace import changed_paths
 from orchestrator.run.evidence.worth import changes_of
-from orchestrator.run.findings import disputes_of, in_folder, known_of, settle
+from orchestrator.run.findings import disputes_of, in_folder, known_of, left_aside, settle
+from orchestrator.run.ownership import changed_by_tasks, of_nobody, of_the_user
 from orchestrator.run.record import Run
 from state.events import Event, ReviewRecorded, TaskReopened, TaskStuck
 from state.records import IssueType, ReviewIssue, ReviewReport, TestChange, TestRuling
-from state.view import Stage, TaskView
+from state.view import TaskView
 
 FINAL = "the final review"
 
 
-def after_review(run: Run, task: TaskView, report: ReviewReport) -> list[Event]:
-    """What follows from the review of one task: its issues are that task's, whatever the reviewer wrote."""
+async def after_review(run: Run, task: TaskView, report: ReviewReport) -> list[Event]:
+    """What follows from the review of one task: its issues are that task's, whatever the reviewer wrote.
+
+    But for those about the user's uncommitted work, which are suggestions.
+    """
     task_id = task.task.id
     changes = changes_of(run.view, task)
     rulings = rulings_on(changes, report.tests)
     refused = _refused_changes(task_id, changes, rulings)
     own = replace(report, issues=(*in_folder(report.issues, task.worktree, task_id), *refused))
     settled = settle(known_of(task), disputes_of(run.view, task), own, task.rounds + 1)
+    settled = left_aside(settled, await of_the_user(run, task, settled.blocking))
     recorded = ReviewRecorded(
         task_id=task_id,
         attempt=task.attempt,
@@ -77,16 +81,14 @@ async def after_final_review(run: Run, report: ReviewReport, folder: Path) -> li
 
     Which round is the last one the effort allows is looked at when nothing is left to build.
     """
-    changed = {
-        id_: await changed_paths(run.repository, view.merged_onto or view.base_commit, view.merged_commit)
-        for id_, view in run.view.tasks.items()
-        if view.stage is Stage.MERGED
-    }
+    changed = await changed_by_tasks(run)
     head = run.view.head_commit
     number = len(run.view.final_reviews) + 1
     disputes = [dispute for task in run.view.tasks.values() for dispute in disputes_of(run.view, task)]
     read = replace(report, issues=tuple(in_folder(report.issues, str(folder))))
     settled = settle(run.view.final_findings, disputes, read, number)
+    paths = {path for own in changed.values() for path in own}
+    settled = left_aside(settled, await of_nobody(run, settled.blocking, paths))
     issues = assign(settled.blocking, changed)
     recorded = ReviewRecorded(
         task_id="",
@@ -114,8 +116,8 @@ async def after_final_review(run: Run, report: ReviewReport, folder: Path) -> li
 def assign(issues: Sequence[ReviewIssue], changed: Mapping[str, Sequence[str]]) -> list[ReviewIssue]:
     """The final review's issues with the tasks they belong to.
 
-    To the task they name, else to those that changed the file, else to all. `changed`: the paths that
-    each task changed.
+    To the task they name, else to those that changed the file, else to all: the file is one that is missing,
+    or none was named. `changed`: the paths that each task changed.
     """
     assigned = []
     for issue in issues:

@@ -431,6 +431,40 @@ def _rescued(_view: RunView, event: e.WorkRescued) -> list[str]:
     return [f"{event.task_id}: its unfinished work is taken out of the checkout and kept as {event.ref}"]
 
 
+def _users_work_kept(view: RunView, event: e.UsersWorkKept) -> list[str]:
+    lines = []
+    if event.paths and not (view.started and view.started.edit_dirty):
+        lines.append(f"{len(event.paths)} uncommitted path(s) of yours are copied, kept as {event.ref}")
+    if event.not_kept:
+        lines.append(f"{event.not_kept}: agents' file tools leave them alone, nothing else is checked")
+    return lines
+
+
+def _users_work_restored(_view: RunView, event: e.UsersWorkRestored) -> list[str]:
+    lines = []
+    if event.paths:
+        lines.append(f"put back as you had it: {', '.join(event.paths)}")
+    if event.overwritten:
+        lines.append(f"    the run's version of {', '.join(event.overwritten)} is kept as {event.ref}")
+    if event.heads:
+        lines.append(
+            f"an agent had moved HEAD: it is where you had it, and its commits are kept as {event.ref}"
+        )
+    if event.indexes:
+        lines.append(f"the index is as you had it; what was staged meanwhile is kept as {event.ref}")
+    if event.elsewhere:
+        lines.append(
+            f"HEAD was moved in {', '.join(event.elsewhere)}, by no agent: it stays, and the index too"
+        )
+    if event.ignored:
+        lines.append(
+            f"ignored files put back: {', '.join(event.ignored)}; what the run made of them: {event.replaced}"
+        )
+    if event.problem:
+        lines.append(f"your uncommitted work could not be put back: {event.problem}")
+    return lines
+
+
 def _left(view: RunView, event: e.WorkLeft) -> list[str]:
     where = view.started.repository if view.started else "the checkout"
     return [
@@ -525,6 +559,8 @@ _LINES: dict[type, Callable[[RunView, Any], list[str]]] = {
     e.DeliveryStarted: _delivery_started,
     e.WorkDelivered: _delivered,
     e.WorkRescued: _rescued,
+    e.UsersWorkKept: _users_work_kept,
+    e.UsersWorkRestored: _users_work_restored,
     e.WorkLeft: _left,
     e.WorkKept: _kept,
     e.RunEnded: _ended,

@@ -39,6 +39,9 @@ from state.records import (
     ReviewIssue,
     Role,
     Task,
+    TestChange,
+    TestChangeKind,
+    TestThatChanges,
 )
 from state.settings import ReviewDepth
 
@@ -94,6 +97,15 @@ FULL = {
     "changes": "+1",
     "consideration": consideration_of({"id": "mine", "question": "Is it?", "description": "So it is."}),
     "commit": "c0ffee",
+    "announced": [
+        TestChange(test="test_a.py::test_x", kind=TestChangeKind.FAILS, expected_by="- add() rounds")
+    ],
+    "baseline": ["`make test` (Makefile): passes, 3 tests"],
+    "changed_tests": [TestChange(test="test_a.py::test_y", kind=TestChangeKind.GONE, detail="E assert 1")],
+    "failing": [("make test", "test_a.py::test_z")],
+    "let_through": [("counter", TestChange(test="test_a.py::test_y", kind=TestChangeKind.GONE))],
+    "unproven": ("test_a.py::test_new",),
+    "users": ("mine.txt",),
     "united": [
         MergeBuilt(task_id="counter", commit="c0ffee", tree="f00d", onto="beef", united=("tests/test_a.py",))
     ],
@@ -115,7 +127,11 @@ FULL = {
     "next_step": "write the test",
     "onto": "beef",
     "paths": ("src/index.ts",),
-    "plan": Plan(tasks=(TASK,), criteria=(Criterion(text="it counts", task_ids=("counter",)),)),
+    "plan": Plan(
+        tasks=(TASK,),
+        criteria=(Criterion(text="it counts", task_ids=("counter",)),),
+        tests_that_change=(TestThatChanges(test="test_a.py", line="- add() rounds"), TestThatChanges(test="b")),
+    ),
     "problem": "`passed` must be true or false",
     "problems": ("the plan has no tasks",),
     "own_plan": "Write the test first.",
@@ -138,6 +154,13 @@ EMPTY = {
     "asked": {},
     "changed": "",
     "conflicts": [],
+    "announced": [],
+    "baseline": [],
+    "changed_tests": [],
+    "failing": [],
+    "let_through": [],
+    "unproven": (),
+    "users": (),
     "united": [],
     "earlier": "",
     "findings": [],

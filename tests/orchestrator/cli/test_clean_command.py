@@ -462,7 +462,7 @@ async def test_unfinished_work_that_was_kept_stays_and_by_force_is_kept_elsewher
     assert shadow_ref(RUN, name) in sq("clean").stderr
     ok, said = shown("--all")
     assert not ok
-    assert said[RUN]["cleaned"][0]["problem"] == "what it holds is in no commit of a branch of yours"
+    assert said[RUN]["cleaned"][0]["problem"].startswith("what it holds is in no commit of a branch of yours")
     assert shown("--run", RUN, "--force")[0]
     assert runs.refs() == ["refs/heads/main", f"refs/sq-rescue/{RUN}/refs/{name}"]
     assert runs.git("rev-parse", f"refs/sq-rescue/{RUN}/refs/{name}") == commit
@@ -493,15 +493,47 @@ async def in_the_checkout(runs, tmp_path):
     return commit
 
 
-async def test_work_in_the_checkout_that_nobody_committed_keeps_its_refs(shown, runs, tmp_path):
+async def test_work_that_stands_in_the_checkout_frees_its_refs_although_nobody_committed_it(
+    shown, runs, tmp_path
+):
     runs.journal(COMPLETE, worktrees=False)
     await in_the_checkout(runs, tmp_path)
+    assert shown("--all")[0]
+    assert runs.refs() == ["refs/heads/main"]
+    assert (runs.repository / "b.txt").read_text() == "b\n"
+
+
+async def test_a_ref_stays_that_holds_bytes_which_are_nowhere_else(shown, runs, tmp_path):
+    runs.journal(COMPLETE, worktrees=False)
+    await in_the_checkout(runs, tmp_path)
+    (runs.repository / "b.txt").write_text("changed since\n")
     ok, said = shown("--all")
     assert not ok
-    assert {one["problem"] for one in said[RUN]["cleaned"]} == {
-        "what it holds is in no commit of a branch of yours"
+    assert {one["holding"]["name"].rpartition("/")[2]: one["problem"] for one in said[RUN]["cleaned"]} == {
+        "a": "",
+        "b": "what it holds is in no commit of a branch of yours, and not in the checkout: b.txt",
+        "work": "what it holds is in no commit of a branch of yours, and not in the checkout: b.txt",
     }
     assert runs.folder().exists()
+    runs.git("add", "--all")
+    runs.git("commit", "--quiet", "-m", "Both tasks")
+    assert not shown("--all")[0]
+
+
+async def test_after_a_commit_the_ref_with_the_last_copy_of_a_line_stays(shown, runs, tmp_path):
+    (runs.repository / "mine.txt").write_text("the user's line\n")
+    base = await shadow_snapshot(runs.repository, tmp_path / "index")
+    commit = await shadow_commit(
+        runs.repository, ref=shadow_ref(RUN, "a-base"), parent=runs.head, tree=base, message="base"
+    )
+    (runs.repository / "mine.txt").write_text("gone\n")
+    tree = await shadow_snapshot(runs.repository, tmp_path / "index")
+    await shadow_commit(runs.repository, ref=shadow_ref(RUN, "a"), parent=commit, tree=tree, message="a")
+    runs.journal(COMPLETE, worktrees=False)
+    runs.git("add", "--all")
+    runs.git("commit", "--quiet", "-m", "All of it")
+    assert not shown("--all")[0]
+    assert [ref for ref in runs.refs() if ref.startswith("refs/sq")] == [shadow_ref(RUN, "a-base")]
 
 
 async def test_work_in_the_checkout_that_was_committed_as_one_frees_all_its_refs(shown, runs, tmp_path):
@@ -516,9 +548,9 @@ async def test_work_in_the_checkout_that_was_committed_as_one_frees_all_its_refs
 async def test_by_force_the_refs_of_a_checkout_are_kept_elsewhere(shown, runs, tmp_path):
     runs.journal(COMPLETE, worktrees=False)
     commit = await in_the_checkout(runs, tmp_path)
+    (runs.repository / "b.txt").unlink()
     assert shown("--run", RUN, "--force")[0]
     assert runs.git("rev-parse", f"refs/sq-rescue/{RUN}/refs/work") == commit
-    assert (runs.repository / "b.txt").read_text() == "b\n"
     assert [ref for ref in runs.refs() if ref.startswith("refs/sq/")] == []
 
 
@@ -657,7 +689,7 @@ def test_a_whole_run_leaves_nothing_but_its_delivered_work_once_it_is_cleaned(pr
     before = runs.head
     assert task_branch(folder.name, "rates") in runs.git("branch", "--format=%(refname:short)")
     ok, said = shown("--all")
-    assert ok
+    assert ok, said
     assert [one["rescued"] for one in said[folder.name]["cleaned"]] == ["", ""]
     assert runs.refs() == ["refs/heads/main"]
     assert runs.head == before
@@ -666,3 +698,22 @@ def test_a_whole_run_leaves_nothing_but_its_delivered_work_once_it_is_cleaned(pr
     assert list((home / ".local" / "state" / "sq" / "worktrees").rglob("*")) == []
     assert runs.git("worktree", "list").count("\n") == 0
     assert shown("--all") == (True, {})
+
+
+def test_the_manual_test_of_seed_002_cleans_up_with_its_own_commands(process, runs, home):
+    """Task 8: step 2 with a rehearsal in place of the model, then step 4 word for word."""
+    rehearsal = Path(__file__).parents[3] / "orchestrator" / "cli" / "rehearsal"
+    shutil.copytree(rehearsal / "repository", runs.repository, dirs_exist_ok=True)
+    runs.git("add", "--all")
+    runs.git("commit", "--quiet", "-m", "Code")
+    (runs.repository / "test-specs").mkdir()
+    shutil.copyfile(rehearsal / "quality-test.md", runs.repository / "test-specs" / "quality-test.md")
+    asked = ["--spec", "test-specs/quality-test.md", "--effort", "medium", "--no-worktrees"]
+    done = process(*asked, "--rehearse", rehearsal / "quality-test.yaml")
+    assert done.returncode == 0, done.stdout.decode() + done.stderr.decode()
+    subprocess.run(["rm", "-rf", "test-specs/"], cwd=runs.repository, check=True)
+    cleaned = process("clean", "--all")
+    assert cleaned.returncode == 0, cleaned.stdout.decode() + cleaned.stderr.decode()
+    assert [ref for ref in runs.refs() if ref.startswith("refs/sq")] == []
+    assert list((runs.repository / ".sq" / "runs").iterdir()) == []
+    assert (runs.repository / "counter.py").exists() or (runs.repository / "counter").exists()

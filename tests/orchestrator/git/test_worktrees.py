@@ -146,13 +146,9 @@ async def test_a_snapshot_that_was_cancelled_half_way_can_be_taken_again(worktre
         assert "a.slow" in await files_of(worktree, await snapshot(worktree))
 
 
-async def test_a_snapshot_waits_for_another_git_that_holds_the_lock(worktree, project, tmp_path, shell):
-    started, go, filter_ = tmp_path / "started", tmp_path / "go", tmp_path / "filter"
-    filter_.write_text(SLOW.format(started=started, go=go))
-    filter_.chmod(0o755)
-    shell(project, "git", "config", "filter.slow.clean", str(filter_))
-    (worktree / ".gitattributes").write_text("*.slow filter=slow\n")
-    (worktree / "a.slow").write_text("1\n")
+async def test_two_snapshots_at_once_see_the_same_and_neither_waits_for_a_lock(worktree, project, tmp_path):
+    (worktree / "a.py").write_text("x = 1\n")
+    (git_dir(worktree) / "index.lock").touch()
     trees = []
 
     async def look():
@@ -160,19 +156,49 @@ async def test_a_snapshot_waits_for_another_git_that_holds_the_lock(worktree, pr
 
     with anyio.fail_after(20):
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(look)
-            while not started.exists():
-                await anyio.sleep(0.01)
-            assert git_is_at_work(worktree)
-            tasks.start_soon(look)
-            await anyio.sleep(0)
-            go.touch()
-    assert len(trees) == 2
+            for _ in range(4):
+                tasks.start_soon(look)
+    assert len(trees) == 4
     assert len(set(trees)) == 1
-    assert not git_is_at_work(worktree)
+    assert (git_dir(worktree) / "index.lock").exists()
 
 
-async def test_a_lock_that_another_git_does_not_give_back_is_an_error_and_stays(worktree, monkeypatch):
+async def test_a_snapshot_stages_nothing_where_an_agent_would_see_it(worktree, shell):
+    (worktree / "README.md").write_text("# Another\n")
+    (worktree / "a.py").write_text("x = 1\n")
+    before = (git_dir(worktree) / "index").read_bytes()
+    for _ in range(2):
+        assert await files_of(worktree, await snapshot(worktree)) == {"README.md", "a.py"}
+        assert (git_dir(worktree) / "index").read_bytes() == before
+        assert "+# Another" in shell(worktree, "git", "diff")
+        assert shell(worktree, "git", "status", "--porcelain").split() == ["M", "README.md", "??", "a.py"]
+
+
+async def test_a_snapshot_does_not_read_again_what_has_not_changed(worktree, project, tmp_path, shell):
+    read, filter_ = tmp_path / "read", tmp_path / "filter"
+    filter_.write_text(f"#!/bin/sh\necho read >> {read}\ncat\n")
+    filter_.chmod(0o755)
+    shell(project, "git", "config", "filter.noting.clean", str(filter_))
+    (worktree / ".gitattributes").write_text("*.big filter=noting\n")
+    (worktree / "a.big").write_text("1\n")
+    os.utime(worktree / "a.big", (1, 1))
+    await snapshot(worktree)
+    once = read.read_text()
+    await snapshot(worktree)
+    assert read.read_text() == once
+
+
+async def test_a_snapshot_sees_what_a_worker_staged_or_put_out_of_the_index(worktree, shell):
+    (worktree / ".gitignore").write_text("*.log\n")
+    (worktree / "kept.log").write_text("x\n")
+    await snapshot(worktree)
+    shell(worktree, "git", "add", "--force", "kept.log")
+    assert "kept.log" in await files_of(worktree, await snapshot(worktree))
+    shell(worktree, "git", "rm", "--quiet", "--cached", "kept.log")
+    assert "kept.log" not in await files_of(worktree, await snapshot(worktree))
+
+
+async def test_a_lock_that_another_git_does_not_give_back_is_an_error_and_stays(worktree, head):
     lock = git_dir(worktree) / "index.lock"
     lock.touch()
     with subprocess.Popen(
@@ -182,18 +208,18 @@ async def test_a_lock_that_another_git_does_not_give_back_is_an_error_and_stays(
             while not git_is_at_work(worktree):
                 await anyio.sleep(0.01)
         with pytest.raises(GitError, match=r"index\.lock.: File exists"):
-            await snapshot(worktree)
+            await put_on(worktree, head, branch=BRANCH)
         assert lock.exists()
         other.communicate(b"")
-    await snapshot(worktree)
+    await put_on(worktree, head, branch=BRANCH)
 
 
 async def test_a_lock_of_a_killed_git_is_removed_from_a_worktree_and_never_from_the_checkout(
-    worktree, project
+    worktree, project, head
 ):
     for folder in (git_dir(worktree), project / ".git"):
         (folder / "index.lock").touch()
-    await snapshot(worktree)
+    await put_on(worktree, head, branch=BRANCH)
     with pytest.raises(GitError, match="is no worktree of sq's"):
         await snapshot(project)
     assert (project / ".git" / "index.lock").exists()

@@ -41,7 +41,7 @@ def rehearse(repository: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str
         scenario = tmp_path / "scenario.yaml"
         told = {"scenario": 1, "description": "a test", "usage": dict(usage or {}), "lanes": dict(lanes)}
         scenario.write_text(yaml.safe_dump(told))
-        spec_file = tmp_path / "spec.md"
+        spec_file = asked.pop("spec_at", tmp_path / "spec.md")
         spec_file.write_text(spec)
         where = folder or repository
         given = {"effort": effort, "verify": verify, **(settings or {})}
