@@ -1,7 +1,7 @@
 """Small projects of many languages, as other people set theirs up.
 
-Each has a README, some source, tests and a folder of noise. It is a text archive in `skeleton_files/`: what is
-known of it as YAML, then its files, each behind a line `-- PATH --`.
+Each has a README, some source, tests and a folder of noise. It is a text archive in `skeleton_files/`: what
+is known of it as YAML, then its files, each behind a line `-- PATH --`.
 """
 
 import re
