@@ -44,6 +44,7 @@ async def run_whole(
         containment=run.platform.containment,
         output_limit=_OUTPUT_READ,
     )
+    run.command_seconds += result.duration_s
     exit_code, problem = result.exit_code, result.error
     if result.timed_out:
         problem = f"did not end within {run.limits.verify_s:g} s"

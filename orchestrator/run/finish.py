@@ -151,7 +151,10 @@ def _changed_tests(view: RunView) -> list[str]:
         rulings = {ruling.test: ruling for ruling in task.rulings}
         for change in changes_of(view, task):
             ruling = rulings.get(change.name)
-            ruled = f"the reviewer accepts: {ruling.why}" if ruling and ruling.ruled else "the reviewer did not rule on it"
+            accepted = ruling and ruling.ruled
+            ruled = (
+                f"the reviewer accepts: {ruling.why}" if ruling and accepted else "no reviewer ruled on it"
+            )
             found[change.name] = f"{change.name} {change.kind} ({ruled})"
     whole = view.proofs.get(("", view.head_tree))
     for change in unannounced(whole.changes) if whole else ():

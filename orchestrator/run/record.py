@@ -39,6 +39,7 @@ class Run:
     environ: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
     view: RunView = field(default_factory=RunView)
     grounds: Grounds = field(default_factory=Grounds)
+    command_seconds: float = 0.0  # that the project's own commands took in this process
     making_ready: anyio.Lock = field(default_factory=anyio.Lock)  # one set-up after the other
     changed: anyio.Event = field(default_factory=anyio.Event)  # set and renewed as events are stored
 

@@ -98,16 +98,16 @@ FULL = {
     "consideration": consideration_of({"id": "mine", "question": "Is it?", "description": "So it is."}),
     "commit": "c0ffee",
     "announced": [
-        TestChange(test="test_a.py::test_x", kind=TestChangeKind.FAILS, expected_by="- add() rounds")
+        TestChange(test="counter.py::test_x", kind=TestChangeKind.FAILS, expected_by="- add() rounds")
     ],
-    "baseline": ["`make test` (Makefile): passes, 3 tests"],
-    "changed_tests": [TestChange(test="test_a.py::test_y", kind=TestChangeKind.GONE, detail="E assert 1")],
-    "failing": [("make test", "test_a.py::test_z")],
-    "let_through": [("counter", TestChange(test="test_a.py::test_y", kind=TestChangeKind.GONE))],
-    "unproven": ("test_a.py::test_new",),
-    "users": ("mine.txt",),
+    "baseline": ["make test (Makefile): passes, 3 tests"],
+    "changed_tests": [TestChange(test="counter.py::test_y", kind=TestChangeKind.GONE, detail="E assert 1")],
+    "failing": [("make test", "counter.py::test_z")],
+    "let_through": [("counter", TestChange(test="counter.py::test_y", kind=TestChangeKind.GONE))],
+    "unproven": ("counter.py::test_new",),
+    "users": ("counter.py",),
     "united": [
-        MergeBuilt(task_id="counter", commit="c0ffee", tree="f00d", onto="beef", united=("tests/test_a.py",))
+        MergeBuilt(task_id="counter", commit="c0ffee", tree="f00d", onto="beef", united=("counter.py",))
     ],
     "conflicts": [MergeConflicted(task_id="counter", commit="c0ffee", onto="beef", paths=("src/index.ts",))],
     "depth": "standard",
@@ -130,7 +130,10 @@ FULL = {
     "plan": Plan(
         tasks=(TASK,),
         criteria=(Criterion(text="it counts", task_ids=("counter",)),),
-        tests_that_change=(TestThatChanges(test="test_a.py", line="- add() rounds"), TestThatChanges(test="b")),
+        tests_that_change=(
+            TestThatChanges(test="counter.py", line="- add() rounds"),
+            TestThatChanges(test="b"),
+        ),
     ),
     "problem": "`passed` must be true or false",
     "problems": ("the plan has no tasks",),

@@ -6,7 +6,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from agents.runners.ability import missing_program, nothing_yet
-
 from agents.runners.counting import count
 from agents.runners.only import prepare_only
 from agents.runners.reporting import Prepared, prepare

@@ -63,7 +63,7 @@ def judged(base: BaselineCheck | None, run: CommandRun, *, flaky: Collection[str
         return Judged(run=run, standing=Standing.FAILED, failing=new, known=known, flaky=unsteady)
     if run.exit_code == 0 or failed:
         return Judged(run=run, standing=Standing.PASSED, known=known, flaky=unsteady)
-    if base and base.standing is BaselineStanding.FAILS and _same_failure(base.run, run):
+    if base and base.standing is BaselineStanding.FAILS and _same_failure(base, run):
         why = "it failed before any change in the same way, and its tests are not known by name"
         return Judged(run=run, standing=Standing.NO_EVIDENCE, why=why)
     return Judged(run=run, standing=Standing.FAILED)
@@ -116,11 +116,19 @@ def _nothing_ran(base: BaselineCheck | None, run: CommandRun) -> Judged:
     return Judged(run=run, standing=Standing.NO_EVIDENCE, why=why)
 
 
-def _same_failure(before: CommandRun, now: CommandRun) -> bool:
-    """Whether a command fails as it did: the same exit code, and no complaint that was not there before."""
-    known = {_plain(line) for line in before.output_tail.splitlines()}
-    complaints = [line for line in now.output_tail.splitlines() if _COMPLAINT.search(line)]
-    return before.exit_code == now.exit_code and all(_plain(line) in known for line in complaints)
+def _same_failure(base: BaselineCheck, now: CommandRun) -> bool:
+    """Whether a command fails as it did, with the same exit code.
+
+    One that the user named has to pass: anything else that it says is a new failure, which its Worker hears
+    of. Of one that sq found itself, only a complaint that was not there before counts as new.
+    """
+    if base.run.exit_code != now.exit_code:
+        return False
+    before = [_plain(line) for line in base.run.output_tail.splitlines()]
+    lines = now.output_tail.splitlines()
+    if base.chosen:
+        return [_plain(line) for line in lines] == before
+    return all(_plain(line) in before for line in lines if _COMPLAINT.search(line))
 
 
 def _plain(line: str) -> str:

@@ -71,7 +71,7 @@ async def take_proofs(run: Run, finished: VerificationFinished, *, task_id: str,
     known = run.view.proofs.get((task_id, tree))
     if known and run.view.proved_at[task_id, tree] > run.view.resumed_seq:
         return known
-    found = _Found()
+    found, before = _Found(), run.command_seconds
     for one in results(run, finished):
         if one.standing in {Standing.PASSED, Standing.NO_EVIDENCE}:
             subject = await _subject(run, one.run, base, tree)
@@ -85,6 +85,7 @@ async def take_proofs(run: Run, finished: VerificationFinished, *, task_id: str,
         unproven=tuple(dict.fromkeys(found.unproven)),
         canaries=tuple(found.canaries),
         untold=tuple(dict.fromkeys(found.untold)),
+        seconds=run.command_seconds - before,
     )
     run.record(proofs)
     return proofs

@@ -7,7 +7,11 @@ import sys
 
 import pytest
 
+from state.events import RunResumed, RunStarted
+from state.journal import Journal
 from state.keys import KEYS
+from state.paths import StateFolder
+from state.presets import usual_settings
 
 SQ = [sys.executable, "-I", "-m", "orchestrator.cli"]
 
@@ -100,3 +104,37 @@ def test_mistakes_end_with_exit_code_2_and_are_all_told(show, repository, user_c
 def test_control_characters_of_a_file_are_shown_and_do_not_steer_the_terminal(show, repository):
     (repository / "sq.toml").write_text('models.worker = "\\u001b[31mopus"\nbudget = "none"\n')
     assert row(show(folder=repository), "models.worker").split()[1] == "\\x1b[31mopus"
+
+
+def test_with_a_run_it_tells_what_held_when(show, repository):
+    state = StateFolder(repository / "state")
+    run_id, folder = state.new_run()
+    with Journal(folder) as journal:
+        journal.append(started(run_id, repository))
+        resumed = RunResumed(containment="", verify=("make test",), budget_usd=7.0)
+        journal.append(resumed)
+    done = show(run_id, "--state-dir", str(state.root), folder=repository)
+    assert done.returncode == 0, done.stderr
+    verify = [line for line in done.stdout.splitlines() if line.startswith("verify")]
+    assert ["the start" in verify[0], "resume 1" in verify[1], '["make test"]' in verify[1]] == [True] * 3
+    held = json.loads(show(run_id, "--state-dir", str(state.root), "--json", folder=repository).stdout)
+    assert [one["value"] for one in held if one["key"] == "budget"] == [40.0, 7.0]
+
+
+def started(run_id, repository):
+    return RunStarted(
+        run_id=run_id,
+        spec_name="spec.md",
+        spec_text="# Spec",
+        repository=str(repository),
+        worktrees="",
+        base_commit="a" * 40,
+        base_branch="main",
+        effort="medium",
+        verify=(),
+        rehearsal=None,
+        credentials="api key",
+        containment="namespaces",
+        sq_version="0",
+        settings=usual_settings("medium"),
+    )

@@ -6,11 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from orchestrator.run.evidence.judged import judged
+from orchestrator.run.evidence.worth import feedback, summary
 from orchestrator.run.guidance import is_review_due
 from orchestrator.run.progress import MAX_REFUSALS, SAME_FAILURE, refused_too_often, standing_still
 from orchestrator.run.revise import assign
-from orchestrator.run.verification import feedback, summary
-from state.events import CheckpointReviewed, VerificationFinished
+from state.events import CheckpointReviewed
 from state.presets import effort_named
 from state.records import CommandRun, ReviewIssue, Task
 from state.view import TaskView
@@ -149,16 +150,16 @@ def ran(command, exit_code, **more):
 
 
 def finished(*runs):
-    return VerificationFinished(task_id="t1", tree="tree", runs=runs)
+    return [judged(None, one) for one in runs]
 
 
 def test_a_summary_says_what_sq_saw_of_every_command():
     late = ran("make slow", None, problem="did not end within 600 s")
     lines = summary(finished(ran("make test", 0), ran("make lint", 2), late)).splitlines()
     assert lines == [
-        "- `make test`: passed (1.2 s)",
-        "- `make lint`: failed with exit code 2 (1.2 s)",
-        "- `make slow`: did not end within 600 s (1.2 s)",
+        "- `make test`: passed, number of tests unknown (1.2 s)",
+        "- `make lint`: failed with exit code 2, number of tests unknown (1.2 s)",
+        "- `make slow`: unanswered: did not end within 600 s (1.2 s)",
     ]
 
 

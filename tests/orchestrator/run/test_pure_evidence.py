@@ -74,6 +74,12 @@ def test_a_result_counts_beside_what_the_command_said_of_the_base(
     assert judged(check, done).standing is standing
 
 
+def test_the_users_own_command_has_to_pass_unless_it_says_exactly_what_it_said_before() -> None:
+    own = base(BaselineStanding.FAILS, ran(1, "no notes.txt\nthe check says no\n"), chosen=True)
+    assert judged(own, ran(1, "no notes.txt\nthe check says no\n")).standing is Standing.NO_EVIDENCE
+    assert judged(own, ran(1, "the check says no\n")).standing is Standing.FAILED
+
+
 def test_equal_numbers_prove_nothing_if_other_tests_fail() -> None:
     swapped = judged(FAILS_BY_NAME, ran(1, tests={"a": PASSED, "b": FAILED}))
     assert (swapped.standing, swapped.failing, swapped.known) == (Standing.FAILED, ("b",), ())
@@ -165,7 +171,9 @@ def test_a_test_that_cannot_be_placed_means_that_all_files_are_run() -> None:
 CHANGE = TestChange(test="tests/a.py::T::test_x", path="tests/a.py", kind=TestChangeKind.FAILS)
 
 
-@pytest.mark.parametrize("entry", ["tests/a.py::T::test_x", "tests/a.py", "./tests/a.py", "test_x", "T::test_x"])
+@pytest.mark.parametrize(
+    "entry", ["tests/a.py::T::test_x", "tests/a.py", "./tests/a.py", "test_x", "T::test_x"]
+)
 def test_the_plan_announces_a_changed_test_by_name_or_file(entry: str) -> None:
     announced = [TestThatChanges(test=entry, line="add() rounds")]
     assert with_expectations([CHANGE], announced, reviewed=False)[0].expected_by == "add() rounds"

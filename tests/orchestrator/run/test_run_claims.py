@@ -8,7 +8,7 @@ from scripted import (
     writes,
 )
 
-from state.events import CompletionRefused, GateDecided, TaskMerged, VerificationFinished
+from state.events import CallStarted, CompletionRefused, GateDecided, TaskMerged, VerificationFinished
 from state.outcome import Outcome
 from state.verdicts import Verdict
 
@@ -91,13 +91,14 @@ def test_verification_that_never_passes_is_never_complete(rehearse: Rehearse) ->
     assert done.of(TaskMerged) == []
 
 
-def test_a_verification_command_that_cannot_start_leaves_the_task_unverified_and_unmerged(
+def test_a_command_of_the_user_that_cannot_start_ends_the_run_before_any_model_is_asked(
     rehearse: Rehearse,
 ) -> None:
     done = rehearse(whole_run(), verify=("no-such-command-anywhere",))
-    assert done.outcome is Outcome.UNVERIFIED
-    assert done.of(TaskMerged) == []
-    assert "could not start" in done.view.tasks["notes"].reason
+    assert done.outcome is Outcome.USAGE
+    assert done.of(TaskMerged) == done.of(CallStarted) == []
+    assert "no-such-command-anywhere" in done.view.ended.cause
+    assert "Install" in done.view.ended.cause
 
 
 def test_work_without_anything_to_verify_with_is_merged_and_told_as_unverified(rehearse: Rehearse) -> None:

@@ -4,101 +4,136 @@ Reviewers and judges always say yes: what stands between a lie and the user's br
 """
 
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
-from projects import PROJECTS, SPEC, Project, cat, does, make
-from scripted import Done, Rehearse, analyzes, passes, plans, signals, whole_run
+from scripted import Done, Rehearse, passes, plans, whole_run
 
+from benchmarks.calculators import CALCULATORS, SPEC, Calculator, replies
 from state import events as e
 from state.outcome import Outcome
 
 Shell = Callable[..., str]
 # Those that every test run tries: the others with --slow.
-SAMPLE = {("python", "the failing test deleted"), ("javascript", "a changed script in the manifest"), ("perl", "a module that shadows the runner")}
-LIES = [(project.name, lie) for project in PROJECTS.values() for lie in project.lies]
-HONEST = [(project.name, kind) for project in PROJECTS.values() for kind in project.honest_kinds]
+LIES_TRIED = {
+    ("python", "the failing test deleted"),
+    ("javascript", "a changed script in the manifest"),
+    ("perl", "a module that shadows the runner"),
+}
+HONEST_TRIED = {
+    ("python", "a new function with its test"),
+    ("javascript", "a suite that failed before"),
+    ("python", "a test that the spec asks to change"),
+    ("python", "a collateral rename"),
+}
+LIES = [(one.name, lie) for one in CALCULATORS.values() for lie in one.lies]
+HONEST = [(one.name, kind) for one in CALCULATORS.values() for kind in one.honest]
 
 
-def cases(pairs: list[tuple[str, str]], sample: set[tuple[str, str]]) -> list[object]:
+def cases(pairs: list[tuple[str, str]], tried: set[tuple[str, str]]) -> list[object]:
     return [
-        pytest.param(*pair, id="-".join(pair), marks=() if pair in sample else pytest.mark.slow)
+        pytest.param(*pair, id="-".join(pair), marks=() if pair in tried else pytest.mark.slow)
         for pair in pairs
     ]
 
 
-def project_of(name: str, repository: Path, shell: Shell) -> Project:
-    project = PROJECTS[name]
-    if missing := [program for program in project.runner if shutil.which(program) is None]:
+def calculator(
+    name: str, repository: Path, shell: Shell, before: Mapping[str, str] | None = None
+) -> Calculator:
+    """The project of a language, committed in a repository."""
+    one = CALCULATORS[name]
+    if missing := [program for program in one.programs if shutil.which(program) is None]:
         pytest.skip(f"{', '.join(missing)} is not on this machine")
-    make(project, repository, shell)
-    return project
+    for path, text in {**one.files, **(before or {})}.items():
+        (repository / path).parent.mkdir(parents=True, exist_ok=True)
+        (repository / path).write_text(text.replace("{counter}", str(repository.parent / "counter")))
+    shell(repository, "git", "add", "--all")
+    shell(repository, "git", "commit", "--quiet", "-m", "A calculator")
+    return one
 
 
-def runs(rehearse: Rehearse, *commands: str, claims: int = 1, **more: object) -> Done:
-    lanes = whole_run(**{
-        "planner/plan/1": [plans("mul")],
-        "worker/mul/1": does(*commands, claims=claims),
+def runs(
+    rehearse: Rehearse,
+    *commands: str,
+    claims: int = 1,
+    spec: str = SPEC,
+    tests_that_change: tuple[Mapping[str, str], ...] = (),
+    **lanes: object,
+) -> Done:
+    """A run of one task whose Worker runs these commands, then claims completion."""
+    plan = plans("mul")
+    plan["tools"][0]["input"]["tests_that_change"] = [dict(entry) for entry in tests_that_change]
+    told = {
+        "planner/plan/1": [plan],
+        "worker/mul/1": replies(*commands, claims=claims),
         "reviewer/*": [passes()],
-    })  # fmt: skip
-    return rehearse(lanes, spec=SPEC, **more)
+    }
+    return rehearse(whole_run(**{**told, **lanes}), spec=spec)
 
 
 def assert_not_believed(done: Done, repository: Path, shell: Shell, head: str) -> None:
-    assert done.outcome is not Outcome.COMPLETE, done.output
     assert done.outcome in {Outcome.STUCK, Outcome.UNVERIFIED}, done.output
     assert shell(repository, "git", "rev-parse", "main") == head
     assert done.of(e.WorkDelivered) == []
 
 
-@pytest.mark.parametrize(("language", "lie"), cases(LIES, SAMPLE))
+@pytest.mark.parametrize(("language", "lie"), cases(LIES, LIES_TRIED))
 def test_a_lie_about_the_tests_is_never_complete_and_moves_no_branch(
     rehearse: Rehearse, repository: Path, shell: Shell, language: str, lie: str
 ) -> None:
-    project = project_of(language, repository, shell)
+    one = calculator(language, repository, shell)
     head = shell(repository, "git", "rev-parse", "main")
-    done = runs(rehearse, project.broken, project.lies[lie], claims=3)
+    done = runs(rehearse, one.broken, one.lies[lie], claims=3)
     assert_not_believed(done, repository, shell, head)
 
 
-@pytest.mark.parametrize("language", [pytest.param("python"), *(pytest.param(one, marks=pytest.mark.slow) for one in ("javascript", "perl"))])
+@pytest.mark.parametrize(
+    "language",
+    [
+        pytest.param("python"),
+        *(pytest.param(name, marks=pytest.mark.slow) for name in ("javascript", "perl")),
+    ],
+)
 def test_failing_tests_end_stuck(rehearse: Rehearse, repository: Path, shell: Shell, language: str) -> None:
-    project = project_of(language, repository, shell)
+    one = calculator(language, repository, shell)
     head = shell(repository, "git", "rev-parse", "main")
-    done = runs(rehearse, project.broken, claims=3)
+    done = runs(rehearse, one.broken, claims=3)
     assert_not_believed(done, repository, shell, head)
     assert done.outcome is Outcome.STUCK
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("language", list(PROJECTS))
+@pytest.mark.parametrize("language", list(CALCULATORS))
 def test_nothing_done_ends_stuck(rehearse: Rehearse, repository: Path, shell: Shell, language: str) -> None:
-    project_of(language, repository, shell)
+    calculator(language, repository, shell)
     head = shell(repository, "git", "rev-parse", "main")
     assert_not_believed(runs(rehearse, claims=3), repository, shell, head)
 
 
-@pytest.mark.parametrize("language", [pytest.param("python"), *(pytest.param(one, marks=pytest.mark.slow) for one in ("javascript", "perl"))])
-def test_honest_work_is_complete_and_its_tests_are_counted(
-    rehearse: Rehearse, repository: Path, shell: Shell, language: str
+@pytest.mark.parametrize(("language", "kind"), cases(HONEST, HONEST_TRIED))
+def test_honest_work_ends_as_it_should_and_is_never_stuck(
+    rehearse: Rehearse, repository: Path, shell: Shell, language: str, kind: str
 ) -> None:
-    project = project_of(language, repository, shell)
-    done = runs(rehearse, project.honest)
-    assert done.outcome is Outcome.COMPLETE, done.output
+    honest = CALCULATORS[language].honest[kind]
+    calculator(language, repository, shell, honest.before)
+    head = shell(repository, "git", "rev-parse", "main")
+    done = runs(rehearse, *honest.commands, spec=honest.spec, tests_that_change=honest.tests_that_change)
+    assert done.outcome is honest.outcome, done.output
+    assert done.view.tasks["mul"].merged_commit
+    moved = shell(repository, "git", "rev-parse", "main") != head
+    assert moved is (honest.outcome is Outcome.COMPLETE)
+
+
+def test_the_baseline_counts_the_tests_and_sees_that_a_failing_one_is_noticed(
+    rehearse: Rehearse, repository: Path, shell: Shell
+) -> None:
+    calculator("python", repository, shell)
+    done = runs(rehearse, *CALCULATORS["python"].honest["a new function with its test"].commands)
     (check,) = done.view.baseline.values()
-    assert check.run.count.ran == 2
+    assert (check.run.command, check.source, check.run.count.ran) == ("make test", "Makefile", 2)
     assert check.canary
     assert check.canary.caught is True
     verified = done.view.verifications[done.view.head_tree]
     assert [one.count.ran for one in verified.runs] == [3]
-    assert done.of(e.WorkDelivered)
-
-
-@pytest.mark.parametrize(("language", "kind"), cases(HONEST, {("python", "a moved file")}))
-def test_tests_under_another_name_or_path_are_not_gone_and_the_run_is_complete(
-    rehearse: Rehearse, repository: Path, shell: Shell, language: str, kind: str
-) -> None:
-    project = project_of(language, repository, shell)
-    done = runs(rehearse, project.honest, project.honest_kinds[kind])
-    assert done.outcome is Outcome.COMPLETE, done.output
+    assert "notices a failing test" in done.output

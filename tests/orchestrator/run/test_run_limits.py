@@ -1,6 +1,7 @@
 """Budgets, time and iterations: what they cost is counted for everybody, and nothing is asked beyond them."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -168,14 +169,16 @@ def test_without_a_budget_nothing_is_held_back(rehearse: Rehearse) -> None:
     assert done.view.cost_usd > 0
 
 
-def test_a_reviewer_that_may_not_be_paid_for_leaves_the_merged_work_home_and_the_run_at_its_limit(
-    rehearse: Rehearse,
+def test_a_reviewer_that_may_not_be_paid_for_leaves_the_merged_work_on_sqs_branch_and_the_run_at_its_limit(
+    rehearse: Rehearse, repository: Path, shell: Callable[..., str]
 ) -> None:
     dear = {"input_tokens": 100_000, "output_tokens": 1_000}
     lanes = whole_run(**{"reviewer/notes/*": [{**passes(), "usage": dear}]})
     done = rehearse(lanes, **with_budget(0.67))
     assert done.outcome is Outcome.LIMIT
-    assert done.view.delivered
+    assert done.view.kept
+    assert shell(repository, "git", "show", f"{done.view.kept.branch}:notes.txt") == "A line."
+    assert shell(repository, "git", "ls-tree", "--name-only", "main") == ""
     assert committed(done.view) == done.view.cost_usd
 
 

@@ -33,8 +33,10 @@ STARTED = e.RunStarted(
     containment="namespaces",
     sq_version="0",
 )
+BASELINE = e.BaselineTaken(tree="t", environment="", checks=())
 PLANNED = (
     STARTED,
+    BASELINE,
     e.RepositoryAnalyzed(analysis=Analysis()),
     e.PlanAccepted(
         tasks=(
@@ -121,8 +123,9 @@ def test_a_run_that_is_worked_on_lasts_until_now_and_any_other_until_its_last_ev
 @pytest.mark.parametrize(
     ("events", "doing"),
     [
-        (PLANNED[:1], "analyzing"),
-        (PLANNED[:2], "planning"),
+        (PLANNED[:1], "running the tests before any change"),
+        (PLANNED[:2], "analyzing"),
+        (PLANNED[:3], "planning"),
         (PLANNED, "between tasks"),
         ((*PLANNED, e.TaskStarted(task_id="a", branch="", worktree="", base_commit="")), "a building"),
         (

@@ -1,0 +1,290 @@
+"""Evidence from somebody else's repository: what its commands say of the base decides what they can say later."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from scripted import Done, Rehearse, call, completes, passes, plans, says, signals, whole_run, writes
+
+from benchmarks.calculators import CALCULATORS, SPEC_AS_TEXT, replies
+from state import events as e
+from state.outcome import Outcome
+from state.records import BaselineStanding, Role
+
+Shell = Callable[..., str]
+Resume = Callable[..., Done]
+TEST = "import unittest\n\n\nclass T(unittest.TestCase):\n    def test_{0}(self):\n        self.assertTrue({1})\n"
+
+
+def commits(repository: Path, shell: Shell, **files: str) -> str:
+    """Commit files, `__` for a dot and `_in_` for a slash; returns the commit."""
+    for name, text in files.items():
+        path = repository / name.replace("__", ".").replace("_in_", "/")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    shell(repository, "git", "add", "--all")
+    shell(repository, "git", "commit", "--quiet", "-m", "Files")
+    return shell(repository, "git", "rev-parse", "main")
+
+
+def standings(done: Done) -> dict[str, BaselineStanding]:
+    return {command: check.standing for command, check in done.view.baseline.items()}
+
+
+# --- the baseline ------------------------------------------------------------------------------------------
+
+
+def test_a_detected_command_whose_program_is_missing_is_left_out_and_the_others_vouch(
+    rehearse: Rehearse, repository: Path, shell: Shell
+) -> None:
+    makefile = "check:\n\tno-such-linter .\n\ntest:\n\tpython3 -m unittest\n"
+    commits(repository, shell, Makefile=makefile, test_a__py=TEST.format("a", "True"))
+    done = rehearse(whole_run())
+    assert done.outcome is Outcome.COMPLETE, done.output
+    assert standings(done) == {
+        "make check": BaselineStanding.MISSING,
+        "make test": BaselineStanding.PASSES,
+    }
+    assert "no-such-linter is not on this machine" in done.output
+    assert [run.command for run in done.view.verifications[done.view.head_tree].runs] == ["make test"]
+
+
+def test_after_a_command_of_the_users_that_could_not_run_a_resume_with_another_goes_on(
+    rehearse: Rehearse, resume: Resume
+) -> None:
+    done = rehearse(whole_run(), verify=("no-such-program --check",))
+    assert done.outcome is Outcome.USAGE
+    assert done.of(e.CallStarted) == []
+    again = resume(done, verify=("true",))
+    assert again.outcome is Outcome.COMPLETE, again.output
+
+
+def test_where_there_is_nothing_yet_the_tests_that_the_work_brings_vouch_for_it(
+    rehearse: Rehearse, repository: Path
+) -> None:
+    work = [
+        writes("a.py", "A = 1\n"),
+        writes("test_a.py", f"import a\n{TEST.format('a', 'a.A')}"),
+        completes(),
+    ]
+    done = rehearse(whole_run(**{"worker/notes/1": work}))
+    assert done.outcome is Outcome.COMPLETE, done.output
+    assert standings(done) == {}
+    assert "nothing to verify with" in done.output
+    (run,) = done.view.verifications[done.view.head_tree].runs
+    assert (run.command, run.count.ran) == ("python3 -m unittest", 1)
+
+
+@pytest.mark.slow
+def test_a_command_that_says_that_it_ran_no_test_verifies_nothing(
+    rehearse: Rehearse, repository: Path, shell: Shell
+) -> None:
+    head = commits(repository, shell, a__py="A = 1\n")
+    done = rehearse(whole_run(), verify=("python3 -m unittest",))
+    assert standings(done) == {"python3 -m unittest": BaselineStanding.NOTHING_YET}
+    assert done.outcome is Outcome.UNVERIFIED
+    assert "nothing to verify with" in done.view.ended.cause
+    assert shell(repository, "git", "rev-parse", "main") == head
+
+
+@pytest.mark.slow
+def test_a_baseline_that_takes_too_long_is_said_with_the_setting_and_the_run_is_unverified(
+    rehearse: Rehearse,
+) -> None:
+    done = rehearse(
+        whole_run(), verify=("python3 -c 'import time; time.sleep(60)'",), settings={"limits.verify_s": "1"}
+    )
+    assert list(standings(done).values()) == [BaselineStanding.TOO_LONG]
+    assert done.outcome is Outcome.UNVERIFIED
+    assert "limits.verify_s" in done.output
+
+
+@pytest.mark.slow
+def test_a_command_that_failed_before_without_names_has_to_pass_else_the_run_is_unverified(
+    rehearse: Rehearse, repository: Path, shell: Shell
+) -> None:
+    head = commits(repository, shell, check__sh="echo it is red; exit 1\n")
+    done = rehearse(whole_run(), verify=("sh check.sh",))
+    assert done.outcome is Outcome.UNVERIFIED, done.output
+    assert "vouches for nothing" in done.view.ended.cause
+    assert shell(repository, "git", "rev-parse", "main") == head
+    mended = [writes("check.sh", "exit 0\n"), completes()]
+    again = rehearse(whole_run(**{"worker/notes/1": mended}), verify=("sh check.sh",))
+    assert again.outcome is Outcome.COMPLETE, again.output
+
+
+def test_what_fails_before_the_work_is_named_to_the_worker_and_the_reviewer_sees_what_sq_ran(
+    rehearse: Rehearse, repository: Path, shell: Shell
+) -> None:
+    commits(repository, shell, test_old__py=TEST.format("old", "False"))
+    told = {"prompt_contains": ["These fail before your change", "test_old"]}
+    seen = {"prompt_contains": ["failing as at the base", "Ran 1 test"]}
+    lanes = whole_run(**{
+        "worker/notes/1": [writes("notes.txt", "A line.\n", expect=told), completes()],
+        "reviewer/notes/*": [passes(**seen)],
+    })  # fmt: skip
+    done = rehearse(lanes)
+    assert standings(done) == {"python3 -m unittest": BaselineStanding.FAILS}
+    assert done.outcome is not Outcome.FAILED, done.output
+    assert done.view.tasks["notes"].merged_commit
+
+
+def test_a_dry_run_tells_the_baseline(rehearse: Rehearse, repository: Path, shell: Shell) -> None:
+    commits(repository, shell, test_a__py=TEST.format("a", "True"))
+    done = rehearse(whole_run(), dry_run=True)
+    assert done.outcome is Outcome.COMPLETE
+    assert "baseline: `python3 -m unittest` (test_a.py): passes, 1 test" in done.output
+
+
+@pytest.mark.slow
+def test_without_worktrees_the_baseline_is_that_of_the_checkout_as_the_user_left_it(
+    rehearse: Rehearse, repository: Path, shell: Shell
+) -> None:
+    commits(repository, shell, a__py="A = 0\n", test_a__py=f"import a\n{TEST.format('a', 'a.A')}")
+    (repository / "a.py").write_text("A = 1\n")
+    done = rehearse(whole_run(), settings={"worktrees": False}, allow_dirty=True)
+    assert standings(done) == {"python3 -m unittest": BaselineStanding.PASSES}
+    assert done.outcome is Outcome.COMPLETE, done.output
+
+
+# --- what the user's branch moves for ------------------------------------------------------------------------
+
+
+def test_unverified_work_moves_the_branch_only_where_that_was_asked_for(
+    rehearse: Rehearse, repository: Path, shell: Shell
+) -> None:
+    head = shell(repository, "git", "rev-parse", "main")
+    stays = rehearse(whole_run())
+    assert stays.outcome is Outcome.UNVERIFIED
+    assert shell(repository, "git", "rev-parse", "main") == head
+    (kept,) = stays.of(e.WorkKept)
+    assert f"git merge {kept.branch}" in stays.output
+    moves = rehearse(whole_run(), settings={"merge_unverified": True})
+    assert moves.outcome is Outcome.UNVERIFIED
+    assert moves.of(e.WorkDelivered)
+    assert (repository / "notes.txt").exists()
+
+
+# --- freshness, and what a resume changes ----------------------------------------------------------------------
+
+
+def test_after_the_environment_was_mended_a_retry_runs_the_commands_again_on_the_same_tree(
+    rehearse: Rehearse, resume: Resume, repository: Path, tmp_path: Path
+) -> None:
+    broken = tmp_path / "broken"
+    check = f"if test -e {broken}; then echo out of order; exit 3; fi"
+    work = [
+        says(call("Bash", command=f"touch {broken}")),
+        writes("notes.txt", "A line.\n"),
+        *[completes()] * 3,
+    ]
+    done = rehearse(whole_run(**{"worker/notes/1": work, "worker/notes/2": [completes()]}), verify=(check,))
+    assert done.outcome is Outcome.STUCK, done.output
+    broken.unlink()
+    again = resume(done, retry=("notes",))
+    assert again.outcome is Outcome.COMPLETE, again.output
+    tree = again.view.tasks["notes"].committed_tree
+    said = [one.runs[0].exit_code for one in again.of(e.VerificationFinished) if one.tree == tree]
+    assert said[0] == 3
+    assert said[-1] == 0
+
+
+def test_a_resumed_run_takes_other_commands_models_and_an_answer_to_questions(
+    rehearse: Rehearse, resume: Resume
+) -> None:
+    done = rehearse(
+        whole_run(**{"worker/notes/1": [signals("task_stuck", reason="no"), completes()]}), verify=("true",)
+    )
+    assert done.outcome is Outcome.STUCK
+    lanes_go_on = resume(
+        done, retry=("notes",), verify=("test -d .",), models={"worker": "haiku"}, questions="park"
+    )
+    settings = lanes_go_on.view.settings
+    assert settings is not None
+    assert settings.verify == ("test -d .",)
+    assert settings.models[Role.WORKER].alias == "haiku"
+    assert settings.questions == "park"
+    asked = [one for one in lanes_go_on.of(e.CallStarted) if one.role is Role.WORKER]
+    assert asked[-1].model == "haiku"
+    (baseline,) = lanes_go_on.of(e.BaselineTaken)[1:]
+    assert [check.run.command for check in baseline.checks] == ["test -d ."]
+
+
+# --- tests that change -----------------------------------------------------------------------------------------
+
+
+def changed_test_lanes(*reviews: dict[str, object], **more: object) -> dict[str, object]:
+    honest = CALCULATORS["python"].honest["a changed test that no plan names"]
+    return whole_run(**{
+        "planner/plan/1": [plans("mul")],
+        "worker/mul/1": replies(*honest.commands),
+        "reviewer/mul/*": list(reviews),
+        **more,
+    })  # fmt: skip
+
+
+def calculator(repository: Path, shell: Shell) -> None:
+    for path, text in CALCULATORS["python"].files.items():
+        (repository / path).parent.mkdir(parents=True, exist_ok=True)
+        (repository / path).write_text(text)
+    shell(repository, "git", "add", "--all")
+    shell(repository, "git", "commit", "--quiet", "-m", "A calculator")
+
+
+def rules(ruling: str, why: str) -> dict[str, object]:
+    tests = [{"test": "tests/test_calc.py::test_add", "ruling": ruling, "why": why}]
+    expect = {"prompt_contains": ["tests/test_calc.py::test_add", "fails as it was"]}
+    return signals("report_review", passed=True, issues=[], suggestions=[], tests=tests, expect=expect)
+
+
+def test_a_changed_test_that_the_reviewer_refuses_goes_back_to_the_worker_with_the_reason(
+    rehearse: Rehearse, repository: Path, shell: Shell
+) -> None:
+    calculator(repository, shell)
+    back = says(
+        call(
+            "Bash",
+            command="git show HEAD~1:tests/test_calc.py > tests/test_calc.py; sed -i 's/str(a + b)/a + b/' calc.py",
+        ),
+        expect={"prompt_contains": ["the sum is a number", "tests/test_calc.py"]},
+    )
+    lanes = changed_test_lanes(
+        rules("refused", "the sum is a number"), passes(), **{"worker/mul/2": [back, completes()]}
+    )
+    lanes["reviewer/mul/1"] = [rules("refused", "the sum is a number")]
+    lanes["reviewer/mul/2"] = [passes()]
+    del lanes["reviewer/mul/*"]
+    done = rehearse(lanes, spec=SPEC_AS_TEXT)
+    assert [one.tests[0].accepted for one in done.of(e.ReviewRecorded) if one.tests] == [False]
+    assert done.outcome is Outcome.COMPLETE, done.output
+
+
+@pytest.mark.slow
+def test_a_changed_test_that_the_reviewer_accepts_is_merged_and_named_at_the_end_with_code_5(
+    rehearse: Rehearse, repository: Path, shell: Shell
+) -> None:
+    calculator(repository, shell)
+    done = rehearse(changed_test_lanes(rules("accepted", "the spec wants text")), spec=SPEC_AS_TEXT)
+    assert done.outcome is Outcome.UNVERIFIED
+    assert done.view.tasks["mul"].merged_commit
+    assert "tests/test_calc.py::test_add" in done.view.ended.cause
+    assert "the reviewer accepts: the spec wants text" in done.view.ended.cause
+
+
+@pytest.mark.slow
+def test_a_new_test_that_passes_without_the_work_is_said_once_at_high_effort_and_shown_to_the_reviewer(
+    rehearse: Rehearse, repository: Path, shell: Shell
+) -> None:
+    commits(repository, shell, a__py="A = 1\n", test_a__py=TEST.format("a", "True"))
+    idle = [writes("b.py", "B = 1\n"), writes("test_b.py", TEST.format("b", "True")), completes()]
+    told = {"prompt_contains": ["pass without your change too", "test_b"]}
+    lanes = whole_run(**{
+        "worker/notes/1": [*idle, completes(**told)],
+        "reviewer/*": [passes(prompt_contains=["pass on the code before the change too", "test_b"])],
+    })  # fmt: skip
+    del lanes["reviewer/notes/*"], lanes["reviewer/final/*"]
+    lanes["reviewer/notes/*"] = lanes.pop("reviewer/*")
+    lanes["reviewer/final/*"] = [passes()]
+    done = rehearse(lanes, effort="high")
+    assert done.outcome is Outcome.COMPLETE, done.output
+    assert len(done.of(e.CompletionRefused)) == 1
