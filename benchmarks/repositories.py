@@ -33,6 +33,7 @@ from agents.gateway.script import Scenario
 from agents.gateway.server import serve_scenario
 from agents.platform import make_platform
 from agents.process import Containment, detect_containment
+from agents.runners.suite import suite_of
 from benchmarks.calculators import CALCULATORS, PYTHON, Honest
 from benchmarks.claims import Claimed, can_run, commit, honest_work, lie, lies_of, run_claim
 from benchmarks.skeletons import Skeleton, all_skeletons
@@ -51,6 +52,7 @@ _SLEEP = (
     "import time\n\nimport calc\n\n\ndef test_{n}():\n    time.sleep(0.4)\n"
     "    assert calc.sub({n}, 1) == {n} - 1\n"
 )
+_TOOLS = {"RUSTUP_HOME": ".rustup", "CARGO_HOME": ".cargo"}  # toolchains that live in the home
 _SLOW_TESTS = 10  # files of them: a suite of some seconds, as people have
 
 
@@ -104,13 +106,18 @@ def _look(name: str, containment: Containment) -> Looked:
         skeleton = all_skeletons()[name](folder)
         commit(folder)
         commands = [one.command for one in detect(folder)]
-        found = any(command in commands for command in (skeleton.command, *skeleton.others))
+        found = any(_runners(folder, one) == _runners(folder, skeleton.command) for one in commands)
         lacking = [tool for tool in skeleton.tools if shutil.which(tool) is None]
         if lacking or skeleton.packages or not skeleton.runs_here:
             why = f"not run: {', '.join(lacking or skeleton.packages or ['its tools are not to be had'])}"
             return Looked(skeleton=skeleton, found=found, ran=False, told=why)
         view, own = anyio.run(_baseline, folder, containment)
         return _judged(skeleton, found, view, own)
+
+
+def _runners(folder: Path, command: str) -> frozenset[str]:
+    """What a command runs in the end: `python -m pytest` and `make test` may be the same."""
+    return frozenset(row.name for row in suite_of(command, folder).runners)
 
 
 def _judged(skeleton: Skeleton, found: bool, view: RunView, own: float) -> Looked:
@@ -230,8 +237,10 @@ def _share(found: list[bool]) -> float:
 @contextmanager
 def _home() -> Iterator[None]:
     """An empty HOME, so that nothing of the user's decides, and worktrees go where they are removed."""
-    before = {name: os.environ.get(name) for name in ("HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME")}
+    before = {name: os.environ.get(name) for name in ("HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME", *_TOOLS)}
+    tools = {name: str(Path.home() / folder) for name, folder in _TOOLS.items()}
     with tempfile.TemporaryDirectory(prefix="sq-home-", ignore_cleanup_errors=True) as home:
+        os.environ.update({name: folder for name, folder in tools.items() if Path(folder).is_dir()})
         os.environ.update(HOME=home, XDG_STATE_HOME=f"{home}/state", XDG_CONFIG_HOME=f"{home}/config")
         try:
             yield

@@ -100,7 +100,7 @@ def _php(shown: Shown) -> Iterator[Way]:
     elif shown.has("tests/Pest.php") or '"pestphp/pest"' in composer:
         yield Way(command="vendor/bin/pest", source=shown.first("tests/Pest.php", "composer.json"))
     elif name := shown.first("phpunit.xml", "phpunit.xml.dist", "phpunit.dist.xml"):
-        yield Way(command="vendor/bin/phpunit", source=name)
+        yield Way(command="vendor/bin/phpunit" if composer else "phpunit", source=name)
 
 
 def _native(shown: Shown) -> Iterator[Way]:

@@ -4,15 +4,20 @@ import base64
 import os
 import random
 import shutil
+import signal
 import subprocess
+import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from dirty_states import ON_A_PATH, ON_ALL, STATES, TARGETS, quoted, seen, template, users_paths
 from dirty_states import bash as shell_of
 from scripted import (
+    SPEC,
     Rehearse,
     analyzes,
     call,
@@ -30,6 +35,7 @@ from state import events as e
 from state.outcome import Outcome
 
 IN_PLACE = {"worktrees": False}
+SQ = [sys.executable, "-I", "-m", "orchestrator.cli"]
 Shell = Callable[..., str]
 
 
@@ -260,6 +266,51 @@ def test_no_agent_is_shown_sqs_own_state(rehearse: Rehearse, repository: Path) -
     shown = [one.message.text for one in done.of(e.MessageReceived) if one.message.kind == "tool result"]
     assert any("code.py" in text for text in shown)
     assert [text for text in shown if ".sq/" in text or "journal" in text] == []
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
+def test_the_users_work_is_put_back_when_a_run_is_interrupted_or_resumed_after_a_kill(
+    dirty: Path, tmp_path: Path, number: signal.Signals
+) -> None:
+    paths = users_paths(dirty)
+    before = seen(dirty, paths)
+    step = "rm mine.txt; sed -i s/mine/agents/ code.py; git add -A; touch ../done; exec sleep 60"
+    hidden = f"echo {base64.b64encode(step.encode()).decode()} | base64 -d | bash"
+    worker = [bash(f"test -e ../done || {hidden}"), writes("notes.txt", "x\n"), completes()]
+    scenario, spec = tmp_path / "scenario.yaml", tmp_path / "spec.md"
+    lanes = whole_run(**{"worker/notes/1": worker})
+    scenario.write_text(yaml.safe_dump({"scenario": 1, "description": "slow", "lanes": lanes}))
+    spec.write_text(SPEC)
+    asked = [
+        "--spec",
+        spec,
+        "--rehearse",
+        scenario,
+        "--verify",
+        "test -f notes.txt",
+        "--no-worktrees",
+        "--allow-dirty",
+    ]
+    process = subprocess.Popen(
+        [*SQ, *map(str, asked), "--plain"],
+        cwd=dirty, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True,
+    )  # fmt: skip
+    deadline = time.monotonic() + 60
+    while not (dirty.parent / "done").exists() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert seen(dirty, paths) != before
+    os.kill(process.pid, number)
+    output, _ = process.communicate(timeout=40)
+    if number == signal.SIGINT:
+        assert process.returncode == 130, output
+        assert "put back as you had it: code.py, mine.txt" in output
+        assert seen(dirty, paths) == before
+    again = subprocess.run(
+        [*SQ, "resume", "--plain"], cwd=dirty, capture_output=True, text=True, check=False, timeout=90
+    )
+    assert "put back as you had it: code.py, mine.txt" in again.stdout + output
+    assert (dirty / "notes.txt").exists(), again.stdout
+    assert seen(dirty, paths) == before
 
 
 # --- everything that users may have uncommitted, against everything that agents do ---------------------------
