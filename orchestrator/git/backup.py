@@ -5,43 +5,21 @@ that HEAD does not have so; its second parent the index files and a list of ever
 staged. The checkout itself is only read.
 """
 
-import hashlib
 import json
 import os
-import stat
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import asdict, dataclass, replace
-from enum import StrEnum
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Protocol
 
 from orchestrator.git.command import git, git_bytes
+from orchestrator.git.held import Held, Kind, blob_of, held_at, tree_of_files
 from orchestrator.git.status import Dirt, dirt_of, repositories_in
 from state.errors import GitError
 
 BACKUP = "users.work"  # of the ref's name; the dot keeps it apart from every task's id
 LIST = "list.json"
-_ALL_BITS = 0o7777
-_SHA1_DIGITS = 40
-
-
-class Kind(StrEnum):
-    """What is at a path."""
-
-    FILE = "file"
-    LINK = "link"
-    NOTHING = "nothing"
-    OTHER = "other"  # a folder, a socket: nothing that git keeps
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Held:
-    """What is at a path: `blob` names its bytes, or where a link leads; `mode` are its permission bits."""
-
-    kind: Kind
-    mode: int = 0
-    blob: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,58 +115,6 @@ async def read_backup(root: Path, commit: str) -> Backup:
     return Backup(commit=commit, repositories=tuple(repositories))
 
 
-async def held_at(root: Path, path: str) -> Held:
-    """What is at a path now; its bytes are written into git's objects. Links are not followed."""
-    kind, mode, content = look_at(root / path)
-    return Held(kind=kind, mode=mode, blob=await blob_of(root, content) if content is not None else "")
-
-
-def is_as(root: Path, path: str, held: Held) -> bool:
-    """Whether exactly this is at a path now, its permission bits aside."""
-    kind, _, content = look_at(root / path)
-    if kind is not held.kind or content is None:
-        return kind is held.kind
-    digest = hashlib.sha1 if len(held.blob) == _SHA1_DIGITS else hashlib.sha256
-    return digest(b"blob %d\0" % len(content) + content).hexdigest() == held.blob
-
-
-def look_at(place: Path) -> tuple[Kind, int, bytes | None]:
-    """What is at a place: its kind, permission bits, and its bytes or where the link leads.
-
-    Raises:
-        GitError: it cannot be read.
-    """
-    try:
-        found = place.lstat()
-        if stat.S_ISLNK(found.st_mode):
-            return Kind.LINK, 0, os.fsencode(place.readlink())
-        if not stat.S_ISREG(found.st_mode):
-            return Kind.OTHER, 0, None
-        return Kind.FILE, found.st_mode & _ALL_BITS, place.read_bytes()
-    except (FileNotFoundError, NotADirectoryError):
-        return Kind.NOTHING, 0, None
-    except OSError as error:
-        raise GitError(f"{place} cannot be read, so that no copy of it can be kept: {error}") from error
-
-
-async def blob_of(root: Path, content: bytes) -> str:
-    """The blob of these bytes as they are, written into git's objects."""
-    return (await git_bytes(root, "hash-object", "-w", "--stdin", stdin=content)).decode().strip()
-
-
-async def tree_of_files(root: Path, files: Mapping[str, Held]) -> str:
-    """A tree of exactly these files, through an index that is removed again."""
-    lines = b"".join(
-        b"%s %s\t%s\0" % (_git_mode(held), held.blob.encode(), os.fsencode(path))
-        for path, held in files.items()
-        if held.blob
-    )
-    with TemporaryDirectory(prefix="sq-") as temporary:
-        environment = {"GIT_INDEX_FILE": str(Path(temporary) / "index")}
-        await git_bytes(root, "update-index", "-z", "--index-info", stdin=lines, environment=environment)
-        return await git(root, "write-tree", environment=environment)
-
-
 async def staged_commit(root: Path, parent: str) -> list[str]:
     """A commit of what was staged; none where a conflict is not resolved."""
     index = await index_file(root)
@@ -273,9 +199,3 @@ def _kept(listed: dict[str, object]) -> Kept:
     held = listed["held"]
     assert isinstance(held, dict)  # noqa: S101  as `asdict` made it
     return Kept(**{**listed, "held": Held(**{**held, "kind": Kind(held["kind"])})})  # type: ignore[arg-type]
-
-
-def _git_mode(held: Held) -> bytes:
-    if held.kind is Kind.LINK:
-        return b"120000"
-    return b"100755" if held.mode & stat.S_IXUSR else b"100644"

@@ -6,8 +6,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from orchestrator.git.backup import BACKUP, LIST, blob_of, look_at
+from orchestrator.git.backup import BACKUP, LIST
 from orchestrator.git.command import git, git_bytes
+from orchestrator.git.held import blob_of, look_at
 from orchestrator.git.restoring import BESIDE
 from orchestrator.git.shadow import shadow_snapshot
 from orchestrator.git.users_work import UsersWork

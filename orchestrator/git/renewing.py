@@ -8,8 +8,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from orchestrator.git.backup import Backup, Kept, Kind, blob_of, look_at
+from orchestrator.git.backup import Backup, Kept
 from orchestrator.git.command import git_bytes
+from orchestrator.git.held import Kind, blob_of, look_at
 from orchestrator.git.users_files import by_line, hunks_between, users_line_numbers, whole_lines
 from state.errors import GitError
 

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from orchestrator.git.backup import Backup, Kind, held_at, staged_commit, tree_of_files
+from orchestrator.git.backup import Backup, staged_commit
+from orchestrator.git.held import Kind, held_at, tree_of_files
 from orchestrator.git.keeping import keep, make_commit
 from orchestrator.git.staging import head_moved, index_changed, put_head_back, put_index_back
 from orchestrator.git.users_files import Change, changes_since, put_back

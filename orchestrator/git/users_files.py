@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 
-from orchestrator.git.backup import Backup, Held, Kept, KeptRepository, Kind, blob_of, is_as, look_at
+from orchestrator.git.backup import Backup, Kept, KeptRepository
 from orchestrator.git.command import git_bytes
+from orchestrator.git.held import Held, Kind, blob_of, is_as, look_at
 from orchestrator.git.hunks import Hunk, hunks_of, numbers_in, without_overlaps
 
 _DIFF = ("diff", "-U0", "--text", "--no-color", "--no-ext-diff", "--no-textconv", "--no-renames")

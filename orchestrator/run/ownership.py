@@ -19,6 +19,11 @@ USERS = "it is the user's uncommitted work, no part of this run"
 UNCHANGED = "no task of this run has changed this file"
 
 
+def users_paths(run: Run) -> tuple[str, ...]:
+    """The user's uncommitted work, which stands beside what is under review."""
+    return run.view.users_work.paths if run.view.users_work else ()
+
+
 async def changed_by_tasks(run: Run) -> dict[str, list[str]]:
     """The paths that each merged task has changed."""
     return {

@@ -20,7 +20,7 @@ from orchestrator.run.calls import Conversation, failure_of
 from orchestrator.run.evidence.verification import results
 from orchestrator.run.evidence.worth import changes_of, with_output
 from orchestrator.run.findings import disputes_of, known_of, undecided, with_disputes
-from orchestrator.run.ownership import own_paths
+from orchestrator.run.ownership import own_paths, users_paths
 from orchestrator.run.record import Run
 from orchestrator.run.revise import after_final_review, after_review
 from state.errors import SqError
@@ -186,7 +186,7 @@ async def _task_prompt(run: Run, task: TaskView, folder: Path) -> str:
         earlier=await _earlier(folder, findings, reviewed, (task.base_commit, task.commit)),
         commit=task.commit,
         diff=await diff_text(folder, task.base_commit, task.commit, limit=DIFF_LIMIT),
-        users=_users_paths(run),
+        users=users_paths(run),
     )
 
 
@@ -209,13 +209,8 @@ async def _final_prompt(run: Run, folder: Path) -> str:
         earlier=await _earlier(folder, findings, reviewed, whole, paths),
         commit=view.head_commit,
         diff=await diff_text(folder, *whole, limit=DIFF_LIMIT, paths=paths),
-        users=_users_paths(run),
+        users=users_paths(run),
     )
-
-
-def _users_paths(run: Run) -> tuple[str, ...]:
-    """The user's uncommitted work, which stands beside what is under review."""
-    return run.view.users_work.paths if run.view.users_work else ()
 
 
 def _seen(run: Run, tree: str) -> str:

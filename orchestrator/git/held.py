@@ -1,0 +1,92 @@
+"""What is at a path of a checkout, to the byte: links are not followed, and no filter of git's has a part."""
+
+import hashlib
+import os
+import stat
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from orchestrator.git.command import git, git_bytes
+from state.errors import GitError
+
+_ALL_BITS = 0o7777
+_SHA1_DIGITS = 40
+
+
+class Kind(StrEnum):
+    """What is at a path."""
+
+    FILE = "file"
+    LINK = "link"
+    NOTHING = "nothing"
+    OTHER = "other"  # a folder, a socket: nothing that git keeps
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Held:
+    """What is at a path: `blob` names its bytes, or where a link leads; `mode` are its permission bits."""
+
+    kind: Kind
+    mode: int = 0
+    blob: str = ""
+
+
+async def held_at(root: Path, path: str) -> Held:
+    """What is at a path now; its bytes are written into git's objects. Links are not followed."""
+    kind, mode, content = look_at(root / path)
+    return Held(kind=kind, mode=mode, blob=await blob_of(root, content) if content is not None else "")
+
+
+def is_as(root: Path, path: str, held: Held) -> bool:
+    """Whether exactly this is at a path now, its permission bits aside."""
+    kind, _, content = look_at(root / path)
+    if kind is not held.kind or content is None:
+        return kind is held.kind
+    digest = hashlib.sha1 if len(held.blob) == _SHA1_DIGITS else hashlib.sha256
+    return digest(b"blob %d\0" % len(content) + content).hexdigest() == held.blob
+
+
+def look_at(place: Path) -> tuple[Kind, int, bytes | None]:
+    """What is at a place: its kind, permission bits, and its bytes or where the link leads.
+
+    Raises:
+        GitError: it cannot be read.
+    """
+    try:
+        found = place.lstat()
+        if stat.S_ISLNK(found.st_mode):
+            return Kind.LINK, 0, os.fsencode(place.readlink())
+        if not stat.S_ISREG(found.st_mode):
+            return Kind.OTHER, 0, None
+        return Kind.FILE, found.st_mode & _ALL_BITS, place.read_bytes()
+    except (FileNotFoundError, NotADirectoryError):
+        return Kind.NOTHING, 0, None
+    except OSError as error:
+        raise GitError(f"{place} cannot be read, so that no copy of it can be kept: {error}") from error
+
+
+async def blob_of(root: Path, content: bytes) -> str:
+    """The blob of these bytes as they are, written into git's objects."""
+    return (await git_bytes(root, "hash-object", "-w", "--stdin", stdin=content)).decode().strip()
+
+
+async def tree_of_files(root: Path, files: Mapping[str, Held]) -> str:
+    """A tree of exactly these files, through an index that is removed again."""
+    lines = b"".join(
+        b"%s %s\t%s\0" % (_git_mode(held), held.blob.encode(), os.fsencode(path))
+        for path, held in files.items()
+        if held.blob
+    )
+    with TemporaryDirectory(prefix="sq-") as temporary:
+        environment = {"GIT_INDEX_FILE": str(Path(temporary) / "index")}
+        await git_bytes(root, "update-index", "-z", "--index-info", stdin=lines, environment=environment)
+        return await git(root, "write-tree", environment=environment)
+
+
+def _git_mode(held: Held) -> bytes:
+    if held.kind is Kind.LINK:
+        return b"120000"
+    return b"100755" if held.mode & stat.S_IXUSR else b"100644"
