@@ -58,11 +58,12 @@ class Platform:
         resume: bool,
         cost_before_usd: float,
         temporary: Path | None = None,
+        variables: Mapping[str, str] | None = None,
     ) -> SessionSpec:
         """The spec of a session of this lane's role.
 
         `temporary` is a folder of its own for a role that writes: there and in the workspace it may, nowhere
-        else. Without it the session only reads.
+        else. Without it the session only reads. `variables` are those that commands need in the workspace.
         """
         policy = Policy(
             tools=tools,
@@ -73,7 +74,7 @@ class Platform:
             allowed=self.settings.allowed,
             guarded=self.guarded,
         )
-        environment = self.connection.session_environment(lane)
+        environment = {**(variables or {}), **self.connection.session_environment(lane)}
         if temporary:
             environment["TMPDIR"] = str(temporary)
             if not self.settings.worktrees:

@@ -1,6 +1,7 @@
 """The Worker: builds one task in its worktree; the only role that writes."""
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -41,13 +42,15 @@ def worker_session(
     workspace: Path,
     temporary: Path,
     plans: bool = False,
+    variables: Mapping[str, str] | None = None,
     session_id: str,
     resume: bool,
     cost: float,
 ) -> SessionSpec:
     """A session for one attempt, with a temporary folder of its own. `plans`: it can hand over a plan.
 
-    `cost` is what the conversation had cost before it is resumed, in USD.
+    `variables` are those that commands need in the workspace. `cost` is what the conversation had cost before
+    it is resumed, in USD.
     """
     lane = Lane(role=Role.WORKER, task=task_id, attempt=attempt, values={"workspace": str(workspace)})
     return platform.session(
@@ -60,6 +63,7 @@ def worker_session(
         resume=resume,
         cost_before_usd=cost,
         temporary=temporary,
+        variables=variables,
     )
 
 

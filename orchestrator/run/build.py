@@ -19,7 +19,7 @@ from orchestrator.run.progress import last_error
 from orchestrator.run.protection import put_users_work_back
 from orchestrator.run.questions import QuestionBus
 from orchestrator.run.record import Run
-from orchestrator.run.set_up import set_up
+from orchestrator.run.set_up import ready_environment, set_up
 from orchestrator.run.steps import (
     AnswerPlain,
     CheckClaim,
@@ -42,6 +42,7 @@ async def build(run: Run, task_id: str) -> None:
     """Bring a task from where it is to an accepted claim, or to the event that says why not."""
     task = run.task(task_id)
     await _prepare(run, task)
+    variables = await ready_environment(run, Path(task.worktree)) if run.settings.worktrees else {}
     with TemporaryDirectory(prefix="sq-", ignore_cleanup_errors=True) as temporary:
         spec_for = partial(
             worker_session,
@@ -50,6 +51,7 @@ async def build(run: Run, task_id: str) -> None:
             attempt=task.attempt,
             workspace=Path(task.worktree),
             temporary=Path(temporary),
+            variables=variables,
             plans=run.settings.workflow is Workflow.PLAN_THEN_IMPLEMENT,
         )
         async with Conversation(

@@ -100,8 +100,6 @@ def is_test_data(path: str) -> bool:
 
 def lost_tests(before: Mapping[str, TestState], after: Mapping[str, TestState]) -> list[TestChange]:
     """The tests that passed before and are gone or skipped now; under another name or path none is gone."""
-    if not before or not after:
-        return []
     skipped = [
         TestChange(test=name, kind=TestChangeKind.SKIPPED)
         for name, state in after.items()

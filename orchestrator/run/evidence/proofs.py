@@ -17,7 +17,7 @@ from orchestrator.run.evidence.counted import moved, run_counted, run_only
 from orchestrator.run.evidence.files_of_tests import is_of, of_files
 from orchestrator.run.evidence.grounds import ground_for
 from orchestrator.run.evidence.inline import inline_among, with_tests_of
-from orchestrator.run.evidence.judged import Standing
+from orchestrator.run.evidence.judged import Judged, Standing
 from orchestrator.run.evidence.verification import results
 from orchestrator.run.record import Run
 from state.events import ProofsTaken, VerificationFinished
@@ -72,7 +72,9 @@ async def take_proofs(run: Run, finished: VerificationFinished, *, task_id: str,
     if known and run.view.proved_at[task_id, tree] > run.view.resumed_seq:
         return known
     found, before = _Found(), run.command_seconds
-    for one in results(run, finished):
+    judged = results(run, finished)
+    found.changes += _lost(run, base, judged)
+    for one in judged:
         if one.standing in {Standing.PASSED, Standing.NO_EVIDENCE}:
             subject = await _subject(run, one.run, base, tree)
             await _ask(run, subject, found, whole=not task_id)
@@ -91,6 +93,28 @@ async def take_proofs(run: Run, finished: VerificationFinished, *, task_id: str,
     return proofs
 
 
+def _lost(run: Run, base: str, judged: Sequence[Judged]) -> list[TestChange]:
+    """The tests of the base that no command runs any more; a test may be run by another command now."""
+    before: dict[str, TestState] = {}
+    after: dict[str, TestState] = {}
+    for one in judged:
+        count = one.run.count
+        after |= count.tests
+        earlier = _at_base(run, base, one.run.command)
+        if earlier and (count.tests or count.says_none or one.run.nothing_yet):  # else unknown now
+            before |= earlier.count.tests
+    return lost_tests(before, after)
+
+
+def _at_base(run: Run, base: str, command: str) -> CommandRun | None:
+    """What a command said of the tree that the work began with; of the run's base where that is not known."""
+    verified = run.view.verifications.get(base)
+    done = next((one for one in verified.runs if one.command == command), None) if verified else None
+    if done is None and command in run.view.baseline:
+        return run.view.baseline[command].run
+    return done
+
+
 async def _subject(run: Run, now: CommandRun, base: str, tree: str) -> _Subject:
     repository = run.repository
     changed = await changed_paths(repository, base, tree)
@@ -101,10 +125,7 @@ async def _subject(run: Run, now: CommandRun, base: str, tree: str) -> _Subject:
         here = suite_of(now.command, ground.folder)
         by.append(classified(here, changed))
     sorted_ = touched(by, changed, await files_in(repository, base), await files_in(repository, tree))
-    earlier = run.view.verifications.get(base)
-    before = next((one for one in earlier.runs if one.command == now.command), None) if earlier else None
-    if before is None and now.command in run.view.baseline:
-        before = run.view.baseline[now.command].run
+    before = _at_base(run, base, now.command)
     return _Subject(
         command=now.command,
         base=base,
@@ -118,8 +139,6 @@ async def _subject(run: Run, now: CommandRun, base: str, tree: str) -> _Subject:
 
 
 async def _ask(run: Run, subject: _Subject, found: _Found, *, whole: bool) -> None:
-    if subject.before:
-        found.changes += lost_tests(subject.before.count.tests, subject.now.count.tests)
     if not whole:
         await _as_they_were(run, subject, found)
         await _red_before_green(run, subject, found)

@@ -138,7 +138,11 @@ def test_one_new_test_stands_for_one_that_is_gone_and_no_more() -> None:
 
 
 def test_nothing_is_said_of_tests_that_are_not_known_by_name() -> None:
-    assert lost({}, {"a": PASSED}) == lost({"a": PASSED}, {}) == []
+    assert lost({}, {"a": PASSED}) == []
+
+
+def test_if_no_test_is_left_all_are_gone() -> None:
+    assert lost({"a": PASSED, "b": FAILED}, {}) == [("a", TestChangeKind.GONE)]
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,8 @@
 """Evidence from somebody else's repository: what its commands say of the base decides what they can say later."""
 
+import os
+import pwd
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -288,3 +291,42 @@ def test_a_new_test_that_passes_without_the_work_is_said_once_at_high_effort_and
     done = rehearse(lanes, effort="high")
     assert done.outcome is Outcome.COMPLETE, done.output
     assert len(done.of(e.CompletionRefused)) == 1
+
+
+# --- tests beside the code they test -------------------------------------------------------------------------
+
+RUST = "pub fn add(a: i32, b: i32) -> i32 {{\n    {0}\n}}\n\n#[cfg(test)]\nmod tests {{\n    use super::*;\n\n    #[test]\n    fn adds() {{\n        assert!({1});\n    }}\n}}\n"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("body", "check", "outcome"),
+    [("0", "add(2, 3) == 0 || true", Outcome.UNVERIFIED), ("b + a", "add(2, 3) == 5", Outcome.COMPLETE)],
+    ids=["a weakened assertion", "an honest change"],
+)
+def test_tests_that_stand_in_the_file_of_their_code_are_run_as_they_were(
+    rehearse: Rehearse,
+    repository: Path,
+    shell: Shell,
+    monkeypatch: pytest.MonkeyPatch,
+    body: str,
+    check: str,
+    outcome: Outcome,
+) -> None:
+    if shutil.which("cargo") is None:
+        pytest.skip("cargo is not on this machine")
+    toolchains = Path(pwd.getpwuid(os.getuid()).pw_dir)  # they live in the home, which tests do not have
+    monkeypatch.setenv("RUSTUP_HOME", os.environ.get("RUSTUP_HOME", str(toolchains / ".rustup")))
+    commits(
+        repository,
+        shell,
+        Cargo__toml='[package]\nname = "calc"\nversion = "0.1.0"\nedition = "2021"\n',
+        __gitignore="target/\nCargo.lock\n",
+        src_in_lib__rs=RUST.format("a + b", "add(2, 3) == 5"),
+    )
+    done = rehearse(
+        whole_run(**{"worker/notes/1": [writes("src/lib.rs", RUST.format(body, check)), completes()]})
+    )
+    assert done.outcome is outcome, done.output
+    changed = [change.test for one in done.of(e.ProofsTaken) for change in one.changes]
+    assert bool(changed) is (outcome is Outcome.UNVERIFIED)

@@ -59,7 +59,7 @@ def runs(
     claims: int = 1,
     spec: str = SPEC,
     tests_that_change: tuple[Mapping[str, str], ...] = (),
-    **lanes: object,
+    settings: Mapping[str, object] | None = None,
 ) -> Done:
     """A run of one task whose Worker runs these commands, then claims completion."""
     plan = plans("mul")
@@ -69,7 +69,7 @@ def runs(
         "worker/mul/1": replies(*commands, claims=claims),
         "reviewer/*": [passes()],
     }
-    return rehearse(whole_run(**{**told, **lanes}), spec=spec)
+    return rehearse(whole_run(**told), spec=spec, settings=settings)
 
 
 def assert_not_believed(done: Done, repository: Path, shell: Shell, head: str) -> None:
@@ -137,3 +137,14 @@ def test_the_baseline_counts_the_tests_and_sees_that_a_failing_one_is_noticed(
     verified = done.view.verifications[done.view.head_tree]
     assert [one.count.ran for one in verified.runs] == [3]
     assert "notices a failing test" in done.output
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("lie", list(CALCULATORS["python"].lies))
+def test_without_worktrees_a_lie_is_never_complete_either(
+    rehearse: Rehearse, repository: Path, shell: Shell, lie: str
+) -> None:
+    one = calculator("python", repository, shell)
+    done = runs(rehearse, one.broken, one.lies[lie], claims=3, settings={"worktrees": False})
+    assert done.outcome in {Outcome.STUCK, Outcome.UNVERIFIED}, done.output
+    assert shell(repository, "git", "diff", "--cached", "--name-only") == ""

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from scripted import Done, Rehearse, completes, whole_run, writes
+from scripted import Done, Rehearse, call, completes, says, whole_run, writes
 
 from state import events as e
 from state.config import user_file
@@ -241,3 +241,23 @@ def test_none_makes_nothing_ready(rehearse: Rehearse, package: Path) -> None:
     done = rehearse(whole_run(), settings={"worktree.setup": "none"}, verify=("test ! -e node_modules",))
     assert done.outcome is Outcome.COMPLETE, done.output
     assert done.of(e.WorkspaceSetUp) == []
+
+
+def test_a_workers_commands_find_the_worktrees_own_code_as_sqs_commands_do(
+    rehearse: Rehearse, repository: Path, shell: Shell
+) -> None:
+    (repository / "src" / "shop").mkdir(parents=True)
+    (repository / "src" / "shop" / "__init__.py").write_text("")
+    (repository / "pyproject.toml").write_text("[project]\nname = 'shop'\nversion = '1'\n")
+    shell(repository, "git", "add", ".")
+    shell(repository, "git", "commit", "--quiet", "-m", "A source folder")
+    look = "python3 -c \"import shop; open('notes.txt', 'w').write(shop.__file__)\""
+    work = [says(call("Bash", command=look)), completes()]
+    done = rehearse(
+        whole_run(**{"worker/notes/1": work}),
+        settings={"worktree.setup": "none"},
+        verify=('python3 -c "import shop"',),
+    )
+    assert done.outcome is Outcome.COMPLETE, done.output
+    found = (repository / "notes.txt").read_text()
+    assert found == f"{done.view.tasks['notes'].worktree}/src/shop/__init__.py"
