@@ -69,7 +69,7 @@ def test_a_merge_is_what_git_computes_and_what_nobody_resolved_stays_unresolved(
 async def merge_and_resolve(work, sides, actions):
     _, onto, commit = await commits_of(work.project, sides)
     task = TaskView(Task(id="b", title="Task b", description=""), commit=commit)
-    state = await work.places.begin_merge(task, onto)
+    state = await work.places.begin_merge(task, onto, uniting=False)
     tree = await oracle(work.project, onto, commit)
     assert (state.under_way, state.tree, state.is_clean) == (True, tree or "", tree is not None)
     done = dict(zip(state.unmerged, actions, strict=False))
