@@ -38,6 +38,6 @@ def baseline_words(check: BaselineCheck) -> str:
     if check.run.missing:
         words += f": {check.run.missing}"
     if check.canary and check.canary.caught:
-        words += ", notices a failing test"
+        words += ", fails if a failing test is added"
     failing = names_of(check.run.count, TestState.FAILED)
     return words + (f"; failing: {listed(failing)}" if failing else "")

@@ -51,8 +51,12 @@ class _Conflict:
 
     @property
     def is_two_additions(self) -> bool:
-        """Whether both sides only added lines, and did not add the same name twice."""
-        return not self.base and not (_names_in(self.ours) & _names_in(self.theirs))
+        """Whether both sides only added lines, and not the same name or the same beginning twice.
+
+        Two sections with one heading are meant to be one.
+        """
+        twice = _names_in(self.ours) & _names_in(self.theirs) or _first(self.ours) == _first(self.theirs)
+        return not self.base and not twice
 
 
 async def unite(folder: Path) -> tuple[str, ...]:
@@ -163,6 +167,11 @@ def _between(before: list[bytes], conflict: _Conflict) -> list[bytes]:
 def _ended(lines: list[bytes]) -> list[bytes]:
     """Lines of which the last has an end too."""
     return [*lines[:-1], lines[-1] + b"\n"] if lines and not lines[-1].endswith(b"\n") else lines
+
+
+def _first(lines: list[bytes]) -> bytes:
+    """The first line that is not blank."""
+    return next((line.strip() for line in lines if line.strip()), b"")
 
 
 def _names_in(lines: list[bytes]) -> set[bytes]:

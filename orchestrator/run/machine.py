@@ -155,7 +155,10 @@ def _close_lost_asks(run: Run) -> None:
 async def _do(run: Run, phase: Phase) -> Event | None:
     match phase:
         case Phase.BASELINE:
-            return await take_baseline(run)
+            ending = await take_baseline(run)
+            if ending is None:  # a resumed run has its analysis already
+                await take_baseline_of_analysis(run)
+            return ending
         case Phase.ANALYZE:
             await analyze(run)
             await take_baseline_of_analysis(run)

@@ -13,6 +13,7 @@ from orchestrator.run.evidence.worth import failing_before
 from orchestrator.run.findings import fingerprint, with_new
 from orchestrator.run.guidance import is_checkpoint, is_review_due
 from orchestrator.run.hand_over import NOTHING_BEFORE, Before, before_of
+from orchestrator.run.ownership import users_paths
 from orchestrator.run.progress import refused_too_often, same_error, standing_still
 from orchestrator.run.record import Run
 from state.events import TaskFailed, TaskStuck
@@ -78,6 +79,7 @@ def build_prompt_with_feedback(
     verification: Sequence[str] = (),
     before: Before = NOTHING_BEFORE,
     failing: Sequence[tuple[str, str]] = (),
+    users: Sequence[str] = (),
 ) -> str:
     """The Worker's prompt for a task (seed 002): what never changes first, this task's issues only."""
     own = [issue for issue in review_issues if issue.task_id == task.id]
@@ -88,6 +90,7 @@ def build_prompt_with_feedback(
         spec=spec,
         verification=verification,
         failing=failing,
+        users=users,
         findings=[one for one in with_new(before.findings, own, 1) if one.id in ids],
         hand_over=before.notes,
         start=before.start,
@@ -223,4 +226,5 @@ def _first_prompt(run: Run, task: TaskView) -> str:
         commands_for(run, Path(task.worktree)),
         before_of(task),
         failing_before(run.view),
+        () if run.started.edit_dirty else users_paths(run),
     )

@@ -319,9 +319,10 @@ def _severity(result: CheckResult) -> str:
 def _completion_refused(_view: RunView, event: e.CompletionRefused) -> list[str]:
     lines = [line for line in event.feedback.splitlines() if line.strip()]
     shown = [f"    {short(line)}" for line in lines[1:] if not line.startswith("```")]
+    is_output = "```" in event.feedback  # of which the end says what is wrong
     return [
         f"{event.task_id}: completion not accepted: {short(event.feedback, 200)}",
-        *shown[:_FEEDBACK_SHOWN],
+        *(shown[-_FEEDBACK_SHOWN:] if is_output else shown[:_FEEDBACK_SHOWN]),
     ]
 
 

@@ -3,11 +3,12 @@
 What a command says there decides what it can say later (product.md, section 12).
 """
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from agents.runners.suite import suite_of
+from agents.runners.suite import Suite, suite_of
 from orchestrator.git.workspace import tree_of
 from orchestrator.run.detection import detect
 from orchestrator.run.evidence.canaries import make_canary, try_canary
@@ -21,6 +22,7 @@ from state.outcome import Outcome
 from state.records import BaselineCheck, BaselineStanding, CanaryResult, CommandRun
 
 CHOSEN = "--verify"
+_SHELL = re.compile(r"[;|<>`$\n]|(?<!&)&(?!&)")  # what joins a command with others in another way than `&&`
 _ANALYSIS = "the analysis"
 
 
@@ -49,32 +51,67 @@ async def take_baseline(run: Run) -> RunEnded | None:
 
 
 async def take_baseline_of_analysis(run: Run) -> None:
-    """The same for the commands that the analysis named, where neither user nor repository name any.
+    """The same for the commands that the analysis named, beside those that the repository shows.
 
-    Only those are taken that the table of runners knows as test runs; nothing else that a model names is run.
+    Only those are run that the table of runners knows as test runs, alone or joined by `&&`: nothing else
+    that a model names is. One that runs no test beyond the others is left out again.
     """
     named = run.view.analysis.verification_commands if run.view.analysis else ()
-    if not named or run.settings.verify or run.view.baseline:
+    if run.settings.verify or not (named := tuple(one for one in named if one not in run.view.baseline)):
         return
-    tree = run.view.baseline_tree
+    tree, others = run.view.baseline_tree, list(run.view.baseline.values())
     async with place_for(run, run.repository, tree) as ground:
-        known = {command: _ANALYSIS for command in named if suite_of(command, ground.folder).runs_tests}
+        suites = [suite_of(check.run.command, ground.folder) for check in others]
+        asked = {command: suite_of(command, ground.folder) for command in named}
+        known = {
+            command: _ANALYSIS
+            for command, suite in asked.items()
+            if _is_test_run_alone(suite) and _words(suite) not in map(_words, suites)
+        }
         checks = await _checks(run, ground, known)
-    checks = [await _with_canary(run, tree, check) for check in checks]
-    left_out = [
+    more = [check for check in checks if _runs_more(check, others)]
+    notes = [
         f"`{command}`, which the analysis names, is not run: sq does not know it as a test run"
-        for command in named
-        if command not in known
+        for command, suite in asked.items()
+        if not _is_test_run_alone(suite)
     ]
-    run.record(
-        BaselineTaken(
-            tree=tree,
-            environment=fingerprint_of(run.environ, ground.environment, known),
-            checks=tuple(checks),
-            notes=(*left_out, *_notes(run, checks)),
-            of_analysis=True,
+    notes += [
+        f"`{check.run.command}`, which the analysis names, is left out: it runs no test beyond the others"
+        for check in checks
+        if check not in more
+    ]
+    taken = [await _with_canary(run, tree, check) for check in more]
+    if taken or notes:
+        run.record(
+            BaselineTaken(
+                tree=tree,
+                environment=fingerprint_of(run.environ, ground.environment, known),
+                checks=tuple(taken),
+                notes=(*notes, *filter(None, (_note(run, check) for check in taken))),
+                of_analysis=True,
+            )
         )
+
+
+def _is_test_run_alone(suite: Suite) -> bool:
+    """Whether a command is test runs alone or joined by `&&`, beside `cd`; a recipe of the project may do more."""
+    typed = [one for one in suite.runs if not one.through and one.simple.name != "cd"]
+    return (
+        bool(suite.runs_tests) and all(one.runs_tests for one in typed) and not _SHELL.search(suite.command)
     )
+
+
+def _words(suite: Suite) -> list[tuple[str, ...]]:
+    """What a command runs, without the interpreter: `python -m pytest` is `pytest`."""
+    return [one.simple.words for one in suite.runs]
+
+
+def _runs_more(check: BaselineCheck, others: Sequence[BaselineCheck]) -> bool:
+    """Whether a command runs tests that the others do not; where there are no others, it does."""
+    if not others:
+        return True
+    known = {name for other in others for name in other.run.count.tests}
+    return bool(set(check.run.count.tests) - known)
 
 
 async def _base_tree(run: Run) -> str:

@@ -134,7 +134,9 @@ def test_status_of_a_killed_run_names_the_command_that_goes_on(sq, state, story)
 def test_status_of_a_run_under_way_says_what_it_is_doing(sq, state, story):
     with state.open("20260101-000000-aaaa") as journal:
         journal.append(story[0].event)
-        assert "active: running the tests before any change" in sq("status", "--state-dir", state.folder).stdout
+        assert (
+            "active: running the tests before any change" in sq("status", "--state-dir", state.folder).stdout
+        )
         journal.append(*until(story, TaskReopened)[1:])
         done = sq("status", "--state-dir", state.folder)
         assert "active: counter building" in done.stdout

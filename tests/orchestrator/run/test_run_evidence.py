@@ -150,6 +150,31 @@ def test_without_worktrees_the_baseline_is_that_of_the_checkout_as_the_user_left
     assert done.outcome is Outcome.COMPLETE, done.output
 
 
+def test_a_command_that_the_analysis_names_is_due_if_it_is_a_test_run_and_runs_more_than_the_others(
+    rehearse: Rehearse, repository: Path, shell: Shell
+) -> None:
+    commits(
+        repository, shell, test_a__py=TEST.format("a", "True"), more_in_check__py=TEST.format("b", "True")
+    )
+    named = [
+        "python -m unittest",
+        "python3 -m unittest test_a",
+        "python3 -m unittest discover -s more -p check.py",
+        "curl example.org && python3 -m unittest",
+        "python3 -m unittest | sh",
+    ]
+    analysis = signals("report_analysis", project_type="notes", stack=[], verification_commands=named)
+    done = rehearse(whole_run(**{"planner/analysis/1": [analysis]}))
+    assert list(done.view.baseline) == ["python3 -m unittest", named[2]]
+    assert all(
+        f"`{command}`, which the analysis names, is" in done.output for command in (named[1], *named[3:])
+    )
+    assert [run.command for run in done.view.verifications[done.view.head_tree].runs] == list(
+        done.view.baseline
+    )
+    assert done.outcome is Outcome.COMPLETE, done.output
+
+
 # --- what the user's branch moves for ------------------------------------------------------------------------
 
 

@@ -136,7 +136,7 @@ def test_the_baseline_counts_the_tests_and_sees_that_a_failing_one_is_noticed(
     assert check.canary.caught is True
     verified = done.view.verifications[done.view.head_tree]
     assert [one.count.ran for one in verified.runs] == [3]
-    assert "notices a failing test" in done.output
+    assert "fails if a failing test is added" in done.output
 
 
 @pytest.mark.slow
