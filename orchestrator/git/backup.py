@@ -14,7 +14,7 @@ from tempfile import TemporaryDirectory
 from typing import Protocol
 
 from orchestrator.git.command import git, git_bytes
-from orchestrator.git.held import Held, Kind, blob_of, held_at, tree_of_files
+from orchestrator.git.held import Held, Kind, blob_of, held_at, is_empty, tree_of_files
 from orchestrator.git.status import Dirt, dirt_of, repositories_in
 from state.errors import GitError
 
@@ -178,7 +178,10 @@ async def _repositories(root: Path, path: str, leave_out: list[Path]) -> AsyncIt
 async def _keep(root: Path, path: str, dirt: Dirt) -> Kept:
     name = os.path.join(path, dirt.path)  # noqa: PTH118  a Path would drop what git tells apart
     held = await held_at(root, name)
-    return Kept(path=name, held=held, base=dirt.blob, whole=dirt.whole or held.kind is not Kind.FILE)
+    whole = (
+        dirt.whole or held.kind is not Kind.FILE or is_empty(held)
+    )  # an empty file has no lines to tell by
+    return Kept(path=name, held=held, base=dirt.blob, whole=whole)
 
 
 def _is_inside(path: Path, folders: list[Path]) -> bool:

@@ -49,6 +49,12 @@ def is_as(root: Path, path: str, held: Held) -> bool:
     return digest(b"blob %d\0" % len(content) + content).hexdigest() == held.blob
 
 
+def is_empty(held: Held) -> bool:
+    """Whether it is a file without a byte."""
+    digest = hashlib.sha1 if len(held.blob) == _SHA1_DIGITS else hashlib.sha256
+    return held.kind is Kind.FILE and held.blob == digest(b"blob 0\0").hexdigest()
+
+
 def look_at(place: Path) -> tuple[Kind, int, bytes | None]:
     """What is at a place: its kind, permission bits, and its bytes or where the link leads.
 

@@ -59,6 +59,7 @@ def without_overlaps(
     for change in changes:
         brought = theirs[change.new[0] : change.new[1]]
         taken = [number for hunk in own for number in _common(hunk.new, change.old)]
+        taken += [number for hunk in own for number in _around(hunk, change, len(mine))]
         again = [line for hunk in own for line in _brought_back(hunk, change, base, brought)]
         lines += mine[at : change.old[0]]
         if taken or again:
@@ -86,6 +87,19 @@ def numbers_in(own: Sequence[Hunk], changes: Sequence[Hunk]) -> set[int]:
 
 def _common(one: tuple[int, int], other: tuple[int, int]) -> range:
     return range(max(one[0], other[0]), min(one[1], other[1]))
+
+
+def _around(own: Hunk, change: Hunk, size: int) -> list[int]:
+    """The lines between which I deleted others, if a change takes all of them: nothing tells the place then.
+
+    `size` is how many lines there are.
+    """
+    place = own.new[0]
+    before, behind = place == 0 or change.old[0] < place, place == size or place < change.old[1]
+    if own.new[0] != own.new[1] or not (before and behind and change.old[0] <= place <= change.old[1]):
+        return []
+    neighbours = (place - 1, place)
+    return [number for number in neighbours if change.old[0] <= number < change.old[1]]
 
 
 def _brought_back(own: Hunk, change: Hunk, base: Sequence[bytes], brought: Sequence[bytes]) -> list[bytes]:

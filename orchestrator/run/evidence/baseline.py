@@ -94,11 +94,10 @@ async def take_baseline_of_analysis(run: Run) -> None:
 
 
 def _is_test_run_alone(suite: Suite) -> bool:
-    """Whether a command is test runs alone or joined by `&&`, beside `cd`; a recipe of the project may do more."""
+    """Whether a command is test runs, alone or joined by `&&`, beside `cd`; recipes may do more."""
     typed = [one for one in suite.runs if not one.through and one.simple.name != "cd"]
-    return (
-        bool(suite.runs_tests) and all(one.runs_tests for one in typed) and not _SHELL.search(suite.command)
-    )
+    joined = not _SHELL.search(suite.command)
+    return joined and bool(suite.runs_tests) and all(one.runs_tests for one in typed)
 
 
 def _words(suite: Suite) -> list[tuple[str, ...]]:
