@@ -64,6 +64,13 @@ async def files_in(repository: Path, tree: str) -> list[str]:
     return [path for path in listed.split("\0") if path]
 
 
+async def renamed_files(repository: Path, base: str, tree: str) -> dict[str, str]:
+    """The files that a tree has under another path than `base`, as far as their content tells: old → new."""
+    told = await git(repository, "diff", "--name-status", "--diff-filter=R", "-M", "-z", base, tree)
+    parts = [part for part in told.split("\0") if part]
+    return {old: new for _, old, new in zip(parts[::3], parts[1::3], parts[2::3], strict=True)}
+
+
 async def _entries(repository: Path, tree: str, paths: Collection[str]) -> dict[str, str]:
     """The mode and the object of each of these paths that is a file in a tree."""
     found = {}

@@ -1,0 +1,89 @@
+"""Tests as they were: the base's tests that the work changed or removed, run on the new code.
+
+A test that was weakened, skipped, deleted, or made to pass by a configuration, fails then.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from orchestrator.git.scratch import pieced_together, renamed_files
+from orchestrator.run.evidence.changes import lost_tests
+from orchestrator.run.evidence.files_of_tests import is_of
+from orchestrator.run.evidence.inline import inline_among, with_tests_of
+from orchestrator.run.evidence.subject import Subject, run_on
+from orchestrator.run.record import Run
+from state.records import CommandRun, TestChange, TestChangeKind, TestState
+from state.words import listed, names_of
+
+_OUTPUT_KEPT = 1_500  # characters of what a test says that fails
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """The tests that do not hold as they were, and what could not be told."""
+
+    changes: tuple[TestChange, ...] = ()
+    untold: tuple[str, ...] = ()
+
+
+async def as_they_were(run: Run, subject: Subject) -> Answer:
+    """Run the base's tests that the work touched on the new code; each that passed at the base has to.
+
+    Tests that the work moved elsewhere are taken away meanwhile: two of one name would collide.
+    """
+    paths = subject.touched.as_it_was
+    if not paths:
+        return Answer()
+    mixed, files = await _with_old_tests(run, subject)
+    if mixed == subject.tree:
+        return Answer()
+    now = await run_on(run, subject, mixed, files)
+    if now.exit_code == 0 and not names_of(now.count, TestState.FAILED) and not now.count.says_none:
+        return Answer(changes=tuple(_skipped(subject, now)) if not files else ())
+    control = await run_on(run, subject, subject.base, files)
+    if control.count.tests and (now.count.tests or now.exit_code):
+        contradicted = _no_longer(names_of(control.count, TestState.PASSED), now)
+        again = await run_on(run, subject, mixed, files) if contradicted else now
+        steady = _no_longer(contradicted, again)
+        return Answer(changes=tuple(_failing(subject, name, now) for name in steady))
+    if control.exit_code == 0 and now.exit_code != 0:
+        failing = partial(TestChange, test="", kind=TestChangeKind.FAILS, detail=_end_of(now))
+        return Answer(changes=tuple(failing(path=path) for path in paths))
+    if control.exit_code != 0:
+        told = f"whether the work passes {listed(paths)} as at the base: `{subject.command}` cannot tell"
+        return Answer(untold=(told,))
+    return Answer()
+
+
+async def _with_old_tests(run: Run, subject: Subject) -> tuple[str, list[str]]:
+    """The tree with the tests as they were, and the files to run; none: all, since more than tests is old."""
+    repository, held = run.repository, list(subject.touched.held)
+    inline = await inline_among(repository, subject.base, held)
+    moved = await renamed_files(repository, subject.base, subject.tree)
+    paths = [path for path in subject.touched.as_it_was if path not in inline]
+    paths += [new for old, new in moved.items() if old in held]
+    mixed = await pieced_together(repository, subject.tree, of=subject.base, paths=paths)
+    mixed = await with_tests_of(repository, mixed, of=subject.base, paths=inline)
+    by_file = not (subject.touched.data or subject.touched.configuration or inline)
+    return mixed, held if by_file else []
+
+
+def _skipped(subject: Subject, now: CommandRun) -> list[TestChange]:
+    """The tests that are skipped with the old configuration; what is not run at all is told elsewhere."""
+    before = subject.before.count.tests if subject.before else {}
+    return [one for one in lost_tests(before, now.count.tests) if one.kind is TestChangeKind.SKIPPED]
+
+
+def _no_longer(names: Sequence[str], now: CommandRun) -> list[str]:
+    """Those of the tests that did not pass now."""
+    return [name for name in names if now.count.tests.get(name) is not TestState.PASSED]
+
+
+def _failing(subject: Subject, name: str, now: CommandRun) -> TestChange:
+    path = next((path for path in subject.touched.held if is_of(name, path)), "")
+    return TestChange(test=name, path=path, kind=TestChangeKind.FAILS, detail=_end_of(now))
+
+
+def _end_of(done: CommandRun) -> str:
+    return done.output_tail.strip()[-_OUTPUT_KEPT:]

@@ -1,0 +1,41 @@
+"""Red before green: a test that passes without the work does not show it."""
+
+from orchestrator.git.scratch import files_in, pieced_together
+from orchestrator.run.evidence.changes import leaf_of
+from orchestrator.run.evidence.files_of_tests import of_files
+from orchestrator.run.evidence.inline import inline_among, with_tests_of
+from orchestrator.run.evidence.subject import Subject, run_on
+from orchestrator.run.record import Run
+from state.records import TestState
+from state.words import names_of
+
+
+async def unproven_tests(run: Run, subject: Subject) -> list[str]:
+    """Run the tests that the work adds or changes on the base's code: one of them has to fail there.
+
+    Returns:
+        These tests if none does, or their files where names are not known; else nothing.
+    """
+    now = await files_in(run.repository, subject.tree)
+    files = [path for path in (*subject.touched.held, *subject.touched.new) if path in now]
+    if not files or not subject.touched.code:
+        return []
+    inline = await inline_among(run.repository, subject.tree, files)
+    with_data = [*files, *subject.touched.data, *subject.touched.configuration]
+    separate = [path for path in with_data if path not in inline]
+    mixed = await pieced_together(run.repository, subject.base, of=subject.tree, paths=separate)
+    mixed = await with_tests_of(run.repository, mixed, of=subject.tree, paths=inline)
+    done = await run_on(run, subject, mixed, [] if inline else files)
+    before = subject.before.count.tests if subject.before else {}
+    failed = names_of(done.count, TestState.FAILED)
+    if any(before.get(name) is not TestState.FAILED for name in failed):
+        return []
+    if done.exit_code != 0 and not failed:
+        return []
+    former = {leaf_of(name) for name in before}
+    added = [
+        name
+        for name in of_files(subject.now.count.tests, files)
+        if name not in before and leaf_of(name) not in former
+    ]
+    return added or [path for path in files if path in subject.touched.held]

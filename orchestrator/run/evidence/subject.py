@@ -1,0 +1,82 @@
+"""One command on one tree beside the tree that the work began with: what the proofs are about."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from agents.runners.suite import Suite, suite_of
+from orchestrator.git.scratch import files_in
+from orchestrator.git.workspace import changed_paths
+from orchestrator.run.evidence.changes import Touched, classified, touched
+from orchestrator.run.evidence.counted import moved, run_counted, run_only
+from orchestrator.run.evidence.grounds import ground_for
+from orchestrator.run.record import Run
+from state.records import CommandRun
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subject:
+    """A command's result `now` on `tree`, beside `before` on `base`, if that is known.
+
+    `there` and `here` are the command as the base and the tree show it.
+    """
+
+    command: str
+    base: str
+    tree: str
+    there: Suite
+    here: Suite
+    before: CommandRun | None
+    now: CommandRun
+    touched: Touched
+
+    @property
+    def suites(self) -> list[Suite]:
+        """The command as the base shows it, then as the tree does."""
+        return [self.there, self.here]
+
+
+async def subject_of(run: Run, now: CommandRun, base: str, tree: str) -> Subject:
+    """Look at a command on both trees.
+
+    Raises:
+        GitError: one of them cannot be shown.
+    """
+    repository = run.repository
+    changed = await changed_paths(repository, base, tree)
+    async with ground_for(run, base) as ground:
+        there = suite_of(now.command, ground.folder)
+        by = [classified(there, changed)]
+    async with ground_for(run, tree) as ground:
+        here = suite_of(now.command, ground.folder)
+        by.append(classified(here, changed))
+    sorted_ = touched(by, changed, await files_in(repository, base), await files_in(repository, tree))
+    before = at_base(run, base, now.command)
+    return Subject(
+        command=now.command,
+        base=base,
+        tree=tree,
+        there=there,
+        here=here,
+        before=before,
+        now=now,
+        touched=sorted_,
+    )
+
+
+def at_base(run: Run, base: str, command: str) -> CommandRun | None:
+    """What a command said of the tree that the work began with; of the run's base where that is not known."""
+    verified = run.view.verifications.get(base)
+    done = next((one for one in verified.runs if one.command == command), None) if verified else None
+    if done is None and command in run.view.baseline:
+        return run.view.baseline[command].run
+    return done
+
+
+async def run_on(run: Run, subject: Subject, tree: str, files: Sequence[str]) -> CommandRun:
+    """Run the test files on a tree, all tests where none are named or the runner takes no files."""
+    async with ground_for(run, tree) as ground:
+        there = [file for file in files if (ground.folder / file).is_file()]
+        elsewhere = [moved(one, ground.folder) for one in subject.suites]
+        suites = [suite_of(subject.command, ground.folder), *elsewhere]
+        done = await run_only(run, ground, suites, there) if there else None
+        return done or await run_counted(run, ground, subject.command)
