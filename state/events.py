@@ -381,7 +381,8 @@ class ProofsTaken:
 
     `changes` are tests of the base that no longer count as they were, `unproven` those that the work adds or
     changes and that pass without it too. `canaries`: whether commands notice a test that fails. `untold` says
-    which of these questions could not be answered, and why. `seconds` is what the commands took for it.
+    which of these questions could not be answered, and why. `only_here` are commands that pass in the
+    checkout and not on a clean copy of the same files. `seconds` is what the commands took for all this.
     """
 
     task_id: str
@@ -390,6 +391,7 @@ class ProofsTaken:
     unproven: tuple[str, ...] = ()
     canaries: tuple[CanaryResult, ...] = ()
     untold: tuple[str, ...] = ()
+    only_here: tuple[str, ...] = ()
     seconds: float = 0.0
 
 

@@ -114,6 +114,10 @@ def _unverified(view: RunView) -> list[str]:
     results = whole_results(view)
     proofs = view.proofs.get(("", view.head_tree))
     causes = [canary_words(one) for one in lost_canaries(view, proofs)] if proofs else []
+    causes += [
+        f"`{command}` passes in the checkout and not on a clean copy of it: what git ignores decides there"
+        for command in (proofs.only_here if proofs else ())
+    ]
     failed = [one.run.command for one in results if one.standing in {Standing.FAILED, Standing.UNANSWERED}]
     if failed:
         causes.append(f"the merged work does not pass {', '.join(f'`{command}`' for command in failed)}")

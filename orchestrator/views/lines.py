@@ -223,6 +223,9 @@ def _proofs_taken(_view: RunView, event: e.ProofsTaken) -> list[str]:
         for one in event.canaries
         if one.caught is False
     ]
+    lines += [
+        f"{subject}: `{one}` passes here and not on a clean copy of the files" for one in event.only_here
+    ]
     if event.unproven:
         lines.append(f"{subject}: these tests pass without the change too: {listed(event.unproven)}")
     return lines

@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from orchestrator.run.evidence.as_they_were import as_they_were
 from orchestrator.run.evidence.canaries import make_canary, try_canary
 from orchestrator.run.evidence.changes import lost_tests, with_expectations
-from orchestrator.run.evidence.judged import Judged, Standing
+from orchestrator.run.evidence.judged import Judged, Standing, judged
 from orchestrator.run.evidence.red_before_green import unproven_tests
-from orchestrator.run.evidence.subject import Subject, at_base, subject_of
+from orchestrator.run.evidence.subject import Subject, at_base, run_on, subject_of
 from orchestrator.run.evidence.verification import results
 from orchestrator.run.record import Run
 from state.events import ProofsTaken, VerificationFinished
@@ -25,6 +25,7 @@ class _Found:
     unproven: list[str] = field(default_factory=list)
     canaries: list[CanaryResult] = field(default_factory=list)
     untold: list[str] = field(default_factory=list)
+    only_here: list[str] = field(default_factory=list)
 
 
 async def take_proofs(run: Run, finished: VerificationFinished, *, task_id: str, base: str) -> ProofsTaken:
@@ -41,9 +42,9 @@ async def take_proofs(run: Run, finished: VerificationFinished, *, task_id: str,
     if known and run.view.proved_at[task_id, tree] > run.view.resumed_seq:
         return known
     found, before = _Found(), run.command_seconds
-    judged = results(run, finished)
-    found.changes += _lost(run, base, judged)
-    for one in judged:
+    passed = results(run, finished)
+    found.changes += _lost(run, base, passed)
+    for one in passed:
         if one.standing in {Standing.PASSED, Standing.NO_EVIDENCE}:
             subject = await subject_of(run, one.run, base, tree)
             await _ask(run, subject, found, whole=not task_id)
@@ -56,17 +57,18 @@ async def take_proofs(run: Run, finished: VerificationFinished, *, task_id: str,
         unproven=tuple(dict.fromkeys(found.unproven)),
         canaries=tuple(found.canaries),
         untold=tuple(dict.fromkeys(found.untold)),
+        only_here=tuple(found.only_here),
         seconds=run.command_seconds - before,
     )
     run.record(proofs)
     return proofs
 
 
-def _lost(run: Run, base: str, judged: Sequence[Judged]) -> list[TestChange]:
+def _lost(run: Run, base: str, found: Sequence[Judged]) -> list[TestChange]:
     """The tests of the base that no command runs any more; a test may be run by another command now."""
     before: dict[str, TestState] = {}
     after: dict[str, TestState] = {}
-    for one in judged:
+    for one in found:
         count = one.run.count
         after |= count.tests
         earlier = at_base(run, base, one.run.command)
@@ -83,6 +85,21 @@ async def _ask(run: Run, subject: Subject, found: _Found, *, whole: bool) -> Non
         found.unproven += await unproven_tests(run, subject)
     if whole or subject.touched.decides:
         await _canary(run, subject, found)
+    if whole and not run.settings.worktrees:
+        await _on_a_clean_copy(run, subject, found)
+
+
+async def _on_a_clean_copy(run: Run, subject: Subject, found: _Found) -> None:
+    """Whether a command that passed in the checkout passes on its files alone, where it did so at the base.
+
+    What git ignores in the checkout may have been changed so that it passes.
+    """
+    check = run.view.baseline.get(subject.command)
+    if not (check and check.canary and check.canary.caught):
+        return
+    done = await run_on(run, subject, subject.tree, [])
+    if judged(check, done).standing is Standing.FAILED:
+        found.only_here.append(subject.command)
 
 
 async def _canary(run: Run, subject: Subject, found: _Found) -> None:
