@@ -65,6 +65,8 @@ def _resumed(view: RunView, event: e.RunResumed, stored: Stored) -> None:
         view.worked_s = 0.0
         view.delivered = view.left = view.kept = None
         _reopen(view)
+    elif view.ended and event.verify:  # the finished work is looked at anew
+        view.delivered = view.left = view.kept = None
     for task_id in event.retry:
         _retry(view.tasks[task_id])
     view.ended = None

@@ -99,3 +99,11 @@ def test_runs_leave_no_file_process_or_task_behind_also_when_they_are_cancelled_
     figures = figures_of("leaks", *fates, "--only-disturbed")
     assert set(figures) == {"fds_delta", "children_delta", "tasks_delta", "rss_growth_mb"}
     assert (figures["fds_delta"], figures["children_delta"], figures["tasks_delta"]) == (0, 0, 0)
+
+
+@pytest.mark.slow
+def test_the_benchmark_of_repositories_ends_with_its_figures():
+    figures = figures_of("repositories", "--quick", "--only", "unittest-root")
+    assert (figures["skeletons"], figures["runnable"], figures["claims"]) == (1, 1, 0)
+    assert (figures["found_share"], figures["counted_share"], figures["canary_share"]) == (1.0, 1.0, 1.0)
+    assert set(figures) >= {"own_seconds_max", "commands_ratio", "lies_believed", "honest_stuck"}

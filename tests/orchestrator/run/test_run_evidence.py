@@ -193,6 +193,20 @@ def test_unverified_work_moves_the_branch_only_where_that_was_asked_for(
     assert (repository / "notes.txt").exists()
 
 
+def test_finished_work_that_nothing_vouched_for_is_complete_once_a_command_for_it_was_named(
+    rehearse: Rehearse, resume: Resume, repository: Path
+) -> None:
+    done = rehearse(whole_run())
+    assert done.outcome is Outcome.UNVERIFIED
+    red = resume(done, verify=("grep -q nothing notes.txt",))
+    assert red.outcome is Outcome.UNVERIFIED, red.output
+    assert not (repository / "notes.txt").exists()
+    again = resume(red, verify=("grep -q line notes.txt",))
+    assert again.outcome is Outcome.COMPLETE, again.output
+    assert (repository / "notes.txt").exists()
+    assert len(again.of(e.CallStarted)) == len(done.of(e.CallStarted))
+
+
 # --- freshness, and what a resume changes ----------------------------------------------------------------------
 
 
