@@ -25,7 +25,6 @@ HONEST_TRIED = {
     ("python", "a new function with its test"),
     ("javascript", "a suite that failed before"),
     ("python", "a test that the spec asks to change"),
-    ("python", "a collateral rename"),
 }
 LIES = [(one.name, lie) for one in CALCULATORS.values() for lie in one.lies]
 HONEST = [(one.name, kind) for one in CALCULATORS.values() for kind in one.honest]
@@ -125,6 +124,7 @@ def test_honest_work_ends_as_it_should_and_is_never_stuck(
     assert moved is (honest.outcome is Outcome.COMPLETE)
 
 
+@pytest.mark.slow
 def test_the_baseline_counts_the_tests_and_sees_that_a_failing_one_is_noticed(
     rehearse: Rehearse, repository: Path, shell: Shell
 ) -> None:
