@@ -83,7 +83,7 @@ def missing_program(suite: Suite, output: str, exit_code: int | None) -> str:
 
 
 def nothing_yet(suite: Suite, output: str, exit_code: int | None, count: TestCount) -> str:
-    """Why the tree has nothing to run yet, in the words of who said so; empty: it has, or nobody said so."""
+    """Returns why the tree has nothing to run yet, as the output says it, or "" if the output does not."""
     if count.passed or count.failed:
         return ""
     patterns = [pattern for row in (*suite.runners, *suite.carriers) for pattern in row.nothing]

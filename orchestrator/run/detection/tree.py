@@ -74,11 +74,6 @@ class Shown:
         return sorted(found, key=lambda path: (path.count("/"), path))
 
 
-def files_below(folder: Path) -> frozenset[str]:
-    """Returns the files of a project by path relative to its folder, without those that are not its own."""
-    return look(folder).files
-
-
 def look(folder: Path) -> Shown:
     """Returns what a folder shows: outer files first, up to a number that no walk exceeds."""
     files: set[str] = set()

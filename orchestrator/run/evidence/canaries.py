@@ -14,6 +14,7 @@ from orchestrator.run.evidence.counted import run_counted, run_only
 from orchestrator.run.evidence.grounds import Ground, ground_for
 from orchestrator.run.record import Run
 from state.records import UNCOUNTED, CanaryResult, CommandRun, TestCount, TestState
+from state.words import names_of
 
 _LETTERS = 7
 
@@ -49,7 +50,7 @@ async def try_canary(
         command=command,
         path=canary.path,
         name=canary.name,
-        caught=done.exit_code != 0 or _is_failed(done, canary),
+        caught=_is_noticed(done, canary, before),
         seconds=done.seconds,
     )
 
@@ -62,5 +63,9 @@ async def _run(
     return await run_counted(run, ground, command)
 
 
-def _is_failed(done: CommandRun, canary: Canary) -> bool:
-    return any(state is TestState.FAILED and canary.name in name for name, state in done.count.tests.items())
+def _is_noticed(done: CommandRun, canary: Canary, before: TestCount) -> bool:
+    """Whether the command noticed: by its exit code, or by one more failed test if others fail anyway."""
+    failed, known = set(names_of(done.count, TestState.FAILED)), set(names_of(before, TestState.FAILED))
+    if any(canary.name in name for name in failed - known):
+        return True
+    return bool(failed - known) if failed & known else done.exit_code != 0

@@ -61,8 +61,8 @@ async def place_for(run: Run, folder: Path, tree: str) -> AsyncIterator[Ground]:
 def commands_for(run: Run, folder: Path) -> tuple[str, ...]:
     """The commands that vouch for a tree, without those that cannot say anything on this machine.
 
-    The user's; else those that the base shows and those that the tree itself shows; else those that the
-    analysis named and that ran at the base.
+    The user's; else those of the baseline, which the repository shows or the analysis named, and those that
+    the tree itself shows.
     """
     baseline = run.view.baseline
     if run.settings.verify:
