@@ -192,8 +192,8 @@ class Callbacks:
         if isinstance(answers, Unanswered):
             self.unanswered = self.unanswered or answers.final
             return PermissionResultDeny(message=answers.reason, interrupt=answers.final)
-        told = {answer.question: answer.text for answer in answers}
-        return PermissionResultAllow(updated_input={**arguments, "answers": told})
+        given = {answer.question: answer.marked for answer in answers}
+        return PermissionResultAllow(updated_input={**arguments, "answers": given})
 
     def _fail(self, error: Exception) -> None:
         self.failure = self.failure or error

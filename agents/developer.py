@@ -4,7 +4,10 @@ It answers; it judges no completion and drives no work (one prompt for all of th
 questions elsewhere).
 """
 
+import re
 from collections.abc import Sequence
+from copy import deepcopy
+from dataclasses import replace
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -12,10 +15,22 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 import prompts
 from agents.ask import Ask, room_of
 from agents.connection import Lane
+from agents.labels import label_meant
 from agents.platform import Platform
-from state.records import Answer, Basis, Confidence, Message, Question, QuestionOption, Role, Task
+from state.records import (
+    Answer,
+    Basis,
+    Confidence,
+    Message,
+    MessageKind,
+    Question,
+    QuestionOption,
+    Role,
+    Task,
+)
 
 _LEAST_SHOWN = 500  # characters of a message that is cut because nothing more fits
+_WORD = re.compile(r"\w+")
 
 
 class _Strict(BaseModel):
@@ -83,6 +98,10 @@ def developer_ask(
     task: Task,
     attempt: int,
     history: Sequence[Message],
+    verification: Sequence[str] = (),
+    seen: str = "",
+    conventions: str = "",
+    decisions: Sequence[str] = (),
     rejected: Sequence[Answer] = (),
     problem: str = "",
     deadline_s: float,
@@ -96,12 +115,28 @@ def developer_ask(
         task: the Worker's.
         attempt: at that task.
         history: of the Worker's session, oldest first; its beginning is cut where it does not fit the model.
+        verification: the commands that sq runs on the task's work.
+        seen: the results of these commands so far; empty if there are none.
+        conventions: what is known of the repository.
+        decisions: the answers that held in the run so far.
         rejected: answers that the Worker did not accept, for it asks the same again.
         problem: why the last reply could not be used.
         deadline_s: for all tries together.
     """
     model = platform.models[Role.DEVELOPER]
-    facts = {"questions": questions, "spec": spec, "task": task, "problem": problem, "rejected": rejected}
+    if not rejected:
+        history = [_without_instruction(message, spec) for message in history]
+    facts = {
+        "questions": questions,
+        "spec": spec,
+        "task": task,
+        "problem": problem,
+        "rejected": rejected,
+        "verification": verification,
+        "seen": seen,
+        "conventions": conventions,
+        "decisions": decisions,
+    }
     without = prompts.render("developer_answer", history=(), **facts)
     fitting = fitted(history, room_of(model) - len(without))
     return Ask(
@@ -109,9 +144,16 @@ def developer_ask(
         model=model,
         system=system_prompt(),
         prompt=prompts.render("developer_answer", history=fitting, **facts),
-        schema=_strict(_Answers.model_json_schema()),
+        schema=answers_schema(questions),
         deadline_s=deadline_s,
     )
+
+
+def _without_instruction(message: Message, spec: str) -> Message:
+    """A prompt that holds the spec says nothing that does not stand above it: a note takes its place."""
+    if message.kind is MessageKind.PROMPT and spec and spec in message.text:
+        return replace(message, text="(the Worker's first instruction: its task and the spec, as above)")
+    return message
 
 
 def guidance_ask(
@@ -122,11 +164,17 @@ def guidance_ask(
     attempt: int,
     changes: str,
     history: Sequence[Message],
+    verification: Sequence[str] = (),
+    seen: str = "",
     deadline_s: float,
 ) -> Ask:
-    """The call that asks for one piece of guidance at a checkpoint. `changes`: the work so far as a diff."""
+    """The call that asks for one piece of guidance at a checkpoint.
+
+    `changes` is the work so far as a diff. The other arguments are those of `developer_ask`.
+    """
     model = platform.models[Role.DEVELOPER]
-    facts = {"spec": spec, "task": task, "changes": changes}
+    history = [_without_instruction(message, spec) for message in history]
+    facts = {"spec": spec, "task": task, "changes": changes, "verification": verification, "seen": seen}
     without = prompts.render("developer_guidance", history=(), **facts)
     fitting = fitted(history, room_of(model) - len(without))
     return Ask(
@@ -163,11 +211,29 @@ def read_guidance(data: dict[str, Any] | None) -> tuple[str] | str:
         return _shape_problem(error)
 
 
+def answers_schema(questions: Sequence[Question]) -> dict[str, Any]:
+    """The JSON schema of the Developer's reply: it enumerates the labels of each question's options."""
+    schema = _strict(_Answers.model_json_schema())
+    shape = schema["$defs"].pop("_Answer")
+    items = [_answer_schema(shape, question) for question in questions]
+    schema["properties"]["answers"]["items"] = items[0] if len(items) == 1 else {"anyOf": items}
+    return schema
+
+
+def _answer_schema(shape: dict[str, Any], question: Question) -> dict[str, Any]:
+    own = deepcopy(shape)
+    own["properties"]["question"]["const"] = question.text
+    if question.options:
+        own["properties"]["labels"]["items"]["enum"] = [option.label for option in question.options]
+    return own
+
+
 def read_answers(data: dict[str, Any] | None, questions: Sequence[Question]) -> tuple[Answer, ...] | str:
     """One checked answer per question, in order, or why the reply cannot be used.
 
     Where a question has options, the answer is one of its labels (several for multiSelect) or a free text
-    marked as such; a label that was not offered is refused, not guessed at.
+    marked as such. `agents.labels` says which label is meant by a reply that is spelled otherwise. An answer
+    to a question that was not asked makes the reply unusable.
     """
     try:
         given = _Answers.model_validate(data or {}).answers
@@ -175,25 +241,15 @@ def read_answers(data: dict[str, Any] | None, questions: Sequence[Question]) -> 
         return _shape_problem(error)
     if len(given) != len(questions):
         return f"{len(questions)} question(s) were asked and {len(given)} answered: answer each one, in order"
+    ordered = _in_order(given, questions)
+    if isinstance(ordered, str):
+        return ordered
     answers = []
-    for question, answer in zip(questions, _in_order(given, questions), strict=True):
-        others = {other.text.strip() for other in questions} - {question.text.strip()}
-        if answer.question.strip() in others:
-            return f"{question.text!r}: the answer names {answer.question!r} instead; answer each once"
-        if problem := _problem_of(question, answer):
-            return f"{question.text!r}: {problem}"
-        answers.append(
-            Answer(
-                question=question.text,
-                labels=tuple(answer.labels),
-                free_text="" if answer.labels else answer.free_text.strip(),
-                reason=answer.reason,
-                basis=answer.basis,
-                evidence=answer.evidence,
-                reversible=answer.reversible,
-                confidence=answer.confidence,
-            )
-        )
+    for question, answer in zip(questions, ordered, strict=True):
+        checked = _checked(question, answer)
+        if isinstance(checked, str):
+            return f"{question.text!r}: {checked}"
+        answers.append(checked)
     return tuple(answers)
 
 
@@ -202,22 +258,48 @@ def _shape_problem(error: ValidationError) -> str:
     return f"the reply has the wrong shape: {'.'.join(map(str, first['loc']))}: {first['msg']}"
 
 
-def _in_order(given: Sequence[_Answer], questions: Sequence[Question]) -> Sequence[_Answer]:
-    """The answers in the order of the questions that they name; as they came where they name others."""
-    named = {answer.question.strip(): answer for answer in given}
-    asked = [question.text.strip() for question in questions]
-    return [named[text] for text in asked] if set(asked) == set(named) and len(named) == len(given) else given
+def question_key(text: str) -> str:
+    """A question's words: case, white space and punctuation make no other question of it."""
+    return " ".join(_WORD.findall(text.lower()))
 
 
-def _problem_of(question: Question, answer: _Answer) -> str:
-    offered = [option.label for option in question.options]
-    if unknown := [label for label in answer.labels if label not in offered]:
-        return f"{unknown[0]!r} is none of the options ({', '.join(offered) or 'there are none'})"
-    if len(answer.labels) > 1 and not question.multi_select:
-        return "only one option may be chosen"
-    if not answer.labels and not answer.free_text.strip():
+def _in_order(given: Sequence[_Answer], questions: Sequence[Question]) -> Sequence[_Answer] | str:
+    """The answers in the order of the questions that they name, or which of them names none."""
+    named = {question_key(answer.question): answer for answer in given}
+    asked = [question_key(question.text) for question in questions]
+    if strange := [answer.question for answer in given if question_key(answer.question) not in asked]:
+        texts = "; ".join(repr(question.text) for question in questions)
+        return f"{strange[0]!r} was not asked. Repeat the text of the question that you answer: {texts}"
+    if missing := [one.text for one, key in zip(questions, asked, strict=True) if key not in named]:
+        return f"{missing[0]!r} has no answer, and another question has two: answer each one once"
+    return [named[key] for key in asked] if len(set(asked)) == len(asked) else given
+
+
+def _checked(question: Question, answer: _Answer) -> Answer | str:
+    """The answer with the labels that it means, or why it cannot be used."""
+    free_text = answer.free_text.strip()
+    if not answer.labels and not free_text:
         return "neither a label nor a free text"
-    return ""
+    labels = [label_meant(said, question.options) for said in answer.labels]
+    if unknown := [said for said, label in zip(answer.labels, labels, strict=True) if label is None]:
+        offered = ", ".join(option.label for option in question.options) or "there are none"
+        return f"{unknown[0]!r} is none of the options ({offered})"
+    chosen = tuple(dict.fromkeys(label for label in labels if label is not None))
+    if not chosen and (meant := label_meant(free_text, question.options)) is not None:
+        chosen = (meant,)
+    if len(chosen) > 1 and not question.multi_select:
+        return "only one option may be chosen"
+    return Answer(
+        question=question.text,
+        labels=chosen,
+        free_text="" if chosen else free_text,
+        beside_options=bool(question.options) and not chosen,
+        reason=answer.reason,
+        basis=answer.basis,
+        evidence=answer.evidence,
+        reversible=answer.reversible,
+        confidence=answer.confidence,
+    )
 
 
 def _strict(schema: dict[str, Any]) -> dict[str, Any]:

@@ -14,6 +14,8 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from state.records import Role
+
 READ_TOOLS = ("Read", "Glob", "Grep")
 WRITE_TOOLS = ("Edit", "Write", "NotebookEdit")
 RESOLVER_TOOLS = ("Bash", *READ_TOOLS, "Edit", "Write")
@@ -31,7 +33,8 @@ class Policy:
 
     `tools` are the only tools it may call; `writable` are the folders it may write in (empty: it only
     reads); `hidden` are folders it may not even read (sq's own state). `protected` are patterns beside those
-    of `policy.yaml`; `allowed` are names of its rules that do not hold here. `guarded` are paths, files and
+    of `policy.yaml`; `allowed` are names of its rules that do not hold here. `role` chooses the words of a
+    refusal. `guarded` are paths, files and
     folders, that are the user's and in no commit.
     """
 
@@ -42,6 +45,7 @@ class Policy:
     protected: tuple[str, ...] = ()
     allowed: tuple[str, ...] = ()
     guarded: frozenset[str] = frozenset()
+    role: Role | None = None
 
     def judge(self, tool: str, arguments: Mapping[str, Any]) -> str | None:
         """Why this call is refused, in words that the agent can act on; None: it is allowed."""
@@ -83,7 +87,7 @@ class Policy:
                 return f"{folder} belongs to sq's own state, which agents cannot see"
         for rule in _rules()["bash"]:
             if rule["name"] not in self.allowed and re.search(rule["pattern"], command):
-                return str(rule["reason"])
+                return str((self.role is Role.RESOLVER and rule.get("resolver")) or rule["reason"])
         return None
 
 

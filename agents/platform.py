@@ -73,6 +73,7 @@ class Platform:
             protected=self.settings.protected,
             allowed=self.settings.allowed,
             guarded=self.guarded,
+            role=lane.role,
         )
         environment = {**(variables or {}), **self.connection.session_environment(lane)}
         if temporary:

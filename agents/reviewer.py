@@ -32,7 +32,7 @@ def system_prompt() -> str:
 
 def get_review_prompt(depth: ReviewDepth | str) -> str:
     """What to look for and how to report, at one of the four depths (seed 002)."""
-    return prompts.render("review_depth", depth=ReviewDepth(depth).value, types="|".join(IssueType))
+    return prompts.render("review_depth", depth=ReviewDepth(depth).value)
 
 
 def reviewer_session(

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
-from state.records import Role
+from state.records import IssueType, Role
 
 if TYPE_CHECKING:
     from claude_agent_sdk import McpSdkServerConfig, SdkMcpTool
@@ -34,6 +34,18 @@ _NOTES = "What the next session on this task should know: what you learned, what
 
 class _Input(BaseModel):
     model_config = ConfigDict(extra="ignore")
+
+
+def _text(description: str) -> dict[str, Any]:
+    return {"type": "string", "description": description}
+
+
+def _object(required: list[str], **properties: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "object", "properties": properties, "required": required}
+
+
+def _list_of(item: dict[str, Any], description: str) -> dict[str, Any]:
+    return {"type": "array", "items": item, "description": description}
 
 
 class DisputeInput(_Input):
@@ -93,18 +105,20 @@ class PlanTask(_Input):
     """One task of a plan."""
 
     id: str = Field(description="Short: letters, digits and dashes.")
-    title: str
-    description: str
-    acceptance_criteria: list[str] = Field(default_factory=list)
+    title: str = Field(description="The task in a line; it becomes the title of its commit.")
+    description: str = Field(description="What to build and where. The builder has this and the spec.")
+    acceptance_criteria: list[str] = Field(
+        default_factory=list, description="When the task is done, in words that can be checked."
+    )
     dependencies: list[str] = Field(default_factory=list, description="Ids of tasks whose result is needed.")
-    estimated_iterations: int = Field(default=1)
+    estimated_iterations: int = Field(default=1, description="Turns that the builder will need.")
 
 
 class PlanCriterion(_Input):
     """One requirement of the spec and the tasks that meet it."""
 
-    text: str
-    task_ids: list[str] = Field(default_factory=list)
+    text: str = Field(description="The requirement, in the words of the spec.")
+    task_ids: list[str] = Field(default_factory=list, description="Ids of the tasks that meet it.")
 
 
 class PlanTest(_Input):
@@ -117,8 +131,10 @@ class PlanTest(_Input):
 class PlanInput(_Input):
     """A plan."""
 
-    tasks: list[PlanTask]
-    criteria: list[PlanCriterion] = Field(default_factory=list)
+    tasks: list[PlanTask] = Field(description="The tasks, in any order.")
+    criteria: list[PlanCriterion] = Field(
+        default_factory=list, description="Every requirement of the spec, constraints included."
+    )
     tests_that_change: list[PlanTest] = Field(
         default_factory=list,
         description="Existing tests, or files of tests, that have to change or go because the spec says so.",
@@ -129,6 +145,9 @@ class ConflictResolvedInput(_Input):
     """A Resolver's claim that a merge holds what both sides meant."""
 
     summary: str = Field(description="How you brought the two sides together, in a sentence or two.")
+    noticed: str = Field(
+        default="", description="What you noticed about other code. The final review reads it."
+    )
 
 
 class ConflictStuckInput(_Input):
@@ -148,50 +167,35 @@ class SignalTool:
     recorded: str = "Recorded. End your turn now."
 
 
-_REVIEW_SCHEMA: dict[str, Any] = {
-    "type": "object",
-    "properties": {
-        "passed": {"type": "boolean"},
-        "issues": {
-            "type": "array",
-            "items": {
-                "type": "object",
-                "properties": {
-                    "taskId": {"type": "string"},
-                    "file": {"type": "string"},
-                    "line": {"type": "integer"},
-                    "type": {"type": "string"},
-                    "description": {"type": "string"},
-                    "suggestion": {"type": "string"},
-                },
-            },
-        },
-        "suggestions": {"type": "array", "items": {"type": "string"}},
-        "tests": {
-            "type": "array",
-            "items": {
-                "type": "object",
-                "properties": {
-                    "test": {"type": "string"},
-                    "ruling": {"type": "string", "enum": ["accepted", "refused"]},
-                    "why": {"type": "string"},
-                },
-                "required": ["test", "ruling", "why"],
-            },
-        },
-        "earlier": {
-            "type": "array",
-            "items": {
-                "type": "object",
-                "properties": {
-                    "id": {"type": "string"},
-                    "state": {"type": "string"},
-                    "why": {"type": "string"},
-                },
-            },
-        },
-    },
-}
+_ISSUE = _object(
+    ["file", "type", "description", "suggestion"],
+    taskId=_text("The task that has to fix it, where the prompt asks for that."),
+    file=_text("The file, as a path in the repository."),
+    line={"type": "integer", "description": "The line in that file."},
+    type={"type": "string", "enum": [kind.value for kind in IssueType]},
+    description=_text("What is wrong."),
+    suggestion=_text("What puts it right."),
+)
+_EARLIER = _object(
+    ["id", "state", "why"],
+    id=_text("The id that stands in brackets."),
+    state={"type": "string", "enum": ["fixed", "open", "won't fix"]},
+    why=_text("The reason, in a sentence."),
+)
+_CHANGED_TEST = _object(
+    ["test", "ruling", "why"],
+    test=_text("The test's name, as the prompt prints it."),
+    ruling={"type": "string", "enum": ["accepted", "refused"]},
+    why=_text("The reason, in a sentence; for accepted ones the words that ask for the change."),
+)
+_REVIEW_SCHEMA = _object(
+    ["passed", "issues"],
+    passed={"type": "boolean", "description": "True only if `issues` is empty."},
+    issues=_list_of(_ISSUE, "New findings that have to be put right."),
+    suggestions=_list_of({"type": "string"}, "What could be better and is no reason to send the work back."),
+    tests=_list_of(_CHANGED_TEST, "A ruling on each changed test that the prompt lists."),
+    earlier=_list_of(_EARLIER, "How each earlier finding stands that the prompt lists."),
+)
 
 SIGNALS: dict[Role, tuple[SignalTool, ...]] = {
     Role.WORKER: (

@@ -29,9 +29,9 @@ _LONGEST_QUESTION = 2_000  # characters
 _CLOSING = " \t\n*_`)\"'"  # what may stand behind a question mark
 
 
-def system_prompt() -> str:
-    """What every Worker is told about its place, before any task."""
-    return prompts.render("worker_system")
+def system_prompt(*, in_worktree: bool = True) -> str:
+    """What every Worker is told about its place, before any task. Not `in_worktree`: the user's checkout."""
+    return prompts.render("worker_system", in_worktree=in_worktree)
 
 
 def worker_session(
@@ -56,7 +56,7 @@ def worker_session(
     return platform.session(
         lane,
         workspace=workspace,
-        system=system_prompt(),
+        system=system_prompt(in_worktree=platform.settings.worktrees),
         tools=WORKER_TOOLS,
         signals=(*SIGNALS[Role.WORKER], *([PLAN_SIGNAL] if plans else [])),
         session_id=session_id,

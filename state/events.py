@@ -13,6 +13,7 @@ from state.records import (
     CommandRun,
     Criterion,
     Finding,
+    GivenAnswer,
     HandOver,
     Message,
     Question,
@@ -264,19 +265,21 @@ class PlanProposed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanRejected:
-    """A proposed plan does not hold; the problems go back to the planner."""
+    """A proposed plan does not hold; the problems and a reviewer's suggestions go back to the planner."""
 
     problems: tuple[str, ...]
+    suggestions: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanAccepted:
-    """A proposed plan was checked and holds. `reviewed`: a reviewer accepted it."""
+    """A proposed plan was checked and holds. `reviewed`: a reviewer accepted it, with these `suggestions`."""
 
     tasks: tuple[Task, ...]
     criteria: tuple[Criterion, ...]
     tests_that_change: tuple[TestThatChanges, ...] = ()
     reviewed: bool = False
+    suggestions: tuple[str, ...] = ()
 
 
 # --- tasks -------------------------------------------------------------------------------------------
@@ -380,15 +383,17 @@ class ProofsTaken:
     """What sq found out about the tests themselves on `tree`; `task_id` is empty for the merged whole.
 
     `changes` are tests of the base that no longer count as they were, `unproven` those that the work adds or
-    changes and that pass without it too. `canaries`: whether commands notice a test that fails. `untold` says
-    which of these questions could not be answered, and why. `only_here` are commands that pass in the
-    checkout and not on a clean copy of the same files. `seconds` is what the commands took for all this.
+    changes and that pass without it too; `proven`: of another command's, one fails without it. `canaries`:
+    whether commands notice a test that fails. `untold` says which of these questions could not be answered,
+    and why. `only_here` are commands that pass in the checkout and not on a clean copy of the same files.
+    `seconds` is what the commands took for all this.
     """
 
     task_id: str
     tree: str
     changes: tuple[TestChange, ...] = ()
     unproven: tuple[str, ...] = ()
+    proven: bool = False
     canaries: tuple[CanaryResult, ...] = ()
     untold: tuple[str, ...] = ()
     only_here: tuple[str, ...] = ()
@@ -543,6 +548,7 @@ class MergeBuilt:
     """The merged commit exists and passes the verification; the run's branch is about to move to it.
 
     `united` are files to which both sides only added lines at the same places: both additions are kept.
+    `noticed` is what the Resolver of its conflict says of other code.
     """
 
     task_id: str
@@ -550,6 +556,7 @@ class MergeBuilt:
     tree: str
     onto: str
     united: tuple[str, ...] = ()
+    noticed: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -604,7 +611,8 @@ class TaskUnverified:
 class QuestionsAsked:
     """A Worker asked; `ask_id` is the id of its tool call. `plain`: at the end of a turn, without the tool.
 
-    `again` are those of the questions that had been answered and are asked once more: answers rejected.
+    `again` are the questions with which the Worker rejects earlier answers, `rejects`. `tree` is the content
+    of the workspace as the questions came.
     """
 
     ask_id: str
@@ -613,6 +621,8 @@ class QuestionsAsked:
     questions: tuple[Question, ...]
     plain: bool = False
     again: tuple[str, ...] = ()
+    rejects: tuple[GivenAnswer, ...] = ()
+    tree: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,6 +16,7 @@ from state.journal import Stored
 from state.records import CallEnd, Message, MessageKind, Plan, ReviewIssue, Role
 from state.verdicts import Verdict
 from state.view import ENDED_STAGES, AskView, CallView, MergeView, RunView, Stage, TaskView
+from state.words import decision_line
 
 
 def apply(view: RunView, stored: Stored) -> None:
@@ -43,7 +44,7 @@ def _started(view: RunView, event: e.RunStarted, stored: Stored) -> None:
 
 def _resumed(view: RunView, event: e.RunResumed, stored: Stored) -> None:
     killed = not (view.interrupted_by or view.ended)
-    view.resumptions, view.resumed_seq = view.resumptions + 1, stored.seq
+    view.resumptions, view.resumed_seq, view.resumed = view.resumptions + 1, stored.seq, event
     view.interrupted_by = view.limit = ""
     view.quiet_until = None
     view.budget_usd = event.budget_usd or view.budget_usd
@@ -77,6 +78,7 @@ def _retry(task: TaskView) -> None:
     ended, at_limit = task.stage, task.limit
     task.stage, task.reason, task.limit, task.revisions = task.before_end, "", False, 0
     task.unusable_forgiven = task.unusable_reviews
+    task.retried = True
     if ended is Stage.STUCK and not at_limit and task.stage is Stage.COMMITTED:  # its review had sent it back
         task.stage = Stage.BUILDING
     elif ended is not Stage.UNVERIFIED and task.stage is Stage.BUILDING:
@@ -207,6 +209,7 @@ def _plan_rejected(view: RunView, event: e.PlanRejected, _stored: Stored) -> Non
 def _plan_accepted(view: RunView, event: e.PlanAccepted, _stored: Stored) -> None:
     view.criteria = event.criteria
     view.tests_that_change, view.plan_reviewed = event.tests_that_change, event.reviewed
+    view.plan_suggestions = event.suggestions
     view.tasks = {task.id: TaskView(task) for task in event.tasks}
 
 
@@ -225,7 +228,7 @@ def _attempt_started(view: RunView, event: e.AttemptStarted, _stored: Stored) ->
     task = view.tasks[event.task_id]
     task.stage = Stage.BUILDING
     task.attempt, task.session_id = event.attempt, event.session_id
-    task.attempt_open, task.last_end = True, ""
+    task.attempt_open, task.last_end, task.retried = True, "", False
     task.calls, task.trees, task.errors = [], [event.tree], []
     task.gates, task.refusals, task.guidance, task.checks, task.checkpoints = [], [], [], [], []
 
@@ -271,6 +274,7 @@ def _reviewed(view: RunView, event: e.ReviewRecorded, _stored: Stored) -> None:
         view.final_reviews.append(event)
         view.final_unusable = []
         view.final_findings, view.merged_since_review = event.findings, False
+        view.resolved, view.united = [], []
         if event.passed:
             view.context.review_issues = []
         return
@@ -279,6 +283,7 @@ def _reviewed(view: RunView, event: e.ReviewRecorded, _stored: Stored) -> None:
     task = view.tasks[event.task_id]
     task.issues, task.findings, task.reviewed_commit = event.issues, event.findings, event.commit
     task.rulings = event.tests
+    task.suggestions = tuple(dict.fromkeys([*task.suggestions, *event.suggestions]))
     task.rounds += 1
     if event.passed:
         task.stage = Stage.APPROVED
@@ -307,7 +312,7 @@ def _review_unusable(view: RunView, event: e.ReviewUnusable, _stored: Stored) ->
 def _reopened(view: RunView, event: e.TaskReopened, _stored: Stored) -> None:
     task = view.tasks[event.task_id]
     task.stage, task.issues, task.attempt_open = Stage.BUILDING, event.issues, False
-    task.revisions += 1
+    task.revisions, task.reopened_by = task.revisions + 1, event.by
     task.last_end = f"sent back by {event.by} with {len(event.issues)} issue(s)"
     if event.base:
         task.rebuild = (event.base, event.start)
@@ -347,7 +352,7 @@ def _merge_of(view: RunView, task_id: str) -> MergeView:
 def _merged(view: RunView, event: e.TaskMerged, _stored: Stored) -> None:
     task = view.tasks[event.task_id]
     if task.merge and task.merge.conflict:
-        view.resolved_conflicts.append(task.merge.conflict)
+        view.resolved.append(task.merge)
     if task.merge and task.merge.built and task.merge.built.united:
         view.united.append(task.merge.built)
     task.stage, task.merge, task.rounds = Stage.MERGED, None, 0
@@ -380,11 +385,15 @@ def _end_task(view: RunView, task_id: str, stage: Stage, reason: str) -> TaskVie
 
 def _asked(view: RunView, event: e.QuestionsAsked, stored: Stored) -> None:
     view.asks[event.ask_id] = AskView(event, stored.seq, at=stored.at)
+    for given in event.rejects:
+        view.asks[given.ask_id].rejected.add(given.question)
+    if event.rejects:
+        view.context.decisions = [decision_line(one) for ask in view.asks.values() for one in ask.held]
 
 
 def _answered(view: RunView, event: e.QuestionsAnswered, _stored: Stored) -> None:
     view.asks[event.ask_id].answered = event
-    view.context.decisions.extend(f"{answer.question} → {answer.text}" for answer in event.answers)
+    view.context.decisions.extend(map(decision_line, event.answers))
 
 
 def _questions_failed(view: RunView, event: e.QuestionsFailed, _stored: Stored) -> None:

@@ -146,10 +146,11 @@ class ReviewReport:
 class HandOver:
     """What one attempt leaves to the next: what is done, how the tests stand, what stood in the way.
 
-    `tests` is what sq saw, where it looked, else what the Worker said; `decisions` are answers that were
-    given; `ended` is why the attempt ended.
+    `attempt` is its number. `tests` is what sq saw, where it looked, else what the Worker said; `decisions`
+    are answers that held; `ended` is why the attempt ended; `since` is what has changed after its end.
     """
 
+    attempt: int = 0
     done: str = ""
     tests: str = ""
     next_step: str = ""
@@ -157,6 +158,7 @@ class HandOver:
     notes: str = ""
     decisions: tuple[str, ...] = ()
     ended: str = ""
+    since: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -199,7 +201,8 @@ class Answer:
     """The Developer's answer to one question.
 
     `labels` are labels of that question's options; `free_text` is used where no option fits or none
-    was offered. One of the two is filled. `evidence` is what of its basis says so, in words or as a quote.
+    was offered. One of the two is filled. `beside_options`: options were offered, and the answer is a free
+    text. `evidence` is what of its basis says so, in words or as a quote.
     """
 
     question: str
@@ -210,11 +213,17 @@ class Answer:
     evidence: str = ""
     reversible: bool = True
     confidence: Confidence = Confidence.MEDIUM
+    beside_options: bool = False
 
     @property
     def text(self) -> str:
-        """What the Worker is told."""
+        """The answer itself: its labels, or the free text."""
         return ", ".join(self.labels) if self.labels else self.free_text
+
+    @property
+    def marked(self) -> str:
+        """The answer as the Worker and people read it: a free text beside options is marked as such."""
+        return f"{self.text} (free text, none of the options)" if self.beside_options else self.text
 
     @property
     def is_covered(self) -> bool:
@@ -230,6 +239,14 @@ class TestState(StrEnum):
     PASSED = "passed"
     FAILED = "failed"
     SKIPPED = "skipped"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GivenAnswer:
+    """An answer by where it was given: the question's text in the call `ask_id`."""
+
+    ask_id: str
+    question: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,6 +11,7 @@ from enum import StrEnum
 from state import events as e
 from state.records import (
     Analysis,
+    Answer,
     BaselineCheck,
     CallEnd,
     Criterion,
@@ -87,7 +88,7 @@ class CallView:
 
 @dataclass(slots=True)
 class AskView:
-    """One AskUserQuestion call and what became of it."""
+    """One AskUserQuestion call and its outcome. `rejected`: the questions whose answers did not hold."""
 
     asked: e.QuestionsAsked
     seq: int
@@ -95,6 +96,13 @@ class AskView:
     failed: e.QuestionsFailed | None = None
     parked: e.QuestionsParked | None = None
     at: datetime | None = None
+    rejected: set[str] = field(default_factory=set)
+
+    @property
+    def held(self) -> tuple[Answer, ...]:
+        """The answers that the Worker did not reject."""
+        answers = self.answered.answers if self.answered else ()
+        return tuple(answer for answer in answers if answer.question not in self.rejected)
 
 
 @dataclass(slots=True)
@@ -138,6 +146,7 @@ class TaskView:
     committed_tree: str = ""
     issues: tuple[ReviewIssue, ...] = ()  # that the next attempt has to put right
     findings: tuple[Finding, ...] = ()  # of all reviews
+    suggestions: tuple[str, ...] = ()  # of all reviews
     rounds: int = 0  # usable reviews since it was last merged
     rulings: tuple[TestRuling, ...] = ()  # of the newest review, on the tests that the work changes
     reviewed_commit: str = ""  # what the newest usable review looked at
@@ -145,9 +154,11 @@ class TaskView:
     unusable_reviews: int = 0  # of the commit under review
     unusable_forgiven: int = 0  # of these, from before a retry
     revisions: int = 0
+    reopened_by: str = ""  # who sent it back the last time
     hand_over: HandOver | None = None  # from the attempt before
     rebuild: tuple[str, str] | None = None  # the next attempt's base, and what it begins with
     rebuilt: tuple[str, str] | None = None  # as `rebuild`, once it is done and until a Worker was told
+    retried: bool = False  # a person asked for the attempt that comes next
     last_end: str = ""  # why the newest attempt ended, if it did not end well
     merge: MergeView | None = None
     merges: int = 0  # begun so far
@@ -189,6 +200,7 @@ class RunView:
     last_seq: int = 0
     worked_s: float = 0.0  # by all processes of the run together
     resumptions: int = 0
+    resumed: e.RunResumed | None = None  # by the newest process
     resumed_seq: int = 0  # the place in the journal where the newest process took it up
     interrupted_by: str = ""
     budget_usd: float | None = None  # given to a resumed run, in place of those of its settings
@@ -202,6 +214,7 @@ class RunView:
     baseline_notes: tuple[str, ...] = ()
     tests_that_change: tuple[TestThatChanges, ...] = ()  # of the accepted plan
     plan_reviewed: bool = False
+    plan_suggestions: tuple[str, ...] = ()
     proofs: dict[tuple[str, str], e.ProofsTaken] = field(default_factory=dict)  # by task and tree
     proved_at: dict[tuple[str, str], int] = field(default_factory=dict)  # where in the journal
     verified_at: dict[str, int] = field(default_factory=dict)  # where in the journal, by tree
@@ -218,8 +231,8 @@ class RunView:
     verifications: dict[str, e.VerificationFinished] = field(default_factory=dict)  # newest, by tree
     final_reviews: list[e.ReviewRecorded] = field(default_factory=list)
     final_findings: tuple[Finding, ...] = ()
-    resolved_conflicts: list[e.MergeConflicted] = field(default_factory=list)
-    united: list[e.MergeBuilt] = field(default_factory=list)  # with two additions at one place
+    resolved: list[MergeView] = field(default_factory=list)  # conflicts, since the last final review
+    united: list[e.MergeBuilt] = field(default_factory=list)  # likewise, two additions at one place
     merged_since_review: bool = False  # of the whole
     final_unusable: list[e.ReviewUnusable] = field(default_factory=list)  # of the newest merged commit
     users_work: e.UsersWorkKept | None = None  # the newest copy of it

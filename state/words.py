@@ -1,8 +1,8 @@
-"""Facts about tests in words: the same ones for agents and for people."""
+"""Facts in words: the same ones for agents and for people."""
 
 from collections.abc import Iterable
 
-from state.records import BaselineCheck, BaselineStanding, TestCount, TestState
+from state.records import Answer, BaselineCheck, BaselineStanding, TestCount, TestState
 
 _NAMED = 10  # tests in a sentence
 _RAN = frozenset({BaselineStanding.PASSES, BaselineStanding.FAILS})
@@ -23,6 +23,11 @@ def count_words(count: TestCount) -> str:
         return "no test was run"
     skipped = f", {count.skipped} skipped" if count.skipped else ""
     return f"{count.ran} test{'' if count.ran == 1 else 's'}{skipped}"
+
+
+def decision_line(answer: Answer) -> str:
+    """A question and its answer in a line."""
+    return f"{answer.question} → {answer.marked}"
 
 
 def names_of(count: TestCount, state: TestState) -> list[str]:

@@ -201,6 +201,16 @@ async def diff_text(
     return f"```\n{stat}\n```\n\n```diff\n{diff}\n```"
 
 
+async def resolution_text(folder: Path, commit: str, *, limit: int) -> str:
+    """What a merge commit holds that neither side had, as a combined diff; cut at `limit` characters."""
+    diff = await git(folder, "show", "--no-color", "--no-ext-diff", "--format=", "--cc", commit)
+    if not diff.strip():
+        return "The resolution takes each place from one of the two sides."
+    left = len(diff) - limit
+    cut = f"{diff[:limit]}\n[… {left} characters left out: read the files themselves]" if left > 0 else diff
+    return f"```diff\n{cut.strip()}\n```"
+
+
 # --- commits and refs -----------------------------------------------------------------------------------
 
 

@@ -5,6 +5,7 @@ from functools import partial
 import prompts
 from agents.planner import ANALYSIS, planner_session, read_analysis
 from orchestrator.git.repository import tracked_files
+from orchestrator.run.briefing import at_the_base, described
 from orchestrator.run.calls import Conversation, failure_of
 from orchestrator.run.record import Run
 from orchestrator.run.review import review_proposal
@@ -72,23 +73,7 @@ def problem_of(issue: ReviewIssue) -> str:
 
 
 def _prompt(run: Run, files: list[str]) -> str:
+    if rejected := run.view.analysis_rejections:
+        return prompts.render("analyze_again", problems=rejected[-1].problems)
     shown = "\n".join(f"- {name}" for name in files[:_FILES_SHOWN])
-    rejected = run.view.analysis_rejections
-    problems = rejected[-1].problems if rejected else ()
-    return prompts.render("analyze", files=shown, limit=_FILES_SHOWN, problems=problems)
-
-
-def described(analysis: Analysis) -> str:
-    """The analysis as the planner of tasks reads it."""
-    lines = [
-        f"Project: {analysis.project_type}" if analysis.project_type else "",
-        *_listed("Stack", analysis.stack),
-        *_listed("Entry points", analysis.entry_points),
-        *_listed("Patterns", analysis.patterns),
-        *_listed("Verification commands", analysis.verification_commands),
-    ]
-    return "\n".join(line for line in lines if line) or "It is empty, or nothing is known about it."
-
-
-def _listed(name: str, values: tuple[str, ...]) -> list[str]:
-    return [f"{name}: {'; '.join(values)}"] if values else []
+    return prompts.render("analyze", files=shown, limit=_FILES_SHOWN, baseline=at_the_base(run.view))

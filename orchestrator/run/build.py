@@ -23,6 +23,7 @@ from orchestrator.run.set_up import ready_environment, set_up
 from orchestrator.run.steps import (
     AnswerPlain,
     CheckClaim,
+    EndStuck,
     GiveUp,
     Guide,
     Measure,
@@ -30,6 +31,7 @@ from orchestrator.run.steps import (
     Say,
     next_step,
 )
+from orchestrator.run.stuck import end_stuck
 from orchestrator.run.workspaces import Place
 from state.events import AttemptStarted, HandedOver, IterationMeasured, TaskStarted
 from state.ids import new_session_id
@@ -89,6 +91,8 @@ async def _attempt(run: Run, task: TaskView, talk: Conversation) -> None:
                 run.record(measured)
             case CheckClaim():
                 await check_completion(run, task)
+            case EndStuck(reason):
+                await end_stuck(run, task, reason)
             case GiveUp(event):
                 run.record(event)
 

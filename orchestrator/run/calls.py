@@ -35,6 +35,7 @@ from state.view import CallView
 
 log = structlog.get_logger(__name__)
 
+_WRITING = frozenset({Role.WORKER, Role.RESOLVER})
 _CENT = 0.01  # USD by which a cap may differ from a share
 
 
@@ -237,7 +238,13 @@ class Conversation:
     def _resumed(self, session: Session, prompt: str, reserved: Reservation | None) -> str:
         """The prompt with which the open call goes on in this session; stored before it is sent."""
         knows = session.session_id == self._open_call.session_id
-        words = prompts.render("resumed", prompt=prompt) if knows else prompt
+        about = {"prompt": prompt, "writes": self._role in _WRITING}
+        if knows:
+            words = prompts.render("resumed", asks=self._questions is not None, **about)
+        elif first := self._first_prompt():
+            words = prompts.render("begun_anew", first=first, **about)
+        else:
+            words = prompt
         resumed = CallResumed(
             call_id=self._call_id,
             session_id=session.session_id,
@@ -247,6 +254,11 @@ class Conversation:
         )
         self._run.record(resumed)
         return words
+
+    def _first_prompt(self) -> str:
+        """How the conversation began; empty if the open call is its first."""
+        first = self.calls[0].started
+        return "" if first.call_id == self._call_id else first.prompt
 
     async def _open_session(self, *, again: bool) -> Session:
         if self._session and not self._session.is_over:

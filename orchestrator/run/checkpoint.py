@@ -9,8 +9,9 @@ from pathlib import Path
 import prompts
 from agents.reviewer import get_review_prompt, reviewer_session
 from orchestrator.git.workspace import diff_text
+from orchestrator.run.briefing import decisions
 from orchestrator.run.calls import Conversation
-from orchestrator.run.findings import in_folder, with_new
+from orchestrator.run.findings import in_folder, undecided, with_new
 from orchestrator.run.record import Run
 from orchestrator.run.review import DIFF_LIMIT, read_report
 from state.events import CheckpointReviewed
@@ -66,5 +67,7 @@ async def _prompt(run: Run, task: TaskView) -> str:
         instructions=get_review_prompt(run.effort.review_depth),
         task=task.task,
         spec=run.started.spec_text,
+        decisions=decisions(run.view, task),
+        findings=undecided(task.findings),
         diff=await diff_text(Path(task.worktree), task.base_commit, task.trees[-1], limit=DIFF_LIMIT),
     )

@@ -12,9 +12,10 @@ from tempfile import TemporaryDirectory
 import prompts
 from agents.permissions import protected_path
 from agents.resolver import resolver_session
-from agents.signals import CONFLICT_STUCK
+from agents.signals import CONFLICT_RESOLVED, CONFLICT_STUCK
 from orchestrator.git.repository import named
 from orchestrator.git.workspace import changed_paths, tree_of
+from orchestrator.run.briefing import decisions
 from orchestrator.run.calls import Conversation, failure_of
 from orchestrator.run.evidence.verification import commands_for, results, verify
 from orchestrator.run.evidence.worth import feedback, has_failed, unanswered
@@ -29,9 +30,13 @@ MAX_CLAIMS = 3  # so often may a resolution that does not hold be put right
 
 @dataclass(frozen=True, slots=True)
 class Resolved:
-    """The conflict is resolved: `tree` is what both sides became."""
+    """The conflict is resolved: `tree` is what both sides became.
+
+    `noticed` is what the resolver says of other code.
+    """
 
     tree: str
+    noticed: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,8 +114,7 @@ def _next_words(run: Run, task: TaskView, merge: MergeView) -> str:
         "resolve",
         task=task.task,
         paths=merge.paths,
-        onto=merge.onto,
-        commit=merge.commit,
+        decisions=decisions(run.view),
         merged=[one.task for one in run.view.tasks.values() if one.stage is Stage.MERGED],
         verification=commands_for(run, Path(task.worktree)),
         spec=run.started.spec_text,
@@ -139,7 +143,13 @@ async def _look(
     if has_failed(judged):
         said = feedback(judged)
         return _Refused(f"sq ran the project's own commands on your resolution.\n\n{said}")
-    return Resolved(state.tree)
+    return Resolved(state.tree, _noticed(call))
+
+
+def _noticed(call: CallView) -> str:
+    """What the resolver noticed about other code, as it says with its claim."""
+    claims = [json.loads(signal.payload) for signal in call.signals if signal.name == CONFLICT_RESOLVED]
+    return str(claims[-1].get("noticed", "")) if claims else ""
 
 
 def problem_of(state: MergeState) -> str:

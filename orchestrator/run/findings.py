@@ -1,7 +1,7 @@
 """Findings through the rounds of a task's reviews: which still stand in the way, what became of the others.
 
-A loop of reviews has to end. So an issue is recognised when it comes again, a Worker may dispute it, what
-nobody mentions any more is fixed, and the bar that an issue has to reach rises from round to round.
+A loop of reviews has to end. So an issue is recognised when it comes again, a Worker may dispute it, and the
+bar that an issue has to reach rises from round to round. A finding that a report leaves out stays open.
 """
 
 import hashlib
@@ -26,6 +26,7 @@ WEIGHTS: Mapping[IssueType, int] = {
     IssueType.PATTERN_VIOLATION: 1,
     IssueType.DEAD_CODE: 1,
 }
+MERGING = "the merge"  # sends a task back for what sq itself has seen
 _HIGHEST = max(WEIGHTS.values())
 _UNDECIDED = frozenset({FindingState.OPEN, FindingState.DISPUTED})
 _WORD = re.compile(r"[^\W\d_]+")
@@ -62,14 +63,38 @@ def in_folder(issues: Iterable[ReviewIssue], folder: str, task_id: str | None = 
 
 
 def known_of(task: TaskView) -> tuple[Finding, ...]:
-    """The findings on a task so far; what it was sent back for by somebody else is one of them, and open."""
+    """The findings on a task so far; those for which another review sent it back are among them, and open.
+
+    A finding that sq itself has made needs no ruling: sq has looked again before the review.
+    """
     known = {finding.id: finding for finding in task.findings}
     for issue in task.issues:
         id_ = fingerprint(issue)
         finding = known.get(id_, Finding(id=id_, issue=issue))
         again = replace(finding, state=FindingState.OPEN, note="")
         known[id_] = finding if finding.state in _UNDECIDED else again
-    return tuple(known.values())
+    refused = tuple(f"the test {ruling.test} " for ruling in task.rulings if not ruling.accepted)
+    own = {fingerprint(issue) for issue in task.issues if task.reopened_by == MERGING}
+    return tuple(
+        replace(finding, state=FindingState.FIXED, note="")
+        if finding.id in own or finding.issue.description.startswith(refused)
+        else finding
+        for finding in known.values()
+    )
+
+
+def final_known(view: RunView) -> tuple[Finding, ...]:
+    """The findings of the final review, as the reviews of the tasks have left them since."""
+    states: dict[str, set[FindingState]] = {}
+    for task in view.tasks.values():
+        for finding in task.findings:
+            states.setdefault(finding.id, set()).add(finding.state)
+    return tuple(
+        replace(finding, state=FindingState.FIXED)
+        if finding.state in _UNDECIDED and states.get(finding.id) and not states[finding.id] & _UNDECIDED
+        else finding
+        for finding in view.final_findings
+    )
 
 
 def disputes_of(view: RunView, task: TaskView) -> list[Dispute]:
@@ -117,8 +142,8 @@ def settle(
 ) -> Settled:
     """What follows from a report.
 
-    A finding on which it does not rule is fixed, or stays disputed; one that it reports again is open. What
-    is open and does not reach the bar of this round is told as a suggestion and holds nobody up.
+    A finding on which it does not rule stays open, or stays disputed; one that it reports again is open. An
+    open finding that does not reach the bar of this round becomes a suggestion and does not block.
 
     Args:
         known: the findings so far.
@@ -152,8 +177,7 @@ def left_aside(settled: Settled, why: Mapping[str, str]) -> Settled:
 
 def _ruled(finding: Finding, ruling: Ruling | None) -> Finding:
     if ruling is None or ruling.state is FindingState.DISPUTED:
-        is_open = finding.state is FindingState.OPEN
-        return replace(finding, state=FindingState.FIXED, note="") if is_open else finding
+        return finding
     return replace(finding, state=ruling.state, note=ruling.why)
 
 

@@ -20,7 +20,8 @@ from state.words import listed
 async def commit(run: Run, task_id: str) -> None:
     """Commit a task's accepted tree."""
     task = run.task(task_id)
-    message = f"{task.task.title}\n\nTask {task_id}, attempt {task.attempt} of run {run.started.run_id}."
+    title = f"{task.task.title} (revision {task.revisions})" if task.commit else task.task.title
+    message = f"{title}\n\nTask {task_id}, attempt {task.attempt} of run {run.started.run_id}."
     made = await run.workspaces.commit(task, task.accepted_tree, message)
     run.record(TaskCommitted(task_id=task_id, attempt=task.attempt, commit=made, tree=task.accepted_tree))
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from agents.developer import guidance_ask, read_guidance
 from orchestrator.git.workspace import diff_text
 from orchestrator.run.asking import ask_model
+from orchestrator.run.evidence.shown import commands_on, seen_of
 from orchestrator.run.record import Run
 from state.events import GuidanceGiven
 from state.settings import Effort
@@ -52,6 +53,8 @@ async def guide(run: Run, task: TaskView) -> None:
         attempt=task.attempt,
         changes=await diff_text(Path(task.worktree), task.base_commit, task.trees[-1], limit=_DIFF_LIMIT),
         history=list(task.history)[-window:] if window else [],
+        verification=commands_on(run, task),
+        seen=seen_of(run, task),
         deadline_s=run.limits.question_s,
     )
     ended, guidance = await ask_model(run, ask, read_guidance, iteration=task.iteration)

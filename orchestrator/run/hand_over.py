@@ -3,15 +3,16 @@
 And where the next one begins.
 """
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
 from agents.signals import TASK_STUCK
 from agents.worker import signal_of
 from state.records import Finding, HandOver
-from state.view import RunView, TaskView
+from state.view import CallView, RunView, TaskView
+from state.words import baseline_words, decision_line
 
 _KEPT = 4_000  # characters of what a Worker says of its work: the newest
 
@@ -58,29 +59,64 @@ def hand_over_of(view: RunView, task: TaskView, verified: str) -> HandOver | Non
         task: whose newest attempt is over.
         verified: how the tests stand that sq ran on what the attempt left; empty: it ran none.
     """
+    since = tuple(_since(view, task))
     if not task.calls:
-        return task.hand_over
+        return task.hand_over and replace(task.hand_over, since=(*task.hand_over.since, *since))
     reports = [signal_of(view.calls[id_]) for id_ in task.calls]
     nothing: tuple[str, dict[str, Any]] = ("", {})
     name, last = next((report for report in reversed(reports) if report[0]), nothing)
     claimed = last.get("tests") or last.get("test_status") or ""
+    blockers = (last["reason"],) if name == TASK_STUCK else tuple(last.get("blockers", ()))
     return HandOver(
-        done=_newest(said.get("summary") or said.get("done") or "" for _, said in reports),
-        tests=verified or (f"sq has not looked; the session before says: {claimed}" if claimed else ""),
+        attempt=task.attempt,
+        done=_by_turn(
+            [_done(view.calls[id_], said) for id_, (_, said) in zip(task.calls, reports, strict=True)]
+        ),
+        tests=f"sq ran these on the work as that attempt left it:\n{verified}"
+        if verified
+        else (f"sq has not looked. It says: {claimed}" if claimed else ""),
         next_step=last.get("next_step", ""),
-        blockers=(last["reason"],) if name == TASK_STUCK else tuple(last.get("blockers", ())),
-        notes=_newest(said.get("notes", "") for _, said in reports),
+        blockers=tuple(words for words in blockers if words not in task.last_end),
+        notes=_by_turn([said.get("notes", "") for _, said in reports]),
         decisions=tuple(_decisions(view, task)),
         ended=task.last_end,
+        since=since,
     )
 
 
+def _done(call: CallView, said: Mapping[str, Any]) -> str:
+    """What a turn did, as its report says; of a report in text form the words before it."""
+    reported = str(said.get("summary") or said.get("done") or "")
+    if reported or call.signals or not said:
+        return reported
+    return "\n".join(call.last_text.strip().splitlines()[:-1]).strip()
+
+
+def _since(view: RunView, task: TaskView) -> list[str]:
+    """What sq knows to have changed since an attempt ended, where the user asked for another one."""
+    resumed = view.resumed
+    if not (task.retried and resumed):
+        return []
+    changed = []
+    if resumed.verify is not None:
+        commands = ", ".join(f"`{command}`" for command in resumed.verify) or "none"
+        changed.append(f"These commands verify the work from now on: {commands}.")
+    if view.baseline and view.baseline_seq > view.resumed_seq:
+        changed.append("sq ran the commands again on the commit that the run began with:")
+        changed += [f"- {baseline_words(check)}" for check in view.baseline.values()]
+    return ["The user asked for another attempt.", *(changed or ["sq knows of no other change."])]
+
+
 def _decisions(view: RunView, task: TaskView) -> list[str]:
-    answered = [ask.answered for ask in view.asks.values() if ask.asked.call_id in task.calls]
-    return [f"{one.question} → {one.text}" for answers in answered if answers for one in answers.answers]
+    asks = [ask for ask in view.asks.values() if ask.asked.call_id in task.calls]
+    return [decision_line(answer) for ask in asks for answer in ask.held]
 
 
-def _newest(said: Iterable[str]) -> str:
-    """What was said, once each, in order; where it is long, its end."""
-    text = "\n".join(dict.fromkeys(words.strip() for words in said if words.strip()))
+def _by_turn(said: Sequence[str]) -> str:
+    """What the turns of an attempt said, each once and marked with its turn; where it is long, its end."""
+    turns = {words.strip(): number for number, words in enumerate(said, 1) if words.strip()}
+    if len(turns) == 1:
+        text = next(iter(turns))
+    else:
+        text = "\n".join(f"In turn {number}: {words}" for words, number in turns.items())
     return text if len(text) <= _KEPT else f"…{text[-_KEPT:]}"

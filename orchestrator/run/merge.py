@@ -7,6 +7,7 @@ that was killed finishes the merge or begins it anew.
 from orchestrator.run.conflict import Resolved, Unresolved, resolve
 from orchestrator.run.evidence.verification import results, verify
 from orchestrator.run.evidence.worth import feedback, has_failed, unanswered
+from orchestrator.run.findings import MERGING
 from orchestrator.run.record import Run
 from orchestrator.run.revise import send_back
 from orchestrator.run.workspaces import MergeState
@@ -21,8 +22,6 @@ from state.events import (
 )
 from state.records import IssueType, ReviewIssue
 from state.view import MergeView, TaskView
-
-MERGING = "the merge"
 
 
 async def merge(run: Run, task_id: str) -> None:
@@ -56,8 +55,8 @@ async def _build(run: Run, task: TaskView, merging: MergeView) -> None:
     state = await _state(run, task, merging)
     if merging.paths or not state.is_clean:
         match await resolve(run, task, merging, state):
-            case Resolved(tree):
-                await _conclude(run, task, merging, tree, state.united)
+            case Resolved(tree, noticed):
+                await _conclude(run, task, merging, tree, state.united, noticed)
             case Unresolved(reason, unchecked):
                 again = [] if unchecked else _rebuild(run, task, merging, reason)
                 await _give_up(run, task, merging, reason, again)
@@ -94,10 +93,17 @@ async def _state(run: Run, task: TaskView, merging: MergeView) -> MergeState:
 
 
 async def _conclude(
-    run: Run, task: TaskView, merging: MergeView, tree: str, united: tuple[str, ...] = ()
+    run: Run,
+    task: TaskView,
+    merging: MergeView,
+    tree: str,
+    united: tuple[str, ...] = (),
+    noticed: str = "",
 ) -> None:
     commit = await run.workspaces.conclude_merge(task, merging.onto, tree, _message(run, task))
-    built = MergeBuilt(task_id=task.task.id, commit=commit, tree=tree, onto=merging.onto, united=united)
+    built = MergeBuilt(
+        task_id=task.task.id, commit=commit, tree=tree, onto=merging.onto, united=united, noticed=noticed
+    )
     run.record(built)
 
 

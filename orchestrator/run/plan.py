@@ -11,7 +11,8 @@ from graphlib import CycleError, TopologicalSorter
 
 import prompts
 from agents.planner import PLAN, planner_session, read_plan
-from orchestrator.run.analyze import described, problem_of
+from orchestrator.run.analyze import problem_of
+from orchestrator.run.briefing import at_the_base, described
 from orchestrator.run.calls import Conversation, failure_of
 from orchestrator.run.record import Run
 from orchestrator.run.review import review_proposal
@@ -20,7 +21,6 @@ from state.events import PlanAccepted, PlanProposed, PlanRejected, RunEnded
 from state.outcome import Outcome
 from state.records import Analysis, Plan, Role, Task
 from state.settings import Workflow
-from state.words import baseline_words
 
 MAX_REJECTIONS = 3  # the first plan and two corrected ones
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,39}")
@@ -57,7 +57,7 @@ async def plan(run: Run) -> None:
     if failure := failure_of(call):
         raise AgentError(f"the spec could not be planned: {failure}")
     if call.payload is None:
-        run.record(PlanRejected(problems=("no plan was submitted: call `submit_plan`",)))
+        run.record(PlanRejected(problems=("no plan was submitted: call `mcp__sq__submit_plan`",)))
         return
     proposed = read_plan(call.payload)
     if problems := [*problems_of(proposed), *lines_not_in(run.started.spec_text, proposed)]:
@@ -74,12 +74,13 @@ async def plan(run: Run) -> None:
         run.record(_accepted(proposed, reviewed=False))
 
 
-def _accepted(proposed: Plan, *, reviewed: bool) -> PlanAccepted:
+def _accepted(proposed: Plan, *, reviewed: bool, suggestions: tuple[str, ...] = ()) -> PlanAccepted:
     return PlanAccepted(
         tasks=proposed.tasks,
         criteria=proposed.criteria,
         tests_that_change=proposed.tests_that_change,
         reviewed=reviewed,
+        suggestions=suggestions,
     )
 
 
@@ -96,24 +97,31 @@ async def _review(run: Run, proposed: Plan) -> None:
         len(run.view.plan_rejections) + 1,
         "review_plan",
         spec=run.started.spec_text,
-        analysis=described(run.view.analysis or Analysis()),
+        analysis=_described(run),
+        baseline=at_the_base(run.view),
         plan=proposed,
     )
     if report and report.passed:
-        run.record(_accepted(proposed, reviewed=True))
+        run.record(_accepted(proposed, reviewed=True, suggestions=report.suggestions))
     elif report:
-        run.record(PlanRejected(problems=tuple(map(problem_of, report.issues))))
+        problems = tuple(map(problem_of, report.issues))
+        run.record(PlanRejected(problems=problems, suggestions=report.suggestions))
 
 
 def _prompt(run: Run) -> str:
-    rejected = run.view.plan_rejections
+    if rejected := run.view.plan_rejections:
+        last = rejected[-1]
+        return prompts.render("plan_rejected", problems=last.problems, suggestions=last.suggestions)
     return prompts.render(
         "plan",
         spec=run.started.spec_text,
-        analysis=described(run.view.analysis or Analysis()),
-        problems=rejected[-1].problems if rejected else (),
-        baseline=[baseline_words(check) for check in run.view.baseline.values()],
+        analysis=_described(run),
+        baseline=at_the_base(run.view),
     )
+
+
+def _described(run: Run) -> str:
+    return described(run.view.analysis or Analysis(), commands=False)
 
 
 def lines_not_in(spec: str, proposed: Plan) -> list[str]:

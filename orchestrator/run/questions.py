@@ -4,23 +4,26 @@ Each question gets its own answer, checked against its options. One call, all it
 deadline (60 s, `limits.question_s`). Asked and answered are events; an answer that was paid for before a
 crash, or for the same question of another session, is not asked for again.
 
-A question that is asked again after its answer was delivered is an answer rejected: the Developer answers
-once more with the whole history, and the next rejection is the end (seed 004).
+An answer that the Worker rejects (`orchestrator.run.rejections`) is made once more with the whole history,
+and the next rejection ends the task (seed 004).
 """
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import anyio
 
 from agents.ask import Ask
-from agents.developer import developer_ask, questions_in, read_answers
+from agents.developer import developer_ask, question_key, questions_in, read_answers
 from agents.exchange import OnQuestions, Unanswered
 from orchestrator.run.asking import ask_model
+from orchestrator.run.briefing import conventions, decisions
+from orchestrator.run.evidence.shown import commands_on, seen_of
 from orchestrator.run.record import Run
+from orchestrator.run.rejections import delivered_in, interrupted_at, rejection_by
 from state.events import (
     CallEnded,
     MessageReceived,
@@ -34,8 +37,7 @@ from state.settings import OnQuestion
 from state.view import AskView, TaskView
 
 _TRIES = 2  # an answer that cannot be used is asked for once more, with what is wrong with it
-_REJECTIONS = 1  # so often is a rejected answer made anew
-_WORD = re.compile(r"\w+")
+_REJECTIONS = 1  # rejected answers to a question that are made anew
 Answers = tuple[Answer, ...]
 
 
@@ -60,7 +62,10 @@ class QuestionBus:
         return on_question_callback
 
     async def answer_plain(self, call_id: str, question: Question) -> None:
-        """Answer a question that stood in plain words at the end of this exchange, and record it."""
+        """Answer a question that the last words of this exchange ask, and record what became of it.
+
+        If there is no answer, the Worker reads that in its next prompt and decides how it goes on.
+        """
         await self._answer(call_id, f"text-{call_id}", (question,), plain=True)
 
     async def _answer(
@@ -68,29 +73,30 @@ class QuestionBus:
     ) -> Answers | Unanswered:
         deadline = anyio.current_time() + self._run.limits.question_s
         await self._wait_for_the_same(questions, deadline)
-        delivered = self._delivered(call_id, questions)
+        tree = await self._run.workspaces.snapshot(Path(self._task.worktree))
+        rejection = rejection_by(self._run.view, self._task, questions, call_id=call_id, tree=tree)
         asked = QuestionsAsked(
             ask_id=ask_id,
             call_id=call_id,
             task_id=self._task_id,
             questions=questions,
             plain=plain,
-            again=tuple(text for text, given in delivered.items() if given),
+            again=tuple(rejection.by_question),
+            rejects=tuple(given for given, _ in rejection.answers),
+            tree=tree,
         )
-        known = self._answered_before_crash(call_id, questions) or self._answered_elsewhere(questions)
+        known = self._answered_before_resume(call_id, questions, tree) or self._answered_elsewhere(questions)
         if known and known.answered and not asked.again:
             return self._reuse(asked, known)
         self._run.record(asked)
-        if exhausted := [given for given in delivered.values() if len(given) > _REJECTIONS]:
-            return self._rejected_for_good(ask_id, exhausted[0])
-        return await self._ask_developer(
-            ask_id, questions, [one for given in delivered.values() for one in given], deadline
-        )
+        if rejected := rejection.more_than(_REJECTIONS):
+            return self._rejected_for_good(asked, [answer.text for _, answer in rejected])
+        return await self._ask_developer(asked, [answer for _, answer in rejection.answers], deadline)
 
     async def _ask_developer(
-        self, ask_id: str, questions: Sequence[Question], rejected: Sequence[Answer], deadline: float
+        self, asked: QuestionsAsked, rejected: Sequence[Answer], deadline: float
     ) -> Answers | Unanswered:
-        problem = ""
+        ask_id, questions, problem = asked.ask_id, asked.questions, ""
         for _ in range(_TRIES):
             ask = self._ask(questions, rejected, problem, max(0.0, deadline - anyio.current_time()))
             ended, answers = await ask_model(
@@ -102,9 +108,10 @@ class QuestionBus:
             if ended.end is not CallEnd.UNUSABLE:
                 break
             self._run.record(ended)
-        failed = QuestionsFailed(ask_id=ask_id, cause=f"{questions[0].text!r}: {problem}")
+        cause = f"{questions[0].text!r}: {problem}"
+        failed = QuestionsFailed(ask_id=ask_id, cause=cause, final=not asked.plain)
         self._run.record(*([] if ended.end is CallEnd.UNUSABLE else [ended]), failed)
-        return Unanswered(f"The question could not be answered: {problem}", final=True)
+        return Unanswered(f"The question could not be answered: {problem}", final=failed.final)
 
     def _deliver(self, ask_id: str, ended: CallEnded, answers: Answers, model: str) -> Answers | Unanswered:
         """Hand the answers over, or leave the question to a person where the run was asked to."""
@@ -135,11 +142,11 @@ class QuestionBus:
         self._run.record(asked, answered)
         return answers
 
-    def _rejected_for_good(self, ask_id: str, given: Sequence[Answer]) -> Unanswered:
-        texts = " and ".join(repr(answer.text) for answer in given)
-        cause = f"{given[0].question!r}: the Worker did not accept the answers {texts} and asks again"
-        self._run.record(QuestionsFailed(ask_id=ask_id, cause=cause))
-        return Unanswered(f"The question was answered {len(given)} times: {texts}.", final=True)
+    def _rejected_for_good(self, asked: QuestionsAsked, answers: Sequence[str]) -> Unanswered:
+        texts = " and ".join(map(repr, answers))
+        cause = f"{asked.again[0]!r}: the Worker did not accept the answers {texts} and asks again"
+        self._run.record(QuestionsFailed(ask_id=asked.ask_id, cause=cause))
+        return Unanswered(f"The question was answered {len(answers)} times: {texts}.", final=True)
 
     def _ask(
         self, questions: Sequence[Question], rejected: Sequence[Answer], problem: str, deadline_s: float
@@ -151,6 +158,10 @@ class QuestionBus:
             task=self._task.task,
             attempt=self._task.attempt,
             history=whole_history(self._run, self._task) if rejected else self._newest(),
+            verification=commands_on(self._run, self._task),
+            seen=seen_of(self._run, self._task),
+            conventions=conventions(self._run.view),
+            decisions=decisions(self._run.view),
             rejected=rejected,
             problem=problem,
             deadline_s=deadline_s,
@@ -164,38 +175,20 @@ class QuestionBus:
         window = self._run.settings.context_window
         return list(self._task.history)[-window:] if window else []
 
-    def _delivered(self, call_id: str, questions: Sequence[Question]) -> dict[str, list[Answer]]:
-        """By question, the answers to it that this attempt's session has been given.
-
-        One that was delivered in this exchange before its process died may be lost: it is no answer rejected.
-        """
-        calls = self._task.calls
-        resumed_at = self._run.view.calls[call_id].resumed_at
-        delivered: dict[str, list[Answer]] = {question.text: [] for question in questions}
-        for ask in self._run.view.asks.values():
-            lost = ask.asked.call_id == call_id and ask.seq < resumed_at
-            if not ask.answered or ask.asked.call_id not in calls or lost:
-                continue
-            for question in questions:
-                delivered[question.text] += [
-                    answer for answer in ask.answered.answers if _same(answer.question, question.text)
-                ]
-        return delivered
-
-    def _answered_before_crash(self, call_id: str, questions: Sequence[Question]) -> AskView | None:
-        """What this exchange had been answered to these questions before its process died."""
-        resumed_at = self._run.view.calls[call_id].resumed_at
-        return next(
-            (
-                ask
-                for ask in self._run.view.asks.values()
-                if ask.answered
-                and ask.asked.call_id == call_id
-                and ask.seq < resumed_at
-                and ask.asked.questions == tuple(questions)
-            ),
-            None,
-        )
+    def _answered_before_resume(
+        self, call_id: str, questions: Sequence[Question], tree: str
+    ) -> AskView | None:
+        """The same questions, answered before the session was resumed: in this exchange, or on this tree."""
+        view = self._run.view
+        resumed_at = interrupted_at(view, call_id)
+        same = [
+            ask
+            for ask in delivered_in(view, self._task, since=0)
+            if ask.seq < resumed_at
+            and (ask.asked.call_id == call_id or ask.asked.tree == tree)
+            and _signature(ask.asked.questions) == _signature(questions)
+        ]
+        return same[-1] if same else None
 
     async def _wait_for_the_same(self, questions: Sequence[Question], deadline: float) -> None:
         """Wait while another session has the same question open, so that both get the same answer."""
@@ -216,7 +209,8 @@ class QuestionBus:
 
     def _answered_elsewhere(self, questions: Sequence[Question]) -> AskView | None:
         """What another session was answered to the same, if that rests on nothing of that session alone."""
-        rejected = {_key(text) for ask in self._run.view.asks.values() for text in ask.asked.again}
+        asks = self._run.view.asks.values()
+        rejected = {question_key(text) for ask in asks for text in (*ask.asked.again, *ask.rejected)}
         return next(
             (
                 ask
@@ -225,7 +219,7 @@ class QuestionBus:
                 and ask.asked.call_id not in self._task.calls
                 and _signature(ask.asked.questions) == _signature(questions)
                 and all(answer.basis is not Basis.SESSION for answer in ask.answered.answers)
-                and not any(_key(question.text) in rejected for question in ask.asked.questions)
+                and not any(question_key(question.text) in rejected for question in ask.asked.questions)
             ),
             None,
         )
@@ -245,18 +239,13 @@ def whole_history(run: Run, task: TaskView) -> list[Message]:
     return told
 
 
-def _key(text: str) -> str:
-    """A question's words: case, white space and punctuation make no other question of it."""
-    return " ".join(_WORD.findall(text.lower()))
-
-
-def _same(one: str, other: str) -> bool:
-    return _key(one) == _key(other)
-
-
 def _signature(questions: Sequence[Question]) -> list[tuple[str, tuple[str, ...], bool]]:
     return [
-        (_key(question.text), tuple(option.label for option in question.options), question.multi_select)
+        (
+            question_key(question.text),
+            tuple(option.label for option in question.options),
+            question.multi_select,
+        )
         for question in questions
     ]
 

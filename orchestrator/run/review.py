@@ -15,11 +15,12 @@ from pathlib import Path
 import prompts
 from agents.reviewer import get_review_prompt, parse_review_output, reviewer_session, unusable_issue
 from orchestrator.git.command import git_succeeds
-from orchestrator.git.workspace import diff_text
+from orchestrator.git.workspace import diff_text, resolution_text
+from orchestrator.run.briefing import conventions, decisions, others, suggestions
 from orchestrator.run.calls import Conversation, failure_of
 from orchestrator.run.evidence.verification import results
 from orchestrator.run.evidence.worth import changes_of, with_output
-from orchestrator.run.findings import disputes_of, known_of, undecided, with_disputes
+from orchestrator.run.findings import disputes_of, final_known, known_of, undecided, with_disputes
 from orchestrator.run.ownership import own_paths, users_paths
 from orchestrator.run.record import Run
 from orchestrator.run.revise import after_final_review, after_review
@@ -27,8 +28,9 @@ from state.errors import SqError
 from state.events import ReviewUnusable, TaskUnverified
 from state.phase import MAX_UNUSABLE
 from state.records import Finding, ReviewReport, Role
-from state.view import CallView, TaskView
+from state.view import CallView, MergeView, TaskView
 
+_RESOLUTION_LIMIT = 10_000  # characters of one resolution's diff
 DIFF_LIMIT = 60_000  # characters of a diff in the prompt; the reviewer can read the files
 
 
@@ -177,14 +179,20 @@ async def _task_prompt(run: Run, task: TaskView, folder: Path) -> str:
     return prompts.render(
         "review_task",
         instructions=get_review_prompt(run.effort.review_depth),
+        fix=task.is_in_merged_work,
         task=task.task,
         spec=run.started.spec_text,
+        others=[f"{one.id} ({one.title})" for one in others(run.view, task)],
+        conventions=conventions(run.view),
+        decisions=decisions(run.view),
+        suggestions=suggestions(run.view, task),
         verification=_seen(run, task.committed_tree),
+        proven=bool(proofs and proofs.proven),
+        untold=proofs.untold if proofs else (),
         changed_tests=changes_of(run.view, task),
         announced=[one for one in proofs.changes if one.expected_by] if proofs else [],
         unproven=proofs.unproven if proofs else (),
         earlier=await _earlier(folder, findings, reviewed, (task.base_commit, task.commit)),
-        commit=task.commit,
         diff=await diff_text(folder, task.base_commit, task.commit, limit=DIFF_LIMIT),
         users=users_paths(run),
     )
@@ -193,7 +201,7 @@ async def _task_prompt(run: Run, task: TaskView, folder: Path) -> str:
 async def _final_prompt(run: Run, folder: Path) -> str:
     view = run.view
     disputes = [dispute for task in view.tasks.values() for dispute in disputes_of(view, task)]
-    findings = undecided(with_disputes(view.final_findings, disputes))
+    findings = undecided(with_disputes(final_known(view), disputes))
     reviewed = view.final_reviews[-1].commit if view.final_reviews else ""
     whole = (view.own_base or run.started.base_commit, view.head_commit)
     paths = await own_paths(run)
@@ -202,15 +210,28 @@ async def _final_prompt(run: Run, folder: Path) -> str:
         instructions=get_review_prompt(run.effort.review_depth),
         spec=run.started.spec_text,
         tasks=[task.task for task in view.tasks.values()],
-        conflicts=view.resolved_conflicts,
+        decisions=decisions(view),
+        suggestions=suggestions(view),
+        conflicts=[await _resolution(folder, merge) for merge in view.resolved],
         united=view.united,
         verification=_seen(run, view.head_tree),
         let_through=[(id_, change) for id_, task in view.tasks.items() for change in changes_of(view, task)],
         earlier=await _earlier(folder, findings, reviewed, whole, paths),
-        commit=view.head_commit,
         diff=await diff_text(folder, *whole, limit=DIFF_LIMIT, paths=paths),
         users=users_paths(run),
     )
+
+
+async def _resolution(folder: Path, merge: MergeView) -> dict[str, object]:
+    """A resolved conflict as the final review reads it."""
+    assert merge.conflict  # noqa: S101  only resolved conflicts are listed
+    assert merge.built  # noqa: S101  and merged work
+    return {
+        "task_id": merge.conflict.task_id,
+        "paths": merge.paths,
+        "noticed": merge.built.noticed,
+        "diff": await resolution_text(folder, merge.built.commit, limit=_RESOLUTION_LIMIT),
+    }
 
 
 def _seen(run: Run, tree: str) -> str:

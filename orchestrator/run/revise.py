@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from orchestrator.run.evidence.worth import changes_of
-from orchestrator.run.findings import disputes_of, in_folder, known_of, left_aside, settle
+from orchestrator.run.findings import disputes_of, final_known, in_folder, known_of, left_aside, settle
 from orchestrator.run.ownership import changed_by_tasks, of_nobody, of_the_user
 from orchestrator.run.record import Run
 from state.events import Event, ReviewRecorded, TaskReopened, TaskStuck
@@ -86,7 +86,7 @@ async def after_final_review(run: Run, report: ReviewReport, folder: Path) -> li
     number = len(run.view.final_reviews) + 1
     disputes = [dispute for task in run.view.tasks.values() for dispute in disputes_of(run.view, task)]
     read = replace(report, issues=tuple(in_folder(report.issues, str(folder))))
-    settled = settle(run.view.final_findings, disputes, read, number)
+    settled = settle(final_known(run.view), disputes, read, number)
     paths = {path for own in changed.values() for path in own}
     settled = left_aside(settled, await of_nobody(run, settled.blocking, paths))
     issues = assign(settled.blocking, changed)

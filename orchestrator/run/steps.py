@@ -7,6 +7,7 @@ from pathlib import Path
 import prompts
 from agents.signals import ITERATION_DONE, SUBMIT_IMPLEMENTATION_PLAN, TASK_COMPLETE, TASK_STUCK
 from agents.worker import plain_question, signal_of
+from orchestrator.run.briefing import conventions, decisions, forbids_tests, others
 from orchestrator.run.calls import failure_of
 from orchestrator.run.evidence.verification import commands_for
 from orchestrator.run.evidence.worth import failing_before
@@ -16,6 +17,7 @@ from orchestrator.run.hand_over import NOTHING_BEFORE, Before, before_of
 from orchestrator.run.ownership import users_paths
 from orchestrator.run.progress import refused_too_often, same_error, standing_still
 from orchestrator.run.record import Run
+from orchestrator.run.rejections import delivered_in, interrupted_at, newest_words, refuses
 from state.events import TaskFailed, TaskStuck
 from state.records import CallEnd, Question, ReviewIssue, Task
 from state.settings import Workflow
@@ -61,13 +63,38 @@ class CheckClaim:
 
 
 @dataclass(frozen=True, slots=True)
+class EndStuck:
+    """The Worker gives up, for this reason: look whether that is so, and end the attempt."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class GiveUp:
     """The attempt ends here, with this event."""
 
     event: TaskStuck | TaskFailed
 
 
-Step = Say | AnswerPlain | ReviewCheckpoint | Guide | Measure | CheckClaim | GiveUp
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Surroundings:
+    """What a Worker is shown beside its task: the run around it.
+
+    `others` are the other tasks, `decisions` the answers that held in the run so far. `merged`: the task was
+    merged before and is sent back for a fix.
+    """
+
+    others: Sequence[Task] = ()
+    conventions: str = ""
+    suggestions: Sequence[str] = ()
+    decisions: Sequence[str] = ()
+    in_worktree: bool = True
+    attempt: int = 1
+    merged: bool = False
+
+
+ALONE = Surroundings()
+Step = Say | AnswerPlain | ReviewCheckpoint | Guide | Measure | CheckClaim | EndStuck | GiveUp
 
 
 def build_prompt_with_feedback(
@@ -80,6 +107,7 @@ def build_prompt_with_feedback(
     before: Before = NOTHING_BEFORE,
     failing: Sequence[tuple[str, str]] = (),
     users: Sequence[str] = (),
+    place: Surroundings = ALONE,
 ) -> str:
     """The Worker's prompt for a task (seed 002): what never changes first, this task's issues only."""
     own = [issue for issue in review_issues if issue.task_id == task.id]
@@ -87,7 +115,15 @@ def build_prompt_with_feedback(
     return prompts.render(
         "build",
         task=task,
+        tests=not forbids_tests(task),
         spec=spec,
+        others=place.others,
+        conventions=place.conventions,
+        suggestions=place.suggestions,
+        decisions=place.decisions,
+        in_worktree=place.in_worktree,
+        attempt=place.attempt,
+        merged=place.merged,
         verification=verification,
         failing=failing,
         users=users,
@@ -126,16 +162,25 @@ def _by_signal(run: Run, task: TaskView, last: CallView) -> Step | None:
         following = {"iteration": task.iteration + 1, "max_iterations": run.max_iterations}
         return Say(prompts.render("implement", own_plan=payload["plan"], **following))
     if name == TASK_STUCK:
-        return GiveUp(TaskStuck(task_id=task.task.id, reason=f"the Worker says: {payload['reason']}"))
+        return EndStuck(payload["reason"])
     return CheckClaim() if name == TASK_COMPLETE and not _is_refused(task) else None
 
 
 def _by_question(view: RunView, task: TaskView, last: CallView, asked: AskView | None) -> Step | None:
-    """A question in plain words at the end of the turn, and what became of it."""
-    if asked and (asked.failed or asked.parked):
+    """A question in plain words at the end of the turn, and what became of it.
+
+    A turn that ends with the words that an answer is not accepted asks its question once more.
+    """
+    if asked and (asked.parked or (asked.failed and asked.failed.final)):
         return GiveUp(_failed(view, task, last, "a question was not answered"))
+    if asked or signal_of(last)[0]:
+        return None
     before = sum(ask.asked.plain and ask.asked.call_id in task.calls for ask in view.asks.values())
-    question = None if asked or signal_of(last)[0] else plain_question(last.last_text, before)
+    question = plain_question(last.last_text, before)
+    if not question and refuses(newest_words(task)):
+        since = interrupted_at(view, task.calls[-1])
+        answered = delivered_in(view, task, since=since)
+        question = answered[-1].asked.questions[0] if answered else None
     return AnswerPlain(question) if question else None
 
 
@@ -152,8 +197,10 @@ def _go_on(run: Run, task: TaskView, last: CallView, asked: AskView | None) -> S
     if last.started.planning:
         return Say(prompts.render("plan_again", **following), planning=True)
     name, payload = signal_of(last)
-    if asked and asked.answered:
-        said = prompts.render("answered", answers=asked.answered.answers, **following)
+    if asked:
+        answers = asked.answered.answers if asked.answered else ()
+        problem = asked.failed.cause if asked.failed else ""
+        said = prompts.render("answered", answers=answers, problem=problem, **following)
     elif _is_refused(task):
         said = prompts.render("refused", reasons=task.refusals[-1].feedback, **following)
     else:
@@ -217,6 +264,7 @@ def _from_checkpoint(task: TaskView) -> list[str]:
 
 
 def _first_prompt(run: Run, task: TaskView) -> str:
+    own = decisions(run.view, task)
     return build_prompt_with_feedback(
         task.task,
         task.issues,
@@ -227,4 +275,13 @@ def _first_prompt(run: Run, task: TaskView) -> str:
         before_of(task),
         failing_before(run.view),
         () if run.started.edit_dirty else users_paths(run),
+        Surroundings(
+            others=others(run.view, task),
+            conventions=conventions(run.view),
+            suggestions=run.view.plan_suggestions,
+            decisions=[line for line in decisions(run.view) if line not in own],
+            in_worktree=run.settings.worktrees,
+            attempt=task.attempt,
+            merged=task.is_in_merged_work,
+        ),
     )

@@ -14,7 +14,8 @@ from state.view import AskView, RunView
 class Decision:
     """One question and what became of it. `problem`: why it has no answer; `cost_usd` is that of its call.
 
-    `again`: it had been answered and was asked once more. `reused_from`: the call whose answer this is.
+    `again`: it rejects an earlier answer. `rejected`: this answer was rejected later. `reused_from`: the call
+    whose answer this is.
     """
 
     at: datetime
@@ -24,6 +25,7 @@ class Decision:
     model: str
     cost_usd: float
     again: bool
+    rejected: bool
     plain: bool
     reused_from: str
     parked: bool
@@ -47,6 +49,7 @@ def _of(view: RunView, ask: AskView) -> Iterator[Decision]:
             model=ask.answered.model if ask.answered else "",
             cost_usd=by.cost_usd if by and ask.answered and not ask.answered.reused else 0.0,
             again=question.text in ask.asked.again,
+            rejected=question.text in ask.rejected,
             plain=ask.asked.plain,
             reused_from=ask.answered.reused_from if ask.answered else "",
             parked=ask.parked is not None,
@@ -73,11 +76,13 @@ def _lines(decision: Decision) -> Iterator[str]:
         yield f"    not answered: {decision.problem or 'the answer has not come yet'}"
         return
     if decision.parked:
-        yield f"    parked for a person; the Developer would have said: {answer.text}"
+        yield f"    parked for a person; the Developer would have said: {answer.marked}"
     elif decision.reused_from:
-        yield f"    {answer.text}, as the same question was answered before"
+        yield f"    {answer.marked}, as the same question was answered before"
     else:
-        yield f"    {answer.text} ({decision.model}, ${decision.cost_usd:.4f})"
+        yield f"    {answer.marked} ({decision.model}, ${decision.cost_usd:.4f})"
+    if decision.rejected:
+        yield "    the Worker did not accept this answer"
     undo = "easy to undo" if answer.reversible else "not easy to undo"
     yield f"    basis: {answer.basis}, confidence {answer.confidence}, {undo}"
     grounds = {"why": answer.reason, "evidence": answer.evidence}

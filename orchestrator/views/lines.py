@@ -25,7 +25,7 @@ from state.records import (
 )
 from state.verdicts import CheckResult, Source
 from state.view import UNMERGED_ENDS, RunView, Stage
-from state.words import baseline_words, count_words, listed
+from state.words import baseline_words, count_words, decision_line, listed
 
 _SUBJECTS = {"": "the whole", "plan": "the plan", "analysis": "the analysis"}
 _MINUTE_S = 60
@@ -264,23 +264,26 @@ def _asked(_view: RunView, event: e.QuestionsAsked) -> list[str]:
     for question in event.questions:
         options = " / ".join(option.label for option in question.options)
         once_more = "question, asked again" if question.text in event.again else "question"
-        lines.append(f"{once_more}: {question.text}" + (f" [{options}]" if options else ""))
+        lines.append(f"{event.task_id}: {once_more}: {question.text}" + (f" [{options}]" if options else ""))
     return lines
 
 
-def _answered(_view: RunView, event: e.QuestionsAnswered) -> list[str]:
+def _answered(view: RunView, event: e.QuestionsAnswered) -> list[str]:
+    task_id = view.asks[event.ask_id].asked.task_id
     again = ", as before the interruption" if event.reused else ""
     again = ", as the same question before" if event.reused_from else again
     lines = []
     for answer in event.answers:
         why = f" ({answer.reason})" if answer.reason else ""
-        lines.append(f"answer by the Developer ({event.model}{again}): {answer.text}{why}")
+        lines.append(f"{task_id}: answer by the Developer ({event.model}{again}): {answer.marked}{why}")
     return lines
 
 
-def _questions_parked(_view: RunView, event: e.QuestionsParked) -> list[str]:
+def _questions_parked(view: RunView, event: e.QuestionsParked) -> list[str]:
     would = "; ".join(answer.text for answer in event.answers)
-    return [f"question parked for a person: {event.question} (the Developer would have said: {would})"]
+    task_id = view.asks[event.ask_id].asked.task_id
+    asked = f"question parked for a person: {event.question}"
+    return [f"{task_id}: {asked} (the Developer would have said: {would})"]
 
 
 def _guidance_given(_view: RunView, event: e.GuidanceGiven) -> list[str]:
@@ -505,7 +508,7 @@ def _assumptions(view: RunView) -> list[str]:
         answer
         for ask in view.asks.values()
         if ask.answered and not ask.answered.reused
-        for answer in ask.answered.answers
+        for answer in ask.held
     ]
     if not answers:
         return []
@@ -516,7 +519,7 @@ def _assumption(answer: Answer) -> str:
     """A decision in one line, with what asks for a second look at it."""
     doubts = [] if answer.reversible else ["not easy to undo"]
     doubts += ["on its own judgement"] if answer.basis is Basis.JUDGEMENT else []
-    return f"{answer.question} → {answer.text}" + (f" ({', '.join(doubts)})" if doubts else "")
+    return decision_line(answer) + (f" ({', '.join(doubts)})" if doubts else "")
 
 
 _LINES: dict[type, Callable[[RunView, Any], list[str]]] = {

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.developer import questions_in, read_answers
+from agents.developer import answers_schema, questions_in, read_answers
+from agents.labels import label_meant
 from state.records import Question, QuestionOption
 
 NAME = Question(
@@ -138,7 +139,74 @@ def test_an_answer_keeps_its_reason_and_whether_it_can_be_undone():
     assert (given_.reason, given_.reversible) == ("the spec says so", False)
 
 
-@pytest.mark.parametrize("label", ["getcount", "get_count ", "getCount: as the spec", "", "Neither"])
+STORE = Question(
+    text="Which store?",
+    options=(
+        QuestionOption(label="SQLite (Recommended)", description="one file"),
+        QuestionOption(label="Postgres", description="a server: shared"),
+        QuestionOption(label="mul"),
+    ),
+)
+
+
+@pytest.mark.parametrize(
+    ("said", "label"),
+    [
+        ("SQLite", "SQLite (Recommended)"),
+        ("sqlite  (recommended)", "SQLite (Recommended)"),
+        (" postgres\n", "Postgres"),
+        ("Postgres (shared)", "Postgres"),
+        ("Postgres: a server: shared", "Postgres"),
+        ("SQLite: one file", "SQLite (Recommended)"),
+        ("SQLite (Recommended): One  file", "SQLite (Recommended)"),
+        ("MUL", "mul"),
+    ],
+)
+def test_a_reply_that_can_only_be_one_label_is_that_label(said, label):
+    assert read((STORE,), answer(STORE, said))[0].labels == (label,)
+    assert read((STORE,), answer(STORE, free_text=said))[0].labels == (label,)
+
+
+@pytest.mark.parametrize(
+    "said", ["Postgres: one file", "SQL", "mul: short", "mul or Postgres", "(Recommended)"]
+)
+def test_a_reply_that_differs_from_every_label_is_none(said):
+    assert "none of the options" in read((STORE,), answer(STORE, said))
+
+
+def test_a_reply_that_could_be_two_labels_is_neither_unless_it_is_one_to_the_letter():
+    redis = Question(
+        text="Which?",
+        options=tuple(QuestionOption(label=label) for label in ("Redis", "Redis (local)", "redis (cloud)")),
+    )
+    assert read((redis,), answer(redis, "Redis"))[0].labels == ("Redis",)
+    assert "none of the options" in read((redis,), answer(redis, "redis"))
+
+
+def test_a_free_text_beside_options_is_marked_as_such_and_one_without_options_is_not():
+    (beside,) = read((NAME,), answer(NAME, free_text="call it count"))
+    (alone,) = read((WHY,), answer(WHY, free_text="because"))
+    assert beside.marked == "call it count (free text, none of the options)"
+    assert alone.marked == "because"
+
+
+def test_the_schema_of_the_reply_enumerates_the_labels_of_each_question():
+    one = answers_schema((NAME,))["properties"]["answers"]["items"]
+    assert one["properties"]["labels"]["items"]["enum"] == ["getCount", "get_count"]
+    each = answers_schema((NAME, COLOURS, WHY))["properties"]["answers"]["items"]["anyOf"]
+    labels = [item["properties"]["labels"]["items"].get("enum") for item in each]
+    assert labels == [["getCount", "get_count"], ["Red", "Green", "Blue"], None]
+    assert [item["properties"]["question"]["const"] for item in each] == [NAME.text, COLOURS.text, WHY.text]
+
+
+@given(st.text(max_size=40), st.lists(st.text(min_size=1, max_size=12), min_size=1, max_size=4, unique=True))
+def test_no_reply_becomes_a_label_that_was_not_offered_and_each_label_is_itself(said, labels):
+    options = [QuestionOption(label=label, description=said) for label in labels]
+    assert label_meant(said, options) in {None, *labels}
+    assert [label_meant(label, options) for label in labels] == labels
+
+
+@pytest.mark.parametrize("label", ["getcounts", "get count", "getCount: as the spec", "", "Neither"])
 def test_a_label_that_was_not_offered_is_refused_and_not_guessed_at(label):
     told = read((NAME,), answer(NAME, label))
     assert isinstance(told, str)
@@ -189,11 +257,21 @@ def test_answers_in_another_order_go_to_the_questions_they_name():
     ]
 
 
-def test_answers_that_word_the_questions_differently_are_taken_in_order():
+def test_an_answer_finds_its_question_whatever_its_case_white_space_and_punctuation():
     answers = read(
-        (NAME, WHY), answer(NAME, "getCount", question="name"), answer(WHY, free_text="x", question="?")
+        (NAME, WHY),
+        answer(WHY, free_text="x", question="why"),
+        answer(NAME, "getCount", question="Which  name"),
     )
     assert [(each.question, each.text) for each in answers] == [("Which name?", "getCount"), ("Why?", "x")]
+
+
+@pytest.mark.parametrize("strange", ["Which colour?", "name", ""])
+def test_an_answer_to_a_question_that_was_not_asked_is_not_delivered(strange):
+    told = read((NAME,), answer(NAME, "getCount", question=strange))
+    assert isinstance(told, str)
+    assert "was not asked" in told
+    assert "'Which name?'" in told
 
 
 def test_two_answers_that_name_the_same_question_are_refused():
@@ -203,7 +281,7 @@ def test_two_answers_that_name_the_same_question_are_refused():
     )
     told = read((one, other), answer(one, "getCount"), answer(one, "get_count"))
     assert isinstance(told, str)
-    assert "Delete a?" in told
+    assert "'Delete b?' has no answer" in told
 
 
 @pytest.mark.parametrize(

@@ -20,9 +20,9 @@ from agents.worker import signal_in_text
 from orchestrator.gates.power_steering.considerations import consideration_of
 from orchestrator.run.findings import fingerprint
 from orchestrator.run.hand_over import Before, Start
-from orchestrator.run.steps import build_prompt_with_feedback
+from orchestrator.run.steps import Surroundings, build_prompt_with_feedback
 from prompts import PromptError, render, variables_of
-from state.events import MergeBuilt, MergeConflicted
+from state.events import MergeBuilt
 from state.presets import usual_settings
 from state.records import (
     Answer,
@@ -86,6 +86,8 @@ NOTES = HandOver(
     notes="Do not touch the cache.",
     decisions=("Which name? → a",),
     ended="sent back by the review of attempt 1 with 1 issue(s)",
+    attempt=1,
+    since=("The user asked for another attempt.",),
 )
 # One value for each variable that any prompt takes; prompts are rendered with the ones they ask for.
 FULL = {
@@ -109,7 +111,22 @@ FULL = {
     "united": [
         MergeBuilt(task_id="counter", commit="c0ffee", tree="f00d", onto="beef", united=("counter.py",))
     ],
-    "conflicts": [MergeConflicted(task_id="counter", commit="c0ffee", onto="beef", paths=("src/index.ts",))],
+    "attempt": 2,
+    "conflicts": [
+        {"task_id": "counter", "paths": ("src/index.ts",), "noticed": "two names for one", "diff": "++1"}
+    ],
+    "conventions": "Project: a library",
+    "decisions": ["Which name? → a (It is shorter.)"],
+    "first": "# Build one task",
+    "fix": True,
+    "in_worktree": True,
+    "proven": True,
+    "seen": "`make test`: passed, 3 tests.",
+    "suggestions": ["name it count"],
+    "tests": True,
+    "untold": ("which of the new tests show the change",),
+    "asks": True,
+    "writes": True,
     "depth": "standard",
     "diff": "+1",
     "earlier": "## What was looked at before",
@@ -124,6 +141,7 @@ FULL = {
     "limit": 400,
     "max_iterations": 50,
     "merged": [TASK],
+    "others": [Task(id="readme", title="Its readme", description="Write it.")],
     "next_step": "write the test",
     "onto": "beef",
     "paths": ("src/index.ts",),
@@ -149,11 +167,23 @@ FULL = {
     "start": Start.FORMER,
     "task": TASK,
     "tasks": [TASK],
-    "types": "|".join(IssueType),
     "verification": ["make test"],
 }
 EMPTY = {
     **FULL,
+    "asks": False,
+    "conventions": "",
+    "decisions": [],
+    "fix": False,
+    "in_worktree": False,
+    "merged": [],
+    "others": [],
+    "proven": False,
+    "seen": "",
+    "suggestions": [],
+    "tests": False,
+    "untold": (),
+    "writes": False,
     "asked": {},
     "changed": "",
     "conflicts": [],
@@ -185,7 +215,7 @@ READERS = {
         *("worker_system", "build", "continue", "refused", "answered", "guidance"),
         *("plan_first", "plan_again", "implement", "checkpoint"),
     ),
-    Role.PLANNER: ("planner_system", "analyze", "plan"),
+    Role.PLANNER: ("planner_system", "analyze", "analyze_again", "plan", "plan_rejected"),
     Role.REVIEWER: (
         "reviewer_system",
         "review_depth",
@@ -204,7 +234,7 @@ READERS = {
     ),
     Role.RESOLVER: ("resolver_system", "resolve", "resolve_again"),
 }
-READ_BY_ANYBODY = ("resumed",)
+READ_BY_ANYBODY = ("resumed", "begun_anew")
 CLI_TOOLS = {
     Role.WORKER: WORKER_TOOLS,
     Role.PLANNER: READ_TOOLS,
@@ -377,12 +407,13 @@ def test_a_re_review_is_asked_about_what_changed_and_about_each_earlier_finding(
         f"[{FINDING.id}] **src/index.ts:42**",
         "The builder says that it is wrong: it has two callers",
         "Do not look for new trifles",
-        "## What changed since commit beef",
+        "## What changed since the last round",
+        "One that you leave out stays open",
     ):
         assert words in text
     moved = rendered("review_changes", {**FULL, "changed": ""})
     assert "newer base" in moved
-    assert "What changed since commit" not in moved
+    assert "## What changed since the last round" not in moved
 
 
 def test_a_build_prompt_lists_what_sq_will_run_where_it_runs_anything():
@@ -430,7 +461,8 @@ def signals_of(role):
 
 
 def tools_of(role):
-    return {*CLI_TOOLS[role], *(tool.name for tool in signals_of(role))}
+    """The tools of a role by the names that its model sees."""
+    return {*CLI_TOOLS[role], *(f"{SIGNAL_PREFIX}{tool.name}" for tool in signals_of(role))}
 
 
 def answer_schema():
@@ -490,7 +522,7 @@ def test_every_name_in_backticks_is_a_tool_of_that_role_or_a_field_of_one(role):
     known = tools_of(role) | input_fields(role)
     for text in read_by(role):
         for quoted in BACKTICKED.findall(text.replace("```", "")):
-            is_command = quoted.startswith("git ")
+            is_command = quoted.startswith(("git ", "$TMPDIR"))
             assert quoted in known or is_command or signal_in_text(quoted), f"{role}: `{quoted}`"
 
 
@@ -505,11 +537,11 @@ def test_no_role_is_told_of_a_tool_that_it_does_not_have(role):
 def test_every_reporting_tool_of_a_role_is_named_in_its_prompts(role):
     told = "\n".join(read_by(role))
     for tool in SIGNALS[role]:
-        assert f"`{tool.name}`" in told
+        assert f"`{SIGNAL_PREFIX}{tool.name}`" in told
 
 
 def test_a_worker_is_told_how_to_ask():
-    assert "AskUserQuestion" in rendered("worker_system", {})
+    assert "AskUserQuestion" in rendered("worker_system", FULL)
     assert "AskUserQuestion" in WORKER_TOOLS
 
 
@@ -520,15 +552,27 @@ def test_a_role_is_given_only_reporting_tools_of_its_own():
 
 
 def test_the_text_signals_that_a_worker_is_told_of_are_the_ones_that_count():
-    told = BACKTICKED.findall(rendered("worker_system", {}))
+    told = BACKTICKED.findall(rendered("worker_system", FULL))
     signals = {signal_in_text(quoted)[0] for quoted in told if signal_in_text(quoted)}
     assert signals == {tool.name for tool in SIGNALS[Role.WORKER]}
 
 
-def test_every_field_that_the_review_prompt_shows_is_one_of_its_tool():
-    shown = re.findall(r'"(\w+)":', get_review_prompt("standard"))
-    assert set(shown) <= input_fields(Role.REVIEWER)
-    assert "taskId" in input_fields(Role.REVIEWER)
+def test_the_types_and_required_fields_of_a_review_stand_in_its_tools_schema():
+    (tool,) = SIGNALS[Role.REVIEWER]
+    issues = tool.schema["properties"]["issues"]["items"]
+    assert tool.schema["required"] == ["passed", "issues"]
+    assert set(issues["properties"]["type"]["enum"]) == {kind.value for kind in IssueType}
+    assert {"file", "description", "suggestion"} <= set(issues["required"])
+    assert '"passed"' not in get_review_prompt("standard")
+
+
+@pytest.mark.parametrize(
+    "tool", [tool for tools in SIGNALS.values() for tool in tools], ids=lambda one: one.name
+)
+def test_every_reporting_tool_says_which_fields_it_needs(tool):
+    schema = tool.schema or tool.model.model_json_schema()
+    assert schema["required"]
+    assert all(shape.get("description") for shape in schema["properties"].values())
 
 
 def test_a_prompt_tells_no_agent_of_a_file_that_nobody_writes():
@@ -563,6 +607,79 @@ def test_the_developer_reads_each_question_with_its_options_and_the_newest_messa
     found = text.splitlines()
     places = [found.index(line) for line in lines]
     assert places == sorted(places)
+
+
+def test_the_developer_reads_the_criteria_the_commands_and_their_results():
+    text = rendered("developer_answer", FULL)
+    for words in ("- increment() adds one", "- `make test`", "passed, 3 tests", "Project: a library"):
+        assert words in text
+
+
+@pytest.mark.parametrize("name", [*READERS[Role.REVIEWER], "resolve", "plan", "developer_answer"])
+def test_no_commit_id_stands_in_a_prompt_whose_reader_cannot_use_it(name):
+    text = rendered(name, {**FULL, "reviewed": "beef", "problem": ""})
+    assert not {"c0ffee", "beef"} & set(re.findall(r"\w+", text))
+
+
+# --- rules and places ----------------------------------------------------------------------------------
+
+
+def test_a_worker_in_the_users_checkout_reads_no_word_of_a_worktree():
+    texts = [rendered(name, {**FULL, "in_worktree": False}) for name in READERS[Role.WORKER]]
+    assert not [text for text in texts if "worktree" in text]
+    assert "the user's own checkout" in texts[0]
+
+
+def test_a_worker_knows_which_rules_hold_and_where_it_may_write():
+    text = " ".join(rendered("worker_system", FULL).split())
+    for words in (
+        "the spec holds",
+        "`$TMPDIR`",
+        "This holds over any other advice on commits, stashes and attribution",
+        "do not install or replace the program",
+    ):
+        assert words in text
+
+
+@pytest.mark.parametrize(
+    "description",
+    [
+        "Fix the typo. Touch only the readme.",
+        "Rename it; change no other files.",
+        "Write the table. Do not add tests.",
+        "Add no new tests.",
+        "Only change a.txt.",
+    ],
+)
+def test_a_task_that_forbids_other_files_is_not_asked_for_a_test(description):
+    task = Task(id="t", title="A task", description=description)
+    prompt = build_prompt_with_feedback(task, [], 1, 10, verification=["make check"])
+    assert "test" not in prompt.replace(description, "").casefold()
+
+
+@pytest.mark.parametrize(
+    "description", ["Count with tests.", "The value is never negative.", "No error is swallowed."]
+)
+def test_any_other_task_is_asked_for_a_test(description):
+    task = Task(id="t", title="A task", description=description)
+    assert "write a test that fails without your change" in build_prompt_with_feedback(task, [], 1, 10)
+
+
+def test_an_attempt_that_begins_after_others_reads_its_number_and_blames_nobody_for_theirs():
+    prompt = build_prompt_with_feedback(
+        TASK, [ISSUE], 1, 10, before=Before(notes=NOTES), place=Surroundings(attempt=2)
+    )
+    assert "## Attempt: 2" in prompt
+    assert "Your last attempt" not in prompt
+    assert "What has changed since" in prompt
+
+
+def test_a_fix_of_merged_work_is_called_that_for_its_worker_and_its_reviewer():
+    place = Surroundings(merged=True, attempt=2)
+    words = " ".join(build_prompt_with_feedback(TASK, [ISSUE], 1, 10, place=place).split())
+    assert "only the fix is reviewed afterwards" in words
+    assert "Only this fix is under review" in rendered("review_task", FULL)
+    assert "Only this fix" not in rendered("review_task", EMPTY)
 
 
 def test_without_a_problem_the_developer_is_told_of_none():

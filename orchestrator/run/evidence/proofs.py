@@ -11,7 +11,7 @@ from orchestrator.run.evidence.as_they_were import as_they_were
 from orchestrator.run.evidence.canaries import make_canary, try_canary
 from orchestrator.run.evidence.changes import lost_tests, with_expectations
 from orchestrator.run.evidence.judged import Judged, Standing, judged
-from orchestrator.run.evidence.red_before_green import unproven_tests
+from orchestrator.run.evidence.red_before_green import red_before_green
 from orchestrator.run.evidence.subject import Subject, at_base, run_on, subject_of
 from orchestrator.run.evidence.verification import results
 from orchestrator.run.record import Run
@@ -23,6 +23,7 @@ from state.records import CanaryResult, TestChange, TestChangeKind, TestState
 class _Found:
     changes: list[TestChange] = field(default_factory=list)
     unproven: list[str] = field(default_factory=list)
+    proven: bool = False
     canaries: list[CanaryResult] = field(default_factory=list)
     untold: list[str] = field(default_factory=list)
     only_here: list[str] = field(default_factory=list)
@@ -55,6 +56,7 @@ async def take_proofs(run: Run, finished: VerificationFinished, *, task_id: str,
             _once(found.changes), run.view.tests_that_change, reviewed=run.view.plan_reviewed
         ),
         unproven=tuple(dict.fromkeys(found.unproven)),
+        proven=found.proven,
         canaries=tuple(found.canaries),
         untold=tuple(dict.fromkeys(found.untold)),
         only_here=tuple(found.only_here),
@@ -82,7 +84,10 @@ async def _ask(run: Run, subject: Subject, found: _Found, *, whole: bool) -> Non
         answer = await as_they_were(run, subject)
         found.changes += answer.changes
         found.untold += answer.untold
-        found.unproven += await unproven_tests(run, subject)
+        red = await red_before_green(run, subject)
+        found.unproven += red.unproven
+        found.untold += red.untold
+        found.proven = found.proven or red.proven
     if whole or subject.touched.decides:
         await _canary(run, subject, found)
     if whole and not run.settings.worktrees:

@@ -1,5 +1,7 @@
 """Red before green: a test that passes without the work does not show it."""
 
+from dataclasses import dataclass
+
 from orchestrator.git.scratch import files_in, pieced_together
 from orchestrator.run.evidence.changes import leaf_of
 from orchestrator.run.evidence.files_of_tests import of_files
@@ -10,16 +12,25 @@ from state.records import TestState
 from state.words import names_of
 
 
-async def unproven_tests(run: Run, subject: Subject) -> list[str]:
-    """Run the tests that the work adds or changes on the base's code: one of them has to fail there.
+@dataclass(frozen=True, slots=True)
+class Red:
+    """How the tests of the work do on the base's code.
 
-    Returns:
-        These tests if none does, or their files where names are not known; else nothing.
+    `unproven` are those that pass there, if none fails: tests, or their files where names are not known.
+    `proven`: one fails there. `untold` says what could not be found out.
     """
+
+    unproven: tuple[str, ...] = ()
+    proven: bool = False
+    untold: tuple[str, ...] = ()
+
+
+async def red_before_green(run: Run, subject: Subject) -> Red:
+    """Run the tests that the work adds or changes on the base's code: one of them has to fail there."""
     now = await files_in(run.repository, subject.tree)
     files = [path for path in (*subject.touched.held, *subject.touched.new) if path in now]
     if not files or not subject.touched.code:
-        return []
+        return Red()
     inline = await inline_among(run.repository, subject.tree, files)
     with_data = [*files, *subject.touched.data, *subject.touched.configuration]
     separate = [path for path in with_data if path not in inline]
@@ -29,13 +40,14 @@ async def unproven_tests(run: Run, subject: Subject) -> list[str]:
     before = subject.before.count.tests if subject.before else {}
     failed = names_of(done.count, TestState.FAILED)
     if any(before.get(name) is not TestState.FAILED for name in failed):
-        return []
+        return Red(proven=True)
     if done.exit_code != 0 and not failed:
-        return []
+        told = f"`{subject.command}` fails on the code before the change, but does not say which tests fail"
+        return Red(untold=(f"which of the new tests show the change: {told}",))
     former = {leaf_of(name) for name in before}
     added = [
         name
         for name in of_files(subject.now.count.tests, files)
         if name not in before and leaf_of(name) not in former
     ]
-    return added or [path for path in files if path in subject.touched.held]
+    return Red(tuple(added) or tuple(path for path in files if path in subject.touched.held))

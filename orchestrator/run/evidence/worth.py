@@ -1,5 +1,6 @@
 """What is said of a verification, to Workers, reviewers and people: plain functions."""
 
+import re
 from collections.abc import Iterable, Sequence
 
 from orchestrator.run.evidence.judged import Judged, Standing, executed_a_test
@@ -15,20 +16,22 @@ from state.view import RunView, TaskView
 from state.words import count_words, listed, names_of
 
 _TAIL = 1_200  # characters of an output that a reviewer is shown
+_TERMINAL_CODE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
+_GROUND = re.compile(r"(?:/[^\s:'\"()/]+)*/verify\.\d+/")
 
 
 def summary(results: Sequence[Judged]) -> str:
     """What sq saw, as reviewers and people read it."""
     if not results:
         return "There is nothing to verify with: no command was given and the repository shows none."
-    return "\n".join(f"- `{one.run.command}`: {said(one)} ({one.run.seconds:.1f} s)" for one in results)
+    return "\n".join(f"- `{one.run.command}`: {said(one)}" for one in results)
 
 
 def with_output(results: Sequence[Judged]) -> str:
     """As `summary`, each command with the end of its output."""
     parts = []
     for one in results:
-        tail = one.run.output_tail.strip()[-_TAIL:]
+        tail = readable(one.run.output_tail, _TAIL)
         shown = f"\n\n```\n{tail}\n```" if tail else ""
         parts.append(f"`{one.run.command}`: {said(one)}.{shown}")
     return "\n\n".join(parts) or summary(results)
@@ -62,7 +65,16 @@ def _feedback(one: Judged) -> str:
         told += f" ({one.why})"
     if one.known:
         told += f". These failed before your change and do not count: {listed(one.known)}"
-    return f"{told}. Its output ends:\n\n```\n{one.run.output_tail.strip()}\n```"
+    return f"{told}. Its output ends:\n\n```\n{readable(one.run.output_tail, len(one.run.output_tail))}\n```"
+
+
+def readable(output: str, limit: int) -> str:
+    """The end of an output as an agent reads it: whole lines, no terminal codes, paths of the workspace.
+
+    sq runs the commands on a copy of the workspace; its folder says nothing to an agent.
+    """
+    plain = _GROUND.sub("", _TERMINAL_CODE.sub("", output)).replace("\r", "").strip()
+    return plain if len(plain) <= limit else plain[-limit:].partition("\n")[2] or plain[-limit:]
 
 
 def unanswered(results: Iterable[Judged]) -> str:

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from orchestrator.run.findings import (
     WEIGHTS,
     disputes_of,
+    final_known,
     fingerprint,
     in_folder,
     known_of,
@@ -29,6 +30,7 @@ from state.records import (
     Role,
     Ruling,
     Task,
+    TestRuling,
 )
 from state.view import CallView, RunView, TaskView
 
@@ -158,9 +160,38 @@ def test_what_is_below_the_bar_is_not_to_be_fixed_and_told_in_words():
     assert "a.py:3 (pattern-violation): odd name (fix: mend it)" in told
 
 
-def test_what_nobody_mentions_any_more_is_fixed():
+def test_a_finding_that_a_report_leaves_out_stays_open_and_one_that_it_calls_fixed_does_not():
     one = finding()
-    assert states(settle([one], (), report(), 2)) == {one.id: FIXED}
+    left_out = settle([one], (), report(), 2)
+    assert states(left_out) == {one.id: OPEN}
+    assert left_out.blocking == (one.issue,)
+    ruled = ReviewReport(passed=True, issues=(), rulings=(Ruling(id=one.id, state=FIXED),))
+    assert settle([one], (), ruled, 2).blocking == ()
+
+
+def test_findings_of_sq_itself_need_no_ruling():
+    conflict = issue("the work conflicts with what was merged meanwhile", file="the merge")
+    task = TaskView(Task(id="t1", title="", description=""), issues=(conflict,), reopened_by="the merge")
+    assert [one.state for one in known_of(task)] == [FIXED]
+    refused = issue("the test a.py::test_x fails, and the spec does not ask for it: why")
+    task = TaskView(
+        Task(id="t1", title="", description=""),
+        issues=(refused,),
+        rulings=(TestRuling(test="a.py::test_x", accepted=False, why="why"),),
+    )
+    assert [one.state for one in known_of(task)] == [FIXED]
+
+
+def test_a_finding_of_the_final_review_that_each_task_has_settled_since_is_settled():
+    one = finding()
+    view = RunView(final_findings=(one,))
+    view.tasks = {
+        id_: TaskView(Task(id=id_, title="", description=""), findings=(replace(one, state=FIXED),))
+        for id_ in ("t1", "t2")
+    }
+    assert [each.state for each in final_known(view)] == [FIXED]
+    view.tasks["t2"].findings = (one,)
+    assert [each.state for each in final_known(view)] == [OPEN]
 
 
 def test_an_issue_that_comes_again_is_not_new_and_keeps_the_round_in_which_it_was_found():
@@ -283,7 +314,7 @@ def test_a_reviewer_that_finds_something_new_but_nothing_wrong_each_round_comes_
         ]
         settled = settle(known, (), report(*new), number)
         known = settled.findings
-        assert number < 3 or not settled.blocking
+        assert number < 4 or not settled.blocking  # found in round 2, left out in round 3, below the bar in 4
 
 
 @given(reviews())

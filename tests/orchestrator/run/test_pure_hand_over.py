@@ -9,7 +9,8 @@ from orchestrator.run.hand_over import Start, before_of, hand_over_of
 from state import events as e
 from state.fold import fold
 from state.journal import Stored
-from state.records import Answer, HandOver, ReviewIssue, Role, Task
+from state.outcome import Outcome
+from state.records import Answer, HandOver, Message, MessageKind, ReviewIssue, Role, Task
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)
 STARTED = e.RunStarted(
@@ -38,6 +39,10 @@ def called(id_, attempt=1):
     )
 
 
+def called_with(id_, *events):
+    return (called(id_), *events)
+
+
 def reported(id_, name, **payload):
     return (called(id_), e.SignalReceived(call_id=id_, name=name, payload=json.dumps(payload)))
 
@@ -61,25 +66,54 @@ def test_the_newest_report_says_what_comes_next_and_what_is_in_the_way():
         *reported("c1", "iteration_done", done="a", next_step="b", blockers=["no key"], notes="n"),
         *reported("c2", "iteration_done", done="c", next_step="d", blockers=["no net"], notes="n"),
     )
-    assert left == HandOver(done="a\nc", next_step="d", blockers=("no net",), notes="n")
+    done = "In turn 1: a\nIn turn 2: c"
+    assert left == HandOver(attempt=1, done=done, next_step="d", blockers=("no net",), notes="n")
 
 
 def test_the_reason_of_a_stuck_worker_stands_in_the_way():
     stuck = reported("c1", "task_stuck", reason="no port", notes="80 is taken")
     left = left_by(*stuck, e.TaskStuck(task_id="t1", reason="the Worker says: no port"))
-    assert (left.blockers, left.notes) == (("no port",), "80 is taken")
+    assert (left.blockers, left.notes) == ((), "80 is taken")  # the reason is said once
     assert left.ended == "stuck: the Worker says: no port"
+
+
+def test_a_completion_in_text_form_leaves_the_words_before_it():
+    said = e.MessageReceived(
+        call_id="c1", message=Message(kind=MessageKind.TEXT, text="I wrote the parser.\n\nTASK_COMPLETE")
+    )
+    assert left_by(*called_with("c1", said)).done == "I wrote the parser."
+
+
+def test_what_was_done_since_a_stuck_attempt_is_said_where_the_user_asked_for_another_one():
+    stuck = (
+        begins(1),
+        *reported("c1", "task_stuck", reason="no ruff"),
+        e.TaskStuck(task_id="t1", reason="no ruff"),
+    )
+    ended = e.RunEnded(outcome=Outcome.STUCK, cause="")
+
+    def since(**more):
+        resumed = e.RunResumed(containment="", retry=("t1",), **more)
+        view = view_after(*stuck, ended, resumed)
+        return " ".join(hand_over_of(view, view.tasks["t1"], "").since)
+
+    assert "no other change" in since()
+    assert "`make test`" in since(verify=("make test",))
+    assert left_by(*stuck[1:]).since == ()
 
 
 def test_what_sq_saw_of_the_tests_outweighs_what_the_worker_says_which_is_marked_as_its_claim():
     claim = reported("c1", "task_complete", summary="a", tests="all green")
-    assert left_by(*claim, verified="- `make test`: failed").tests == "- `make test`: failed"
-    assert left_by(*claim).tests == "sq has not looked; the session before says: all green"
+    seen = left_by(*claim, verified="- `make test`: failed").tests
+    assert seen == "sq ran these on the work as that attempt left it:\n- `make test`: failed"
+    assert left_by(*claim).tests == "sq has not looked. It says: all green"
     assert left_by(*reported("c1", "task_complete", summary="a")).tests == ""
 
 
 def test_an_attempt_without_reports_leaves_how_it_ended():
-    assert left_by(called("c1"), back()) == HandOver(ended="sent back by the review with 1 issue(s)")
+    assert left_by(called("c1"), back()) == HandOver(
+        attempt=1, ended="sent back by the review with 1 issue(s)"
+    )
 
 
 def test_answers_of_the_attempt_are_decisions_and_those_of_others_are_not():

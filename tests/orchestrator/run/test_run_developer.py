@@ -27,6 +27,7 @@ from scripted import (
     writes,
 )
 
+from orchestrator.views.decisions import decision_lines, decisions_of
 from state import events as e
 from state.outcome import Outcome
 from state.records import Role
@@ -207,6 +208,78 @@ def test_every_question_is_answered_by_the_developer_model_and_later_requests_ho
     assert not [event for event in done.of(e.QuestionsFailed) if event.final]
 
 
+TEN = [question(f"Which part {number}?", "left", "right") for number in range(10)]
+
+
+def test_ten_questions_of_one_session_are_each_answered(rehearse: Rehearse) -> None:
+    asked = [asks(*TEN[start : start + 4]) for start in (0, 4, 8)]
+    given = [
+        answers(
+            *[answer(one["question"], "right") for one in TEN[start : start + 4]],
+            when=f"## Question 1\n\nWhich part {start}?",
+        )
+        for start in (0, 4, 8)
+    ]
+    last = writes("notes.txt", "x\n", expect={"anywhere_contains": '"Which part 9?"="right"'})
+    done = rehearse(
+        whole_run(**{"worker/notes/1": [*asked, last, completes()], "developer/notes/1": given}), **CHECKED
+    )
+    assert done.outcome is Outcome.COMPLETE, done.output
+    answered = [one.question for event in done.of(e.QuestionsAnswered) for one in event.answers]
+    assert answered == [one["question"] for one in TEN]
+
+
+CONTINUE = question("Should I continue?", "Yes (Recommended)", "No")
+YES = answers(answer("Should I continue?", "yes"), expect={"prompt_lacks": "The Worker asks again"})
+
+
+def test_the_same_question_after_its_answer_was_acted_on_gets_its_answer_each_time(
+    rehearse: Rehearse,
+) -> None:
+    worker = [
+        step for number in range(3) for step in (writes("notes.txt", f"line {number}\n"), asks(CONTINUE))
+    ]
+    lanes = whole_run(**{"worker/notes/1": [*worker, completes()], "developer/notes/1": [YES]})
+    done = rehearse(lanes, **CHECKED)
+    assert done.outcome is Outcome.COMPLETE, done.output
+    texts = [one.text for event in done.of(e.QuestionsAnswered) for one in event.answers]
+    assert texts == ["Yes (Recommended)"] * 3
+    assert not any(asked.rejects for asked in done.of(e.QuestionsAsked))
+
+
+def test_a_worker_that_says_that_it_does_not_accept_an_answer_gets_another_one_which_alone_is_an_assumption(
+    rehearse: Rehearse,
+) -> None:
+    worker = [
+        asks(COLOUR),
+        {**asks(SHADE), "text": "I do not accept that answer: the wall is blue already."},
+        *writing('"Which shade?"="dark"'),
+    ]
+    developer = [
+        answers(DARK, when=["The Worker asks again", "Which colour?: blue", "the wall is blue already"]),
+        answers(BLUE),
+    ]
+    done = rehearse(whole_run(**{"worker/notes/1": worker, "developer/notes/1": developer}), **CHECKED)
+    assert done.outcome is Outcome.COMPLETE, done.output
+    assert done.view.context.decisions == ["Which shade? → dark"]
+    assumed = done.output.split("assumptions made:")[1]
+    assert "Which shade? → dark" in assumed
+    assert "Which colour?" not in assumed
+    assert "the Worker did not accept this answer" in "\n".join(decision_lines(decisions_of(done.view)))
+
+
+def test_a_question_in_plain_words_that_cannot_be_answered_is_no_end_of_the_task(rehearse: Rehearse) -> None:
+    worker = [
+        {"text": "Should the file end with a newline?"},
+        writes("notes.txt", "done\n", expect={"prompt_contains": ["could not be answered", "`notes`"]}),
+        completes(),
+    ]
+    lanes = whole_run(**{"worker/notes/1": worker, "developer/notes/1": [{"text": "I cannot say."}]})
+    done = rehearse(lanes, **CHECKED)
+    assert done.outcome is Outcome.COMPLETE, done.output
+    assert [failed.final for failed in done.of(e.QuestionsFailed)] == [False]
+
+
 def test_an_answer_that_is_rejected_twice_ends_the_task_with_question_and_both_answers(
     rehearse: Rehearse,
 ) -> None:
@@ -216,6 +289,8 @@ def test_an_answer_that_is_rejected_twice_ends_the_task_with_question_and_both_a
     assert done.outcome is Outcome.FAILED
     reason = done.view.tasks["notes"].reason
     assert all(words in reason for words in ("Which colour?", "'blue'", "'red'"))
+    assert done.view.context.decisions == []
+    assert "assumptions made" not in done.output
     assert len(developer_calls(done)) == 2
     assert len(done.of(e.QuestionsAsked)) == 3
 
@@ -305,7 +380,7 @@ def test_plain_questions_are_capped_and_turns_that_ask_nothing_cost_no_call(rehe
         completes(),
     ]
     developer = [
-        answers(answer(f"Is {number} right?", words="It is."), when=f"Is {number} right?")
+        answers(answer(f"Is {number} right?", words="It is."), when=f"## Question 1\n\nIs {number} right?")
         for number in range(5)
     ]
     done = rehearse(

@@ -2,6 +2,7 @@
 
 from scripted import Rehearse, answer, answers, asks, call, completes, question, says, whole_run, writes
 
+from orchestrator.views.decisions import decision_lines, decisions_of
 from state.events import (
     CallEnded,
     CallStarted,
@@ -92,12 +93,13 @@ def test_an_answer_outside_the_options_is_sent_back_to_the_developer_with_what_i
 
 
 def test_free_text_is_an_answer_where_no_option_fits(rehearse: Rehearse) -> None:
+    marked = "neither, use none (free text, none of the options)"
     done = rehearse(
         whole_run(
             **{
                 "worker/notes/1": [
                     asks(COLOR),
-                    writes("notes.txt", "x\n", expect={"tool_results_contain": ["neither, use none"]}),
+                    writes("notes.txt", "x\n", expect={"tool_results_contain": [marked]}),
                     completes(),
                 ],
                 "developer/notes/1": [answers(answer("Which colour?", words="neither, use none"))],
@@ -106,6 +108,7 @@ def test_free_text_is_an_answer_where_no_option_fits(rehearse: Rehearse) -> None
         **CHECKED,
     )
     assert done.outcome is Outcome.COMPLETE, done.output
+    assert any(marked in line for line in decision_lines(decisions_of(done.view)))
 
 
 def test_a_developer_whose_answers_stay_unusable_fails_the_run_with_the_question_named(

@@ -1,0 +1,24 @@
+"""Which commands are run on a task's work, and their newest results, as the agents are shown them."""
+
+from pathlib import Path
+
+from orchestrator.run.evidence.verification import commands_for, results
+from orchestrator.run.evidence.worth import with_output
+from orchestrator.run.record import Run
+from state.view import TaskView
+from state.words import baseline_words
+
+
+def commands_on(run: Run, task: TaskView) -> tuple[str, ...]:
+    """The commands that sq runs when the task is claimed to be complete."""
+    return commands_for(run, Path(task.worktree))
+
+
+def seen_of(run: Run, task: TaskView) -> str:
+    """The newest results on this task's work; before there are any, those on the untouched commit."""
+    verifications = run.view.verifications
+    newest = next((tree for tree in reversed(task.trees) if tree in verifications), "")
+    if newest:
+        newer = "" if newest == task.trees[-1] else " The workspace has changed since."
+        return f"On this task's work.{newer}\n\n{with_output(results(run, verifications[newest]))}"
+    return "\n".join(f"- {baseline_words(check)}" for check in run.view.baseline.values())
