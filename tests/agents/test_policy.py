@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.permissions import READ_TOOLS, SIGNAL_PREFIX, WORKER_TOOLS, Policy, protected_path
+from agents.permissions import READ_TOOLS, RESOLVER_TOOLS, SIGNAL_PREFIX, WORKER_TOOLS, Policy, protected_path
 from agents.signals import SIGNALS
 from state.records import Role
 
@@ -319,6 +319,15 @@ rm -r node_modules/.cache
 rm -f ~/x.lock
 echo rm -rf
 """
+
+
+def test_a_resolver_is_refused_with_its_own_way_and_may_add_and_remove(places):
+    workspace = places["workspace"]
+    resolver = Policy(tools=RESOLVER_TOOLS, readable=(workspace,), writable=(workspace,), role=Role.RESOLVER)
+    for command in ("git commit -m both", "git stash", "git push", "git merge --abort"):
+        assert "sq concludes the merge" in bash(resolver, command)
+    assert bash(resolver, "git add a.py") is None
+    assert bash(resolver, "git rm a.py") is None
 
 
 @pytest.mark.parametrize("command", HARMLESS.strip().splitlines())

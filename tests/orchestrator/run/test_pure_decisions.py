@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orchestrator.run.evidence.judged import judged
-from orchestrator.run.evidence.worth import feedback, summary
+from orchestrator.run.evidence.worth import feedback, readable, summary
 from orchestrator.run.guidance import is_review_due
 from orchestrator.run.progress import MAX_REFUSALS, SAME_FAILURE, refused_too_often, standing_still
 from orchestrator.run.revise import assign
@@ -167,6 +167,13 @@ def test_nothing_to_verify_with_is_said_and_is_no_pass():
     told = summary(finished())
     assert "nothing to verify" in told
     assert "passed" not in told
+
+
+def test_an_output_is_shown_in_whole_lines_without_terminal_codes_and_with_paths_of_the_workspace():
+    coloured = "\x1b[90mfirst line\x1b[39m\n\x1b]8;;http://x\x07FAIL\x1b]8;;\x07 /tmp/r/verify.2/test/a.js:3\r\nend\n"
+    assert readable(coloured, 100) == "first line\nFAIL test/a.js:3\nend"
+    assert readable(coloured, 25) == "FAIL test/a.js:3\nend"
+    assert readable("x" * 50, 10) == "x" * 10
 
 
 def test_feedback_holds_the_output_of_what_failed_and_nothing_of_what_passed():

@@ -52,6 +52,25 @@ def test_a_detected_command_whose_program_is_missing_is_left_out_and_the_others_
     assert [run.command for run in done.view.verifications[done.view.head_tree].runs] == ["make test"]
 
 
+@pytest.mark.parametrize(
+    ("reason", "outcome"),
+    [
+        ("`make check` cannot run: no-such-linter is missing", Outcome.UNVERIFIED),
+        pytest.param("I do not know how to go on", Outcome.STUCK, marks=pytest.mark.slow),
+    ],
+)
+def test_a_worker_that_is_stuck_on_a_check_which_the_untouched_commit_could_not_run_either_is_unverified(
+    rehearse: Rehearse, repository: Path, shell: Shell, reason: str, outcome: Outcome
+) -> None:
+    makefile = "check:\n\tno-such-linter .\n\ntest:\n\tpython3 -m unittest\n"
+    commits(repository, shell, Makefile=makefile, test_a__py=TEST.format("a", "True"))
+    work = [writes("b.py", "B = 1\n"), signals("task_stuck", reason=reason)]
+    done = rehearse(whole_run(**{"worker/notes/1": work}))
+    assert done.outcome is outcome, done.output
+    assert ("could not run it either" in done.view.tasks["notes"].reason) is (outcome is Outcome.UNVERIFIED)
+    assert reason in done.view.tasks["notes"].reason
+
+
 def test_after_a_command_of_the_users_that_could_not_run_a_resume_with_another_goes_on(
     rehearse: Rehearse, resume: Resume
 ) -> None:

@@ -31,8 +31,17 @@ def words_on(words: Path, shell: Shell, revision: str = "main") -> str:
 def test_a_conflict_is_resolved_verified_and_merged_and_the_branch_moves_once(
     rehearse: Rehearse, words: Path, shell: Shell
 ) -> None:
-    told = ["Git could not merge these by itself", WORDS]
-    done = in_conflict(rehearse, **{"reviewer/final/1": [passes(prompt_contains=told)]})
+    noticed = "The file has no heading."
+    told = ["Git could not merge these by itself", WORDS, f"The Resolver noticed: {noticed}", "++ant eel fox"]
+    resolver = [
+        {**says(call("Bash", command="git commit -am both"))},
+        writes(WORDS, BOTH, expect={"tool_results_contain": ["sq concludes the merge", "`git add`"]}),
+        says(call("Bash", command=f"git add {WORDS}")),
+        signals("conflict_resolved", summary="Both.", noticed=noticed),
+    ]
+    done = in_conflict(
+        rehearse, **{"resolver/*": resolver, "reviewer/final/1": [passes(prompt_contains=told)]}
+    )
     assert done.outcome is Outcome.COMPLETE, done.output
     assert words_on(words, shell) == BOTH.strip()
     [conflicted] = done.of(e.MergeConflicted)
