@@ -313,7 +313,8 @@ def _reopened(view: RunView, event: e.TaskReopened, _stored: Stored) -> None:
     task = view.tasks[event.task_id]
     task.stage, task.issues, task.attempt_open = Stage.BUILDING, event.issues, False
     task.revisions, task.reopened_by = task.revisions + 1, event.by
-    task.last_end = f"sent back by {event.by} with {len(event.issues)} issue(s)"
+    issues = f"{len(event.issues)} issue{'' if len(event.issues) == 1 else 's'}"
+    task.last_end = f"sent back by {event.by} with {issues}"
     if event.base:
         task.rebuild = (event.base, event.start)
     view.final_unusable = []

@@ -3,10 +3,12 @@
 from collections.abc import Mapping
 from enum import StrEnum
 
+from state.settings import ReviewDepth
 from state.view import ENDED_STAGES, RunView, Stage, TaskView
 
 MAX_UNUSABLE = 2  # a reviewer is asked once more, then given up
 _UNDER_WAY = frozenset({Stage.ACCEPTED, Stage.COMMITTED, Stage.APPROVED})  # and building in an open attempt
+_REVIEWED_ONCE = frozenset({ReviewDepth.SHALLOW, ReviewDepth.STANDARD})
 
 
 class Phase(StrEnum):
@@ -79,4 +81,20 @@ def may_begin(tasks: Mapping[str, TaskView], task_id: str) -> bool:
 
 def _whole_is_judged(view: RunView) -> bool:
     reviewed = bool(view.final_reviews) and not view.merged_since_review
-    return reviewed or len(view.final_unusable) >= MAX_UNUSABLE
+    return reviewed or saw_the_whole(view) or len(view.final_unusable) >= MAX_UNUSABLE
+
+
+def saw_the_whole(view: RunView) -> bool:
+    """Whether the review of the run's only task saw the whole as it is merged: it needs no second review.
+
+    From review depth `deep` on it gets one all the same.
+    """
+    if len(view.tasks) != 1 or view.final_reviews or view.settings is None:
+        return False
+    (task,) = view.tasks.values()
+    return (
+        view.settings.effort.review_depth in _REVIEWED_ONCE
+        and task.stage is Stage.MERGED
+        and task.reviewed_commit == task.commit
+        and task.committed_tree == view.head_tree
+    )

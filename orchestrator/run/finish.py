@@ -12,6 +12,7 @@ from orchestrator.run.protection import put_back_at_the_end
 from orchestrator.run.record import Run
 from state.events import DeliveryStarted, RunEnded, TaskCommitted
 from state.outcome import Outcome, worst
+from state.phase import saw_the_whole
 from state.records import BaselineStanding
 from state.view import RunView, Stage
 from state.words import listed
@@ -94,7 +95,9 @@ def _whole(view: RunView, final_rounds: int) -> list[tuple[Outcome, str]]:
     """What keeps a run whose tasks are all merged from being complete."""
     causes = []
     last = view.final_reviews[-1] if view.final_reviews else None
-    if last is None or view.merged_since_review:
+    if saw_the_whole(view):
+        pass
+    elif last is None or view.merged_since_review:
         causes.append((Outcome.UNVERIFIED, "the final review did not report usably"))
     elif not last.passed:
         found = "; ".join(f"{issue.location}: {issue.description}" for issue in last.issues)

@@ -10,6 +10,7 @@ from typing import Any
 from state import events as e
 from state.journal import Stored
 from state.outcome import MEANINGS
+from state.phase import saw_the_whole
 from state.records import (
     Answer,
     Basis,
@@ -490,6 +491,7 @@ def _ended(view: RunView, event: e.RunEnded) -> list[str]:
     why = event.cause or MEANINGS[event.outcome]
     return [
         f"{event.outcome} (exit code {event.outcome.exit_code}): {why}",
+        *(["reviewed once: the review of the only task saw the whole"] if saw_the_whole(view) else []),
         *_assumptions(view),
         *where_lines(view),
         *_again(view),

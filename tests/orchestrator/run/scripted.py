@@ -6,7 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from agents.gateway.ledger import LedgerLine, read_ledger
+from agents.reviewer import normalize_issue
 from orchestrator.cli.compose import LEDGER
+from orchestrator.run.findings import fingerprint
 from state.fold import fold
 from state.journal import Stored
 from state.outcome import Outcome
@@ -94,9 +96,28 @@ def passes(**expect: Any) -> dict[str, Any]:
     )
 
 
-def finds(*issues: Mapping[str, Any]) -> dict[str, Any]:
-    """A reply that fails a review."""
-    return signals("report_review", passed=False, issues=list(issues), suggestions=[])
+def id_of(found: Mapping[str, Any]) -> str:
+    """The id by which a finding is named in prompts."""
+    return fingerprint(normalize_issue(found))
+
+
+def _ruled(state: str, found: Sequence[Mapping[str, Any]], why: str = "") -> list[dict[str, str]]:
+    return [{"id": id_of(one), "state": state, "why": why} for one in found]
+
+
+def finds(*issues: Mapping[str, Any], fixed: Sequence[Mapping[str, Any]] = ()) -> dict[str, Any]:
+    """A reply that fails a review; the earlier findings `fixed` are gone."""
+    return signals(
+        "report_review", passed=False, issues=list(issues), suggestions=[], earlier=_ruled("fixed", fixed)
+    )
+
+
+def rules(
+    state: str, *found: Mapping[str, Any], why: str = "", expect: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
+    """A reply of a reviewer that finds nothing new and says how these findings stand."""
+    told = signals("report_review", passed=True, issues=[], earlier=_ruled(state, found, why))
+    return {**told, **({"expect": expect} if expect else {})}
 
 
 def issue(

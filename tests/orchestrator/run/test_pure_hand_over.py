@@ -111,9 +111,7 @@ def test_what_sq_saw_of_the_tests_outweighs_what_the_worker_says_which_is_marked
 
 
 def test_an_attempt_without_reports_leaves_how_it_ended():
-    assert left_by(called("c1"), back()) == HandOver(
-        attempt=1, ended="sent back by the review with 1 issue(s)"
-    )
+    assert left_by(called("c1"), back()) == HandOver(attempt=1, ended="sent back by the review with 1 issue")
 
 
 def test_answers_of_the_attempt_are_decisions_and_those_of_others_are_not():

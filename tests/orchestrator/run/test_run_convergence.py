@@ -10,17 +10,17 @@ from scripted import (
     Rehearse,
     completes,
     finds,
+    id_of,
     issue,
     passes,
     plans,
+    rules,
     signals,
     whole_run,
     writes,
 )
 
-from agents.reviewer import normalize_issue
 from agents.signals import REPORT_REVIEW
-from orchestrator.run.findings import fingerprint
 from state import events as e
 from state.journal import Journal, Stored
 from state.outcome import Outcome
@@ -35,25 +35,12 @@ WRONG = issue(
 EVIDENCE = "The spec asks for a line of text, and any text is one."
 
 
-def id_of(found: Found) -> str:
-    return fingerprint(normalize_issue(found))
-
-
 def disputes(*found: Found, evidence: str = EVIDENCE, **expect: Any) -> dict[str, Any]:
     """A reply that claims completion with evidence against these findings."""
     said = [{"id": id_of(one), "evidence": evidence} for one in found]
     return signals(
         "task_complete", summary="Nothing to do.", disputes=said, **({"expect": expect} if expect else {})
     )
-
-
-def rules(
-    state: str, *found: Found, why: str = "", expect: Mapping[str, Any] | None = None
-) -> dict[str, Any]:
-    """A reply of a reviewer that finds nothing new and says how these findings stand."""
-    said = [{"id": id_of(one), "state": state, "why": why} for one in found]
-    told = signals("report_review", passed=True, issues=[], earlier=said)
-    return {**told, **({"expect": expect} if expect else {})}
 
 
 def reviews(done: Done, task: str = "notes") -> list[e.ReviewRecorded]:
@@ -70,9 +57,9 @@ def test_a_reviewer_that_finds_a_new_trifle_each_round_ends_as_complete_with_the
     rehearse: Rehearse,
 ) -> None:
     trifles = ["The file has an odd name.", "The line could be longer.", "A full stop would be nice."]
+    found = [issue("notes.txt", 1, words, "Change it.", kind="pattern-violation") for words in trifles]
     lanes = {
-        f"reviewer/notes/{n}": [finds(issue("notes.txt", 1, words, "Change it.", kind="pattern-violation"))]
-        for n, words in enumerate(trifles, start=1)
+        f"reviewer/notes/{n}": [finds(one, fixed=found[: n - 1])] for n, one in enumerate(found, start=1)
     }
     done = rehearse(whole_run(**attempts(3), **lanes), **CHECKED)
     assert done.outcome is Outcome.COMPLETE, done.output
@@ -164,7 +151,7 @@ def test_a_second_review_is_shown_what_changed_since_the_first_and_the_findings_
 ) -> None:
     again = {
         "prompt_contains": [
-            "What changed since commit",
+            "What changed since the last round",
             "-First.\n+Second.",
             "## The change, commit",
             f"[{id_of(WRONG)}] **notes.txt:1** (incorrect-behavior): The line says the wrong thing.",
@@ -186,17 +173,27 @@ def test_a_second_review_is_shown_what_changed_since_the_first_and_the_findings_
 def test_a_second_final_review_is_shown_what_changed_and_hears_no_new_trifle(rehearse: Rehearse) -> None:
     trifle = issue("notes.txt", 1, "The words are plain.", "Use finer ones.", kind="pattern-violation")
     again = {
-        "prompt_contains": ["What changed since commit", "-First.\n+Second.", f"[{id_of(WRONG)}]"],
+        "prompt_contains": ["What changed since the last round", "-First.\n+Second."],
+        "prompt_lacks": [f"[{id_of(WRONG)}]"],  # the task's own review has settled it
     }
     lanes = {
         "worker/notes/1": [writes("notes.txt", "First.\n"), completes()],
         "reviewer/final/1": [finds(WRONG)],
         "worker/notes/2": [writes("notes.txt", "Second.\n"), completes()],
         # The task's own review is a first round again, but knows what the final review found.
-        "reviewer/notes/2": [passes(prompt_contains=[f"[{id_of(WRONG)}]"], prompt_lacks=["since commit"])],
+        "reviewer/notes/2": [
+            rules(
+                "fixed",
+                WRONG,
+                expect={
+                    "prompt_contains": [f"[{id_of(WRONG)}]", "Only this fix is under review"],
+                    "prompt_lacks": ["since the last round"],
+                },
+            )
+        ],
         "reviewer/final/2": [{**finds(trifle), "expect": again}],
     }
-    done = rehearse(whole_run(**lanes), **CHECKED)
+    done = rehearse(whole_run(**lanes), effort="high", **CHECKED)
     assert done.outcome is Outcome.COMPLETE, done.output
     assert [one.passed for one in reviews(done, "")] == [False, True]
     assert {one.state for one in done.view.final_findings} == {FindingState.FIXED, FindingState.WONT_FIX}
@@ -211,7 +208,7 @@ def test_a_finding_of_the_final_review_can_be_disputed_without_a_change(rehearse
             rules("won't fix", WRONG, expect={"prompt_contains": [EVIDENCE, "the same commit"]})
         ],
     }
-    done = rehearse(whole_run(**lanes), **CHECKED)
+    done = rehearse(whole_run(**lanes), effort="high", **CHECKED)
     assert done.outcome is Outcome.COMPLETE, done.output
     first, second = reviews(done, "")
     assert (first.commit, first.passed, second.passed) == (second.commit, False, True)
@@ -228,8 +225,9 @@ def test_an_issue_of_two_tasks_is_one_finding_of_the_whole(rehearse: Rehearse) -
             for id_ in ("one", "two")
             for n in (1, 2)
         },
-        "reviewer/one/*": [passes()],
-        "reviewer/two/*": [passes()],
+        "reviewer/one/1": [passes()],
+        "reviewer/two/1": [passes()],
+        "reviewer/*/2": [rules("fixed", shared)],
         "reviewer/final/1": [finds(shared)],
         "reviewer/final/2": [passes()],
     }

@@ -17,6 +17,7 @@ from scripted import (
     completes,
     finds,
     issue,
+    rules,
     says,
     signals,
     whole_run,
@@ -41,10 +42,10 @@ FIRST = [
 ]
 READ = [
     "Hand-over from the attempt before",
-    "sent back by the review of attempt 1 with 1 issue(s)",
-    "A wrong line.\nBlue it is.",
+    "sent back by the review of attempt 1 with 1 issue",
+    "In turn 1: A wrong line.\nIn turn 2: Blue it is.",
     "`true`: passed",
-    "The cache is cold.\nMornings are slow.",
+    "In turn 1: The cache is cold.\nIn turn 2: Mornings are slow.",
     "Which colour? → blue",
     FORMER,
 ]
@@ -58,6 +59,7 @@ def sent_back(**lanes: Any) -> dict[str, Any]:
             "worker/notes/1": FIRST,
             "developer/notes/1": [answers(BLUE)],
             "reviewer/notes/1": [finds(WRONG)],
+            "reviewer/notes/2": [rules("fixed", WRONG)],
             "worker/notes/2": [second, completes()],
             **lanes,
         }
@@ -111,7 +113,12 @@ def test_an_attempt_without_a_word_hands_over_what_sq_saw(rehearse: Rehearse) ->
     first = [writes("notes.txt", "wrong\n"), {"text": "TASK_COMPLETE"}]
     read = {"prompt_contains": ["sent back by", "`true`: passed"], "prompt_lacks": ["What it says it did"]}
     second = [writes("notes.txt", "right\n", expect=read), completes()]
-    lanes = {"worker/notes/1": first, "worker/notes/2": second, "reviewer/notes/1": [finds(WRONG)]}
+    lanes = {
+        "worker/notes/1": first,
+        "worker/notes/2": second,
+        "reviewer/notes/1": [finds(WRONG)],
+        "reviewer/notes/2": [rules("fixed", WRONG)],
+    }
     done = rehearse(whole_run(**lanes), verify=("true",))
     assert done.outcome is Outcome.COMPLETE, done.output
 
@@ -129,9 +136,10 @@ def test_a_task_that_the_final_review_sends_back_is_told_that_its_work_is_in_the
     }
     lanes = {
         "reviewer/final/1": [finds(WRONG)],
+        "reviewer/notes/2": [rules("fixed", WRONG)],
         "worker/notes/2": [writes("notes.txt", "right\n", expect=read), completes()],
     }
-    done = rehearse(whole_run(**lanes), verify=("true",))
+    done = rehearse(whole_run(**lanes), effort="high", verify=("true",))
     assert done.outcome is Outcome.COMPLETE, done.output
     assert f"commit {done.of(e.TaskCommitted)[0].commit}" in first_prompt(done, "notes", 2)
 

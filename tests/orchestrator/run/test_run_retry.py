@@ -5,7 +5,19 @@ from pathlib import Path
 
 import pytest
 from many_tasks import SPEC
-from scripted import Done, Rehearse, completes, finds, issue, passes, plans, signals, whole_run, writes
+from scripted import (
+    Done,
+    Rehearse,
+    completes,
+    finds,
+    issue,
+    passes,
+    plans,
+    rules,
+    signals,
+    whole_run,
+    writes,
+)
 
 from state import events as e
 from state.errors import UsageError
@@ -92,17 +104,15 @@ def test_a_command_that_could_not_start_is_run_again_without_asking_the_worker(
 
 @pytest.mark.slow
 def test_revisions_that_were_used_up_are_allowed_anew(rehearse: Rehearse, resume: Resume) -> None:
-    wrong = finds(
-        issue("notes.txt", 1, "It says the wrong thing.", "Say the right one.", kind="spec-mismatch")
-    )
+    wrong = issue("notes.txt", 1, "It says the wrong thing.", "Say the right one.", kind="spec-mismatch")
     lanes = whole_run(
         **{
             "worker/notes/1": [writes("notes.txt", "wrong\n"), completes()],
             "worker/notes/2": [writes("notes.txt", "still wrong\n"), completes()],
             "worker/notes/3": [writes("notes.txt", "not yet\n"), completes()],
             "worker/notes/4": [writes("notes.txt", "right\n"), completes()],
-            "reviewer/notes/4": [passes()],
-            "reviewer/notes/*": [wrong],
+            "reviewer/notes/4": [rules("fixed", wrong)],
+            "reviewer/notes/*": [finds(wrong)],
         }
     )
     done = rehearse(lanes, verify=("true",), effort="low")

@@ -9,11 +9,12 @@ from scripted import (
     issue,
     passes,
     plans,
+    rules,
     whole_run,
     writes,
 )
 
-from state.events import CallStarted, PlanRejected, ReviewUnusable, TaskMerged, TaskReopened
+from state.events import CallStarted, PlanRejected, ReviewRecorded, ReviewUnusable, TaskMerged, TaskReopened
 from state.outcome import Outcome
 
 CHECKED = {"verify": ("true",)}
@@ -22,12 +23,12 @@ CHECKED = {"verify": ("true",)}
 def test_a_failed_review_goes_into_the_retry_prompt_with_place_description_and_fix(
     rehearse: Rehearse,
 ) -> None:
+    terse = issue("notes.txt", 1, "too terse", "say more", kind="over-engineering")
     done = rehearse(
         whole_run(
             **{
-                "reviewer/notes/1": [
-                    finds(issue("notes.txt", 1, "too terse", "say more", kind="over-engineering"))
-                ],
+                "reviewer/notes/1": [finds(terse)],
+                "reviewer/notes/2": [rules("fixed", terse)],
                 "worker/notes/2": [
                     writes(
                         "notes.txt",
@@ -52,20 +53,19 @@ def test_a_failed_review_goes_into_the_retry_prompt_with_place_description_and_f
 
 def test_final_review_reopens_the_tasks_it_names_and_they_are_built_again(rehearse: Rehearse) -> None:
     """And no task is told another task's issues."""
+    one = issue("one.txt", 1, "one is wrong", "mend one", task="one")
+    two = issue("two.txt", 1, "two is wrong", "mend two")
     done = rehearse(
         {
             "planner/analysis/1": [analyzes()],
             "planner/plan/1": [plans("one", "two")],
             "worker/one/1": [writes("one.txt", "1\n"), completes()],
             "worker/two/1": [writes("two.txt", "2\n"), completes()],
-            "reviewer/one/*": [passes()],
-            "reviewer/two/*": [passes()],
-            "reviewer/final/1": [
-                finds(
-                    issue("one.txt", 1, "one is wrong", "mend one", task="one"),
-                    issue("two.txt", 1, "two is wrong", "mend two"),
-                )
-            ],
+            "reviewer/one/1": [passes()],
+            "reviewer/two/1": [passes()],
+            "reviewer/one/2": [rules("fixed", one)],
+            "reviewer/two/2": [rules("fixed", two)],
+            "reviewer/final/1": [finds(one, two)],
             "worker/one/2": [
                 writes(
                     "one.txt",
@@ -96,14 +96,18 @@ def test_final_review_reopens_the_tasks_it_names_and_they_are_built_again(rehear
 
 @pytest.mark.slow
 def test_a_final_review_that_keeps_failing_is_never_complete(rehearse: Rehearse) -> None:
-    again = [writes("notes.txt", "Again.\n"), completes()]
+    wrong = issue("notes.txt", 1, "still wrong", "mend it", kind="incorrect-behavior")
     done = rehearse(
         whole_run(
             **{
-                "worker/notes/2": again,
-                "reviewer/final/*": [finds(issue("notes.txt", 1, "still wrong", "mend it"))],
+                "worker/notes/2": [writes("notes.txt", "Again.\n"), completes()],
+                "worker/notes/3": [writes("notes.txt", "Once more.\n"), completes()],
+                "reviewer/notes/1": [passes()],
+                "reviewer/notes/*": [rules("fixed", wrong)],
+                "reviewer/final/*": [finds(wrong)],
             }
         ),
+        effort="high",
         **CHECKED,
     )
     assert done.outcome is Outcome.STUCK
@@ -142,8 +146,37 @@ def test_a_review_that_fails_without_naming_an_issue_is_not_sent_to_the_worker(r
 
 
 def test_two_silent_final_reviews_leave_the_run_unverified(rehearse: Rehearse) -> None:
-    done = rehearse(whole_run(**{"reviewer/final/*": [{"text": "Fine."}, {"text": "Fine!"}]}), **CHECKED)
+    silent = whole_run(**{"reviewer/final/*": [{"text": "Fine."}, {"text": "Fine!"}]})
+    done = rehearse(silent, effort="high", **CHECKED)
     assert done.outcome is Outcome.UNVERIFIED
+
+
+def test_a_run_of_one_task_whose_review_saw_the_whole_is_not_reviewed_twice(rehearse: Rehearse) -> None:
+    lanes = whole_run()
+    del lanes["reviewer/final/*"]
+    done = rehearse(lanes, **CHECKED)
+    assert done.outcome is Outcome.COMPLETE, done.output
+    assert "reviewed once: the review of the only task saw the whole" in done.output
+    assert [one.task_id for one in done.of(ReviewRecorded)] == ["notes"]
+
+
+def test_an_earlier_finding_that_a_report_leaves_out_stays_open_and_goes_back(rehearse: Rehearse) -> None:
+    wrong = issue("notes.txt", 1, "the wrong word", "the right one", kind="incorrect-behavior")
+    lanes = whole_run(
+        **{
+            "worker/notes/2": [writes("notes.txt", "Other.\n"), completes()],
+            "worker/notes/3": [
+                writes("notes.txt", "Right.\n", expect={"prompt_contains": ["the wrong word"]}),
+                completes(),
+            ],
+            "reviewer/notes/1": [finds(wrong)],
+            "reviewer/notes/2": [passes(prompt_contains=["One that you leave out stays open"])],
+            "reviewer/notes/3": [rules("fixed", wrong)],
+        }
+    )
+    done = rehearse(lanes, **CHECKED)
+    assert done.outcome is Outcome.COMPLETE, done.output
+    assert [one.passed for one in done.of(ReviewRecorded)] == [False, False, True]
 
 
 @pytest.mark.slow
@@ -157,10 +190,12 @@ def test_revisions_used_up_end_as_stuck(rehearse: Rehearse) -> None:
 
 @pytest.mark.slow
 def test_a_retry_that_changes_nothing_is_not_reviewed_again(rehearse: Rehearse) -> None:
+    terse = issue("notes.txt", 1, "too terse", "say more")
     done = rehearse(
         whole_run(
             **{
-                "reviewer/notes/1": [finds(issue("notes.txt", 1, "too terse", "say more"))],
+                "reviewer/notes/1": [finds(terse)],
+                "reviewer/notes/2": [rules("fixed", terse)],
                 "worker/notes/2": [
                     completes(),
                     writes(

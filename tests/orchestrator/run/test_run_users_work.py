@@ -165,7 +165,7 @@ def test_an_untracked_spec_in_the_repository_is_no_part_of_the_work_and_stays_as
             ],
         }
     )
-    done = rehearse_dirty(rehearse, lanes, allow_dirty=False, spec_at=spec)
+    done = rehearse_dirty(rehearse, lanes, allow_dirty=False, spec_at=spec, effort="high")
     assert done.outcome is Outcome.COMPLETE
     assert spec.read_text().startswith("# Notes")
     (task,) = done.view.tasks.values()
@@ -369,7 +369,7 @@ def test_whatever_a_worker_does_the_users_bytes_and_index_are_the_same_afterward
             "reviewer/final/*": [finds(*findings) if findings else passes(), passes(), passes()],
         }
     )
-    done = rehearse_dirty(rehearse, lanes, folder=project)
+    done = rehearse_dirty(rehearse, lanes, folder=project, effort=dice.choice(["medium", "high"]))
     after = seen(project, paths)
     assert [key for key in before if before[key] != after.get(key)] == []
     assert not done.of(e.UsersWorkRestored)[-1].problem
