@@ -153,7 +153,7 @@ def test_a_second_review_is_shown_what_changed_since_the_first_and_the_findings_
         "prompt_contains": [
             "What changed since the last round",
             "-First.\n+Second.",
-            "## The change, commit",
+            "## The whole change",
             f"[{id_of(WRONG)}] **notes.txt:1** (incorrect-behavior): The line says the wrong thing.",
             "Do not look for new trifles",
         ]
@@ -162,7 +162,7 @@ def test_a_second_review_is_shown_what_changed_since_the_first_and_the_findings_
         "worker/notes/1": [writes("notes.txt", "First.\n"), completes()],
         "reviewer/notes/1": [{**finds(WRONG), "expect": {"prompt_lacks": ["What was looked at before"]}}],
         "worker/notes/2": [writes("notes.txt", "Second.\n"), completes()],
-        "reviewer/notes/2": [passes(**again)],
+        "reviewer/notes/2": [rules("fixed", WRONG, expect=again)],
     }
     done = rehearse(whole_run(**lanes), **CHECKED)
     assert done.outcome is Outcome.COMPLETE, done.output

@@ -1,5 +1,6 @@
 """Hand-over: what an attempt leaves is stored, and read by the next one, after a resume too."""
 
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -106,6 +107,35 @@ def test_what_was_handed_over_is_read_after_a_resume(
     done = resume(Done(Outcome.FAILED, StateFolder(repository / ".sq").find(None), [], ""))
     assert done.outcome is Outcome.COMPLETE, done.output  # the second attempt's lane expects the words
     assert len(done.of(e.HandedOver)) == 1
+
+
+class _StopsInTheSecondTurn(Journal):
+    """Its disk is full as the first message of a Worker's second turn is to be stored."""
+
+    def append(self, *events: e.Event) -> list[Stored]:
+        turns = [one for one in self.read() if isinstance(one.event, e.CallStarted)]
+        in_second = bool(turns) and turns[-1].event.role is Role.WORKER and turns[-1].event.iteration == 2
+        if in_second and any(isinstance(one, e.MessageReceived) for one in events):
+            raise JournalError("the disk is full")
+        return super().append(*events)
+
+
+def test_a_session_whose_record_is_lost_begins_anew_with_its_first_instruction(
+    rehearse: Rehearse, resume: Resume, repository: Path
+) -> None:
+    with pytest.raises(JournalError):
+        rehearse(
+            whole_run(**{"worker/notes/1": FIRST, "developer/notes/1": [answers(BLUE)]}),
+            verify=("true",),
+            open_journal=_StopsInTheSecondTurn,
+        )
+    folder = StateFolder(repository / ".sq").find(None)
+    shutil.rmtree(folder / "claude" / "projects")
+    done = resume(Done(Outcome.FAILED, folder, [], ""))
+    assert done.outcome is Outcome.COMPLETE, done.output
+    resumed = [one.prompt for one in done.of(e.CallResumed)]
+    words = ("This conversation begins anew", "# Build one task", "# Go on")
+    assert [all(each in prompt for each in words) for prompt in resumed] == [True]
 
 
 @pytest.mark.slow
