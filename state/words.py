@@ -30,6 +30,11 @@ def decision_line(answer: Answer) -> str:
     return f"{answer.question} → {answer.marked}"
 
 
+def decision_with_reason(answer: Answer) -> str:
+    """A question, its answer and the reason, in a line for agents."""
+    return decision_line(answer) + (f" ({answer.reason})" if answer.reason else "")
+
+
 def names_of(count: TestCount, state: TestState) -> list[str]:
     """The tests that ended so, as far as they are known by name."""
     return [name for name, found in count.tests.items() if found is state]

@@ -4,7 +4,7 @@ import re
 
 from state.records import Analysis, Task
 from state.view import RunView, TaskView
-from state.words import baseline_words, decision_line
+from state.words import baseline_words, decision_with_reason
 
 _FORBIDDEN_TESTS = re.compile(
     r"\b(?:no|without|(?:do not|don't|never|must not|may not) "
@@ -44,7 +44,7 @@ def conventions(view: RunView) -> str:
 def decisions(view: RunView, task: TaskView | None = None) -> list[str]:
     """The answers that held, with their reasons: of this task's Workers, or of the whole run."""
     return [
-        decision_line(answer) + (f" ({answer.reason})" if answer.reason else "")
+        decision_with_reason(answer)
         for ask in view.asks.values()
         if not ask.answered or not ask.answered.reused_from
         if task is None or ask.asked.task_id == task.task.id

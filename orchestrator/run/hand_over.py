@@ -12,7 +12,7 @@ from agents.signals import TASK_STUCK
 from agents.worker import signal_of
 from state.records import Finding, HandOver
 from state.view import CallView, RunView, TaskView
-from state.words import baseline_words, decision_line
+from state.words import baseline_words, decision_with_reason
 
 _KEPT = 4_000  # characters of what a Worker says of its work: the newest
 
@@ -109,7 +109,7 @@ def _since(view: RunView, task: TaskView) -> list[str]:
 
 def _decisions(view: RunView, task: TaskView) -> list[str]:
     asks = [ask for ask in view.asks.values() if ask.asked.call_id in task.calls]
-    return [decision_line(answer) for ask in asks for answer in ask.held]
+    return [decision_with_reason(answer) for ask in asks for answer in ask.held]
 
 
 def _by_turn(said: Sequence[str]) -> str:

@@ -239,7 +239,8 @@ def _analyzed(_view: RunView, event: e.RepositoryAnalyzed) -> list[str]:
 
 
 def _plan_rejected(_view: RunView, event: e.PlanRejected) -> list[str]:
-    return ["plan: sent back to the planner", *(f"    {problem}" for problem in event.problems)]
+    problems = [f"    {problem}" for problem in event.problems]
+    return ["plan: sent back to the planner", *problems, *_suggested(event.suggestions)]
 
 
 def _analysis_rejected(_view: RunView, event: e.AnalysisRejected) -> list[str]:
@@ -248,7 +249,11 @@ def _analysis_rejected(_view: RunView, event: e.AnalysisRejected) -> list[str]:
 
 def _plan_accepted(_view: RunView, event: e.PlanAccepted) -> list[str]:
     counted = f"plan: {len(event.tasks)} task(s), {len(event.criteria)} criteria covered"
-    return [counted, *plan_lines(event.tasks)]
+    return [counted, *plan_lines(event.tasks), *_suggested(event.suggestions)]
+
+
+def _suggested(suggestions: Iterable[str]) -> list[str]:
+    return [f"    suggestion: {suggestion}" for suggestion in suggestions]
 
 
 def plan_lines(tasks: Iterable[Task]) -> list[str]:
@@ -344,7 +349,7 @@ def _reviewed(_view: RunView, event: e.ReviewRecorded) -> list[str]:
         f"{subject}: the review {verdict}",
         *(line for issue in event.issues for line in issue_lines(issue)),
         *(f"    disputed: {_disputed(one)}" for one in event.findings if one.state is FindingState.DISPUTED),
-        *(f"    suggestion: {suggestion}" for suggestion in event.suggestions),
+        *_suggested(event.suggestions),
     ]
 
 

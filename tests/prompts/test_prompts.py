@@ -621,6 +621,14 @@ def test_no_commit_id_stands_in_a_prompt_whose_reader_cannot_use_it(name):
     assert not {"c0ffee", "beef"} & set(re.findall(r"\w+", text))
 
 
+def test_the_planner_is_told_what_is_built_side_by_side():
+    for values in (FULL, EMPTY):
+        words = " ".join(rendered("plan", values).split())
+        assert "Tasks without a dependency on each other are built side by side" in words
+        assert "Keep work that rewrites one function" in words
+        assert "distinct places" in words
+
+
 # --- rules and places ----------------------------------------------------------------------------------
 
 

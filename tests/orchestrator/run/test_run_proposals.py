@@ -30,7 +30,10 @@ def test_a_plan_that_fails_its_review_goes_back_and_is_never_built(rehearse: Reh
                     plans("wrong"),
                     {
                         **plans("notes"),
-                        "expect": {"prompt_contains": ["leaves the second line out", "Add it"]},
+                        "expect": {
+                            "prompt_contains": ["leaves the second line out", "Add it"],
+                            "prompt_lacks": ["Create notes.txt with a line of text"],  # it has the spec
+                        },
                     },
                 ],
                 "reviewer/plan/1": [finds(OBJECTION)],
