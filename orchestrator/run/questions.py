@@ -173,7 +173,8 @@ class QuestionBus:
 
     def _newest(self) -> list[Message]:
         window = self._run.settings.context_window
-        return list(self._task.history)[-window:] if window else []
+        newest = list(self._task.history)[-window:] if window else []
+        return [replace(one, text=one.text.replace(f"{self._task.worktree}/", "")) for one in newest]
 
     def _answered_before_resume(
         self, call_id: str, questions: Sequence[Question], tree: str

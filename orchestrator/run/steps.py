@@ -80,8 +80,9 @@ class GiveUp:
 class Surroundings:
     """What a Worker is shown beside its task: the run around it.
 
-    `others` are the other tasks, `decisions` the answers that held in the run so far. `merged`: the task was
-    merged before and is sent back for a fix.
+    `others` are the other tasks, `decisions` the answers that held in the run so far. `base` is the commit that
+    the work stands on, if it can be compared with that. `merged`: the task was merged before and is sent
+    back for a fix.
     """
 
     others: Sequence[Task] = ()
@@ -90,6 +91,7 @@ class Surroundings:
     decisions: Sequence[str] = ()
     in_worktree: bool = True
     attempt: int = 1
+    base: str = ""
     merged: bool = False
 
 
@@ -123,6 +125,7 @@ def build_prompt_with_feedback(
         decisions=place.decisions,
         in_worktree=place.in_worktree,
         attempt=place.attempt,
+        base=place.base,
         merged=place.merged,
         verification=verification,
         failing=failing,
@@ -282,6 +285,7 @@ def _first_prompt(run: Run, task: TaskView) -> str:
             decisions=[line for line in decisions(run.view) if line not in own],
             in_worktree=run.settings.worktrees,
             attempt=task.attempt,
+            base=task.base_commit if run.settings.worktrees else "",
             merged=task.is_in_merged_work,
         ),
     )

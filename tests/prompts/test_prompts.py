@@ -112,6 +112,7 @@ FULL = {
         MergeBuilt(task_id="counter", commit="c0ffee", tree="f00d", onto="beef", united=("counter.py",))
     ],
     "attempt": 2,
+    "base": "c0ffee",
     "conflicts": [
         {"task_id": "counter", "paths": ("src/index.ts",), "noticed": "two names for one", "diff": "++1"}
     ],
@@ -172,6 +173,7 @@ FULL = {
 EMPTY = {
     **FULL,
     "asks": False,
+    "base": "",
     "conventions": "",
     "decisions": [],
     "fix": False,
