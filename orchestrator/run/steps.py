@@ -80,9 +80,9 @@ class GiveUp:
 class Surroundings:
     """What a Worker is shown beside its task: the run around it.
 
-    `others` are the other tasks, `decisions` the answers that held in the run so far. `base` is the commit that
-    the work stands on, if it can be compared with that. `merged`: the task was merged before and is sent
-    back for a fix.
+    `others` are the other tasks, `decisions` the answers that held in the run so far. `base` is the commit
+    that the work stands on, if it can be compared with that. `merged`: the task was merged before and is
+    sent back for a fix.
     """
 
     others: Sequence[Task] = ()
