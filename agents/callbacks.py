@@ -18,10 +18,11 @@ import anyio
 from agents.concurrency import task_group
 from agents.exchange import Listener, SessionSpec, Unanswered
 from agents.messages import messages_of
+from agents.offered import lack_in
 from agents.permissions import READ_TOOLS, SIGNAL_PREFIX
 from agents.results import reset_named_in, usage_of
 from agents.signals import SUBMIT_IMPLEMENTATION_PLAN, TASK_STUCK, signal_server
-from state.records import MessageKind, Usage
+from state.records import CallEnd, MessageKind, Usage
 
 if TYPE_CHECKING:
     from claude_agent_sdk import ClaudeAgentOptions, PermissionResult, ToolPermissionContext
@@ -33,6 +34,7 @@ _WHILE_PLANNING = {
     QUESTION_TOOL,
     *(f"{SIGNAL_PREFIX}{name}" for name in (SUBMIT_IMPLEMENTATION_PLAN, TASK_STUCK)),
 }
+_STOPPED = "The report is recorded."  # Claude Code repeats it beside the next prompt
 # An Edit of a big file carries it whole in one line; the SDK's default of 1 MiB ends the session.
 _PATTERN, _ESCAPED = re.compile(r"[\\*?\[\]!(){}]"), r"\\\g<0>"
 MAX_LINE_BYTES = 64 * 2**20
@@ -43,11 +45,12 @@ class Callbacks:
 
     `failure` is the first error that a listener raised; `on_failure` is called then. `waiting` counts the
     callbacks under way: their time is not the session's silence. `unanswered`: a question ended the exchange;
-    `planning`: nothing but reading, asking and handing over a plan is let through.
+    `planning`: nothing but reading, asking and handing over a plan is let through. `lacking` says which typed
+    tools the process did not offer its model: from then on its messages and calls are ignored.
 
-    Of the exchange under way (`begin`): `text` is the newest words of the agent, `usage` the tokens of all
-    replies seen, `stop_reason` why the last reply ended, `resets_at` when a limit that the API reports ends
-    (seconds since 1970).
+    Of the exchange under way (`begin`): `reported` names the typed tool that was recorded in it, `text` is
+    the newest words of the agent, `usage` the tokens of all replies seen, `stop_reason` why the last reply
+    ended, `resets_at` when a limit that the API reports ends (seconds since 1970).
     """
 
     def __init__(self, spec: SessionSpec, listener: Listener, on_failure: Callable[[], None]) -> None:
@@ -58,14 +61,21 @@ class Callbacks:
         self.failure: Exception | None = None
         self.waiting = 0
         self.unanswered = False
+        self.lacking = ""
         self._answered = anyio.Event()
         self.begin()
 
     def begin(self) -> None:
         """A new exchange: what was seen of the last one is forgotten."""
-        self.text = self.stop_reason = ""
+        self.text = self.stop_reason = self.reported = ""
         self.resets_at: float | None = None
+        self._ended = False
         self._usage: Counter[str] = Counter()
+
+    def over(self, end: CallEnd) -> CallEnd:
+        """End the exchange: no report is recorded any more, and one that was recorded stands."""
+        self._ended = True
+        return end if end is CallEnd.COMPLETED or not self.reported else CallEnd.SIGNALLED
 
     @property
     def usage(self) -> Usage:
@@ -87,7 +97,10 @@ class Callbacks:
             tools=list(spec.policy.tools),
             permission_mode="default",
             can_use_tool=self._may_use,
-            hooks={"PreToolUse": [HookMatcher(hooks=[self._before_tool], on_failure="block")]},
+            hooks={
+                "PreToolUse": [HookMatcher(hooks=[self._before_tool], on_failure="block")],
+                "PostToolUse": [HookMatcher(matcher=f"{SIGNAL_PREFIX}.*", hooks=[self._after_report])],
+            },
             mcp_servers={"sq": signal_server(spec.signals, self._on_signal)} if spec.signals else {},
             strict_mcp_config=True,
             setting_sources=[],
@@ -114,6 +127,10 @@ class Callbacks:
             Exception: what the listener raised; it is kept in `failure` too.
         """
         self._count(message)
+        self.lacking = self.lacking or lack_in(message, self._spec.signals)
+        if self.lacking:
+            self._on_failure()
+            return
         for told in messages_of(message):
             if told.kind is MessageKind.TEXT:
                 self.text = told.text
@@ -138,14 +155,29 @@ class Callbacks:
             self.stop_reason = event.get("delta", {}).get("stop_reason") or ""
             self._usage["output_tokens"] += _numbers(event.get("usage")).get("output_tokens", 0)
 
-    def _on_signal(self, name: str, payload: str) -> None:
+    def _on_signal(self, name: str, payload: str) -> str | None:
+        if self._closed:
+            return self._closed
         try:
             self._listener.on_signal(name, payload)
         except Exception as error:
             self._fail(error)
             raise
+        self.reported = name
+        return None
+
+    @property
+    def _closed(self) -> str:
+        """Why no call is let through any more; empty: they are judged one by one."""
+        if self.lacking:
+            return "this session is started again"
+        if self.reported:
+            return f"{self.reported} is recorded and ends this turn"
+        return "this turn is over" if self._ended else ""
 
     def _judge(self, tool: str, arguments: dict[str, Any]) -> str | None:
+        if self._closed:
+            return self._closed
         if self.planning and tool not in _WHILE_PLANNING:
             return f"{tool} has to wait: first hand over your plan with {SUBMIT_IMPLEMENTATION_PLAN}"
         return self._spec.policy.judge(tool, arguments)
@@ -155,7 +187,8 @@ class Callbacks:
         if refusal is None:
             return {}
         try:
-            self._listener.on_refusal(event["tool_name"], refusal)
+            if not self.lacking:
+                self._listener.on_refusal(event["tool_name"], refusal)
         except Exception as error:
             self._fail(error)
             raise
@@ -166,6 +199,10 @@ class Callbacks:
                 "permissionDecisionReason": refusal,
             }
         }
+
+    async def _after_report(self, _event: object, _tool_use_id: str | None, _context: object) -> Any:  # noqa: ANN401
+        """End the turn once its report is recorded; a call that failed never comes here."""
+        return {"continue_": False, "stopReason": _STOPPED} if self.reported else {}
 
     async def _may_use(
         self, tool: str, arguments: dict[str, Any], context: "ToolPermissionContext"

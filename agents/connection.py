@@ -17,7 +17,8 @@ from state.records import Role
 _AUTH_STATUS_DEADLINE_S = 20
 
 OURS = "SQ_AGENT"  # set in every Claude Code that sq starts: the stop gate leaves those alone
-# Every session: no telemetry, no updates, no background turns, and no tries of the CLI's own: sq retries.
+# Every session: no telemetry, no updates, no background turns, no tries of the CLI's own (sq retries), and
+# no request before the tool servers are connected.
 QUIET = {
     "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
     "DISABLE_AUTOUPDATER": "1",
@@ -25,6 +26,7 @@ QUIET = {
     "CLAUDE_CODE_DISABLE_BACKGROUND_TASKS": "1",
     "CLAUDE_CODE_MAX_RETRIES": "0",
     "CLAUDE_CODE_DISABLE_NONSTREAMING_FALLBACK": "1",
+    "MCP_CONNECTION_NONBLOCKING": "false",
     "PYTHONDONTWRITEBYTECODE": "1",
     OURS: "1",
 }

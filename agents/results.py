@@ -19,6 +19,7 @@ _BY_TERMINAL_REASON = {
     "prompt_too_long": CallEnd.API_ERROR,
     "structured_output_retry_exhausted": CallEnd.UNUSABLE,
 }
+_STOPPED = "hook_stopped"
 _ABORTED = {reason for reason, end in _BY_TERMINAL_REASON.items() if end is CallEnd.INTERRUPTED}
 _BY_SUBTYPE = {
     "error_max_turns": CallEnd.MAX_TURNS,
@@ -28,12 +29,15 @@ _BY_SUBTYPE = {
 _BY_STOP_REASON = {"refusal": CallEnd.REFUSED, "max_tokens": CallEnd.TRUNCATED}
 
 
-def end_of(result: "ResultMessage") -> CallEnd:
-    """How the exchange ended. Completed only if nothing says otherwise."""
+def end_of(result: "ResultMessage", *, reported: bool = False) -> CallEnd:
+    """How the exchange ended. Completed only if nothing says otherwise.
+
+    `reported`: a typed tool was recorded in it. Then, and only then, a turn that a hook stopped is completed.
+    """
     # An older CLI, as PATH may hold, reports `error_max_turns` with `is_error` false.
     if not result.is_error and result.api_error_status is None and result.subtype == "success":
         reason = result.terminal_reason
-        if reason in {None, "completed"}:
+        if reason in {None, "completed"} or (reported and reason == _STOPPED):
             return CallEnd.COMPLETED
         return _BY_TERMINAL_REASON.get(reason or "", CallEnd.INTERRUPTED)
     return (
@@ -44,9 +48,9 @@ def end_of(result: "ResultMessage") -> CallEnd:
     )
 
 
-def detail_of(result: "ResultMessage") -> str:
-    """What the CLI says about it, for people; empty where the exchange was completed."""
-    if end_of(result) is CallEnd.COMPLETED:
+def detail_of(result: "ResultMessage", *, reported: bool = False) -> str:
+    """What the CLI says about it, for people; empty where the exchange was completed (as `end_of`)."""
+    if end_of(result, reported=reported) is CallEnd.COMPLETED:
         return ""
     if result.terminal_reason in _ABORTED:  # what it says then is of no use to anybody
         return "Claude Code was interrupted in the middle of its turn"

@@ -158,6 +158,8 @@ class _Actor:
                 raise
             finally:
                 request.answered.set()
+            if self.over:
+                return
 
     async def _read(self, client: "ClaudeSDKClient") -> None:
         from claude_agent_sdk import ResultMessage
@@ -191,6 +193,11 @@ class _Actor:
             await self._cut_off(client)
             raise self._callbacks.failure
         seconds = time.monotonic() - began
+        if self._callbacks.lacking:
+            self.over = True
+            if result is None:
+                await self._interrupt(client)
+            return self._aborted(CallEnd.NOT_STARTED, self._callbacks.lacking, seconds)
         if result is not None:
             return self._judged(result, seconds)
         if self._death:
@@ -230,14 +237,15 @@ class _Actor:
         # The CLI counts a conversation's cost on, but from nothing after a process that was killed.
         cost = total - self._cost_seen if total >= self._cost_seen else total
         self._cost_seen = total
-        end = end_of(result)
+        reported = bool(self._callbacks.reported)
+        end = end_of(result, reported=reported)
         if end is CallEnd.INTERRUPTED and self._callbacks.unanswered:
             end = CallEnd.UNANSWERED
         if end is CallEnd.API_ERROR and self._callbacks.stop_reason == _CUT_SHORT:
             end = CallEnd.TRUNCATED  # reported like an API that failed
         return Exchange(
-            end=end,
-            detail=detail_of(result),
+            end=self._callbacks.over(end),
+            detail=detail_of(result, reported=reported),
             text=result.result or self._callbacks.text,
             api_status=result.api_error_status,
             retry_after_s=self._retry_after(),
@@ -251,7 +259,9 @@ class _Actor:
         """An exchange without a result: it has cost what the replies seen have cost."""
         usage = self._callbacks.usage
         cost = self.spec.model.cost(usage)
-        return Exchange(end=end, detail=detail, cost_usd=cost, usage=usage, seconds=seconds)
+        return Exchange(
+            end=self._callbacks.over(end), detail=detail, cost_usd=cost, usage=usage, seconds=seconds
+        )
 
     def _retry_after(self) -> float | None:
         resets_at = self._callbacks.resets_at

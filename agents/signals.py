@@ -164,7 +164,7 @@ class SignalTool:
     description: str
     model: type[BaseModel] | None
     schema: dict[str, Any] | None = None
-    recorded: str = "Recorded. End your turn now."
+    recorded: str = "Recorded."
 
 
 _ISSUE = _object(
@@ -248,11 +248,14 @@ PLAN_SIGNAL = SignalTool(
     model=ImplementationPlanInput,
 )
 
-OnSignal = Callable[[str, str], None]
+OnSignal = Callable[[str, str], str | None]
 
 
 def signal_server(tools: tuple[SignalTool, ...], on_signal: OnSignal) -> "McpSdkServerConfig":
-    """An in-process MCP server with these tools; `on_signal(name, payload as JSON)` hears what fits."""
+    """An in-process MCP server with these tools.
+
+    `on_signal(name, payload as JSON)` hears each report that fits. It returns why it refuses one, else None.
+    """
     from claude_agent_sdk import create_sdk_mcp_server
 
     return create_sdk_mcp_server("sq", tools=[_sdk_tool(tool, on_signal) for tool in tools])
@@ -269,7 +272,8 @@ def _sdk_tool(signal: SignalTool, on_signal: OnSignal) -> "SdkMcpTool[Any]":
                 payload = signal.model.model_validate(arguments).model_dump_json()
             except ValidationError as error:
                 return {"content": [{"type": "text", "text": _problems(signal, error)}], "is_error": True}
-        on_signal(signal.name, payload)
+        if refusal := on_signal(signal.name, payload):
+            return {"content": [{"type": "text", "text": refusal}], "is_error": True}
         return {"content": [{"type": "text", "text": signal.recorded}]}
 
     schema = signal.schema or (signal.model.model_json_schema() if signal.model else {})

@@ -80,8 +80,8 @@ def plain_question(text: str, asked: int) -> Question | None:
 
 def signal_of(call: CallView) -> tuple[str, dict[str, Any]]:
     """The signal a Worker ended its turn with: the typed one, else the text's last line, else none."""
-    if call.signals:
-        return call.signals[-1].name, json.loads(call.signals[-1].payload)
+    if call.report:
+        return call.report.name, json.loads(call.report.payload)
     name, payload = signal_in_text(call.last_text) or ("", "{}")
     return name, json.loads(payload)
 

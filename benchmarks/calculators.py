@@ -55,7 +55,7 @@ def replies(*commands: str, claims: int = 1) -> list[dict[str, Any]]:
     claim = {
         "tools": [{"name": "mcp__sq__task_complete", "input": {"summary": "Done.", "tests": "All pass."}}]
     }
-    return [*ran, *[{**claim, "then": "That is reported."}] * claims]
+    return [*ran, *[claim] * claims]
 
 
 _PY_ADD = "def add(a, b):\n    return a + b\n"

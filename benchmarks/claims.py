@@ -134,7 +134,7 @@ def _lanes(
 
 
 def _signal(name: str, given: Mapping[str, object]) -> dict[str, Any]:
-    return {"tools": [{"name": f"mcp__sq__{name}", "input": dict(given)}], "then": "That is reported."}
+    return {"tools": [{"name": f"mcp__sq__{name}", "input": dict(given)}]}
 
 
 def _git(folder: Path, *arguments: str) -> str:

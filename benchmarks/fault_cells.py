@@ -225,7 +225,7 @@ def _call(name: str, **arguments: object) -> dict[str, Any]:
 
 
 def _signal(name: str, **arguments: object) -> dict[str, Any]:
-    return {"tools": [_call(f"mcp__sq__{name}", **arguments)], "then": "That is reported."}
+    return {"tools": [_call(f"mcp__sq__{name}", **arguments)]}
 
 
 def _git(folder: Path, *arguments: str) -> None:

@@ -190,7 +190,7 @@ def _call(name: str, **arguments: object) -> dict[str, object]:
 
 
 def _calls(name: str, **arguments: object) -> dict[str, object]:
-    return {"tools": [_call(name, **arguments)], "then": "That is reported."}
+    return {"tools": [_call(name, **arguments)]}
 
 
 async def _look(number: int) -> Held:

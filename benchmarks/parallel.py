@@ -187,7 +187,7 @@ def _calls(tool: str, **given: object) -> dict[str, Any]:
 
 def _reports(tool: str, **given: object) -> dict[str, Any]:
     """A report through a typed tool, which ends the turn."""
-    return _calls(f"mcp__sq__{tool}", **given) | {"then": "That is reported."}
+    return _calls(f"mcp__sq__{tool}", **given)
 
 
 # --- the order of starts ------------------------------------------------------------------------------------

@@ -3,14 +3,17 @@
     python -m benchmarks.run_overhead
 
 Both sides talk to the real CLI, whose model is the same script without latency: each exchange writes a file,
-runs a command and says that it is done. The bare side is a plain `ClaudeSDKClient` loop. sq's side is what
+runs a command and reports through a typed tool. The bare side is a plain `ClaudeSDKClient` loop with the
+same typed tools, whose turns a PostToolUse hook ends like those of sq. sq's side is what
 `orchestrator.run.build` does in an iteration: a `Conversation` (launcher and containment, policy hook,
 typed tools, partial messages), a journal on disk, and the tree's fingerprint when the exchange has ended.
 
 The first exchange of a session includes its start; it is shown apart and is not in the ratio. Pairs
 alternate which side goes first. A model that takes no time makes the ratio as bad as it can be. The last line
 is JSON: `wall_ratio` is the median over the pairs of sq's time by the bare one's, `sq_ms_per_iteration` the
-median of what sq adds to one exchange.
+median of what sq adds to one exchange. Both sides have to make the same number of requests, or nothing is
+reported. `requests_per_turn_saved` is what the hook saves of them: one bare session, which is not timed, has
+no such hook.
 """
 
 import json
@@ -19,6 +22,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from functools import partial
@@ -31,11 +35,13 @@ import click
 
 from agents.claude_code import find_cli
 from agents.connection import Lane, RehearsalConnection
+from agents.gateway.ledger import read_ledger
 from agents.gateway.script import Reply, Scenario, ToolCall, Usage
 from agents.gateway.server import serve_scenario
-from agents.permissions import WORKER_TOOLS
+from agents.permissions import SIGNAL_PREFIX, WORKER_TOOLS
 from agents.platform import make_platform
 from agents.process import Containment, detect_containment
+from agents.signals import ITERATION_DONE, SIGNALS, signal_server
 from agents.worker import system_prompt, worker_session
 from orchestrator.git.workspace import ensure_worktree, snapshot
 from orchestrator.run.calls import Conversation, failure_of
@@ -48,9 +54,11 @@ from state.presets import usual_settings
 from state.records import Role, Task
 
 if TYPE_CHECKING:
-    from claude_agent_sdk import ClaudeAgentOptions, PermissionResultAllow
+    from claude_agent_sdk import ClaudeAgentOptions, HookMatcher, PermissionResultAllow
 
 TASK = "steps"
+BARE = "bare"
+UNSTOPPED = "unstopped"  # the bare side without the hook
 FILES = 200  # of the repository, so that its fingerprint costs what a small project's does
 EFFORT = "medium"
 
@@ -61,6 +69,14 @@ class Timing:
 
     first: float
     others: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measured:
+    """The pairs, bare first in each, and the requests of one turn by the task of its lane."""
+
+    timings: list[tuple[Timing, Timing]]
+    requests: dict[str, float]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,17 +99,17 @@ def main(exchanges: int, pairs: int) -> None:
     import claude_agent_sdk  # noqa: F401
 
     with tempfile.TemporaryDirectory(prefix="sq-bench-") as folder:
-        timings = anyio.run(_measure, Path(folder), exchanges, pairs)
-    _report(timings, exchanges)
+        measured = anyio.run(_measure, Path(folder), exchanges, pairs)
+    _report(measured, exchanges)
 
 
-async def _measure(folder: Path, exchanges: int, pairs: int) -> list[tuple[Timing, Timing]]:
-    """The pairs, bare first in each."""
+async def _measure(folder: Path, exchanges: int, pairs: int) -> Measured:
     repository = _make_repository(folder / "repository")
     config_dir = folder / "claude"
     config_dir.mkdir()
     timings = []
-    async with serve_scenario(_scenario(exchanges), run_id="bench", ledger=folder / "ledger") as gateway:
+    ledger = folder / "ledger"
+    async with serve_scenario(_scenario(exchanges), run_id="bench", ledger=ledger) as gateway:
         bench = Bench(
             folder=folder,
             repository=repository,
@@ -105,18 +121,30 @@ async def _measure(folder: Path, exchanges: int, pairs: int) -> list[tuple[Timin
             sides = [_bare, _through_sq] if pair % 2 == 0 else [_through_sq, _bare]
             found = {side: await side(bench, pair + 1) for side in sides}
             timings.append((found[_bare], found[_through_sq]))
+        await _bare(bench, 1, task=UNSTOPPED)
         if gateway.problems:
             sys.exit(f"the script was not followed, so nothing was measured: {gateway.problems[0]}")
-    return timings
+    return Measured(timings=timings, requests=_requests(ledger, exchanges))
 
 
-async def _bare(bench: Bench, pair: int) -> Timing:
-    """A plain loop over the SDK's client."""
+def _requests(ledger: Path, exchanges: int) -> dict[str, float]:
+    """The requests of one turn by the task of its lane; all sessions of one task must make as many."""
+    lanes = Counter(line.lane for line in read_ledger(ledger))
+    found: dict[str, set[float]] = {}
+    for lane, count in lanes.items():
+        found.setdefault(lane.split("/")[1], set()).add(count / (exchanges + 1))
+    if len(found[BARE] | found[TASK]) != 1:
+        sys.exit(f"both sides have to make the same number of requests a turn, and they made {found}")
+    return {task: counts.pop() for task, counts in found.items()}
+
+
+async def _bare(bench: Bench, pair: int, *, task: str = BARE) -> Timing:
+    """A plain loop over the SDK's client; its turns end with their report unless it is `UNSTOPPED`."""
     from claude_agent_sdk import ClaudeSDKClient, ResultMessage
 
-    workspace = await _workspace(bench, f"bare-{pair}")
+    workspace = await _workspace(bench, f"{task}-{pair}")
     began = time.perf_counter()
-    client = ClaudeSDKClient(_options(bench, workspace, pair))
+    client = ClaudeSDKClient(_options(bench, workspace, pair, task))
     await client.connect()
     try:
 
@@ -133,13 +161,13 @@ async def _bare(bench: Bench, pair: int) -> Timing:
     return timing
 
 
-def _options(bench: Bench, workspace: Path, pair: int) -> "ClaudeAgentOptions":
+def _options(bench: Bench, workspace: Path, pair: int, task: str) -> "ClaudeAgentOptions":
     from claude_agent_sdk import ClaudeAgentOptions, PermissionResultAllow
 
     async def allow(_tool: str, _input: dict[str, Any], _context: object) -> "PermissionResultAllow":
         return PermissionResultAllow()
 
-    lane = Lane(role=Role.WORKER, task="bare", attempt=pair, values={"workspace": str(workspace)})
+    lane = Lane(role=Role.WORKER, task=task, attempt=pair, values={"workspace": str(workspace)})
     return ClaudeAgentOptions(
         cwd=workspace,
         cli_path=find_cli(),
@@ -148,12 +176,27 @@ def _options(bench: Bench, workspace: Path, pair: int) -> "ClaudeAgentOptions":
         tools=list(WORKER_TOOLS),
         permission_mode="default",
         can_use_tool=allow,
+        hooks={} if task == UNSTOPPED else {"PostToolUse": [_end_of_turn()]},
+        mcp_servers={"sq": signal_server(SIGNALS[Role.WORKER], _take)},
         strict_mcp_config=True,
         setting_sources=[],
         skills=[],
         verbatim_prompts=True,
         env=bench.connection.session_environment(lane),
     )
+
+
+def _take(name: str, payload: str) -> None:
+    del name, payload
+
+
+def _end_of_turn() -> "HookMatcher":
+    from claude_agent_sdk import HookMatcher
+
+    async def stop(_event: object, _tool_use_id: str | None, _context: object) -> Any:  # noqa: ANN401
+        return {"continue_": False, "stopReason": "The report is recorded."}
+
+    return HookMatcher(matcher=f"{SIGNAL_PREFIX}.*", hooks=[stop])
 
 
 async def _through_sq(bench: Bench, pair: int) -> Timing:
@@ -244,21 +287,20 @@ def _prompt(number: int) -> str:
     return f"Do step {number:04}: write its file, then check."
 
 
-def _scenario(exchanges: int) -> Scenario:
-    replies = tuple(
-        Reply(
-            when=(f"step {number:04}",),
-            tools=(
-                ToolCall(
-                    name="Write",
-                    input={"file_path": f"{{workspace}}/step-{number:04}.txt", "content": f"{number}\n" * 40},
-                ),
-                ToolCall(name="Bash", input={"command": "true", "description": "Check"}),
-            ),
-            then=f"Step {number:04} is done.",
-        )
-        for number in range(exchanges + 1)
+def _turn(number: int) -> tuple[Reply, Reply]:
+    """Work, then a report; its closing words are said only where no hook ends the turn."""
+    file = {"file_path": f"{{workspace}}/step-{number:04}.txt", "content": f"{number}\n" * 40}
+    work = (
+        ToolCall(name="Write", input={**file}),
+        ToolCall(name="Bash", input={"command": "true", "description": "Check"}),
     )
+    report = ToolCall(name=f"{SIGNAL_PREFIX}{ITERATION_DONE}", input={"done": "The step is done."})
+    when = (f"step {number:04}",)
+    return Reply(when=when, tools=work), Reply(when=when, tools=(report,), then=f"Step {number:04} is done.")
+
+
+def _scenario(exchanges: int) -> Scenario:
+    replies = tuple(reply for number in range(exchanges + 1) for reply in _turn(number))
     return Scenario(
         scenario=1, usage=Usage(input_tokens=1000, output_tokens=100), lanes={f"{Role.WORKER}/*": replies}
     )
@@ -297,7 +339,8 @@ def _look(workspace: Path, exchanges: int) -> None:
         sys.exit(f"{workspace.name} wrote {written} files instead of {exchanges + 1}")
 
 
-def _report(timings: list[tuple[Timing, Timing]], exchanges: int) -> None:
+def _report(measured: Measured, exchanges: int) -> None:
+    timings, requests = measured.timings, measured.requests
     print(
         f"{exchanges} exchanges a session, ms per exchange; the first exchange includes the session's start"
     )
@@ -314,6 +357,9 @@ def _report(timings: list[tuple[Timing, Timing]], exchanges: int) -> None:
         "bare_ms_per_iteration": round(median(_ms(bare.others, exchanges) for bare, _ in timings), 2),
         "bare_first_ms": round(median(_ms(bare.first) for bare, _ in timings), 1),
         "sq_first_ms": round(median(_ms(sq.first) for _, sq in timings), 1),
+        "bare_requests_per_turn": requests[BARE],
+        "sq_requests_per_turn": requests[TASK],
+        "requests_per_turn_saved": round(requests[UNSTOPPED] - requests[TASK], 4),
         "exchanges": exchanges,
         "pairs": len(timings),
     }

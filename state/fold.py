@@ -158,7 +158,8 @@ def _message(view: RunView, event: e.MessageReceived, _stored: Stored) -> None:
 
 
 def _signal(view: RunView, event: e.SignalReceived, _stored: Stored) -> None:
-    view.calls[event.call_id].signals.append(event)
+    call = view.calls[event.call_id]
+    call.report = call.report or event  # a journal of before reports ended their turns may hold more
 
 
 def _call_ended(view: RunView, event: e.CallEnded, _stored: Stored) -> None:

@@ -60,7 +60,7 @@ class CallView:
     started: e.CallStarted
     at: datetime
     session_id: str
-    signals: list[e.SignalReceived] = field(default_factory=list)
+    report: e.SignalReceived | None = None  # the first one: it ended the turn
     last_text: str = ""
     resumed_at: int = 0
     retries: list[e.CallRetried] = field(default_factory=list)  # since it was started or resumed
@@ -82,8 +82,8 @@ class CallView:
 
     @property
     def payload(self) -> str | None:
-        """The JSON of the last report that the agent made through a typed tool."""
-        return self.signals[-1].payload if self.signals else None
+        """The JSON of the report that the agent made through a typed tool."""
+        return self.report.payload if self.report else None
 
 
 @dataclass(slots=True)

@@ -7,6 +7,8 @@ The words used here:
 * exchange: one instruction and all that is said until its answer ends. A prompt that holds the instruction
   in full (a resumption: preamble and instruction) goes on with the exchange, and what was cut off or may
   never have arrived is said again. The bare instruction once more, after its answer ended, is a new exchange.
+  An answer ends with words, or with tool calls after whose results a hook stopped the turn: Claude Code does
+  not ask for the closing words (`then`) in that case, and they are left out.
 """
 
 import json
@@ -132,7 +134,7 @@ class _Walk:
         if text.startswith(_CONTINUATIONS):
             return
         self._resumed = bool(self._instruction) and self._instruction in text
-        if not self._resumed or (text == self._instruction and self._closed_here()):
+        if not self._resumed or (text == self._instruction and self._over_here()):
             self._resumed = False
             self._instruction = text
             self._exchange += 1
@@ -211,9 +213,12 @@ class _Walk:
     def _reply(self, given: _Given) -> Reply:
         return self.replies[given.due.number - 1]
 
-    def _closed_here(self) -> bool:
+    def _over_here(self) -> bool:
+        """Whether the newest reply belongs to the current exchange and lacks nothing."""
         given = self.given
-        return given is not None and given.exchange == self._exchange and self._ended(given)
+        if given is None or given.exchange != self._exchange:
+            return False
+        return self._ended(given) or self._complete(given)
 
     def _ended(self, given: _Given) -> bool:
         """Whether `given` ended its turn: words without calls, or a structured answer (the last call)."""

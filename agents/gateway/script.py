@@ -70,6 +70,9 @@ class Expectation:
 class Reply:
     """One thing the model says: text, tool calls, a structured answer, and what closes it; or how it fails.
 
+    `then` is said when the results of its tools come back, if the model is asked then: the turn of a recorded
+    report ends before that.
+
     A reply that always fails and gives none of its words need have none. As it is never given, it stays due:
     only a prompt that its `when` does not fit leads to the replies after it.
     """

@@ -130,7 +130,7 @@ class Conversation:
 
     async def _go_on(self, call: CallView) -> CallView:
         self._call_id = call.started.call_id
-        if call.signals:  # it had reported; only the process's last words are missing
+        if call.report:  # it stands, and the turn was over with it
             self._run.record(CallEnded(call_id=self._call_id, end=CallEnd.SIGNALLED))
             return call
         log.info("call.resume", call_id=self._call_id, role=self._role, task_id=self._task_id)
@@ -263,6 +263,7 @@ class Conversation:
     async def _open_session(self, *, again: bool) -> Session:
         if self._session and not self._session.is_over:
             return self._session
+        await self._end_session()  # one process at a time has a conversation
         calls = self.calls
         last = calls[-1].session_id
         if self._run.platform.has_transcript(last, self._run.environ):

@@ -127,8 +127,8 @@ async def _look(
     """What became of the conflict, by what git and the verification say."""
     if failure := failure_of(call):
         return Unresolved(failure)
-    if call.signals and call.signals[-1].name == CONFLICT_STUCK:
-        return Unresolved(f"the resolver says: {json.loads(call.signals[-1].payload)['reason']}")
+    if call.report and call.report.name == CONFLICT_STUCK:
+        return Unresolved(f"the resolver says: {json.loads(call.report.payload)['reason']}")
     state = await run.workspaces.merge_state(task, merge.onto)
     if problem := problem_of(state):
         if not state.under_way:
@@ -148,8 +148,8 @@ async def _look(
 
 def _noticed(call: CallView) -> str:
     """What the resolver noticed about other code, as it says with its claim."""
-    claims = [json.loads(signal.payload) for signal in call.signals if signal.name == CONFLICT_RESOLVED]
-    return str(claims[-1].get("noticed", "")) if claims else ""
+    claim = call.report if call.report and call.report.name == CONFLICT_RESOLVED else None
+    return str(json.loads(claim.payload).get("noticed", "")) if claim else ""
 
 
 def problem_of(state: MergeState) -> str:

@@ -87,7 +87,7 @@ def hand_over_of(view: RunView, task: TaskView, verified: str) -> HandOver | Non
 def _done(call: CallView, said: Mapping[str, Any]) -> str:
     """What a turn did, as its report says; of a report in text form the words before it."""
     reported = str(said.get("summary") or said.get("done") or "")
-    if reported or call.signals or not said:
+    if reported or call.report or not said:
         return reported
     return "\n".join(call.last_text.strip().splitlines()[:-1]).strip()
 

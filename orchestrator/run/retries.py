@@ -21,6 +21,7 @@ from state.settings import Retries
 
 _REFUSED = {401, 403}
 _TEMPORARY = {408, 409, 425, 429, 500, 502, 503, 504, 520, 522, 524, 529}
+_FEW = {CallEnd.SILENT: 1, CallEnd.NOT_STARTED: 2}  # how often these are tried again, at most
 _JITTER = 0.25  # of the first wait, so that sessions do not come back in step
 
 
@@ -134,8 +135,7 @@ def _is_enough(state: RetryCallState, retries: Retries, earlier: list[CallRetrie
     if named is not None and named > retries.longest_wait_s:  # a limit that ends at a time: once, if near
         waited = any(one.wait_s > retries.longest_wait_s for one in earlier)
         return waited or named > retries.longest_reset_s
-    few = 1 if failed.end in {CallEnd.SILENT, CallEnd.NOT_STARTED} else retries.tries
-    return state.attempt_number > min(few, retries.tries)
+    return state.attempt_number > min(_FEW.get(failed.end, retries.tries), retries.tries)
 
 
 def _wait(state: RetryCallState, retries: Retries) -> float:

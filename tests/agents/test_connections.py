@@ -121,6 +121,7 @@ def test_every_session_is_quiet():
         environment = connection.session_environment(LANE)
         for name in ("DISABLE_TELEMETRY", "DISABLE_AUTOUPDATER", "CLAUDE_CODE_DISABLE_BACKGROUND_TASKS"):
             assert environment[name] == "1"
+        assert environment["MCP_CONNECTION_NONBLOCKING"] == "false"
 
 
 def test_the_cli_that_comes_with_the_sdk_is_found():

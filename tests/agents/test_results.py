@@ -70,6 +70,12 @@ def test_an_error_that_nobody_knows_yet_is_no_success(subtype, is_error):
     assert detail_of(said)
 
 
+def test_a_turn_that_a_hook_stopped_is_completed_only_if_a_report_was_recorded_in_it():
+    stopped = result(terminal_reason="hook_stopped", stop_reason="tool_use", result="")
+    assert (end_of(stopped, reported=True), detail_of(stopped, reported=True)) == (CallEnd.COMPLETED, "")
+    assert (end_of(stopped), detail_of(stopped)) == (CallEnd.INTERRUPTED, "hook_stopped")
+
+
 @pytest.mark.parametrize("reason", ["something_new", "aborted_tools", "max_turns", "api_error"])
 def test_a_reason_for_ending_that_is_not_completion_is_no_success(reason):
     assert end_of(result(terminal_reason=reason)) is not CallEnd.COMPLETED

@@ -62,7 +62,7 @@ async def test_a_workers_signal_is_recorded_with_what_it_carries(tool, arguments
     desk = Desk(Role.WORKER)
     accepted, told = await desk.call(tool, arguments)
     assert accepted
-    assert "End your turn" in told
+    assert told == "Recorded."
     ((name, payload),) = desk.recorded
     assert (name, json.loads(payload)) == (tool, arguments)
 
@@ -100,6 +100,12 @@ async def test_a_signal_that_does_not_fit_is_not_recorded_and_says_what_is_wrong
     assert not accepted
     assert named in told
     assert desk.recorded == []
+
+
+async def test_a_signal_that_fits_and_is_refused_goes_back_with_the_reason():
+    desk = Desk(Role.WORKER)
+    desk.server = signal_server(SIGNALS[Role.WORKER], lambda name, _: f"{name} comes too late")["instance"]
+    assert await desk.call("task_stuck", {"reason": "no network"}) == (False, "task_stuck comes too late")
 
 
 async def test_a_submitted_plan_is_read_as_it_was_meant():

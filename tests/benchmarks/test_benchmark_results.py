@@ -27,6 +27,8 @@ def test_the_overhead_benchmark_ends_with_its_figures():
     assert {"wall_ratio", "sq_ms_per_iteration", "bare_ms_per_iteration"} <= set(figures)
     assert figures["wall_ratio"] > 0
     assert (figures["exchanges"], figures["pairs"]) == (2, 1)
+    assert figures["bare_requests_per_turn"] == figures["sq_requests_per_turn"] == 2
+    assert figures["requests_per_turn_saved"] == 1
 
 
 @pytest.mark.slow

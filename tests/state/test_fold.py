@@ -153,6 +153,14 @@ def test_a_call_is_open_until_its_own_end_and_no_other():
     assert ends == {"c-1": None, "c-2": over}
 
 
+def test_of_several_reports_in_one_call_the_first_stands():
+    reports = [
+        e.SignalReceived(call_id="c-1", name=name, payload="{}")
+        for name in ("iteration_done", "task_complete")
+    ]
+    assert run_of(attempt(), call("c-1"), *reports).calls["c-1"].report is reports[0]
+
+
 def test_an_answer_becomes_a_decision_and_a_failed_call_an_error():
     asked = e.QuestionsAsked(ask_id="a", call_id="c-1", task_id="t1", questions=())
     answered = e.QuestionsAnswered(ask_id="a", answers=(Answer(question="Q?", labels=("A", "B")),), model="m")

@@ -213,6 +213,15 @@ def test_the_same_instruction_before_its_answer_ended_goes_on_with_the_exchange(
     assert due([calls(), says("b")], DO_IT, called(1), result(1, text=CUT), CLI_SAID, DO_IT) == reply(1, 1)
 
 
+@pytest.mark.parametrize("words", [None, "done"])
+def test_the_same_instruction_after_a_turn_that_a_hook_stopped_is_a_new_exchange(words):
+    replies = [calls(then=words), calls(then=words), says("c")]
+    assert due(replies, DO_IT, called(1), result(1), DO_IT) == reply(2)
+    assert due(replies, DO_IT, called(1), result(1), DO_IT, called(2), result(2, text=CUT), RESUMED) == reply(
+        2, 1
+    )
+
+
 def test_feedback_of_a_stop_hook_is_answered_but_is_no_instruction_of_its_own():
     feedback = Prompt(text="Stop hook feedback:\ntests are missing")
     entries = DO_IT, Said(texts=("a",)), feedback

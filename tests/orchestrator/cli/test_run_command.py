@@ -24,8 +24,7 @@ LANES = {
                         "criteria": [{"text": "notes.txt is there", "task_ids": ["notes"]}],
                     },
                 }
-            ],
-            "then": "Planned.",
+            ]
         }
     ],
     "worker/notes/1": [
@@ -34,15 +33,10 @@ LANES = {
                 {"name": "Write", "input": {"file_path": "{workspace}/notes.txt", "content": "A line.\n"}}
             ]
         },
-        {"tools": [{"name": "mcp__sq__task_complete", "input": {"summary": "Done."}}], "then": "Done."},
+        {"tools": [{"name": "mcp__sq__task_complete", "input": {"summary": "Done."}}]},
     ],
     "judge/*": [{"structured": {"verdict": "satisfied", "reason": "It is.", "quote": ""}}],
-    "reviewer/*": [
-        {
-            "tools": [{"name": "mcp__sq__report_review", "input": {"passed": True, "issues": []}}],
-            "then": "Done.",
-        }
-    ],
+    "reviewer/*": [{"tools": [{"name": "mcp__sq__report_review", "input": {"passed": True, "issues": []}}]}],
 }
 
 

@@ -59,9 +59,9 @@ def writes(name: str, content: str, **reply: Any) -> dict[str, Any]:
 
 
 def signals(name: str, **arguments: Any) -> dict[str, Any]:
-    """A reply that reports through a typed tool and then ends its turn."""
+    """A reply that reports through a typed tool, which ends its turn."""
     expect = arguments.pop("expect", None)
-    reply = says(call(f"mcp__sq__{name}", **arguments), then="That is reported.")
+    reply = says(call(f"mcp__sq__{name}", **arguments))
     return {**reply, **({"expect": expect} if expect else {})}
 
 

@@ -344,8 +344,8 @@ def claimed(*claims, name="task_complete"):
             model="m",
             prompt="p",
         )
-        view.calls[id_] = CallView(started, at=None, session_id="s")
-        view.calls[id_].signals.append(e.SignalReceived(call_id=id_, name=name, payload=json.dumps(claim)))
+        report = e.SignalReceived(call_id=id_, name=name, payload=json.dumps(claim))
+        view.calls[id_] = CallView(started, at=None, session_id="s", report=report)
         task.calls.append(id_)
     return view, task
 

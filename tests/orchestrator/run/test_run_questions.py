@@ -196,7 +196,7 @@ def test_each_role_is_given_exactly_its_own_tools(rehearse: Rehearse) -> None:
                         ]
                     },
                     {
-                        **says(call("mcp__sq__report_review", passed=True, issues=[]), then="Done."),
+                        **says(call("mcp__sq__report_review", passed=True, issues=[])),
                         "expect": {
                             "tool_results_contain": [
                                 "No such tool available: Write",

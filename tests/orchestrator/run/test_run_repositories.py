@@ -44,10 +44,7 @@ def test_a_second_run_in_the_same_state_folder_has_ids_of_its_own(
         "planner/analysis/1": [analyzes()],
         "worker/notes/1": [
             {"tools": [{"name": "Write", "input": {"file_path": "{workspace}/more.txt", "content": "More.\n"}}]},
-            {
-                "tools": [{"name": "mcp__sq__task_complete", "input": {"summary": "Done.", "tests": ""}}],
-                "then": "Done.",
-            },
+            {"tools": [{"name": "mcp__sq__task_complete", "input": {"summary": "Done.", "tests": ""}}]},
         ],
     })  # fmt: skip
     second = rehearse(again, **CHECKED)
