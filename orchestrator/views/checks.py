@@ -4,8 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from orchestrator.views.lines import visible
-
 
 class Level(StrEnum):
     """How a check ended: `fail` keeps runs from working, `warn` is something to know or to do."""
@@ -48,7 +46,7 @@ def check_lines(checks: Sequence[Check]) -> list[str]:
         lines.append(f"{check.level:<5} {check.name:<{width}}  {check.found}")
         if check.advice:
             lines.append(f"{'':5} {'':{width}}  → {check.advice}")
-    return [visible(line) for line in [*lines, _sum(checks)]]
+    return [*lines, _sum(checks)]
 
 
 def _sum(checks: Sequence[Check]) -> str:

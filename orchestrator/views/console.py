@@ -1,6 +1,5 @@
 """Following a run in a terminal or a pipe: JSON Lines, plain lines, or a live table below the lines."""
 
-import json
 import sys
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ import msgspec
 
 from orchestrator.views.lines import cost_line, lines_of
 from orchestrator.views.log import log_lines
+from orchestrator.views.screen import cell, say_all, say_json, shown
 from state.events import RunEnded, RunInterrupted
 from state.fold import apply
 from state.journal import Stored
@@ -95,11 +95,11 @@ def _lines(view: RunView, stored: Stored, detail: Detail) -> list[str]:
             return log_lines(view, stored)
 
 
-def as_json_line(stored: Stored) -> str:
-    """One event as a line of JSON: seq, at, event, and the event's own fields."""
+def event_object(stored: Stored) -> dict[str, object]:
+    """One event for JSON: seq, at, event, and the event's own fields."""
     body = msgspec.to_builtins(stored.event)
     head = {"seq": stored.seq, "at": stored.at.isoformat(), "event": type(stored.event).__name__}
-    return json.dumps({**head, **body}, ensure_ascii=False)
+    return {**head, **body}
 
 
 class _Display(Protocol):
@@ -117,7 +117,7 @@ async def _present(journal: _Events, view: RunView, after: int, display: _Displa
 class _Json:
     def show(self, view: RunView, stored: Stored) -> None:
         del view
-        print(as_json_line(stored), flush=True)  # noqa: T201
+        say_json(event_object(stored))
 
 
 class _Plain:
@@ -125,8 +125,7 @@ class _Plain:
         self._detail = detail
 
     def show(self, view: RunView, stored: Stored) -> None:
-        for line in _lines(view, stored, self._detail):
-            print(line, flush=True)  # noqa: T201
+        say_all(_lines(view, stored, self._detail))
 
 
 class _Live:
@@ -150,8 +149,14 @@ class _Live:
 
     def show(self, view: RunView, stored: Stored) -> None:
         self._view = view
-        for line in _lines(view, stored, self._detail):
-            self._console.print(line, markup=False, soft_wrap=True)
+        for text in _lines(view, stored, self._detail):
+            self._print(text)
+
+    def _print(self, text: str) -> None:
+        from rich.text import Text
+
+        for line in shown(text):
+            self._console.print(Text(line), soft_wrap=True)
 
     def _picture(self) -> "Table | str":
         return task_table(self._view, datetime.now(UTC)) if self._view.tasks else ""
@@ -169,7 +174,12 @@ def task_table(view: RunView, now: datetime) -> "Table":
         open_issues = str(len(task.issues)) if task.issues else ""
         stage = Text(task.stage, style=_STYLES.get(task.stage, "cyan"))
         table.add_row(
-            Text(id_), Text(task.task.title), stage, str(task.attempt), str(task.iteration), open_issues
+            Text(cell(id_)),
+            Text(cell(task.task.title)),
+            stage,
+            str(task.attempt),
+            str(task.iteration),
+            open_issues,
         )
     return table
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from shlex import quote
 
 from orchestrator.views.columns import columns
-from orchestrator.views.lines import cost_line, issue_lines, retry_command, said, visible, where_lines
+from orchestrator.views.lines import cost_line, issue_lines, retry_command, said, where_lines
 from orchestrator.views.overview import RunSummary, Standing, clock, duration, state_text
 from state.events import VerificationFinished
 from state.outcome import MEANINGS, Outcome
@@ -93,7 +93,7 @@ def details_of(view: RunView, summary: RunSummary, *, options: str = "") -> RunD
 
 def detail_lines(details: RunDetails) -> list[str]:
     """A run as a person reads it who comes back to it."""
-    lines = [
+    return [
         *_head(details),
         *_task_lines(details.tasks),
         *_question_lines(details.questions),
@@ -103,7 +103,6 @@ def detail_lines(details: RunDetails) -> list[str]:
         details.cost,
         f"next: {details.next_command}",
     ]
-    return [visible(line) for line in lines]
 
 
 def _cause(view: RunView) -> str:

@@ -1,7 +1,6 @@
 """A run as plain lines: what one more event adds to the story, for a pipe, a log or a terminal."""
 
 import json
-import re
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -33,25 +32,19 @@ _FEEDBACK_SHOWN = 6  # lines of what a gate says; the journal has all
 REHEARSAL = "The model is a script: this is a rehearsal."
 _SHORT = 100
 _SQS_OWN = "sq's own worktree"
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")  # all but tab and the end of a line
 _QUIET_TOOLS = {"AskUserQuestion"}  # shown as questions
 
 
 def lines_of(view: RunView, stored: Stored) -> list[str]:
     """The lines that an event adds; `view` has already taken it in."""
     lines = _LINES.get(type(stored.event))
-    return [visible(line) for line in lines(view, stored.event)] if lines else []
+    return lines(view, stored.event) if lines else []
 
 
 def short(text: str, limit: int = _SHORT) -> str:
     """A text's first line, cut where it is long."""
     first = text.strip().split("\n", 1)[0]
     return first if len(first) <= limit else f"{first[: limit - 1]}…"
-
-
-def visible(text: str) -> str:
-    """A text with its control characters shown, so that an agent's words cannot steer a terminal."""
-    return _CONTROL.sub(lambda found: f"\\x{ord(found.group()):02x}", text.replace("\r\n", "\n"))
 
 
 def said(done: CommandRun) -> str:

@@ -7,7 +7,7 @@ from enum import StrEnum
 from pathlib import PurePath
 
 from orchestrator.views.columns import columns
-from orchestrator.views.lines import short, visible
+from orchestrator.views.lines import short
 from state.outcome import Outcome
 from state.phase import Phase, movable, phase_of
 from state.view import RunView, Stage
@@ -149,7 +149,7 @@ def _row(summary: RunSummary) -> tuple[str, ...]:
         return (summary.run_id, "", state_text(summary), "", "", "", "")
     return (
         summary.run_id,
-        visible(short(PurePath(summary.spec_name).name, _SPEC_SHOWN)),
+        short(PurePath(summary.spec_name).name, _SPEC_SHOWN),
         state_text(summary),
         f"{summary.tasks_merged}/{summary.tasks_total}",
         f"${summary.cost_usd:.2f}" + (" rehearsed" if summary.rehearsal else ""),

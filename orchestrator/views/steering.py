@@ -7,13 +7,12 @@ from orchestrator.gates.power_steering.bench import Measured, Row, Share
 from orchestrator.gates.power_steering.considerations import Consideration
 from orchestrator.gates.power_steering.examine import Examination
 from orchestrator.views.columns import columns
-from orchestrator.views.lines import visible
 from state.verdicts import CheckResult
 
 
 def examination_lines(examination: Examination, *, waits: str, explain: bool) -> list[str]:
     """What the gate would say to a session, and why; `explain`: with every check."""
-    return [visible(unescape(line)) for line in _examination(examination, waits, explain=explain)]
+    return [unescape(line) for line in _examination(examination, waits, explain=explain)]
 
 
 def consideration_lines(considerations: Sequence[Consideration], problems: Sequence[str]) -> list[str]:
@@ -29,13 +28,12 @@ def consideration_lines(considerations: Sequence[Consideration], problems: Seque
         for one in considerations
     ]
     lines = columns(("id", "severity", "kind", "sessions", "question"), rows)
-    lines += [f"left out: {problem}" for problem in problems]
-    return [visible(line) for line in lines]
+    return [*lines, *(f"left out: {problem}" for problem in problems)]
 
 
 def measured_lines(measured: Measured, *, explain: bool) -> list[str]:
     """The figures of a data set as a table; `explain`: with what was wrong about each session."""
-    return [visible(unescape(line)) for line in _measured(measured, explain=explain)]
+    return [unescape(line) for line in _measured(measured, explain=explain)]
 
 
 def _examination(examination: Examination, waits: str, *, explain: bool) -> Iterator[str]:

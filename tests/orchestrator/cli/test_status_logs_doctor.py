@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from state.events import RunEnded, RunInterrupted, TaskReopened
+from state.codec import encode
+from state.events import RunEnded, RunInterrupted, TaskCommitted, TaskReopened
 from state.journal import Journal, JournalReader
 from state.outcome import Outcome
 
@@ -232,6 +233,23 @@ def test_logs_as_json_holds_every_event_with_its_fields(sq, demo, story):
     assert [line["seq"] for line in lines] == [stored.seq for stored in story]
     assert lines[-1]["event"] == "RunEnded"
     assert lines[-1]["outcome"] == "complete"
+
+
+def keys_in(value):
+    """The keys of all objects in a JSON value."""
+    parts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return set(value if isinstance(value, dict) else ()).union(*map(keys_in, parts))
+
+
+def test_json_calls_a_tasks_id_taskId_in_every_command_and_stored_events_keep_their_name(sq, demo, story):  # noqa: N802
+    commands = (["logs"], ["logs", "--prompts"], ["decisions"], ["status", story[0].event.run_id])
+    for command in commands:
+        lines = sq(*command, "--json", folder=demo).stdout.splitlines()
+        keys = keys_in([json.loads(line) for line in lines])
+        assert "taskId" in keys, command
+        assert "task_id" not in keys, command
+    [body] = [encode(one.event)[2] for one in story if isinstance(one.event, TaskCommitted)][:1]
+    assert json.loads(body)["task_id"] == "counter"
 
 
 def test_logs_shows_what_each_agent_was_told_and_what_it_reported(sq, demo, story):

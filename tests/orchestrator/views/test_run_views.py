@@ -6,7 +6,6 @@ import pytest
 
 from orchestrator.views.columns import columns
 from orchestrator.views.details import detail_lines, details_of
-from orchestrator.views.lines import lines_of, visible
 from orchestrator.views.log import log_lines
 from orchestrator.views.overview import Standing, activity, duration, overview_lines, summary_of
 from orchestrator.views.told import told_in, told_lines
@@ -136,14 +135,6 @@ def test_a_run_that_is_worked_on_lasts_until_now_and_any_other_until_its_last_ev
 )
 def test_what_a_run_is_doing_follows_from_its_tasks(events, doing):
     assert activity(seen(*events)) == doing
-
-
-def test_an_agents_words_cannot_steer_the_terminal():
-    assert visible("a\x1b[2Jb\r\nc\td\x9b") == "a\\x1b[2Jb\nc\td\\x9b"
-    view = seen(*PLANNED, call())
-    message = Message(kind=MessageKind.TOOL_CALL, tool="Bash", text='{"command": "\\u001b]0;owned\\u0007"}')
-    [line] = lines_of(view, Stored(9, BEGIN, e.MessageReceived(call_id="c1", message=message)))
-    assert "\x1b" not in line
 
 
 def test_a_stuck_task_shows_its_reason_and_what_waits_for_it():
