@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from orchestrator.git.unfinished import holds_work
 from state import events as e
 from state.journal import Stored
 from state.outcome import MEANINGS
@@ -23,7 +24,7 @@ from state.records import (
     Task,
 )
 from state.verdicts import CheckResult, Source
-from state.view import UNMERGED_ENDS, RunView, Stage
+from state.view import UNMERGED_ENDS, RunView, Stage, TaskView
 from state.words import baseline_words, count_words, listed
 
 _SUBJECTS = {"": "the whole", "plan": "the plan", "analysis": "the analysis"}
@@ -71,9 +72,15 @@ def where_lines(view: RunView) -> list[str]:
     unfinished = [
         f"unfinished work of {id_} is in {task.worktree}"
         for id_, task in view.tasks.items()
-        if task.worktree and task.stage is not Stage.MERGED and Path(task.worktree).exists()
+        if task.worktree and task.stage is not Stage.MERGED and _has_work(view, task)
     ]
     return where + unfinished
+
+
+def _has_work(view: RunView, task: TaskView) -> bool:
+    """Whether a task's folder holds work of it; in the checkout that is work of the task begun last."""
+    later = any(one.worktree == task.worktree and one.begun > task.begun for one in view.tasks.values())
+    return not later and holds_work(Path(task.worktree), task.base_commit)
 
 
 def retry_command(view: RunView) -> str:

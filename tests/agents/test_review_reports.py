@@ -110,7 +110,10 @@ def test_words_without_a_report_are_unusable_and_never_a_pass(output):
     ("output", "said"),
     [
         ('{"passed": true, "issues": [] "suggestions": []}', "line 1, column 31: Expecting ',' delimiter"),
-        ('I looked.\n\n```json\n{"passed": false,\n "issues": [{"file": "a.py}]\n```', "line 5, column 29: Invalid control character"),
+        (
+            'I looked.\n\n```json\n{"passed": false,\n "issues": [{"file": "a.py}]\n```',
+            "line 5, column 29: Invalid control character",
+        ),
         ('It quotes `{"a": 1}`.\n{passed: true}', "line 2, column 2: "),
         ('Quoted:\n```json\n{"count": 1}\n```\nMine:\n```json\n{"passed": tru}\n```', "line 7, column 12: "),
         ('{"passed": true', "line 1, column 16: "),
