@@ -7,7 +7,7 @@ run keeps one view current with `apply`.
 from collections.abc import Callable, Iterable
 from copy import deepcopy
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from state import events as e
@@ -22,6 +22,8 @@ def apply(view: RunView, stored: Stored) -> None:
     """Take one more event into a view."""
     if view.last_at and not isinstance(stored.event, e.RunResumed):  # between processes nobody works
         view.worked_s += (stored.at - view.last_at).total_seconds()
+    if isinstance(stored.event, e.RunResumed):
+        _stop_clocks(view)
     view.last_seq, view.last_at = stored.seq, stored.at
     if change := _APPLY.get(type(stored.event)):
         change(view, stored.event, stored)
@@ -33,6 +35,19 @@ def fold(events: Iterable[Stored], start: RunView | None = None) -> RunView:
     for stored in events:
         apply(view, stored)
     return view
+
+
+def _stop_clocks(view: RunView) -> None:
+    """Calls that were under way as their process died took until its last event."""
+    for call in view.calls.values():
+        if view.last_at:
+            _stop_clock(call, view.last_at)
+
+
+def _stop_clock(call: CallView, at: datetime) -> None:
+    if call.since:
+        call.spent_s += max(0.0, (at - call.since).total_seconds())
+    call.since = None
 
 
 def _started(view: RunView, event: e.RunStarted, stored: Stored) -> None:
@@ -111,7 +126,12 @@ def _ended(view: RunView, event: e.RunEnded, _stored: Stored) -> None:
 
 def _call_started(view: RunView, event: e.CallStarted, stored: Stored) -> None:
     call = CallView(
-        event, stored.at, event.session_id, held_usd=event.reserved_usd, allowed_usd=event.allowed_usd
+        event,
+        stored.at,
+        event.session_id,
+        since=stored.at,
+        held_usd=event.reserved_usd,
+        allowed_usd=event.allowed_usd,
     )
     view.calls[event.call_id] = call
     if event.role is Role.WORKER:
@@ -126,21 +146,28 @@ def _call_retried(view: RunView, event: e.CallRetried, stored: Stored) -> None:
     call = view.calls[event.call_id]
     call.retries.append(event)
     call.spent_usd += event.cost_usd
+    call.usage += event.usage
+    _stop_clock(call, stored.at)
+    call.since = stored.at + timedelta(seconds=event.wait_s)
     if event.end is CallEnd.API_ERROR:  # a process that died is no reason for others to wait
         until = stored.at + timedelta(seconds=event.wait_s)
         view.quiet_until = max(until, view.quiet_until or until)
     view.context.errors.append(f"{call.started.role} {call.started.task_id}: {event.end}: {event.detail}")
 
 
-def _call_interrupted(view: RunView, event: e.CallInterrupted, _stored: Stored) -> None:
-    view.calls[event.call_id].spent_usd += event.cost_usd
-    view.calls[event.call_id].held_usd = view.calls[event.call_id].allowed_usd = 0.0
+def _call_interrupted(view: RunView, event: e.CallInterrupted, stored: Stored) -> None:
+    call = view.calls[event.call_id]
+    call.spent_usd += event.cost_usd
+    call.usage += event.usage
+    call.held_usd = call.allowed_usd = 0.0
+    _stop_clock(call, stored.at)
 
 
 def _call_resumed(view: RunView, event: e.CallResumed, stored: Stored) -> None:
     call = view.calls[event.call_id]
     call.session_id = event.session_id
     call.resumed_at = stored.seq
+    call.since = call.since or stored.at
     call.held_usd, call.allowed_usd = event.reserved_usd, event.allowed_usd
     if call.started.role is Role.WORKER:
         view.left_tree = ""
@@ -159,9 +186,11 @@ def _signal(view: RunView, event: e.SignalReceived, _stored: Stored) -> None:
     view.calls[event.call_id].signals.append(event)
 
 
-def _call_ended(view: RunView, event: e.CallEnded, _stored: Stored) -> None:
+def _call_ended(view: RunView, event: e.CallEnded, stored: Stored) -> None:
     call = view.calls[event.call_id]
     call.end, call.held_usd, call.allowed_usd = event, 0.0, 0.0
+    call.usage += event.usage
+    _stop_clock(call, stored.at)
     if call.failed:
         view.context.errors.append(f"{call.started.role} {call.started.task_id}: {event.end}: {event.detail}")
 

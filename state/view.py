@@ -23,6 +23,7 @@ from state.records import (
     Task,
     TestRuling,
     TestThatChanges,
+    Usage,
 )
 from state.settings import Settings
 
@@ -53,7 +54,8 @@ class CallView:
     """One exchange with a model. `end` is None while it is under way, or was when its process died.
 
     `spent_usd` is the cost of its earlier tries and of what was cut off; `held_usd` is reserved for what is
-    under way, and counts as spent for whoever asks what is left.
+    under way, and counts as spent for whoever asks what is left. `usage` and `spent_s` are of all its tries,
+    waits between them and between processes left out.
     """
 
     started: e.CallStarted
@@ -64,6 +66,9 @@ class CallView:
     resumed_at: int = 0
     retries: list[e.CallRetried] = field(default_factory=list)  # since it was started or resumed
     spent_usd: float = 0.0
+    usage: Usage = e.NO_USAGE
+    spent_s: float = 0.0
+    since: datetime | None = None  # the try under way began then; None: none is, or its process died
     held_usd: float = 0.0
     allowed_usd: float = 0.0  # its session may spend so much before its cap ends it
     killed: bool = False  # its process was, so that the CLI counts the conversation's cost from nothing

@@ -59,11 +59,11 @@ def _printer(*, as_json: bool) -> "Callable[[Stored], None]":
     view = RunView()
 
     def show(stored: "Stored") -> None:
-        if as_json:
-            say_json(event_object(stored))
-            return
         apply(view, stored)
-        say(*log_lines(view, stored))
+        if as_json:
+            say_json(event_object(view, stored))
+        else:
+            say(*log_lines(view, stored))
 
     return show
 

@@ -12,6 +12,7 @@ import msgspec
 from orchestrator.views.lines import cost_line, lines_of
 from orchestrator.views.log import log_lines
 from orchestrator.views.screen import cell, say_all, say_json, shown
+from orchestrator.views.spending import spending_of
 from state.events import RunEnded, RunInterrupted
 from state.fold import apply
 from state.journal import Stored
@@ -95,9 +96,14 @@ def _lines(view: RunView, stored: Stored, detail: Detail) -> list[str]:
             return log_lines(view, stored)
 
 
-def event_object(stored: Stored) -> dict[str, object]:
-    """One event for JSON: seq, at, event, and the event's own fields."""
+def event_object(view: RunView, stored: Stored) -> dict[str, object]:
+    """One event for JSON: seq, at, event, and the event's own fields.
+
+    The end of a run, or of its process, has what it cost in all and by role. `view` has taken the event in.
+    """
     body = msgspec.to_builtins(stored.event)
+    if isinstance(stored.event, RunEnded | RunInterrupted):
+        body |= {"cost_usd": view.cost_usd, "roles": spending_of(view)}
     head = {"seq": stored.seq, "at": stored.at.isoformat(), "event": type(stored.event).__name__}
     return {**head, **body}
 
@@ -116,8 +122,7 @@ async def _present(journal: _Events, view: RunView, after: int, display: _Displa
 
 class _Json:
     def show(self, view: RunView, stored: Stored) -> None:
-        del view
-        say_json(event_object(stored))
+        say_json(event_object(view, stored))
 
 
 class _Plain:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from orchestrator.git.unfinished import holds_work
+from orchestrator.views.spending import spending_lines, spending_of
 from state import events as e
 from state.journal import Stored
 from state.outcome import MEANINGS
@@ -491,6 +492,7 @@ def _ended(view: RunView, event: e.RunEnded) -> list[str]:
         *where_lines(view),
         *_again(view),
         cost_line(view),
+        *spending_lines(spending_of(view)),
     ]
 
 

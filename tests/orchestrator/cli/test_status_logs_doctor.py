@@ -199,6 +199,7 @@ def test_status_as_json_is_one_object(sq, demo, story):
     one = json.loads(sq("status", run["run_id"], "--json", folder=demo).stdout)
     assert one["tasks"][0]["stage"] == "merged"
     assert one["exit_code"] == 0
+    assert {"planner", "worker"} <= {each["role"] for each in one["roles"]}
 
 
 def test_status_as_json_without_runs_is_an_empty_list(sq):
@@ -233,6 +234,10 @@ def test_logs_as_json_holds_every_event_with_its_fields(sq, demo, story):
     assert [line["seq"] for line in lines] == [stored.seq for stored in story]
     assert lines[-1]["event"] == "RunEnded"
     assert lines[-1]["outcome"] == "complete"
+    roles = {one["role"]: one for one in lines[-1]["roles"]}
+    assert {"planner", "worker", "reviewer", "developer"} <= set(roles)
+    assert all(one["usage"]["output_tokens"] and one["seconds"] for one in roles.values())
+    assert sum(one["cost_usd"] for one in roles.values()) == pytest.approx(lines[-1]["cost_usd"])
 
 
 def keys_in(value):

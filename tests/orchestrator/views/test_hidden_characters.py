@@ -140,7 +140,7 @@ CHECKED = {
     "examination_lines", "consideration_lines", "measured_lines", "promises_lines", "promise_lines", "criterion_lines",
     "check_lines", "cleaned_lines",
 }  # fmt: skip
-PARTS = {"issue_lines", "where_lines", "plan_lines"}  # of lines above
+PARTS = {"issue_lines", "where_lines", "plan_lines", "spending_lines"}  # of lines above
 
 
 def test_every_view_with_lines_is_tried_here():
@@ -189,8 +189,11 @@ def test_no_line_of_any_other_view_holds_one(words):
 @settings(max_examples=30)
 @given(events=legal_runs(), words=WORDS)
 def test_json_escapes_them_and_says_the_same(events, words):
+    view = RunView()
     for stored in events:
-        value = event_object(replace(stored, event=poisoned(stored.event, words)))
+        hostile = replace(stored, event=poisoned(stored.event, words))
+        apply(view, hostile)
+        value = event_object(view, hostile)
         line = as_json(value)
         assert hidden_in(line) == []
         assert "\n" not in line

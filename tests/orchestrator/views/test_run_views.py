@@ -6,9 +6,10 @@ import pytest
 
 from orchestrator.views.columns import columns
 from orchestrator.views.details import detail_lines, details_of
+from orchestrator.views.durations import duration
 from orchestrator.views.lines import where_lines
 from orchestrator.views.log import log_lines
-from orchestrator.views.overview import Standing, activity, duration, overview_lines, summary_of
+from orchestrator.views.overview import Standing, activity, overview_lines, summary_of
 from orchestrator.views.told import told_in, told_lines
 from state import events as e
 from state.fold import apply
