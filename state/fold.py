@@ -15,7 +15,7 @@ from state.errors import JournalError
 from state.journal import Stored
 from state.records import CallEnd, Message, MessageKind, Plan, ReviewIssue, Role
 from state.verdicts import Verdict
-from state.view import ENDED_STAGES, AskView, CallView, MergeView, RunView, Stage, TaskView
+from state.view import ENDED_STAGES, AskView, CallView, CommandsView, MergeView, RunView, Stage, TaskView
 
 
 def apply(view: RunView, stored: Stored) -> None:
@@ -24,6 +24,7 @@ def apply(view: RunView, stored: Stored) -> None:
         view.worked_s += (stored.at - view.last_at).total_seconds()
     if isinstance(stored.event, e.RunResumed):
         _stop_clocks(view)
+        view.commands = {}
     view.last_seq, view.last_at = stored.seq, stored.at
     if change := _APPLY.get(type(stored.event)):
         change(view, stored.event, stored)
@@ -209,7 +210,12 @@ def _analyzed(view: RunView, event: e.RepositoryAnalyzed, _stored: Stored) -> No
     view.context.discoveries.extend(event.analysis.patterns)
 
 
+def _baseline_started(view: RunView, event: e.BaselineStarted, stored: Stored) -> None:
+    view.commands["baseline"] = CommandsView("baseline", "", event.commands, stored.at)
+
+
 def _baseline_taken(view: RunView, event: e.BaselineTaken, stored: Stored) -> None:
+    view.commands.pop("baseline", None)
     before = view.baseline if event.of_analysis else {}
     view.baseline = {**before, **{check.run.command: check for check in event.checks}}
     view.baseline_notes = (*(view.baseline_notes if event.of_analysis else ()), *event.notes)
@@ -264,7 +270,22 @@ def _measured(view: RunView, event: e.IterationMeasured, _stored: Stored) -> Non
     view.tasks[event.task_id].errors.append(event.error)
 
 
+def _set_up_started(view: RunView, event: e.SetUpStarted, stored: Stored) -> None:
+    begun = CommandsView("set-up", event.task_id, event.steps, stored.at)
+    view.commands[f"set-up {event.folder}"] = begun
+
+
+def _set_up(view: RunView, event: e.WorkspaceSetUp, _stored: Stored) -> None:
+    view.commands.pop(f"set-up {event.folder}", None)
+
+
+def _verification_started(view: RunView, event: e.VerificationStarted, stored: Stored) -> None:
+    begun = CommandsView("verification", event.task_id, event.commands, stored.at)
+    view.commands[f"verification {event.task_id}"] = begun
+
+
 def _verified(view: RunView, event: e.VerificationFinished, stored: Stored) -> None:
+    view.commands.pop(f"verification {event.task_id}", None)
     view.verifications[event.tree] = event
     view.verified_at[event.tree] = stored.seq
 
@@ -401,6 +422,7 @@ def _unverified(view: RunView, event: e.TaskUnverified, _stored: Stored) -> None
 
 def _end_task(view: RunView, task_id: str, stage: Stage, reason: str) -> TaskView:
     task = view.tasks[task_id]
+    view.commands = {key: one for key, one in view.commands.items() if one.task_id != task_id}
     if task.stage not in ENDED_STAGES:
         task.before_end = task.stage
     task.stage, task.reason, task.last_end = stage, reason, f"{stage}: {reason}"
@@ -475,6 +497,7 @@ _APPLY: dict[type, Callable[[RunView, Any, Stored], None]] = {
     e.MessageReceived: _message,
     e.SignalReceived: _signal,
     e.CallEnded: _call_ended,
+    e.BaselineStarted: _baseline_started,
     e.BaselineTaken: _baseline_taken,
     e.ProofsTaken: _proofs_taken,
     e.AnalysisProposed: _analysis_proposed,
@@ -487,6 +510,9 @@ _APPLY: dict[type, Callable[[RunView, Any, Stored], None]] = {
     e.HandedOver: _handed_over,
     e.AttemptStarted: _attempt_started,
     e.IterationMeasured: _measured,
+    e.SetUpStarted: _set_up_started,
+    e.WorkspaceSetUp: _set_up,
+    e.VerificationStarted: _verification_started,
     e.VerificationFinished: _verified,
     e.GateDecided: _gate,
     e.ChecksDecided: _checked,

@@ -102,6 +102,16 @@ class AskView:
     at: datetime | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class CommandsView:
+    """Commands of the project that sq has begun to run; `purpose` is baseline, verification or set-up."""
+
+    purpose: str
+    task_id: str
+    commands: tuple[str, ...]
+    at: datetime
+
+
 @dataclass(slots=True)
 class MergeView:
     """A task's merge under way. `refusals` are claims to have resolved its conflict that did not hold."""
@@ -220,6 +230,7 @@ class RunView:
     tasks: dict[str, TaskView] = field(default_factory=dict)
     calls: dict[str, CallView] = field(default_factory=dict)
     asks: dict[str, AskView] = field(default_factory=dict)
+    commands: dict[str, CommandsView] = field(default_factory=dict)  # under way, by purpose and subject
     verifications: dict[str, e.VerificationFinished] = field(default_factory=dict)  # newest, by tree
     final_reviews: list[e.ReviewRecorded] = field(default_factory=list)
     final_findings: tuple[Finding, ...] = ()

@@ -7,11 +7,14 @@ from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol, Self
 
+import anyio
 import msgspec
 
+from agents.concurrency import task_group
 from orchestrator.views.lines import cost_line, lines_of
 from orchestrator.views.log import log_lines
-from orchestrator.views.screen import cell, say_all, say_json, shown
+from orchestrator.views.screen import cell, say, say_all, say_json, shown
+from orchestrator.views.silence import next_notice, silence_line
 from orchestrator.views.spending import spending_of
 from state.events import RunEnded, RunInterrupted
 from state.fold import apply
@@ -59,20 +62,51 @@ class _Events(Protocol):
     def follow(self, after: int = 0) -> AsyncIterator[Stored]: ...
 
 
-async def present(journal: _Events, look: Look, *, after: int = 0, view: RunView | None = None) -> None:
+class Clock(Protocol):
+    """Tells the time and waits; a test has one of its own."""
+
+    def now(self) -> datetime:
+        """This moment, in UTC."""
+        ...
+
+    async def sleep(self, seconds: float) -> None:
+        """Wait for so long."""
+        ...
+
+
+class WallClock:
+    """The clock of this machine."""
+
+    def now(self) -> datetime:
+        """As `Clock`."""
+        return datetime.now(UTC)
+
+    async def sleep(self, seconds: float) -> None:
+        """As `Clock`."""
+        await anyio.sleep(seconds)
+
+
+async def present(
+    journal: _Events,
+    look: Look,
+    *,
+    after: int = 0,
+    view: RunView | None = None,
+    clock: Clock | None = None,
+) -> None:
     """Show each event behind `after` as it is stored, until the run has ended or was interrupted.
 
-    `view` is the fold up to `after`.
+    While no event comes for 30 s and longer, lines say what is waited for. `view` is the fold up to `after`.
     """
-    view = view or RunView()
+    view, clock = view or RunView(), clock or WallClock()
     match look.mode:
         case Mode.JSON:
-            await _present(journal, view, after, _Json())
+            await _present(journal, view, after, _Json(), clock)
         case Mode.PLAIN:
-            await _present(journal, view, after, _Plain(look.detail))
+            await _present(journal, view, after, _Plain(look.detail), clock)
         case Mode.LIVE:
             with _Live(look.detail) as display:
-                await _present(journal, view, after, display)
+                await _present(journal, view, after, display, clock)
 
 
 def chosen_look(
@@ -111,18 +145,40 @@ def event_object(view: RunView, stored: Stored) -> dict[str, object]:
 class _Display(Protocol):
     def show(self, view: RunView, stored: Stored) -> None: ...
 
+    def tell(self, line: str) -> None:
+        """Show a line that is no event's."""
+        ...
 
-async def _present(journal: _Events, view: RunView, after: int, display: _Display) -> None:
-    async for stored in journal.follow(after):
-        apply(view, stored)
-        display.show(view, stored)
-        if isinstance(stored.event, RunEnded | RunInterrupted):
-            return
+
+async def _present(journal: _Events, view: RunView, after: int, display: _Display, clock: Clock) -> None:
+    async with task_group() as tasks:
+        tasks.start_soon(_tell_of_silence, view, display, clock)
+        async for stored in journal.follow(after):
+            apply(view, stored)
+            display.show(view, stored)
+            if isinstance(stored.event, RunEnded | RunInterrupted):
+                break
+        tasks.cancel_scope.cancel()
+
+
+async def _tell_of_silence(view: RunView, display: _Display, clock: Clock) -> None:
+    """Say what is waited for whenever no event has come for long; before the first one nothing is said."""
+    begun = clock.now()
+    while True:
+        heard = max(begun, view.last_at or begun)
+        quiet_s = (clock.now() - heard).total_seconds()
+        due_s = next_notice(quiet_s)
+        await clock.sleep(due_s - quiet_s)
+        if view.last_at and max(begun, view.last_at) == heard:
+            display.tell(silence_line(view, clock.now(), due_s))
 
 
 class _Json:
     def show(self, view: RunView, stored: Stored) -> None:
         say_json(event_object(view, stored))
+
+    def tell(self, line: str) -> None:
+        """Nothing: JSON is events alone."""
 
 
 class _Plain:
@@ -131,6 +187,10 @@ class _Plain:
 
     def show(self, view: RunView, stored: Stored) -> None:
         say_all(_lines(view, stored, self._detail))
+
+    def tell(self, line: str) -> None:
+        if self._detail is not Detail.END:
+            say(line)
 
 
 class _Live:
@@ -156,6 +216,9 @@ class _Live:
         self._view = view
         for text in _lines(view, stored, self._detail):
             self._print(text)
+
+    def tell(self, line: str) -> None:
+        self._print(line)
 
     def _print(self, text: str) -> None:
         from rich.text import Text

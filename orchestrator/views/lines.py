@@ -152,7 +152,7 @@ def _call_started(_view: RunView, event: e.CallStarted) -> list[str]:
             again = "" if event.iteration == 1 else f", iteration {event.iteration}"
             return [f"{event.task_id}: the worker builds, attempt {event.attempt}{again} ({event.model})"]
         case Role.REVIEWER:
-            subject = _SUBJECTS.get(event.task_id, event.task_id)
+            subject = subject_of(event.task_id)
             what = "reviewed at a checkpoint" if event.subject else "under review"
             return [f"{subject}: {what} ({event.model})"]
         case Role.RESOLVER:
@@ -165,7 +165,7 @@ def _message(view: RunView, event: e.MessageReceived) -> list[str]:
     call = view.calls[event.call_id].started
     message = event.message
     if message.kind is MessageKind.TOOL_CALL and message.tool not in _QUIET_TOOLS:
-        return [f"    {_who(view, call)}: {_tool_call(view, message)}"]
+        return [f"    {_who(view, call)}: {tool_call(view, message)}"]
     if message.kind is MessageKind.TOOL_RESULT and message.is_error:
         return [f"    {_who(view, call)}: → {short(message.text)}"]
     return []
@@ -177,7 +177,13 @@ def _who(view: RunView, call: e.CallStarted) -> str:
     return f"{call.task_id}: {call.role}" if several else str(call.role)
 
 
-def _tool_call(view: RunView, message: Message) -> str:
+def subject_of(task_id: str) -> str:
+    """What a call is about: a task, or that for which there is no task."""
+    return _SUBJECTS.get(task_id, task_id)
+
+
+def tool_call(view: RunView, message: Message) -> str:
+    """A tool call in short: the tool and the file, command or pattern that it is about."""
     try:
         arguments = json.loads(message.text)
     except ValueError:

@@ -21,7 +21,6 @@ _UNSEEN = (
 # A joiner is part of the writing after an Arabic or Indic letter or a picture; elsewhere it only hides.
 _JOINER = "(?<![\u0600-\u0dff\ufe0f\u2190-\u2bff\U0001f000-\U0001faff])[\u200c\u200d]"
 _HIDDEN = re.compile(f"[{_UNSEEN}]|{_JOINER}")
-_HIDDEN_IN_JSON = re.compile(f"[{_UNSEEN}]")
 _SHORT_ESCAPES = {"\n": r"\n", "\r": r"\r", "\t": r"\t"}
 _ONE_BYTE, _TWO_BYTES = 0x100, 0x10000
 _FURTHER = "    "  # before a text's further lines, which must not pass for lines of sq's own
@@ -67,7 +66,7 @@ def as_json(value: object) -> str:
     import msgspec
 
     plain = _renamed(msgspec.to_builtins(value, enc_hook=str))
-    return _HIDDEN_IN_JSON.sub(lambda found: _in_json(found.group()), json.dumps(plain, ensure_ascii=False))
+    return _HIDDEN.sub(lambda found: _in_json(found.group()), json.dumps(plain, ensure_ascii=False))
 
 
 def _renamed(value: Any) -> Any:  # noqa: ANN401  what JSON holds

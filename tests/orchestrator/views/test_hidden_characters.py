@@ -11,7 +11,7 @@ from enum import StrEnum
 
 import pytest
 from event_strategies import legal_runs
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from rich.console import Console
 
@@ -186,9 +186,16 @@ def test_no_line_of_any_other_view_holds_one(words):
     assert hidden_in(text) == []
 
 
+@given(words=WORDS)
+@example(words="a\u200cb")
+def test_json_says_what_it_was_given(words):
+    assert json.loads(as_json({"said": words})) == {"said": words}
+    assert hidden_in(as_json({"said": words})) == []
+
+
 @settings(max_examples=30)
 @given(events=legal_runs(), words=WORDS)
-def test_json_escapes_them_and_says_the_same(events, words):
+def test_no_event_as_json_holds_one_or_ends_its_line(events, words):
     view = RunView()
     for stored in events:
         hostile = replace(stored, event=poisoned(stored.event, words))
@@ -198,7 +205,6 @@ def test_json_escapes_them_and_says_the_same(events, words):
         assert hidden_in(line) == []
         assert "\n" not in line
         assert json.loads(line)["event"] == value["event"]
-        assert json.loads(as_json({"said": words})) == {"said": words}
 
 
 def test_text_is_printed_with_its_lines_and_tabs_and_further_lines_cannot_pass_for_lines_of_sq(capsys):
