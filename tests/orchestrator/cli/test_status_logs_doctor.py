@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from agents.sdks import install_command, this_place
 from state.codec import encode
 from state.events import RunEnded, RunInterrupted, TaskCommitted, TaskReopened
 from state.journal import Journal, JournalReader
@@ -356,6 +357,17 @@ def test_doctor_in_a_clean_repository_fails_nothing(sq, repository):
     ):
         assert line in done.stdout
     assert "fail" not in done.stdout.replace("no check fails", "")
+
+
+def test_doctor_fails_on_an_sdk_that_does_not_import_and_says_what_to_type(sq, repository, tmp_path):
+    (tmp_path / "anthropic.py").write_text("from typing import no_such_name\n")
+    paths = f"{tmp_path}:{ROOT}"
+    done = sq("doctor", "--json", folder=repository, python=[sys.executable], PYTHONPATH=paths)
+    check = found(done)["api sdk"]
+    assert (done.returncode, check["level"]) == (2, "fail")
+    assert "cannot be imported (ImportError: cannot import name 'no_such_name'" in check["found"]
+    assert check["advice"] == f"`{install_command('anthropic', this_place(), again=True)}`"
+    assert found(done)["agent sdk"]["level"] == "ok"
 
 
 def test_doctor_changes_nothing(sq, repository, shell):
