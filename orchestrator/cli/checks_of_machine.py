@@ -81,6 +81,8 @@ def _cli_path() -> Path | UsageError:
 def _cli(cli: Path | UsageError, environ: Mapping[str, str]) -> Check:
     name = "claude code"
     advice = "`npm install -g @anthropic-ai/claude-code`, or reinstall claude-agent-sdk, which brings its own"
+    if isinstance(cli, SdkError):
+        return fail(name, cli.found, f"`{cli.command}`")
     if isinstance(cli, UsageError):
         return fail(name, str(cli), advice)
     said = version_said(cli, environ)

@@ -9,6 +9,7 @@ from typing import Any
 from orchestrator.git.unfinished import holds_work
 from orchestrator.views.spending import spending_lines, spending_of
 from state import events as e
+from state.alike import alike, checks_named, without_ids
 from state.journal import Stored
 from state.outcome import MEANINGS
 from state.records import (
@@ -25,7 +26,7 @@ from state.records import (
     Task,
 )
 from state.verdicts import CheckResult, Source
-from state.view import UNMERGED_ENDS, RunView, Stage, TaskView
+from state.view import UNMERGED_ENDS, CallView, RunView, Stage, TaskView
 from state.words import baseline_words, count_words, listed
 
 _SUBJECTS = {"": "the whole", "plan": "the plan", "analysis": "the analysis"}
@@ -133,7 +134,12 @@ def _limit_reached(_view: RunView, event: e.LimitReached) -> list[str]:
 
 
 def _call_retried(view: RunView, event: e.CallRetried) -> list[str]:
-    role = view.calls[event.call_id].started.role
+    call = view.calls[event.call_id]
+    role, tries = call.started.role, len(call.retries)
+    if any(
+        _is_same(event, one.retries[tries - 1]) for one in _beside(view, call) if len(one.retries) >= tries
+    ):
+        return []
     return [f"{role}: {event.end} ({short(event.detail)}); again in {_wait(event.wait_s)}"]
 
 
@@ -205,8 +211,24 @@ def _refused(view: RunView, event: e.ActionRefused) -> list[str]:
 def _call_ended(view: RunView, event: e.CallEnded) -> list[str]:
     if event.end in {CallEnd.COMPLETED, CallEnd.SIGNALLED}:
         return []
-    call = view.calls[event.call_id].started
-    return [f"{call.task_id or 'the whole'}: {call.role}: {event.end}: {short(event.detail, 400)}"]
+    call = view.calls[event.call_id]
+    if any(one.end and _is_same(event, one.end) for one in _beside(view, call)):
+        return []
+    about = call.started
+    return [f"{about.task_id or 'the whole'}: {about.role}: {event.end}: {short(event.detail, 400)}"]
+
+
+def _beside(view: RunView, call: CallView) -> list[CallView]:
+    """The other questions to the judge about the same claim: what fails them all is told once."""
+    mine = call.started
+    if mine.role is not Role.JUDGE:
+        return []
+    calls = view.calls_of(Role.JUDGE, mine.task_id, mine.attempt)
+    return [one for one in calls if one is not call and one.started.iteration == mine.iteration]
+
+
+def _is_same(one: e.CallEnded | e.CallRetried, other: e.CallEnded | e.CallRetried) -> bool:
+    return (one.end, without_ids(one.detail)) == (other.end, without_ids(other.detail))
 
 
 def _baseline_started(_view: RunView, event: e.BaselineStarted) -> list[str]:
@@ -318,8 +340,20 @@ def _checks_decided(_view: RunView, event: e.ChecksDecided) -> list[str]:
     unmet = [result for result in event.results if not result.satisfied]
     open_ = sum(result.source is Source.NOT_CHECKED for result in event.results)
     counts = f"{len(event.results)} checks, {len(unmet)} not met, {open_} not checked"
-    counted = f"{event.task_id}: power steering: {counts}"
-    return [counted, *(f"    {_severity(one)} {one.consideration_id}: {one.reason}" for one in unmet)]
+    unmet_alike = alike(unmet, lambda one: (one.blocker, without_ids(one.reason)))
+    not_made = (one for one in event.results if one.source is Source.NOT_CHECKED)
+    for_one_reason = [
+        group for group in alike(not_made, lambda one: without_ids(one.reason)) if len(group) > 1
+    ]
+    return [
+        f"{event.task_id}: power steering: {counts}",
+        *(f"    {_severity(group[0])} {_for_one_reason(group)}" for group in unmet_alike),
+        *(f"    not checked: {_for_one_reason(group)}" for group in for_one_reason),
+    ]
+
+
+def _for_one_reason(group: list[CheckResult]) -> str:
+    return f"{checks_named(one.consideration_id for one in group)}: {group[0].reason}"
 
 
 def _severity(result: CheckResult) -> str:
