@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agents.connection import QUIET
+from agents.sdks import AGENT_SDK, SdkError
 from state.errors import UsageError
 
 if TYPE_CHECKING:
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
 
     from agents.process import LastWords
 
-SDK = "claude-agent-sdk"
 MIN_CLI = (2, 1, 248)  # the first that sends a prompt verbatim: before, `/clear` in a spec was a command
 VERSION_DEADLINE_S = 10
 LAST_WORDS_LIMIT_S = 1.0  # between the two signs of a start that failed: the SDK's and the launcher's
@@ -28,17 +28,14 @@ def sdk_version() -> str:
     """The installed Agent SDK's version.
 
     Raises:
-        UsageError: it is not installed; says how to install it.
+        SdkError: it is not installed; says how to install it.
     """
     try:
         if find_spec("claude_agent_sdk"):
-            return version(SDK)
+            return version(AGENT_SDK)
     except PackageNotFoundError:
         pass
-    raise UsageError(
-        f"{SDK} is not installed, and sq drives Claude Code through it. Install it with "
-        f"`pip install {SDK}`; a checkout makes its whole environment with `bin/sq`"
-    )
+    raise SdkError(AGENT_SDK)
 
 
 def check_cli(cli: Path, environ: Mapping[str, str]) -> None:

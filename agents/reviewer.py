@@ -17,6 +17,8 @@ from state.settings import ReviewDepth
 
 FINAL = "final"
 _BLOCK = re.compile(r"```(?:json)?\s*\n(.*?)```", re.DOTALL)
+_BEGINS_LIKE_A_REPORT = re.compile(r"\{(?=\s*[\"'“]?passed\b)")
+_BEGINS_LIKE_AN_OBJECT = re.compile(r"\{(?=\s*(?:[\"}]|\Z))")
 _KNOWN_TYPES = {kind.value for kind in IssueType}
 _RULINGS = {
     "fixed": FindingState.FIXED,
@@ -76,6 +78,8 @@ def parse_review_output(output: str) -> ReviewReport | str:
     boolean, and a review that does not pass must name issues; anything else is unusable, never a pass.
     """
     data = _json_in(output)
+    if (data is None or "passed" not in data) and (broken := _broken_json_in(output)):
+        return f"Failed to parse review output: its JSON object is broken at {broken}"
     if data is None:
         return "Failed to parse review output: it holds no JSON object"
     passed, issues = data.get("passed"), data.get("issues") or []
@@ -149,8 +153,24 @@ def _json_in(output: str) -> dict[str, Any] | None:
     for candidate in (output, *_BLOCK.findall(output), between):
         try:
             data = json.loads(candidate)
-        except ValueError:
+        except (ValueError, RecursionError):
             continue
         if isinstance(data, dict):
             found.append(data)
     return next((data for data in found if "passed" in data), found[0] if found else None)
+
+
+def _broken_json_in(output: str) -> str:
+    """Where an object that is meant as JSON breaks off, and why: `line 3, column 9: …`; "" if none does.
+
+    An object that begins with `passed` is meant as the report; another one may be quoted.
+    """
+    for begins in (_BEGINS_LIKE_A_REPORT, _BEGINS_LIKE_AN_OBJECT):
+        for found in begins.finditer(output):
+            try:
+                json.JSONDecoder().raw_decode(output, found.start())
+            except json.JSONDecodeError as error:
+                return f"line {error.lineno}, column {error.colno}: {error.msg.removesuffix(' at')}"
+            except RecursionError:
+                return f"line {output.count(chr(10), 0, found.start()) + 1}: it is nested too deeply"
+    return ""

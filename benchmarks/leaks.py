@@ -33,7 +33,8 @@ import anyio
 import click
 import yaml
 
-from orchestrator.cli.compose import RunRequest, Surroundings, _import_sdks, _new
+from agents.sdks import import_sdks
+from orchestrator.cli.compose import RunRequest, Surroundings, _new
 from state.events import Event, QuestionsAsked
 from state.journal import Journal, Stored
 from state.outcome import Outcome
@@ -74,7 +75,7 @@ class Held:
 @click.option("--only-disturbed", is_flag=True, help="The second pass alone.")
 def main(evaluations: int, cancel_every: int, kill_every: int, only_disturbed: bool) -> None:
     """Run often and look at what is left."""
-    _import_sdks()
+    import_sdks()
     quiet = [Fate.NOTHING] * evaluations
     disturbed = [_fate(number, cancel_every, kill_every) for number in range(1, evaluations + 1)]
     with tempfile.TemporaryDirectory(prefix="sq-leaks-", ignore_cleanup_errors=True) as temporary:

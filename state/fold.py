@@ -7,7 +7,7 @@ run keeps one view current with `apply`.
 from collections.abc import Callable, Iterable
 from copy import deepcopy
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from state import events as e
@@ -15,7 +15,7 @@ from state.errors import JournalError
 from state.journal import Stored
 from state.records import CallEnd, Message, MessageKind, Plan, ReviewIssue, Role
 from state.verdicts import Verdict
-from state.view import ENDED_STAGES, AskView, CallView, MergeView, RunView, Stage, TaskView
+from state.view import ENDED_STAGES, AskView, CallView, CommandsView, MergeView, RunView, Stage, TaskView
 from state.words import decision_line
 
 
@@ -23,6 +23,9 @@ def apply(view: RunView, stored: Stored) -> None:
     """Take one more event into a view."""
     if view.last_at and not isinstance(stored.event, e.RunResumed):  # between processes nobody works
         view.worked_s += (stored.at - view.last_at).total_seconds()
+    if isinstance(stored.event, e.RunResumed):
+        _stop_clocks(view)
+        view.commands = {}
     view.last_seq, view.last_at = stored.seq, stored.at
     if change := _APPLY.get(type(stored.event)):
         change(view, stored.event, stored)
@@ -34,6 +37,19 @@ def fold(events: Iterable[Stored], start: RunView | None = None) -> RunView:
     for stored in events:
         apply(view, stored)
     return view
+
+
+def _stop_clocks(view: RunView) -> None:
+    """Calls that were under way as their process died took until its last event."""
+    for call in view.calls.values():
+        if view.last_at:
+            _stop_clock(call, view.last_at)
+
+
+def _stop_clock(call: CallView, at: datetime) -> None:
+    if call.since:
+        call.spent_s += max(0.0, (at - call.since).total_seconds())
+    call.since = None
 
 
 def _started(view: RunView, event: e.RunStarted, stored: Stored) -> None:
@@ -113,7 +129,12 @@ def _ended(view: RunView, event: e.RunEnded, _stored: Stored) -> None:
 
 def _call_started(view: RunView, event: e.CallStarted, stored: Stored) -> None:
     call = CallView(
-        event, stored.at, event.session_id, held_usd=event.reserved_usd, allowed_usd=event.allowed_usd
+        event,
+        stored.at,
+        event.session_id,
+        since=stored.at,
+        held_usd=event.reserved_usd,
+        allowed_usd=event.allowed_usd,
     )
     view.calls[event.call_id] = call
     if event.role is Role.WORKER:
@@ -128,21 +149,28 @@ def _call_retried(view: RunView, event: e.CallRetried, stored: Stored) -> None:
     call = view.calls[event.call_id]
     call.retries.append(event)
     call.spent_usd += event.cost_usd
+    call.usage += event.usage
+    _stop_clock(call, stored.at)
+    call.since = stored.at + timedelta(seconds=event.wait_s)
     if event.end is CallEnd.API_ERROR:  # a process that died is no reason for others to wait
         until = stored.at + timedelta(seconds=event.wait_s)
         view.quiet_until = max(until, view.quiet_until or until)
     view.context.errors.append(f"{call.started.role} {call.started.task_id}: {event.end}: {event.detail}")
 
 
-def _call_interrupted(view: RunView, event: e.CallInterrupted, _stored: Stored) -> None:
-    view.calls[event.call_id].spent_usd += event.cost_usd
-    view.calls[event.call_id].held_usd = view.calls[event.call_id].allowed_usd = 0.0
+def _call_interrupted(view: RunView, event: e.CallInterrupted, stored: Stored) -> None:
+    call = view.calls[event.call_id]
+    call.spent_usd += event.cost_usd
+    call.usage += event.usage
+    call.held_usd = call.allowed_usd = 0.0
+    _stop_clock(call, stored.at)
 
 
 def _call_resumed(view: RunView, event: e.CallResumed, stored: Stored) -> None:
     call = view.calls[event.call_id]
     call.session_id = event.session_id
     call.resumed_at = stored.seq
+    call.since = call.since or stored.at
     call.held_usd, call.allowed_usd = event.reserved_usd, event.allowed_usd
     if call.started.role is Role.WORKER:
         view.left_tree = ""
@@ -162,9 +190,11 @@ def _signal(view: RunView, event: e.SignalReceived, _stored: Stored) -> None:
     call.report = call.report or event  # a journal of before reports ended their turns may hold more
 
 
-def _call_ended(view: RunView, event: e.CallEnded, _stored: Stored) -> None:
+def _call_ended(view: RunView, event: e.CallEnded, stored: Stored) -> None:
     call = view.calls[event.call_id]
     call.end, call.held_usd, call.allowed_usd = event, 0.0, 0.0
+    call.usage += event.usage
+    _stop_clock(call, stored.at)
     if call.failed:
         view.context.errors.append(f"{call.started.role} {call.started.task_id}: {event.end}: {event.detail}")
 
@@ -183,7 +213,12 @@ def _analyzed(view: RunView, event: e.RepositoryAnalyzed, _stored: Stored) -> No
     view.context.discoveries.extend(event.analysis.patterns)
 
 
+def _baseline_started(view: RunView, event: e.BaselineStarted, stored: Stored) -> None:
+    view.commands["baseline"] = CommandsView("baseline", "", event.commands, stored.at)
+
+
 def _baseline_taken(view: RunView, event: e.BaselineTaken, stored: Stored) -> None:
+    view.commands.pop("baseline", None)
     before = view.baseline if event.of_analysis else {}
     view.baseline = {**before, **{check.run.command: check for check in event.checks}}
     view.baseline_notes = (*(view.baseline_notes if event.of_analysis else ()), *event.notes)
@@ -239,7 +274,22 @@ def _measured(view: RunView, event: e.IterationMeasured, _stored: Stored) -> Non
     view.tasks[event.task_id].errors.append(event.error)
 
 
+def _set_up_started(view: RunView, event: e.SetUpStarted, stored: Stored) -> None:
+    begun = CommandsView("set-up", event.task_id, event.steps, stored.at)
+    view.commands[f"set-up {event.folder}"] = begun
+
+
+def _set_up(view: RunView, event: e.WorkspaceSetUp, _stored: Stored) -> None:
+    view.commands.pop(f"set-up {event.folder}", None)
+
+
+def _verification_started(view: RunView, event: e.VerificationStarted, stored: Stored) -> None:
+    begun = CommandsView("verification", event.task_id, event.commands, stored.at)
+    view.commands[f"verification {event.task_id}"] = begun
+
+
 def _verified(view: RunView, event: e.VerificationFinished, stored: Stored) -> None:
+    view.commands.pop(f"verification {event.task_id}", None)
     view.verifications[event.tree] = event
     view.verified_at[event.tree] = stored.seq
 
@@ -379,6 +429,7 @@ def _unverified(view: RunView, event: e.TaskUnverified, _stored: Stored) -> None
 
 def _end_task(view: RunView, task_id: str, stage: Stage, reason: str) -> TaskView:
     task = view.tasks[task_id]
+    view.commands = {key: one for key, one in view.commands.items() if one.task_id != task_id}
     if task.stage not in ENDED_STAGES:
         task.before_end = task.stage
     task.stage, task.reason, task.last_end = stage, reason, f"{stage}: {reason}"
@@ -457,6 +508,7 @@ _APPLY: dict[type, Callable[[RunView, Any, Stored], None]] = {
     e.MessageReceived: _message,
     e.SignalReceived: _signal,
     e.CallEnded: _call_ended,
+    e.BaselineStarted: _baseline_started,
     e.BaselineTaken: _baseline_taken,
     e.ProofsTaken: _proofs_taken,
     e.AnalysisProposed: _analysis_proposed,
@@ -469,6 +521,9 @@ _APPLY: dict[type, Callable[[RunView, Any, Stored], None]] = {
     e.HandedOver: _handed_over,
     e.AttemptStarted: _attempt_started,
     e.IterationMeasured: _measured,
+    e.SetUpStarted: _set_up_started,
+    e.WorkspaceSetUp: _set_up,
+    e.VerificationStarted: _verification_started,
     e.VerificationFinished: _verified,
     e.GateDecided: _gate,
     e.ChecksDecided: _checked,

@@ -24,6 +24,7 @@ from state.records import (
     Task,
     TestRuling,
     TestThatChanges,
+    Usage,
 )
 from state.settings import Settings
 
@@ -54,7 +55,8 @@ class CallView:
     """One exchange with a model. `end` is None while it is under way, or was when its process died.
 
     `spent_usd` is the cost of its earlier tries and of what was cut off; `held_usd` is reserved for what is
-    under way, and counts as spent for whoever asks what is left.
+    under way, and counts as spent for whoever asks what is left. `usage` and `spent_s` are of all its tries,
+    waits between them and between processes left out.
     """
 
     started: e.CallStarted
@@ -65,6 +67,9 @@ class CallView:
     resumed_at: int = 0
     retries: list[e.CallRetried] = field(default_factory=list)  # since it was started or resumed
     spent_usd: float = 0.0
+    usage: Usage = e.NO_USAGE
+    spent_s: float = 0.0
+    since: datetime | None = None  # the try under way began then; None: none is, or its process died
     held_usd: float = 0.0
     allowed_usd: float = 0.0  # its session may spend so much before its cap ends it
     killed: bool = False  # its process was, so that the CLI counts the conversation's cost from nothing
@@ -103,6 +108,16 @@ class AskView:
         """The answers that the Worker did not reject."""
         answers = self.answered.answers if self.answered else ()
         return tuple(answer for answer in answers if answer.question not in self.rejected)
+
+
+@dataclass(frozen=True, slots=True)
+class CommandsView:
+    """Commands of the project that sq has begun to run; `purpose` is baseline, verification or set-up."""
+
+    purpose: str
+    task_id: str
+    commands: tuple[str, ...]
+    at: datetime
 
 
 @dataclass(slots=True)
@@ -228,6 +243,7 @@ class RunView:
     tasks: dict[str, TaskView] = field(default_factory=dict)
     calls: dict[str, CallView] = field(default_factory=dict)
     asks: dict[str, AskView] = field(default_factory=dict)
+    commands: dict[str, CommandsView] = field(default_factory=dict)  # under way, by purpose and subject
     verifications: dict[str, e.VerificationFinished] = field(default_factory=dict)  # newest, by tree
     final_reviews: list[e.ReviewRecorded] = field(default_factory=list)
     final_findings: tuple[Finding, ...] = ()

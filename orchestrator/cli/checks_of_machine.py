@@ -4,12 +4,13 @@ import platform
 import shutil
 import sys
 from collections.abc import Iterable, Iterator, Mapping
-from importlib.metadata import packages_distributions
+from importlib.metadata import packages_distributions, version
 from pathlib import Path
 
-from agents.claude_code import MIN_CLI, find_cli, sdk_version, version_in, version_said
+from agents.claude_code import MIN_CLI, find_cli, version_in, version_said
 from agents.connection import is_signed_in
 from agents.process import Containment, detect_containment
+from agents.sdks import AGENT_SDK, API_SDK, SdkError, import_sdks
 from orchestrator.cli.version import DISTRIBUTION
 from orchestrator.git.command import git_version
 from orchestrator.views.checks import Check, fail, ok, warn
@@ -25,7 +26,8 @@ def checks_of_machine(environ: Mapping[str, str]) -> Iterator[Check]:
     yield _python()
     yield from _system()
     yield _git()
-    yield _sdk()
+    yield _sdk("agent sdk", AGENT_SDK)
+    yield _sdk("api sdk", API_SDK)
     cli = _cli_path()
     yield _cli(cli, environ)
     yield _credentials(cli, environ)
@@ -61,11 +63,12 @@ def _git() -> Check:
     return ok("git", found)
 
 
-def _sdk() -> Check:
+def _sdk(name: str, package: str) -> Check:
     try:
-        return ok("agent sdk", f"claude-agent-sdk {sdk_version()}")
-    except UsageError as error:
-        return fail("agent sdk", str(error), "`pip install claude-agent-sdk` where sq itself is installed")
+        import_sdks(package)
+    except SdkError as error:
+        return fail(name, error.found, f"`{error.command}`")
+    return ok(name, f"{package} {version(package)}")
 
 
 def _cli_path() -> Path | UsageError:
@@ -78,6 +81,8 @@ def _cli_path() -> Path | UsageError:
 def _cli(cli: Path | UsageError, environ: Mapping[str, str]) -> Check:
     name = "claude code"
     advice = "`npm install -g @anthropic-ai/claude-code`, or reinstall claude-agent-sdk, which brings its own"
+    if isinstance(cli, SdkError):
+        return fail(name, cli.found, f"`{cli.command}`")
     if isinstance(cli, UsageError):
         return fail(name, str(cli), advice)
     said = version_said(cli, environ)

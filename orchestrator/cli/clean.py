@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from orchestrator.cli import options
+from orchestrator.views.screen import say, say_json
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -46,12 +47,9 @@ def command(name: str | None, everything: bool, force: bool, state_dir: Path | N
     done = anyio.run(_clean, state, name, everything, force, again)
     refused = any(run.is_refused for run in done)
     if as_json:
-        import msgspec
-
-        shown = {"ok": not refused, "state_dir": str(state.root), "runs": done}
-        click.echo(msgspec.json.encode(shown).decode())
+        say_json({"ok": not refused, "state_dir": str(state.root), "runs": done})
     else:
-        click.echo("\n".join(cleaned_lines(done)) or f"there is nothing to clean in {state.root}")
+        say(*(cleaned_lines(done) or [f"there is nothing to clean in {state.root}"]))
     return 2 if refused else 0
 
 
@@ -166,14 +164,13 @@ def _remove_state(state: "StateFolder", folder: Path) -> None:
 
 async def _what_there_is(candidates: "Sequence[Candidate]", root: Path, again: str) -> str:
     from orchestrator.views.cleaned import holding_text
-    from orchestrator.views.lines import visible
 
     if not candidates:
         return f"there is nothing to clean in {root}"
     lines = [f"say what to clean: `sq clean --run ID{again}`, or `sq clean --all{again}` for what has ended"]
     for candidate in candidates:
         lines.append(f"  {candidate.run_id}: {candidate.standing}")
-        lines += [f"    {visible(holding_text(holding))}" for holding in await candidate.look()]
+        lines += [f"    {holding_text(holding)}" for holding in await candidate.look()]
         if candidate.folder:
             lines.append(f"    state {candidate.folder}")
     return "\n".join(lines)

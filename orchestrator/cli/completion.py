@@ -24,5 +24,5 @@ def command(ctx: click.Context, shell: str) -> int:
     shells = get_completion_class(shell)
     if shells is None:
         raise click.UsageError(f"no completion for {shell}")
-    click.echo(shells(root.command, {}, name, f"_{name.upper()}_COMPLETE").source())
+    click.echo(shells(root.command, {}, name, f"_{name.upper()}_COMPLETE").source())  # noqa: TID251  a script
     return 0

@@ -30,6 +30,7 @@ from agents.gateway.server import serve_scenario
 from agents.permissions import rule_names
 from agents.platform import make_platform
 from agents.process import Containment, detect_containment
+from agents.sdks import import_sdks
 from orchestrator.cli.logging import log_to
 from orchestrator.cli.notes import notes_for
 from orchestrator.cli.spec_file import read_spec
@@ -104,7 +105,7 @@ def run_new(request: RunRequest, surroundings: Surroundings) -> Outcome:
     check_cli(find_cli(), surroundings.environ)
     if git_version() is None:
         raise UsageError("git was not found on PATH, and sq works on git branches. Install git")
-    _import_sdks()
+    import_sdks()
     return anyio.run(_new, request, spec_text, surroundings)
 
 
@@ -138,7 +139,7 @@ def run_again(run_folder: Path, surroundings: Surroundings, go_on: GoOn | None =
             anyio.run(_show, journal, surroundings.look, view.last_seq - 1)
             return view.ended.outcome
     check_cli(find_cli(), surroundings.environ)
-    _import_sdks()
+    import_sdks()
     return anyio.run(_again, run_folder, surroundings, go_on)
 
 
@@ -159,11 +160,6 @@ def _check_retries(view: RunView, task_ids: tuple[str, ...]) -> None:
             raise UsageError(
                 f"--retry {id_}: that task is {stage}, so there is nothing to try again; {could_be}"
             )
-
-
-def _import_sdks() -> None:
-    import anthropic  # noqa: F401
-    import claude_agent_sdk  # noqa: F401
 
 
 async def _new(request: RunRequest, spec_text: str, surroundings: Surroundings) -> Outcome:
@@ -251,7 +247,9 @@ async def _drive(
 ) -> Outcome:
     """Work on a run while it is shown and signals are heard; events up to `shown_from` are not shown."""
     async with AsyncExitStack() as stack:
-        stack.enter_context(log_to(run_folder / "sq.log", redact=redactor(surroundings.environ)))
+        stack.enter_context(
+            log_to(run_folder / "sq.log", run_id=started.run_id, redact=redactor(surroundings.environ))
+        )
         view = fold(journal.read())
         settings = view.settings or settings_of(started)
         if not settings.worktrees:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from orchestrator.cli import options
+from orchestrator.views.screen import say, say_json
 
 if TYPE_CHECKING:
     from state.config import Resolved
@@ -34,13 +35,10 @@ def show(run: str | None, state_dir: Path | None, as_json: bool) -> int:
 
     resolved = load_config(options.repository_here(), os.environ, rules=rule_names())
     if as_json:
-        import msgspec
-
         files = [{"path": str(file), "found": file.is_file()} for file in resolved.files]
-        shown = {"values": resolved.values, "own": resolved.own, "files": files}
-        click.echo(msgspec.json.encode(shown).decode())
+        say_json({"values": resolved.values, "own": resolved.own, "files": files})
     else:
-        click.echo("\n".join(_lines(resolved)))
+        say(*_lines(resolved))
     return 0
 
 
@@ -53,20 +51,17 @@ def _show_run(name: str, state_dir: Path | None, *, as_json: bool) -> int:
     with JournalReader(folder) as journal:
         held = held_settings(journal.read())
     if as_json:
-        import msgspec
-
-        click.echo(msgspec.json.encode(held).decode())
+        say_json(held)
     else:
-        click.echo("\n".join(held_lines(held)))
+        say(*held_lines(held))
     return 0
 
 
 def _lines(resolved: "Resolved") -> list[str]:
     from orchestrator.views.columns import columns
-    from orchestrator.views.lines import visible
     from state.keys import shown
 
     entries = {**resolved.values, **resolved.own}
     rows = [(key, shown(entry.value), entry.source) for key, entry in entries.items()]
     files = [f"{file}: {'read' if file.is_file() else 'not there'}" for file in resolved.files]
-    return [visible(line) for line in [*columns(("key", "value", "source"), rows), "", *files]]
+    return [*columns(("key", "value", "source"), rows), "", *files]

@@ -5,6 +5,7 @@ from pathlib import Path
 import click
 
 from orchestrator.cli import options
+from orchestrator.views.screen import say, say_json
 
 
 @click.command("decisions", short_help="Show the questions of a run and what they were answered.")
@@ -16,8 +17,6 @@ def command(run: str | None, as_json: bool, state_dir: Path | None) -> int:
 
     RUN is an id, or an unambiguous beginning or end of one.
     """
-    import msgspec
-
     from orchestrator.views.decisions import decision_lines, decisions_of
     from state.fold import fold
     from state.journal import JournalReader
@@ -28,7 +27,7 @@ def command(run: str | None, as_json: bool, state_dir: Path | None) -> int:
         decisions = decisions_of(fold(journal.read()))
     if as_json:
         for decision in decisions:
-            click.echo(msgspec.json.encode(decision).decode())
+            say_json(decision)
     else:
-        click.echo("\n".join(decision_lines(decisions)))
+        say(*decision_lines(decisions))
     return 0

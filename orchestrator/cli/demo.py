@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 
 from orchestrator.cli import options
+from orchestrator.views.screen import say
 
 
 @click.command("demo", short_help="Show a rehearsed run on a small repository; the model is a script.")
@@ -36,7 +37,7 @@ def command(keep_in: Path | None, as_json: bool, plain: bool) -> int:
         )
         outcome = run_new(request, Surroundings(look=look))
     if not as_json:
-        click.echo(f"look at it: git -C {folder} log --stat")
+        say(f"look at it: git -C {folder} log --stat")
     return outcome.exit_code
 
 

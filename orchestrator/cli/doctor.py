@@ -14,6 +14,7 @@ from orchestrator.cli.checks_of_repository import checks_of_repository
 from orchestrator.cli.checks_of_settings import checks_of_settings
 from orchestrator.git.command import git_version
 from orchestrator.views.checks import Check, Level, check_lines
+from orchestrator.views.screen import say, say_json
 
 
 @click.command("doctor", short_help="Check what sq needs on this machine; each line says what to do.")
@@ -27,11 +28,9 @@ def command(as_json: bool, state_dir: Path | None) -> int:
     checks = list(_checks(options.state_folder_of(state_dir)))
     failed = any(check.level is Level.FAIL for check in checks)
     if as_json:
-        import msgspec
-
-        click.echo(msgspec.json.encode({"ok": not failed, "checks": checks}).decode())
+        say_json({"ok": not failed, "checks": checks})
     else:
-        click.echo("\n".join(check_lines(checks)))
+        say(*check_lines(checks))
     return 2 if failed else 0
 
 

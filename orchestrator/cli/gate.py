@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from orchestrator.cli import options
+from orchestrator.views.screen import say, say_json
 
 if TYPE_CHECKING:
     from orchestrator.gates.power_steering.bench import Measured
@@ -55,19 +56,17 @@ def check(transcript: Path, rules: bool, explain: bool, project: Path | None, as
     examination, waits, problems = anyio.run(_check, transcript, rules, project)
     may_stop = bool(waits) or examination.decision.allows
     if as_json:
-        import msgspec
-
         shown = {
             "may_stop": may_stop,
             "not_judged_because": waits,
             "examination": examination,
             "left_out": problems,
         }
-        click.echo(msgspec.json.encode(shown).decode())
+        say_json(shown)
     else:
-        click.echo("\n".join(examination_lines(examination, waits=waits, explain=explain)))
+        say(*examination_lines(examination, waits=waits, explain=explain))
         for problem in problems:
-            click.echo(f"sq: left out: {problem}", err=True)
+            say(f"sq: left out: {problem}", error=True)
     return 0 if may_stop else _BLOCKED
 
 
@@ -81,11 +80,9 @@ def considerations(project: Path | None, as_json: bool) -> int:
 
     loaded = load_considerations(project or options.repository_here())
     if as_json:
-        import msgspec
-
-        click.echo(msgspec.json.encode(loaded).decode())
+        say_json(loaded)
     else:
-        click.echo("\n".join(consideration_lines(loaded.considerations, loaded.problems)))
+        say(*consideration_lines(loaded.considerations, loaded.problems))
     return 0
 
 
@@ -122,13 +119,9 @@ def bench(
     measured = anyio.run(_bench, dataset, with_judge, project)
     kept = _keeps(measured, max_false_blocks, max_misses, with_judge=with_judge)
     if as_json:
-        import msgspec
-
-        click.echo(msgspec.json.encode({"ok": not kept, "failed": kept, "measured": measured}).decode())
+        say_json({"ok": not kept, "failed": kept, "measured": measured})
     else:
-        click.echo(
-            "\n".join([*measured_lines(measured, explain=explain), *(f"FAILED: {one}" for one in kept)])
-        )
+        say(*measured_lines(measured, explain=explain), *(f"FAILED: {one}" for one in kept))
     return _BLOCKED if kept else 0
 
 
@@ -143,7 +136,7 @@ def disable(session: str | None, span: str | None, project: Path | None) -> int:
     until = datetime.now(UTC) + _span(span) if span is not None else _FOR_GOOD
     _switch(until, session, project)
     whom = f"session {session}" if session else "every session of this project"
-    click.echo(
+    say(
         f"power steering is off for {whom} "
         + (f"until {until:%Y-%m-%d %H:%M} UTC" if span is not None else "until `sq gate enable`")
     )
@@ -156,9 +149,7 @@ def disable(session: str | None, span: str | None, project: Path | None) -> int:
 def enable(session: str | None, project: Path | None) -> int:
     """Switch power steering on again."""
     _switch(datetime.now(UTC), session, project)
-    click.echo(
-        f"power steering is on for {f'session {session}' if session else 'every session of this project'}"
-    )
+    say(f"power steering is on for {f'session {session}' if session else 'every session of this project'}")
     return 0
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from orchestrator.cli import options
+from orchestrator.views.screen import say, say_json
 from state.hook_files import Scope
 
 if TYPE_CHECKING:
@@ -51,13 +52,11 @@ def install(scope: str, power_steering: bool) -> int:
     where, file = _file(scope)
     words = command_for(where, _sq(), power_steering=power_steering)
     changed = install_into(file, words, memory=memory_folder())
-    _say(f"the stop gate {'is now' if changed else 'was already'} installed in {file}: {words}")
+    say(f"the stop gate {'is now' if changed else 'was already'} installed in {file}: {words}")
     if where is Scope.PROJECT:
-        _say(
-            f"Claude Code reads it in sessions that are begun in {file.parents[1]}, not in a folder below it"
-        )
+        say(f"Claude Code reads it in sessions that are begun in {file.parents[1]}, not in a folder below it")
     if where is Scope.LOCAL:
-        _say("the file names this machine's sq: keep it out of git")
+        say("the file names this machine's sq: keep it out of git")
     _warn(standings(os.environ, options.repository_here(), _sq()))
     return 0
 
@@ -76,16 +75,16 @@ def uninstall(scope: str) -> int:
     _, file = _file(scope)
     done = uninstall_from(file, memory=memory_folder())
     if done is Removal.NOT_THERE:
-        _say(f"{_NOT_INSTALLED} in {file}; nothing was changed")
+        say(f"{_NOT_INSTALLED} in {file}; nothing was changed")
     elif not file.exists():
-        _say(f"the stop gate is taken out; {file} was made for it and is removed")
+        say(f"the stop gate is taken out; {file} was made for it and is removed")
     elif done is Removal.RESTORED:
-        _say(f"the stop gate is taken out; {file} is what it was before")
+        say(f"the stop gate is taken out; {file} is what it was before")
     else:
-        _say(f"the stop gate is taken out of {file}; all else in it stays")
+        say(f"the stop gate is taken out of {file}; all else in it stays")
     for one in standings(os.environ, options.repository_here(), _sq()):
         if one.installed:
-            _say(f"it is still installed in {one.file}: `sq hooks uninstall --scope {one.scope}`")
+            say(f"it is still installed in {one.file}: `sq hooks uninstall --scope {one.scope}`")
     return 0
 
 
@@ -102,13 +101,10 @@ def status(scope: str | None, as_json: bool) -> int:
     found = standings(os.environ, options.repository_here(), _sq())
     shown = [one for one in found if scope in {None, one.scope}]
     if as_json:
-        import msgspec
-
-        warnings = list(warnings_of(found))
-        click.echo(msgspec.json.encode({"scopes": shown, "warnings": warnings}, enc_hook=str).decode())
+        say_json({"scopes": shown, "warnings": list(warnings_of(found))})
         return 0
     for one in shown:
-        _say(f"{one.scope:<7}  {_standing_text(one)}")
+        say(f"{one.scope:<7}  {_standing_text(one)}")
     _warn(found)
     return 0
 
@@ -121,9 +117,9 @@ def plugin() -> int:
     """
     from orchestrator.gates.stop_gate.plugin import FOLDER
 
-    click.echo(FOLDER)
-    click.echo(f"one session: claude --plugin-dir {shlex.quote(str(FOLDER))}", err=True)
-    click.echo('the Agent SDK: plugins=[{"type": "local", "path": FOLDER}]', err=True)
+    say(str(FOLDER))
+    say(f"one session: claude --plugin-dir {shlex.quote(str(FOLDER))}", error=True)
+    say('the Agent SDK: plugins=[{"type": "local", "path": FOLDER}]', error=True)
     return 0
 
 
@@ -168,10 +164,4 @@ def _warn(found: "Sequence[Standing]") -> None:
     from state.hook_status import warnings_of
 
     for warning in warnings_of(found):
-        _say(f"warning: {warning}", err=True)
-
-
-def _say(line: str, *, err: bool = False) -> None:
-    from orchestrator.views.lines import visible
-
-    click.echo(visible(line), err=err)
+        say(f"warning: {warning}", error=True)

@@ -13,8 +13,12 @@ from state.secrets import Redact
 
 
 @contextmanager
-def log_to(file: Path, *, redact: Redact) -> Iterator[None]:
-    """Send every log line of this process to a file, secrets redacted, for as long as the context lasts."""
+def log_to(file: Path, *, run_id: str, redact: Redact) -> Iterator[None]:
+    """Send every log line of this process to a file, for as long as the context lasts.
+
+    Each line has `run_id`, and `task_id` and `attempt` where they are known (`orchestrator.run.log_context`).
+    Secrets are redacted.
+    """
 
     def redacted(_logger: object, _method: str, line: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
         return {key: redact(value) if isinstance(value, str) else value for key, value in line.items()}
@@ -32,7 +36,7 @@ def log_to(file: Path, *, redact: Redact) -> Iterator[None]:
             logger_factory=structlog.WriteLoggerFactory(file=target),
             cache_logger_on_first_use=False,
         )
-        with _foreign_lines(target, redacted):
+        with _foreign_lines(target, redacted), structlog.contextvars.bound_contextvars(run_id=run_id):
             try:
                 yield
             finally:
@@ -47,6 +51,7 @@ def _foreign_lines(target: TextIO, redacted: Processor) -> Iterator[None]:
         structlog.stdlib.ProcessorFormatter(
             processors=[
                 structlog.stdlib.ProcessorFormatter.remove_processors_meta,
+                structlog.contextvars.merge_contextvars,
                 structlog.processors.add_log_level,
                 structlog.processors.TimeStamper(fmt="iso", utc=True),
                 structlog.processors.format_exc_info,

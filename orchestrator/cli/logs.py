@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from orchestrator.cli import options
+from orchestrator.views.screen import say, say_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -50,7 +51,7 @@ def command(run: str | None, prompts: bool, follow: bool, as_json: bool, state_d
 
 
 def _printer(*, as_json: bool) -> "Callable[[Stored], None]":
-    from orchestrator.views.console import as_json_line
+    from orchestrator.views.console import event_object
     from orchestrator.views.log import log_lines
     from state.fold import apply
     from state.view import RunView
@@ -58,25 +59,23 @@ def _printer(*, as_json: bool) -> "Callable[[Stored], None]":
     view = RunView()
 
     def show(stored: "Stored") -> None:
-        if as_json:
-            click.echo(as_json_line(stored))
-            return
         apply(view, stored)
-        click.echo("\n".join(log_lines(view, stored)))
+        if as_json:
+            say_json(event_object(view, stored))
+        else:
+            say(*log_lines(view, stored))
 
     return show
 
 
 def _show_prompts(journal: "JournalReader", *, as_json: bool) -> None:
-    import msgspec
-
     from orchestrator.views.told import told_in, told_lines
 
     for told in told_in(journal.read()):
         if as_json:
-            click.echo(msgspec.json.encode(told).decode())
+            say_json(told)
         else:
-            click.echo("\n".join(told_lines(told)))
+            say(*told_lines(told))
 
 
 def _follow(journal: "JournalReader", folder: Path, after: int, show: "Callable[[Stored], None]") -> None:
@@ -110,6 +109,4 @@ def _say_if_killed(journal: "JournalReader", folder: Path) -> None:
     view = fold(journal.read())
     if view.started and not (view.ended or view.interrupted_by):
         how = f"go on with it: sq resume {folder.name}"
-        click.echo(
-            f"sq: no process works on run {folder.name} any more, and it has not ended; {how}", err=True
-        )
+        say(f"sq: no process works on run {folder.name} any more, and it has not ended; {how}", error=True)

@@ -7,6 +7,7 @@ from typing import Any
 import click
 from click.shell_completion import CompletionItem
 
+from orchestrator.views.screen import say
 from state.errors import SqError, UsageError
 from state.outcome import Outcome
 
@@ -69,7 +70,7 @@ def _show_version(ctx: click.Context, _parameter: click.Parameter, value: Any) -
     if value and not ctx.resilient_parsing:
         from orchestrator.cli.version import sq_version
 
-        click.echo(f"sq {sq_version()}")
+        say(f"sq {sq_version()}")
         ctx.exit()
 
 
@@ -96,12 +97,12 @@ def main() -> None:
         error.show()
         code = Outcome.USAGE.exit_code
     except (click.Abort, KeyboardInterrupt):
-        click.echo("sq: interrupted", err=True)
+        say("sq: interrupted", error=True)
         code = Outcome.INTERRUPTED.exit_code
     except UsageError as error:
-        click.echo(f"sq: {error}", err=True)
+        say(f"sq: {error}", error=True)
         code = Outcome.USAGE.exit_code
     except SqError as error:
-        click.echo(f"sq: {error}", err=True)
+        say(f"sq: {error}", error=True)
         code = Outcome.FAILED.exit_code
     sys.exit(code if isinstance(code, int) else 0)

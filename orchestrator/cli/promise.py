@@ -1,6 +1,5 @@
 """`sq promise`: say what has to be true before this session may stop, and have it checked."""
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,6 +14,7 @@ from orchestrator.cli.promise_options import (
     project_option,
     session_option,
 )
+from orchestrator.views.screen import say, say_json
 
 if TYPE_CHECKING:
     from state.promise import Promise
@@ -98,7 +98,7 @@ def create(
         await keep_out_of_git(store.home, store.folder)
         return promise
 
-    click.echo(anyio.run(make).id)
+    say(anyio.run(make).id)
     return 0
 
 
@@ -114,9 +114,9 @@ def list_(project: Path | None, as_json: bool) -> int:
     if as_json:
         damaged = [{"file": str(one.file), "problem": str(one)} for one in found.damaged]
         shown = {"promises": [promise_object(one) for one in found.promises], "damaged": damaged}
-        click.echo(json.dumps(shown))
+        say_json(shown)
     else:
-        click.echo("\n".join(promises_lines(found)) or f"there is no promise in {store.folder}")
+        say(*(promises_lines(found) or [f"there is no promise in {store.folder}"]))
     return 0
 
 
@@ -151,9 +151,9 @@ def meet(promise_id: str, number: int, project: Path | None) -> int:
         )
     promise = checked(store, promise, [number], close=False)
     unproven = unproven_now(store, promise)
-    click.echo("\n".join(criterion_lines(promise, number, unproven)))
+    say(*criterion_lines(promise, number, unproven))
     if not unproven:
-        click.echo(f"every criterion is met; close the promise with: sq promise verify {promise.id}")
+        say(f"every criterion is met; close the promise with: sq promise verify {promise.id}")
     return _NOT_MET if number in unproven else 0
 
 
@@ -183,10 +183,8 @@ def verify(promise_id: str, project: Path | None, as_json: bool) -> int:
 @project_option
 def adopt(promise_id: str, session: str, project: Path | None) -> int:
     """Make the session the owner of the promise ID, which was given up or whose session is gone."""
-    from orchestrator.views.lines import visible
-
     promise = store_of(project).change(promise_id, lambda one: one.adopted_by(session))
-    click.echo(visible(f"{promise.id} is now for session {promise.owner} to keep"))
+    say(f"{promise.id} is now for session {promise.owner} to keep")
     return 0
 
 
@@ -197,7 +195,7 @@ def adopt(promise_id: str, session: str, project: Path | None) -> int:
 def release(promise_id: str, session: str, project: Path | None) -> int:
     """Give up the promise ID: it stays open, and no session is held by it until one adopts it."""
     promise = store_of(project).change(promise_id, lambda one: one.released_by(session))
-    click.echo(f"{promise.id} has no session now; adopt it with: sq promise adopt {promise.id}")
+    say(f"{promise.id} has no session now; adopt it with: sq promise adopt {promise.id}")
     return 0
 
 
@@ -208,10 +206,8 @@ def release(promise_id: str, session: str, project: Path | None) -> int:
 @project_option
 def cancel(promise_id: str, reason: str, session: str, project: Path | None) -> int:
     """End the promise ID of this session, or one that no session has, and keep the reason."""
-    from orchestrator.views.lines import visible
-
     promise = store_of(project).change(promise_id, lambda one: one.cancelled_by(session, reason))
-    click.echo(visible(f"{promise.id} is cancelled: {promise.reason}"))
+    say(f"{promise.id} is cancelled: {promise.reason}")
     return 0
 
 
@@ -221,6 +217,6 @@ def _report(store: "PromiseStore", promise: "Promise", *, as_json: bool) -> None
 
     unproven = {} if promise.state is State.KEPT else unproven_now(store, promise)
     if as_json:
-        click.echo(json.dumps(promise_object(promise, unproven)))
+        say_json(promise_object(promise, unproven))
     else:
-        click.echo("\n".join(promise_lines(promise, unproven)))
+        say(*promise_lines(promise, unproven))

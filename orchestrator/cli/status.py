@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import click
 
 from orchestrator.cli import options
+from orchestrator.views.screen import say, say_json
 
 if TYPE_CHECKING:
     from orchestrator.views.overview import RunSummary
@@ -44,13 +45,13 @@ def _show_all(root: Path, folders: Sequence[Path], again: str, *, as_json: bool)
     from orchestrator.views.overview import overview_lines
 
     if not (folders or as_json):
-        click.echo(f"no runs yet in {root}; begin one with `sq --spec SPEC.md`, or see one with `sq demo`")
+        say(f"no runs yet in {root}; begin one with `sq --spec SPEC.md`, or see one with `sq demo`")
         return
     summaries = [_summary(folder, again) for folder in folders]
     if as_json:
-        _print_json({"state_dir": str(root), "runs": summaries})
+        say_json({"state_dir": str(root), "runs": summaries})
     else:
-        click.echo("\n".join(overview_lines(summaries)))
+        say(*overview_lines(summaries))
 
 
 def _summary(folder: Path, again: str) -> "RunSummary":
@@ -69,9 +70,9 @@ def _show_one(folder: Path, again: str, *, as_json: bool) -> None:
     view, summary = _looked_at(folder, again)
     details = details_of(view, summary, options=again)
     if as_json:
-        _print_json(details)
+        say_json(details)
     else:
-        click.echo("\n".join(detail_lines(details)))
+        say(*detail_lines(details))
 
 
 def _looked_at(folder: Path, again: str) -> "tuple[RunView, RunSummary]":
@@ -83,9 +84,3 @@ def _looked_at(folder: Path, again: str) -> "tuple[RunView, RunSummary]":
         view = fold(journal.read())
     now = datetime.now(UTC)
     return view, summary_of(view, folder.name, is_active=partial(is_active, folder), now=now, options=again)
-
-
-def _print_json(value: object) -> None:
-    import msgspec
-
-    click.echo(msgspec.json.encode(value).decode())

@@ -15,6 +15,7 @@ from orchestrator.run.evidence.verification import results
 from orchestrator.run.evidence.worth import summary
 from orchestrator.run.guidance import guide
 from orchestrator.run.hand_over import hand_over_of
+from orchestrator.run.log_context import log_attempt
 from orchestrator.run.progress import last_error
 from orchestrator.run.protection import put_users_work_back
 from orchestrator.run.questions import QuestionBus
@@ -44,6 +45,7 @@ async def build(run: Run, task_id: str) -> None:
     """Bring a task from where it is to an accepted claim, or to the event that says why not."""
     task = run.task(task_id)
     await _prepare(run, task)
+    log_attempt(task.attempt)
     variables = await ready_environment(run, Path(task.worktree)) if run.settings.worktrees else {}
     with TemporaryDirectory(prefix="sq-", ignore_cleanup_errors=True) as temporary:
         spec_for = partial(

@@ -133,7 +133,7 @@ class Conversation:
         if call.report:  # it stands, and the turn was over with it
             self._run.record(CallEnded(call_id=self._call_id, end=CallEnd.SIGNALLED))
             return call
-        log.info("call.resume", call_id=self._call_id, role=self._role, task_id=self._task_id)
+        log.info("call.resume", call_id=self._call_id, role=self._role)
         return await self._to_its_end(call.started.prompt, sent_before=True)
 
     async def _to_its_end(self, prompt: str, *, sent_before: bool) -> CallView:

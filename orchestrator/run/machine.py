@@ -18,6 +18,7 @@ from orchestrator.run.budget import BudgetExhausted
 from orchestrator.run.build import build
 from orchestrator.run.evidence.baseline import take_baseline, take_baseline_of_analysis
 from orchestrator.run.evidence.grounds import remove_grounds
+from orchestrator.run.log_context import log_about
 from orchestrator.run.merge import merge
 from orchestrator.run.parallel import move_tasks
 from orchestrator.run.plan import plan
@@ -94,7 +95,7 @@ async def _given_up(work: Awaitable[Event | None], *, about: str, task_id: str =
     except SqError as error:
         return _end_for(error, task_id)
     except Exception as error:
-        log.exception("phase.failed", phase=about, task_id=task_id)
+        log.exception("phase.failed", phase=about)
         return _end_for(SqError(f"an error inside sq, in phase {about}: {error!r}"), task_id)
 
 
@@ -177,7 +178,9 @@ async def _do(run: Run, phase: Phase) -> Event | None:
 
 async def _move(run: Run, task_id: str) -> Event | None:
     """Take a task to its next stage; an error ends the task, or is an end of the whole run, given back."""
-    ending = await _given_up(_next_stage(run, task_id), about=run.task(task_id).stage, task_id=task_id)
+    task = run.task(task_id)
+    with log_about(task_id, task.attempt):
+        ending = await _given_up(_next_stage(run, task_id), about=task.stage, task_id=task_id)
     if not isinstance(ending, TaskStuck | TaskFailed):
         return ending
     run.record(ending)

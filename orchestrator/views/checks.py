@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from orchestrator.views.lines import visible
+from state.alike import alike
 
 
 class Level(StrEnum):
@@ -41,14 +41,16 @@ def fail(name: str, found: str, advice: str) -> Check:
 
 
 def check_lines(checks: Sequence[Check]) -> list[str]:
-    """The checks as lines, with a last one that sums them up."""
-    width = max((len(check.name) for check in checks), default=0)
+    """The checks as lines, those that found the same as one, with a last one that sums them up."""
+    equal = alike(checks, lambda check: (check.level, check.found, check.advice))
+    named = [(", ".join(check.name for check in group), group[0]) for group in equal]
+    width = max((len(name) for name, _ in named), default=0)
     lines = []
-    for check in checks:
-        lines.append(f"{check.level:<5} {check.name:<{width}}  {check.found}")
+    for name, check in named:
+        lines.append(f"{check.level:<5} {name:<{width}}  {check.found}")
         if check.advice:
             lines.append(f"{'':5} {'':{width}}  → {check.advice}")
-    return [visible(line) for line in [*lines, _sum(checks)]]
+    return [*lines, _sum(checks)]
 
 
 def _sum(checks: Sequence[Check]) -> str:

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 from orchestrator.git.cleaning import Cleaned
 from orchestrator.git.holdings import Holding
-from orchestrator.views.lines import visible
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,7 +32,7 @@ class RunCleaned:
 
 def cleaned_lines(runs: Sequence[RunCleaned]) -> list[str]:
     """What became of each run and of what it held."""
-    return [visible(line) for run in runs for line in _lines(run)]
+    return [line for run in runs for line in _lines(run)]
 
 
 def holding_text(holding: Holding) -> str:

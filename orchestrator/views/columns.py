@@ -2,14 +2,16 @@
 
 from collections.abc import Sequence
 
+from orchestrator.views.screen import cell
+
 _GAP = "  "
 
 
 def columns(header: Sequence[str], rows: Sequence[Sequence[str]], *, indent: str = "") -> list[str]:
     """A header and rows as lines; each column is as wide as its widest cell, the last one as it is."""
-    lines = [header, *rows]
+    lines = [[cell(one) for one in line] for line in (header, *rows)]
     widths = [max(len(line[column]) for line in lines) for column in range(len(header))]
     return [
-        indent + _GAP.join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
+        indent + _GAP.join(one.ljust(width) for one, width in zip(line, widths, strict=True)).rstrip()
         for line in lines
     ]

@@ -1,6 +1,5 @@
 """Following a run in a terminal or a pipe: JSON Lines, plain lines, or a live table below the lines."""
 
-import json
 import sys
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
@@ -8,10 +7,15 @@ from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol, Self
 
+import anyio
 import msgspec
 
+from agents.concurrency import task_group
 from orchestrator.views.lines import cost_line, lines_of
 from orchestrator.views.log import log_lines
+from orchestrator.views.screen import cell, say, say_all, say_json, shown
+from orchestrator.views.silence import next_notice, silence_line
+from orchestrator.views.spending import spending_of
 from state.events import RunEnded, RunInterrupted
 from state.fold import apply
 from state.journal import Stored
@@ -58,20 +62,51 @@ class _Events(Protocol):
     def follow(self, after: int = 0) -> AsyncIterator[Stored]: ...
 
 
-async def present(journal: _Events, look: Look, *, after: int = 0, view: RunView | None = None) -> None:
+class Clock(Protocol):
+    """Tells the time and waits; a test has one of its own."""
+
+    def now(self) -> datetime:
+        """This moment, in UTC."""
+        ...
+
+    async def sleep(self, seconds: float) -> None:
+        """Wait for so long."""
+        ...
+
+
+class WallClock:
+    """The clock of this machine."""
+
+    def now(self) -> datetime:
+        """As `Clock`."""
+        return datetime.now(UTC)
+
+    async def sleep(self, seconds: float) -> None:
+        """As `Clock`."""
+        await anyio.sleep(seconds)
+
+
+async def present(
+    journal: _Events,
+    look: Look,
+    *,
+    after: int = 0,
+    view: RunView | None = None,
+    clock: Clock | None = None,
+) -> None:
     """Show each event behind `after` as it is stored, until the run has ended or was interrupted.
 
-    `view` is the fold up to `after`.
+    While no event comes for 30 s and longer, lines say what is waited for. `view` is the fold up to `after`.
     """
-    view = view or RunView()
+    view, clock = view or RunView(), clock or WallClock()
     match look.mode:
         case Mode.JSON:
-            await _present(journal, view, after, _Json())
+            await _present(journal, view, after, _Json(), clock)
         case Mode.PLAIN:
-            await _present(journal, view, after, _Plain(look.detail))
+            await _present(journal, view, after, _Plain(look.detail), clock)
         case Mode.LIVE:
             with _Live(look.detail) as display:
-                await _present(journal, view, after, display)
+                await _present(journal, view, after, display, clock)
 
 
 def chosen_look(
@@ -95,29 +130,55 @@ def _lines(view: RunView, stored: Stored, detail: Detail) -> list[str]:
             return log_lines(view, stored)
 
 
-def as_json_line(stored: Stored) -> str:
-    """One event as a line of JSON: seq, at, event, and the event's own fields."""
+def event_object(view: RunView, stored: Stored) -> dict[str, object]:
+    """One event for JSON: seq, at, event, and the event's own fields.
+
+    The end of a run, or of its process, has what it cost in all and by role. `view` has taken the event in.
+    """
     body = msgspec.to_builtins(stored.event)
+    if isinstance(stored.event, RunEnded | RunInterrupted):
+        body |= {"cost_usd": view.cost_usd, "roles": spending_of(view)}
     head = {"seq": stored.seq, "at": stored.at.isoformat(), "event": type(stored.event).__name__}
-    return json.dumps({**head, **body}, ensure_ascii=False)
+    return {**head, **body}
 
 
 class _Display(Protocol):
     def show(self, view: RunView, stored: Stored) -> None: ...
 
+    def tell(self, line: str) -> None:
+        """Show a line that is no event's."""
+        ...
 
-async def _present(journal: _Events, view: RunView, after: int, display: _Display) -> None:
-    async for stored in journal.follow(after):
-        apply(view, stored)
-        display.show(view, stored)
-        if isinstance(stored.event, RunEnded | RunInterrupted):
-            return
+
+async def _present(journal: _Events, view: RunView, after: int, display: _Display, clock: Clock) -> None:
+    async with task_group() as tasks:
+        tasks.start_soon(_tell_of_silence, view, display, clock)
+        async for stored in journal.follow(after):
+            apply(view, stored)
+            display.show(view, stored)
+            if isinstance(stored.event, RunEnded | RunInterrupted):
+                break
+        tasks.cancel_scope.cancel()
+
+
+async def _tell_of_silence(view: RunView, display: _Display, clock: Clock) -> None:
+    """Say what is waited for whenever no event has come for long; before the first one nothing is said."""
+    begun = clock.now()
+    while True:
+        heard = max(begun, view.last_at or begun)
+        quiet_s = (clock.now() - heard).total_seconds()
+        due_s = next_notice(quiet_s)
+        await clock.sleep(due_s - quiet_s)
+        if view.last_at and max(begun, view.last_at) == heard:
+            display.tell(silence_line(view, clock.now(), due_s))
 
 
 class _Json:
     def show(self, view: RunView, stored: Stored) -> None:
-        del view
-        print(as_json_line(stored), flush=True)  # noqa: T201
+        say_json(event_object(view, stored))
+
+    def tell(self, line: str) -> None:
+        """Nothing: JSON is events alone."""
 
 
 class _Plain:
@@ -125,8 +186,11 @@ class _Plain:
         self._detail = detail
 
     def show(self, view: RunView, stored: Stored) -> None:
-        for line in _lines(view, stored, self._detail):
-            print(line, flush=True)  # noqa: T201
+        say_all(_lines(view, stored, self._detail))
+
+    def tell(self, line: str) -> None:
+        if self._detail is not Detail.END:
+            say(line)
 
 
 class _Live:
@@ -150,8 +214,17 @@ class _Live:
 
     def show(self, view: RunView, stored: Stored) -> None:
         self._view = view
-        for line in _lines(view, stored, self._detail):
-            self._console.print(line, markup=False, soft_wrap=True)
+        for text in _lines(view, stored, self._detail):
+            self._print(text)
+
+    def tell(self, line: str) -> None:
+        self._print(line)
+
+    def _print(self, text: str) -> None:
+        from rich.text import Text
+
+        for line in shown(text):
+            self._console.print(Text(line), soft_wrap=True)
 
     def _picture(self) -> "Table | str":
         return task_table(self._view, datetime.now(UTC)) if self._view.tasks else ""
@@ -169,7 +242,12 @@ def task_table(view: RunView, now: datetime) -> "Table":
         open_issues = str(len(task.issues)) if task.issues else ""
         stage = Text(task.stage, style=_STYLES.get(task.stage, "cyan"))
         table.add_row(
-            Text(id_), Text(task.task.title), stage, str(task.attempt), str(task.iteration), open_issues
+            Text(cell(id_)),
+            Text(cell(task.task.title)),
+            stage,
+            str(task.attempt),
+            str(task.iteration),
+            open_issues,
         )
     return table
 

@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
-from orchestrator.views.lines import visible
 from orchestrator.views.overview import clock
 from state.records import Answer, Question
 from state.view import AskView, RunView
@@ -61,7 +60,7 @@ def decision_lines(decisions: list[Decision]) -> list[str]:
     """The ledger for people."""
     if not decisions:
         return ["no question was asked in this run"]
-    return [visible(line) for decision in decisions for line in _lines(decision)]
+    return [line for decision in decisions for line in _lines(decision)]
 
 
 def _lines(decision: Decision) -> Iterator[str]:

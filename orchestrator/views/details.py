@@ -5,8 +5,10 @@ from dataclasses import dataclass
 from shlex import quote
 
 from orchestrator.views.columns import columns
-from orchestrator.views.lines import cost_line, issue_lines, retry_command, said, visible, where_lines
-from orchestrator.views.overview import RunSummary, Standing, clock, duration, state_text
+from orchestrator.views.durations import duration
+from orchestrator.views.lines import cost_line, issue_lines, retry_command, said, where_lines
+from orchestrator.views.overview import RunSummary, Standing, clock, state_text
+from orchestrator.views.spending import RoleSpending, spending_lines, spending_of
 from state.events import VerificationFinished
 from state.outcome import MEANINGS, Outcome
 from state.records import Answer, BaselineCheck, Finding, FindingState, Question, ReviewIssue
@@ -64,6 +66,7 @@ class RunDetails:
     merged_tree: str
     where: tuple[str, ...]
     cost: str
+    roles: tuple[RoleSpending, ...]
     next_command: str
 
 
@@ -87,13 +90,14 @@ def details_of(view: RunView, summary: RunSummary, *, options: str = "") -> RunD
         merged_tree=view.head_tree,
         where=tuple(where_lines(view)),
         cost=cost_line(view),
+        roles=spending_of(view),
         next_command=_next_command(view, summary, options),
     )
 
 
 def detail_lines(details: RunDetails) -> list[str]:
     """A run as a person reads it who comes back to it."""
-    lines = [
+    return [
         *_head(details),
         *_task_lines(details.tasks),
         *_question_lines(details.questions),
@@ -101,9 +105,9 @@ def detail_lines(details: RunDetails) -> list[str]:
         *_verification_lines(details),
         *details.where,
         details.cost,
+        *spending_lines(details.roles),
         f"next: {details.next_command}",
     ]
-    return [visible(line) for line in lines]
 
 
 def _cause(view: RunView) -> str:

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from orchestrator.views.columns import columns
-from orchestrator.views.lines import visible
 from state import events as e
 from state.journal import Stored
 from state.keys import shown
@@ -49,7 +48,7 @@ def held_lines(held: Iterable[Held]) -> list[str]:
     rows = [
         (one.key, shown(one.value), one.since, f"{one.at.astimezone():%Y-%m-%d %H:%M:%S}") for one in held
     ]
-    return [visible(line) for line in columns(("key", "value", "since", "time"), rows)]
+    return columns(("key", "value", "since", "time"), rows)
 
 
 def _values(settings: Settings) -> dict[str, bool | int | float | str | tuple[str, ...] | None]:

@@ -1,13 +1,15 @@
 """A run as plain lines: what one more event adds to the story, for a pipe, a log or a terminal."""
 
 import json
-import re
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from orchestrator.git.unfinished import holds_work
+from orchestrator.views.spending import spending_lines, spending_of
 from state import events as e
+from state.alike import alike, checks_named, without_ids
 from state.journal import Stored
 from state.outcome import MEANINGS
 from state.phase import saw_the_whole
@@ -25,7 +27,7 @@ from state.records import (
     Task,
 )
 from state.verdicts import CheckResult, Source
-from state.view import UNMERGED_ENDS, RunView, Stage
+from state.view import UNMERGED_ENDS, CallView, RunView, Stage, TaskView
 from state.words import baseline_words, count_words, decision_line, listed
 
 _SUBJECTS = {"": "the whole", "plan": "the plan", "analysis": "the analysis"}
@@ -34,25 +36,19 @@ _FEEDBACK_SHOWN = 6  # lines of what a gate says; the journal has all
 REHEARSAL = "The model is a script: this is a rehearsal."
 _SHORT = 100
 _SQS_OWN = "sq's own worktree"
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")  # all but tab and the end of a line
 _QUIET_TOOLS = {"AskUserQuestion"}  # shown as questions
 
 
 def lines_of(view: RunView, stored: Stored) -> list[str]:
     """The lines that an event adds; `view` has already taken it in."""
     lines = _LINES.get(type(stored.event))
-    return [visible(line) for line in lines(view, stored.event)] if lines else []
+    return lines(view, stored.event) if lines else []
 
 
 def short(text: str, limit: int = _SHORT) -> str:
     """A text's first line, cut where it is long."""
     first = text.strip().split("\n", 1)[0]
     return first if len(first) <= limit else f"{first[: limit - 1]}…"
-
-
-def visible(text: str) -> str:
-    """A text with its control characters shown, so that an agent's words cannot steer a terminal."""
-    return _CONTROL.sub(lambda found: f"\\x{ord(found.group()):02x}", text.replace("\r\n", "\n"))
 
 
 def said(done: CommandRun) -> str:
@@ -79,9 +75,15 @@ def where_lines(view: RunView) -> list[str]:
     unfinished = [
         f"unfinished work of {id_} is in {task.worktree}"
         for id_, task in view.tasks.items()
-        if task.worktree and task.stage is not Stage.MERGED and Path(task.worktree).exists()
+        if task.worktree and task.stage is not Stage.MERGED and _has_work(view, task)
     ]
     return where + unfinished
+
+
+def _has_work(view: RunView, task: TaskView) -> bool:
+    """Whether a task's folder holds work of it; in the checkout that is work of the task begun last."""
+    later = any(one.worktree == task.worktree and one.begun > task.begun for one in view.tasks.values())
+    return not later and holds_work(Path(task.worktree), task.base_commit)
 
 
 def retry_command(view: RunView) -> str:
@@ -133,7 +135,12 @@ def _limit_reached(_view: RunView, event: e.LimitReached) -> list[str]:
 
 
 def _call_retried(view: RunView, event: e.CallRetried) -> list[str]:
-    role = view.calls[event.call_id].started.role
+    call = view.calls[event.call_id]
+    role, tries = call.started.role, len(call.retries)
+    if any(
+        _is_same(event, one.retries[tries - 1]) for one in _beside(view, call) if len(one.retries) >= tries
+    ):
+        return []
     return [f"{role}: {event.end} ({short(event.detail)}); again in {_wait(event.wait_s)}"]
 
 
@@ -152,7 +159,7 @@ def _call_started(_view: RunView, event: e.CallStarted) -> list[str]:
             again = "" if event.iteration == 1 else f", iteration {event.iteration}"
             return [f"{event.task_id}: the worker builds, attempt {event.attempt}{again} ({event.model})"]
         case Role.REVIEWER:
-            subject = _SUBJECTS.get(event.task_id, event.task_id)
+            subject = subject_of(event.task_id)
             what = "reviewed at a checkpoint" if event.subject else "under review"
             return [f"{subject}: {what} ({event.model})"]
         case Role.RESOLVER:
@@ -165,7 +172,7 @@ def _message(view: RunView, event: e.MessageReceived) -> list[str]:
     call = view.calls[event.call_id].started
     message = event.message
     if message.kind is MessageKind.TOOL_CALL and message.tool not in _QUIET_TOOLS:
-        return [f"    {_who(view, call)}: {_tool_call(view, message)}"]
+        return [f"    {_who(view, call)}: {tool_call(view, message)}"]
     if message.kind is MessageKind.TOOL_RESULT and message.is_error:
         return [f"    {_who(view, call)}: → {short(message.text)}"]
     return []
@@ -177,7 +184,13 @@ def _who(view: RunView, call: e.CallStarted) -> str:
     return f"{call.task_id}: {call.role}" if several else str(call.role)
 
 
-def _tool_call(view: RunView, message: Message) -> str:
+def subject_of(task_id: str) -> str:
+    """What a call is about: a task, or that for which there is no task."""
+    return _SUBJECTS.get(task_id, task_id)
+
+
+def tool_call(view: RunView, message: Message) -> str:
+    """A tool call in short: the tool and the file, command or pattern that it is about."""
     try:
         arguments = json.loads(message.text)
     except ValueError:
@@ -199,8 +212,24 @@ def _refused(view: RunView, event: e.ActionRefused) -> list[str]:
 def _call_ended(view: RunView, event: e.CallEnded) -> list[str]:
     if event.end in {CallEnd.COMPLETED, CallEnd.SIGNALLED}:
         return []
-    call = view.calls[event.call_id].started
-    return [f"{call.task_id or 'the whole'}: {call.role}: {event.end}: {short(event.detail, 400)}"]
+    call = view.calls[event.call_id]
+    if any(one.end and _is_same(event, one.end) for one in _beside(view, call)):
+        return []
+    about = call.started
+    return [f"{about.task_id or 'the whole'}: {about.role}: {event.end}: {short(event.detail, 400)}"]
+
+
+def _beside(view: RunView, call: CallView) -> list[CallView]:
+    """The other questions to the judge about the same claim: what fails them all is told once."""
+    mine = call.started
+    if mine.role is not Role.JUDGE:
+        return []
+    calls = view.calls_of(Role.JUDGE, mine.task_id, mine.attempt)
+    return [one for one in calls if one is not call and one.started.iteration == mine.iteration]
+
+
+def _is_same(one: e.CallEnded | e.CallRetried, other: e.CallEnded | e.CallRetried) -> bool:
+    return (one.end, without_ids(one.detail)) == (other.end, without_ids(other.detail))
 
 
 def _baseline_started(_view: RunView, event: e.BaselineStarted) -> list[str]:
@@ -320,8 +349,20 @@ def _checks_decided(_view: RunView, event: e.ChecksDecided) -> list[str]:
     unmet = [result for result in event.results if not result.satisfied]
     open_ = sum(result.source is Source.NOT_CHECKED for result in event.results)
     counts = f"{len(event.results)} checks, {len(unmet)} not met, {open_} not checked"
-    counted = f"{event.task_id}: power steering: {counts}"
-    return [counted, *(f"    {_severity(one)} {one.consideration_id}: {one.reason}" for one in unmet)]
+    unmet_alike = alike(unmet, lambda one: (one.blocker, without_ids(one.reason)))
+    not_made = (one for one in event.results if one.source is Source.NOT_CHECKED)
+    for_one_reason = [
+        group for group in alike(not_made, lambda one: without_ids(one.reason)) if len(group) > 1
+    ]
+    return [
+        f"{event.task_id}: power steering: {counts}",
+        *(f"    {_severity(group[0])} {_for_one_reason(group)}" for group in unmet_alike),
+        *(f"    not checked: {_for_one_reason(group)}" for group in for_one_reason),
+    ]
+
+
+def _for_one_reason(group: list[CheckResult]) -> str:
+    return f"{checks_named(one.consideration_id for one in group)}: {group[0].reason}"
 
 
 def _severity(result: CheckResult) -> str:
@@ -501,6 +542,7 @@ def _ended(view: RunView, event: e.RunEnded) -> list[str]:
         *where_lines(view),
         *_again(view),
         cost_line(view),
+        *spending_lines(spending_of(view)),
     ]
 
 

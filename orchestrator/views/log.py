@@ -4,8 +4,9 @@ from collections.abc import Iterator
 
 import msgspec
 
-from orchestrator.views.lines import lines_of, short, visible
+from orchestrator.views.lines import lines_of, short
 from orchestrator.views.overview import clock
+from orchestrator.views.screen import shown
 from state.events import MessageReceived
 from state.journal import Stored
 from state.records import MessageKind
@@ -16,9 +17,9 @@ _FIELD_SHOWN = 48  # characters of one field of an event that the story has no w
 
 def log_lines(view: RunView, stored: Stored) -> list[str]:
     """The lines of one event, each with its time; `view` has already taken it in. Never none."""
-    told = lines_of(view, stored) or [visible(_in_short(view, stored))]
+    told = lines_of(view, stored) or [_in_short(view, stored)]
     at = clock(stored.at)
-    return [f"{at}  {line}" for text in told for line in text.split("\n")]
+    return [f"{at}  {line}" for text in told for line in shown(text)]
 
 
 def _in_short(view: RunView, stored: Stored) -> str:

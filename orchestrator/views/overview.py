@@ -7,13 +7,13 @@ from enum import StrEnum
 from pathlib import PurePath
 
 from orchestrator.views.columns import columns
-from orchestrator.views.lines import short, visible
+from orchestrator.views.durations import duration
+from orchestrator.views.lines import short
 from state.outcome import Outcome
 from state.phase import Phase, movable, phase_of
 from state.view import RunView, Stage
 
 _SPEC_SHOWN = 32  # characters of a spec's file name
-_MINUTE_S = 60
 _DOING = {
     Phase.BASELINE: "running the tests before any change",
     Phase.ANALYZE: "analyzing",
@@ -125,15 +125,6 @@ def clock(moment: datetime) -> str:
     return f"{moment.astimezone():%Y-%m-%d %H:%M:%S}"
 
 
-def duration(seconds: float) -> str:
-    """A span of time as people say it: `12 s`, `3 min 20 s`, `2 h 5 min`."""
-    minutes, rest = divmod(round(seconds), _MINUTE_S)
-    hours, minutes = divmod(minutes, _MINUTE_S)
-    if hours:
-        return f"{hours} h {minutes} min"
-    return f"{minutes} min {rest} s" if minutes else f"{rest} s"
-
-
 def _standing(view: RunView, is_active: Callable[[], bool]) -> Standing:
     if view.ended:
         return Standing.ENDED
@@ -149,7 +140,7 @@ def _row(summary: RunSummary) -> tuple[str, ...]:
         return (summary.run_id, "", state_text(summary), "", "", "", "")
     return (
         summary.run_id,
-        visible(short(PurePath(summary.spec_name).name, _SPEC_SHOWN)),
+        short(PurePath(summary.spec_name).name, _SPEC_SHOWN),
         state_text(summary),
         f"{summary.tasks_merged}/{summary.tasks_total}",
         f"${summary.cost_usd:.2f}" + (" rehearsed" if summary.rehearsal else ""),

@@ -4,7 +4,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 
 from orchestrator.views.columns import columns
-from orchestrator.views.lines import visible
 from state.promise import Promise, State
 from state.promise_criterion import Criterion, Kind
 from state.promises import Found
@@ -19,17 +18,17 @@ def promises_lines(found: Found) -> list[str]:
         for one in found.promises
     ]
     lines = columns(("promise", "state", "session", "made", "text"), rows) if rows else []
-    return [visible(line) for line in (*lines, *(f"damaged: {one}" for one in found.damaged))]
+    return [*lines, *(f"damaged: {one}" for one in found.damaged)]
 
 
 def promise_lines(promise: Promise, unproven: Mapping[int, str]) -> list[str]:
     """A promise with its checks; `unproven` says by a criterion's number why it is not known to be met."""
-    return [visible(line) for line in _promise(promise, unproven)]
+    return list(_promise(promise, unproven))
 
 
 def criterion_lines(promise: Promise, number: int, unproven: Mapping[int, str]) -> list[str]:
     """One criterion, and, where it failed, the end of what its command said."""
-    return [visible(line) for line in _criterion(promise, number, unproven)]
+    return list(_criterion(promise, number, unproven))
 
 
 def in_words(kind: Kind, target: str) -> str:

@@ -7,13 +7,13 @@ from orchestrator.gates.power_steering.bench import Measured, Row, Share
 from orchestrator.gates.power_steering.considerations import Consideration
 from orchestrator.gates.power_steering.examine import Examination
 from orchestrator.views.columns import columns
-from orchestrator.views.lines import visible
-from state.verdicts import CheckResult
+from state.alike import alike, without_ids
+from state.verdicts import CheckResult, Source
 
 
 def examination_lines(examination: Examination, *, waits: str, explain: bool) -> list[str]:
     """What the gate would say to a session, and why; `explain`: with every check."""
-    return [visible(unescape(line)) for line in _examination(examination, waits, explain=explain)]
+    return [unescape(line) for line in _examination(examination, waits, explain=explain)]
 
 
 def consideration_lines(considerations: Sequence[Consideration], problems: Sequence[str]) -> list[str]:
@@ -29,13 +29,12 @@ def consideration_lines(considerations: Sequence[Consideration], problems: Seque
         for one in considerations
     ]
     lines = columns(("id", "severity", "kind", "sessions", "question"), rows)
-    lines += [f"left out: {problem}" for problem in problems]
-    return [visible(line) for line in lines]
+    return [*lines, *(f"left out: {problem}" for problem in problems)]
 
 
 def measured_lines(measured: Measured, *, explain: bool) -> list[str]:
     """The figures of a data set as a table; `explain`: with what was wrong about each session."""
-    return [visible(unescape(line)) for line in _measured(measured, explain=explain)]
+    return [unescape(line) for line in _measured(measured, explain=explain)]
 
 
 def _examination(examination: Examination, waits: str, *, explain: bool) -> Iterator[str]:
@@ -52,9 +51,7 @@ def _examination(examination: Examination, waits: str, *, explain: bool) -> Iter
         yield f"  note: {note}"
     if explain:
         yield ""
-        yield from columns(
-            ("check", "answer", "by", "seconds", "reason"), [_check(one) for one in examination.results]
-        )
+        yield from _checks(examination.results)
     if not decision.allows:
         yield ""
         yield from decision.message.splitlines()
@@ -62,16 +59,44 @@ def _examination(examination: Examination, waits: str, *, explain: bool) -> Iter
         yield f"cost: ${examination.cost_usd:.4f}"
 
 
+def _checks(results: Sequence[CheckResult]) -> Iterator[str]:
+    """A table of the checks, and below it a line for several that failed or were not made for one reason."""
+    groups = alike(results, _what_went_wrong)
+    alone = [_check(group[0]) for group in groups if len(group) == 1]
+    yield from columns(("check", "answer", "by", "seconds", "reason"), alone)
+    for group in groups:
+        if len(group) > 1:
+            one = group[0]
+            names = ", ".join(each.consideration_id for each in group)
+            yield f"{_answer(one) or one.source}, {len(group)} checks ({names}): {_reason(one)}"
+
+
+def _what_went_wrong(result: CheckResult) -> tuple[str, ...]:
+    """Equal for checks that failed, or could not be made, for one reason; else the check's own id."""
+    if result.satisfied and result.source is not Source.NOT_CHECKED:
+        return (result.consideration_id,)
+    return (_answer(result), result.source, without_ids(_reason(result)))
+
+
 def _check(result: CheckResult) -> tuple[str, str, str, str, str]:
-    answer = "does not apply" if not result.applies else "met" if result.satisfied else "UNMET"
-    seen = f" [{result.evidence}]" if result.evidence else ""
     return (
         result.consideration_id,
-        answer if result.source != "not checked" else "",
+        _answer(result),
         result.source,
         f"{result.seconds:.1f}" if result.seconds else "",
-        " ".join(f"{result.reason}{seen}".split()),
+        _reason(result),
     )
+
+
+def _answer(result: CheckResult) -> str:
+    if result.source is Source.NOT_CHECKED:
+        return ""
+    return "does not apply" if not result.applies else "met" if result.satisfied else "UNMET"
+
+
+def _reason(result: CheckResult) -> str:
+    seen = f" [{result.evidence}]" if result.evidence else ""
+    return " ".join(f"{result.reason}{seen}".split())
 
 
 def _measured(measured: Measured, *, explain: bool) -> Iterator[str]:
@@ -97,9 +122,9 @@ def _measured(measured: Measured, *, explain: bool) -> Iterator[str]:
     yield ""
     yield f"checks: {made}; {measured.seconds:.1f} s; ${measured.cost_usd:.4f}"
     if explain:
-        for name, what in measured.wrong.items():
-            yield f"{name}:"
-            yield from (f"    {each}" for each in what)
+        for group in alike(measured.wrong.items(), lambda one: tuple(map(without_ids, one[1]))):
+            yield f"{', '.join(name for name, _ in group)}:"
+            yield from (f"    {each}" for each in group[0][1])
 
 
 def _row(row: Row) -> tuple[str, ...]:

@@ -5,7 +5,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from orchestrator.views.lines import visible
 from orchestrator.views.overview import clock
 from state import events as e
 from state.journal import Stored
@@ -46,7 +45,7 @@ def told_in(events: Iterable[Stored]) -> list[Told]:
 
 def told_lines(told: Told) -> list[str]:
     """A call for people, every text in full."""
-    return [visible(line) for line in _lines(told)]
+    return list(_lines(told))
 
 
 def _lines(told: Told) -> Iterator[str]:

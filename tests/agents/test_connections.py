@@ -136,8 +136,8 @@ def test_without_the_sdk_the_error_says_how_to_install_it():
     command = [sys.executable, "-S", "-c", code]  # -S: no installed packages
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 1
-    assert "UsageError: claude-agent-sdk is not installed" in done.stderr
-    assert "pip install claude-agent-sdk" in done.stderr
+    assert "SdkError: claude-agent-sdk is not installed" in done.stderr
+    assert "Install it with `" in done.stderr
 
 
 def test_the_connection_and_the_cli_are_found_without_importing_the_sdk():

@@ -106,6 +106,32 @@ def test_words_without_a_report_are_unusable_and_never_a_pass(output):
     assert told
 
 
+@pytest.mark.parametrize(
+    ("output", "said"),
+    [
+        ('{"passed": true, "issues": [] "suggestions": []}', "line 1, column 31: Expecting ',' delimiter"),
+        (
+            'I looked.\n\n```json\n{"passed": false,\n "issues": [{"file": "a.py}]\n```',
+            "line 5, column 29: Invalid control character",
+        ),
+        ('It quotes `{"a": 1}`.\n{passed: true}', "line 2, column 2: "),
+        ('Quoted:\n```json\n{"count": 1}\n```\nMine:\n```json\n{"passed": tru}\n```', "line 7, column 12: "),
+        ('{"passed": true', "line 1, column 16: "),
+        ("{", "line 1, column 2: "),
+        ('{"issues":' * 100_000, "line 1: it is nested too deeply"),
+    ],
+    ids=["comma", "open text", "no quotes", "after another", "cut off", "brace alone", "too deep"],
+)
+def test_broken_json_is_called_broken_with_its_place(output, said):
+    told = parse_review_output(output)
+    assert told.startswith(f"Failed to parse review output: its JSON object is broken at {said}")
+
+
+@pytest.mark.parametrize("output", ["It passed.", "f() { return 1 }", "[]", "The {name} is kept."])
+def test_words_without_json_are_not_called_broken_json(output):
+    assert parse_review_output(output) == "Failed to parse review output: it holds no JSON object"
+
+
 def test_issues_beside_a_pass_count():
     report = parse_review_output(json.dumps({**FAILED, "passed": True}))
     assert not report.passed

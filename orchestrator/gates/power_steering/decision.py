@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from orchestrator.gates.power_steering.considerations import Consideration
+from state.alike import alike, checks_named, without_ids
 from state.steering_state import QUALITY_THRESHOLD, CheckResults
 from state.truncation import limit_response, smart_truncate
 from state.verdicts import CheckResult, Source
@@ -98,7 +99,16 @@ def _summary(figures: CheckResults, open_blockers: int) -> str:
 
 
 def _notes(warnings: Sequence[CheckResult], not_checked: Sequence[CheckResult], count: int) -> list[str]:
-    notes = [f"{result.consideration_id}: {result.reason}" for result in warnings]
+    notes = [_for_one_reason(group) for group in _by_reason(warnings)]
     if not_checked:
         notes.append(f"{len(not_checked)} of {count} checks could not be made")
+        notes += [_for_one_reason(group) for group in _by_reason(not_checked) if len(group) > 1]
     return notes
+
+
+def _by_reason(results: Sequence[CheckResult]) -> list[list[CheckResult]]:
+    return alike(results, lambda one: without_ids(one.reason))
+
+
+def _for_one_reason(group: Sequence[CheckResult]) -> str:
+    return f"{checks_named(one.consideration_id for one in group)}: {group[0].reason}"

@@ -9,6 +9,7 @@ from agents.claude_code import find_cli
 from agents.connection import Credentials, find_connection
 from agents.platform import make_asker
 from agents.process import detect_containment
+from agents.sdks import AGENT_SDK, API_SDK, import_sdks
 from orchestrator.gates.power_steering.examine import Judge
 from orchestrator.gates.power_steering.judging import CLI_GROUPS
 from state.errors import UsageError
@@ -29,6 +30,7 @@ async def judge_here(model: Model, environ: Mapping[str, str], *, rules_only: bo
         except UsageError:
             yield Judge(model=model, ask=None)
             return
+        import_sdks(AGENT_SDK if connection.credentials is Credentials.CLI_LOGIN else API_SDK)
         _, asker = make_asker(
             connection, cli=cli, folder=folder, containment=detect_containment(environ), environ=environ
         )

@@ -101,6 +101,7 @@ def test_as_json_each_question_is_a_line_with_its_answer_and_grounds(state: Path
     ]
     assert [line["cost_usd"] for line in lines] == [0.25, 0, 0, 0]  # what was reused was paid for once
     assert lines[0]["answer"]["basis"] == "spec"
+    assert {line["taskId"] for line in lines} == {"t"}
     assert [line["parked"] for line in lines] == [False, False, True, False]
 
 

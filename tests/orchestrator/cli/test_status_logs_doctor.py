@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from state.events import RunEnded, RunInterrupted, TaskReopened
+from agents.sdks import install_command, this_place
+from state.codec import encode
+from state.events import RunEnded, RunInterrupted, TaskCommitted, TaskReopened
 from state.journal import Journal, JournalReader
 from state.outcome import Outcome
 
@@ -198,6 +200,7 @@ def test_status_as_json_is_one_object(sq, demo, story):
     one = json.loads(sq("status", run["run_id"], "--json", folder=demo).stdout)
     assert one["tasks"][0]["stage"] == "merged"
     assert one["exit_code"] == 0
+    assert {"planner", "worker"} <= {each["role"] for each in one["roles"]}
 
 
 def test_status_as_json_without_runs_is_an_empty_list(sq):
@@ -232,6 +235,27 @@ def test_logs_as_json_holds_every_event_with_its_fields(sq, demo, story):
     assert [line["seq"] for line in lines] == [stored.seq for stored in story]
     assert lines[-1]["event"] == "RunEnded"
     assert lines[-1]["outcome"] == "complete"
+    roles = {one["role"]: one for one in lines[-1]["roles"]}
+    assert {"planner", "worker", "reviewer", "developer"} <= set(roles)
+    assert all(one["usage"]["output_tokens"] and one["seconds"] for one in roles.values())
+    assert sum(one["cost_usd"] for one in roles.values()) == pytest.approx(lines[-1]["cost_usd"])
+
+
+def keys_in(value):
+    """The keys of all objects in a JSON value."""
+    parts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return set(value if isinstance(value, dict) else ()).union(*map(keys_in, parts))
+
+
+def test_json_calls_a_tasks_id_taskId_in_every_command_and_stored_events_keep_their_name(sq, demo, story):  # noqa: N802
+    commands = (["logs"], ["logs", "--prompts"], ["decisions"], ["status", story[0].event.run_id])
+    for command in commands:
+        lines = sq(*command, "--json", folder=demo).stdout.splitlines()
+        keys = keys_in([json.loads(line) for line in lines])
+        assert "taskId" in keys, command
+        assert "task_id" not in keys, command
+    [body] = [encode(one.event)[2] for one in story if isinstance(one.event, TaskCommitted)][:1]
+    assert json.loads(body)["task_id"] == "counter"
 
 
 def test_logs_shows_what_each_agent_was_told_and_what_it_reported(sq, demo, story):
@@ -333,6 +357,17 @@ def test_doctor_in_a_clean_repository_fails_nothing(sq, repository):
     ):
         assert line in done.stdout
     assert "fail" not in done.stdout.replace("no check fails", "")
+
+
+def test_doctor_fails_on_an_sdk_that_does_not_import_and_says_what_to_type(sq, repository, tmp_path):
+    (tmp_path / "anthropic.py").write_text("from typing import no_such_name\n")
+    paths = f"{tmp_path}:{ROOT}"
+    done = sq("doctor", "--json", folder=repository, python=[sys.executable], PYTHONPATH=paths)
+    check = found(done)["api sdk"]
+    assert (done.returncode, check["level"]) == (2, "fail")
+    assert "cannot be imported (ImportError: cannot import name 'no_such_name'" in check["found"]
+    assert check["advice"] == f"`{install_command('anthropic', this_place(), again=True)}`"
+    assert found(done)["agent sdk"]["level"] == "ok"
 
 
 def test_doctor_changes_nothing(sq, repository, shell):

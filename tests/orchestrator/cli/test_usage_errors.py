@@ -8,10 +8,15 @@ from pathlib import Path
 import in_process
 import pytest
 
+from agents.sdks import install_command, this_place
+from state.events import RunInterrupted
+from state.journal import Journal
+from state.paths import StateFolder
+
 ROOT = Path(__file__).parents[3]
 REAL = f"import sys; sys.path.insert(0, {str(ROOT)!r}); "
 CALL = "from orchestrator.cli.main import main; sys.argv = ['sq', *{arguments!r}]; main()"
-NO_SDK = "sys.modules['claude_agent_sdk'] = None; "
+BLOCK = "sys.modules[{!r}] = None; "
 
 
 @pytest.fixture
@@ -76,8 +81,45 @@ def test_a_model_that_is_no_role_and_name_is_told(repository: Path, spec: str) -
     refused(sq(repository, "--spec", spec, "--model", "worker=gtp"), "gtp", "[prices.")
 
 
-def test_without_the_sdk_the_command_that_installs_it_is_named(repository: Path, spec: str) -> None:
-    refused(sq(repository, "--spec", spec, before=NO_SDK), "claude-agent-sdk", "pip install claude-agent-sdk")
+def broken(tmp_path: Path, module: str) -> str:
+    """A package of this name that is there and does not import, before the real one on the path."""
+    package = tmp_path / "site" / module
+    (package / "_bundled").mkdir(parents=True)
+    (package / "__init__.py").write_text("from typing import no_such_name\n")
+    cli = package / "_bundled" / "claude"
+    cli.write_text("#!/bin/sh\n")
+    cli.chmod(0o755)
+    return f"sys.path.insert(0, {str(tmp_path / 'site')!r}); "
+
+
+@pytest.mark.parametrize("package", ["claude-agent-sdk", "anthropic"])
+def test_without_an_sdk_the_command_that_installs_it_here_is_named(
+    repository: Path, spec: str, package: str
+) -> None:
+    module = package.replace("-", "_")
+    done = sq(repository, "--spec", spec, before=f"sys.modules.pop({module!r}, None); {BLOCK.format(module)}")
+    refused(done, f"{package} is not installed", install_command(package, this_place()))
+    assert not (repository / ".sq").exists()
+
+
+@pytest.mark.parametrize("package", ["claude-agent-sdk", "anthropic"])
+@pytest.mark.parametrize("command", [["--spec"], ["resume"]])
+def test_an_sdk_that_is_there_and_does_not_import_is_code_2_with_the_command_that_installs_it_anew(
+    repository: Path, spec: str, tmp_path: Path, package: str, command: list[str]
+) -> None:
+    before = broken(tmp_path, package.replace("-", "_"))
+    if command == ["resume"]:
+        _, folder = StateFolder(repository / ".sq").new_run()
+        with Journal(folder) as journal:
+            journal.append(RunInterrupted(by="SIGINT"))
+    else:
+        command = [*command, spec]
+    done = sq(repository, *command, before=before)
+    refused(
+        done,
+        f"{package} is installed and cannot be imported (ImportError: cannot import name 'no_such_name'",
+        install_command(package, this_place(), again=True),
+    )
 
 
 def test_without_claude_code_the_command_that_installs_it_is_named(

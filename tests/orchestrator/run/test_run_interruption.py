@@ -1,5 +1,6 @@
 """Ctrl-C and SIGTERM: the state is saved, nothing stays alive, and the run goes on later."""
 
+import json
 import os
 import signal
 import subprocess
@@ -102,6 +103,11 @@ def test_one_signal_saves_the_state_exits_130_and_tells_how_to_go_on(
     )
     assert resumed.returncode == 0, resumed.stdout + resumed.stderr
     assert (repository / "notes.txt").exists()
+    logged = [json.loads(line) for line in (run_folder / "sq.log").read_text().splitlines()]
+    assert {line["run_id"] for line in logged} == {run_folder.name}
+    [again] = [line for line in logged if line["event"] == "call.resume"]
+    assert (again["task_id"], again["attempt"]) == ("notes", 1)
+    assert all("task_id" not in line for line in logged if line["event"] == "phase.start")
 
 
 def test_a_second_signal_ends_at_once_and_leaves_nothing(

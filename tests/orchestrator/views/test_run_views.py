@@ -6,9 +6,10 @@ import pytest
 
 from orchestrator.views.columns import columns
 from orchestrator.views.details import detail_lines, details_of
-from orchestrator.views.lines import lines_of, visible
+from orchestrator.views.durations import duration
+from orchestrator.views.lines import where_lines
 from orchestrator.views.log import log_lines
-from orchestrator.views.overview import Standing, activity, duration, overview_lines, summary_of
+from orchestrator.views.overview import Standing, activity, overview_lines, summary_of
 from orchestrator.views.told import told_in, told_lines
 from state import events as e
 from state.fold import apply
@@ -138,19 +139,22 @@ def test_what_a_run_is_doing_follows_from_its_tasks(events, doing):
     assert activity(seen(*events)) == doing
 
 
-def test_an_agents_words_cannot_steer_the_terminal():
-    assert visible("a\x1b[2Jb\r\nc\td\x9b") == "a\\x1b[2Jb\nc\td\\x9b"
-    view = seen(*PLANNED, call())
-    message = Message(kind=MessageKind.TOOL_CALL, tool="Bash", text='{"command": "\\u001b]0;owned\\u0007"}')
-    [line] = lines_of(view, Stored(9, BEGIN, e.MessageReceived(call_id="c1", message=message)))
-    assert "\x1b" not in line
-
-
 def test_a_stuck_task_shows_its_reason_and_what_waits_for_it():
     view = seen(*PLANNED, e.TaskStuck(task_id="a", reason="nothing has changed"))
     lines = detail_lines(details_of(view, summary(view)))
     assert "  a: stuck: nothing has changed" in lines
     assert any(line.split()[:3] == ["b", "Second", Stage.WAITING] for line in lines)
+
+
+def test_unfinished_work_is_named_only_where_there_is_some(repository, shell):
+    base = shell(repository, "git", "rev-parse", "HEAD")
+    place = {"branch": "", "worktree": str(repository), "base_commit": base}
+    view = seen(*PLANNED, e.TaskStarted(task_id="a", **place), e.TaskStuck(task_id="a", reason="no start"))
+    assert where_lines(view) == []
+    (repository / "a.txt").write_text("half\n")
+    assert where_lines(view) == [f"unfinished work of a is in {repository}"]
+    again = seen(*PLANNED, e.TaskStarted(task_id="a", **place), e.TaskStarted(task_id="b", **place))
+    assert where_lines(again) == [f"unfinished work of b is in {repository}"]
 
 
 def test_kept_work_of_a_complete_run_comes_with_the_command_that_takes_it():

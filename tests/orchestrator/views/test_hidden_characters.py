@@ -1,0 +1,231 @@
+"""Models and repositories choose many words that sq shows; no character of theirs steers a terminal or hides."""
+
+import importlib
+import io
+import json
+import pkgutil
+import unicodedata
+from dataclasses import fields, is_dataclass, replace
+from datetime import UTC, datetime
+from enum import StrEnum
+
+import pytest
+from event_strategies import legal_runs
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from rich.console import Console
+
+from orchestrator import views
+from orchestrator.gates.power_steering.bench import Measured, Row, Share
+from orchestrator.gates.power_steering.considerations import load_considerations
+from orchestrator.gates.power_steering.decision import decide
+from orchestrator.gates.power_steering.examine import Examination
+from orchestrator.git.cleaning import Cleaned
+from orchestrator.git.holdings import Holding, Kind
+from orchestrator.views.checks import check_lines, fail
+from orchestrator.views.cleaned import RunCleaned, cleaned_lines
+from orchestrator.views.columns import columns
+from orchestrator.views.console import event_object, task_table
+from orchestrator.views.decisions import decision_lines, decisions_of
+from orchestrator.views.details import detail_lines, details_of
+from orchestrator.views.held_settings import held_lines, held_settings
+from orchestrator.views.lines import lines_of
+from orchestrator.views.log import log_lines
+from orchestrator.views.overview import overview_lines, summary_of
+from orchestrator.views.promises import criterion_lines, promise_lines, promises_lines
+from orchestrator.views.screen import as_json, cell, say, shown, visible
+from orchestrator.views.steering import consideration_lines, examination_lines, measured_lines
+from orchestrator.views.told import told_in, told_lines
+from state.fold import apply
+from state.promise import Promise
+from state.promise_criterion import Criterion
+from state.promise_criterion import Kind as CriterionKind
+from state.promises import Found
+from state.steering_state import CheckResults
+from state.verdicts import CheckResult
+from state.view import RunView
+
+NOW = datetime(2026, 2, 1, tzinfo=UTC)
+HIDING = [
+    *map(chr, range(0x20)), "\x7f", *map(chr, range(0x80, 0xA0)), "\x1b[2J", "\x1b]0;owned\x07", "\r\n",
+    *map(chr, range(0x202A, 0x202F)), *map(chr, range(0x2066, 0x206A)), "\u061c", "\u200e", "\u200f", "\u200b",
+    "\u200c", "\u200d", "\u2028", "\u2029", "\u2060", "\u00ad", "\ufeff", "\U000e0041", "\ud800",
+]  # fmt: skip
+WORDS = st.lists(st.sampled_from([*HIDING, "a", " ", "é", "漢"]), min_size=1, max_size=4).map("".join)
+
+
+def poisoned(value, words):
+    """A record with these words at the end of each of its texts, ids among them, so that they still fit."""
+    if isinstance(value, str):
+        return value if isinstance(value, StrEnum) or not value else value + words
+    if isinstance(value, tuple):
+        return tuple(poisoned(part, words) for part in value)
+    if isinstance(value, dict):
+        return {poisoned(key, words): poisoned(part, words) for key, part in value.items()}
+    if is_dataclass(value):
+        return replace(
+            value, **{one.name: poisoned(getattr(value, one.name), words) for one in fields(value)}
+        )
+    return value
+
+
+def hidden_in(text):
+    """The characters that nobody sees; the ends of lines and tabs may be there."""
+    return [
+        one
+        for one in text
+        if one not in "\n\t" and unicodedata.category(one) in {"Cc", "Cf", "Zl", "Zp", "Cs"}
+    ]
+
+
+def of_a_run(events, words):
+    """Every line and table that a run is shown by, from events with these words in all of them."""
+    view, told = RunView(), []
+    for stored in events:
+        hostile = replace(stored, event=poisoned(stored.event, words))
+        apply(view, hostile)
+        told.append(hostile)
+        yield from (lines_of(view, hostile), log_lines(view, hostile))
+    summary = summary_of(view, "r", is_active=lambda: False, now=NOW)
+    yield detail_lines(details_of(view, summary))
+    yield overview_lines([summary])
+    yield decision_lines(decisions_of(view))
+    yield from map(told_lines, told_in(told))
+    yield held_lines(held_settings(told))
+
+
+def of_other_views(words):
+    result = CheckResult(consideration_id=words, satisfied=False, blocker=True, reason=words, evidence=words)
+    one = replace(load_considerations(None).considerations[0], id=words, question=words, guidance=words)
+    decision = decide([result], {words: one}, CheckResults())
+    examination = Examination(
+        session_type=words, results=(result,), figures=CheckResults(), decision=decision
+    )
+    yield examination_lines(examination, waits="", explain=True)
+    yield consideration_lines([one], [words])
+    yield measured_lines(measured(words), explain=True)
+    kept = f"w{words}".replace("\0", "")  # a promise refuses a NUL
+    criterion = Criterion(text=kept, kind=CriterionKind.COMMAND, target=kept)
+    promise = Promise.new(text=kept, criteria=(criterion,), owner=kept, base="")
+    yield promises_lines(Found(promises=(promise,), damaged=(words,)))
+    yield promise_lines(promise, {1: words})
+    yield criterion_lines(promise, 1, {1: words})
+    yield check_lines([fail(words, words, words)])
+    holding = Holding(kind=Kind.REF, name=words, unmerged=words)
+    cleaned = Cleaned(holding=holding, removed=False, problem=words, rescued=words)
+    yield cleaned_lines([RunCleaned(run_id="r", standing=words, cleaned=(cleaned,), note=words, state=words)])
+
+
+def measured(words):
+    share = Share(count=1, total=2)
+    row = Row(id=words, severity=words, false_blocks=share, misses=share, visible_misses=share, not_checked=0)
+    names = [one.name for one in fields(Measured)]
+    given = {
+        "rows": (row,),
+        "sources": {words: 1},
+        "wrong": {words: (words,)},
+        "seconds": 0.0,
+        "cost_usd": 0.0,
+    }
+    return Measured(**{name: given.get(name, share) for name in names})
+
+
+def printed(lines, capsys):
+    say(*lines)
+    return capsys.readouterr().out
+
+
+CHECKED = {
+    "lines_of", "log_lines", "detail_lines", "overview_lines", "decision_lines", "told_lines", "held_lines",
+    "examination_lines", "consideration_lines", "measured_lines", "promises_lines", "promise_lines", "criterion_lines",
+    "check_lines", "cleaned_lines",
+}  # fmt: skip
+PARTS = {"issue_lines", "where_lines", "plan_lines", "spending_lines"}  # of lines above
+
+
+def test_every_view_with_lines_is_tried_here():
+    modules = [
+        importlib.import_module(f"orchestrator.views.{one.name}")
+        for one in pkgutil.iter_modules(views.__path__)
+    ]
+    names = {
+        name
+        for module in modules
+        for name, value in vars(module).items()
+        if name.endswith(("_lines", "lines_of"))
+        and not name.startswith("_")
+        and value.__module__ == module.__name__
+    }
+    assert names == CHECKED | PARTS
+
+
+@settings(max_examples=30)
+@given(events=legal_runs(), words=WORDS)
+def test_no_line_of_a_run_holds_a_character_that_is_not_seen(events, words):
+    out = io.StringIO()
+    for lines in of_a_run(events, words):
+        for line in lines:
+            print("\n".join(shown(line)), file=out)
+    assert hidden_in(out.getvalue()) == []
+
+
+@settings(max_examples=30)
+@given(events=legal_runs(), words=WORDS)
+def test_no_cell_of_the_live_table_holds_a_character_that_is_not_seen(events, words):
+    view = RunView()
+    for stored in events:
+        apply(view, replace(stored, event=poisoned(stored.event, words)))
+    out = io.StringIO()
+    Console(file=out, width=300).print(task_table(view, NOW))
+    assert hidden_in(out.getvalue()) == []
+
+
+@given(words=WORDS)
+def test_no_line_of_any_other_view_holds_one(words):
+    text = "\n".join(line for lines in of_other_views(words) for each in lines for line in shown(each))
+    assert hidden_in(text) == []
+
+
+@given(words=WORDS)
+@example(words="a\u200cb")
+def test_json_says_what_it_was_given(words):
+    assert json.loads(as_json({"said": words})) == {"said": words}
+    assert hidden_in(as_json({"said": words})) == []
+
+
+@settings(max_examples=30)
+@given(events=legal_runs(), words=WORDS)
+def test_no_event_as_json_holds_one_or_ends_its_line(events, words):
+    view = RunView()
+    for stored in events:
+        hostile = replace(stored, event=poisoned(stored.event, words))
+        apply(view, hostile)
+        value = event_object(view, hostile)
+        line = as_json(value)
+        assert hidden_in(line) == []
+        assert "\n" not in line
+        assert json.loads(line)["event"] == value["event"]
+
+
+def test_text_is_printed_with_its_lines_and_tabs_and_further_lines_cannot_pass_for_lines_of_sq(capsys):
+    assert printed(["  a: x\ncomplete (exit code 0)\n\n\tb", "c"], capsys) == (
+        "  a: x\n      complete (exit code 0)\n\n      \tb\nc\n"
+    )
+
+
+def test_what_is_hidden_is_shown_by_its_code():
+    assert visible("a\x1b[2J\r\x9b\u202e\U000e0041\ud800") == r"a\x1b[2J\r\x9b\u202e\U000e0041\ud800"
+    assert cell("a\tb\nc") == r"a\tb\nc"
+
+
+@pytest.mark.parametrize("text", ["👩‍💻", "می‌خواهم", "क्‍ष", "naïve 漢字 “x”"])
+def test_writing_that_needs_a_joiner_stays_as_it_is(text):
+    assert visible(text) == text
+
+
+def test_a_joiner_between_plain_letters_is_shown():
+    assert visible("pay\u200dpal pass\u200cword") == r"pay\u200dpal pass\u200cword"
+
+
+def test_a_table_keeps_its_rows_and_columns_whatever_is_in_its_cells():
+    assert columns(("a", "b"), [("x\ny", "z"), ("\u202e", "z")]) == ["a       b", r"x\ny    z", r"\u202e  z"]

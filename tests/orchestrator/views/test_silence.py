@@ -1,0 +1,151 @@
+"""While a run gives no sign, lines say what it waits for: after 30 s, then less and less often."""
+
+from datetime import UTC, datetime, timedelta
+
+import anyio
+import pytest
+from anyio.lowlevel import checkpoint
+
+from orchestrator.views.console import Detail, Look, Mode, present
+from orchestrator.views.silence import next_notice, silence_line
+from state import events as e
+from state.fold import apply
+from state.journal import Stored
+from state.outcome import Outcome
+from state.records import Analysis, CallEnd, Message, MessageKind, Role, Task
+from state.view import RunView
+
+BEGIN = datetime(2026, 1, 31, 12, 0, tzinfo=UTC)
+PLANNED = e.PlanAccepted(tasks=(Task(id="a", title="A", description=""),), criteria=())
+ENDED = e.RunEnded(outcome=Outcome.FAILED, cause="x")
+
+
+def call(call_id="w", role=Role.WORKER, task_id="a"):
+    return e.CallStarted(
+        call_id=call_id,
+        role=role,
+        task_id=task_id,
+        attempt=1,
+        iteration=1,
+        session_id="",
+        model="opus",
+        prompt="",
+    )
+
+
+def at(seconds):
+    return BEGIN + timedelta(seconds=seconds)
+
+
+def said(second):
+    return f"{at(second).astimezone():%H:%M:%S}"
+
+
+class FakeClock:
+    """A clock that goes on as it is slept on, and stores events when their second has come."""
+
+    def __init__(self, *timed):
+        self.time, self.timed, self.stored, self.grown = BEGIN, list(timed), [], anyio.Event()
+
+    def now(self):
+        return self.time
+
+    async def sleep(self, seconds):
+        until = self.time + timedelta(seconds=seconds)
+        while self.timed and at(self.timed[0][0]) <= until:
+            second, event = self.timed.pop(0)
+            self.time = at(second)
+            self.stored.append(Stored(len(self.stored) + 1, self.time, event))
+            self.grown.set()
+            while self.grown.is_set():  # until who follows has taken it
+                await checkpoint()
+        self.time = until
+        await checkpoint()
+
+    async def follow(self, after=0):
+        while True:
+            for stored in self.stored[after:]:
+                yield stored
+            after = len(self.stored)
+            self.grown = anyio.Event()
+            await self.grown.wait()
+
+
+async def shown(capsys, *timed, look=None):
+    clock = FakeClock(*timed)
+    with anyio.fail_after(30):
+        await present(clock, look or Look(mode=Mode.PLAIN), clock=clock)
+    return [line for line in capsys.readouterr().out.splitlines() if "no sign" in line]
+
+
+def waiting(quiet, since=0):
+    return f"no sign for {quiet}; waiting for the worker on a (opus), since {said(since)}"
+
+
+async def test_a_silence_is_told_after_30_seconds_and_then_less_and_less_often(capsys):
+    lines = await shown(capsys, (0, PLANNED), (0, call()), (500, ENDED))
+    assert lines == [
+        waiting("30 s"),
+        waiting("1 min 0 s"),
+        waiting("2 min 0 s"),
+        waiting("4 min 0 s"),
+        waiting("8 min 0 s"),
+    ]
+
+
+async def test_each_event_begins_the_silence_anew(capsys):
+    refused = e.ActionRefused(call_id="w", tool="Bash", reason="no")
+    timed = [(second, refused) for second in (25, 50, 75)]
+    assert await shown(capsys, (0, PLANNED), (0, call()), *timed, (104, ENDED)) == []
+    assert await shown(capsys, (0, PLANNED), (0, call()), *timed, (107, ENDED)) == [waiting("30 s")]
+
+
+@pytest.mark.parametrize(
+    ("look", "count"),
+    [
+        (Look(mode=Mode.LIVE), 1),
+        (Look(mode=Mode.PLAIN, detail=Detail.ALL), 1),
+        (Look(mode=Mode.PLAIN, detail=Detail.END), 0),
+        (Look(mode=Mode.JSON), 0),
+    ],
+)
+async def test_the_live_display_tells_it_too_and_quiet_and_json_do_not(capsys, look, count):
+    assert len(await shown(capsys, (0, PLANNED), (0, call()), (45, ENDED), look=look)) == count
+
+
+def test_lines_come_ever_more_rarely_and_at_least_every_ten_minutes():
+    due = [0.0]
+    while due[-1] < 3600:
+        due.append(next_notice(due[-1]))
+    assert due[1:8] == [30, 60, 120, 240, 480, 960, 1560]
+
+
+@pytest.mark.parametrize(
+    ("events", "waits"),
+    [
+        ([], "sq's own work (running the tests before any change)"),
+        ([e.BaselineTaken(tree="t", environment="", checks=()), e.RepositoryAnalyzed(analysis=Analysis()), PLANNED],
+         "sq's own work (between tasks)"),
+        ([e.BaselineStarted(tree="t", commands=("make test", "make lint"))],
+         f"baseline: `make test`, `make lint`, since {said(1)}"),
+        ([e.VerificationStarted(task_id="a", tree="t", commands=("make test",))],
+         f"verification for a: `make test`, since {said(1)}"),
+        ([e.VerificationStarted(task_id="a", tree="t", commands=("make test",)),
+          e.VerificationFinished(task_id="a", tree="t", runs=()), call("p", Role.PLANNER, "plan")],
+         f"the planner on the plan (opus), since {said(3)}"),
+        ([e.SetUpStarted(task_id="a", folder="/a", steps=("npm ci (package-lock.json)",))],
+         f"set-up for a: `npm ci (package-lock.json)`, since {said(1)}"),
+        ([PLANNED, call(), call("r", Role.REVIEWER, ""), e.CallEnded(call_id="w", end=CallEnd.COMPLETED)],
+         f"the reviewer on the whole (opus), since {said(3)}"),
+        ([PLANNED, call(), e.CallRetried(call_id="w", end=CallEnd.API_ERROR, detail="", wait_s=600)],
+         f"the worker on a (opus), which is asked again at {said(603)} after: api error"),
+        ([PLANNED, call(), e.MessageReceived(
+            call_id="w", message=Message(kind=MessageKind.TOOL_CALL, tool="Bash", text='{"command": "npm test"}'))],
+         f"the worker on a (opus), since {said(2)}, in Bash npm test"),
+    ],
+)  # fmt: skip
+def test_what_is_waited_for_are_calls_and_commands_without_an_end(events, waits):
+    view = RunView()
+    for number, event in enumerate(events, start=1):
+        apply(view, Stored(number, at(number), event))
+    assert silence_line(view, at(60), 30) == f"no sign for 30 s; waiting for {waits}"

@@ -1,0 +1,94 @@
+"""What each role has used up, from the events of a run."""
+
+from datetime import UTC, datetime, timedelta
+
+from orchestrator.views.console import event_object
+from orchestrator.views.details import detail_lines, details_of
+from orchestrator.views.lines import lines_of
+from orchestrator.views.overview import summary_of
+from orchestrator.views.spending import RoleSpending, spending_lines, spending_of
+from state import events as e
+from state.fold import apply
+from state.journal import Stored
+from state.outcome import Outcome
+from state.records import CallEnd, Role, Task, Usage
+from state.view import RunView
+
+BEGIN = datetime(2026, 1, 31, 12, 0, tzinfo=UTC)
+ONE = Usage(input_tokens=1, output_tokens=10, cache_read_tokens=100, cache_write_tokens=1000)
+TWO = Usage(input_tokens=2, output_tokens=20, cache_read_tokens=200, cache_write_tokens=2000)
+ENDED = {"call_id": "w", "end": CallEnd.COMPLETED, "usage": ONE, "cost_usd": 0.25}
+
+
+def call(call_id, role):
+    return e.CallStarted(
+        call_id=call_id,
+        role=role,
+        task_id="a",
+        attempt=1,
+        iteration=1,
+        session_id="s",
+        model="opus",
+        prompt="",
+    )
+
+
+def seen(*timed):
+    """The view of events, each with the second in which it was stored, and the last one as it is stored."""
+    view = RunView()
+    planned = e.PlanAccepted(tasks=(Task(id="a", title="A", description=""),), criteria=())
+    for number, (second, event) in enumerate(((0, planned), *timed), start=1):
+        stored = Stored(number, BEGIN + timedelta(seconds=second), event)
+        apply(view, stored)
+    return view, stored
+
+
+def retried(wait_s):
+    detail = {"end": CallEnd.API_ERROR, "detail": "overloaded"}
+    return e.CallRetried(call_id="w", wait_s=wait_s, cost_usd=0.5, usage=TWO, **detail)
+
+
+def test_all_tries_of_a_call_count_and_the_wait_between_them_takes_no_time():
+    view, _ = seen((0, call("w", Role.WORKER)), (10, retried(30)), (45, e.CallEnded(**ENDED)))
+    assert spending_of(view) == (
+        RoleSpending(role=Role.WORKER, calls=1, usage=ONE + TWO, cost_usd=0.75, seconds=15),
+    )
+
+
+def test_what_was_cut_off_counts_and_the_time_between_processes_does_not():
+    cut = e.CallInterrupted(call_id="w", cost_usd=0.5, usage=TWO)
+    again = e.CallResumed(call_id="w", session_id="s", prompt="")
+    resumed = e.RunResumed(containment="")
+    stopped = ((0, call("w", Role.WORKER)), (5, cut), (6, e.RunInterrupted(by="SIGINT")))
+    view, _ = seen(*stopped, (1000, resumed), (1001, again), (1004, e.CallEnded(**ENDED)))
+    [worker] = spending_of(view)
+    assert (worker.usage, worker.cost_usd, worker.seconds) == (ONE + TWO, 0.75, 8)
+    killed = ((0, call("w", Role.WORKER)), (7, e.ActionRefused(call_id="w", tool="Bash", reason="no")))
+    view, _ = seen(*killed, (1000, resumed), (1001, again), (1004, e.CallEnded(**ENDED)))
+    assert [one.seconds for one in spending_of(view)] == [10]
+
+
+def test_the_end_of_a_run_has_a_table_of_roles_in_lines_status_and_json():
+    events = (
+        (0, call("w", Role.WORKER)),
+        (60, e.CallEnded(**ENDED)),
+        (60, call("d", Role.DEVELOPER)),
+        (62, e.CallEnded(call_id="d", end=CallEnd.COMPLETED, usage=TWO, cost_usd=0.5)),
+    )
+    view, last = seen(*events, (63, e.RunEnded(outcome=Outcome.FAILED, cause="x")))
+    table = [
+        "  role       calls  input  output  cache read  cache written  cost     time",
+        "  worker     1      1      10      100         1,000          $0.2500  1 min 0 s",
+        "  developer  1      2      20      200         2,000          $0.5000  2 s",
+        "  together   2      3      30      300         3,000          $0.7500  1 min 2 s",
+    ]
+    assert lines_of(view, last)[-4:] == table
+    summary = summary_of(view, "r", is_active=lambda: False, now=BEGIN)
+    assert set(table) <= set(detail_lines(details_of(view, summary)))
+    shown = event_object(view, last)
+    assert shown["cost_usd"] == 0.75
+    assert shown["roles"] == spending_of(view)
+
+
+def test_a_run_that_asked_nobody_has_no_table():
+    assert spending_lines(()) == []
