@@ -8,10 +8,11 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from agents.transcript_checks import Outcome
 from agents.transcript_commands import BackgroundTask, Command, background_of, commands_of, placed_calls
 from agents.transcript_git import GitAction, HubAction, branch_told, git_actions_of, hub_actions_of, is_behind
 from agents.transcript_pieces import Said, Speaker, ToolCall, Transcript, Turn, listed, mapping, string
+from agents.transcript_summaries import Outcome
+from agents.transcript_tests import Taken, taken_of
 from agents.transcript_work import TODO_TOOLS, Edit, Todo, edits_of, todos_of
 
 __all__ = [
@@ -32,6 +33,7 @@ __all__ = [
 ]
 
 _LIST_ITEM = re.compile(r"\s*(?:[-*+•]|\(?\w{1,2}[.)])\s")
+_READ_MARGIN = re.compile(r"^\s*\d+(?:\u2192|\t)", re.MULTILINE)  # the line numbers of the Read tool
 _TRAILING_MARKS = " \t*_`\"')»\u2019\u201d"
 
 
@@ -85,7 +87,8 @@ class Called:
 class Facts:
     """Everything found, oldest first.
 
-    `calls` are all tool calls that worked. `todos_turn`: when the list was touched last, or 0.
+    `calls` are all tool calls that worked, `taken` what was done to tests to keep them from failing.
+    `todos_turn`: when the list was touched last, or 0.
     `is_partial`: the session began before what was read.
     """
 
@@ -103,6 +106,7 @@ class Facts:
     background: tuple[BackgroundTask, ...] = ()
     pending_questions: tuple[str, ...] = ()
     final_text: str = ""
+    taken: tuple[Taken, ...] = ()
     is_behind: bool | None = None
     plan_mode: bool = False
     is_partial: bool = False
@@ -156,6 +160,11 @@ def facts_of(transcript: Transcript) -> Facts:
     main = [call for turn in transcript.turns for call in turn.calls]  # a subagent's list is its own
     ended = {end.id: end for end in transcript.ended}
     commands = tuple(commands_of(calls, ended))
+    edits = tuple(
+        edit
+        for order, turn, call in calls
+        for edit in edits_of(call, order=order, turn=turn, project=transcript.cwd)
+    )
     said = [(turn.number, said) for turn in transcript.turns for said in _users(turn)]
     return Facts(
         goals=tuple(Goal(text=said.text, turn=turn) for turn, said in said if said.opens),
@@ -164,11 +173,7 @@ def facts_of(transcript: Transcript) -> Facts:
             for turn, said in said
             if said.command
         ),
-        edits=tuple(
-            edit
-            for order, turn, call in calls
-            for edit in edits_of(call, order=order, turn=turn, project=transcript.cwd)
-        ),
+        edits=edits,
         calls=tuple(Called(tool=call.tool, order=order, turn=turn) for order, turn, call in worked),
         reads=tuple(
             Reading(path=string(call.input.get("file_path")), text=call.result.text, order=order, turn=turn)
@@ -192,10 +197,21 @@ def facts_of(transcript: Transcript) -> Facts:
         background=tuple(background_of(calls, ended)),
         pending_questions=tuple(_pending_questions(transcript)),
         final_text=_final_text(transcript),
+        taken=tuple(taken_of(edits, commands, _first_read(worked))),
         is_behind=_newest_told([is_behind(one.line, one.output) for one in commands]),
         plan_mode=transcript.plan_mode,
         is_partial=transcript.left_out_bytes > 0,
     )
+
+
+def _first_read(worked: Sequence[tuple[int, int, ToolCall]]) -> dict[str, list[str]]:
+    """The lines of each file as the session read it first."""
+    first: dict[str, list[str]] = {}
+    for _, _, call in worked:
+        if call.tool == "Read" and call.result:
+            text = _READ_MARGIN.sub("", call.result.text)
+            first.setdefault(string(call.input.get("file_path")), text.splitlines())
+    return first
 
 
 def is_question(text: str) -> bool:

@@ -3,10 +3,14 @@
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from enum import StrEnum
+from pathlib import Path
 
+from agents.runners.recognise import recognised
 from agents.transcript_shell import Simple, simple_commands
+from agents.transcript_summaries import Outcome, counted_of, ran_none, summary_of
 
+_SPELLED = 4  # characters: a shorter line may stand in a command by chance
+_NOWHERE = Path("/nonexistent")  # scripts of the session's project are not looked into
 _NOT_STARTED = (126, 127)  # the shell's own exit codes: nothing was tested
 _RUNNERS = frozenset({
     "pytest", "py.test", "unittest", "nose2", "nosetests", "trial", "stestr", "tox", "nox", "behave",
@@ -35,69 +39,44 @@ _ONLY_ASKS = frozenset({
     "--version", "--help", "-h", "--collect-only", "--co", "--no-run", "--list", "--listTests",
     "--fixtures", "--dry-run",
 })  # fmt: skip
-_ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
-_COUNTS = re.compile(  # pytest, and lines of the same shape: "1 failed, 2 passed in 0.1s"
-    r"^=*[ ]?((?:\d+ (?:(?:subtests )?passed|failed|errors?|skipped|xfailed|xpassed|deselected|warnings?"
-    r"|rerun)(?:, )?)+)(?: in [\d.:hms ()]+)?[ ]?=*$",
-    re.MULTILINE,
-)
-_FAILING = re.compile(
-    r"^(?:FAILED\b|ERROR (?:\S+::|collecting)|FAIL\b|--- FAIL|FAILURES!|ERRORS!|not ok \d|Failed!\s"
-    r"|BUILD FAIL|test result: FAILED|\[(?:ERROR|INFO)\] .*BUILD FAILURE|=*[ ]?no tests ran\b"
-    r"|[ \t]*[1-9]\d* failing\b|[#\u2139] fail [1-9]"
-    r"|\d+ examples?, [1-9]\d* failures?"
-    r"|[ \t]*Tests?(?: Suites| Files)?:? .*\b[1-9]\d* failed\b|[ \t]*Summary \[.*\b[1-9]\d* failed\b"
-    r"|.*Failures: [1-9]|.*Errors: [1-9]|\d+% tests passed, [1-9]\d* tests? failed|[ \t]+\S+: FAIL\b"
-    r"|nox > Session .* failed|npm ERR!|npm error|error: test failed|error Command failed)",
-    re.MULTILINE,
-)
-_PASSING = re.compile(
-    r"^(?:OK(?: \(.*\))?$|ok[ \t]+\S+[ \t]+(?:[\d.]+s|\(cached\))|ok \d+\b|ok$|PASS$|Passed!\s"
-    r"|test result: ok\.|[ \t]*[1-9]\d* passing\b|[#\u2139] pass [1-9]|[1-9]\d* examples?, 0 failures"
-    r"|All tests passed|[ \t]*Tests?:? .*\b[1-9]\d* passed\b|[ \t]*Summary \[.*\b[1-9]\d* passed\b"
-    r"|.*Tests run: [1-9]|100% tests passed|BUILD SUCCESS|\[INFO\] BUILD SUCCESS|[ \t]+congratulations :\)"
-    r"|nox > Session .* was successful)",
-    re.MULTILINE,
-)
-
-
-class Outcome(StrEnum):
-    """How a test run or a check ended, as far as its exit code or its summary tells."""
-
-    PASSED = "passed"
-    FAILED = "failed"
-    UNKNOWN = "unknown"
 
 
 def outcome_of(command: str, exit_code: int | None, output: str) -> Outcome | None:
     """How the tests that the command line runs ended; None if it runs none.
 
-    The exit code counts where nothing hides it (`| tail`, `|| true`, `; echo done`), the summary elsewhere.
+    The exit code counts where nothing hides it (`| tail`, `|| true`, `; echo done`), the summary elsewhere. A
+    command that may run anything runs tests if its output counts them.
     """
-    runs = [simple for simple in simple_commands(command) if is_test_run(simple)]
+    every = simple_commands(command)
+    runs = [simple for simple in every if is_test_run(simple)]
+    told = _without_own_words(command, output)
     if not runs:
-        return None
+        counted = counted_of(told) if any(may_run_tests(simple) for simple in every) else Outcome.UNKNOWN
+        return None if counted is Outcome.UNKNOWN else counted
     if exit_code in _NOT_STARTED:
         return Outcome.UNKNOWN
     if exit_code == 0 and all(run.decides for run in runs):
-        return Outcome.PASSED
+        return Outcome.UNKNOWN if ran_none(told) else Outcome.PASSED
     if exit_code and len(runs) == 1 and runs[0].is_last:
         return Outcome.FAILED
-    told = summary_of(output)
-    if told is Outcome.UNKNOWN and exit_code and all(run.decides for run in runs):
+    summary = summary_of(told)
+    if summary is Outcome.UNKNOWN and exit_code and all(run.decides for run in runs):
         return Outcome.FAILED  # they or what came after them
-    return told
+    return summary
 
 
-def summary_of(output: str) -> Outcome:
-    """What the summary lines in a test runner's output say; words elsewhere in a line say nothing."""
-    text = _ANSI.sub("", output)
-    counts = [found[1] for found in _COUNTS.finditer(text)]
-    if _FAILING.search(text) or any(re.search(r"\b[1-9]\d* (?:failed|errors?)\b", line) for line in counts):
-        return Outcome.FAILED
-    if _PASSING.search(text) or any(re.search(r"\b[1-9]\d* passed\b", line) for line in counts):
-        return Outcome.PASSED
-    return Outcome.UNKNOWN
+def _without_own_words(command: str, output: str) -> str:
+    """The output without the lines that the command itself spells out: an `echo` says nothing of tests."""
+    return "\n".join(
+        line for line in output.splitlines() if len(line.strip()) < _SPELLED or line.strip() not in command
+    )
+
+
+def may_run_tests(simple: Simple) -> bool:
+    """Whether a program that is not known to run tests may do so all the same."""
+    if _ONLY_ASKS.intersection(simple.words) or not simple.words:
+        return False
+    return recognised(simple, _NOWHERE).runs_tests is not False
 
 
 def is_test_run(simple: Simple) -> bool:
@@ -119,7 +98,9 @@ def is_test_run(simple: Simple) -> bool:
         return any(_names_tests(target, "check", "runtest") for target in plain)
     if name in _BY_SUBCOMMAND:
         return _subcommand(name, plain)
-    return name in _RUNNERS or any("/" in path and _is_test_file(path) for path in simple.words[:1])
+    if name in _RUNNERS or any("/" in path and _is_test_file(path) for path in simple.words[:1]):
+        return True
+    return recognised(simple, _NOWHERE).runs_tests is True
 
 
 def _subcommand(name: str, plain: Sequence[str]) -> bool:

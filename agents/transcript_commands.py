@@ -3,8 +3,9 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from agents.transcript_checks import Outcome, outcome_of
+from agents.transcript_checks import outcome_of
 from agents.transcript_pieces import SHELL_TOOLS, BackgroundEnded, ToolCall, Turn, string
+from agents.transcript_summaries import Outcome
 
 PlacedCall = tuple[int, int, ToolCall]  # order, number of the turn, call
 _STOPPERS = {"TaskStop": "task_id", "KillShell": "shell_id", "KillBash": "shell_id"}

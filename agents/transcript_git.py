@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from agents.transcript_checks import Outcome
 from agents.transcript_shell import Simple, heredocs, simple_commands
+from agents.transcript_summaries import Outcome
 
 _COMMITTED = re.compile(r"^\[(.+?)(?: \(root-commit\))? ([0-9a-f]{7,40})\] ", re.MULTILINE)
 _PUSHED = re.compile(

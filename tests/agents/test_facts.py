@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 from agents.facts import Outcome, facts_of, is_question
 from agents.transcript import read_transcript, transcript_of
-from agents.transcript_checks import outcome_of, summary_of
+from agents.transcript_checks import outcome_of
 from agents.transcript_shell import simple_commands
+from agents.transcript_summaries import summary_of
 from state.records import Message, MessageKind
 
 FOLDER = Path(__file__).with_name("transcripts")

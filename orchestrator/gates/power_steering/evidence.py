@@ -9,6 +9,7 @@ from pathlib import Path, PurePosixPath
 from agents.facts import Command, Edit, Facts, Goal, facts_of
 from agents.transcript import Said, Speaker, Transcript
 from agents.transcript_shell import simple_commands
+from agents.transcript_tests import is_test_file
 from state.truncation import completion_claims
 
 _INSTRUCTIONS = ("CLAUDE.md", "AGENTS.md", "CONTRIBUTING.md", ".claude/CLAUDE.md", ".github/CONTRIBUTING.md")
@@ -27,11 +28,6 @@ _OFFERS_MORE = re.compile(
     re.IGNORECASE,
 )
 _INTERRUPTED = "[Request interrupted"
-_TEST_FOLDERS = frozenset({
-    "test", "tests", "spec", "specs", "__tests__", "testing", "fixtures", "testdata", "__mocks__", "e2e",
-    "cypress",
-})  # fmt: skip
-_TEST_NAME = re.compile(r"(?:test[_-].*|.*[._-](?:test|tests|spec)|conftest|tests?)\Z", re.IGNORECASE)
 _THROWS_AWAY = (("reset", "--hard"), ("checkout", "."), ("restore", "."), ("stash",), ("clean",))
 
 
@@ -139,15 +135,6 @@ def only_offers(text: str) -> bool:
     """Whether the question at a message's end offers more work, behind a claim that this one is done."""
     question = text.strip().splitlines()[-1].rsplit(". ", 1)[-1] if text.strip() else ""
     return bool(_OFFERS_MORE.search(question)) and bool(completion_claims([text]))
-
-
-def is_test_file(path: str) -> bool:
-    """Whether a file belongs to the tests, by its folders and its name."""
-    pure = PurePosixPath(path)
-    folders = {part.lower() for part in pure.parts[:-1]}
-    return not _TEST_FOLDERS.isdisjoint(folders) or bool(
-        _TEST_NAME.match(pure.name.split(".py")[0].rsplit(".", 1)[0])
-    )
 
 
 def _take_back(left: dict[str, list[str]], command: Command) -> None:

@@ -5,16 +5,25 @@ from collections.abc import Sequence
 from pathlib import PurePosixPath
 
 from agents.facts import Command, Edit, Outcome
-from agents.transcript_checks import is_test_run
+from agents.transcript_checks import is_test_run, may_run_tests
 from agents.transcript_shell import simple_commands
-from orchestrator.gates.power_steering.evidence import Evidence, is_test_file
+from agents.transcript_tests import is_test_file, leaves_out
+from orchestrator.gates.power_steering.evidence import Evidence
 from orchestrator.gates.power_steering.rules.found import Found, met, not_applicable, unmet
 from orchestrator.gates.power_steering.rules.phrases import APOSTROPHE, phrases
-from orchestrator.gates.power_steering.rules.programs import is_check, is_no_test, runs_program
+from orchestrator.gates.power_steering.rules.programs import is_check, runs_program
 
 _USER_FORBIDS_TESTS = phrases(
     rf"(?:do not|don{APOSTROPHE}t|no need to|without|skip(?:ping)?|never)(?: \w+){{0,2}}? (?:run(?:ning)? )?"
     r"(?:the |any |all )?tests?",
+    rf"(?:do not|don{APOSTROPHE}t|without|never|no need to) (?:run(?:ning)?|execut(?:e|ing)) "
+    r"(?:anything|any ?thing|any commands?|commands|it|them|code|the code|stuff)",
+)
+_SPEAKS_OF_TAKING = phrases(
+    r"(?:remove|delete|drop|skip|disable|rename|move|rewrite|replace|obsolete|outdated|quarantine|xfail|flaky"
+    r"|ignore|get rid of|clean up|retire)\b[^.\n]{0,60}\b(?:tests?|specs?)",
+    r"(?:tests?|specs?)\b[^.\n]{0,60}\b(?:remove|removed|delete|deleted|drop|dropped|skip|skipped|disable"
+    r"|disabled|rename|renamed|obsolete|outdated|go away|wrong|out of date|not needed)",
 )
 _ASKS_FOR_CHECKS = phrases(
     r"(?:run|runs|running)\b[^.\n]{0,60}\b(?:tests?|test suite|checks?|lint\w*|make|pytest|tox|pre-commit)",
@@ -23,38 +32,53 @@ _ASKS_FOR_CHECKS = phrases(
     r"[^.\n]{0,60}\b(?:run|tests?|checks?|make)",
     r"(?:make sure|ensure)\b[^.\n]{0,40}\btests?\b[^.\n]{0,20}\bpass",
 )
-_SPEAKS_OF_TESTS = phrases(
-    "tests?", "pass(?:ed|es)?", "fail(?:ed|ures?)?", "ok", "specs?", "examples?", "assertions?"
-)
 _COUNTED_FAILURES = re.compile(r"\b[1-9]\d* (?:failed|failing|failures?)\b")
 _NOT_STARTED = (126, 127)  # the shell's own exit codes
 _ENTRY_POINT = re.compile(
     r"if __name__ == ['\"]__main__['\"]|^#!|argparse\.ArgumentParser|@click\.command|\bfunc main\(\)"
     r"|\bfn main\(\)|process\.argv|public static void main",
 )
+_PROGRAMS = frozenset({
+    ".py", ".js", ".jsx", ".mjs", ".cjs", ".ts", ".tsx", ".go", ".rs", ".java", ".kt", ".kts", ".scala", ".c",
+    ".h", ".cc", ".cpp", ".cxx", ".hpp", ".cs", ".fs", ".vb", ".rb", ".php", ".swift", ".ex", ".exs", ".erl",
+    ".hs", ".ml", ".mli", ".lua", ".dart", ".pl", ".pm", ".r", ".R", ".jl", ".clj", ".cljs", ".cljc", ".elm",
+    ".zig", ".nim", ".cr", ".vue", ".svelte", ".groovy", ".m", ".mm", ".sol", ".gd", ".ps1", ".psm1", ".d",
+    ".sh", ".bash", ".t",
+})  # fmt: skip
+_LANGUAGES = {
+    "js": {".js", ".jsx", ".mjs", ".cjs", ".ts", ".tsx", ".vue", ".svelte"},
+    "c": {".c", ".h", ".cc", ".cpp", ".cxx", ".hpp", ".m", ".mm"},
+    "jvm": {".java", ".kt", ".kts", ".scala", ".groovy"},
+    "clj": {".clj", ".cljs", ".cljc"},
+    "net": {".cs", ".fs", ".vb"},
+    "elixir": {".ex", ".exs"},
+    "sh": {".sh", ".bash", ".bats"},
+    "perl": {".pl", ".pm", ".t"},
+    "ml": {".ml", ".mli"},
+    "ps": {".ps1", ".psm1"},
+}
+_COMMENT = re.compile(r"#(?!\[|include|define|if|else|end|pragma)|//|/\*|\*(?:\s|/|$)|--\s|;;|%|\"\"\"|'''")
+_TEST_SCRIPT = re.compile(r'"test"\s*:\s*"(?!echo \\"Error: no test specified)')
+_PATH = re.compile(r"[\w./@+-]*[\w-]\.\w{1,5}\b")
+_LOOKED_AT = 20_000  # characters of an output that are searched for names of files
 
 
 def local_testing(evidence: Evidence) -> Found | None:
-    """The tests were run after the last change to code, and passed: by exit code, else by their summary."""
+    """The tests were run after the last change to code, and passed: by exit code, else by their summary.
+
+    It says no only on evidence: a test or another check failed and was not run again, tests were kept from
+    failing, or code that the project shows tests for was changed after their last run.
+    """
     facts = evidence.facts
-    last = facts.last_code_edit
-    runs = [run for run in facts.tests_since_edit if _ran_to_its_end(run)]
-    if last is None:
+    if facts.last_code_edit is None:
         return not_applicable("no code was changed")
-    match facts.tested if runs else None:
-        case Outcome.PASSED if failed := _left_failing(runs):
-            return unmet("tests failed, and only some of them were run again", _result_of([failed]))
-        case Outcome.PASSED:
-            return met("the tests passed after the last change to code", _result_of(runs))
-        case Outcome.FAILED:
-            return unmet(f"the newest test run after the last change to {last.path} failed", _result_of(runs))
-        case Outcome.UNKNOWN:
-            return None
-        case None if _something_unknown_ran(evidence, last):
-            return None
-        case None:
-            how = "no test ran since" if facts.test_runs else "no test ran at all"
-            return None if _tests_are_forbidden(evidence) else unmet(f"{last.path} was changed and {how}")
+    against = _failed_and_left(evidence) or _failed_check(evidence) or _taken_without_being_asked(evidence)
+    if against:
+        return against
+    runs = [run for run in facts.tests_since_edit if _ran_to_its_end(run)]
+    if any(run.tests is Outcome.PASSED for run in runs):
+        return met("the tests passed after the last change to code", _result_of(runs))
+    return None if runs else _untested(evidence)
 
 
 def dev_workflow_complete(evidence: Evidence) -> Found | None:
@@ -89,15 +113,127 @@ def interactive_testing(evidence: Evidence) -> Found | None:
     return None
 
 
-def _something_unknown_ran(evidence: Evidence, last: Edit) -> bool:
-    """Whether a program that nobody knows ran after the last change and may have run tests, as it sounds."""
+def _untested(evidence: Evidence) -> Found | None:
+    """No test ran since the last change: what that says."""
+    facts, changed = evidence.facts, _last_change_of_behaviour(evidence)
+    if changed is None:
+        return None
+    if any(run.order >= changed.order and run.tests is Outcome.PASSED for run in facts.test_runs):
+        return met("the tests passed, and nothing that they could notice was changed since")
+    if _tests_are_forbidden(evidence) or _may_have_been_tested(evidence, changed):
+        return None
+    if facts.test_runs:
+        return unmet(f"{changed.path} was changed after the last test run", facts.test_runs[-1].line)
+    shown = _shows_tests(evidence, changed)
+    return unmet(f"{changed.path} was changed and no test ran at all", shown) if shown else None
+
+
+def _failed_and_left(evidence: Evidence) -> Found | None:
+    """A test run that failed, and of which no later run shows that its tests pass."""
+    told = [
+        run for run in evidence.facts.test_runs if _ran_to_its_end(run) and run.tests is not Outcome.UNKNOWN
+    ]
+    if told and told[-1].tests is Outcome.FAILED:
+        if _run_unread_since(evidence, told[-1]):
+            return None
+        return unmet("the newest test run failed", _result_of([told[-1]]))
+    since = [run for run in evidence.facts.tests_since_edit if _ran_to_its_end(run)]
+    if failed := _left_failing(since):
+        return unmet("tests failed, and only some of them were run again", _result_of([failed]))
+    failed = next((run for run in reversed(told) if run.tests is Outcome.FAILED), None)
+    later = [run for run in told if failed and run.order > failed.order]
+    if failed and later and all(leaves_out(run.line) for run in later) and not leaves_out(failed.line):
+        return unmet("tests failed, and were left out of the runs after that", later[-1].line)
+    return None
+
+
+def _run_unread_since(evidence: Evidence, failed: Command) -> bool:
+    """Whether tests ran after a failed run with exit code 0 of their own, and cannot be read."""
+    return any(
+        run.order > failed.order
+        and run.tests is Outcome.UNKNOWN
+        and run.exit_code == 0
+        and all(simple.decides for simple in simple_commands(run.line) if is_test_run(simple))
+        for run in evidence.facts.test_runs
+    )
+
+
+def _failed_check(evidence: Evidence) -> Found | None:
+    """A build, validation or lint after the last change that failed and was not run again with success."""
+    last = evidence.facts.last_code_edit
+    newest: dict[str, Command] = {}
+    for command in _after(evidence, last) if last else ():
+        for simple in simple_commands(command.line):
+            if is_check(simple) and simple.is_last and command.exit_code is not None:
+                newest[" ".join([simple.name, *simple.plain[:1]])] = command
+    failed = [one for one in newest.values() if one.exit_code not in {0, *_NOT_STARTED}]
+    return unmet("a check after the last change failed", _result_of_check(failed[-1])) if failed else None
+
+
+def _taken_without_being_asked(evidence: Evidence) -> Found | None:
+    """Tests that failed and were then deleted, skipped or emptied, though the user did not ask for that."""
+    failed = [run.order for run in evidence.facts.test_runs if run.tests is Outcome.FAILED]
+    if not failed or any(_SPEAKS_OF_TAKING.search(words) for words in evidence.users_words):
+        return None
+    after = [one for one in evidence.facts.taken if one.order > failed[0]]
+    if not after:
+        return None
+    return unmet(f"tests failed, and were then {after[-1].how}, in {after[-1].path}", after[-1].quote)
+
+
+def _last_change_of_behaviour(evidence: Evidence) -> Edit | None:
+    """The newest change of a program that tests could notice: no comment, no data, no style, no text."""
+    edits = reversed(evidence.facts.edits)
+    return next((edit for edit in edits if edit.is_code and _changes_behaviour(edit)), None)
+
+
+def _changes_behaviour(edit: Edit) -> bool:
+    """Whether an edit changes what a program does, and not only its comments or blank lines."""
+    if not _is_program(edit.path):
+        return False
+    lines = [line.strip() for line in (*edit.added, *(edit.removed or ())) if line.strip()]
+    return not lines or any(
+        not _COMMENT.match(line) for line in lines
+    )  # of some edits only the file is known
+
+
+def _may_have_been_tested(evidence: Evidence, last: Edit) -> bool:
+    """Whether a program that is not known ran after the change, did not fail, and may have run the tests."""
     own = _own_names(evidence)
     return any(
-        (simple.writes or _SPEAKS_OF_TESTS.search(command.output))
-        and not (is_no_test(simple) or is_test_run(simple) or simple.name.split(".")[0] in own)
+        command.exit_code in {0, None}
+        and any(
+            may_run_tests(simple)
+            and not (is_test_run(simple) or is_check(simple) or runs_program(simple, own))
+            for simple in simple_commands(command.line)
+        )
         for command in _after(evidence, last)
-        for simple in simple_commands(command.line)
     )
+
+
+def _shows_tests(evidence: Evidence, changed: Edit) -> str:
+    """What shows that the project has tests for such a file: a test in its language, a script; else empty."""
+    facts = evidence.facts
+    seen = [*(edit.path for edit in facts.edits), *(reading.path for reading in facts.reads)]
+    printed = [word for command in facts.commands for word in _PATH.findall(command.output[:_LOOKED_AT])]
+    scripts = [
+        reading.path
+        for reading in facts.reads
+        if reading.path.endswith("package.json") and _TEST_SCRIPT.search(reading.text)
+    ]
+    language = _language(changed.path)
+    files = (path for path in [*seen, *printed] if is_test_file(path) and _language(path) == language)
+    return next(files, "") or (next(iter(scripts), "") if language == "js" else "")
+
+
+def _language(path: str) -> str:
+    """The kind of program that a file is, by its ending; test files of one kind test programs of that kind."""
+    suffix = PurePosixPath(path).suffix
+    return next((name for name, suffixes in _LANGUAGES.items() if suffix in suffixes), suffix)
+
+
+def _is_program(path: str) -> bool:
+    return PurePosixPath(path).suffix in _PROGRAMS
 
 
 def _own_names(evidence: Evidence) -> set[str]:
@@ -142,6 +278,10 @@ def _tests_are_forbidden(evidence: Evidence) -> bool:
 
 def _result_of(runs: Sequence[Command]) -> str:
     """The newest run that told something, and the last line of its output."""
-    told = next(run for run in reversed(runs) if run.tests is not Outcome.UNKNOWN)
-    lines = [line.strip() for line in told.output.splitlines() if line.strip()]
-    return f"{told.line}: {lines[-1]}" if lines else told.line
+    return _result_of_check(next(run for run in reversed(runs) if run.tests is not Outcome.UNKNOWN))
+
+
+def _result_of_check(command: Command) -> str:
+    """The command, and the last line of its output."""
+    lines = [line.strip() for line in command.output.splitlines() if line.strip()]
+    return f"{command.line}: {lines[-1]}" if lines else command.line

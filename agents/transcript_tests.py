@@ -1,0 +1,163 @@
+"""What a session did to its tests besides running them: taken away, skipped, emptied, put back, left out.
+
+Each of these makes failing tests pass without mending the code. Whether that is wrong, rules decide.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import PurePosixPath
+
+from agents.transcript_commands import Command
+from agents.transcript_shell import Simple, heredocs, simple_commands
+from agents.transcript_work import Edit
+
+_TEST_FOLDERS = frozenset({
+    "test", "tests", "spec", "specs", "__tests__", "testing", "fixtures", "testdata", "__mocks__", "e2e",
+    "cypress", "features",
+})  # fmt: skip
+_TEST_NAME = re.compile(
+    r"(?:test[_-].*|.*[._-](?:test|tests|spec|specs|t)|conftest|tests?|\w*[a-z](?:Test|Tests|Spec|IT))\Z"
+)
+_DEFINES = re.compile(
+    r"\s*(?:async\s+)?(?:def\s+test\w*|(?:it|test|specify|scenario|example|testWidgets)(?:\.\w+)*\s*\(?\s*['\"`]"
+    r"|func\s+(?:\([^)]*\)\s*)?[Tt]est\w+|@(?:Test|ParameterizedTest)\b|#\[(?:\w+::)?test\b"
+    r"|TEST(?:_F|_P|_CASE)?\s*\(|\[(?:Fact|Theory|Test|TestMethod|TestCase)\b"
+    r"|(?:public\s+)?(?:function|void)\s+test\w+|@test\s+['\"]|\(deftest\b|test_that\(|@testset\b"
+    r"|Scenario(?: Outline)?:|fun\s+`|prop_\w+\s*::|Describe\s+['\"]|subtest\s+['\"])"
+)
+_SKIPS = re.compile(
+    r"@(?:pytest\.mark\.)(?:skip|xfail)\w*|@unittest\.(?:skip\w*|expectedFailure)|\bpytest\.(?:skip|xfail)\("
+    r"|\bself\.skipTest\(|(?<![\w.])(?:xit|xdescribe|xtest|xspecify|fit|fdescribe)\s*\(?\s*['\"`]"
+    r"|\b(?:it|test|describe|context)\.(?:skip|todo|only|fixme|failing)\b|\b[tb]\.Skip(?:f|Now)?\("
+    r"|@(?:Ignore|Disabled)\b|#\[ignore\b|\bmarkTest(?:Skipped|Incomplete)\(|\[Ignore\b|\bSkip\s*=\s*\""
+    r"|@tag\s+:?skip|@moduletag\s+:?skip|\bskip\s*[:=]\s*(?:true\b|True\b|['\"])|(?:^|\s)skip\s*\(?\s*['\"]"
+    r"|\bpending\s*\(|\bGTEST_SKIP\b|\bDISABLED_\w|->skip\(|@test_skip|@test_broken|\.skip\(['\"]|-Skip\b"
+)
+_ASSERTS = re.compile(
+    r"\b(?:assert\w*|expect\w*|should\w*|require\.\w+|verify)\b|\bt\.(?:Error|Fatal)|@test\b", re.IGNORECASE
+)
+_ASSERTS_NOTHING = re.compile(
+    r"\bassert\s+True\b|\bassertTrue\(\s*[Tt]rue\b|\bexpect\(\s*(?:true|1)\s*\)\.to\w+\(\s*(?:true|1)?\s*\)"
+    r"|\bassert!\(\s*true\b|\bassert\.(?:ok|True|isTrue)\((?:t,\s*)?\s*true\b|\bassert_true\(\s*TRUE|\bassert\(\s*true\s*\)",
+)
+_LEAVES_OUT = re.compile(
+    r"(?:^|\s)(?:--deselect|--ignore(?:-glob)?|--skip|--exclude\S*|--invert|-DskipTests|-Dmaven\.test\.skip\S*"
+    r"|--testPathIgnorePatterns|--exclude-(?:tag|group)s?|-skip|-k\s*['\"]?\s*not\b|-m\s*['\"]?\s*not\b"
+    r"|-x\s+test\b|--grep-invert|--tags?\s+['\"]?(?:not |~)|--filter[= ]['\"]?[^'\"\s]*!=|-E\s|--no-\w*tests?\b|--tag\s*~)"
+)
+_OUT_OF_THE_WAY = (".bak", ".disabled", ".skip", ".off", ".old", ".orig", ".broken", "~", ".txt")
+
+
+class Taking(StrEnum):
+    """How tests were kept from failing without a change of the code."""
+
+    DELETED = "deleted"
+    SKIPPED = "skipped"
+    EMPTIED = "emptied of what they assert"
+    RESTORED = "put back as they were"
+    LEFT_OUT = "left out of the run"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Taken:
+    """Tests were kept from failing: `how`, where (`path`, or the command line), and when."""
+
+    how: Taking
+    path: str
+    quote: str
+    order: int
+    turn: int
+
+
+def is_test_file(path: str) -> bool:
+    """Whether a file belongs to the tests, by its folders and its name."""
+    pure = PurePosixPath(path)
+    folders = {part.lower() for part in pure.parts[:-1]}
+    if not _TEST_FOLDERS.isdisjoint(folders):
+        return True
+    stem = pure.name.split(".py")[0].rsplit(".", 1)[0]
+    return bool(_TEST_NAME.match(stem) or _TEST_NAME.match(stem.lower())) and pure.suffix != ""
+
+
+def defines_test(line: str) -> bool:
+    """Whether a line begins a test, in one of the usual forms."""
+    return bool(_DEFINES.match(line))
+
+
+def leaves_out(line: str) -> bool:
+    """Whether a command line leaves tests out by an option."""
+    return bool(_LEAVES_OUT.search(line))
+
+
+def taken_of(
+    edits: Sequence[Edit], commands: Sequence[Command], known: Mapping[str, Sequence[str]]
+) -> Iterator[Taken]:
+    """What was done to tests, oldest first. `known`: the lines of files as they were read first, by path."""
+    content = {path: list(lines) for path, lines in known.items()}
+    steps: list[Edit | Command] = sorted([*edits, *commands], key=lambda step: step.order)
+    for step in steps:
+        if isinstance(step, Command):
+            yield from _by_command(step)
+        elif is_test_file(step.path):
+            yield from _by_edit(step, content.get(step.path))
+            if step.removed is None:
+                content[step.path] = list(step.added)
+
+
+def _by_edit(edit: Edit, before: Sequence[str] | None) -> Iterator[Taken]:
+    added, removed = list(edit.added), list(edit.removed or ())
+    if edit.removed is None and before is not None:  # written anew
+        added = [line for line in edit.added if line not in before]
+        removed = [line for line in before if line not in edit.added]
+
+    def taken(how: Taking, quote: str) -> Taken:
+        return Taken(how=how, path=edit.path, quote=quote.strip(), order=edit.order, turn=edit.turn)
+
+    skips = [line for line in added if _SKIPS.search(line)]
+    if len(skips) > sum(bool(_SKIPS.search(line)) for line in removed):
+        yield taken(Taking.SKIPPED, skips[0])
+    gone = [line for line in removed if defines_test(line)]
+    if len(gone) > sum(map(defines_test, added)):
+        yield taken(Taking.DELETED, gone[0])
+    asserts = [line for line in removed if _ASSERTS.search(line) and not defines_test(line)]
+    new_asserts = [line for line in added if _ASSERTS.search(line) and not defines_test(line)]
+    nothing = [line for line in added if _ASSERTS_NOTHING.search(line)]
+    if nothing or (len(asserts) > len(new_asserts) and len(gone) <= sum(map(defines_test, added))):
+        yield taken(Taking.EMPTIED, (nothing or asserts)[0])
+
+
+def _by_command(command: Command) -> Iterator[Taken]:
+    def taken(how: Taking, path: str) -> Taken:
+        return Taken(how=how, path=path, quote=command.line, order=command.order, turn=command.turn)
+
+    if command.exit_code not in {0, None}:
+        return
+    for simple in simple_commands(command.line):
+        tests = [word for word in simple.plain if is_test_file(word)]
+        if how := _taking(simple, tests):
+            yield taken(how, tests[0] if tests else command.line)
+        if simple.name in {"sed", "perl"} and tests and any(word.startswith("-i") for word in simple.words):
+            script = " ".join(word for word in simple.words if word not in tests)
+            if _SKIPS.search(script) or re.search(r"skip|/d\b|\bassert|\bexpect", script):
+                yield taken(Taking.SKIPPED if "skip" in script.lower() else Taking.EMPTIED, tests[0])
+    for document in heredocs(command.line):
+        paths = [word for word in document.line.split() if is_test_file(word)]
+        if paths and any(_SKIPS.search(line) for line in document.body.splitlines()):
+            yield taken(Taking.SKIPPED, paths[0])
+
+
+def _taking(simple: Simple, tests: Sequence[str]) -> Taking | None:
+    words = simple.words[1:]
+    if not tests:
+        return None
+    if simple.name in {"rm", "unlink", "trash"}:
+        return Taking.DELETED
+    if simple.name in {"mv", "git"} and simple.plain[-1:] and simple.plain[-1].endswith(_OUT_OF_THE_WAY):
+        return Taking.DELETED
+    if simple.name == "git" and words[:1] == ("rm",):
+        return Taking.DELETED
+    if simple.name == "git" and words[:1] in {("checkout",), ("restore",)}:
+        return Taking.RESTORED
+    return None
