@@ -1,7 +1,7 @@
 """Which commands are test runs, and how they ended: by exit code, else by the summary in their output."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,6 +9,7 @@ from agents.runners.recognise import recognised
 from agents.transcript_shell import Simple, simple_commands
 from agents.transcript_summaries import Outcome, counted_of, ran_none, summary_of
 
+_NAMES_A_WAY = 2  # words after the program
 _SPELLED = 4  # characters: a shorter line may stand in a command by chance
 _NOWHERE = Path("/nonexistent")  # scripts of the session's project are not looked into
 _NOT_STARTED = (126, 127)  # the shell's own exit codes: nothing was tested
@@ -41,14 +42,22 @@ _ONLY_ASKS = frozenset({
 })  # fmt: skip
 
 
-def outcome_of(command: str, exit_code: int | None, output: str) -> Outcome | None:
+def way_of(simple: Simple) -> tuple[str, ...]:
+    """What a command runs, without its options: the same way runs the same kind of thing again."""
+    return (simple.name, *simple.plain[:_NAMES_A_WAY])
+
+
+def outcome_of(
+    command: str, exit_code: int | None, output: str, known: Container[tuple[str, ...]] = ()
+) -> Outcome | None:
     """How the tests that the command line runs ended; None if it runs none.
 
     The exit code counts where nothing hides it (`| tail`, `|| true`, `; echo done`), the summary elsewhere. A
-    command that may run anything runs tests if its output counts them.
+    command that may run anything runs tests if its output counts them. `known`: ways (`way_of`) that have been
+    seen to run tests.
     """
     every = simple_commands(command)
-    runs = [simple for simple in every if is_test_run(simple)]
+    runs = [simple for simple in every if is_test_run(simple) or way_of(simple) in known]
     told = _without_own_words(command, output)
     if not runs:
         counted = counted_of(told) if any(may_run_tests(simple) for simple in every) else Outcome.UNKNOWN

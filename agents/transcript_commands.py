@@ -3,8 +3,9 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from agents.transcript_checks import outcome_of
+from agents.transcript_checks import may_run_tests, outcome_of, way_of
 from agents.transcript_pieces import SHELL_TOOLS, BackgroundEnded, ToolCall, Turn, string
+from agents.transcript_shell import simple_commands
 from agents.transcript_summaries import Outcome
 
 PlacedCall = tuple[int, int, ToolCall]  # order, number of the turn, call
@@ -60,6 +61,7 @@ def _with_inner(call: ToolCall) -> Iterator[ToolCall]:
 
 def commands_of(calls: Sequence[PlacedCall], ended: Mapping[str, BackgroundEnded]) -> Iterator[Command]:
     """The commands that ran; `ended` has the background tasks whose end was told, by id."""
+    ways: set[tuple[str, ...]] = set()
     for order, turn, call in calls:
         result, line = call.result, string(call.input.get("command"))
         if call.tool not in SHELL_TOOLS or result is None or result.is_refused:
@@ -67,6 +69,9 @@ def commands_of(calls: Sequence[PlacedCall], ended: Mapping[str, BackgroundEnded
         end = ended.get(result.background_id)
         code = end.exit_code if end is not None else result.exit_code
         output = "" if result.background_id else result.text
+        tests = outcome_of(line, code, output, ways)
+        if tests not in {None, Outcome.UNKNOWN}:
+            ways.update(way_of(simple) for simple in simple_commands(line) if may_run_tests(simple))
         yield Command(
             line=line,
             exit_code=code,
@@ -76,7 +81,7 @@ def commands_of(calls: Sequence[PlacedCall], ended: Mapping[str, BackgroundEnded
             cwd=call.cwd,
             is_background=bool(result.background_id),
             is_interrupted=result.is_interrupted,
-            tests=outcome_of(line, code, output),
+            tests=tests,
         )
 
 

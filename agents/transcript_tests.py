@@ -47,6 +47,11 @@ _LEAVES_OUT = re.compile(
     r"|--testPathIgnorePatterns|--exclude-(?:tag|group)s?|-skip|-k\s*['\"]?\s*not\b|-m\s*['\"]?\s*not\b"
     r"|-x\s+test\b|--grep-invert|--tags?\s+['\"]?(?:not |~)|--filter[= ]['\"]?[^'\"\s]*!=|-E\s|--no-\w*tests?\b|--tag\s*~)"
 )
+_CONFIGURES_OUT = re.compile(
+    r"Tests\.(?:Filter|Exclude)|testPathIgnorePatterns|collect_ignore|norecursedirs|--ignore\b|--deselect\b|skipTests"
+    r"|\bexclude\w*\s*[:=(\[]|<exclude>|excludeTestsMatching|-k\s*['\"]?not\b|-m\s*['\"]?not\b|ignore_patterns?"
+    r"|test:\s*false|\bxfail|filter-out|--skip\b"
+)
 _OUT_OF_THE_WAY = (".bak", ".disabled", ".skip", ".off", ".old", ".orig", ".broken", "~", ".txt")
 
 
@@ -100,7 +105,12 @@ def taken_of(
     for step in steps:
         if isinstance(step, Command):
             yield from _by_command(step)
-        elif is_test_file(step.path):
+        elif not is_test_file(step.path):
+            out = [line for line in step.added if _CONFIGURES_OUT.search(line)]
+            if out and len(out) > sum(bool(_CONFIGURES_OUT.search(line)) for line in step.removed or ()):
+                how, quote = Taking.LEFT_OUT, out[0].strip()
+                yield Taken(how=how, path=step.path, quote=quote, order=step.order, turn=step.turn)
+        else:
             yield from _by_edit(step, content.get(step.path))
             if step.removed is None:
                 content[step.path] = list(step.added)

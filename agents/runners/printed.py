@@ -16,6 +16,7 @@ _PAIR = re.compile(
     r" ?(?P<number2>\d+)"
 )
 _NOUN = re.compile(r"\b(?:tests?|specs?|examples?|cases?|scenarios?)\b")
+_BEHIND = re.compile(r"\s(?:in|after|on|with|took)\b.*")
 _MIX_TEST = re.compile(
     r"^(?:(?P<module>[A-Z]\w*(?:\.\w+)*) \[(?P<file>[^\]]+\.exs)\]"
     r"|  \* (?P<name>\S.*?)(?: \((?:(?P<left>excluded|skipped)|[\d.]+ms)\)) \[L#\d+\]"
@@ -75,7 +76,7 @@ def numbers_in(match: re.Match[str]) -> dict[str, int]:
 def word_numbers(words: str) -> Iterator[tuple[str, int]]:
     """The counts in a list such as `3 passed, 1 failed` or `failures=1, skipped=2`."""
     for pair in _PAIR.finditer(words):
-        word = _NOUN.sub("", pair["word"] or pair["word2"]).strip()
+        word = _BEHIND.sub("", _NOUN.sub("", pair["word"] or pair["word2"])).strip()
         number = int(pair["number"] or pair["number2"])
         if word in {"", "total"}:
             yield "total", number

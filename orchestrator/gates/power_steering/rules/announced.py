@@ -52,20 +52,20 @@ _OWN_STEP = phrases(
 )
 _OWN_STEP_ELSEWHERE = re.compile(
     # German
-    r"\b(?:ich (?:werde|muss|m\u00f6chte|will) (?:jetzt|nun|noch|als n\u00e4chstes|danach|anschlie\u00dfend)"
+    r"\b(?:ich (?:fange|beginne|schaue|sehe|pr\u00fcfe|gehe) (?:jetzt|nun|zuerst|als erstes|mit)|ich (?:werde|muss|m\u00f6chte|will) (?:jetzt|nun|noch|als n\u00e4chstes|danach|anschlie\u00dfend)"
     r"|(?:als n\u00e4chstes|jetzt|nun|danach|anschlie\u00dfend|zun\u00e4chst|nun noch|jetzt noch) (?:werde|muss|m\u00fcsste|schreibe|baue|f\u00fcge"
     r"|implementiere|passe|k\u00fcmmere|mache|teste|starte|gehe|pr\u00fcfe|aktualisiere|behebe|setze|erg\u00e4nze|kommt|fehlt|ist)\b"
     r"|es fehlt (?:jetzt |nun )?noch|es fehlen noch|noch (?:zu tun|offen|ausstehend)|n\u00e4chster schritt|weiter geht es mit|bleibt noch)"
     # French
-    r"|\b(?:je vais (?:maintenant|ensuite|d'abord|\u00e0 pr\u00e9sent)|(?:maintenant|ensuite|\u00e0 pr\u00e9sent),? je (?:vais|dois|passe)"
+    r"|\b(?:je (?:commence|vais commencer|continue|passe|reprends) (?:par|avec|\u00e0|au)|puis j['\u2019]\w+|je vais (?!vous\b|te\b)\w+|(?:maintenant|ensuite|\u00e0 pr\u00e9sent),? je (?:vais|dois|passe)"
     r"|il (?:me |nous )?reste (?:encore |\u00e0 )|je dois (?:encore|maintenant)|prochaine \u00e9tape|reste \u00e0 |passons \u00e0|je m'occupe maintenant)"
     # Spanish
     r"|\b(?:ahora (?:voy a|tengo que|necesito|debo|toca|falta)|(?:a continuaci\u00f3n|despu\u00e9s|luego),? (?:voy a|necesito|tengo que)"
-    r"|(?:todav\u00eda|a\u00fan) (?:tengo que|falta|necesito|queda)|voy a (?:continuar|seguir|empezar|implementar|a\u00f1adir|corregir)"
+    r"|(?:todav\u00eda|a\u00fan) (?:tengo que|falta|necesito|queda)|voy a (?!dejar|explicar|resumir)\w+"
     r"|me falta|solo falta|pr\u00f3ximo paso|siguiente paso|queda pendiente)"
     # Portuguese
-    r"|\b(?:agora (?:vou|preciso|tenho que|falta)|em seguida,? vou|ainda (?:preciso|falta|tenho que)|vou (?:agora|continuar|come\u00e7ar"
-    r"|implementar|corrigir|adicionar)|pr\u00f3ximo passo|s\u00f3 falta|depois vou)"
+    r"|\b(?:agora (?:vou|preciso|tenho que|falta)|em seguida,? vou|ainda (?:preciso|falta|tenho que)|vou (?!deixar|explicar|resumir)\w+"
+    r"|pr\u00f3ximo passo|s\u00f3 falta|depois vou)"
     # Italian
     r"|\b(?:ora (?:devo|vado|passo|implemento|aggiungo)|adesso (?:devo|vado|passo)|poi devo|devo ancora|manca ancora|prossimo passo"
     r"|mi resta|procedo (?:ora|con))"
@@ -80,7 +80,7 @@ _OWN_STEP_ELSEWHERE = re.compile(
     # Russian, Ukrainian
     r"|(?:\u0442\u0435\u043f\u0435\u0440\u044c|\u0434\u0430\u043b\u0435\u0435|\u0441\u0435\u0439\u0447\u0430\u0441|\u0437\u0430\u0442\u0435\u043c),? (?:\u044f |\u043c\u043d\u0435 |\u043d\u0443\u0436\u043d\u043e |\u043d\u0430\u0434\u043e )|\u043e\u0441\u0442\u0430\u043b\u043e\u0441\u044c|\u0441\u043b\u0435\u0434\u0443\u044e\u0449\u0438\u0439 \u0448\u0430\u0433"
     # Japanese, Chinese, Korean
-    r"|(?:\u6b21\u306b|\u7d9a\u3044\u3066|\u3053\u308c\u304b\u3089|\u3042\u3068\u306f|\u307e\u3060|\u4eca\u304b\u3089|\u6b8b\u308a\u306f|\u3053\u306e\u3042\u3068)[^\u3002\n]*(?:\u307e\u3059|\u307e\u3057\u3087\u3046|\u5fc5\u8981|\u3067\u3059|\u3044\u304d|\u308b)"
+    r"|(?:\u6b21\u306b|\u307e\u305a|\u305d\u306e\u5f8c|\u305d\u306e\u3042\u3068|\u7d9a\u3044\u3066|\u3053\u308c\u304b\u3089|\u3042\u3068\u306f|\u307e\u3060|\u4eca\u304b\u3089|\u6b8b\u308a\u306f|\u3053\u306e\u3042\u3068)[^\u3002\n]*(?:\u307e\u3059|\u307e\u3057\u3087\u3046|\u5fc5\u8981|\u3067\u3059|\u3044\u304d|\u308b)"
     r"|(?:\u63a5\u4e0b\u6765|\u73b0\u5728|\u7136\u540e|\u4e0b\u4e00\u6b65|\u7a0d\u540e|\u968f\u540e)[^\u3002\n]{0,6}(?:\u6211|\u9700\u8981|\u8981|\u5c06|\u4f1a|\u662f)|\u6211(?:\u8fd8|\u4ecd)?(?:\u9700\u8981|\u8981|\u5c06|\u4f1a|\u6765)|\u8fd8(?:\u9700\u8981|\u5269|\u6ca1|\u5dee)|\u5269\u4e0b"
     r"|(?:\uc774\uc81c|\ub2e4\uc74c\uc73c\ub85c|\uadf8\ub2e4\uc74c|\uc544\uc9c1)[^.\n]*(?:\uaca0\uc2b5\ub2c8\ub2e4|\ud569\ub2c8\ub2e4|\ud574\uc57c|\ub0a8\uc558)",
     re.IGNORECASE,

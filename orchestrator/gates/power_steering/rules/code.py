@@ -1,5 +1,7 @@
 """Rules about the code that the session wrote and that is still there: unfinished pieces, confessed hacks."""
 
+import re
+
 from orchestrator.gates.power_steering.evidence import Evidence
 from orchestrator.gates.power_steering.rules.comments import comments_in
 from orchestrator.gates.power_steering.rules.found import Found, met, not_applicable, unmet
@@ -14,14 +16,31 @@ _HACK = phrases(
 )  # fmt: skip
 
 
+_MARK_NAMES = re.compile(r"\b(?:TODO|FIXME|XXX|NotImplemented\w*|todo!|unimplemented!)", re.IGNORECASE)
+_ASKS_FOR_STUB = phrases(
+    r"(?:stub|stubs|stubbed|placeholders?|skeleton|scaffold\w*|mock(?:ed|s)?|dummy|empty (?:function|method|class|body|bodies"
+    r"|implementation)s?|no-?op|leave (?:it|them|the body|the bodies) (?:empty|unimplemented)|signatures? only|interface only)"
+)
+
+
 def philosophy_compliance(evidence: Evidence) -> Found | None:
     """No stub, placeholder or mark of open work in the code that was written, tests aside."""
     if not evidence.written_code:
         return not_applicable("no code was written")
     for path, lines in evidence.written_code.items():
         for line in unfinished(path, lines):
+            if _is_asked_for(line, evidence):
+                continue
             return unmet(f"{path} holds unfinished code", line.strip())
     return met("no mark of unfinished code in what was written")
+
+
+def _is_asked_for(line: str, evidence: Evidence) -> bool:
+    """Whether the user asked for such a mark, a stub or a placeholder by name."""
+    named = {word.lower() for word in _MARK_NAMES.findall(line)}
+    asked = {word.lower() for words in evidence.users_words for word in _MARK_NAMES.findall(words)}
+    stub = any(_ASKS_FOR_STUB.search(words) for words in evidence.users_words)
+    return stub or bool(named & asked)
 
 
 def shortcuts(evidence: Evidence) -> Found | None:
