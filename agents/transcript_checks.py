@@ -36,6 +36,9 @@ _RUN_INSIDE = frozenset(
     {"docker", "docker-compose", "podman", "kubectl", "vagrant", "ssh", "nix", "devbox", "ddev", "sail"}
 )
 _INTERPRETERS = re.compile(r"(?:python|pypy)[\d.]*|node|ruby|php|perl|bash|sh|zsh")
+_TESTS_IN_CODE = re.compile(
+    r"\bPkg\.test\(|\bdevtools::test\(|\btestthat::test_|\bInvoke-Pester\b|\bunittest\.main\("
+)
 _ONLY_ASKS = frozenset({
     "--version", "--help", "-h", "--collect-only", "--co", "--no-run", "--list", "--listTests",
     "--fixtures", "--dry-run",
@@ -96,7 +99,7 @@ def is_test_run(simple: Simple) -> bool:
     if name in _RUN_INSIDE:  # another machine, or a container: the command stands behind its name
         inner = (replace(simple, words=simple.words[at:]) for at in range(1, len(simple.words)))
         return any(is_test_run(one) for one in inner if one.name not in _RUN_INSIDE)
-    if name == "node" and "--test" in simple.words:
+    if (name == "node" and "--test" in simple.words) or any(_TESTS_IN_CODE.search(w) for w in simple.words):
         return True
     if _INTERPRETERS.fullmatch(name) and plain:
         script = plain[0].rsplit("/", maxsplit=1)[-1]

@@ -29,6 +29,7 @@ _CHECK_FAILED = frozenset({"fail", "failure", "cancel", "cancelled", "timed_out"
 _CHECK_PENDING = frozenset({"pending", "queued", "in_progress", "waiting"})
 _CHECK_PASSED = frozenset({"pass", "success"})
 _NOT_STARTED = (126, 127)  # the shell's own exit codes
+_CELLS = re.compile(r"\t| {2,}")  # a terminal gets columns
 _PENDING_EXIT = 8  # of `gh pr checks`
 
 
@@ -131,7 +132,7 @@ def _outcome(kind: Sequence[str], output: str, exit_code: int | None) -> tuple[O
     """What the output says, and whether it says that checks still run."""
     if kind[0] == "pr" and kind[1] != "checks":
         return Outcome.UNKNOWN, False
-    rows = [row.split("\t") for row in output.splitlines() if "\t" in row]
+    rows = [_CELLS.split(row.strip()) for row in output.splitlines() if _CELLS.search(row.strip())]
     if tuple(kind[:2]) == ("run", "list"):
         rows = rows[:1]  # the newest
     if tuple(kind[:2]) == ("run", "watch") and exit_code and exit_code not in _NOT_STARTED:
@@ -141,6 +142,8 @@ def _outcome(kind: Sequence[str], output: str, exit_code: int | None) -> tuple[O
         return Outcome.FAILED, False
     if cells & _CHECK_PENDING or exit_code == _PENDING_EXIT:
         return Outcome.UNKNOWN, True
+    if kind[1] == "checks" and exit_code and exit_code not in _NOT_STARTED:
+        return Outcome.FAILED, False
     watched = kind[1] in {"checks", "watch"} and exit_code == 0
     return Outcome.PASSED if cells & _CHECK_PASSED or watched else Outcome.UNKNOWN, False
 

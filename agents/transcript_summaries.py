@@ -29,7 +29,7 @@ _PASSING = re.compile(
     r"|test result: ok\.|[ \t]*[1-9]\d* passing\b|[#\u2139] pass [1-9]|[1-9]\d* examples?, 0 failures"
     r"|All tests passed|[ \t]*Tests?:? .*\b[1-9]\d* passed\b|[ \t]*Summary \[.*\b[1-9]\d* passed\b"
     r"|.*Tests run: [1-9]|100% tests passed|BUILD SUCCESS|\[INFO\] BUILD SUCCESS|[ \t]+congratulations :\)"
-    r"|nox > Session .* was successful)",
+    r"|[ \t]*Testing \S+ tests passed|nox > Session .* was successful)",
     re.MULTILINE,
 )
 _ANY_NUMBER_FAILED = re.compile(r"\b[1-9]\d* (?:failed|errors?)\b")

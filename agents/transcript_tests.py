@@ -47,6 +47,7 @@ _LEAVES_OUT = re.compile(
     r"|--testPathIgnorePatterns|--exclude-(?:tag|group)s?|-skip|-k\s*['\"]?\s*not\b|-m\s*['\"]?\s*not\b"
     r"|-x\s+test\b|--grep-invert|--tags?\s+['\"]?(?:not |~)|--filter[= ]['\"]?[^'\"\s]*!=|-E\s|--no-\w*tests?\b|--tag\s*~)"
 )
+_SKIPS_INLINE = re.compile(r"^\s*(?:#\[ignore\b|@(?:Disabled|Ignore)\b|@pytest\.mark\.(?:skip|xfail))")
 _CONFIGURES_OUT = re.compile(
     r"Tests\.(?:Filter|Exclude)|testPathIgnorePatterns|collect_ignore|norecursedirs|--ignore\b|--deselect\b|skipTests"
     r"|\bexclude\w*\s*[:=(\[]|<exclude>|excludeTestsMatching|-k\s*['\"]?not\b|-m\s*['\"]?not\b|ignore_patterns?"
@@ -106,6 +107,10 @@ def taken_of(
         if isinstance(step, Command):
             yield from _by_command(step)
         elif not is_test_file(step.path):
+            skips = [line for line in step.added if _SKIPS_INLINE.search(line)]
+            if len(skips) > sum(bool(_SKIPS_INLINE.search(line)) for line in step.removed or ()):
+                how, quote = Taking.SKIPPED, skips[0].strip()
+                yield Taken(how=how, path=step.path, quote=quote, order=step.order, turn=step.turn)
             out = [line for line in step.added if _CONFIGURES_OUT.search(line)]
             if out and len(out) > sum(bool(_CONFIGURES_OUT.search(line)) for line in step.removed or ()):
                 how, quote = Taking.LEFT_OUT, out[0].strip()

@@ -16,7 +16,7 @@ from orchestrator.gates.power_steering.rules.phrases import APOSTROPHE, phrases,
 
 _FENCED = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 _QUOTED = re.compile(r"`[^`\n]*`|\"[^\"\n]*\"|\u201c[^\u201d\n]*\u201d")
-_SENTENCE = re.compile(r"(?<=[.!?\u3002\uff01\uff1f])\s*(?=\S)(?<![0-9]\.)|\n+")
+_SENTENCE = re.compile(r"(?<=[.!?])\s+|(?<=[\u3002\uff01\uff1f])|\n+")
 _ITEM = re.compile(r"\s*(?:[-*+\u2022]|\d{1,2}[.)])\s+\S")
 _CLOSED_ITEM = re.compile(
     r"\s*(?:[-*+\u2022]|\d{1,2}[.)])\s+(?:\[x\]|\u2705|\u2713|\u2611|~~)", re.IGNORECASE
@@ -33,6 +33,7 @@ class _Words(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
     own: dict[str, tuple[str, ...]]
     unspaced: dict[str, tuple[str, ...]]
+    last: tuple[str, ...]
     headings: tuple[str, ...]
     nothing: tuple[str, ...]
     offers: tuple[str, ...]
@@ -45,6 +46,7 @@ class _Patterns(msgspec.Struct, frozen=True, kw_only=True):
 
     own: re.Pattern[str]
     unspaced: re.Pattern[str]
+    last: re.Pattern[str]
     heading: re.Pattern[str]
     nothing: re.Pattern[str]
     no_announcement: re.Pattern[str]
@@ -61,7 +63,9 @@ def announced_in(text: str) -> Iterator[str]:
             closed = words.nothing.search(following) or _CLOSED_ITEM.match(following)
             if _ITEM.match(following) and not closed and not words.no_announcement.search(following):
                 yield following.strip()
-    yield from (sentence.strip() for sentence in _SENTENCE.split(plain) if _announces(sentence, words))
+    sentences = [sentence.strip() for sentence in _SENTENCE.split(plain) if sentence.strip()]
+    yield from (sentence for sentence in sentences if _announces(sentence, words))
+    yield from (each for each in sentences[-1:] if words.last.search(each) and not _is_none(each, words))
 
 
 def _announces(sentence: str, words: _Patterns) -> bool:
@@ -70,6 +74,10 @@ def _announces(sentence: str, words: _Patterns) -> bool:
     if not found or words.nothing.search(said, 0, found.end()):
         return False
     return not words.no_announcement.search(said)
+
+
+def _is_none(sentence: str, words: _Patterns) -> bool:
+    return bool(words.no_announcement.search(sentence) or words.nothing.search(sentence))
 
 
 @cache
@@ -82,6 +90,7 @@ def _patterns() -> _Patterns:
     return _Patterns(
         own=phrases(*_filled([one for each in words.own.values() for one in each])),
         unspaced=re.compile("|".join(unspaced)),
+        last=re.compile("|".join(_filled(words.last)), re.IGNORECASE),
         heading=whole(*_filled(words.headings)),
         nothing=phrases(*words.nothing),
         no_announcement=phrases(*_filled([*words.offers, *words.others, *words.habits])),

@@ -16,7 +16,10 @@ _HACK = phrases(
 )  # fmt: skip
 
 
-_MARK_NAMES = re.compile(r"\b(?:TODO|FIXME|XXX|NotImplemented\w*|todo!|unimplemented!)", re.IGNORECASE)
+_ASKS_FOR_MARK = re.compile(
+    r"\b(?:leave|add|put|keep|mark|insert|write|with|as)\b[^.\n]{0,60}(?<!\w)(?:TODO|FIXME|XXX)\b"
+    r"|\b(?:TODO|FIXME|XXX)(?:\([^)]*\)|:)|\b(?:TODO|FIXME|XXX)[- ](?:comment|marker|note|mark)"
+)
 _ASKS_FOR_STUB = phrases(
     r"(?:stub|stubs|stubbed|placeholders?|skeleton|scaffold\w*|mock(?:ed|s)?|dummy|empty (?:function|method|class|body|bodies"
     r"|implementation)s?|no-?op|leave (?:it|them|the body|the bodies) (?:empty|unimplemented)|signatures? only|interface only)"
@@ -29,18 +32,16 @@ def philosophy_compliance(evidence: Evidence) -> Found | None:
         return not_applicable("no code was written")
     for path, lines in evidence.written_code.items():
         for line in unfinished(path, lines):
-            if _is_asked_for(line, evidence):
-                continue
+            if _is_asked_for(evidence):
+                return None
             return unmet(f"{path} holds unfinished code", line.strip())
     return met("no mark of unfinished code in what was written")
 
 
-def _is_asked_for(line: str, evidence: Evidence) -> bool:
-    """Whether the user asked for such a mark, a stub or a placeholder by name."""
-    named = {word.lower() for word in _MARK_NAMES.findall(line)}
-    asked = {word.lower() for words in evidence.users_words for word in _MARK_NAMES.findall(words)}
-    stub = any(_ASKS_FOR_STUB.search(words) for words in evidence.users_words)
-    return stub or bool(named & asked)
+def _is_asked_for(evidence: Evidence) -> bool:
+    """Whether the user asked for a mark of open work, a stub or a placeholder by name."""
+    said = evidence.users_words
+    return any(_ASKS_FOR_MARK.search(words) or _ASKS_FOR_STUB.search(words) for words in said)
 
 
 def shortcuts(evidence: Evidence) -> Found | None:

@@ -16,8 +16,10 @@ from orchestrator.gates.power_steering.rules.programs import is_check, runs_prog
 _USER_FORBIDS_TESTS = phrases(
     rf"(?:do not|don{APOSTROPHE}t|no need to|without|skip(?:ping)?|never)(?: \w+){{0,2}}? (?:run(?:ning)? )?"
     r"(?:the |any |all )?tests?",
-    rf"(?:do not|don{APOSTROPHE}t|without|never|no need to) (?:run(?:ning)?|execut(?:e|ing)) "
-    r"(?:anything|any ?thing|any commands?|commands|it|them|code|the code|stuff)",
+    rf"(?:do not|don{APOSTROPHE}t|without|never|no need to) (?:\w+ (?:or|and) )?(?:run(?:ning)?|execut(?:e|ing)|build) "
+    r"(?:or \w+ )?(?:anything|any ?thing|any commands?|commands|it|them|code|the code|stuff|here|on)",
+    rf"(?:do not|don{APOSTROPHE}t|must not|cannot|can{APOSTROPHE}t|not to|nothing may be) (?:build|built|flash|flashed|compile)",
+    rf"I(?:{APOSTROPHE}ll| will) (?:run|execute|test|build) (?:the tests|it|them|everything|that) ?(?:myself|later|tonight)?",
 )
 _SPEAKS_OF_TAKING = phrases(
     r"(?:remove|delete|drop|skip|disable|rename|move|rewrite|replace|obsolete|outdated|quarantine|xfail|flaky"
@@ -31,6 +33,10 @@ _ASKS_FOR_CHECKS = phrases(
     r"(?:before|after) (?:each|every|a|any|the|you) (?:commit|change|push|finish\w*)\b"
     r"[^.\n]{0,60}\b(?:run|tests?|checks?|make)",
     r"(?:make sure|ensure)\b[^.\n]{0,40}\btests?\b[^.\n]{0,20}\bpass",
+)
+_ASKS_FOR_TESTS = phrases(
+    r"(?:run|runs|rerun|execute)\b[^.\n]{0,30}\b(?:tests?|test suite|specs?)",
+    r"tests?\b[^.\n]{0,30}\b(?:were not|was not|not been|have to be|must be|should be|need to be) (?:run|passed)",
 )
 _COUNTED_FAILURES = re.compile(r"\b[1-9]\d* (?:failed|failing|failures?)\b")
 _SUCCESS = phrases(
@@ -61,6 +67,8 @@ _LANGUAGES = {
     "ps": {".ps1", ".psm1"},
 }
 _COMMENT = re.compile(r"#(?!\[|include|define|if|else|end|pragma)|//|/\*|\*(?:\s|/|$)|--\s|;;|%|\"\"\"|'''")
+_PACKAGE = re.compile(r"(?:^|[\s/=\"'])(?:packages|apps|crates|services|plugins)/([\w@-]+)")
+_NAME = re.compile(r"[\w@-]+")
 _TEST_SCRIPT = re.compile(r'"test"\s*:\s*"(?!echo \\"Error: no test specified)')
 _PATH = re.compile(r"[\w./@+-]*[\w-]\.\w{1,5}\b")
 _LOOKED_AT = 20_000  # characters of an output that are searched for names of files
@@ -79,6 +87,8 @@ def local_testing(evidence: Evidence) -> Found | None:
     if against:
         return against
     runs = [run for run in facts.tests_since_edit if _ran_to_its_end(run)]
+    if elsewhere := _only_elsewhere(evidence, runs):
+        return elsewhere
     if runs and all(map(_claims_a_pass, runs)):
         return unmet(
             "what the tests printed was thrown away, and the command itself says that they pass",
@@ -132,7 +142,7 @@ def _untested(evidence: Evidence) -> Found | None:
         return None
     if facts.test_runs:
         return unmet(f"{changed.path} was changed after the last test run", facts.test_runs[-1].line)
-    shown = _shows_tests(evidence, changed)
+    shown = _shows_tests(evidence, changed) or _asked_for_tests(evidence)
     return unmet(f"{changed.path} was changed and no test ran at all", shown) if shown else None
 
 
@@ -160,6 +170,24 @@ def _leaves_out(run: Command) -> bool:
     return any(
         leaves_out(" ".join(simple.words)) for simple in simple_commands(run.line) if is_test_run(simple)
     )
+
+
+def _only_elsewhere(evidence: Evidence, runs: Sequence[Command]) -> Found | None:
+    """A package of the project that was changed, while the runs since name only other packages."""
+    changed: dict[str, Edit] = {}
+    for edit in evidence.facts.edits:
+        if edit.is_code and _changes_behaviour(edit) and (found := _PACKAGE.search(edit.path)):
+            changed[found[1]] = edit
+    seen = [*(one.path for one in evidence.facts.reads), *(one.line for one in evidence.facts.commands)]
+    known = {*changed, *(found[1] for text in seen for found in _PACKAGE.finditer(text))}
+    named = [
+        (run, {word for word in _NAME.findall(run.line) if word in known}) for run in evidence.facts.test_runs
+    ]
+    for package, edit in changed.items():
+        since = [names for run, names in named if run.order >= edit.order and run in runs]
+        if since and all(names and package not in names for names in since):
+            return unmet(f"{edit.path} was changed, and only the tests of other packages ran", runs[-1].line)
+    return None
 
 
 def _claims_a_pass(run: Command) -> bool:
@@ -258,6 +286,12 @@ def _language(path: str) -> str:
     """The kind of program that a file is, by its ending; test files of one kind test programs of that kind."""
     suffix = PurePosixPath(path).suffix
     return next((name for name, suffixes in _LANGUAGES.items() if suffix in suffixes), suffix)
+
+
+def _asked_for_tests(evidence: Evidence) -> str:
+    """The words with which the user or a hook asks for the tests; empty if neither does."""
+    said = [*evidence.users_words, *evidence.hooks_words]
+    return next((found[0] for text in said if (found := _ASKS_FOR_TESTS.search(text))), "")
 
 
 def _is_program(path: str) -> bool:
