@@ -56,8 +56,8 @@ def outcome_of(
     """How the tests that the command line runs ended; None if it runs none.
 
     The exit code counts where nothing hides it (`| tail`, `|| true`, `; echo done`), the summary elsewhere. A
-    command that may run anything runs tests if its output counts them. `known`: ways (`way_of`) that have been
-    seen to run tests.
+    command that may run anything runs tests if its output counts them. `known`: ways (`way_of`) that have
+    been seen to run tests.
     """
     every = simple_commands(command)
     runs = [simple for simple in every if is_test_run(simple) or way_of(simple) in known]

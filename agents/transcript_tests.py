@@ -21,14 +21,16 @@ _TEST_NAME = re.compile(
     r"(?:test[_-].*|.*[._-](?:test|tests|spec|specs|t)|conftest|tests?|\w*[a-z](?:Test|Tests|Spec|IT))\Z"
 )
 _DEFINES = re.compile(
-    r"\s*(?:async\s+)?(?:def\s+test\w*|(?:it|test|specify|scenario|example|testWidgets)(?:\.\w+)*\s*\(?\s*['\"`]"
+    r"\s*(?:async\s+)?(?:def\s+test\w*|(?:it|test|specify|scenario|example"
+    r"|testWidgets)(?:\.\w+)*\s*\(?\s*['\"`]"
     r"|func\s+(?:\([^)]*\)\s*)?[Tt]est\w+|@(?:Test|ParameterizedTest)\b|#\[(?:\w+::)?test\b"
     r"|TEST(?:_F|_P|_CASE)?\s*\(|\[(?:Fact|Theory|Test|TestMethod|TestCase)\b"
     r"|(?:public\s+)?(?:function|void)\s+test\w+|@test\s+['\"]|\(deftest\b|test_that\(|@testset\b"
     r"|Scenario(?: Outline)?:|fun\s+`|prop_\w+\s*::|Describe\s+['\"]|subtest\s+['\"])"
 )
 _SKIPS = re.compile(
-    r"@(?:pytest\.mark\.)(?:skip|xfail)\w*|@unittest\.(?:skip\w*|expectedFailure)|\bpytest\.(?:skip|xfail)\("
+    r"@(?:pytest\.mark\.)(?:skip|xfail)\w*|@unittest\.(?:skip\w*|expectedFailure)|\bpytest\.(?:skip"
+    r"|xfail)\("
     r"|\bself\.skipTest\(|(?<![\w.])(?:xit|xdescribe|xtest|xspecify|fit|fdescribe)\s*\(?\s*['\"`]"
     r"|\b(?:it|test|describe|context)\.(?:skip|todo|only|fixme|failing)\b|\b[tb]\.Skip(?:f|Now)?\("
     r"|@(?:Ignore|Disabled)\b|#\[ignore\b|\bmarkTest(?:Skipped|Incomplete)\(|\[Ignore\b|\bSkip\s*=\s*\""
@@ -40,17 +42,22 @@ _ASSERTS = re.compile(
 )
 _ASSERTS_NOTHING = re.compile(
     r"\bassert\s+True\b|\bassertTrue\(\s*[Tt]rue\b|\bexpect\(\s*(?:true|1)\s*\)\.to\w+\(\s*(?:true|1)?\s*\)"
-    r"|\bassert!\(\s*true\b|\bassert\.(?:ok|True|isTrue)\((?:t,\s*)?\s*true\b|\bassert_true\(\s*TRUE|\bassert\(\s*true\s*\)",
+    r"|\bassert!\(\s*true\b|\bassert\.(?:ok|True|isTrue)\((?:t,\s*)?\s*true\b|\bassert_true\(\s*TRUE"
+    r"|\bassert\(\s*true\s*\)",
 )
 _LEAVES_OUT = re.compile(
-    r"(?:^|\s)(?:--deselect|--ignore(?:-glob)?|--skip|--exclude\S*|--invert|-DskipTests|-Dmaven\.test\.skip\S*"
+    r"(?:^|\s)(?:--deselect|--ignore(?:-glob)?|--skip|--exclude\S*|--invert|-DskipTests"
+    r"|-Dtest=['\"]?!|-D\S*exclude\S*=|-Dmaven\.test\.skip\S*"
     r"|--testPathIgnorePatterns|--exclude-(?:tag|group)s?|-skip|-k\s*['\"]?\s*not\b|-m\s*['\"]?\s*not\b"
-    r"|-x\s+test\b|--grep-invert|--tags?\s+['\"]?(?:not |~)|--filter[= ]['\"]?[^'\"\s]*!=|-E\s|--no-\w*tests?\b|--tag\s*~)"
+    r"|-x\s+test\b|--grep-invert|--tags?\s+['\"]?(?:not |~)|--filter[= ]['\"]?[^'\"\s]*!=|-E\s"
+    r"|--no-\w*tests?\b|--tag\s*~)"
 )
 _SKIPS_INLINE = re.compile(r"^\s*(?:#\[ignore\b|@(?:Disabled|Ignore)\b|@pytest\.mark\.(?:skip|xfail))")
 _CONFIGURES_OUT = re.compile(
-    r"Tests\.(?:Filter|Exclude)|testPathIgnorePatterns|collect_ignore|norecursedirs|--ignore\b|--deselect\b|skipTests"
-    r"|\bexclude\w*\s*[:=(\[]|<exclude>|excludeTestsMatching|-k\s*['\"]?not\b|-m\s*['\"]?not\b|ignore_patterns?"
+    r"Tests\.(?:Filter|Exclude)|testPathIgnorePatterns|collect_ignore|norecursedirs|--ignore\b"
+    r"|--deselect\b|skipTests"
+    r"|\bexclude\w*\s*[:=(\[]|<exclude>|excludeTestsMatching|-k\s*['\"]?not\b|-m\s*['\"]?not\b"
+    r"|ignore_patterns?"
     r"|test:\s*false|\bxfail|filter-out|--skip\b"
 )
 _OUT_OF_THE_WAY = (".bak", ".disabled", ".skip", ".off", ".old", ".orig", ".broken", "~", ".txt")

@@ -194,7 +194,20 @@ def test_test_runs_are_known_by_the_command_and_pass_by_its_exit_code(line):
     ],
 )  # fmt: skip
 def test_other_commands_are_no_test_runs(line):
+    assert outcome_of(line, 0, "done") is None
+
+
+@pytest.mark.parametrize("line", ["echo '12 passed'", "cat build.log", "git log -1", "grep passed out.txt"])
+def test_what_only_prints_words_ran_no_test_whatever_it_prints(line):
     assert outcome_of(line, 0, "12 passed in 0.1s") is None
+
+
+def test_a_program_that_is_not_known_ran_tests_if_its_output_counts_them():
+    assert outcome_of("./everything", 0, "41 tests, 0 failures") is Outcome.PASSED
+    assert (
+        outcome_of("./everything | tail -3", 0, "3 test cases: 2 failed, 1 succeeded in 1.3 s")
+        is Outcome.FAILED
+    )
 
 
 @pytest.mark.parametrize(

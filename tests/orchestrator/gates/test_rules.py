@@ -9,6 +9,7 @@ from orchestrator.gates.power_steering.evidence import Evidence
 from orchestrator.gates.power_steering.rules import RULES
 
 CODE = write()
+TESTS = read("/project/tests/test_price.py", "def test_a(): ...")
 
 
 def verdict(rule, *parts, **words):
@@ -41,8 +42,11 @@ def test_what_cannot_apply_is_satisfied_and_says_so():
     ("steps", "met"),
     [
         ([CODE, PASSING], True),
-        ([CODE], False),
+        ([CODE], None),
+        ([TESTS, CODE], False),
         ([PASSING, CODE], False),
+        ([CODE, PASSING, write("/project/shop/style.css", "a {}")], True),
+        ([CODE, PASSING, edit("/project/shop/price.py", "# the rate", "# the rate in percent")], True),
         ([CODE, FAILING], False),
         ([CODE, FAILING, edit("/project/shop/price.py", "RATE = 10", "RATE = 12"), PASSING], True),
         ([CODE, PASSING, write("/project/README.md")], True),
@@ -50,7 +54,22 @@ def test_what_cannot_apply_is_satisfied_and_says_so():
         ([CODE, ran("pytest -q | tail -1", "4 passed in 0.1s")], True),
         ([CODE, ran("pytest -q | tail -1", "1 failed, 3 passed in 0.1s")], False),
         ([CODE, ran("pytest -q > out.txt; echo done", "done")], None),
-        ([CODE, ran("echo 'all tests pass'", "all tests pass")], False),
+        ([CODE, ran("pytest -q > out.txt 2>&1; echo all tests pass", "all tests pass")], False),
+        ([CODE, ran("echo 'all tests pass'", "all tests pass")], None),
+        ([TESTS, CODE, ran("echo 'all tests pass'", "all tests pass")], False),
+        ([CODE, ran("npx tsc --noEmit", "!Exit code 2\nshop/a.ts(3,1): error TS2322: wrong")], False),
+        ([CODE, FAILING, ran("rm tests/test_price.py"), PASSING], False),
+        ([CODE, FAILING, ran("pytest -q -k 'not price'", "8 passed, 1 deselected in 0.1s")], False),
+        ([CODE, FAILING, ran("git checkout tests/test_price.py"), PASSING], False),
+        (
+            [
+                CODE,
+                FAILING,
+                edit("/project/tests/test_price.py", "def test_a():", "@pytest.mark.skip\ndef test_a():"),
+                PASSING,
+            ],
+            False,
+        ),
     ],
 )
 def test_tests_have_to_run_after_the_last_change_to_code_and_pass(steps, met):
@@ -72,10 +91,10 @@ def test_tests_in_containers_and_by_less_common_runners_are_test_runs(line):
 
 @pytest.mark.parametrize("line", ["mix precommit", "bin/everything", "earthly +all", "make"])
 def test_a_program_that_nobody_knows_may_have_run_the_tests(line):
-    assert verdict("local_testing", CODE, ran(line, "41 tests, 0 failures")) is None
-    assert verdict("local_testing", CODE, ran(f"{line} > log.txt 2>&1")) is None
-    assert verdict("local_testing", CODE, ran(line, "the licence is valid")) is False
-    assert verdict("local_testing", CODE, ran("git status"), ran("python3 -m shop 3")) is False
+    assert verdict("local_testing", CODE, ran(line, "41 tests, 0 failures")) is True
+    assert verdict("local_testing", CODE, ran(line, "!Exit code 1\n41 tests, 2 failures")) is False
+    assert verdict("local_testing", TESTS, CODE, ran(f"{line} > log.txt 2>&1")) is None
+    assert verdict("local_testing", TESTS, CODE, ran("git status"), ran("python3 -m shop 3")) is False
 
 
 def test_failing_tests_are_not_forgotten_because_others_pass():  # lesson 42

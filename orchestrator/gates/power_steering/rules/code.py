@@ -21,8 +21,10 @@ _ASKS_FOR_MARK = re.compile(
     r"|\b(?:TODO|FIXME|XXX)(?:\([^)]*\)|:)|\b(?:TODO|FIXME|XXX)[- ](?:comment|marker|note|mark)"
 )
 _ASKS_FOR_STUB = phrases(
-    r"(?:stub|stubs|stubbed|placeholders?|skeleton|scaffold\w*|mock(?:ed|s)?|dummy|empty (?:function|method|class|body|bodies"
-    r"|implementation)s?|no-?op|leave (?:it|them|the body|the bodies) (?:empty|unimplemented)|signatures? only|interface only)"
+    r"(?:stub|stubs|stubbed|placeholders?|skeleton|scaffold\w*|mock(?:ed|s)?|dummy|empty (?:function"
+    r"|method|class|body|bodies"
+    r"|implementation)s?|no-?op|leave (?:it|them|the body|the bodies) (?:empty|unimplemented)"
+    r"|signatures? only|interface only)"
 )
 
 

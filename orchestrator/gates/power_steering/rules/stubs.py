@@ -12,12 +12,16 @@ from orchestrator.gates.power_steering.rules.phrases import phrases
 
 _MARK = re.compile(  # not "TODO list", what a program may be about
     r"\s*@?(?:TODO|FIXME|XXX)\b"
-    r"(?!\s*(?:lists?|items?|app|application|entry|entries|comments?|markers?|tags?|file|store|api|model)\b)"
+    r"(?!\s*(?:lists?|items?|app|application|entry|entries|comments?|markers?|tags?|file|store|api"
+    r"|model)\b)"
     r"|\s*(?i:implement (?:this|me|later)|to be implemented|not (?:yet )?implemented|placeholder\b"
     r"|stub\b(?! out)|stubbed|fill (?:this )?in later|coming soon"
-    r"|.*\b(?:goes|belongs|would go|comes) here\b|.*\bin (?:a |the )?real (?:implementation|version|code|world|app)\b"
-    r"|.*\breplace (?:this |it )?with (?:the |a )?(?:real|actual)\b|.*\bhard-?coded for now\b|(?:fake|dummy) (?:data|values?)\b"
-    r"|.*\b(?:real|actual) (?:call|request|implementation|logic) (?:later|goes|comes)\b|simulat(?:e|es|ed) (?:the|a) (?:call|request|response))"
+    r"|.*\b(?:goes|belongs|would go|comes) here\b|.*\bin (?:a |the )?real (?:implementation|version"
+    r"|code|world|app)\b"
+    r"|.*\breplace (?:this |it )?with (?:the |a )?(?:real|actual)\b|.*\bhard-?coded for now\b"
+    r"|(?:fake|dummy) (?:data|values?)\b"
+    r"|.*\b(?:real|actual) (?:call|request|implementation|logic) (?:later|goes|comes)\b|simulat(?:e"
+    r"|es|ed) (?:the|a) (?:call|request|response))"
 )
 _SAYS_SO = r"(?i:not (?:yet )?implemented|todo|unimplemented)"
 _RAISES = re.compile(

@@ -5,43 +5,51 @@ from collections.abc import Sequence
 from pathlib import PurePosixPath
 
 from agents.facts import Command, Edit, Outcome
-from agents.transcript_checks import is_test_run, may_run_tests
+from agents.transcript_checks import is_test_run
 from agents.transcript_shell import simple_commands
 from agents.transcript_tests import is_test_file, leaves_out
 from orchestrator.gates.power_steering.evidence import Evidence
 from orchestrator.gates.power_steering.rules.found import Found, met, not_applicable, unmet
 from orchestrator.gates.power_steering.rules.phrases import APOSTROPHE, phrases
-from orchestrator.gates.power_steering.rules.programs import is_check, runs_program
+from orchestrator.gates.power_steering.rules.programs import is_check, is_no_test, runs_program
 
 _USER_FORBIDS_TESTS = phrases(
-    rf"(?:do not|don{APOSTROPHE}t|no need to|without|skip(?:ping)?|never)(?: \w+){{0,2}}? (?:run(?:ning)? )?"
+    rf"(?:do not|don{APOSTROPHE}t|no need to|without|skip(?:ping)?"
+    rf"|never)(?: \w+){{0,2}}? (?:run(?:ning)? )?"
     r"(?:the |any |all )?tests?",
-    rf"(?:do not|don{APOSTROPHE}t|without|never|no need to) (?:\w+ (?:or|and) )?(?:run(?:ning)?|execut(?:e|ing)|build) "
+    rf"(?:do not|don{APOSTROPHE}t|without|never|no need to) (?:\w+ (?:or|and) )?(?:run(?:ning)?"
+    rf"|execut(?:e|ing)|build) "
     r"(?:or \w+ )?(?:anything|any ?thing|any commands?|commands|it|them|code|the code|stuff|here|on)",
-    rf"(?:do not|don{APOSTROPHE}t|must not|cannot|can{APOSTROPHE}t|not to|nothing may be) (?:build|built|flash|flashed|compile)",
-    rf"I(?:{APOSTROPHE}ll| will) (?:run|execute|test|build) (?:the tests|it|them|everything|that) ?(?:myself|later|tonight)?",
+    rf"(?:do not|don{APOSTROPHE}t|must not|cannot|can{APOSTROPHE}t|not to|nothing may be) (?:build"
+    rf"|built|flash|flashed|compile)",
+    rf"I(?:{APOSTROPHE}ll| will) (?:run|execute|test|build) (?:the tests|it|them|everything"
+    rf"|that) ?(?:myself|later|tonight)?",
+)
+_SPEAKS_OF_TESTS = phrases(
+    "tests?", "pass(?:ed|es)?", "fail(?:ed|ures?)?", "ok", "specs?", "examples?", "assertions?"
 )
 _SPEAKS_OF_TAKING = phrases(
-    r"(?:remove|delete|drop|skip|disable|rename|move|rewrite|replace|obsolete|outdated|quarantine|xfail|flaky"
+    r"(?:remove|delete|drop|skip|disable|rename|move|rewrite|replace|obsolete|outdated|quarantine"
+    r"|xfail|flaky"
     r"|ignore|get rid of|clean up|retire)\b[^.\n]{0,60}\b(?:tests?|specs?)",
     r"(?:tests?|specs?)\b[^.\n]{0,60}\b(?:remove|removed|delete|deleted|drop|dropped|skip|skipped|disable"
     r"|disabled|rename|renamed|obsolete|outdated|go away|wrong|out of date|not needed)",
 )
 _ASKS_FOR_CHECKS = phrases(
     r"(?:run|runs|running)\b[^.\n]{0,60}\b(?:tests?|test suite|checks?|lint\w*|make|pytest|tox|pre-commit)",
-    r"(?:tests?|checks?|lint\w*|make \w+|`[^`\n]+`) (?:must|ha(?:ve|s) to|should|needs? to) (?:pass|run|be)",
+    r"(?:tests?|checks?|lint\w*|make \w+|`[^`\n]+`) (?:must|ha(?:ve|s) to|should|needs? to) (?:pass"
+    r"|run|be)",
     r"(?:before|after) (?:each|every|a|any|the|you) (?:commit|change|push|finish\w*)\b"
     r"[^.\n]{0,60}\b(?:run|tests?|checks?|make)",
     r"(?:make sure|ensure)\b[^.\n]{0,40}\btests?\b[^.\n]{0,20}\bpass",
 )
 _ASKS_FOR_TESTS = phrases(
     r"(?:run|runs|rerun|execute)\b[^.\n]{0,30}\b(?:tests?|test suite|specs?)",
-    r"tests?\b[^.\n]{0,30}\b(?:were not|was not|not been|have to be|must be|should be|need to be) (?:run|passed)",
+    r"tests?\b[^.\n]{0,30}\b(?:were not|was not|not been|have to be|must be|should be"
+    r"|need to be) (?:run|passed)",
 )
 _COUNTED_FAILURES = re.compile(r"\b[1-9]\d* (?:failed|failing|failures?)\b")
-_SUCCESS = phrases(
-    "pass(?:ed|es|ing)?", "ok", "green", "success(?:ful|fully)?", "succeeded", "all good", "done"
-)
+_SUCCESS = phrases("pass(?:ed|es|ing)?", "ok", "green", "success(?:ful|fully)?", "succeeded", "all good")
 _NOT_STARTED = (126, 127)  # the shell's own exit codes
 _ENTRY_POINT = re.compile(
     r"if __name__ == ['\"]__main__['\"]|^#!|argparse\.ArgumentParser|@click\.command|\bfunc main\(\)"
@@ -158,11 +166,32 @@ def _failed_and_left(evidence: Evidence) -> Found | None:
     since = [run for run in evidence.facts.tests_since_edit if _ran_to_its_end(run)]
     if failed := _left_failing(since):
         return unmet("tests failed, and only some of them were run again", _result_of([failed]))
+    if elsewhere := _failed_in_a_folder(told):
+        return unmet(
+            "tests failed in one folder, and only those of others ran since", _result_of([elsewhere])
+        )
     failed = next((run for run in reversed(told) if run.tests is Outcome.FAILED), None)
     later = [run for run in told if failed and run.order > failed.order]
     if failed and later and all(map(_leaves_out, later)) and not _leaves_out(failed):
         return unmet("tests failed, and were left out of the runs after that", later[-1].line)
     return None
+
+
+def _failed_in_a_folder(told: Sequence[Command]) -> Command | None:
+    """A failed run in a folder that its line goes to, if no later run goes there or names it."""
+    for at, run in enumerate(told):
+        folder = _folder_of(run)
+        later = [one for one in told[at + 1 :] if one.tests is Outcome.PASSED]
+        if run.tests is Outcome.FAILED and folder and later and all(_folder_of(one) for one in later):
+            if not any(folder in one.line for one in later):
+                return run
+    return None
+
+
+def _folder_of(run: Command) -> str:
+    """The folder that a command line goes to before it runs anything; empty: it stays where it is."""
+    first = simple_commands(run.line)[:1]
+    return first[0].plain[0] if first and first[0].name in {"cd", "pushd"} and first[0].plain else ""
 
 
 def _leaves_out(run: Command) -> bool:
@@ -220,7 +249,8 @@ def _failed_check(evidence: Evidence) -> Found | None:
     newest: dict[str, Command] = {}
     for command in _after(evidence, last) if last else ():
         for simple in simple_commands(command.line):
-            if is_check(simple) and simple.is_last and command.exit_code is not None:
+            is_one = is_check(simple) and not is_test_run(simple)
+            if is_one and simple.is_last and command.exit_code is not None:
                 newest[" ".join([simple.name, *simple.plain[:1]])] = command
     failed = [one for one in newest.values() if one.exit_code not in {0, *_NOT_STARTED}]
     return unmet("a check after the last change failed", _result_of_check(failed[-1])) if failed else None
@@ -254,16 +284,14 @@ def _changes_behaviour(edit: Edit) -> bool:
 
 
 def _may_have_been_tested(evidence: Evidence, last: Edit) -> bool:
-    """Whether a program that is not known ran after the change, did not fail, and may have run the tests."""
+    """Whether a program that is not known ran after the change and may have run the tests, as it sounds."""
     own = _own_names(evidence)
     return any(
         command.exit_code in {0, None}
-        and any(
-            may_run_tests(simple)
-            and not (is_test_run(simple) or is_check(simple) or runs_program(simple, own))
-            for simple in simple_commands(command.line)
-        )
+        and (simple.writes or _SPEAKS_OF_TESTS.search(command.output))
+        and not (is_no_test(simple) or is_test_run(simple) or simple.name.split(".")[0] in own)
         for command in _after(evidence, last)
+        for simple in simple_commands(command.line)
     )
 
 
@@ -283,7 +311,7 @@ def _shows_tests(evidence: Evidence, changed: Edit) -> str:
 
 
 def _language(path: str) -> str:
-    """The kind of program that a file is, by its ending; test files of one kind test programs of that kind."""
+    """The kind of program that a file is, by its ending; its tests are of the same kind."""
     suffix = PurePosixPath(path).suffix
     return next((name for name, suffixes in _LANGUAGES.items() if suffix in suffixes), suffix)
 
