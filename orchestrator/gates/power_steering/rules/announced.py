@@ -1,8 +1,8 @@
 """Whether the last message of a session announces a step of the agent's own that was not taken.
 
-"Now I need to update the parser", "Next I'll run the tests", "remaining: the docs", with no question behind it.
-A plan handed over, an offer, a condition, a negation, what others will do and what was done are none. The words
-are data: `announcements.yaml`.
+"Now I need to update the parser", "Next I'll run the tests", "remaining: the docs", with no question behind
+it. A plan handed over, an offer, a condition, a negation, what others will do and what was done are none. The
+words are data: `announcements.yaml`.
 """
 
 import re

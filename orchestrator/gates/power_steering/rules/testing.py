@@ -182,9 +182,9 @@ def _failed_in_a_folder(told: Sequence[Command]) -> Command | None:
     for at, run in enumerate(told):
         folder = _folder_of(run)
         later = [one for one in told[at + 1 :] if one.tests is Outcome.PASSED]
-        if run.tests is Outcome.FAILED and folder and later and all(_folder_of(one) for one in later):
-            if not any(folder in one.line for one in later):
-                return run
+        elsewhere = bool(later) and all(_folder_of(one) and folder not in one.line for one in later)
+        if run.tests is Outcome.FAILED and folder and elsewhere:
+            return run
     return None
 
 
