@@ -37,7 +37,7 @@ _RUN_INSIDE = frozenset(
 )
 _INTERPRETERS = re.compile(r"(?:python|pypy)[\d.]*|node|ruby|php|perl|bash|sh|zsh")
 _TESTS_IN_CODE = re.compile(
-    r"\bPkg\.test\(|\bdevtools::test\(|\btestthat::test_|\bInvoke-Pester\b|\bunittest\.main\("
+    r"\bPkg\.test\(|\bdevtools::(?:test|check)\(|\btestthat::test_|\bInvoke-Pester\b|\bunittest\.main\("
 )
 _ONLY_ASKS = frozenset({
     "--version", "--help", "-h", "--collect-only", "--co", "--no-run", "--list", "--listTests",

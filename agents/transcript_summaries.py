@@ -21,6 +21,7 @@ _FAILING = re.compile(
     r"|\d+ examples?, [1-9]\d* failures?"
     r"|[ \t]*Tests?(?: Suites| Files)?:? .*\b[1-9]\d* failed\b|[ \t]*Summary \[.*\b[1-9]\d* failed\b"
     r"|.*Failures: [1-9]|.*Errors: [1-9]|\d+% tests passed, [1-9]\d* tests? failed|[ \t]+\S+: FAIL\b"
+    r"|\d+ (?:runs|tests), \d+ assertions, (?:\d+ failures, [1-9]|[1-9])|Result: FAIL$"
     r"|nox > Session .* failed|npm ERR!|npm error|error: test failed|error Command failed)",
     re.MULTILINE,
 )
@@ -29,7 +30,13 @@ _PASSING = re.compile(
     r"|test result: ok\.|[ \t]*[1-9]\d* passing\b|[#\u2139] pass [1-9]|[1-9]\d* examples?, 0 failures"
     r"|All tests passed|[ \t]*Tests?:? .*\b[1-9]\d* passed\b|[ \t]*Summary \[.*\b[1-9]\d* passed\b"
     r"|.*Tests run: [1-9]|100% tests passed|BUILD SUCCESS|\[INFO\] BUILD SUCCESS|[ \t]+congratulations :\)"
-    r"|[ \t]*Testing \S+ tests passed|nox > Session .* was successful)",
+    r"|[ \t]*Testing \S+ tests passed|All tests successful|Result: PASS$|\d+ of \d+ test suites .*passed"
+    r"|[ \t]*[1-9]\d* (?:runs|tests), \d+ assertions, 0 failures, 0 errors|0 errors .*\| 0 warnings"
+    r"|nox > Session .* was successful)",
+    re.MULTILINE,
+)
+_MINITEST = re.compile(
+    r"^[1-9]\d* (?:runs|tests), \d+ assertions, (?P<failures>\d+) failures, (?P<errors>\d+) errors",
     re.MULTILINE,
 )
 _ANY_NUMBER_FAILED = re.compile(r"\b[1-9]\d* (?:failed|errors?)\b")
@@ -58,7 +65,10 @@ def summary_of(output: str) -> Outcome:
 
 def counted_of(output: str) -> Outcome:
     """What the counts in an output say, whatever printed it."""
-    count = general_count(_ANSI.sub("", output).replace("\r", ""))
+    text = _ANSI.sub("", output).replace("\r", "")
+    if minitest := _MINITEST.search(text):
+        return Outcome.FAILED if minitest["failures"] != "0" or minitest["errors"] != "0" else Outcome.PASSED
+    count = general_count(text)
     if count.failed:
         return Outcome.FAILED
     return Outcome.PASSED if count.passed else Outcome.UNKNOWN

@@ -13,7 +13,10 @@ from agents.transcript_tests import is_test_file
 from state.truncation import completion_claims
 
 _INSTRUCTIONS = ("CLAUDE.md", "AGENTS.md", "CONTRIBUTING.md", ".claude/CLAUDE.md", ".github/CONTRIBUTING.md")
-_INSTRUCTION_NAMES = frozenset(PurePosixPath(name).name for name in _INSTRUCTIONS)
+_INSTRUCTION_NAMES = frozenset(
+    {PurePosixPath(name).name for name in _INSTRUCTIONS}
+    | {"CONTRIBUTING", "CONTRIBUTING.rst", "HACKING.md", "HACKING"}
+)
 _MOST_READ = 200_000  # characters of a project's instructions that are looked at
 _READ_MARGIN = re.compile(r"^\s*\d+(?:→|\t)", re.MULTILINE)  # the line numbers of the Read tool
 # A prompt that only says to go on belongs to the goal before it.

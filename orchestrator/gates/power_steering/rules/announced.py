@@ -65,7 +65,7 @@ def announced_in(text: str) -> Iterator[str]:
                 yield following.strip()
     sentences = [sentence.strip() for sentence in _SENTENCE.split(plain) if sentence.strip()]
     yield from (sentence for sentence in sentences if _announces(sentence, words))
-    yield from (each for each in sentences[-1:] if words.last.search(each) and not _is_none(each, words))
+    yield from (each for each in sentences[-1:] if _announces_at_last(each, words))
 
 
 def _announces(sentence: str, words: _Patterns) -> bool:
@@ -76,8 +76,11 @@ def _announces(sentence: str, words: _Patterns) -> bool:
     return not words.no_announcement.search(said)
 
 
-def _is_none(sentence: str, words: _Patterns) -> bool:
-    return bool(words.no_announcement.search(sentence) or words.nothing.search(sentence))
+def _announces_at_last(sentence: str, words: _Patterns) -> bool:
+    found = words.last.search(sentence.rstrip(".!"))
+    if not found or words.nothing.search(sentence, 0, found.end()):
+        return False
+    return not words.no_announcement.search(sentence)
 
 
 @cache

@@ -7,6 +7,8 @@ from pathlib import PurePosixPath
 _HASH = frozenset(
     {".py", ".pyi", ".sh", ".bash", ".rb", ".pl", ".r", ".yml", ".yaml", ".toml", ".ex", ".exs", ".tf", ""}
 )
+_SEMICOLONS = frozenset({".clj", ".cljs", ".cljc", ".edn", ".lisp", ".el", ".scm", ".rkt"})
+_PERCENTS = frozenset({".erl", ".hrl", ".tex"})
 _DASHES = frozenset({".sql", ".lua", ".hs", ".elm"})
 _MARKUP = frozenset({".html", ".xml"})
 _STRING = re.compile(r"\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*'|`(?:\\.|[^`\\])*`")
@@ -21,7 +23,7 @@ def comments_in(path: str, lines: Sequence[str]) -> Iterator[str]:
         if "/*" in signs and text.lstrip().startswith("* "):  # a block comment goes on
             yield text.lstrip()[2:]
         elif found := [text.index(sign) for sign in signs if sign in text]:
-            yield text[min(found) :].lstrip("#/*!<- ")
+            yield text[min(found) :].lstrip("#/*!<-;% ")
 
 
 def without_strings(line: str) -> str:
@@ -34,6 +36,10 @@ def _signs(path: str) -> tuple[str, ...]:
     suffix = "" if pure.name.startswith(("Dockerfile", "Makefile")) else pure.suffix
     if suffix in _HASH:
         return ("#",)
+    if suffix in _SEMICOLONS:
+        return (";",)
+    if suffix in _PERCENTS:
+        return ("%",)
     if suffix in _DASHES:
         return ("--",)
     return ("<!--",) if suffix in _MARKUP else ("//", "/*", "<!--")

@@ -7,12 +7,19 @@ from orchestrator.gates.power_steering.rules.phrases import APOSTROPHE, phrases
 
 _MAIN = frozenset({"main", "master"})
 _FORBIDS_MAIN = phrases(
-    rf"(?:never|do not|don{APOSTROPHE}t|must not|may not|nobody)\b[^.:;\n]{{0,60}}\b(?:commit|push|work)\w*\b"
+    rf"(?:never|do not|don{APOSTROPHE}t|must not|may not|nobody)\b[^.:;\n]{{0,60}}\b(?:commit|push"
+    rf"|work)\w*\b"
     r"[^.:;\n]{0,40}\b(?:main|master)",
     r"no (?:direct )?(?:commits?|pushes|pushing|committing|work) (?:directly |straight )?"
     r"(?:to|on) (?:the )?(?:main|master)",
     r"(?:main|master)\b[^.\n]{0,40}\b(?:is|are) (?:a )?(?:protected|off.limits|locked)",
     r"no direct (?:commits?|pushes)",
+    r"nothing (?:is|gets|may be|goes) (?:ever )?(?:committed|pushed|merged"
+    r"|in)?\b[^.\n]{0,30}\b(?:main|master)",
+    r"(?:work|changes?|commits?|everything)\b[^.\n]{0,20}\b(?:on|in|goes? through) (?:a "
+    r"|an )?(?:own |short )?"
+    r"(?:[`\"'](?:fix|feat|topic|feature)/|(?:topic |feature )?branch\w*\b[^.\n]{0,30}\b(?:merge"
+    r"|pull) request)",
     r"(?:only|always)\b[^.\n]{0,40}\b(?:feature branch|branch and|(?:through|via) (?:a )?pull requests?)",
 )
 _ASKS_FOR_MAIN = phrases(

@@ -27,7 +27,8 @@ _SAYS_SO = r"(?i:not (?:yet )?implemented|todo|unimplemented)"
 _RAISES = re.compile(
     r"\s*(?:raise\s+NotImplementedError\b|throw\s+new\s+NotImplementedException|TODO\("
     rf"|throw\s+new\s+\w*(?:Error|Exception)\(\s*[\"'`]{_SAYS_SO}"
-    rf"|(?:panic|fatalError|error|raise)\(?\s*[\"']{_SAYS_SO})"
+    rf"|(?:panic|fatalError|error|raise|revert|die|croak|abort|fail|stop|bail!|throw)\(?\s*[\"']{_SAYS_SO}"
+    rf"|(?:return|=>|=)\s*(?:\w+\.)*(?:Err|Error|Errorf|New|failwith|errors\.New)\(\s*[\"']{_SAYS_SO})"
 )
 _RUST_MACRO = re.compile(r"\b(?:todo|unimplemented)!\s*[(\[{]")
 _SCALA_HOLE = re.compile(r"(?:=|=>)\s*\?\?\?\s*$")

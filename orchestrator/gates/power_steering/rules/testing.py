@@ -76,6 +76,7 @@ _LANGUAGES = {
 }
 _COMMENT = re.compile(r"#(?!\[|include|define|if|else|end|pragma)|//|/\*|\*(?:\s|/|$)|--\s|;;|%|\"\"\"|'''")
 _PACKAGE = re.compile(r"(?:^|[\s/=\"'])(?:packages|apps|crates|services|plugins)/([\w@-]+)")
+_WHOLE = re.compile(r"(?:--workspace|--all|--recursive|\s-r\b|\./\.\.\.|\*)")
 _NAME = re.compile(r"[\w@-]+")
 _TEST_SCRIPT = re.compile(r'"test"\s*:\s*"(?!echo \\"Error: no test specified)')
 _PATH = re.compile(r"[\w./@+-]*[\w-]\.\w{1,5}\b")
@@ -97,7 +98,7 @@ def local_testing(evidence: Evidence) -> Found | None:
     runs = [run for run in facts.tests_since_edit if _ran_to_its_end(run)]
     if elsewhere := _only_elsewhere(evidence, runs):
         return elsewhere
-    if runs and all(map(_claims_a_pass, runs)):
+    if runs and all(_claims_a_pass(run, evidence.facts.commands) for run in runs):
         return unmet(
             "what the tests printed was thrown away, and the command itself says that they pass",
             runs[-1].line,
@@ -209,24 +210,29 @@ def _only_elsewhere(evidence: Evidence, runs: Sequence[Command]) -> Found | None
             changed[found[1]] = edit
     seen = [*(one.path for one in evidence.facts.reads), *(one.line for one in evidence.facts.commands)]
     known = {*changed, *(found[1] for text in seen for found in _PACKAGE.finditer(text))}
+    whole = {run.order for run in evidence.facts.test_runs if _WHOLE.search(run.line)}
     named = [
         (run, {word for word in _NAME.findall(run.line) if word in known}) for run in evidence.facts.test_runs
     ]
     for package, edit in changed.items():
         since = [names for run, names in named if run.order >= edit.order and run in runs]
+        if any(run.order >= edit.order and run.order in whole for run in runs):
+            continue
         if since and all(names and package not in names for names in since):
             return unmet(f"{edit.path} was changed, and only the tests of other packages ran", runs[-1].line)
     return None
 
 
-def _claims_a_pass(run: Command) -> bool:
-    """Whether a run hides how its tests ended and prints words of success of its own."""
+def _claims_a_pass(run: Command, commands: Sequence[Command]) -> bool:
+    """Whether a run hides how its tests ended, and it or a later command prints words of success of its own."""
     hidden = run.tests is Outcome.UNKNOWN and any(
         not simple.decides for simple in simple_commands(run.line) if is_test_run(simple)
     )
     echoed = " ".join(
         " ".join(simple.words[1:])
-        for simple in simple_commands(run.line)
+        for one in commands
+        if one.order >= run.order
+        for simple in simple_commands(one.line)
         if simple.name in {"echo", "printf"}
     )
     return hidden and bool(_SUCCESS.search(echoed))

@@ -14,10 +14,16 @@ _TAKEN_BACK = phrases(
 )  # fmt: skip
 _SKILL_NAMED = re.compile(
     r"\b(?:use|run|invoke|call|apply|follow|with)\s+(?:the\s+|my\s+|our\s+|your\s+)?"
-    r"(?:[`\"'](?P<quoted>/?[\w:-]+)[`\"']|(?P<plain>/?\w+(?:[-:]\w+)+))\s+(?:skill|(?:slash\s+)?command)\b",
+    r"(?:[`\"'](?P<quoted>/?[\w:-]+)[`\"']|(?P<plain>/?\w+(?:[-:]\w+)+))\s+(?:skill"
+    r"|(?:slash\s+)?command)\b",
     re.IGNORECASE,
 )
-_SLASHED = re.compile(r"(?<![\w/.:`])/([a-z][a-z0-9]*(?:[-:_][a-z0-9]+)*)(?![\w/.*])")
+_SLASHED = re.compile(
+    r"(?:\b(?:use|run|call|invoke|apply|follow|with|via|start|do|through)\s+(?:the\s+|my\s+"
+    r"|our\s+)?[`\"']?|^[`\"']?(?=/\S+\s*$))"
+    r"/([a-z][a-z0-9]*(?:[-:_][a-z0-9]+)*)(?![\w/.*])",
+    re.IGNORECASE | re.MULTILINE,
+)
 _OF_THE_CLI = frozenset({
     "help", "clear", "compact", "model", "config", "cost", "exit", "quit", "resume", "status", "login",
     "logout", "memory", "permissions", "hooks", "mcp", "agents", "doctor", "context", "export", "vim",
