@@ -224,7 +224,7 @@ def _only_elsewhere(evidence: Evidence, runs: Sequence[Command]) -> Found | None
 
 
 def _claims_a_pass(run: Command, commands: Sequence[Command]) -> bool:
-    """Whether a run hides how its tests ended, and it or a later command prints words of success of its own."""
+    """Whether a run hides how its tests ended, and it or a later command prints words of success."""
     hidden = run.tests is Outcome.UNKNOWN and any(
         not simple.decides for simple in simple_commands(run.line) if is_test_run(simple)
     )

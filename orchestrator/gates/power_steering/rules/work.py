@@ -18,9 +18,9 @@ _SKILL_NAMED = re.compile(
     r"|(?:slash\s+)?command)\b",
     re.IGNORECASE,
 )
-_SLASHED = re.compile(
-    r"(?:\b(?:use|run|call|invoke|apply|follow|with|via|start|do|through)\s+(?:the\s+|my\s+"
-    r"|our\s+)?[`\"']?|^[`\"']?(?=/\S+\s*$))"
+_SLASHED = re.compile(  # a path of a web application looks the same: "/orders is slow"
+    r"(?:\b(?:use|run|call|invoke|apply|follow|with|via|start|do|through)\s+(?:the\s+|my\s+|our\s+)?[`\"']?"
+    r"|^[`\"']?(?=/\S+\s*$)|(?<![\w/.:`])(?=/\w+[-:_]))"
     r"/([a-z][a-z0-9]*(?:[-:_][a-z0-9]+)*)(?![\w/.*])",
     re.IGNORECASE | re.MULTILINE,
 )
@@ -72,5 +72,6 @@ def _called(evidence: Evidence) -> Iterator[tuple[str, bool]]:
             if named[1] not in _OF_THE_CLI and named[1] not in _PATHS:
                 yield named[1], False
     for command in evidence.facts.typed_commands:
-        if (name := command.name.lstrip("/").lower()) not in _OF_THE_CLI:
+        name = command.name.lstrip("/").lower()
+        if name not in _OF_THE_CLI and (command.is_expanded or command.text.strip() == f"/{name}"):
             yield name, command.is_expanded
