@@ -23,6 +23,7 @@ from state.durable import (
     write_errors,
 )
 from state.errors import SqError
+from state.project import top_of
 
 if TYPE_CHECKING:
     from state.truncation import Truncation
@@ -167,12 +168,16 @@ def safe_name(given: str) -> str:
 
 
 def steering_folder(project: Path, settings: SteeringSettings) -> Path:
-    """Where the sessions of a project keep their states: SQ_PS_STATE_DIR, or the default, unseen by git."""
+    """Where the sessions of a project keep their states: SQ_PS_STATE_DIR, or the default, unseen by git.
+
+    It is at the top of the project, wherever below a session has begun.
+    """
     if settings.state_dir:
         return settings.state_dir.absolute()
-    folder = project.absolute() / DEFAULT_FOLDER
+    top = top_of(project)
+    folder = top / DEFAULT_FOLDER
     with suppress(OSError, SqError, ValueError):  # a checkout whose .git cannot be written works all the same
-        _ignore_locally(project.resolve(), folder)
+        _ignore_locally(top.resolve(), folder)
     return folder
 
 

@@ -43,7 +43,9 @@ def _examination(examination: Examination, waits: str, *, explain: bool) -> Iter
     if waits:
         yield f"may stop: not judged, because {waits}"
         return
-    if decision.allows:
+    if decision.allows and examination.figures.quality_score is None:
+        yield "may stop: nothing was checked"
+    elif decision.allows:
         yield "may stop: nothing that was checked holds it"
     else:
         yield f"held by: {', '.join(decision.failures)}"

@@ -11,9 +11,10 @@ from typing import NoReturn
 from orchestrator.gates.stop_gate import probe
 from orchestrator.gates.stop_gate.stop import Priority, StepResult, Stop
 from state.diagnostics import Diagnostics
+from state.durable import LockTimeoutError, WriteFailedError
 from state.steering import SteeringStore
+from state.steering_state import MOST_BLOCKS
 
-MOST_BLOCKS = 7  # since one prompt of the user; Claude Code overrides the ninth in a row
 MECHANICAL_S = 6.0  # what the steps that ask nobody may take together, a slow git included
 JUDGE_S = 8.0  # the judge's step, the transcript included (seed 003)
 STEERING_S = 64.0  # power steering: 60 s for its checks, and its start
@@ -109,17 +110,26 @@ def _held(
     stop: Stop, store: SteeringStore, priority: Priority, result: StepResult, notes: list[str]
 ) -> dict[str, str]:
     """Hold the session, if it was not held too often since the user spoke, and that can be counted."""
-    prompt = stop.prompt_id or f"turn-{max((goal.turn for goal in stop.facts.goals), default=0)}"
-    let_go = ""
-    loaded = store.load()
-    if loaded.state.blocks_for(prompt) >= MOST_BLOCKS + result.is_counted:
-        let_go = f"it was held {MOST_BLOCKS} times"
-    elif not result.is_counted and not store.count_held(prompt).stored and stop.stop_hook_active:
-        let_go = "how often it was held cannot be counted"
+    let_go = "" if result.is_counted else _why_let_go(stop, store)
     if let_go:
         store.diagnostics.log("stop_let_go", step=priority.name, reason=let_go)
         return _told([f"The session stops, and is not done: {let_go}.", result.reason, *notes])
     return {"decision": "block", "reason": _fit(result.reason), **_told(notes)}
+
+
+def _why_let_go(stop: Stop, store: SteeringStore) -> str:
+    """Count one more block; or why the session is let go instead. Limit and count are under one lock."""
+    uncounted = "how often it was held cannot be counted"
+    try:
+        with store.alone():
+            if store.load().state.blocks_for(stop.prompt) >= MOST_BLOCKS:
+                return f"it was held {MOST_BLOCKS} times"
+            is_stored = store.count_held(stop.prompt).stored
+    except LockTimeoutError:  # so many hooks at once: the limit comes first
+        return uncounted
+    except WriteFailedError:
+        is_stored = False
+    return uncounted if stop.stop_hook_active and not is_stored else ""
 
 
 def _told(notes: Iterable[str]) -> dict[str, str]:

@@ -1,9 +1,9 @@
 """Power steering of a person's session, where it was switched on for the hook; else nothing is imported."""
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from orchestrator.gates.stop_gate.stop import ALLOWED, Priority, StepResult, Stop
+from state.project import top_of
 from state.steering import SteeringStore
 
 if TYPE_CHECKING:
@@ -28,11 +28,12 @@ def check(stop: Stop) -> StepResult:
     store = SteeringStore.of_project(stop.project, stop.session_id, environ=stop.environ)
     if stop.waits or store.disabled_until():
         return ALLOWED
-    evidence = Evidence(transcript=stop.transcript, project=stop.project) if stop.transcript else None
+    project = top_of(stop.project)
+    evidence = Evidence(transcript=stop.transcript, project=project) if stop.transcript else None
     if evidence is None:
         return ALLOWED
     examination = anyio.run(_examined, stop, evidence, store)
-    answer = answer_stop(store, examination, prompt_id=stop.prompt_id)
+    answer = answer_stop(store, examination, prompt_id=stop.prompt)
     if answer.allows:
         return StepResult(note=answer.message)
     return StepResult(blocks=True, reason=answer.message, is_counted=True)
@@ -45,8 +46,8 @@ async def _examined(stop: Stop, evidence: "Evidence", store: SteeringStore) -> "
     from state.config import load_config
     from state.records import Role
 
-    model = load_config(_repository(stop.project), stop.environ).settings.models[Role.JUDGE]
-    considerations = load_considerations(stop.project).considerations
+    model = load_config(evidence.project, stop.environ).settings.models[Role.JUDGE]
+    considerations = load_considerations(evidence.project).considerations
     async with judge_here(model, stop.environ, rules_only=False) as judge:
         return await examine(
             evidence,
@@ -55,8 +56,3 @@ async def _examined(stop: Stop, evidence: "Evidence", store: SteeringStore) -> "
             before=store.load().state.unmet,
             cut=store.diagnostics.truncation,
         )
-
-
-def _repository(project: Path) -> Path:
-    here = (folder for folder in (project, *project.parents) if (folder / ".git").exists())
-    return next(here, project)

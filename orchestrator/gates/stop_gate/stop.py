@@ -69,6 +69,11 @@ class Stop:
     with_steering: bool = False
     environ: Mapping[str, str] = field(default_factory=dict)
 
+    @cached_property
+    def prompt(self) -> str:
+        """The user's newest prompt, by its id or else by its turn: blocks are counted since then."""
+        return self.prompt_id or f"turn-{max((goal.turn for goal in self.facts.goals), default=0)}"
+
     @property
     def is_system3(self) -> bool:
         """Whether this is a session of a System 3 orchestrator (seed 003)."""
