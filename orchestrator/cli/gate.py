@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from orchestrator.cli import options
 from orchestrator.views.screen import say, say_json
 
 if TYPE_CHECKING:
@@ -82,12 +81,37 @@ def considerations(project: Path | None, as_json: bool) -> int:
     """Show the considerations that hold here: the shipped ones, changed and added to by the project's own."""
     from orchestrator.gates.power_steering.considerations import load_considerations
     from orchestrator.views.steering import consideration_lines
+    from state.project import top_of
 
-    loaded = load_considerations(project or options.repository_here())
+    loaded = load_considerations(top_of(project or Path.cwd()))
     if as_json:
         say_json(loaded)
     else:
         say(*consideration_lines(loaded.considerations, loaded.problems))
+    return 0
+
+
+@command.command("usage", short_help="Say how often the judge answered, and where rules disagree.")
+@click.option(
+    "--project",
+    type=click.Path(path_type=Path, file_okay=False, exists=True),
+    help="Whose sessions (default: the repository around this folder).",
+)
+@json_option
+def usage(project: Path | None, as_json: bool) -> int:
+    """Compute from the diagnostics of a project's sessions who gave the verdicts, and how long they took.
+
+    The seed's aim: where there is a judge, it answers at least 95 % of the checks. A disagreement is a check
+    that the judge and its rule answered differently; the judge's word counted. Exit code 0, whatever it is.
+    """
+    from orchestrator.cli.gate_usage import usage_of
+    from orchestrator.views.steering_usage import usage_lines
+
+    found = usage_of(project or Path.cwd())
+    if as_json:
+        say_json(found)
+    else:
+        say(*usage_lines(found))
     return 0
 
 
@@ -213,10 +237,13 @@ def _keeps(
 
 
 def _switch(until: datetime, session: str | None, project: Path | None) -> None:
-    from state.errors import SqError
+    from state.diagnostics import has_control
+    from state.errors import SqError, UsageError
     from state.steering import SteeringStore
 
-    store = SteeringStore.of_project(project or options.repository_here() or Path.cwd(), session or "")
+    if session and has_control(session):
+        raise UsageError(f"--session {session!r} has control characters; give the id as `session_id` has it")
+    store = SteeringStore.of_project(project or Path.cwd(), session or "")
     done = store.disable(until, everywhere=session is None)
     if not done.stored:
         raise SqError(f"the switch could not be stored: {done.error}")

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import NoReturn
 
 from orchestrator.gates.stop_gate import probe
+from orchestrator.gates.stop_gate.once import Part, part_of
 from orchestrator.gates.stop_gate.stop import Priority, StepResult, Stop
-from state.diagnostics import Diagnostics
+from state.diagnostics import Diagnostics, has_control
 from state.durable import LockTimeoutError, WriteFailedError
 from state.steering import SteeringStore
 from state.steering_state import MOST_BLOCKS
@@ -25,8 +26,12 @@ _LATER_S = 0.5  # by which the second way to end the process comes after the fir
 def answer(stop: Stop) -> dict[str, str]:
     """What the hook says: nothing or a message to allow, a reason to block."""
     store = SteeringStore.of_project(stop.project, stop.session_id, environ=stop.environ)
+    part = part_of(stop, store)
+    if part is Part.NONE:
+        store.diagnostics.log("stop_taken", is_shared=stop.is_shared)
+        return {}
     notes: list[str] = []
-    for priority, result in _results(stop, store.diagnostics):
+    for priority, result in _results(stop, part, store.diagnostics):
         if result.note:
             notes.append(result.note)
         if result.blocks:
@@ -68,8 +73,25 @@ def watch(stop: Stop, mouth: Mouth) -> None:
     signal.setitimer(signal.ITIMER_REAL, deadline_s + _LATER_S)
 
 
-def stop_of(given: Mapping[str, object], environ: Mapping[str, str], *, with_steering: bool) -> Stop:
-    """The stop that the hook's input tells of; what is missing or of another type is left empty."""
+def refused(given: Mapping[str, object], environ: Mapping[str, str]) -> str:
+    """Why the hook's input cannot be used: an id with control characters is none; empty: it can."""
+    ids = {name: given.get(name) for name in ("session_id", "prompt_id")}
+    ids["CLAUDE_SESSION_ID"] = environ.get("CLAUDE_SESSION_ID")
+    bad = [name for name, text in ids.items() if isinstance(text, str) and has_control(text)]
+    return f"{bad[0]} has control characters, so the session may stop; give a plain id" if bad else ""
+
+
+def stop_of(
+    given: Mapping[str, object],
+    environ: Mapping[str, str],
+    *,
+    with_steering: bool,
+    is_shared: bool = False,
+) -> Stop:
+    """The stop that the hook's input tells of; what is missing or of another type is left empty.
+
+    `is_shared`: the hook stands in settings that others share.
+    """
 
     def text(name: str) -> str:
         value = given.get(name)
@@ -86,17 +108,18 @@ def stop_of(given: Mapping[str, object], environ: Mapping[str, str], *, with_ste
         stop_hook_active=given.get("stop_hook_active") is True,
         last_assistant_message=text("last_assistant_message"),
         with_steering=with_steering,
+        is_shared=is_shared,
         environ=environ,
     )
 
 
-def _results(stop: Stop, diagnostics: Diagnostics) -> Iterator[tuple[Priority, StepResult]]:
+def _results(stop: Stop, part: Part, diagnostics: Diagnostics) -> Iterator[tuple[Priority, StepResult]]:
     from orchestrator.gates.stop_gate.steps import STEPS
 
     for step in STEPS:
         priority: Priority = step.PRIORITY
         try:
-            if not step.applies(stop):
+            if not step.applies(stop) or (part is Part.STEERING and priority is not Priority.P3_2_STEERING):
                 continue
             result: StepResult = step.check(stop)
         except Exception as error:  # noqa: BLE001  whatever is wrong with us traps nobody, and is told

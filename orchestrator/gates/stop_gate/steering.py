@@ -43,16 +43,20 @@ async def _examined(stop: Stop, evidence: "Evidence", store: SteeringStore) -> "
     from orchestrator.gates.power_steering.considerations import load_considerations
     from orchestrator.gates.power_steering.examine import examine
     from orchestrator.gates.power_steering.judge_here import judge_here
+    from orchestrator.gates.power_steering.recorded import record_verdicts
     from state.config import load_config
     from state.records import Role
 
     model = load_config(evidence.project, stop.environ).settings.models[Role.JUDGE]
     considerations = load_considerations(evidence.project).considerations
     async with judge_here(model, stop.environ, rules_only=False) as judge:
-        return await examine(
+        examination = await examine(
             evidence,
             considerations,
             judge,
             before=store.load().state.unmet,
             cut=store.diagnostics.truncation,
         )
+    had_judge = judge.ask is not None
+    record_verdicts(store.diagnostics, evidence, considerations, examination, had_judge=had_judge)
+    return examination
