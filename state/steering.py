@@ -146,14 +146,16 @@ class SteeringStore:
         return self._change(lambda _: whole)
 
     @contextmanager
-    def alone(self) -> Iterator[None]:
+    def alone(self, *, tries: int | None = None) -> Iterator[None]:
         """Let no other hook of this session count meanwhile, so that a limit is read and kept in one step.
+
+        `tries`: how often the folder is tried to be made; None: as often as a write.
 
         Raises:
             LockTimeoutError: other hooks held it for too long.
             WriteFailedError: the session's folder cannot be made.
         """
-        with self._locked(self.file.with_name("stop")):
+        with self._locked(self.file.with_name("stop"), tries):
             yield
 
     def count_block(self, prompt_id: str) -> Saved:
@@ -327,10 +329,11 @@ class SteeringStore:
         self._log(operation, success=False, **told, retry_count=retry, code=int(code))
 
     @contextmanager
-    def _locked(self, path: Path | None = None) -> Iterator[None]:
-        """Hold the lock of the state, or of `path`; a folder that cannot be made is tried again like a write."""
+    def _locked(self, path: Path | None = None, tries: int | None = None) -> Iterator[None]:
+        """Hold the lock of the state or of `path`; a folder that cannot be made is tried again like a write."""
+        last = self._settings.max_retries if tries is None else tries - 1
         with ExitStack() as held:
-            for retry in range(self._settings.max_retries + 1):
+            for retry in range(last + 1):
                 if retry:
                     time.sleep(self._settings.delay(retry - 1))
                 try:
@@ -340,7 +343,7 @@ class SteeringStore:
                     break
                 except WriteFailedError as error:
                     self._log("state_lock", success=False, error=str(error), retry_count=retry, code=1)
-                    if error.final or retry == self._settings.max_retries:
+                    if error.final or retry == last:
                         raise
             yield
 
@@ -368,9 +371,9 @@ def _keep_aside(path: Path) -> Path:
     except (OSError, ValueError):  # no file, not ours to read, or too large
         mark = "unread"
     aside = path.with_name(f"{path.name}.corrupt-{mark}")
-    if aside.is_dir() or (path.is_dir() and os.path.lexists(aside)):  # a folder is not ours to remove
-        aside = aside.with_name(f"{aside.name}-{time.time_ns()}")
     with write_errors(f"{path} cannot be renamed to {aside.name}"):
+        if aside.is_dir() or (path.is_dir() and os.path.lexists(aside)):  # a folder is not ours to remove
+            aside = aside.with_name(f"{aside.name}-{time.time_ns()}")
         path.rename(aside)
     with suppress(OSError):
         for older in path.parent.glob(f"{path.name}.corrupt-*"):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from orchestrator.cli import options
-from orchestrator.views.screen import say, say_json
+from orchestrator.views.screen import say, say_all, say_json
 from state.hook_files import Scope
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ def status(scope: str | None, as_json: bool) -> int:
         return 0
     for one in shown:
         say(f"{one.scope:<7}  {_standing_text(one)}")
-    say(*notes)
+    say_all(notes)
     _warn(found)
     return 0
 

@@ -28,7 +28,8 @@ def _lines(usage: Usage) -> Iterator[str]:
     yield from columns(("answered by", "checks", "median s", "longest s"), rows)
     yield ""
     yield _share(usage)
-    yield f"judge and rule: {len(usage.disagreements)} disagreements in {usage.compared} checks that both answered"
+    disagreed = len(usage.disagreements)
+    yield f"judge and rule: {disagreed} disagreements in {usage.compared} checks that both answered"
     yield from (f"  {name}: {count}" for name, count in most_disputed(usage))
 
 

@@ -30,12 +30,12 @@ class Part(StrEnum):
 
 
 def part_of(stop: Stop, store: SteeringStore) -> Part:
-    """Take this stop, or the part of it that another hook has left. All of it, where that cannot be stored."""
+    """Take this stop, or the part that another hook has left; all of it, where that cannot be stored."""
     file = store.file.with_name(_FILE)
     key = hashlib.sha256(repr(_named(stop)).encode("utf-8", "surrogatepass")).hexdigest()
     me = "shared" if stop.is_shared else "own"
     try:
-        with store.alone():
+        with store.alone(tries=1):
             taken = _read(store)
             others = taken.get("by") if taken.get("stop") == key else None
             is_new = not isinstance(others, list) or me in others
