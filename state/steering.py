@@ -330,7 +330,7 @@ class SteeringStore:
 
     @contextmanager
     def _locked(self, path: Path | None = None, tries: int | None = None) -> Iterator[None]:
-        """Hold a lock: the state's, or of `path`; a folder that cannot be made is tried again like a write."""
+        """Hold a lock: the state's, or of `path`; a folder that cannot be made is tried again like writes."""
         last = self._settings.max_retries if tries is None else tries - 1
         with ExitStack() as held:
             for retry in range(last + 1):
