@@ -23,6 +23,7 @@ from state.durable import (
     write_errors,
 )
 from state.errors import SqError
+from state.project import top_of
 
 if TYPE_CHECKING:
     from state.truncation import Truncation
@@ -38,6 +39,7 @@ _MOST_RETRIES = 8  # 25.5 s of waiting, below any hook's time-out
 _LOG_WAIT_S = 1.0  # a log entry is not worth more
 _FILE = "diagnostic.jsonl"
 _PLAIN = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,99}")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 _OFF = ("", "0", "false", "no", "off")
 _PATTERN_SIGN = re.compile(rb"[\\*?\[]")
 
@@ -155,6 +157,17 @@ def append_line(path: Path, value: object, *, wait_s: float = LOCK_WAIT_S, sync:
                 sync_file(file.fileno(), path)
 
 
+def log_files(folder: Path) -> list[Path]:
+    """The diagnostics in a folder, the oldest first."""
+    older = (folder / f"{_FILE}.{number}" for number in range(LOG_FILES - 1, 0, -1))
+    return [file for file in (*older, folder / _FILE) if file.is_file()]
+
+
+def has_control(id_: str) -> bool:
+    """Whether a text that should be an id holds characters that could steer a terminal or break a line."""
+    return _CONTROL.search(id_) is not None
+
+
 def safe_name(given: str) -> str:
     """An id as one segment of a path: itself if it is plain, else cleaned and marked as no plain id is.
 
@@ -167,13 +180,20 @@ def safe_name(given: str) -> str:
 
 
 def steering_folder(project: Path, settings: SteeringSettings) -> Path:
-    """Where the sessions of a project keep their states: SQ_PS_STATE_DIR, or the default, unseen by git."""
-    if settings.state_dir:
-        return settings.state_dir.absolute()
-    folder = project.absolute() / DEFAULT_FOLDER
-    with suppress(OSError, SqError, ValueError):  # a checkout whose .git cannot be written works all the same
-        _ignore_locally(project.resolve(), folder)
+    """Where the sessions of a project keep their states: SQ_PS_STATE_DIR, or the default, unseen by git.
+
+    It is at the top of the project, wherever below a session has begun.
+    """
+    folder = sessions_folder(project, settings)
+    if not settings.state_dir:
+        with suppress(OSError, SqError, ValueError):  # a checkout whose .git cannot be written works as well
+            _ignore_locally(top_of(project).resolve(), folder)
     return folder
+
+
+def sessions_folder(project: Path, settings: SteeringSettings) -> Path:
+    """The same folder, with nothing made or written."""
+    return settings.state_dir.absolute() if settings.state_dir else top_of(project) / DEFAULT_FOLDER
 
 
 def utc_text(moment: datetime, precision: str = "seconds") -> str:

@@ -140,16 +140,21 @@ def overwrite_file(path: Path, data: bytes) -> None:
     """Write into the file itself, by one call, without fsync: the last resort where it cannot be replaced.
 
     Shorter data is filled up with spaces, which JSON allows, so that nothing has to be truncated. When only a
-    part could be written, the old content is written back. The caller holds the lock; errors: `replace_file`.
+    part could be written, the old content is written back; where there was no file, none is left. The caller
+    holds the lock; errors: `replace_file`.
     """
-    mode = "r+" if path.is_file() else "x+"
-    with write_errors(f"{path} could not be overwritten"), open_private(path, mode) as file:
-        old = os.pread(file.fileno(), _MOST_BYTES, 0)
-        whole = data.ljust(len(old))
-        if os.pwrite(file.fileno(), whole, 0) != len(whole):
-            os.pwrite(file.fileno(), old, 0)
-            file.truncate(len(old))
-            raise WriteFailedError(f"{path} could be overwritten in part only", final=True)
+    is_new = not path.is_file()
+    try:
+        with (
+            write_errors(f"{path} could not be overwritten"),
+            open_private(path, "x+" if is_new else "r+") as file,
+        ):
+            _overwrite(file, path, data)
+    except WriteFailedError:
+        if is_new:
+            with suppress(OSError):
+                path.unlink()
+        raise
 
 
 def make_private_folder(folder: Path, *, sync: bool = True) -> None:
@@ -215,6 +220,15 @@ def _write_new(path: Path, data: bytes, *, sync: bool, verify: bool) -> None:
             sync_file(file.fileno(), path)
         if verify and os.pread(file.fileno(), len(data) + 1, 0) != data:
             raise WriteFailedError(f"{path} gives back other bytes than were written", mismatch=True)
+
+
+def _overwrite(file: FileIO, path: Path, data: bytes) -> None:
+    old = os.pread(file.fileno(), _MOST_BYTES, 0)
+    whole = data.ljust(len(old))
+    if os.pwrite(file.fileno(), whole, 0) != len(whole):
+        os.pwrite(file.fileno(), old, 0)
+        file.truncate(len(old))
+        raise WriteFailedError(f"{path} could be overwritten in part only", final=True)
 
 
 def _sync_folder(folder: Path) -> None:

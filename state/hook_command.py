@@ -10,6 +10,7 @@ TIMEOUT_S = 30  # the gate ends by itself before: its judge has 8 s
 STEERING_TIMEOUT_S = 90  # likewise: power steering has 60 s
 
 _MODULE = "orchestrator.cli"
+SHARED = "--shared"  # two scopes may hold the gate: this one is silent where the other took the stop
 _STEERING = "--power-steering"
 _NAMED = r"orchestrator[.][a-z]"  # in every launcher of ours: the module that it starts
 _HEAD_BYTES = 4096  # a launcher is a small text; Debian's `sq` is a large binary
@@ -33,7 +34,7 @@ def absolute_command(sq: Sequence[str], *, power_steering: bool = False) -> str:
 
 def guarded_command(*, power_steering: bool = False) -> str:
     """The command for settings that are shared: it does nothing where sq is missing or another program."""
-    words = " ".join(_words(power_steering=power_steering))
+    words = " ".join([*_words(power_steering=power_steering), SHARED])
     return _GUARD.format(head=_HEAD_BYTES, named=_NAMED, words=words)
 
 

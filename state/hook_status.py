@@ -7,6 +7,7 @@ from pathlib import Path
 
 from state.errors import UsageError
 from state.hook_command import (
+    SHARED,
     absolute_command,
     entry_of,
     guarded_command,
@@ -52,14 +53,39 @@ def warnings_of(found: Sequence[Standing]) -> Iterator[str]:
     """What somebody who uses the gate should know, each with what to do."""
     for one in found:
         yield from _warnings_of_one(one)
-    running = [one for one in found if one.installed and one.runs]
-    commands = {one.command for one in running}  # Claude Code runs the same command once
-    plugins = [name for one in found for name in one.plugins]
-    if len(commands) + bool(plugins) > 1:
-        places = ", ".join(
-            [*(str(one.scope) for one in running), *(f"the plugin {name}" for name in plugins)]
-        )
-        yield f"the gate runs more than once at a stop: {places}; `sq hooks uninstall` takes one out"
+    if len(_own(found)) > 1 or len(_shared(found)) > 1 or len(_unmarked(found)) > 1:
+        yield f"the gate runs more than once at a stop: {_places(found)}; `sq hooks uninstall` takes one out"
+
+
+def notes_of(found: Sequence[Standing]) -> Iterator[str]:
+    """What is in order and worth knowing."""
+    if len(_own(found)) == len(_shared(found)) == 1 and len(_unmarked(found)) <= 1:
+        yield f"the gate is installed more than once and runs once a stop: {_places(found)}"
+
+
+def _running(found: Sequence[Standing]) -> list[Standing]:
+    return [one for one in found if one.installed and one.runs]
+
+
+def _own(found: Sequence[Standing]) -> set[str]:
+    """The commands for this machine; Claude Code runs the same one once."""
+    return {one.command for one in _running(found) if program_of(one.command) is not None}
+
+
+def _shared(found: Sequence[Standing]) -> set[str]:
+    """The hooks for everybody: of the project, and of plugins."""
+    plugins = {name for one in found for name in one.plugins}
+    return plugins | {one.command for one in _running(found) if program_of(one.command) is None}
+
+
+def _unmarked(found: Sequence[Standing]) -> set[str]:
+    """The commands that do not say that they are shared: none of them leaves a stop to another."""
+    return {one.command for one in _running(found) if SHARED not in one.command.replace(";", " ").split()}
+
+
+def _places(found: Sequence[Standing]) -> str:
+    plugins = [f"the plugin {name}" for one in found for name in one.plugins]
+    return ", ".join([*(str(one.scope) for one in _running(found)), *plugins])
 
 
 def command_for(scope: Scope, sq: Sequence[str], *, power_steering: bool) -> str:

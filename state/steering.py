@@ -8,8 +8,8 @@ import hashlib
 import json
 import os
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager, suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -38,6 +38,8 @@ from state.steering_state import (
     parsed,
     time_of,
 )
+
+FOR_GOOD = datetime(9999, 1, 1, tzinfo=UTC)  # switched off until it is switched on again
 
 _MOST_LOGGED = 2000  # characters of a damaged state in the log
 
@@ -142,6 +144,19 @@ class SteeringStore:
             self._log("validation", success=False, validation_failed=True, reason=str(error), code=int(code))
             return Saved(state=self._look().state, code=code, stored=False, error=str(error))
         return self._change(lambda _: whole)
+
+    @contextmanager
+    def alone(self, *, tries: int | None = None) -> Iterator[None]:
+        """Let no other hook of this session count meanwhile, so that a limit is read and kept in one step.
+
+        `tries`: how often the folder is tried to be made; None: as often as a write.
+
+        Raises:
+            LockTimeoutError: other hooks held it for too long.
+            WriteFailedError: the session's folder cannot be made.
+        """
+        with self._locked(self.file.with_name("stop"), tries):
+            yield
 
     def count_block(self, prompt_id: str) -> Saved:
         """Count one more blocked stop, in the row and since this prompt of the user."""
@@ -313,8 +328,24 @@ class SteeringStore:
             operation, code = "state_save", StateCode.SAVE_FAILED
         self._log(operation, success=False, **told, retry_count=retry, code=int(code))
 
-    def _locked(self) -> AbstractContextManager[None]:
-        return locked(self.file, wait_s=self._lock_wait_s, sync=self._settings.sync)
+    @contextmanager
+    def _locked(self, path: Path | None = None, tries: int | None = None) -> Iterator[None]:
+        """Hold a lock: the state's, or of `path`; a folder that cannot be made is tried again like writes."""
+        last = self._settings.max_retries if tries is None else tries - 1
+        with ExitStack() as held:
+            for retry in range(last + 1):
+                if retry:
+                    time.sleep(self._settings.delay(retry - 1))
+                try:
+                    held.enter_context(
+                        locked(path or self.file, wait_s=self._lock_wait_s, sync=self._settings.sync)
+                    )
+                    break
+                except WriteFailedError as error:
+                    self._log("state_lock", success=False, error=str(error), retry_count=retry, code=1)
+                    if error.final or retry == last:
+                        raise
+            yield
 
     def _log(self, operation: str, *, success: bool = True, **details: object) -> None:
         self.diagnostics.log(operation, success=success, file_path=str(self.file), **details)
@@ -330,7 +361,7 @@ def _short(found: object) -> object:
 
 
 def _keep_aside(path: Path) -> Path:
-    """Give a damaged file a name of its own, `NAME.corrupt-HASH`, and return it.
+    """Give a damaged file a name of its own, `NAME.corrupt-HASH`, and return it; an older such file goes.
 
     Raises:
         WriteFailedError: it cannot be renamed; it stands where it was.
@@ -340,7 +371,12 @@ def _keep_aside(path: Path) -> Path:
     except (OSError, ValueError):  # no file, not ours to read, or too large
         mark = "unread"
     aside = path.with_name(f"{path.name}.corrupt-{mark}")
-    if os.path.lexists(aside):
-        aside = aside.with_name(f"{aside.name}-{time.time_ns()}")
     with write_errors(f"{path} cannot be renamed to {aside.name}"):
-        return path.rename(aside)
+        if aside.is_dir() or (path.is_dir() and os.path.lexists(aside)):  # a folder is not ours to remove
+            aside = aside.with_name(f"{aside.name}-{time.time_ns()}")
+        path.rename(aside)
+    with suppress(OSError):
+        for older in path.parent.glob(f"{path.name}.corrupt-*"):
+            if older != aside and not older.is_dir():
+                older.unlink()
+    return aside

@@ -10,6 +10,7 @@ from state.diagnostics import safe_name, utc_text
 
 MAX_COUNT = 1000  # a larger counter is no counter (seed 001)
 QUALITY_THRESHOLD = 70  # (seed 001)
+MOST_BLOCKS = 7  # since one prompt of the user; Claude Code overrides the ninth in a row
 FAILURE_SETS_KEPT = 3  # so many alike in a row end the checking
 PROMPTS_KEPT = 20
 
@@ -35,28 +36,39 @@ class CheckOutcome:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckResults:
-    """The last check in three figures (seed 001); `quality_score` from 0 to 100."""
+    """The last check in three figures (seed 001); `quality_score` from 0 to 100.
+
+    None where nothing was checked: no score is neither a good one nor a bad one.
+    """
 
     files_modified: tuple[str, ...] = ()
-    workflow_compliant: bool = False
-    quality_score: int = 0
+    workflow_compliant: bool | None = None
+    quality_score: int | None = None
 
     @classmethod
     def of(cls, files_modified: Iterable[str], outcomes: Sequence[CheckOutcome]) -> Self:
-        """No workflow blocker failed; 100 times satisfied by applicable weight, blockers weigh 2."""
+        """No workflow blocker failed; 100 times satisfied by applicable weight, blockers weigh 2.
+
+        `outcomes` are the checks that were made and applied; without any there is no score.
+        """
+        files = tuple(files_modified)
+        if not outcomes:
+            return cls(files_modified=files)
         weights = [(2 if one.blocker else 1, one.satisfied) for one in outcomes]
         total = sum(weight for weight, _ in weights)
         satisfied = sum(weight for weight, fulfilled in weights if fulfilled)
         return cls(
-            files_modified=tuple(files_modified),
+            files_modified=files,
             workflow_compliant=not any(x.workflow and x.blocker and not x.satisfied for x in outcomes),
-            quality_score=100 * satisfied // total if total else 100,
+            quality_score=100 * satisfied // total,
         )
 
     def message(self) -> str:
-        """One of the four messages of seed 001, in plain words."""
+        """One of the four messages of seed 001, in plain words; or that nothing was checked."""
         count = len(self.files_modified)
         files = f"{count} modified file{'' if count == 1 else 's'}"
+        if self.quality_score is None:
+            return f"{files if count else 'No files were modified'}; not checked."
         if not count:
             return "No files were modified."
         if not self.workflow_compliant:
@@ -165,13 +177,13 @@ def _results(value: object) -> CheckResults:
     if isinstance(value, CheckResults):
         return value
     found = {**asdict(CheckResults()), **_mapping(value)}
-    compliant = found.pop("workflow_compliant")
+    compliant, score = found.pop("workflow_compliant"), found.pop("quality_score")
     results = CheckResults(
         files_modified=_texts(found.pop("files_modified")),
-        workflow_compliant=compliant is True,
-        quality_score=_count(found.pop("quality_score"), most=100),
+        workflow_compliant=compliant if isinstance(compliant, bool) else None,
+        quality_score=None if score is None else _count(score, most=100),
     )
-    if found or not isinstance(compliant, bool):
+    if found or not isinstance(compliant, bool | None):
         raise ValueError(found)
     return results
 

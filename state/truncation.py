@@ -13,6 +13,7 @@ _FENCED = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n+")
 _CLAUSE_END = re.compile(r"[,;:()]|\s[-–—]\s|—|\b(?:and|but|however|although|though|while)\b", re.IGNORECASE)  # noqa: RUF001  people write both dashes
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
+_TAG = re.compile(r"(?<!<)<(?=/?[A-Za-z][\w:-]*(?:\s+[\w:-]+\s*=[^<>]*)?\s*/?>|!--|!\[|\?)")
 _CUT_ENTITY = re.compile(r"&[a-z]{0,3}\Z")
 
 _NOW = r"(?:(?:now|all|fully|completely|finally|already|successfully|been)\s+){0,3}"
@@ -89,6 +90,15 @@ def escape_markup(text: str) -> str:
     What a model wrote can then neither open a tag of a prompt or page nor move a terminal's cursor.
     """
     return _CONTROL.sub("", text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def as_written(text: str) -> str:
+    """Escaped words as they were before, but for tags: a command comes back to its author with its own signs.
+
+    A `<` that opens a tag stays an entity, so that no word of a model can pose as another's.
+    """
+    plain = text.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
+    return _TAG.sub("&lt;", plain)
 
 
 def feedback(text: str, max_length: int = MAX_FEEDBACK_LENGTH) -> Truncation:

@@ -26,9 +26,16 @@ _FORCE = "Remove unmerged work too; it is kept under refs/sq-rescue/ first."
 @click.option("--run", "name", metavar="ID", shell_complete=options.complete_runs, help="Clean this run.")
 @click.option("--all", "everything", is_flag=True, help="Clean every run that has ended for good.")
 @click.option("--force", is_flag=True, help=_FORCE)
+@click.option(
+    "--sessions",
+    is_flag=True,
+    help="Remove what the stop gate remembers of sessions without a stop for 30 days.",
+)
 @options.state_dir
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout, nothing else there.")
-def command(name: str | None, everything: bool, force: bool, state_dir: Path | None, as_json: bool) -> int:
+def command(
+    name: str | None, everything: bool, force: bool, sessions: bool, state_dir: Path | None, as_json: bool
+) -> int:
     """Remove the worktrees, branches, refs and the state of one run, or of all that have ended for good.
 
     ID is a run's id, or an unambiguous beginning or end of one. Work that no branch of yours has stays,
@@ -40,6 +47,12 @@ def command(name: str | None, everything: bool, force: bool, state_dir: Path | N
     from orchestrator.views.cleaned import cleaned_lines
     from state.paths import StateFolder
 
+    if sessions:
+        if name or everything or force or state_dir:
+            raise click.UsageError(
+                "--sessions is about the stop gate's sessions; leave the other options out"
+            )
+        return _clean_sessions(as_json=as_json)
     if name and everything:
         raise click.UsageError("--run cleans one run and --all every one; leave one of the two out")
     state = StateFolder(options.state_folder_of(state_dir))
@@ -51,6 +64,21 @@ def command(name: str | None, everything: bool, force: bool, state_dir: Path | N
     else:
         say(*(cleaned_lines(done) or [f"there is nothing to clean in {state.root}"]))
     return 2 if refused else 0
+
+
+def _clean_sessions(*, as_json: bool) -> int:
+    from orchestrator.cli.old_sessions import clean_sessions
+
+    done = clean_sessions()
+    failed = [one for one in done if one.problem]
+    if as_json:
+        say_json({"ok": not failed, "sessions": done})
+        return 2 if failed else 0
+    for one in done:
+        say(f"{one.folder} cannot be removed: {one.problem}" if one.problem else f"removed {one.folder}")
+    if not done:
+        say("no session's folder is older than 30 days")
+    return 2 if failed else 0
 
 
 async def _clean(

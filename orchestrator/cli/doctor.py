@@ -12,6 +12,7 @@ from orchestrator.cli.checks_of_hook import checks_of_hook
 from orchestrator.cli.checks_of_machine import checks_of_machine
 from orchestrator.cli.checks_of_repository import checks_of_repository
 from orchestrator.cli.checks_of_settings import checks_of_settings
+from orchestrator.cli.old_sessions import checks_of_sessions
 from orchestrator.git.command import git_version
 from orchestrator.views.checks import Check, Level, check_lines
 from orchestrator.views.screen import say, say_json
@@ -40,3 +41,4 @@ def _checks(state: Path) -> Iterator[Check]:
         yield from anyio.run(checks_of_repository, state)
     yield from checks_of_settings(os.environ, options.repository_here())
     yield from checks_of_hook(os.environ)
+    yield from checks_of_sessions()

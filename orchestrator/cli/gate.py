@@ -8,17 +8,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from orchestrator.cli import options
 from orchestrator.views.screen import say, say_json
 
 if TYPE_CHECKING:
     from orchestrator.gates.power_steering.bench import Measured
-    from orchestrator.gates.power_steering.examine import Examination
     from state.settings import Model
 
 _BLOCKED = 1  # exit code: the session would be held, or a threshold is not kept
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
-_FOR_GOOD = datetime(9999, 1, 1, tzinfo=UTC)
 
 json_option = click.option(
     "--json", "as_json", is_flag=True, help="One JSON object on stdout, nothing else there."
@@ -28,7 +25,7 @@ explain_option = click.option("--explain", is_flag=True, help="Show every check 
 project_option = click.option(
     "--project",
     type=click.Path(path_type=Path, file_okay=False, exists=True),
-    help="Whose considerations hold (default: the repository around this folder).",
+    help="Whose considerations hold (default: the repository around this folder; of `check`: the session's).",
 )
 
 
@@ -46,28 +43,35 @@ def command() -> None:
 def check(transcript: Path, rules: bool, explain: bool, project: Path | None, as_json: bool) -> int:
     """Check the session in TRANSCRIPT, a .jsonl file of Claude Code, as the gate would. Nothing is recorded.
 
-    A model is asked where a key or a login is there, rules where it is not. Exit code 0 if the session may
-    stop, 1 if it would be held.
+    A model is asked where a key or a login is there, rules where it is not. The considerations are those of
+    the project that the session worked in. Exit code 0 if the session may stop, 1 if it would be held, 2 if
+    TRANSCRIPT is no transcript.
     """
+    from functools import partial
+
     import anyio
 
+    from orchestrator.cli.gate_check import check_session
     from orchestrator.views.steering import examination_lines
 
-    examination, waits, problems = anyio.run(_check, transcript, rules, project)
-    may_stop = bool(waits) or examination.decision.allows
+    done = anyio.run(partial(check_session, transcript, rules_only=rules, project=project))
     if as_json:
         shown = {
-            "may_stop": may_stop,
-            "not_judged_because": waits,
-            "examination": examination,
-            "left_out": problems,
+            "may_stop": done.may_stop,
+            "not_judged_because": done.waits,
+            "project": str(done.project) if done.project else None,
+            "examination": done.examination,
+            "left_out": done.left_out,
         }
         say_json(shown)
-    else:
-        say(*examination_lines(examination, waits=waits, explain=explain))
-        for problem in problems:
-            say(f"sq: left out: {problem}", error=True)
-    return 0 if may_stop else _BLOCKED
+        return 0 if done.may_stop else _BLOCKED
+    say(*examination_lines(done.examination, waits=done.waits, explain=explain))
+    if done.project is None:
+        where = f"the folder {done.worked_in} is not here" if done.worked_in else "the transcript names none"
+        say(f"sq: no project's own considerations were asked: {where}; give --project", error=True)
+    for problem in done.left_out:
+        say(f"sq: left out: {problem}", error=True)
+    return 0 if done.may_stop else _BLOCKED
 
 
 @command.command("considerations", short_help="Show what sessions are asked.")
@@ -77,12 +81,37 @@ def considerations(project: Path | None, as_json: bool) -> int:
     """Show the considerations that hold here: the shipped ones, changed and added to by the project's own."""
     from orchestrator.gates.power_steering.considerations import load_considerations
     from orchestrator.views.steering import consideration_lines
+    from state.project import top_of
 
-    loaded = load_considerations(project or options.repository_here())
+    loaded = load_considerations(top_of(project or Path.cwd()))
     if as_json:
         say_json(loaded)
     else:
         say(*consideration_lines(loaded.considerations, loaded.problems))
+    return 0
+
+
+@command.command("usage", short_help="Say how often the judge answered, and where rules disagree.")
+@click.option(
+    "--project",
+    type=click.Path(path_type=Path, file_okay=False, exists=True),
+    help="Whose sessions (default: the repository around this folder).",
+)
+@json_option
+def usage(project: Path | None, as_json: bool) -> int:
+    """Compute from the diagnostics of a project's sessions who gave the verdicts, and how long they took.
+
+    The seed's aim: where there is a judge, it answers at least 95 % of the checks. A disagreement is a check
+    that the judge and its rule answered differently; the judge's word counted. Exit code 0, whatever it is.
+    """
+    from orchestrator.cli.gate_usage import usage_of
+    from orchestrator.views.steering_usage import usage_lines
+
+    found = usage_of(project or Path.cwd())
+    if as_json:
+        say_json(found)
+    else:
+        say(*usage_lines(found))
     return 0
 
 
@@ -133,7 +162,9 @@ def bench(
 @project_option
 def disable(session: str | None, span: str | None, project: Path | None) -> int:
     """Switch power steering off for the sessions of this project, or for one of them."""
-    until = datetime.now(UTC) + _span(span) if span is not None else _FOR_GOOD
+    from state.steering import FOR_GOOD
+
+    until = datetime.now(UTC) + _span(span) if span is not None else FOR_GOOD
     _switch(until, session, project)
     whom = f"session {session}" if session else "every session of this project"
     say(
@@ -151,39 +182,6 @@ def enable(session: str | None, project: Path | None) -> int:
     _switch(datetime.now(UTC), session, project)
     say(f"power steering is on for {f'session {session}' if session else 'every session of this project'}")
     return 0
-
-
-async def _check(
-    transcript: Path, rules: bool, project: Path | None
-) -> "tuple[Examination, str, tuple[str, ...]]":
-    from agents.transcript import read_transcript
-    from orchestrator.gates.power_steering.considerations import load_considerations
-    from orchestrator.gates.power_steering.evidence import Evidence
-    from orchestrator.gates.power_steering.examine import examine, waiting_for
-    from orchestrator.gates.power_steering.judge_here import judge_here
-
-    read = read_transcript(transcript)
-    where = Path(read.cwd) if read.cwd else None
-    home = project or (where if where and where.is_dir() else None)
-    evidence = Evidence(transcript=read, project=home)
-    loaded = load_considerations(home)
-    waits = _switched_off(home, read.session_id) or waiting_for(evidence)
-    async with judge_here(_judge_model(home), os.environ, rules_only=rules or bool(waits)) as judge:
-        return await examine(evidence, loaded.considerations, judge), waits, loaded.problems
-
-
-def _switched_off(project: Path | None, session: str) -> str:
-    from state.diagnostics import DEFAULT_FOLDER
-    from state.steering import SteeringStore
-
-    if project is None or not (os.environ.get("SQ_PS_STATE_DIR") or (project / DEFAULT_FOLDER).is_dir()):
-        return ""
-    until = SteeringStore.of_project(project, session).disabled_until()
-    if until is None:
-        return ""
-    return "power steering is switched off" + (
-        f" until {until:%Y-%m-%d %H:%M} UTC" if until < _FOR_GOOD else ""
-    )
 
 
 async def _bench(dataset: Path, with_judge: bool, project: Path | None) -> "Measured":
@@ -239,10 +237,13 @@ def _keeps(
 
 
 def _switch(until: datetime, session: str | None, project: Path | None) -> None:
-    from state.errors import SqError
+    from state.diagnostics import has_control
+    from state.errors import SqError, UsageError
     from state.steering import SteeringStore
 
-    store = SteeringStore.of_project(project or options.repository_here() or Path.cwd(), session or "")
+    if session and has_control(session):
+        raise UsageError(f"--session {session!r} has control characters; give the id as `session_id` has it")
+    store = SteeringStore.of_project(project or Path.cwd(), session or "")
     done = store.disable(until, everywhere=session is None)
     if not done.stored:
         raise SqError(f"the switch could not be stored: {done.error}")

@@ -10,12 +10,13 @@ def command() -> None:
 
 @command.command("stop", short_help="Say whether a session of Claude Code may stop.")
 @click.option("--power-steering", is_flag=True, help="Check with power steering too: a model, or rules.")
-def stop(power_steering: bool) -> None:
+@click.option("--shared", is_flag=True, help="Of shared settings: silent where another hook took the stop.")
+def stop(power_steering: bool, shared: bool) -> None:
     """Say whether the session may stop: nothing or a message on stdout allows it, a decision holds it.
 
     Exit code 0, whatever happens.
     """
     from orchestrator.gates.stop_gate import entry
 
-    del power_steering  # read from the command line there
+    del power_steering, shared  # read from the command line there
     entry.main()

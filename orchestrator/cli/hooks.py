@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from orchestrator.cli import options
-from orchestrator.views.screen import say, say_json
+from orchestrator.views.screen import say, say_all, say_json
 from state.hook_files import Scope
 
 if TYPE_CHECKING:
@@ -96,15 +96,17 @@ def status(scope: str | None, as_json: bool) -> int:
 
     Exit code 0, whatever is found.
     """
-    from state.hook_status import standings, warnings_of
+    from state.hook_status import notes_of, standings, warnings_of
 
     found = standings(os.environ, options.repository_here(), _sq())
+    notes = list(notes_of(found))
     shown = [one for one in found if scope in {None, one.scope}]
     if as_json:
-        say_json({"scopes": shown, "warnings": list(warnings_of(found))})
+        say_json({"scopes": shown, "warnings": list(warnings_of(found)), "notes": notes})
         return 0
     for one in shown:
         say(f"{one.scope:<7}  {_standing_text(one)}")
+    say_all(notes)
     _warn(found)
     return 0
 

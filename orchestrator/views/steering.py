@@ -10,6 +10,8 @@ from orchestrator.views.columns import columns
 from state.alike import alike, without_ids
 from state.verdicts import CheckResult, Source
 
+_SHOWN_S = 0.05  # seconds; a rule takes less
+
 
 def examination_lines(examination: Examination, *, waits: str, explain: bool) -> list[str]:
     """What the gate would say to a session, and why; `explain`: with every check."""
@@ -43,7 +45,9 @@ def _examination(examination: Examination, waits: str, *, explain: bool) -> Iter
     if waits:
         yield f"may stop: not judged, because {waits}"
         return
-    if decision.allows:
+    if decision.allows and examination.figures.quality_score is None:
+        yield "may stop: nothing was checked"
+    elif decision.allows:
         yield "may stop: nothing that was checked holds it"
     else:
         yield f"held by: {', '.join(decision.failures)}"
@@ -83,7 +87,7 @@ def _check(result: CheckResult) -> tuple[str, str, str, str, str]:
         result.consideration_id,
         _answer(result),
         result.source,
-        f"{result.seconds:.1f}" if result.seconds else "",
+        f"{result.seconds:.1f}" if result.seconds >= _SHOWN_S else "",
         _reason(result),
     )
 

@@ -252,6 +252,25 @@ def test_the_last_resort_leaves_nothing_of_the_old_content(file, new):
     assert read_json(file) == new
 
 
+@pytest.mark.parametrize("blocks", [0, 1])
+@pytest.mark.parametrize("old", [None, {"text": "x" * 3_000}])
+def test_on_a_full_disk_the_last_resort_leaves_the_old_content_or_no_file(tmp_path, old, blocks):
+    file = tmp_path / "facts.json"
+    if old is not None:
+        file.write_bytes(encoded(old))
+    code = (
+        "import pathlib, resource, sys; sys.path.insert(0, sys.argv[2])\n"
+        "from state.durable import WriteFailedError, overwrite_file\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[3]),) * 2)\n"
+        "try: overwrite_file(pathlib.Path(sys.argv[1]), b'y' * 9_000)\n"
+        "except WriteFailedError: sys.exit(7)\n"
+    )
+    arguments = [str(file), str(Path(__file__).parents[2]), str(blocks * 4_096)]
+    done = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, check=False)
+    assert done.returncode == 7, done.stderr.decode()
+    assert (read_json(file) if file.exists() else None) == old
+
+
 def test_the_last_resort_makes_the_file_where_there_is_none(tmp_path):
     overwrite_file(tmp_path / "facts.json", b"{}")
     assert read_json(tmp_path / "facts.json") == {}

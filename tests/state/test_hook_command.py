@@ -70,9 +70,9 @@ def run(tmp_path):
 @pytest.mark.parametrize("code", [0, 2])
 def test_guarded_our_sq_gets_the_hooks_input_and_its_code_counts(launcher, run, shell, code):
     sq = launcher(code)
-    assert run(shell, guarded_command(), sq.parent) == (code, f"{sq};hook;stop;{{}}", "")
+    assert run(shell, guarded_command(), sq.parent) == (code, f"{sq};hook;stop;--shared;{{}}", "")
     steered = guarded_command(power_steering=True)
-    assert run(shell, steered, sq.parent) == (code, f"{sq};hook;stop;--power-steering;{{}}", "")
+    assert run(shell, steered, sq.parent) == (code, f"{sq};hook;stop;--power-steering;--shared;{{}}", "")
 
 
 @pytest.mark.parametrize("shell", SHELLS)
@@ -98,7 +98,7 @@ def test_guarded_nothing_happens_without_an_sq_or_with_another_program_of_that_n
 def test_guarded_a_link_to_our_sq_is_followed(launcher, run, tmp_path):
     (tmp_path / "links").mkdir()
     (tmp_path / "links" / "sq").symlink_to(launcher())
-    assert run("sh", guarded_command(), tmp_path / "links")[1].endswith(";hook;stop;{}")
+    assert run("sh", guarded_command(), tmp_path / "links")[1].endswith(";hook;stop;--shared;{}")
 
 
 def test_every_launcher_of_ours_is_known_by_its_first_lines(tmp_path):

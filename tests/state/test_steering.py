@@ -264,12 +264,44 @@ def test_counting_recovers_a_file_of_the_wrong_type_too(folder):
     assert kept_by(store) == {original}
 
 
-def test_the_same_damage_twice_is_kept_twice(folder):
+def test_of_many_damaged_states_the_newest_is_kept_and_no_other(folder):
     store = store_in(folder)
-    for _ in range(2):
-        put(store, b"damaged")
+    for damage in (b"damaged", b"damaged", b"otherwise", b""):
+        put(store, damage)
         store.load()
-    assert len(list(store.file.parent.glob("state.json.corrupt-*"))) == 2
+    assert [one.read_bytes() for one in store.file.parent.glob("state.json.corrupt-*")] == [b""]
+
+
+def test_a_folder_that_cannot_be_made_at_first_is_tried_again_like_a_write(folder, monkeypatch):
+    obstacle = folder / SESSION
+    folder.mkdir(parents=True, exist_ok=True)
+    obstacle.write_text("a file where the session's folder should be")
+    failures = []
+
+    class Log:
+        """Where entries are shown; the obstacle goes with the first failure."""
+
+        def write(self, line):
+            if '"state_lock"' in line:
+                failures.append(json.loads(line))
+                obstacle.unlink(missing_ok=True)
+
+    monkeypatch.setattr(sys, "stderr", Log())
+    saved = store_in(folder, environ={"SQ_PS_DEBUG": "1"}).count_block("p")
+    assert (saved.stored, saved.state.consecutive_blocks) == (True, 1)
+    assert [(one["success"], one["retry_count"]) for one in failures] == [(False, 0)]
+
+
+def test_a_saved_state_costs_two_syncs_its_file_and_its_folder(folder):
+    store = store_in(folder, environ={})
+    store.count_block("p")
+    calls = []
+    sys.setprofile(lambda _frame, event, called: calls.append(called) if event == "c_call" else None)
+    try:
+        store.count_block("p")
+    finally:
+        sys.setprofile(None)
+    assert [called for called in calls if called is os.fsync] == [os.fsync] * 2
 
 
 def test_a_folder_in_the_files_place_is_kept_aside_too(folder):
@@ -653,7 +685,6 @@ def test_the_environment_names_another_folder(tmp_path):
 @pytest.mark.parametrize(
     ("outcomes", "score"),
     [
-        ([], 100),
         ([GOOD, GOOD], 100),
         ([GOOD, CheckOutcome(satisfied=False, blocker=False)], 66),
         ([BAD, CheckOutcome(satisfied=True, blocker=False)], 33),
@@ -662,6 +693,19 @@ def test_the_environment_names_another_folder(tmp_path):
 )
 def test_the_quality_score_weighs_blockers_twice(outcomes, score):
     assert CheckResults.of([], outcomes).quality_score == score
+
+
+def test_where_nothing_was_checked_there_is_no_score_and_the_file_says_null(folder):
+    results = CheckResults.of(["a.py"], [])
+    assert (results.quality_score, results.workflow_compliant) == (None, None)
+    assert results.message() == "1 modified file; not checked."
+    assert CheckResults.of([], []).message() == "No files were modified; not checked."
+    store = store_in(folder)
+    store.record_check(results, [])
+    stored = json.loads(store.file.read_text())["check_results"]
+    assert stored == {"files_modified": ["a.py"], "workflow_compliant": None, "quality_score": None}
+    assert store.load().reason == ""
+    assert store.load().state.check_results == results
 
 
 def test_the_workflow_is_followed_unless_a_blocker_of_it_failed():

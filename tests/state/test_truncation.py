@@ -8,6 +8,7 @@ from state.truncation import (
     INDICATOR,
     MAX_RESPONSE_LENGTH,
     Method,
+    as_written,
     completion_claims,
     escape_markup,
     feedback,
@@ -176,3 +177,26 @@ def test_claims_come_in_order_each_once_and_cut():
 @given(st.lists(st.text(max_size=200), max_size=3))
 def test_any_text_can_be_searched(texts):
     assert all(len(claim) <= 200 for claim in completion_claims(texts))
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "pytest -q > out.txt 2>&1 && tail -n 3 out.txt",
+        "psql < schema.sql; cat <<'EOF' >notes.md",
+        "diff <(sort a) <(sort b) || echo '&amp; a < b > c'",
+        "cat <<< \"$text\" | grep -c '->'",
+    ],
+)
+def test_a_command_comes_back_as_it_was_written(command):
+    assert as_written(escape_markup(command)) == command
+
+
+@pytest.mark.parametrize(
+    "tag",
+    ["<b>", "</system-reminder>", "<user turn='9'>", "<br/>", "<!-- x -->", "<![CDATA[", "<?xml ?>", "<b >"],
+)
+def test_a_tag_of_a_model_stays_escaped(tag):
+    told = as_written(escape_markup(f"so {tag} it is"))
+    assert "<" not in told
+    assert "&lt;" in told

@@ -16,6 +16,7 @@ from typing import Any
 
 import msgspec
 
+from state.diagnostics import has_control
 from state.sources import CONSIDERATIONS, REPOSITORY_FILE, user_file
 
 USERS_FILE = Path(".claude", "power-steering.yaml")
@@ -109,7 +110,8 @@ def load_considerations(project: Path | None) -> Loaded:
         try:
             consideration_of(changed)
         except ValueError as error:
-            problems.append(f"{file}: {name or 'an item without an id'}: {error}")
+            shown = repr(name) if has_control(name) else name
+            problems.append(f"{file}: {shown or 'an item without an id'}: {error}")
         else:
             table[name] = changed
     return Loaded(
@@ -126,6 +128,8 @@ def consideration_of(item: Mapping[str, Any]) -> Consideration:
     row = dict(item)
     if not str(row.get("id") or "").strip() or not str(row.get("question") or "").strip():
         raise ValueError("id and question are needed")
+    if has_control(str(row["id"])):
+        raise ValueError(f"the id {row['id']!r} has control characters; give a plain one")
     row.setdefault("kind", kind_by_id(str(row["id"])))
     row["rule"] = str(row.pop("checker", "") or row.get("rule") or row["id"])  # `checker` is the seed's name
     types = row.get("types") or ()

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from orchestrator.gates.power_steering.considerations import Consideration
 from state.alike import alike, checks_named, without_ids
 from state.steering_state import QUALITY_THRESHOLD, CheckResults
-from state.truncation import limit_response, smart_truncate
+from state.truncation import as_written, limit_response, smart_truncate
 from state.verdicts import CheckResult, Source
 
 
@@ -60,8 +60,8 @@ def decide(
         warnings=warnings,
         not_checked=not_checked,
         summary=_summary(figures, len(blocked_by)),
-        message=limit_response("\n".join(_message(blocked_by, considerations, figures, claims))),
-        notes=tuple(_notes(warnings, not_checked, len(results))),
+        message=limit_response(as_written("\n".join(_message(blocked_by, considerations, figures, claims)))),
+        notes=tuple(map(as_written, _notes(warnings, not_checked, len(results)))),
     )
 
 
@@ -89,9 +89,8 @@ def _message(
 
 def _summary(figures: CheckResults, open_blockers: int) -> str:
     """Seed 001's message; but no praise for a session that is held."""
-    praised = (
-        figures.files_modified and figures.workflow_compliant and figures.quality_score >= QUALITY_THRESHOLD
-    )
+    score = figures.quality_score or 0
+    praised = figures.files_modified and figures.workflow_compliant and score >= QUALITY_THRESHOLD
     if open_blockers and praised:
         count = len(figures.files_modified)
         return f"{count} modified file{'' if count == 1 else 's'}, and {open_blockers} open."

@@ -5,6 +5,7 @@ Neither overrules the other: a rule is asked only where the judge gave no answer
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from time import monotonic
 from typing import Protocol
 
 from agents.judge import Finding, Judgement
@@ -53,13 +54,14 @@ def fallback(consideration: Consideration, rules: Mapping[str, Rule], why: str) 
         why: there is no answer of the judge.
     """
     rule = rules.get(consideration.rule or consideration.id)
+    began = monotonic()
     try:
         found = rule() if rule else None
     except Exception as error:  # noqa: BLE001  a rule that fails lets the stop happen, in sight
         return not_checked(consideration, f"its rule failed: {error!r}; {why}")
     if found is None:
         return not_checked(consideration, why)
-    return _result(
+    result = _result(
         consideration,
         Source.RULE,
         satisfied=found.satisfied,
@@ -67,6 +69,7 @@ def fallback(consideration: Consideration, rules: Mapping[str, Rule], why: str) 
         reason=found.reason,
         evidence=found.evidence,
     )
+    return replace(result, seconds=monotonic() - began)
 
 
 def not_checked(consideration: Consideration, why: str) -> CheckResult:

@@ -71,8 +71,10 @@ async def _judge_all(considerations: Sequence[Consideration], look: Look) -> lis
         return [fallback(one, look.rules, "no judge is to be had") for one in considerations]
     ask_judge = look.ask
     shared = shared_part(look.session)
+    began: dict[str, float] = {}
 
     async def ask(group: Group, begun: Callable[[], None]) -> list[CheckResult]:
+        began[group[0].id] = monotonic()
         question = judge_ask(
             group,
             model=look.model,
@@ -84,7 +86,8 @@ async def _judge_all(considerations: Sequence[Consideration], look: Look) -> lis
         return await _answered(group, look.rules, ask_judge, replace(question, on_begun=begun))
 
     def late(group: Group, why: str) -> list[CheckResult]:
-        return [not_checked(one, why) for one in group]
+        seconds = monotonic() - began[group[0].id] if group[0].id in began else 0.0
+        return [replace(not_checked(one, why), seconds=seconds) for one in group]
 
     found = await gather(
         dealt(considerations, look.groups),

@@ -5,11 +5,15 @@ In a run the task is stuck instead; letting go is for people.
 
 from dataclasses import dataclass
 
+from orchestrator.gates.power_steering.decision import Decision
 from orchestrator.gates.power_steering.examine import Examination
+from state.durable import LockTimeoutError, WriteFailedError
 from state.steering import Saved, SteeringStore
+from state.steering_state import MOST_BLOCKS
+from state.truncation import as_written
 
 SAME_FAILURES = 3  # the same failure set so often: nothing gets on
-MOST_BLOCKS = 5  # in a row
+MOST_IN_A_ROW = 5  # blocks
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,21 +31,34 @@ class StopAnswer:
 def answer_stop(store: SteeringStore, examination: Examination, *, prompt_id: str) -> StopAnswer:
     """Record what was found and say whether the session may stop.
 
-    A state that cannot be stored allows it: a counter that nobody can read must hold nobody for ever.
+    A state that cannot be stored allows it: a counter that cannot be read must not hold a session for ever.
+    Limits are read and counted under one lock: of concurrent stops none is held beyond them.
     """
+    try:
+        with store.alone():
+            return _answered(store, examination, prompt_id)
+    except (LockTimeoutError, WriteFailedError) as error:
+        return _let_go(examination.decision, f"the state of its checks could not be stored ({error})")
+
+
+def _answered(store: SteeringStore, examination: Examination, prompt_id: str) -> StopAnswer:
     decision = examination.decision
     recorded = store.record_check(examination.figures, decision.failures, _unmet(examination))
     if decision.allows:
         store.clear_blocks()
         return StopAnswer(allows=True, message="\n".join([decision.summary, *decision.notes]))
-    why = _why_let_go(recorded)
+    why = _why_let_go(recorded, prompt_id)
     if not why:
         counted = store.count_block(prompt_id)
         if counted.stored:
             return StopAnswer(allows=False, message=decision.message)
         why = f"the count of blocks could not be stored ({counted.error})"
     store.clear_blocks()
-    open_points = [f"{result.consideration_id}: {result.reason}" for result in decision.blocked_by]
+    return _let_go(decision, why)
+
+
+def _let_go(decision: Decision, why: str) -> StopAnswer:
+    open_points = [f"{one.consideration_id}: {as_written(one.reason)}" for one in decision.blocked_by]
     told = [f"The session stops, and is not done: {why}.", *open_points, *decision.notes]
     return StopAnswer(allows=True, message="\n".join(told), let_go=why)
 
@@ -50,12 +67,14 @@ def _unmet(examination: Examination) -> dict[str, str]:
     return {result.consideration_id: result.reason for result in examination.results if not result.satisfied}
 
 
-def _why_let_go(recorded: Saved) -> str:
+def _why_let_go(recorded: Saved, prompt_id: str) -> str:
     state = recorded.state
     if not recorded.stored:
         return f"the state of its checks could not be stored ({recorded.error})"
     if state.same_failures() >= SAME_FAILURES:
         return f"the same points were open {SAME_FAILURES} times running"
-    if state.consecutive_blocks >= MOST_BLOCKS:
-        return f"it was held {MOST_BLOCKS} times in a row"
+    if state.consecutive_blocks >= MOST_IN_A_ROW:
+        return f"it was held {MOST_IN_A_ROW} times in a row"
+    if state.blocks_for(prompt_id) >= MOST_BLOCKS:
+        return f"it was held {MOST_BLOCKS} times"
     return ""

@@ -6,6 +6,10 @@ import sys
 
 from orchestrator.gates.stop_gate import probe, quick_json
 
+TYPE_CHECKING = False  # typing would be imported
+if TYPE_CHECKING:
+    from typing import NoReturn
+
 _MOST_INPUT = 10_000_000  # bytes
 _LONGEST = 1_000  # characters of what is told of a failure
 _NOTE_S = 2.0  # a note is not worth more
@@ -33,14 +37,17 @@ def _through_the_gate(given: dict[str, object], steering: bool) -> None:
     gc.disable()  # the process ends before it would be worth it
     from orchestrator.gates.stop_gate import hook
 
-    stop = hook.stop_of(given, os.environ, with_steering=steering)
+    if problem := hook.refused(given, os.environ):
+        _tell(problem)
+    is_shared = "--shared" in sys.argv
+    stop = hook.stop_of(given, os.environ, with_steering=steering, is_shared=is_shared)
     mouth = hook.Mouth()
     hook.watch(stop, mouth)
     mouth.say(hook.answer(stop))
     os._exit(0)
 
 
-def _tell(message: str) -> None:
+def _tell(message: str) -> "NoReturn":
     import json
 
     try:

@@ -9,11 +9,13 @@ from pathlib import Path
 from typing import NoReturn
 
 from orchestrator.gates.stop_gate import probe
+from orchestrator.gates.stop_gate.once import Part, part_of
 from orchestrator.gates.stop_gate.stop import Priority, StepResult, Stop
-from state.diagnostics import Diagnostics
+from state.diagnostics import Diagnostics, has_control
+from state.durable import LockTimeoutError, WriteFailedError
 from state.steering import SteeringStore
+from state.steering_state import MOST_BLOCKS
 
-MOST_BLOCKS = 7  # since one prompt of the user; Claude Code overrides the ninth in a row
 MECHANICAL_S = 6.0  # what the steps that ask nobody may take together, a slow git included
 JUDGE_S = 8.0  # the judge's step, the transcript included (seed 003)
 STEERING_S = 64.0  # power steering: 60 s for its checks, and its start
@@ -24,8 +26,12 @@ _LATER_S = 0.5  # by which the second way to end the process comes after the fir
 def answer(stop: Stop) -> dict[str, str]:
     """What the hook says: nothing or a message to allow, a reason to block."""
     store = SteeringStore.of_project(stop.project, stop.session_id, environ=stop.environ)
+    part = part_of(stop, store)
+    if part is Part.NONE:
+        store.diagnostics.log("stop_taken", is_shared=stop.is_shared)
+        return {}
     notes: list[str] = []
-    for priority, result in _results(stop, store.diagnostics):
+    for priority, result in _results(stop, part, store.diagnostics):
         if result.note:
             notes.append(result.note)
         if result.blocks:
@@ -67,8 +73,25 @@ def watch(stop: Stop, mouth: Mouth) -> None:
     signal.setitimer(signal.ITIMER_REAL, deadline_s + _LATER_S)
 
 
-def stop_of(given: Mapping[str, object], environ: Mapping[str, str], *, with_steering: bool) -> Stop:
-    """The stop that the hook's input tells of; what is missing or of another type is left empty."""
+def refused(given: Mapping[str, object], environ: Mapping[str, str]) -> str:
+    """Why the hook's input cannot be used: an id with control characters is none; empty: it can."""
+    ids = {name: given.get(name) for name in ("session_id", "prompt_id")}
+    ids["CLAUDE_SESSION_ID"] = environ.get("CLAUDE_SESSION_ID")
+    bad = [name for name, text in ids.items() if isinstance(text, str) and has_control(text)]
+    return f"{bad[0]} has control characters, so the session may stop; give a plain id" if bad else ""
+
+
+def stop_of(
+    given: Mapping[str, object],
+    environ: Mapping[str, str],
+    *,
+    with_steering: bool,
+    is_shared: bool = False,
+) -> Stop:
+    """The stop that the hook's input tells of; what is missing or of another type is left empty.
+
+    `is_shared`: the hook stands in settings that others share.
+    """
 
     def text(name: str) -> str:
         value = given.get(name)
@@ -85,17 +108,18 @@ def stop_of(given: Mapping[str, object], environ: Mapping[str, str], *, with_ste
         stop_hook_active=given.get("stop_hook_active") is True,
         last_assistant_message=text("last_assistant_message"),
         with_steering=with_steering,
+        is_shared=is_shared,
         environ=environ,
     )
 
 
-def _results(stop: Stop, diagnostics: Diagnostics) -> Iterator[tuple[Priority, StepResult]]:
+def _results(stop: Stop, part: Part, diagnostics: Diagnostics) -> Iterator[tuple[Priority, StepResult]]:
     from orchestrator.gates.stop_gate.steps import STEPS
 
     for step in STEPS:
         priority: Priority = step.PRIORITY
         try:
-            if not step.applies(stop):
+            if not step.applies(stop) or (part is Part.STEERING and priority is not Priority.P3_2_STEERING):
                 continue
             result: StepResult = step.check(stop)
         except Exception as error:  # noqa: BLE001  whatever is wrong with us traps nobody, and is told
@@ -109,17 +133,26 @@ def _held(
     stop: Stop, store: SteeringStore, priority: Priority, result: StepResult, notes: list[str]
 ) -> dict[str, str]:
     """Hold the session, if it was not held too often since the user spoke, and that can be counted."""
-    prompt = stop.prompt_id or f"turn-{max((goal.turn for goal in stop.facts.goals), default=0)}"
-    let_go = ""
-    loaded = store.load()
-    if loaded.state.blocks_for(prompt) >= MOST_BLOCKS + result.is_counted:
-        let_go = f"it was held {MOST_BLOCKS} times"
-    elif not result.is_counted and not store.count_held(prompt).stored and stop.stop_hook_active:
-        let_go = "how often it was held cannot be counted"
+    let_go = "" if result.is_counted else _why_let_go(stop, store)
     if let_go:
         store.diagnostics.log("stop_let_go", step=priority.name, reason=let_go)
         return _told([f"The session stops, and is not done: {let_go}.", result.reason, *notes])
     return {"decision": "block", "reason": _fit(result.reason), **_told(notes)}
+
+
+def _why_let_go(stop: Stop, store: SteeringStore) -> str:
+    """Count one more block; or why the session is let go instead. Limit and count are under one lock."""
+    uncounted = "how often it was held cannot be counted"
+    try:
+        with store.alone():
+            if store.load().state.blocks_for(stop.prompt) >= MOST_BLOCKS:
+                return f"it was held {MOST_BLOCKS} times"
+            is_stored = store.count_held(stop.prompt).stored
+    except LockTimeoutError:  # so many hooks at once: the limit comes first
+        return uncounted
+    except WriteFailedError:
+        is_stored = False
+    return uncounted if stop.stop_hook_active and not is_stored else ""
 
 
 def _told(notes: Iterable[str]) -> dict[str, str]:

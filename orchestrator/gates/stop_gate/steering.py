@@ -1,9 +1,9 @@
 """Power steering of a person's session, where it was switched on for the hook; else nothing is imported."""
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from orchestrator.gates.stop_gate.stop import ALLOWED, Priority, StepResult, Stop
+from state.project import top_of
 from state.steering import SteeringStore
 
 if TYPE_CHECKING:
@@ -28,11 +28,12 @@ def check(stop: Stop) -> StepResult:
     store = SteeringStore.of_project(stop.project, stop.session_id, environ=stop.environ)
     if stop.waits or store.disabled_until():
         return ALLOWED
-    evidence = Evidence(transcript=stop.transcript, project=stop.project) if stop.transcript else None
+    project = top_of(stop.project)
+    evidence = Evidence(transcript=stop.transcript, project=project) if stop.transcript else None
     if evidence is None:
         return ALLOWED
     examination = anyio.run(_examined, stop, evidence, store)
-    answer = answer_stop(store, examination, prompt_id=stop.prompt_id)
+    answer = answer_stop(store, examination, prompt_id=stop.prompt)
     if answer.allows:
         return StepResult(note=answer.message)
     return StepResult(blocks=True, reason=answer.message, is_counted=True)
@@ -42,21 +43,20 @@ async def _examined(stop: Stop, evidence: "Evidence", store: SteeringStore) -> "
     from orchestrator.gates.power_steering.considerations import load_considerations
     from orchestrator.gates.power_steering.examine import examine
     from orchestrator.gates.power_steering.judge_here import judge_here
+    from orchestrator.gates.power_steering.recorded import record_verdicts
     from state.config import load_config
     from state.records import Role
 
-    model = load_config(_repository(stop.project), stop.environ).settings.models[Role.JUDGE]
-    considerations = load_considerations(stop.project).considerations
+    model = load_config(evidence.project, stop.environ).settings.models[Role.JUDGE]
+    considerations = load_considerations(evidence.project).considerations
     async with judge_here(model, stop.environ, rules_only=False) as judge:
-        return await examine(
+        examination = await examine(
             evidence,
             considerations,
             judge,
             before=store.load().state.unmet,
             cut=store.diagnostics.truncation,
         )
-
-
-def _repository(project: Path) -> Path:
-    here = (folder for folder in (project, *project.parents) if (folder / ".git").exists())
-    return next(here, project)
+    had_judge = judge.ask is not None
+    record_verdicts(store.diagnostics, evidence, considerations, examination, had_judge=had_judge)
+    return examination

@@ -55,7 +55,7 @@ class Stop:
 
     `session_id` is the one that people may give their session (CLAUDE_SESSION_ID), else Claude Code's own,
     which is `claude_session`; an empty one matches nothing. `with_steering`: power steering was asked for.
-    `project` is where Claude Code began.
+    `project` is where Claude Code began. `is_shared`: the hook stands in settings that others share.
     """
 
     session_id: str
@@ -67,7 +67,13 @@ class Stop:
     stop_hook_active: bool = False
     last_assistant_message: str = ""
     with_steering: bool = False
+    is_shared: bool = False
     environ: Mapping[str, str] = field(default_factory=dict)
+
+    @cached_property
+    def prompt(self) -> str:
+        """The user's newest prompt, by its id or else by its turn: blocks are counted since then."""
+        return self.prompt_id or f"turn-{max((goal.turn for goal in self.facts.goals), default=0)}"
 
     @property
     def is_system3(self) -> bool:

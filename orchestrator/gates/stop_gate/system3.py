@@ -81,14 +81,16 @@ def _answer(reply: Reply) -> StepResult:
     if not goes_on:
         return ALLOWED
     reason, suggestion = (_words(reply.answer.get(name)) for name in ("reason", "suggestion"))
-    told = f"The session has not reached its end yet: {reason or 'no reason was given'}"
+    if not reason:  # the agent would not know what to do
+        return _skipped("it would go on with the session and gives no reason (reason is empty)")
+    told = f"The session has not reached its end yet: {reason}"
     return StepResult(blocks=True, reason=f"{told}\nSuggestion: {suggestion}" if suggestion else told)
 
 
 def _words(value: object) -> str:
-    from state.truncation import feedback
+    from state.truncation import as_written, feedback
 
-    return feedback(value, _LONGEST_WORDS).text if isinstance(value, str) else ""
+    return as_written(feedback(value, _LONGEST_WORDS).text) if isinstance(value, str) else ""
 
 
 def _skipped(why: str) -> StepResult:

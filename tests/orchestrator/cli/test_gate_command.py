@@ -142,16 +142,140 @@ def test_the_projects_own_considerations_are_asked_and_bad_ones_told(gate, repos
     assert "left out" not in shown.stdout
 
 
-@pytest.mark.parametrize("content", [None, b"", b"\x00\xff not json\n"])
-def test_a_transcript_that_says_nothing_is_told_and_holds_nobody(gate, tmp_path, content):
+@pytest.mark.parametrize(
+    ("content", "found"),
+    [
+        (None, "there is no such file"),
+        (b"", "it is empty"),
+        (b"\x00\xff not json\n", "nothing in it is a conversation"),
+        (b"#!/usr/bin/env python3\nprint('a program')\n", "nothing in it is a conversation"),
+        (b'{"a": 1}\n[2]\n', "nothing in it is a conversation"),
+        ("folder", "it is a folder"),
+        ("pipe", "it is no plain file"),
+    ],
+)
+def test_what_is_no_transcript_is_a_usage_error_that_says_what_was_found(gate, tmp_path, content, found):
     file = tmp_path / "t.jsonl"
-    if content is not None:
-        file.write_bytes(content)
-    done = gate("check", file)
-    assert done.returncode == (1 if content is None else 0)
-    if content is None:
-        assert "cannot read the transcript" in done.stderr
-        assert "Traceback" not in done.stderr
+    match content:
+        case bytes():
+            file.write_bytes(content)
+        case "folder":
+            file.mkdir()
+        case "pipe":
+            os.mkfifo(file)
+    for arguments in ((), ("--json",)):
+        done = gate("check", file, *arguments)
+        assert done.returncode == 2
+        assert f"{file} cannot be checked: {found}" in done.stderr
+        assert "name the .jsonl file of a session" in done.stderr
+
+
+@pytest.fixture
+def session_in(tmp_path):
+    """The tested session as if it had worked in a folder."""
+
+    def worked(folder):
+        lines = [json.loads(line) for line in TESTED.read_text().splitlines()]
+        told = [
+            {**line, "cwd": str(folder)} if line.get("type") in {"user", "assistant"} else line
+            for line in lines
+        ]
+        file = tmp_path / "worked.jsonl"
+        file.write_text("".join(json.dumps(line) + "\n" for line in told))
+        return file
+
+    return worked
+
+
+@pytest.mark.parametrize("below", [".", "src/deep"])
+def test_a_session_is_asked_what_the_top_of_its_project_asks(gate, repository, session_in, below, tmp_path):
+    (repository / "sq.toml").write_text("[considerations.local_testing]\nenabled = false\n")
+    own = repository / ".claude" / "power-steering.yaml"
+    own.parent.mkdir()
+    own.write_text("- {id: changelog, question: 'Is it in the changelog?', severity: blocker}\n")
+    (repository / below).mkdir(parents=True, exist_ok=True)
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    shown = json.loads(gate("check", session_in(repository / below), "--json", folder=elsewhere).stdout)
+    asked = {one["consideration_id"] for one in shown["examination"]["results"]}
+    assert ("changelog" in asked, "local_testing" in asked) == (True, False)
+    assert shown["project"] == str(repository)
+
+
+def test_without_git_the_top_is_the_folder_with_the_settings(gate, session_in, tmp_path):
+    below = tmp_path / "plain" / "a"
+    below.mkdir(parents=True)
+    (tmp_path / "plain" / "sq.toml").write_text("[considerations.local_testing]\nenabled = false\n")
+    shown = json.loads(gate("check", session_in(below), "--json").stdout)
+    assert shown["project"] == str(tmp_path / "plain")
+
+
+def test_where_the_sessions_folder_is_gone_that_is_told_and_a_project_can_be_named(
+    gate, session_in, repository, tmp_path
+):
+    file = session_in(tmp_path / "gone")
+    done = gate("check", file, folder=repository)
+    assert f"the folder {tmp_path / 'gone'} is not here; give --project" in done.stderr
+    assert "is not here" not in gate("check", file, "--project", repository).stderr
+
+
+def test_where_nothing_was_checked_there_is_no_score(gate, repository, session_in):
+    everything = json.loads(gate("considerations", "--json").stdout)["considerations"]
+    off = "".join(f"[considerations.{one['id']}]\nenabled = false\n" for one in everything)
+    (repository / "sq.toml").write_text(off + "[considerations.mine]\nquestion = 'Does anybody know?'\n")
+    file = session_in(repository)
+    figures = json.loads(gate("check", file, "--json").stdout)["examination"]["figures"]
+    assert (figures["quality_score"], figures["workflow_compliant"]) == (None, None)
+    shown = gate("check", file).stdout
+    assert "may stop: nothing was checked" in shown
+    assert "not checked" in shown.splitlines()[0]
+    assert "100" not in shown
+
+
+# --- usage ------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def used(repository):
+    """A project with two sessions: 19 checks of the judge, one that it failed, two without a judge."""
+    checks = {"one": [("judge", True, True)] * 18 + [("judge", False, True), ("not checked", None, None)]}
+    checks["two"] = [("rule", True, True)] * 2
+    for session, found in checks.items():
+        store = SteeringStore.of_project(repository, session, environ={})
+        for source, satisfied, rule in found:
+            had = {"had_judge": session == "one", "seconds": 2.0 if source == "judge" else 0.5}
+            name = "local_testing" if satisfied is False else "todos_complete"
+            store.diagnostics.log(
+                "check", consideration=name, source=source, satisfied=satisfied, rule_satisfied=rule, **had
+            )
+        store.diagnostics.log("check_results", allows=True)
+    return repository
+
+
+def test_usage_is_the_judges_share_where_there_was_one_and_the_disagreements(gate, used):
+    below = used / "below"
+    below.mkdir()
+    shown = json.loads(gate("usage", "--json", folder=below).stdout)
+    assert (shown["sessions"], shown["stops"], shown["checks"]) == (2, 2, 22)
+    assert shown["by_source"] == {"judge": 19, "rule": 2, "not checked": 1}
+    assert (shown["judge_could"], shown["judge_did"]) == (20, 19)
+    assert (shown["judge_share"], shown["target"], shown["target_kept"]) == (0.95, 0.95, True)
+    assert shown["median_seconds"] == {"judge": 2.0, "rule": 0.5, "not checked": 0.5}
+    assert shown["compared"] == 19
+    (one,) = shown["disagreements"]
+    assert (one["consideration"], one["session"]) == ("local_testing", "one")
+    assert (one["judge_satisfied"], one["rule_satisfied"]) == (False, True)
+
+
+def test_usage_in_words_says_whether_the_target_is_kept(gate, used, tmp_path):
+    told = gate("usage", "--project", used).stdout
+    assert "judge used: 95.0% of 20 checks with a judge to ask; the target of 95% is kept" in told
+    assert "judge and rule: 1 disagreements in 19 checks that both answered" in told
+    SteeringStore.of_project(used, "three", environ={}).diagnostics.log(
+        "check", source="rule", had_judge=True
+    )
+    assert "is missed" in gate("usage", "--project", used).stdout
+    assert "no check of power steering" in gate("usage", folder=tmp_path).stdout
 
 
 # --- considerations ---------------------------------------------------------------------------------------
@@ -277,6 +401,14 @@ def test_a_span_that_is_none_is_refused(gate, repository, span):
     done = gate("disable", "--for", span, folder=repository)
     assert done.returncode == 2
     assert "30m, 2h or 1d" in done.stderr
+
+
+@pytest.mark.parametrize("command", ["disable", "enable"])
+def test_a_session_id_with_control_characters_is_refused(gate, repository, command):
+    done = gate(command, "--session", "a\x1b[2J", folder=repository)
+    assert done.returncode == 2
+    assert "has control characters" in done.stderr
+    assert not (repository / ".claude").exists()
 
 
 def test_no_session_id_leads_out_of_the_state_folder(gate, repository):  # lesson 38

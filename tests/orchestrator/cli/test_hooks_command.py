@@ -151,7 +151,7 @@ async def test_installed_for_a_project_it_is_called_for_who_has_sq_and_silent_fo
     assert hooks_of(repository / ".claude" / "settings.json") == [entry_of(guarded_command())]
     assert str(tmp_path) not in text  # it is shared
     await claude(path=[sq.file.parent])
-    assert sq.calls == ["hook stop"]
+    assert sq.calls == ["hook stop --shared"]
     assert await claude() == "Hi.\n"
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "sq").symlink_to("/bin/false")
@@ -189,16 +189,29 @@ async def test_with_power_steering_the_hook_is_told_and_has_its_time(sq, claude,
 
 
 @pytest.mark.slow
-async def test_for_the_user_and_locally_it_runs_once_and_with_the_project_twice_which_is_told(sq, claude):
+async def test_for_the_user_and_locally_it_is_called_once_and_for_the_project_as_shared(sq, claude):
+    path = f"{sq.file.parent}:{os.environ['PATH']}"
     sq("install")
     sq("install", "--scope", "local")
     assert sq.status()[1] == []
     await claude(path=[sq.file.parent])
     assert sq.calls == ["hook stop"]
-    told = sq("install", "--scope", "project", PATH=f"{sq.file.parent}:{os.environ['PATH']}").stderr
-    assert "more than once at a stop: user, project, local" in told
+    assert "more than once" not in sq("install", "--scope", "project", PATH=path).stderr
     await claude(path=[sq.file.parent])
-    assert sq.calls == ["hook stop"] * 2
+    assert sorted(sq.calls) == ["hook stop", "hook stop --shared"]
+
+
+def test_status_says_that_a_gate_in_two_scopes_runs_once_a_stop(sq, repository):
+    path = f"{sq.file.parent}:{os.environ['PATH']}"
+    sq("install")
+    assert "once a stop" not in sq("status", PATH=path).stdout
+    sq("install", "--scope", "project", PATH=path)
+    assert "installed more than once and runs once a stop: user, project" in sq("status", PATH=path).stdout
+    assert sq.status(PATH=path)[1] == []
+    file = repository / ".claude" / "settings.json"
+    file.write_text(file.read_text().replace(" --shared", ""))  # as an older sq wrote it
+    told = sq("status", PATH=path).stderr
+    assert "the gate runs more than once at a stop: user, project" in told
 
 
 async def test_the_plugins_folder_is_loaded_and_its_hook_called(sq, claude, tmp_path):
@@ -207,7 +220,7 @@ async def test_the_plugins_folder_is_loaded_and_its_hook_called(sq, claude, tmp_
     assert "--plugin-dir" in printed.stderr
     arguments = ["--plugin-dir", str(FOLDER), "--output-format", "stream-json", "--verbose"]
     out = await claude(*arguments, path=[sq.file.parent])
-    assert sq.calls == ["hook stop"]
+    assert sq.calls == ["hook stop --shared"]
     init = next(line for line in map(json.loads, out.splitlines()) if line.get("subtype") == "init")
     assert [one["version"] for one in init["plugins"] if one["name"] == PLUGIN] == [version()]
     assert not init.get("plugin_errors")
@@ -379,8 +392,8 @@ def test_status_tells_of_the_plugin_that_the_gate_replaces_and_of_our_own(sq, ho
         file.unlink()
     written(home / ".claude" / "settings.json", {"enabledPlugins": {f"{PLUGIN}@there": True}})
     assert sq.status()[1] == []
-    [warning] = sq("install").stderr.splitlines()
-    assert f"user, the plugin {PLUGIN}@there" in warning
+    assert sq("install").stderr == ""
+    assert f"runs once a stop: user, the plugin {PLUGIN}@there" in sq("status").stdout
 
 
 @pytest.mark.parametrize(

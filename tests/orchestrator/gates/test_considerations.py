@@ -69,6 +69,7 @@ def test_a_bad_item_is_reported_and_left_out_and_the_others_still_work(tmp_path:
 - {question: "Without an id?"}
 - {id: odd, question: "Odd?", severity: catastrophic}
 - {id: typo, question: "Typo?", sevirity: blocker}
+- {id: "steers\\x1b[2J", question: "A terminal?", severity: blocker}
 - just a text
 """,
     )
@@ -76,8 +77,12 @@ def test_a_bad_item_is_reported_and_left_out_and_the_others_still_work(tmp_path:
     assert len(loaded.considerations) == len(SHIPPED) + 1
     assert loaded.considerations[-1].id == "mine"
     problems = "\n".join(loaded.problems)
-    assert len(loaded.problems) == 4
-    assert all(words in problems for words in ("id and question", "catastrophic", "sevirity", "item 5"))
+    assert "\x1b" not in problems
+    assert len(loaded.problems) == 5
+    assert all(
+        words in problems
+        for words in ("id and question", "catastrophic", "sevirity", "item 6", "control characters")
+    )
 
 
 @pytest.mark.parametrize("text", ["{", "just words", "3", "\x00"])

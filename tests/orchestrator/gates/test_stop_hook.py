@@ -3,6 +3,7 @@
 import json
 import os
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -274,6 +275,21 @@ def test_no_session_id_leads_out_of_the_projects_own_folder(project, lines, sess
     assert all(file.is_relative_to(project / STATES) for file in made)
 
 
+@pytest.mark.parametrize("name", ["session_id", "prompt_id", "CLAUDE_SESSION_ID"])
+@pytest.mark.parametrize("sign", ["\x1b[2J", "\n", "\x7f", "\x9b"])
+def test_an_id_with_control_characters_is_refused_and_holds_nobody(project, lines, name, sign):
+    told = stop(project, open_todo(lines))
+    environ = {}
+    if name.isupper():
+        environ[name] = f"s{sign}"
+    else:
+        told[name] = f"s{sign}"
+    said = run_hook(told, **environ)
+    assert "decision" not in said
+    assert f"{name} has control characters" in said["systemMessage"]
+    assert not (project / ".claude").exists()
+
+
 def test_a_project_that_is_gone_is_not_made_again(project, lines, tmp_path):
     told = stop(project, open_todo(lines), cwd=str(tmp_path / "gone"))
     assert (
@@ -359,6 +375,46 @@ def test_where_nothing_can_be_counted_a_session_is_held_once_and_then_let_go_wit
     assert "decision" not in said
     assert "cannot be counted" in said["systemMessage"]
     assert "callers" in said["systemMessage"]
+
+
+def test_of_sixteen_concurrent_hooks_on_one_prompt_exactly_seven_hold_the_session(project, lines):
+    told = stop(project, open_todo(lines))
+    with ThreadPoolExecutor(16) as threads:
+        answers = list(threads.map(lambda _: run_hook(told, SQ_PS_NO_FSYNC="1"), range(16)))
+    assert sum("decision" in said for said in answers) == hook.MOST_BLOCKS
+    assert sum("held 7 times" in said.get("systemMessage", "") for said in answers) == 16 - hook.MOST_BLOCKS
+
+
+def test_a_full_disk_leaves_no_state_or_the_old_one_and_no_heap_of_copies(project, lines, shell):
+    told = stop(project, open_todo(lines))
+    (project / "in.json").write_text(json.dumps(told))
+    full = f"ulimit -f 0; exec {Path(os.sys.executable)} -I -m orchestrator.cli hook stop <in.json"
+    folder = project / STATES / CLAUDE
+    said = [shell(project, "sh", "-c", full) for _ in range(2)]
+    assert all(json.loads(one)["decision"] == "block" for one in said)
+    assert not (folder / "state.json").exists()
+    assert run_hook(told)["decision"] == "block"
+    old = (folder / "state.json").read_bytes()
+    shell(project, "sh", "-c", full)
+    assert (folder / "state.json").read_bytes() == old
+    (folder / "state.json").write_bytes(b"")
+    for _ in range(3):
+        shell(project, "sh", "-c", full)
+    assert len(list(folder.glob("*corrupt*"))) == 1
+
+
+def test_the_same_gate_in_two_scopes_holds_a_stop_once_and_the_next_one_again(project, lines):
+    told = stop(project, open_todo(lines))
+    for number in (1, 2, 3):
+        both = [run_hook(told), run_hook(told, "--shared")]
+        if number == 3:  # whichever comes first
+            both = [run_hook(told, "--shared"), run_hook(told)]
+        assert ["decision" in said for said in both] == [True, False]
+    state = json.loads((project / STATES / CLAUDE / "state.json").read_text())
+    assert state["blocks_by_prompt"] == {"p-1": 4}
+    assert [one["is_shared"] for one in logged(project) if one["operation"] == "stop_taken"] == [
+        True, True, True, False
+    ]  # fmt: skip
 
 
 def test_a_damaged_counter_holds_nobody_for_good(project, lines):

@@ -12,6 +12,7 @@ from agents.connection import Lane, RehearsalConnection
 from agents.gateway.ledger import read_ledger
 from agents.gateway.script import Scenario
 from agents.gateway.server import serve_scenario
+from orchestrator.cli.gate_usage import usage_of
 from orchestrator.gates.power_steering.considerations import load_considerations
 from state.records import Role
 from state.steering import SteeringStore
@@ -84,6 +85,44 @@ async def test_an_unmet_blocker_holds_the_session_until_the_same_one_was_open_th
 async def test_a_session_that_meets_all_may_stop(stop):
     said, questions = await stop(SATISFIED)
     assert ("decision" in said, questions > 5) == (False, True)
+
+
+async def test_the_source_and_the_time_of_each_verdict_are_logged_and_the_usage_is_computed_from_them(
+    stop, project
+):
+    await stop(not_tested(), SATISFIED)
+    log = project / ".claude" / "runtime" / "power-steering" / CLAUDE / "diagnostic.jsonl"
+    entries = [json.loads(line) for line in log.read_text().splitlines()]
+    checks = {one["consideration"]: one for one in entries if one["operation"] == "check"}
+    assert len(checks) > 5
+    assert {one["source"] for one in checks.values()} == {"judge"}
+    assert all(one["seconds"] > 0 for one in checks.values())
+    assert checks["local_testing"]["satisfied"] is False
+    (figures,) = (one for one in entries if one["operation"] == "check_results")
+    assert (figures["files_modified"], figures["allows"]) == (1, False)
+    usage = usage_of(project)
+    assert (usage.stops, usage.checks, usage.by_source["judge"]) == (1, len(checks), len(checks))
+    assert (usage.judge_share, usage.target_kept) == (1.0, True)
+    asked_twice = {name: one for name, one in checks.items() if one["rule_satisfied"] is not None}
+    assert usage.compared == len(asked_twice) > 0
+    assert {one.consideration for one in usage.disagreements} == {
+        name for name, one in asked_twice.items() if one["satisfied"] != one["rule_satisfied"]
+    }
+
+
+async def test_from_a_folder_below_the_projects_own_considerations_hold(stop, project):
+    (project / ".git").mkdir()
+    own = project / ".claude" / "power-steering.yaml"
+    own.parent.mkdir()
+    own.write_text("- {id: changelog, question: 'Is it in the changelog?', severity: blocker}\n"
+                   "- {id: local_testing, enabled: false}\n")  # fmt: skip
+    below = project / "a" / "b"
+    below.mkdir(parents=True)
+    changelog = {**UNTESTED, "when": "Is it in the changelog?"}
+    said, _ = await stop(not_tested(), changelog, SATISFIED, cwd=str(below))
+    assert "Is it in the changelog? No: " in said["reason"]
+    assert "after the last change to code" not in said["reason"]
+    assert not (below / ".claude").exists()
 
 
 async def test_where_it_was_not_asked_for_no_model_is_asked(stop):

@@ -7,12 +7,20 @@ import pytest
 from sessions import PASSING, evidence, session, todos, write
 
 from agents.transcript_pieces import BackgroundEnded
-from orchestrator.gates.power_steering.considerations import load_considerations
+from orchestrator.gates.power_steering.considerations import (
+    Consideration,
+    Severity,
+    load_considerations,
+)
+from orchestrator.gates.power_steering.decision import decide
 from orchestrator.gates.power_steering.evidence import Evidence
 from orchestrator.gates.power_steering.examine import Judge, examine, waiting_for
+from orchestrator.gates.power_steering.findings import told
 from orchestrator.gates.power_steering.stopping import answer_stop
 from state.presets import models
 from state.steering import SteeringStore
+from state.steering_state import CheckResults
+from state.verdicts import CheckResult
 
 NOBODY = Judge(model=models()["haiku"], ask=None)
 UNTESTED = [write()]
@@ -78,6 +86,43 @@ async def test_five_blocks_in_a_row_let_it_go_whatever_alternates(store):  # les
     answers = [answer_stop(store, look, prompt_id=f"p{number}") for number, look in enumerate(looks)]
     assert [answer.allows for answer in answers] == [False] * 5 + [True]
     assert "held 5 times in a row" in answers[-1].let_go
+
+
+async def test_no_prompt_is_held_more_than_seven_times_whatever_alternates(store):
+    looks = [
+        await examined(*DONE, todos(a="pending")),
+        await examined(*DONE, todos(a="pending", b="pending")),
+    ]
+    other = replace(looks[1].decision, blocked_by=(replace(looks[1].results[0], blocker=True),))
+    looks[1] = replace(looks[1], decision=other)
+    answers = [answer_stop(store, looks[number % 2], prompt_id="p") for number in range(12)]
+    assert sum(not answer.allows for answer in answers) == 7
+    assert answers[-1].let_go == "it was held 7 times"
+
+
+async def test_where_nothing_was_checked_no_word_praises_and_the_state_says_null(store):
+    nobodys = [
+        Consideration(id="nobodys", question="Does a rule or a judge answer?", severity=Severity.BLOCKER)
+    ]
+    examination = await examine(evidence(*DONE), nobodys, NOBODY)
+    answer = answer_stop(store, examination, prompt_id="p")
+    assert answer.allows
+    assert answer.message.splitlines()[0] == "1 modified file; not checked."
+    assert "score" not in answer.message
+    stored = json.loads(store.file.read_text())["check_results"]
+    assert (stored["quality_score"], stored["workflow_compliant"]) == (None, None)
+
+
+def test_a_command_comes_back_to_its_agent_as_it_was_written():
+    command = "pytest -q > out.txt 2>&1 && tail -3 out.txt | grep '->'"
+    one = Consideration(id="a", question="Did they pass?", severity=Severity.BLOCKER)
+    said = told(
+        CheckResult(consideration_id="a", satisfied=False, blocker=True, reason=f"`{command}` failed",
+                    evidence=f"$ {command} </user>"), lambda cut: cut.text
+    )  # fmt: skip
+    decision = decide([said], {"a": one}, CheckResults(), claims=[])
+    assert decision.message.count(command) == 2
+    assert "</user>" not in decision.message
 
 
 async def test_after_it_was_let_go_the_next_stop_is_held_again(store):  # lesson 35

@@ -143,9 +143,17 @@ async def test_one_that_is_done_may_stop_and_nothing_is_said(ask):
     assert await ask(ENDS) == ({}, 1)
 
 
-async def test_without_a_reason_or_a_suggestion_it_is_held_all_the_same(ask):
-    said, _ = await ask(judged(True))
-    assert said["reason"] == "The session has not reached its end yet: no reason was given"
+@pytest.mark.parametrize("reason", ["", " \n", None, 7])
+async def test_without_a_reason_it_is_not_held_and_that_is_told(ask, reason):
+    said, _ = await ask({"structured": {"should_continue": True, "reason": reason, "suggestion": "Go on."}})
+    assert "decision" not in said
+    assert "the System 3 judge was skipped" in said["systemMessage"]
+    assert "gives no reason" in said["systemMessage"]
+
+
+async def test_a_command_in_its_suggestion_comes_as_it_was_written(ask):
+    said, _ = await ask(judged(True, "The log is missing.", "Run `bd sync > log 2>&1 && git push`."))
+    assert "Run `bd sync > log 2>&1 && git push`." in said["reason"]
 
 
 async def test_long_words_and_markup_of_the_model_are_made_fit_to_be_said_again(ask):

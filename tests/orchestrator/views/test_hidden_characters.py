@@ -20,6 +20,7 @@ from orchestrator.gates.power_steering.bench import Measured, Row, Share
 from orchestrator.gates.power_steering.considerations import load_considerations
 from orchestrator.gates.power_steering.decision import decide
 from orchestrator.gates.power_steering.examine import Examination
+from orchestrator.gates.power_steering.usage import Disagreement, Usage
 from orchestrator.git.cleaning import Cleaned
 from orchestrator.git.holdings import Holding, Kind
 from orchestrator.views.checks import check_lines, fail
@@ -35,6 +36,7 @@ from orchestrator.views.overview import overview_lines, summary_of
 from orchestrator.views.promises import criterion_lines, promise_lines, promises_lines
 from orchestrator.views.screen import as_json, cell, say, shown, visible
 from orchestrator.views.steering import consideration_lines, examination_lines, measured_lines
+from orchestrator.views.steering_usage import usage_lines
 from orchestrator.views.told import told_in, told_lines
 from state.fold import apply
 from state.promise import Promise
@@ -104,6 +106,7 @@ def of_other_views(words):
     yield examination_lines(examination, waits="", explain=True)
     yield consideration_lines([one], [words])
     yield measured_lines(measured(words), explain=True)
+    yield usage_lines(used(words))
     kept = f"w{words}".replace("\0", "")  # a promise refuses a NUL
     criterion = Criterion(text=kept, kind=CriterionKind.COMMAND, target=kept)
     promise = Promise.new(text=kept, criteria=(criterion,), owner=kept, base="")
@@ -130,6 +133,23 @@ def measured(words):
     return Measured(**{name: given.get(name, share) for name in names})
 
 
+def used(words):
+    disputed = Disagreement(
+        consideration=words, session=words, at=words, judge_satisfied=True, rule_satisfied=False
+    )
+    given = {
+        "checks": 1,
+        "judge_share": 1.0,
+        "by_source": {words: 1},
+        "median_seconds": {words: 1.0},
+        "longest_seconds": {words: 1.0},
+        "disagreements": (disputed,),
+        "target_kept": True,
+        "target": 0.95,
+    }
+    return Usage(**{one.name: given.get(one.name, 0) for one in fields(Usage)})
+
+
 def printed(lines, capsys):
     say(*lines)
     return capsys.readouterr().out
@@ -138,7 +158,7 @@ def printed(lines, capsys):
 CHECKED = {
     "lines_of", "log_lines", "detail_lines", "overview_lines", "decision_lines", "told_lines", "held_lines",
     "examination_lines", "consideration_lines", "measured_lines", "promises_lines", "promise_lines", "criterion_lines",
-    "check_lines", "cleaned_lines",
+    "check_lines", "cleaned_lines", "usage_lines",
 }  # fmt: skip
 PARTS = {"issue_lines", "where_lines", "plan_lines", "spending_lines"}  # of lines above
 

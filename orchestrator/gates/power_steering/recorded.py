@@ -1,0 +1,71 @@
+"""Each verdict of a stop in the session's diagnostics: who gave it, how long it took, and what its rule says.
+
+`sq gate usage` reads it. The rule of a check that the judge answered is asked for the comparison alone.
+"""
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+
+from orchestrator.gates.power_steering.considerations import Consideration
+from orchestrator.gates.power_steering.evidence import Evidence
+from orchestrator.gates.power_steering.examine import Examination
+from orchestrator.gates.power_steering.rules import RULES
+from state.diagnostics import Diagnostics
+from state.verdicts import CheckResult, Source
+
+CHECK, STOP = "check", "check_results"  # operations in `diagnostic.jsonl`
+_DIGITS = 3  # of seconds
+
+
+def record_verdicts(
+    diagnostics: Diagnostics,
+    evidence: Evidence,
+    considerations: Sequence[Consideration],
+    examination: Examination,
+    *,
+    had_judge: bool,
+) -> None:
+    """Log an entry for each check and one for the stop. Never raises.
+
+    Args:
+        diagnostics: the session's.
+        evidence: the session that was examined.
+        considerations: all that might have been asked.
+        examination: what was found.
+        had_judge: whether there was a judge to ask.
+    """
+    rules = {one.id: one.rule or one.id for one in considerations}
+    for result in examination.results:
+        diagnostics.log(
+            CHECK,
+            consideration=result.consideration_id,
+            source=str(result.source),
+            satisfied=None if result.source is Source.NOT_CHECKED else result.satisfied,
+            applies=result.applies,
+            seconds=round(result.seconds, _DIGITS),
+            had_judge=had_judge,
+            rule_satisfied=_rules_word(result, rules, evidence),
+        )
+    figures, decision = examination.figures, examination.decision
+    diagnostics.log(
+        STOP,
+        allows=decision.allows,
+        failures=decision.failures,
+        files_modified=len(figures.files_modified),
+        workflow_compliant=figures.workflow_compliant,
+        quality_score=figures.quality_score,
+        had_judge=had_judge,
+    )
+
+
+def _rules_word(result: CheckResult, rules: Mapping[str, str], evidence: Evidence) -> bool | None:
+    """What the check's rule says; None: nothing, or there is none."""
+    if result.source is Source.RULE:
+        return result.satisfied
+    rule = RULES.get(rules.get(result.consideration_id, ""))
+    if result.source is not Source.JUDGE or rule is None:
+        return None
+    with suppress(Exception):  # it is asked for a statistic: its failure changes nothing
+        found = rule(evidence)
+        return found.satisfied if found else None
+    return None

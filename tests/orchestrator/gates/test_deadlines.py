@@ -1,0 +1,71 @@
+"""The deadlines of power steering as they are set, on a clock that skips what would be waited for."""
+
+import anyio
+from skipping_loop import SkippingLoop
+
+from agents.ask import Reply
+from agents.connection import Lane
+from orchestrator.gates.gate import gather
+from orchestrator.gates.power_steering.considerations import Consideration
+from orchestrator.gates.power_steering.judging import Look, judge_all
+from state.hook_command import absolute_command, entry_of
+from state.presets import models
+from state.records import CallEnd, Role
+from state.verdicts import Source
+
+SATISFIED = {"verdict": "satisfied", "reason": "It was seen.", "quote": ""}
+LANE = Lane(role=Role.JUDGE, task="session", attempt=1)
+
+
+def on_a_skipping_clock(main):
+    """What `main` gives back."""
+    return anyio.run(main, backend_options={"loop_factory": SkippingLoop})
+
+
+def judged_after(seconds):
+    """Who answered a check whose judge takes so long, and what the clock shows then."""
+
+    async def main():
+        async def judge(ask):
+            ask.on_begun()
+            await anyio.sleep(seconds)
+            return Reply(end=CallEnd.COMPLETED, answer=SATISFIED)
+
+        look = Look(session="the session", model=models()["haiku"], lane=LANE, ask=judge)
+        (result,) = await judge_all([Consideration(id="seen", question="Was it seen?")], look)
+        return result.source, anyio.current_time()
+
+    return on_a_skipping_clock(main)
+
+
+def test_an_answer_after_24_seconds_counts_and_one_after_26_is_not_waited_for():
+    assert judged_after(24) == (Source.JUDGE, 24)
+    source, clock = judged_after(26)
+    assert source is Source.NOT_CHECKED
+    assert clock < 26
+
+
+def test_the_time_for_all_ends_checks_that_had_to_queue():
+    async def main():
+        async def look(number, _begun):
+            await anyio.sleep(24)
+            return "found"
+
+        found = await gather(range(9), look, lambda number, why: "late", at_once=1)
+        return found, anyio.current_time()
+
+    found, clock = on_a_skipping_clock(main)
+    assert found == ["found"] * 2 + ["late"] * 7
+    assert clock < 3 * 24
+
+
+def test_where_no_check_ends_the_answer_comes_before_claude_code_ends_the_hook():
+    async def main():
+        async def look(number, _begun):
+            await anyio.sleep_forever()
+
+        await gather(range(200), look, lambda number, why: why)
+        return anyio.current_time()
+
+    entry = entry_of(absolute_command(["/bin/sq"], power_steering=True))
+    assert on_a_skipping_clock(main) < entry["timeout"]
