@@ -1,32 +1,19 @@
 """`sq gate`: power steering by hand, on any transcript of Claude Code."""
 
-import os
 import re
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
+from orchestrator.cli.gate_bench import bench
+from orchestrator.cli.gate_options import explain_option, json_option, project_option
 from orchestrator.views.screen import say, say_json
 
-if TYPE_CHECKING:
-    from orchestrator.gates.power_steering.bench import Measured
-    from state.settings import Model
-
-_BLOCKED = 1  # exit code: the session would be held, or a threshold is not kept
+_BLOCKED = 1  # exit code: the session would be held
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
 
-json_option = click.option(
-    "--json", "as_json", is_flag=True, help="One JSON object on stdout, nothing else there."
-)
 rules_option = click.option("--rules", is_flag=True, help="Ask no model: rules alone.")
-explain_option = click.option("--explain", is_flag=True, help="Show every check and why.")
-project_option = click.option(
-    "--project",
-    type=click.Path(path_type=Path, file_okay=False, exists=True),
-    help="Whose considerations hold (default: the repository around this folder; of `check`: the session's).",
-)
 
 
 @click.group("gate", short_help="Check sessions of Claude Code: are they done, as they say?")
@@ -115,43 +102,7 @@ def usage(project: Path | None, as_json: bool) -> int:
     return 0
 
 
-@command.command("bench", short_help="Measure false blocks and misses on labelled sessions.")
-@click.argument("dataset", type=click.Path(path_type=Path))
-@click.option(
-    "--judge", "with_judge", is_flag=True, help="Ask the model too (it costs money). Default: rules alone."
-)
-@click.option(
-    "--max-false-blocks", type=click.FloatRange(0, 100), default=5.0, show_default=True, help="Percent."
-)
-@click.option("--max-misses", type=click.FloatRange(0, 100), default=10.0, show_default=True, help="Percent.")
-@explain_option
-@project_option
-@json_option
-def bench(
-    dataset: Path,
-    with_judge: bool,
-    max_false_blocks: float,
-    max_misses: float,
-    explain: bool,
-    project: Path | None,
-    as_json: bool,
-) -> int:
-    """Check every labelled session in the folder DATASET and count what was wrong.
-
-    With rules alone, misses count among what is visible to rules. Exit code 1 if more good sessions are held,
-    or more is missed, than the thresholds allow, or a pair does not flip.
-    """
-    import anyio
-
-    from orchestrator.views.steering import measured_lines
-
-    measured = anyio.run(_bench, dataset, with_judge, project)
-    kept = _keeps(measured, max_false_blocks, max_misses, with_judge=with_judge)
-    if as_json:
-        say_json({"ok": not kept, "failed": kept, "measured": measured})
-    else:
-        say(*measured_lines(measured, explain=explain), *(f"FAILED: {one}" for one in kept))
-    return _BLOCKED if kept else 0
+command.add_command(bench)
 
 
 @command.command("disable", short_help="Let sessions stop unchecked, for a time.")
@@ -182,58 +133,6 @@ def enable(session: str | None, project: Path | None) -> int:
     _switch(datetime.now(UTC), session, project)
     say(f"power steering is on for {f'session {session}' if session else 'every session of this project'}")
     return 0
-
-
-async def _bench(dataset: Path, with_judge: bool, project: Path | None) -> "Measured":
-    from orchestrator.gates.power_steering.bench import measure
-    from orchestrator.gates.power_steering.considerations import load_considerations
-    from orchestrator.gates.power_steering.judge_here import judge_here
-    from orchestrator.gates.power_steering.labels import load_labelled
-    from state.errors import UsageError
-
-    loaded = load_considerations(project)
-    sessions = load_labelled(dataset, {one.id: one for one in loaded.considerations})
-    async with judge_here(_judge_model(project), os.environ, rules_only=not with_judge) as judge:
-        if with_judge and judge.ask is None:
-            raise UsageError(
-                "no judge is to be had: set ANTHROPIC_API_KEY or sign in to Claude Code, or leave --judge out"
-            )
-        return await measure(sessions, loaded.considerations, judge)
-
-
-def _judge_model(project: Path | None) -> "Model":
-    from agents.permissions import rule_names
-    from state.config import load_config
-    from state.records import Role
-
-    return load_config(project, os.environ, rules=rule_names()).settings.models[Role.JUDGE]
-
-
-def _keeps(
-    measured: "Measured", max_false_blocks: float, max_misses: float, *, with_judge: bool
-) -> list[str]:
-    """What is over its threshold."""
-    missed = (
-        (measured.misses, measured.check_misses)
-        if with_judge
-        else (measured.visible_misses, measured.check_visible_misses)
-    )
-    limits = (
-        ("good sessions held", measured.false_blocks, max_false_blocks),
-        ("met blockers called unmet", measured.check_false_blocks, max_false_blocks),
-        ("bad sessions let go", missed[0], max_misses),
-        ("unmet considerations not found", missed[1], max_misses),
-    )
-    over = [
-        f"{name}: {share.count} of {share.total} is {share.share:.1%}, more than {limit:g} %"
-        for name, share, limit in limits
-        if 100 * share.share > limit
-    ]
-    if measured.pairs.count < measured.pairs.total:
-        over.append(
-            f"{measured.pairs.total - measured.pairs.count} of {measured.pairs.total} pairs do not flip"
-        )
-    return over
 
 
 def _switch(until: datetime, session: str | None, project: Path | None) -> None:

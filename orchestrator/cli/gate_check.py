@@ -3,18 +3,15 @@
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from agents.transcript import Transcript, TranscriptError, read_transcript
+from orchestrator.cli.gate_options import judge_model
 from orchestrator.gates.power_steering.considerations import load_considerations
 from orchestrator.gates.power_steering.evidence import Evidence
 from orchestrator.gates.power_steering.examine import Examination, examine, waiting_for
 from orchestrator.gates.power_steering.judge_here import judge_here
 from state.errors import UsageError
 from state.project import top_of
-
-if TYPE_CHECKING:
-    from state.settings import Model
 
 _WHAT_TO_NAME = "name the .jsonl file of a session, as they are in ~/.claude/projects/FOLDER/"
 
@@ -62,17 +59,12 @@ def session_in(path: Path) -> Transcript:
 
 async def check_session(path: Path, *, rules_only: bool, project: Path | None) -> Checked:
     """Examine a session by the considerations of `project`, or else of the project that it worked in."""
-    from agents.permissions import rule_names
-    from state.config import load_config
-    from state.records import Role
-
     read = session_in(path)
     home = top_of(project) if project else _project_of(read)
     evidence = Evidence(transcript=read, project=home)
     loaded = load_considerations(home)
     waits = _switched_off(home, read.session_id) or waiting_for(evidence)
-    model: Model = load_config(home, os.environ, rules=rule_names()).settings.models[Role.JUDGE]
-    async with judge_here(model, os.environ, rules_only=rules_only or bool(waits)) as judge:
+    async with judge_here(judge_model(home), os.environ, rules_only=rules_only or bool(waits)) as judge:
         return Checked(
             examination=await examine(evidence, loaded.considerations, judge),
             waits=waits,

@@ -1,9 +1,8 @@
-"""What power steering found in a session, or in a whole data set of sessions, as lines."""
+"""What power steering found in a session, and the considerations, as lines."""
 
 from collections.abc import Iterator, Sequence
 from html import unescape
 
-from orchestrator.gates.power_steering.bench import Measured, Row, Share
 from orchestrator.gates.power_steering.considerations import Consideration
 from orchestrator.gates.power_steering.examine import Examination
 from orchestrator.views.columns import columns
@@ -32,11 +31,6 @@ def consideration_lines(considerations: Sequence[Consideration], problems: Seque
     ]
     lines = columns(("id", "severity", "kind", "sessions", "question"), rows)
     return [*lines, *(f"left out: {problem}" for problem in problems)]
-
-
-def measured_lines(measured: Measured, *, explain: bool) -> list[str]:
-    """The figures of a data set as a table; `explain`: with what was wrong about each session."""
-    return [unescape(line) for line in _measured(measured, explain=explain)]
 
 
 def _examination(examination: Examination, waits: str, *, explain: bool) -> Iterator[str]:
@@ -101,57 +95,3 @@ def _answer(result: CheckResult) -> str:
 def _reason(result: CheckResult) -> str:
     seen = f" [{result.evidence}]" if result.evidence else ""
     return " ".join(f"{result.reason}{seen}".split())
-
-
-def _measured(measured: Measured, *, explain: bool) -> Iterator[str]:
-    yield from columns(
-        ("consideration", "severity", "false blocks", "95 %", "misses", "of visible", "95 %", "not checked"),
-        [_row(row) for row in measured.rows],
-    )
-    yield ""
-    overall = (
-        ("good sessions held", measured.false_blocks),
-        ("bad sessions let go", measured.misses),
-        ("of those visible to rules", measured.visible_misses),
-        ("met blockers called unmet", measured.check_false_blocks),
-        ("unmet considerations not found", measured.check_misses),
-        ("of those visible to rules", measured.check_visible_misses),
-        ("pairs that flip", measured.pairs),
-        ("session types as labelled", measured.types),
-    )
-    yield from columns(
-        ("overall", "count", "share", "95 %"), [_overall(name, share) for name, share in overall]
-    )
-    made = ", ".join(f"{count} by {source}" for source, count in measured.sources.items())
-    yield ""
-    yield f"checks: {made}; {measured.seconds:.1f} s; ${measured.cost_usd:.4f}"
-    if explain:
-        for group in alike(measured.wrong.items(), lambda one: tuple(map(without_ids, one[1]))):
-            yield f"{', '.join(name for name, _ in group)}:"
-            yield from (f"    {each}" for each in group[0][1])
-
-
-def _row(row: Row) -> tuple[str, ...]:
-    return (
-        row.id,
-        row.severity,
-        _of(row.false_blocks),
-        _interval(row.false_blocks),
-        _of(row.misses),
-        _of(row.visible_misses),
-        _interval(row.visible_misses),
-        str(row.not_checked),
-    )
-
-
-def _overall(name: str, share: Share) -> tuple[str, str, str, str]:
-    return name, _of(share), f"{share.share:.1%}" if share.total else "", _interval(share)
-
-
-def _of(share: Share) -> str:
-    return f"{share.count}/{share.total}" if share.total else "-"
-
-
-def _interval(share: Share) -> str:
-    low, high = share.interval
-    return f"{low:.0%} to {high:.0%}" if share.total else ""

@@ -25,22 +25,37 @@ class Pair(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
 
 
 class Label(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What is true of a session; what `unmet` does not name is met or does not apply."""
+    """What is true of a session; what `unmet` does not name is met or does not apply.
+
+    `announced`: the final message announces the agent's own next step. `disputed`: the considerations on
+    which the two readers disagreed, left out of all counts for this session.
+    """
 
     about: str
     session_type: SessionType
     unmet: Mapping[str, Unmet] = {}
     pair: Pair | None = None
+    announced: bool = False
+    disputed: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Labelled:
-    """A session of a data set: `name` is its path in there without the ending."""
+    """A session of a data set: `name` is its path in there without the ending.
+
+    `only`: the considerations to ask of it; None: all.
+    """
 
     name: str
     transcript: Path
     label: Label
     pair_name: str = field(default="")
+    only: frozenset[str] | None = None
+
+    def is_asked(self, consideration_id: str) -> bool:
+        """Whether the consideration is asked of this session and counts for it."""
+        asked = self.only is None or consideration_id in self.only
+        return asked and consideration_id not in self.label.disputed
 
 
 def load_labelled(dataset: Path, known: Mapping[str, object]) -> tuple[Labelled, ...]:
@@ -96,7 +111,9 @@ def _label(file: Path, known: Mapping[str, object]) -> Label:
         label = msgspec.convert(yaml.safe_load(file.read_text("utf-8")), Label)
     except (yaml.YAMLError, msgspec.ValidationError) as error:
         raise ValueError(str(error)) from error
-    named = [*label.unmet, *(label.pair.flips if label.pair else ())]
+    named = [*label.unmet, *(label.pair.flips if label.pair else ()), *label.disputed]
     if unknown := [id_ for id_ in named if id_ not in known]:
         raise ValueError(f"no such consideration: {', '.join(unknown)}")
+    if both := [id_ for id_ in label.disputed if id_ in label.unmet]:
+        raise ValueError(f"both unmet and disputed: {', '.join(both)}")
     return label

@@ -20,6 +20,7 @@ from orchestrator.gates.power_steering.bench import Measured, Row, Share
 from orchestrator.gates.power_steering.considerations import load_considerations
 from orchestrator.gates.power_steering.decision import decide
 from orchestrator.gates.power_steering.examine import Examination
+from orchestrator.gates.power_steering.parts import Part
 from orchestrator.gates.power_steering.usage import Disagreement, Usage
 from orchestrator.git.cleaning import Cleaned
 from orchestrator.git.holdings import Holding, Kind
@@ -32,10 +33,11 @@ from orchestrator.views.details import detail_lines, details_of
 from orchestrator.views.held_settings import held_lines, held_settings
 from orchestrator.views.lines import lines_of
 from orchestrator.views.log import log_lines
+from orchestrator.views.measured import Bench, MeasuredPart, bench_lines
 from orchestrator.views.overview import overview_lines, summary_of
 from orchestrator.views.promises import criterion_lines, promise_lines, promises_lines
 from orchestrator.views.screen import as_json, cell, say, shown, visible
-from orchestrator.views.steering import consideration_lines, examination_lines, measured_lines
+from orchestrator.views.steering import consideration_lines, examination_lines
 from orchestrator.views.steering_usage import usage_lines
 from orchestrator.views.told import told_in, told_lines
 from state.fold import apply
@@ -105,7 +107,8 @@ def of_other_views(words):
     )
     yield examination_lines(examination, waits="", explain=True)
     yield consideration_lines([one], [words])
-    yield measured_lines(measured(words), explain=True)
+    part = MeasuredPart(part=Part(name=words, folders=(), rules_commit=words), measured=measured(words))
+    yield bench_lines(Bench(commit="c", whole=part.measured, parts=(part,)), explain=True, judged=True)
     yield usage_lines(used(words))
     kept = f"w{words}".replace("\0", "")  # a promise refuses a NUL
     criterion = Criterion(text=kept, kind=CriterionKind.COMMAND, target=kept)
@@ -121,10 +124,14 @@ def of_other_views(words):
 
 def measured(words):
     share = Share(count=1, total=2)
-    row = Row(id=words, severity=words, false_blocks=share, misses=share, visible_misses=share, not_checked=0)
+    counts = {"asked": 1, "decided": 1, "abstained": 0, "wrong": 0}
+    row = Row(id=words, severity=words, false_blocks=share, misses=share, visible_misses=share, **counts)
     names = [one.name for one in fields(Measured)]
     given = {
+        "sessions": 1,
         "rows": (row,),
+        "not_answered": 0,
+        "disagreements": (words,),
         "sources": {words: 1},
         "wrong": {words: (words,)},
         "seconds": 0.0,
@@ -157,7 +164,7 @@ def printed(lines, capsys):
 
 CHECKED = {
     "lines_of", "log_lines", "detail_lines", "overview_lines", "decision_lines", "told_lines", "held_lines",
-    "examination_lines", "consideration_lines", "measured_lines", "promises_lines", "promise_lines", "criterion_lines",
+    "examination_lines", "consideration_lines", "bench_lines", "promises_lines", "promise_lines", "criterion_lines",
     "check_lines", "cleaned_lines", "usage_lines",
 }  # fmt: skip
 PARTS = {"issue_lines", "where_lines", "plan_lines", "spending_lines"}  # of lines above
