@@ -1,9 +1,11 @@
 """Facts in words: the same ones for agents and for people."""
 
+import re
 from collections.abc import Iterable
 
 from state.records import Answer, BaselineCheck, BaselineStanding, TestCount, TestState
 
+_RECOMMENDED = re.compile(r"\s*\(recommended\)", re.IGNORECASE)
 _NAMED = 10  # tests in a sentence
 _RAN = frozenset({BaselineStanding.PASSES, BaselineStanding.FAILS})
 
@@ -31,8 +33,9 @@ def decision_line(answer: Answer) -> str:
 
 
 def decision_with_reason(answer: Answer) -> str:
-    """A question, its answer and the reason, in a line for agents."""
-    return decision_line(answer) + (f" ({answer.reason})" if answer.reason else "")
+    """A question, its answer and the reason, in a line for agents, without the asker's own recommendation."""
+    line = _RECOMMENDED.sub("", decision_line(answer))
+    return line + (f" ({answer.reason})" if answer.reason else "")
 
 
 def names_of(count: TestCount, state: TestState) -> list[str]:

@@ -42,9 +42,9 @@ def conventions(view: RunView) -> str:
 
 
 def decisions(view: RunView, task: TaskView | None = None) -> list[str]:
-    """The answers that held, with their reasons: of this task's Workers, or of the whole run."""
+    """The answers that held, with their reasons: of this task's Workers, or of all, by task."""
     return [
-        decision_with_reason(answer)
+        (f"{ask.asked.task_id}: " if task is None else "") + decision_with_reason(answer)
         for ask in view.asks.values()
         if not ask.answered or not ask.answered.reused_from
         if task is None or ask.asked.task_id == task.task.id

@@ -15,7 +15,7 @@ from agents.resolver import resolver_session
 from agents.signals import CONFLICT_RESOLVED, CONFLICT_STUCK
 from orchestrator.git.repository import named
 from orchestrator.git.workspace import changed_paths, tree_of
-from orchestrator.run.briefing import decisions
+from orchestrator.run.briefing import decisions, suggestions
 from orchestrator.run.calls import Conversation, failure_of
 from orchestrator.run.evidence.verification import commands_for, results, verify
 from orchestrator.run.evidence.worth import feedback, has_failed, unanswered
@@ -115,6 +115,7 @@ def _next_words(run: Run, task: TaskView, merge: MergeView) -> str:
         task=task.task,
         paths=merge.paths,
         decisions=decisions(run.view),
+        suggestions=suggestions(run.view),
         merged=[one.task for one in run.view.tasks.values() if one.stage is Stage.MERGED],
         verification=commands_for(run, Path(task.worktree)),
         spec=run.started.spec_text,

@@ -133,7 +133,8 @@ def with_new(known: Iterable[Finding], issues: Iterable[ReviewIssue], number: in
         id_ = fingerprint(issue)
         before = findings.get(id_, Finding(id=id_, issue=issue, round=number))
         note = before.note if before.state is FindingState.OPEN else ""
-        findings[id_] = replace(before, issue=issue, state=FindingState.OPEN, note=note)
+        unruled = before.unruled and before.state is FindingState.OPEN
+        findings[id_] = replace(before, issue=issue, state=FindingState.OPEN, note=note, unruled=unruled)
     return tuple(findings.values())
 
 
@@ -177,8 +178,8 @@ def left_aside(settled: Settled, why: Mapping[str, str]) -> Settled:
 
 def _ruled(finding: Finding, ruling: Ruling | None) -> Finding:
     if ruling is None or ruling.state is FindingState.DISPUTED:
-        return finding
-    return replace(finding, state=ruling.state, note=ruling.why)
+        return replace(finding, unruled=finding.state is FindingState.OPEN)
+    return replace(finding, state=ruling.state, note=ruling.why, unruled=False)
 
 
 def _held_to_the_bar(finding: Finding, number: int) -> Finding:

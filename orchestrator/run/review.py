@@ -14,6 +14,8 @@ from pathlib import Path
 
 import prompts
 from agents.reviewer import get_review_prompt, parse_review_output, reviewer_session, unusable_issue
+from agents.signals import TASK_COMPLETE
+from agents.worker import signal_of
 from orchestrator.git.command import git_succeeds
 from orchestrator.git.workspace import diff_text, resolution_text
 from orchestrator.run.briefing import conventions, decisions, others, suggestions
@@ -186,6 +188,7 @@ async def _task_prompt(run: Run, task: TaskView, folder: Path) -> str:
         conventions=conventions(run.view),
         decisions=decisions(run.view),
         suggestions=suggestions(run.view, task),
+        said=_said(run, task),
         verification=_seen(run, task.committed_tree),
         proven=bool(proofs and proofs.proven),
         untold=proofs.untold if proofs else (),
@@ -219,6 +222,15 @@ async def _final_prompt(run: Run, folder: Path) -> str:
         earlier=await _earlier(folder, findings, reviewed, whole, paths),
         diff=await diff_text(folder, *whole, limit=DIFF_LIMIT, paths=paths),
         users=users_paths(run),
+    )
+
+
+def _said(run: Run, task: TaskView) -> str:
+    """What the newest claim of completion says of the work."""
+    reports = [signal_of(run.view.calls[id_]) for id_ in task.calls]
+    claims = [said for name, said in reports if name == TASK_COMPLETE]
+    return (
+        "\n\n".join(filter(None, (claims[-1].get(key, "") for key in ("summary", "notes")))) if claims else ""
     )
 
 

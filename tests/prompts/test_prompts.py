@@ -113,6 +113,9 @@ FULL = {
     ],
     "attempt": 2,
     "base": "c0ffee",
+    "done": ["readme"],
+    "said": "It counts.",
+    "tests_that_change": (TestThatChanges(test="counter.py", line="- add() rounds"),),
     "conflicts": [
         {"task_id": "counter", "paths": ("src/index.ts",), "noticed": "two names for one", "diff": "++1"}
     ],
@@ -174,6 +177,9 @@ EMPTY = {
     **FULL,
     "asks": False,
     "base": "",
+    "done": [],
+    "said": "",
+    "tests_that_change": (),
     "conventions": "",
     "decisions": [],
     "fix": False,
