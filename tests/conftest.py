@@ -7,6 +7,11 @@ from pathlib import Path
 
 import pytest
 from hypothesis import settings
+from left_open import (  # noqa: F401  hooks: no test leaves anything open
+    pytest_fixture_setup,
+    pytest_runtest_setup,
+    pytest_runtest_teardown,
+)
 
 settings.register_profile("untimed", deadline=None)  # machines are noisy
 settings.load_profile("untimed")
