@@ -78,7 +78,9 @@ def conversations() -> list[Conversations]:
     system3 = "You judge whether a System 3 session"
     return [
         *of_runs,
-        Conversations(lane="planner/analysis", words=("You are the Planner of sq.", "# Read this repository")),
+        Conversations(
+            lane="planner/analysis", words=("You are the Planner of sq.", "# Read this repository")
+        ),
         *sessions,
         Conversations(lane="judge/run", words=(judge,)),
         Conversations(lane="stop/finished", words=(system3, "no server running")),
@@ -110,7 +112,8 @@ def _runs(*, opposite: bool) -> dict[str, list[dict[str, object]]]:
 def _judgements(*, opposite: bool) -> dict[str, list[dict[str, object]]]:
     return {
         f"judge/{session.labelled.name}": [
-            {"when": one.question, **_finds(met=session.met is not opposite)} for one in session.considerations
+            {"when": one.question, **_finds(met=session.met is not opposite)}
+            for one in session.considerations
         ]
         for session in sessions_to_judge()
     }

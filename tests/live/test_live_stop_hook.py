@@ -18,7 +18,9 @@ def begun():
     lines = Lines()
     lines.user(GOAL)
     lines.call("Bash", {"command": "tmux new-session -d -s orch-7"}, output="")
-    lines.call("Bash", {"command": "bd show csv-export"}, output="csv-export: in_progress, 2 of 5 tasks closed")
+    lines.call(
+        "Bash", {"command": "bd show csv-export"}, output="csv-export: in_progress, 2 of 5 tasks closed"
+    )
     return lines
 
 
@@ -33,11 +35,23 @@ def in_the_middle():
 def finished():
     lines = begun()
     lines.call("Bash", {"command": "bd show csv-export"}, output="csv-export: closed, 5 of 5 tasks closed")
-    validation = {"subagent_type": "validation-agent", "description": "Validate", "prompt": "Validate csv-export."}
+    validation = {
+        "subagent_type": "validation-agent",
+        "description": "Validate",
+        "prompt": "Validate csv-export.",
+    }
     proof = "Validated independently: the export writes all 3 columns; pytest -q: 41 passed. csv-export: ACCEPTED."
     lines.call("Agent", validation, output=proof)
-    lines.call("Bash", {"command": "promise verify csv-export"}, output="csv-export: VERIFIED, proof: validation report")
-    lines.call("mcp__hindsight__retain", {"content": "Reflection: small tasks with a test each went well."}, output="stored")
+    lines.call(
+        "Bash",
+        {"command": "promise verify csv-export"},
+        output="csv-export: VERIFIED, proof: validation report",
+    )
+    lines.call(
+        "mcp__hindsight__retain",
+        {"content": "Reflection: small tasks with a test each went well."},
+        output="stored",
+    )
     lines.call("Bash", {"command": "tmux kill-session -t orch-7; tmux ls"}, output="no server running")
     words = "The CSV export is finished and validated, the reflection is stored, and no tmux session is left. Nothing is open."
     lines.assistant({"type": "text", "text": words})
