@@ -102,7 +102,7 @@ class Finding:
     """An issue through the reviews of a task: `id` is its fingerprint, `round` the review that found it.
 
     `note` is the evidence of a dispute, or why it is not going to be fixed. `unruled`: it is open because the
-    last review did not say how it stands.
+    last review did not say how it stands. `advice`: only a checkpoint has named it.
     """
 
     id: str
@@ -111,6 +111,7 @@ class Finding:
     round: int = 1
     note: str = ""
     unruled: bool = False
+    advice: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from state.records import Answer, BaselineCheck, BaselineStanding, TestCount, TestState
 
 _RECOMMENDED = re.compile(r"\s*\(recommended\)", re.IGNORECASE)
+_WORD = re.compile(r"\w+")
 _NAMED = 10  # tests in a sentence
 _RAN = frozenset({BaselineStanding.PASSES, BaselineStanding.FAILS})
 
@@ -25,6 +26,11 @@ def count_words(count: TestCount) -> str:
         return "no test was run"
     skipped = f", {count.skipped} skipped" if count.skipped else ""
     return f"{count.ran} test{'' if count.ran == 1 else 's'}{skipped}"
+
+
+def question_key(text: str) -> str:
+    """A question's words: case, white space and punctuation make no other question of it."""
+    return " ".join(_WORD.findall(text.lower()))
 
 
 def decision_line(answer: Answer) -> str:

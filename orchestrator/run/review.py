@@ -108,7 +108,7 @@ async def review_proposal(
     subject = _Subject(subject_name, attempt, "", folder, run.view.proposal_unusable)
 
     async def prompt() -> str:
-        return prompts.render(template, depth=run.effort.review_depth.value, **values)
+        return prompts.render(template, **values)
 
     return await _report(run, subject, prompt)
 
@@ -212,6 +212,7 @@ async def _final_prompt(run: Run, folder: Path) -> str:
         "review_final",
         instructions=get_review_prompt(run.effort.review_depth),
         spec=run.started.spec_text,
+        conventions=conventions(view),
         tasks=[task.task for task in view.tasks.values()],
         decisions=decisions(view),
         suggestions=suggestions(view),
@@ -241,6 +242,7 @@ async def _resolution(folder: Path, merge: MergeView) -> dict[str, object]:
     return {
         "task_id": merge.conflict.task_id,
         "paths": merge.paths,
+        "summary": merge.built.summary,
         "noticed": merge.built.noticed,
         "diff": await resolution_text(folder, merge.built.commit, limit=_RESOLUTION_LIMIT),
     }

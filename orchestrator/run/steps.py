@@ -212,7 +212,7 @@ def _go_on(run: Run, task: TaskView, last: CallView, asked: AskView | None) -> S
         said = prompts.render("refused", reasons=task.refusals[-1].feedback, **following)
     else:
         announced = payload.get("next_step", "") if name == ITERATION_DONE else ""
-        said = prompts.render("continue", next_step=announced, **following)
+        said = prompts.render("continue", next_step=announced, reported=bool(name), **following)
     return Say("\n\n".join([said, *_from_checkpoint(task)]))
 
 
