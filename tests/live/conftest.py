@@ -8,10 +8,20 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.cli.demo import make_repository
+from orchestrator.cli import demo
+
+
+class Unshown(str):
+    """A text that pytest does not print when a test fails: it prints the arguments of each test."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "(not shown)"
+
 
 _KEY = "ANTHROPIC_API_KEY"
-_ACCESS = {name: os.environ[name] for name in (_KEY, "ANTHROPIC_BASE_URL") if os.environ.get(name)}
+_ACCESS = {name: Unshown(os.environ[name]) for name in (_KEY, "ANTHROPIC_BASE_URL") if os.environ.get(name)}
 _WANTED = os.environ.get("SQ_LIVE") == "1"
 _HOW = "live tests ask a real model and cost money, see tests/live/README.md"
 _SQ = [sys.executable, "-I", "-m", "orchestrator.cli"]
@@ -33,10 +43,8 @@ def access() -> Mapping[str, str]:
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
     """A small Python repository with one commit: a module, its tests and the counter spec."""
-    from orchestrator.cli import demo
-
     folder = tmp_path / "project"
-    make_repository(Path(demo.__file__).parent / "rehearsal", folder)
+    demo.make_repository(Path(demo.__file__).parent / "rehearsal", folder)
     return folder
 
 

@@ -102,7 +102,11 @@ def _runs(*, opposite: bool) -> dict[str, list[dict[str, object]]]:
         "planner/counter": [plans("counter")],
         "worker/counter": [says(call("Bash", command=counter)), completes()],
         "reviewer/counter": [passes()],
-        "worker/sign": [asks(_WHICH), says(call("Bash", command=sign)), completes()],
+        "worker/sign": [
+            asks(_WHICH),
+            says(call("Bash", command=sign), expect={"tool_results_contain": "blue"}),
+            completes(),
+        ],
         "developer/sign": [answers(answer(_WHICH["question"], "blue"))],
         "reviewer/sign": [passes()],
         "judge/run": [_finds(met=True)],

@@ -41,7 +41,9 @@ def test_a_question_of_the_worker_is_answered_and_the_work_follows_the_answer(sq
     assert done.returncode == 0, done.stdout + done.stderr
     colour = shell(project, sys.executable, "-c", "import sign; print(sign.COLOUR)")
     assert colour in COLOURS
-    decisions = [json.loads(line) for line in sq("decisions", "--json").stdout.splitlines()]
+    shown = sq("decisions", "--json")
+    assert shown.returncode == 0, shown.stderr
+    decisions = [json.loads(line) for line in shown.stdout.splitlines()]
     answers = [one["answer"] for one in decisions if one["answer"] and not one["rejected"]]
     assert any(colour in words_of(answer) for answer in answers), (colour, decisions)
 

@@ -82,7 +82,8 @@ def stop(project, tmp_path):
 def test_a_session_that_stops_in_the_middle_is_held_with_a_reason(stop, access):
     said = stop(in_the_middle(), **access)
     assert said.get("decision") == "block", said
-    assert len(said["reason"]) > len("The session has not reached its end yet: ")
+    assert said["reason"].startswith("The session has not reached its end yet: ")
+    assert "no reason was given" not in said["reason"]
 
 
 def test_a_session_that_is_finished_may_stop_and_the_judge_was_asked(stop, access):
