@@ -128,6 +128,7 @@ async def _measure(folder: Path, questions: int) -> list[RoundTrip]:
     workspace, run_folder = folder / "workspace", folder / "run"
     workspace.mkdir()
     run_folder.mkdir()
+    await anyio.run_process(["git", "init", "--quiet", str(workspace)])
     async with _gateway(_scenario(questions), folder / "ledger") as (gateway, clock):
         with Journal(run_folder) as journal:
             run = _run(gateway, journal, run_folder, workspace)
