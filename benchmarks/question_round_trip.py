@@ -126,9 +126,8 @@ def main(questions: int) -> None:
 
 async def _measure(folder: Path, questions: int) -> list[RoundTrip]:
     workspace, run_folder = folder / "workspace", folder / "run"
-    workspace.mkdir()
     run_folder.mkdir()
-    await anyio.run_process(["git", "init", "--quiet", str(workspace)])
+    await _make_worktree(folder / "repository", workspace)
     async with _gateway(_scenario(questions), folder / "ledger") as (gateway, clock):
         with Journal(run_folder) as journal:
             run = _run(gateway, journal, run_folder, workspace)
@@ -139,6 +138,15 @@ async def _measure(folder: Path, questions: int) -> list[RoundTrip]:
     if len(answered) != questions:
         sys.exit(f"{len(answered)} of {questions} questions were answered, so nothing was measured")
     return _round_trips(clock)
+
+
+async def _make_worktree(repository: Path, workspace: Path) -> None:
+    """A worktree of a new repository with one empty commit."""
+    identity = ["-c", "user.name=sq", "-c", "user.email=sq@localhost"]
+    at = ["git", "-C", str(repository)]
+    await anyio.run_process(["git", "init", "--quiet", str(repository)])
+    await anyio.run_process([*at, *identity, "commit", "--quiet", "--allow-empty", "-m", "Begin"])
+    await anyio.run_process([*at, "worktree", "add", "--quiet", "--detach", str(workspace)])
 
 
 @asynccontextmanager
