@@ -216,10 +216,6 @@ async def _talk(run: Run, workspace: Path) -> None:
 
 
 def _scenario(questions: int) -> Scenario:
-    answer: JsonValue = {
-        "question": "Which colour?", "labels": [LABEL], "free_text": "", "reason": "It is warm.",
-        "reversible": True,
-    }  # fmt: skip
     return Scenario(
         scenario=1,
         usage=Usage(input_tokens=1000, output_tokens=100),
@@ -228,9 +224,18 @@ def _scenario(questions: int) -> Scenario:
                 *(Reply(tools=_asks(number), expect=_answered(number - 1)) for number in range(questions)),
                 Reply(text="Now I know.", expect=_answered(questions - 1)),
             ),
-            DEVELOPER: (Reply(structured={"answers": [answer]}),),
+            DEVELOPER: tuple(map(_answer, range(questions))),
         },
     )
+
+
+def _answer(number: int) -> Reply:
+    """The Developer's reply to one of the questions."""
+    answer: JsonValue = {
+        "question": _question(number), "labels": [LABEL], "free_text": "", "reason": "It is warm.",
+        "reversible": True,
+    }  # fmt: skip
+    return Reply(structured={"answers": [answer]}, when=(f"## Question 1\n\n{_question(number)}\n",))
 
 
 def _question(number: int) -> str:
