@@ -5,18 +5,20 @@ import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
+import left_open
 import pytest
 from hypothesis import settings
-from left_open import (  # noqa: F401  hooks: no test leaves anything open
-    pytest_fixture_setup,
-    pytest_runtest_setup,
-    pytest_runtest_teardown,
-)
 
 settings.register_profile("untimed", deadline=None)  # machines are noisy
 settings.load_profile("untimed")
 
 _CREDENTIALS = ("ANTHROPIC_", "CLAUDE", "SQ_", "AWS_", "XDG_", "GIT_")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """No test leaves anything open."""
+    if not config.pluginmanager.is_registered(left_open):
+        config.pluginmanager.register(left_open)
 
 
 @pytest.fixture(autouse=True)
