@@ -259,6 +259,7 @@ class RunView:
     )
     head_commit: str = ""  # of the run's own branch
     head_tree: str = ""
+    merged_tree: str = ""  # of the newest merge of a task: without what the user committed meanwhile
     delivered: e.WorkDelivered | None = None
     left: e.WorkLeft | None = None
     kept: e.WorkKept | None = None
