@@ -230,7 +230,8 @@ class Callbacks:
             self.unanswered = self.unanswered or answers.final
             return PermissionResultDeny(message=answers.reason, interrupt=answers.final)
         given = {answer.question: answer.marked for answer in answers}
-        return PermissionResultAllow(updated_input={**arguments, "answers": given})
+        notes = {answer.question: {"notes": answer.reason} for answer in answers if answer.reason}
+        return PermissionResultAllow(updated_input={**arguments, "answers": given, "annotations": notes})
 
     def _fail(self, error: Exception) -> None:
         self.failure = self.failure or error

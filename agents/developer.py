@@ -4,7 +4,6 @@ It answers; it judges no completion and drives no work (one prompt for all of th
 questions elsewhere).
 """
 
-import re
 from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import replace
@@ -28,9 +27,9 @@ from state.records import (
     Role,
     Task,
 )
+from state.words import question_key
 
 _LEAST_SHOWN = 500  # characters of a message that is cut because nothing more fits
-_WORD = re.compile(r"\w+")
 
 
 class _Strict(BaseModel):
@@ -256,11 +255,6 @@ def read_answers(data: dict[str, Any] | None, questions: Sequence[Question]) -> 
 def _shape_problem(error: ValidationError) -> str:
     first = error.errors()[0]
     return f"the reply has the wrong shape: {'.'.join(map(str, first['loc']))}: {first['msg']}"
-
-
-def question_key(text: str) -> str:
-    """A question's words: case, white space and punctuation make no other question of it."""
-    return " ".join(_WORD.findall(text.lower()))
 
 
 def _in_order(given: Sequence[_Answer], questions: Sequence[Question]) -> Sequence[_Answer] | str:

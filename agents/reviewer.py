@@ -32,9 +32,12 @@ def system_prompt() -> str:
     return prompts.render("reviewer_system")
 
 
-def get_review_prompt(depth: ReviewDepth | str) -> str:
-    """What to look for and how to report, at one of the four depths (seed 002)."""
-    return prompts.render("review_depth", depth=ReviewDepth(depth).value)
+def get_review_prompt(depth: ReviewDepth | str, *, under_way: bool = False) -> str:
+    """What to look for and how to report, at one of the four depths (seed 002).
+
+    `under_way`: the work is not done yet, so that nothing is asked that only finished work can answer.
+    """
+    return prompts.render("review_depth", depth=ReviewDepth(depth).value, under_way=under_way)
 
 
 def reviewer_session(

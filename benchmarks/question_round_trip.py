@@ -126,8 +126,8 @@ def main(questions: int) -> None:
 
 async def _measure(folder: Path, questions: int) -> list[RoundTrip]:
     workspace, run_folder = folder / "workspace", folder / "run"
-    workspace.mkdir()
     run_folder.mkdir()
+    await _make_worktree(folder / "repository", workspace)
     async with _gateway(_scenario(questions), folder / "ledger") as (gateway, clock):
         with Journal(run_folder) as journal:
             run = _run(gateway, journal, run_folder, workspace)
@@ -138,6 +138,15 @@ async def _measure(folder: Path, questions: int) -> list[RoundTrip]:
     if len(answered) != questions:
         sys.exit(f"{len(answered)} of {questions} questions were answered, so nothing was measured")
     return _round_trips(clock)
+
+
+async def _make_worktree(repository: Path, workspace: Path) -> None:
+    """A worktree of a new repository with one empty commit."""
+    identity = ["-c", "user.name=sq", "-c", "user.email=sq@localhost"]
+    at = ["git", "-C", str(repository)]
+    await anyio.run_process(["git", "init", "--quiet", str(repository)])
+    await anyio.run_process([*at, *identity, "commit", "--quiet", "--allow-empty", "-m", "Begin"])
+    await anyio.run_process([*at, "worktree", "add", "--quiet", "--detach", str(workspace)])
 
 
 @asynccontextmanager
@@ -207,10 +216,6 @@ async def _talk(run: Run, workspace: Path) -> None:
 
 
 def _scenario(questions: int) -> Scenario:
-    answer: JsonValue = {
-        "question": "Which colour?", "labels": [LABEL], "free_text": "", "reason": "It is warm.",
-        "reversible": True,
-    }  # fmt: skip
     return Scenario(
         scenario=1,
         usage=Usage(input_tokens=1000, output_tokens=100),
@@ -219,9 +224,18 @@ def _scenario(questions: int) -> Scenario:
                 *(Reply(tools=_asks(number), expect=_answered(number - 1)) for number in range(questions)),
                 Reply(text="Now I know.", expect=_answered(questions - 1)),
             ),
-            DEVELOPER: (Reply(structured={"answers": [answer]}),),
+            DEVELOPER: tuple(map(_answer, range(questions))),
         },
     )
+
+
+def _answer(number: int) -> Reply:
+    """The Developer's reply to one of the questions."""
+    answer: JsonValue = {
+        "question": _question(number), "labels": [LABEL], "free_text": "", "reason": "It is warm.",
+        "reversible": True,
+    }  # fmt: skip
+    return Reply(structured={"answers": [answer]}, when=(f"## Question 1\n\n{_question(number)}\n",))
 
 
 def _question(number: int) -> str:

@@ -548,7 +548,7 @@ class MergeBuilt:
     """The merged commit exists and passes the verification; the run's branch is about to move to it.
 
     `united` are files to which both sides only added lines at the same places: both additions are kept.
-    `noticed` is what the Resolver of its conflict says of other code.
+    `summary` is what the Resolver of its conflict says of the resolution, `noticed` what of other code.
     """
 
     task_id: str
@@ -556,6 +556,7 @@ class MergeBuilt:
     tree: str
     onto: str
     united: tuple[str, ...] = ()
+    summary: str = ""
     noticed: str = ""
 
 

@@ -409,7 +409,7 @@ def _merged(view: RunView, event: e.TaskMerged, _stored: Stored) -> None:
         view.united.append(task.merge.built)
     task.stage, task.merge, task.rounds = Stage.MERGED, None, 0
     task.merged_commit, task.merged_onto = event.commit, event.onto or task.base_commit
-    view.head_commit, view.head_tree = event.commit, event.tree
+    view.head_commit, view.head_tree, view.merged_tree = event.commit, event.tree, event.tree
     view.merged_since_review = True
     view.final_unusable = []
 

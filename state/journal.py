@@ -8,6 +8,7 @@ kernel frees when the process dies; any number follow.
 import gc
 import sqlite3
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, fields, is_dataclass, replace
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -92,10 +93,7 @@ class Journal:
         self._redact = redact
         self._grown = anyio.Event()
         try:
-            self._db = sqlite3.connect(journal_file(run_folder), isolation_level=None)
-            self._db.execute("PRAGMA journal_mode = WAL")
-            self._db.execute("PRAGMA synchronous = FULL")
-            self._db.execute(_SCHEMA)
+            self._db = _opened(journal_file(run_folder))
         except sqlite3.DatabaseError as error:
             self._lock.release()
             raise JournalError(f"{journal_file(run_folder)} cannot be opened: {error}") from error
@@ -182,6 +180,18 @@ class JournalReader:
     def follow(self, after: int = 0) -> AsyncIterator[Stored]:
         """As `Journal.follow`, seeing another process's events within 0.1 s."""
         return _follow(self.read, after, lambda: partial(anyio.sleep, _POLL_S))
+
+
+def _opened(file: Path) -> sqlite3.Connection:
+    """A connection that writes durably; it is closed again if the file cannot be used."""
+    with ExitStack() as unless_ready:
+        db = sqlite3.connect(file, isolation_level=None)
+        unless_ready.callback(db.close)
+        db.execute("PRAGMA journal_mode = WAL")
+        db.execute("PRAGMA synchronous = FULL")
+        db.execute(_SCHEMA)
+        unless_ready.pop_all()
+    return db
 
 
 def _redacted(value: Any, redact: Redact) -> Any:  # noqa: ANN401  a record, or what a field of one holds

@@ -96,5 +96,5 @@ def saw_the_whole(view: RunView) -> bool:
         view.settings.effort.review_depth in _REVIEWED_ONCE
         and task.stage is Stage.MERGED
         and task.reviewed_commit == task.commit
-        and task.committed_tree == view.head_tree
+        and task.committed_tree == view.merged_tree
     )

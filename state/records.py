@@ -101,7 +101,8 @@ class FindingState(StrEnum):
 class Finding:
     """An issue through the reviews of a task: `id` is its fingerprint, `round` the review that found it.
 
-    `note` is the evidence of a dispute, or why it is not going to be fixed.
+    `note` is the evidence of a dispute, or why it is not going to be fixed. `unruled`: it is open because the
+    last review did not say how it stands. `advice`: only a checkpoint has named it.
     """
 
     id: str
@@ -109,6 +110,8 @@ class Finding:
     state: FindingState = FindingState.OPEN
     round: int = 1
     note: str = ""
+    unruled: bool = False
+    advice: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

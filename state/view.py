@@ -27,6 +27,7 @@ from state.records import (
     Usage,
 )
 from state.settings import Settings
+from state.words import question_key
 
 HISTORY_KEPT = 200  # messages of a task that the view holds; the journal has all
 
@@ -258,6 +259,7 @@ class RunView:
     )
     head_commit: str = ""  # of the run's own branch
     head_tree: str = ""
+    merged_tree: str = ""  # of the newest merge of a task: without what the user committed meanwhile
     delivered: e.WorkDelivered | None = None
     left: e.WorkLeft | None = None
     kept: e.WorkKept | None = None
@@ -276,6 +278,18 @@ class RunView:
             and (attempt is None or call.started.attempt == attempt)
             and call.started.subject == subject
         ]
+
+    def decided(self, task_id: str = "") -> list[tuple[str, Answer]]:
+        """The answers that hold, with the task that asked: the newest one to each question of a task.
+
+        `task_id`: only of this task.
+        """
+        newest: dict[tuple[str, str], Answer] = {}
+        for ask in self.asks.values():
+            if task_id in {"", ask.asked.task_id}:
+                for answer in ask.held:
+                    newest[ask.asked.task_id, question_key(answer.question)] = answer
+        return [(task, answer) for (task, _), answer in newest.items()]
 
     @property
     def cost_usd(self) -> float:

@@ -1,9 +1,12 @@
 """Facts in words: the same ones for agents and for people."""
 
+import re
 from collections.abc import Iterable
 
 from state.records import Answer, BaselineCheck, BaselineStanding, TestCount, TestState
 
+_RECOMMENDED = re.compile(r"\s*\(recommended\)", re.IGNORECASE)
+_WORD = re.compile(r"\w+")
 _NAMED = 10  # tests in a sentence
 _RAN = frozenset({BaselineStanding.PASSES, BaselineStanding.FAILS})
 
@@ -25,14 +28,20 @@ def count_words(count: TestCount) -> str:
     return f"{count.ran} test{'' if count.ran == 1 else 's'}{skipped}"
 
 
+def question_key(text: str) -> str:
+    """A question's words: case, white space and punctuation make no other question of it."""
+    return " ".join(_WORD.findall(text.lower()))
+
+
 def decision_line(answer: Answer) -> str:
     """A question and its answer in a line."""
     return f"{answer.question} → {answer.marked}"
 
 
 def decision_with_reason(answer: Answer) -> str:
-    """A question, its answer and the reason, in a line for agents."""
-    return decision_line(answer) + (f" ({answer.reason})" if answer.reason else "")
+    """A question, its answer and the reason, in a line for agents, without the asker's own recommendation."""
+    line = _RECOMMENDED.sub("", decision_line(answer))
+    return line + (f" ({answer.reason})" if answer.reason else "")
 
 
 def names_of(count: TestCount, state: TestState) -> list[str]:

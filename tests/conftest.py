@@ -5,6 +5,7 @@ import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
+import left_open
 import pytest
 from hypothesis import settings
 
@@ -12,6 +13,12 @@ settings.register_profile("untimed", deadline=None)  # machines are noisy
 settings.load_profile("untimed")
 
 _CREDENTIALS = ("ANTHROPIC_", "CLAUDE", "SQ_", "AWS_", "XDG_", "GIT_")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """No test leaves anything open."""
+    if not config.pluginmanager.is_registered(left_open):
+        config.pluginmanager.register(left_open)
 
 
 @pytest.fixture(autouse=True)

@@ -69,7 +69,10 @@ async def _review(run: Run, analysis: Analysis) -> None:
 
 def problem_of(issue: ReviewIssue) -> str:
     """A finding about a proposal, in a line for the planner."""
-    return f"{issue.description} (fix: {issue.suggestion})"
+    about = " ".join(
+        part for part in (issue.task_id, issue.location if issue.file != "unknown" else "") if part
+    )
+    return (f"{about}: " if about else "") + f"{issue.description} (fix: {issue.suggestion})"
 
 
 def _prompt(run: Run, files: list[str]) -> str:

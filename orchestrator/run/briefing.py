@@ -1,8 +1,10 @@
 """Facts about a run that the prompts of several roles share."""
 
 import re
+from collections.abc import Iterable
+from dataclasses import replace
 
-from state.records import Analysis, Task
+from state.records import Analysis, Message, Task
 from state.view import RunView, TaskView
 from state.words import baseline_words, decision_with_reason
 
@@ -42,14 +44,17 @@ def conventions(view: RunView) -> str:
 
 
 def decisions(view: RunView, task: TaskView | None = None) -> list[str]:
-    """The answers that held, with their reasons: of this task's Workers, or of the whole run."""
+    """The answers that held, with their reasons: of this task's Workers, or of all, by task."""
+    own = task.task.id if task else ""
     return [
-        decision_with_reason(answer)
-        for ask in view.asks.values()
-        if not ask.answered or not ask.answered.reused_from
-        if task is None or ask.asked.task_id == task.task.id
-        for answer in ask.held
+        ("" if own else f"{task_id}: ") + decision_with_reason(answer)
+        for task_id, answer in view.decided(own)
     ]
+
+
+def without_place(messages: Iterable[Message], task: TaskView) -> list[Message]:
+    """The messages with paths as they are in the project, not in the task's worktree."""
+    return [replace(one, text=one.text.replace(f"{task.worktree}/", "")) for one in messages]
 
 
 def others(view: RunView, task: TaskView) -> list[Task]:

@@ -9,7 +9,7 @@ from pathlib import Path
 import prompts
 from agents.reviewer import get_review_prompt, reviewer_session
 from orchestrator.git.workspace import diff_text
-from orchestrator.run.briefing import decisions
+from orchestrator.run.briefing import conventions, decisions
 from orchestrator.run.calls import Conversation
 from orchestrator.run.findings import in_folder, undecided, with_new
 from orchestrator.run.record import Run
@@ -55,7 +55,7 @@ async def review_checkpoint(run: Run, task: TaskView) -> None:
             iteration=task.iteration,
             tree=tree,
             issues=tuple(found),
-            findings=with_new(task.findings, found, task.rounds + 1),
+            findings=with_new(task.findings, found, task.rounds + 1, advice=True),
             problem=report if isinstance(report, str) else "",
         )
     )
@@ -64,10 +64,11 @@ async def review_checkpoint(run: Run, task: TaskView) -> None:
 async def _prompt(run: Run, task: TaskView) -> str:
     return prompts.render(
         "review_checkpoint",
-        instructions=get_review_prompt(run.effort.review_depth),
+        instructions=get_review_prompt(run.effort.review_depth, under_way=True),
         task=task.task,
         spec=run.started.spec_text,
-        decisions=decisions(run.view, task),
+        conventions=conventions(run.view),
+        decisions=decisions(run.view),
         findings=undecided(task.findings),
         diff=await diff_text(Path(task.worktree), task.base_commit, task.trees[-1], limit=DIFF_LIMIT),
     )

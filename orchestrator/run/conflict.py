@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import prompts
 from agents.permissions import protected_path
@@ -15,10 +16,10 @@ from agents.resolver import resolver_session
 from agents.signals import CONFLICT_RESOLVED, CONFLICT_STUCK
 from orchestrator.git.repository import named
 from orchestrator.git.workspace import changed_paths, tree_of
-from orchestrator.run.briefing import decisions
+from orchestrator.run.briefing import decisions, suggestions
 from orchestrator.run.calls import Conversation, failure_of
 from orchestrator.run.evidence.verification import commands_for, results, verify
-from orchestrator.run.evidence.worth import feedback, has_failed, unanswered
+from orchestrator.run.evidence.worth import failing_before, feedback, has_failed, unanswered
 from orchestrator.run.record import Run
 from orchestrator.run.workspaces import MergeState
 from state.events import MergeConflicted, ResolutionRefused
@@ -32,10 +33,11 @@ MAX_CLAIMS = 3  # so often may a resolution that does not hold be put right
 class Resolved:
     """The conflict is resolved: `tree` is what both sides became.
 
-    `noticed` is what the resolver says of other code.
+    `summary` is what the resolver says of it, `noticed` what it says of other code.
     """
 
     tree: str
+    summary: str = ""
     noticed: str = ""
 
 
@@ -115,8 +117,10 @@ def _next_words(run: Run, task: TaskView, merge: MergeView) -> str:
         task=task.task,
         paths=merge.paths,
         decisions=decisions(run.view),
+        suggestions=suggestions(run.view),
         merged=[one.task for one in run.view.tasks.values() if one.stage is Stage.MERGED],
         verification=commands_for(run, Path(task.worktree)),
+        failing=failing_before(run.view),
         spec=run.started.spec_text,
     )
 
@@ -143,13 +147,15 @@ async def _look(
     if has_failed(judged):
         said = feedback(judged)
         return _Refused(f"sq ran the project's own commands on your resolution.\n\n{said}")
-    return Resolved(state.tree, _noticed(call))
+    claim = _claim_of(call)
+    return Resolved(state.tree, str(claim.get("summary", "")), str(claim.get("noticed", "")))
 
 
-def _noticed(call: CallView) -> str:
-    """What the resolver noticed about other code, as it says with its claim."""
-    claim = call.report if call.report and call.report.name == CONFLICT_RESOLVED else None
-    return str(json.loads(claim.payload).get("noticed", "")) if claim else ""
+def _claim_of(call: CallView) -> dict[str, Any]:
+    """The resolver's claim; empty if it made none."""
+    claimed = call.report if call.report and call.report.name == CONFLICT_RESOLVED else None
+    claim: dict[str, Any] = json.loads(claimed.payload) if claimed else {}
+    return claim
 
 
 def problem_of(state: MergeState) -> str:

@@ -126,14 +126,23 @@ def undisputed(issues: Iterable[ReviewIssue], disputes: Iterable[Dispute]) -> li
     return [id_ for id_ in dict.fromkeys(map(fingerprint, issues)) if id_ not in disputed]
 
 
-def with_new(known: Iterable[Finding], issues: Iterable[ReviewIssue], number: int) -> tuple[Finding, ...]:
-    """The findings with these issues among them, open; `number` is the round that the next review is."""
+def with_new(
+    known: Iterable[Finding], issues: Iterable[ReviewIssue], number: int, *, advice: bool = False
+) -> tuple[Finding, ...]:
+    """The findings with these issues among them, open; `number` is the round that the next review is.
+
+    `advice`: a checkpoint names them.
+    """
     findings = {finding.id: finding for finding in known}
     for issue in issues:
         id_ = fingerprint(issue)
         before = findings.get(id_, Finding(id=id_, issue=issue, round=number))
         note = before.note if before.state is FindingState.OPEN else ""
-        findings[id_] = replace(before, issue=issue, state=FindingState.OPEN, note=note)
+        unruled = before.unruled and before.state is FindingState.OPEN
+        is_advice = advice and (before.advice or id_ not in findings)
+        findings[id_] = replace(
+            before, issue=issue, state=FindingState.OPEN, note=note, unruled=unruled, advice=is_advice
+        )
     return tuple(findings.values())
 
 
@@ -142,7 +151,8 @@ def settle(
 ) -> Settled:
     """What follows from a report.
 
-    A finding on which it does not rule stays open, or stays disputed; one that it reports again is open. An
+    A finding on which it does not rule stays open, or stays disputed; one that only a checkpoint has named is
+    fixed then. One that it reports again is open. An
     open finding that does not reach the bar of this round becomes a suggestion and does not block.
 
     Args:
@@ -176,9 +186,11 @@ def left_aside(settled: Settled, why: Mapping[str, str]) -> Settled:
 
 
 def _ruled(finding: Finding, ruling: Ruling | None) -> Finding:
+    if ruling is None and finding.advice and finding.state is FindingState.OPEN:
+        return replace(finding, state=FindingState.FIXED, note="")
     if ruling is None or ruling.state is FindingState.DISPUTED:
-        return finding
-    return replace(finding, state=ruling.state, note=ruling.why)
+        return replace(finding, unruled=finding.state is FindingState.OPEN)
+    return replace(finding, state=ruling.state, note=ruling.why, unruled=False)
 
 
 def _held_to_the_bar(finding: Finding, number: int) -> Finding:

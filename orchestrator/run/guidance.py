@@ -8,6 +8,7 @@ from pathlib import Path
 from agents.developer import guidance_ask, read_guidance
 from orchestrator.git.workspace import diff_text
 from orchestrator.run.asking import ask_model
+from orchestrator.run.briefing import without_place
 from orchestrator.run.evidence.shown import commands_on, seen_of
 from orchestrator.run.record import Run
 from state.events import GuidanceGiven
@@ -52,7 +53,7 @@ async def guide(run: Run, task: TaskView) -> None:
         task=task.task,
         attempt=task.attempt,
         changes=await diff_text(Path(task.worktree), task.base_commit, task.trees[-1], limit=_DIFF_LIMIT),
-        history=list(task.history)[-window:] if window else [],
+        history=without_place(list(task.history)[-window:] if window else [], task),
         verification=commands_on(run, task),
         seen=seen_of(run, task),
         deadline_s=run.limits.question_s,

@@ -54,9 +54,10 @@ async def _build(run: Run, task: TaskView, merging: MergeView) -> None:
     """Record the verified commit that the branch can move to, or that there is none."""
     state = await _state(run, task, merging)
     if merging.paths or not state.is_clean:
-        match await resolve(run, task, merging, state):
-            case Resolved(tree, noticed):
-                await _conclude(run, task, merging, tree, state.united, noticed)
+        resolved = await resolve(run, task, merging, state)
+        match resolved:
+            case Resolved():
+                await _conclude(run, task, merging, resolved.tree, state.united, resolved)
             case Unresolved(reason, unchecked):
                 again = [] if unchecked else _rebuild(run, task, merging, reason)
                 await _give_up(run, task, merging, reason, again)
@@ -98,11 +99,17 @@ async def _conclude(
     merging: MergeView,
     tree: str,
     united: tuple[str, ...] = (),
-    noticed: str = "",
+    resolved: Resolved | None = None,
 ) -> None:
     commit = await run.workspaces.conclude_merge(task, merging.onto, tree, _message(run, task))
     built = MergeBuilt(
-        task_id=task.task.id, commit=commit, tree=tree, onto=merging.onto, united=united, noticed=noticed
+        task_id=task.task.id,
+        commit=commit,
+        tree=tree,
+        onto=merging.onto,
+        united=united,
+        summary=resolved.summary if resolved else "",
+        noticed=resolved.noticed if resolved else "",
     )
     run.record(built)
 

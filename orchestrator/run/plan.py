@@ -117,6 +117,7 @@ def _prompt(run: Run) -> str:
         spec=run.started.spec_text,
         analysis=_described(run),
         baseline=at_the_base(run.view),
+        in_worktree=run.settings.worktrees,
     )
 
 

@@ -17,10 +17,10 @@ from typing import Any
 import anyio
 
 from agents.ask import Ask
-from agents.developer import developer_ask, question_key, questions_in, read_answers
+from agents.developer import developer_ask, questions_in, read_answers
 from agents.exchange import OnQuestions, Unanswered
 from orchestrator.run.asking import ask_model
-from orchestrator.run.briefing import conventions, decisions
+from orchestrator.run.briefing import conventions, decisions, without_place
 from orchestrator.run.evidence.shown import commands_on, seen_of
 from orchestrator.run.record import Run
 from orchestrator.run.rejections import delivered_in, interrupted_at, rejection_by
@@ -35,6 +35,7 @@ from state.events import (
 from state.records import Answer, Basis, CallEnd, Message, MessageKind, Question
 from state.settings import OnQuestion
 from state.view import AskView, TaskView
+from state.words import question_key
 
 _TRIES = 2  # an answer that cannot be used is asked for once more, with what is wrong with it
 _REJECTIONS = 1  # rejected answers to a question that are made anew
@@ -173,8 +174,7 @@ class QuestionBus:
 
     def _newest(self) -> list[Message]:
         window = self._run.settings.context_window
-        newest = list(self._task.history)[-window:] if window else []
-        return [replace(one, text=one.text.replace(f"{self._task.worktree}/", "")) for one in newest]
+        return without_place(list(self._task.history)[-window:] if window else [], self._task)
 
     def _answered_before_resume(
         self, call_id: str, questions: Sequence[Question], tree: str

@@ -9,9 +9,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import takewhile
 
-from agents.developer import question_key
 from state.records import Answer, GivenAnswer, MessageKind, Question
 from state.view import AskView, RunView, TaskView
+from state.words import question_key
 
 _REFUSAL = re.compile(
     r"\bI\s+(?:do\s+not|don['\u2019]t|cannot|can['\u2019]t|can\s+not|will\s+not|won['\u2019]t)\s+(?:accept|agree\s+with)\s+"

@@ -14,6 +14,8 @@ from pathlib import Path
 
 import prompts
 from agents.reviewer import get_review_prompt, parse_review_output, reviewer_session, unusable_issue
+from agents.signals import TASK_COMPLETE
+from agents.worker import signal_of
 from orchestrator.git.command import git_succeeds
 from orchestrator.git.workspace import diff_text, resolution_text
 from orchestrator.run.briefing import conventions, decisions, others, suggestions
@@ -106,7 +108,7 @@ async def review_proposal(
     subject = _Subject(subject_name, attempt, "", folder, run.view.proposal_unusable)
 
     async def prompt() -> str:
-        return prompts.render(template, depth=run.effort.review_depth.value, **values)
+        return prompts.render(template, **values)
 
     return await _report(run, subject, prompt)
 
@@ -186,6 +188,7 @@ async def _task_prompt(run: Run, task: TaskView, folder: Path) -> str:
         conventions=conventions(run.view),
         decisions=decisions(run.view),
         suggestions=suggestions(run.view, task),
+        said=_said(run, task),
         verification=_seen(run, task.committed_tree),
         proven=bool(proofs and proofs.proven),
         untold=proofs.untold if proofs else (),
@@ -209,6 +212,7 @@ async def _final_prompt(run: Run, folder: Path) -> str:
         "review_final",
         instructions=get_review_prompt(run.effort.review_depth),
         spec=run.started.spec_text,
+        conventions=conventions(view),
         tasks=[task.task for task in view.tasks.values()],
         decisions=decisions(view),
         suggestions=suggestions(view),
@@ -222,6 +226,15 @@ async def _final_prompt(run: Run, folder: Path) -> str:
     )
 
 
+def _said(run: Run, task: TaskView) -> str:
+    """What the newest claim of completion says of the work."""
+    reports = [signal_of(run.view.calls[id_]) for id_ in task.calls]
+    claims = [said for name, said in reports if name == TASK_COMPLETE]
+    return (
+        "\n\n".join(filter(None, (claims[-1].get(key, "") for key in ("summary", "notes")))) if claims else ""
+    )
+
+
 async def _resolution(folder: Path, merge: MergeView) -> dict[str, object]:
     """A resolved conflict as the final review reads it."""
     assert merge.conflict  # noqa: S101  only resolved conflicts are listed
@@ -229,6 +242,7 @@ async def _resolution(folder: Path, merge: MergeView) -> dict[str, object]:
     return {
         "task_id": merge.conflict.task_id,
         "paths": merge.paths,
+        "summary": merge.built.summary,
         "noticed": merge.built.noticed,
         "diff": await resolution_text(folder, merge.built.commit, limit=_RESOLUTION_LIMIT),
     }

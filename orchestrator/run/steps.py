@@ -19,9 +19,9 @@ from orchestrator.run.progress import refused_too_often, same_error, standing_st
 from orchestrator.run.record import Run
 from orchestrator.run.rejections import delivered_in, interrupted_at, newest_words, refuses
 from state.events import TaskFailed, TaskStuck
-from state.records import CallEnd, Question, ReviewIssue, Task
+from state.records import CallEnd, Question, ReviewIssue, Task, TestThatChanges
 from state.settings import Workflow
-from state.view import AskView, CallView, RunView, TaskView
+from state.view import AskView, CallView, RunView, Stage, TaskView
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +82,7 @@ class Surroundings:
 
     `others` are the other tasks, `decisions` the answers that held in the run so far. `base` is the commit
     that the work stands on, if it can be compared with that. `merged`: the task was merged before and is
-    sent back for a fix.
+    sent back for a fix. `done` are the ids of the tasks that are merged.
     """
 
     others: Sequence[Task] = ()
@@ -93,6 +93,8 @@ class Surroundings:
     attempt: int = 1
     base: str = ""
     merged: bool = False
+    done: Sequence[str] = ()
+    tests_that_change: Sequence[TestThatChanges] = ()
 
 
 ALONE = Surroundings()
@@ -127,6 +129,8 @@ def build_prompt_with_feedback(
         attempt=place.attempt,
         base=place.base,
         merged=place.merged,
+        done=place.done,
+        tests_that_change=place.tests_that_change,
         verification=verification,
         failing=failing,
         users=users,
@@ -208,7 +212,7 @@ def _go_on(run: Run, task: TaskView, last: CallView, asked: AskView | None) -> S
         said = prompts.render("refused", reasons=task.refusals[-1].feedback, **following)
     else:
         announced = payload.get("next_step", "") if name == ITERATION_DONE else ""
-        said = prompts.render("continue", next_step=announced, **following)
+        said = prompts.render("continue", next_step=announced, reported=bool(name), **following)
     return Say("\n\n".join([said, *_from_checkpoint(task)]))
 
 
@@ -267,7 +271,7 @@ def _from_checkpoint(task: TaskView) -> list[str]:
 
 
 def _first_prompt(run: Run, task: TaskView) -> str:
-    own = decisions(run.view, task)
+    own = {f"{task.task.id}: {line}" for line in decisions(run.view, task)}
     return build_prompt_with_feedback(
         task.task,
         task.issues,
@@ -287,5 +291,7 @@ def _first_prompt(run: Run, task: TaskView) -> str:
             attempt=task.attempt,
             base=task.base_commit if run.settings.worktrees else "",
             merged=task.is_in_merged_work,
+            done=[id_ for id_, one in run.view.tasks.items() if one.stage is Stage.MERGED],
+            tests_that_change=run.view.tests_that_change,
         ),
     )

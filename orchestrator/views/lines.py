@@ -553,12 +553,7 @@ def _again(view: RunView) -> list[str]:
 
 
 def _assumptions(view: RunView) -> list[str]:
-    answers = [
-        answer
-        for ask in view.asks.values()
-        if ask.answered and not ask.answered.reused
-        for answer in ask.held
-    ]
+    answers = list(dict.fromkeys(answer for _, answer in view.decided()))
     if not answers:
         return []
     return ["assumptions made:", *(f"    {_assumption(answer)}" for answer in answers)]

@@ -87,12 +87,6 @@ class Bench:
 MakeBench = Callable[[Containment], Bench]
 
 
-def prepare_processes() -> None:
-    """Have what every process needs imported once."""
-    preloaded = ["killed", "orchestrator.cli.compose", "claude_agent_sdk", "anthropic"]
-    PROCESSES.set_forkserver_preload(preloaded)
-
-
 def environment(containment: Containment) -> dict[str, str]:
     """The environment of a run that can be found again."""
     return {**os.environ, "SQ_CONTAINMENT": containment, MARK: uuid.uuid4().hex}

@@ -11,7 +11,7 @@ from importlib.resources import files
 from pathlib import Path
 
 import pytest
-from crashes import WAYS, Bench, MakeBench, Shell, crash_everywhere, environment, prepare_processes
+from crashes import WAYS, Bench, MakeBench, Shell, crash_everywhere, environment
 
 from agents.process import Containment
 from orchestrator.cli.demo import make_repository
@@ -27,7 +27,7 @@ def demo_bench(folder: Path, environ: dict[str, str]) -> Bench:
 
 
 @pytest.fixture
-def bench(tmp_path: Path, home: Path) -> Iterator[MakeBench]:
+def bench(tmp_path: Path, home: Path, processes: None) -> Iterator[MakeBench]:
     made: list[Bench] = []
 
     def make(containment: Containment) -> Bench:
@@ -37,14 +37,13 @@ def bench(tmp_path: Path, home: Path) -> Iterator[MakeBench]:
         made.append(demo_bench(tmp_path / f"demo {len(made)}", environment(containment)))
         return made[-1]
 
-    prepare_processes()
     yield make
     for one in made:
         shutil.rmtree(one.folder, ignore_errors=True)
 
 
 @pytest.fixture(scope="session")
-def tree(tmp_path_factory: pytest.TempPathFactory) -> str:
+def tree(tmp_path_factory: pytest.TempPathFactory, processes: None) -> str:
     """What the demo's work looks like when nothing is killed."""
     home = tmp_path_factory.mktemp("reference-home")
     environ = {**os.environ, "HOME": str(home), "CLAUDE_CONFIG_DIR": str(home / ".claude")}

@@ -9,7 +9,7 @@ from pathlib import Path
 import killed
 import pytest
 import yaml
-from crashes import Bench, MakeBench, Shell, crash_everywhere, environment, prepare_processes
+from crashes import Bench, MakeBench, Shell, crash_everywhere, environment
 from many_tasks import EDITORS, SPEC, TWELVE, VERIFY, WORDS, lanes_of
 
 from agents.process import Containment
@@ -54,7 +54,7 @@ def plain_effort() -> None:
 
 
 @pytest.fixture
-def many(tmp_path: Path, home: Path) -> Iterator[MakeMany]:
+def many(tmp_path: Path, home: Path, processes: None) -> Iterator[MakeMany]:
     """Makes benches for runs of these tasks."""
     made: list[Bench] = []
 
@@ -66,7 +66,6 @@ def many(tmp_path: Path, home: Path) -> Iterator[MakeMany]:
         return make
 
     plain_effort()
-    prepare_processes()
     yield for_tasks
     for one in made:
         shutil.rmtree(one.folder.parent, ignore_errors=True)

@@ -113,8 +113,17 @@ FULL = {
     ],
     "attempt": 2,
     "base": "c0ffee",
+    "done": ["readme"],
+    "said": "It counts.",
+    "tests_that_change": (TestThatChanges(test="counter.py", line="- add() rounds"),),
     "conflicts": [
-        {"task_id": "counter", "paths": ("src/index.ts",), "noticed": "two names for one", "diff": "++1"}
+        {
+            "task_id": "counter",
+            "paths": ("src/index.ts",),
+            "summary": "Both.",
+            "noticed": "two names for one",
+            "diff": "++1",
+        }
     ],
     "conventions": "Project: a library",
     "decisions": ["Which name? → a (It is shorter.)"],
@@ -129,6 +138,8 @@ FULL = {
     "asks": True,
     "writes": True,
     "depth": "standard",
+    "reported": True,
+    "under_way": False,
     "diff": "+1",
     "earlier": "## What was looked at before",
     "files": "- counter.py",
@@ -174,6 +185,9 @@ EMPTY = {
     **FULL,
     "asks": False,
     "base": "",
+    "done": [],
+    "said": "",
+    "tests_that_change": (),
     "conventions": "",
     "decisions": [],
     "fix": False,
@@ -181,6 +195,8 @@ EMPTY = {
     "merged": [],
     "others": [],
     "proven": False,
+    "reported": False,
+    "under_way": True,
     "seen": "",
     "suggestions": [],
     "tests": False,
@@ -624,11 +640,12 @@ def test_no_commit_id_stands_in_a_prompt_whose_reader_cannot_use_it(name):
 
 
 def test_the_planner_is_told_what_is_built_side_by_side():
-    for values in (FULL, EMPTY):
+    for values in (FULL, {**EMPTY, "in_worktree": True}):
         words = " ".join(rendered("plan", values).split())
         assert "Tasks without a dependency on each other are built side by side" in words
         assert "Keep work that rewrites one function" in words
         assert "distinct places" in words
+    assert "side by side" not in rendered("plan", {**FULL, "in_worktree": False})
 
 
 # --- rules and places ----------------------------------------------------------------------------------

@@ -19,12 +19,16 @@ _WRITE, _TASK = b'"TodoWrite"', b'"Task'  # the list tools; and few lines beside
 
 def end_of(path: str) -> bytes:
     """The end of a file, as much as is looked at. OSError: it cannot be read, or is no plain file."""
-    with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
+    with open(path, "rb", opener=_opened) as file:
         about = os.fstat(file.fileno())
         if not S_ISREG(about.st_mode):  # a named pipe would be waited for
             raise OSError(f"{path} is no file")
         file.seek(max(0, about.st_size - MOST_READ))
         return file.read(MOST_READ)
+
+
+def _opened(path: str, flags: int) -> int:
+    return os.open(path, flags | os.O_NONBLOCK)
 
 
 def may_be_open(path: str) -> bool:

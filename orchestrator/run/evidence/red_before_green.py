@@ -17,7 +17,7 @@ class Red:
     """How the tests of the work do on the base's code.
 
     `unproven` are those that pass there, if none fails: tests, or their files where names are not known.
-    `proven`: one fails there. `untold` says what could not be found out.
+    `proven`: one fails there. `untold` says what could not be found out, for instance since nothing was run.
     """
 
     unproven: tuple[str, ...] = ()
@@ -50,4 +50,13 @@ async def red_before_green(run: Run, subject: Subject) -> Red:
         for name in of_files(subject.now.count.tests, files)
         if name not in before and leaf_of(name) not in former
     ]
-    return Red(tuple(added) or tuple(path for path in files if path in subject.touched.held))
+    if not added:
+        held = tuple(path for path in files if path in subject.touched.held)
+        return Red(held) if done.exit_code == 0 else Red()
+    if not done.count.tests:
+        return Red(tuple(added) if done.exit_code == 0 else ())
+    passing = tuple(name for name in added if done.count.tests.get(name) is TestState.PASSED)
+    if passing:
+        return Red(passing)
+    told = f"`{subject.command}` does not run them on the code before the change"
+    return Red(untold=(f"which of the new tests show the change: {told}",))

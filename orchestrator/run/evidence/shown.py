@@ -21,4 +21,5 @@ def seen_of(run: Run, task: TaskView) -> str:
     if newest:
         newer = "" if newest == task.trees[-1] else " The workspace has changed since."
         return f"On this task's work.{newer}\n\n{with_output(results(run, verifications[newest]))}"
-    return "\n".join(f"- {baseline_words(check)}" for check in run.view.baseline.values())
+    lines = [f"- {baseline_words(check)}" for check in run.view.baseline.values()]
+    return "\n".join(["On the commit that the run began with:", *lines]) if lines else ""

@@ -16,6 +16,7 @@ from state.view import RunView, TaskView
 from state.words import count_words, listed, names_of
 
 _TAIL = 1_200  # characters of an output that a reviewer is shown
+_TAIL_OF_PASSED = 400
 _TERMINAL_CODE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
 _GROUND = re.compile(r"(?:/[^\s:'\"()/]+)*/verify\.\d+/")
 
@@ -31,7 +32,9 @@ def with_output(results: Sequence[Judged]) -> str:
     """As `summary`, each command with the end of its output."""
     parts = []
     for one in results:
-        tail = readable(one.run.output_tail, _TAIL)
+        tail = readable(
+            one.run.output_tail, _TAIL if one.standing is not Standing.PASSED else _TAIL_OF_PASSED
+        )
         shown = f"\n\n```\n{tail}\n```" if tail else ""
         parts.append(f"`{one.run.command}`: {said(one)}.{shown}")
     return "\n\n".join(parts) or summary(results)

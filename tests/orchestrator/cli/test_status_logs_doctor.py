@@ -104,7 +104,7 @@ def test_status_shows_a_finished_run_in_one_row(sq, demo, story):
     done = sq("status", folder=demo)
     header, row = done.stdout.splitlines()
     assert header.split() == ["run", "spec", "state", "merged", "cost", "started", "duration"]
-    for part in (story[0].event.run_id, "quality-test.md", "complete", "1/1", "$0.21 rehearsed"):
+    for part in (story[0].event.run_id, "quality-test.md", "complete", "1/1", "$0.15 rehearsed"):
         assert part in row
 
 
@@ -263,7 +263,7 @@ def test_logs_shows_what_each_agent_was_told_and_what_it_reported(sq, demo, stor
 
     printed = sq("logs", "--prompts", folder=demo).stdout
     calls = [stored.event for stored in story if isinstance(stored.event, CallStarted)]
-    assert len([call for call in calls if call.role != "judge"]) == 9
+    assert len([call for call in calls if call.role != "judge"]) == 8
     told = [line.strip() for line in printed.splitlines()]
     for call in calls:
         assert (

@@ -169,6 +169,14 @@ def test_a_finding_that_a_report_leaves_out_stays_open_and_one_that_it_calls_fix
     assert settle([one], (), ruled, 2).blocking == ()
 
 
+def test_what_only_a_checkpoint_has_named_is_fixed_if_the_review_leaves_it_out():
+    (advice,) = with_new((), [issue()], 1, advice=True)
+    assert states(settle([advice], (), report(), 1)) == {advice.id: FIXED}
+    again = settle([advice], (), report(issue()), 1)
+    assert [one.advice for one in again.findings] == [False]
+    assert states(settle(again.findings, (), report(), 2)) == {advice.id: OPEN}
+
+
 def test_findings_of_sq_itself_need_no_ruling():
     conflict = issue("the work conflicts with what was merged meanwhile", file="the merge")
     task = TaskView(Task(id="t1", title="", description=""), issues=(conflict,), reopened_by="the merge")

@@ -28,7 +28,8 @@ ANALYSIS = signals(
     "report_analysis", project_type="a list of notes", patterns=["one line a note"], verification_commands=[]
 )
 SUGGESTED = "Say in the readme which colour it is."
-DECISION = "Which colour? → blue (The spec says so.)"
+OWN_DECISION = "Which colour? → blue (The spec says so.)"
+DECISION = f"notes: {OWN_DECISION}"
 WRONG = issue("notes.txt", 1, "Not blue.", "Make it blue.", task="notes", kind="incorrect-behavior")
 
 
@@ -96,7 +97,9 @@ def test_reviewers_builders_and_the_developer_read_what_sq_knows(rehearse: Rehea
                 writes(
                     "notes.txt",
                     "blue\n",
-                    expect={"prompt_contains": ["This task was merged already", "## Attempt: 2", DECISION]},
+                    expect={
+                        "prompt_contains": ["This task was merged already", "## Attempt: 2", OWN_DECISION]
+                    },
                 ),
                 completes(),
             ],

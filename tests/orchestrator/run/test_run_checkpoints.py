@@ -157,4 +157,4 @@ def test_a_checkpoint_is_not_paid_for_twice_when_the_run_ends_at_it(
     done = resume(Done(Outcome.FAILED, folder, [], ""))
     assert done.outcome is Outcome.COMPLETE, done.output
     assert len(done.of(e.CheckpointReviewed)) == 1
-    assert requests(done, AT_CHECKPOINT) == 2  # the report, and its last words
+    assert requests(done, AT_CHECKPOINT) == 1

@@ -130,7 +130,7 @@ def test_a_run_at_its_limit_goes_on_with_a_larger_one_and_pays_for_nothing_twice
     again = resume(done, budget_usd=5.0)
     assert again.outcome is Outcome.COMPLETE
     asked = [line.lane for line in again.ledger]
-    assert asked.count("planner/plan/1") == 2  # the plan, and its last words
+    assert asked.count("planner/plan/1") == 1
 
 
 @pytest.mark.slow
@@ -174,7 +174,7 @@ def test_a_reviewer_that_may_not_be_paid_for_leaves_the_merged_work_on_sqs_branc
 ) -> None:
     dear = {"input_tokens": 100_000, "output_tokens": 1_000}
     lanes = whole_run(**{"reviewer/notes/*": [{**passes(), "usage": dear}]})
-    done = rehearse(lanes, **with_budget(0.67))
+    done = rehearse(lanes, **with_budget(0.67, effort="high"))
     assert done.outcome is Outcome.LIMIT
     assert done.view.kept
     assert shell(repository, "git", "show", f"{done.view.kept.branch}:notes.txt") == "A line."
@@ -193,9 +193,9 @@ def test_tasks_side_by_side_keep_to_the_runs_budget_and_go_on_with_a_larger_one(
         "reviewer/*": [passes()],
         **{f"worker/{task}/1": [writes(f"{task}.txt", "1\n"), completes()] for task in tasks},
     }
-    done = rehearse(lanes, **with_budget(0.6, max_parallel="3"))
+    done = rehearse(lanes, **with_budget(0.4, max_parallel="3"))
     assert done.outcome is Outcome.LIMIT, done.output
-    assert done.view.cost_usd <= 0.6 + len(tasks) * OPUS
+    assert done.view.cost_usd <= 0.4 + len(tasks) * OPUS
     ended = {call.call_id for call in done.of(e.CallEnded)}
     again = resume(done, budget_usd=10.0)
     assert again.outcome is Outcome.COMPLETE, again.output
