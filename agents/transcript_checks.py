@@ -39,6 +39,8 @@ _INTERPRETERS = re.compile(r"(?:python|pypy)[\d.]*|node|ruby|php|perl|bash|sh|zs
 _TESTS_IN_CODE = re.compile(
     r"\bPkg\.test\(|\bdevtools::(?:test|check)\(|\btestthat::test_|\bInvoke-Pester\b|\bunittest\.main\("
 )
+_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z0-9]+")  # also of `testDebugUnit`
+_ONLY_MAKES = frozenset({"assemble", "compile", "process", "clean", "lint"})
 _ONLY_ASKS = frozenset({
     "--version", "--help", "-h", "--collect-only", "--co", "--no-run", "--list", "--listTests",
     "--fixtures", "--dry-run",
@@ -137,8 +139,12 @@ def _npm_script(simple: Simple) -> bool:
 
 
 def _names_tests(target: str, *more: str) -> bool:
-    """Whether a target's name has test as a word of its own: `test:unit`, `:app:test`, not `latest`."""
-    return not {"test", "tests", "e2e", *more}.isdisjoint(re.split(r"[^A-Za-z0-9]+", target.lower()))
+    """Whether a target's name has test as a word of its own: `test:unit`, `testDebugUnitTest`, not `latest`.
+
+    One that only makes the tests runs none: `compileTestKotlin`.
+    """
+    words = [word.lower() for word in _WORD.findall(target)]
+    return not {"test", "tests", "e2e", *more}.isdisjoint(words) and _ONLY_MAKES.isdisjoint(words)
 
 
 def _is_test_file(path: str) -> bool:

@@ -35,6 +35,7 @@ _PASSING = re.compile(
     r"|nox > Session .* was successful)",
     re.MULTILINE,
 )
+_CARGO = re.compile(r"^test result: (ok|FAILED)\. (\d+) passed", re.MULTILINE)  # one for each crate
 _MINITEST = re.compile(
     r"^[1-9]\d* (?:runs|tests), \d+ assertions, (?P<failures>\d+) failures, (?P<errors>\d+) errors",
     re.MULTILINE,
@@ -68,6 +69,10 @@ def counted_of(output: str) -> Outcome:
     text = _ANSI.sub("", output).replace("\r", "")
     if minitest := _MINITEST.search(text):
         return Outcome.FAILED if minitest["failures"] != "0" or minitest["errors"] != "0" else Outcome.PASSED
+    if crates := _CARGO.findall(text):
+        passed = any(int(number) for _, number in crates)
+        unknown = Outcome.PASSED if passed else Outcome.UNKNOWN
+        return Outcome.FAILED if any(word == "FAILED" for word, _ in crates) else unknown
     count = general_count(text)
     if count.failed:
         return Outcome.FAILED

@@ -49,8 +49,8 @@ _LEAVES_OUT = re.compile(
     r"(?:^|\s)(?:--deselect|--ignore(?:-glob)?|--skip|--exclude\S*|--invert|-DskipTests"
     r"|-Dtest=['\"]?!|-D\S*exclude\S*=|-Dmaven\.test\.skip\S*"
     r"|--testPathIgnorePatterns|--exclude-(?:tag|group)s?|-skip|-k\s*['\"]?\s*not\b|-m\s*['\"]?\s*not\b"
-    r"|-x\s+test\b|--grep-invert|--tags?\s+['\"]?(?:not |~)|--filter[= ]['\"]?[^'\"\s]*!=|-E\s"
-    r"|--no-\w*tests?\b|--tag\s*~)"
+    r"|-x\s+test\b|--grep-invert|--tags?\s+['\"]?(?:not |~)|--filter[= ]['\"]?[^'\"\s]*![=~]|-E\s"
+    r"|--no-match-\w+|--no-\w*tests?\b|--tag\s*~)"
 )
 _SKIPS_INLINE = re.compile(r"^\s*(?:#\[ignore\b|@(?:Disabled|Ignore)\b|@pytest\.mark\.(?:skip|xfail))")
 _CONFIGURES_OUT = re.compile(

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
 from agents.transcript_pieces import SHELL_TOOLS, ToolCall, listed, mapping, string
+from agents.transcript_scripts import scripts_of, written_by
 from agents.transcript_shell import heredocs, simple_commands
 
 _DOCUMENTS = frozenset(
@@ -143,6 +144,8 @@ def _shell_changes(command: str) -> Iterator[_Change]:
                 [line for each in bodies if path in each.line for line in each.body.splitlines()],
                 None,
             )
+        for script in scripts_of(simple, bodies):
+            yield from ((path, [], None) for path in written_by(script))
 
 
 def _is_document(path: str) -> bool:

@@ -93,6 +93,21 @@ def test_files_written_by_the_shell_are_edits():
 
 
 @pytest.mark.parametrize(
+    ("line", "paths"),
+    [
+        ("python3 - <<'E'\np = Path('src/a.py')\nt = p.read_text()\np.write_text(t + 'x')\nE", ["src/a.py"]),
+        ("python3 -c \"open('src/a.py', 'w').write('x')\"", ["src/a.py"]),
+        ("node -e \"fs.writeFileSync('src/a.js', x)\"", ["src/a.js"]),
+        ("ruby -e \"File.write('lib/a.rb', File.read('lib/b.rb'))\"", ["lib/a.rb"]),
+        ("python3 - <<'E'\nprint(open('src/a.py').read())\nE", []),
+        ("cat <<'E'\nopen('src/a.py', 'w')\nE", []),
+    ],
+)
+def test_files_written_by_a_script_in_the_command_are_edits(line, paths):
+    assert [edit.path for edit in did(ran(line, "ok")).edits] == paths
+
+
+@pytest.mark.parametrize(
     ("path", "code", "document"),
     [
         ("src/a.py", True, False), ("/project/pyproject.toml", True, False), ("README.md", False, True),
@@ -173,7 +188,7 @@ def test_a_test_run_that_was_refused_is_none():
         "pytest", "cd x && uv run pytest -q", "FOO=1 poetry run pytest", "timeout -k 5 60 python3 -X dev -m pytest x",
         "npx -y jest", "npm test", "npm run test:unit", "npm --prefix web run test", "pnpm -r test", "yarn jest",
         "yarn workspace app test", "cargo test", "cargo +nightly nextest run", "go vet && go test ./...", "make check",
-        "make -j4 test", "./gradlew :app:test", "mvn -q clean verify", "dotnet test", "bundle exec rspec", "tox",
+        "make -j4 test", "./gradlew :app:test", "./gradlew :app:testDebugUnitTest :app:assembleDebug", "mvn -q clean verify", "dotnet test", "bundle exec rspec", "tox",
         "nox -s tests", "vendor/bin/phpunit", "bats test/", "ctest --output-on-failure", "python manage.py test",
         "bash -lc 'cd x && pytest -q'", "bin/test tests/x.py", "./run_tests.sh", "python tests/test_x.py",
         "node --test", "coverage run -m pytest", "uv run -m pytest", "(cd a && vitest run) && echo ok",
@@ -190,7 +205,7 @@ def test_test_runs_are_known_by_the_command_and_pass_by_its_exit_code(line):
         "pip install pytest", "grep -rn pytest .", "npm install jest", "test -f a && echo ok", "make latest", "which tox",
         "git commit -m 'pytest && npm test'", "pytest --version", "pytest --collect-only", "cargo test --no-run",
         "cat > t.sh <<'EOF'\npytest\nEOF\nls", "# pytest\nls", "echo pytest", "go build ./...", "npm run build", "",
-        "cat contest.py", "ls tests", "vim test_a.py",
+        "./gradlew compileTestKotlin", "cat contest.py", "ls tests", "vim test_a.py",
     ],
 )  # fmt: skip
 def test_other_commands_are_no_test_runs(line):
@@ -203,6 +218,9 @@ def test_what_only_prints_words_ran_no_test_whatever_it_prints(line):
 
 
 def test_a_program_that_is_not_known_ran_tests_if_its_output_counts_them():
+    crates = "test result: ok. 3 passed; 0 failed; 0 ignored\ntest result: ok. 0 passed; 0 failed; 0 ignored"
+    assert outcome_of("just ci", 0, crates) is Outcome.PASSED
+    assert outcome_of("just ci", 1, f"test result: FAILED. 1 passed; 1 failed\n{crates}") is Outcome.FAILED
     assert outcome_of("./everything", 0, "41 tests, 0 failures") is Outcome.PASSED
     assert (
         outcome_of("./everything | tail -3", 0, "3 test cases: 2 failed, 1 succeeded in 1.3 s")

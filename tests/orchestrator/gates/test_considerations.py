@@ -18,7 +18,7 @@ from orchestrator.gates.power_steering.considerations import (
 SHIPPED = {
     "todos_complete": ("blocker", "todos", "D"),
     "objective_completion": ("blocker", "generic", ""),
-    "next_steps": ("blocker", "generic", "DI"),
+    "next_steps": ("blocker", "generic", ""),
     "unneeded_questions": ("warning", "generic", ""),
     "documentation_updates": ("warning", "generic", "DMI"),
     "feature_docs_discoverable": ("warning", "generic", "D"),

@@ -23,11 +23,11 @@ _MARK = re.compile(  # not "TODO list", what a program may be about
     r"|.*\b(?:real|actual) (?:call|request|implementation|logic) (?:later|goes|comes)\b|simulat(?:e"
     r"|es|ed) (?:the|a) (?:call|request|response))"
 )
-_SAYS_SO = r"(?i:not (?:yet )?implemented|todo|unimplemented)"
+_SAYS_SO = r"(?:[^\"'`]{0,40}\W)?(?i:not (?:yet )?implemented|todo\b|unimplemented)"
 _RAISES = re.compile(
     r"\s*(?:raise\s+NotImplementedError\b|throw\s+new\s+NotImplementedException|TODO\("
     rf"|throw\s+new\s+\w*(?:Error|Exception)\(\s*[\"'`]{_SAYS_SO}"
-    rf"|(?:panic|fatalError|error|raise|revert|die|croak|abort|fail|stop|bail!|throw)\(?\s*[\"']{_SAYS_SO}"
+    rf"|(?:panic|fatalError|failwith|error|raise|revert|die|croak|abort|fail|stop|bail!|throw)\(?\s*[\"']{_SAYS_SO}"
     rf"|(?:return|=>|=)\s*(?:\w+\.)*(?:Err|Error|Errorf|New|failwith|errors\.New)\(\s*[\"']{_SAYS_SO})"
 )
 _RUST_MACRO = re.compile(r"\b(?:todo|unimplemented)!\s*[(\[{]")

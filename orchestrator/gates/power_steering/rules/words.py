@@ -10,7 +10,8 @@ from orchestrator.gates.power_steering.rules.phrases import phrases
 _FENCED = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
 _ASKS_FOR_A_PLAN = phrases(
-    r"(?:plan|outline|propos\w*|design|road ?map|strategy|approach|steps|estimate|how would you"
+    r"(?:plan(?! (?:must|should|has|needs|shows?|file|output))|outline"
+    r"|propos\w*|design|road ?map|strategy|approach|steps|estimate|how would you"
     r"|suggest\w*|next steps?)"
 )
 _STEP = r"(?:proceed|continue|go (?:ahead|on)|start|begin|run|fix|implement|apply|write|add|update)"
