@@ -85,7 +85,8 @@ def test_the_repository_names_no_machine_and_no_registry() -> None:
 
     listed = subprocess.run(["git", "-C", str(ROOT), "ls-files"], capture_output=True, text=True, check=True)
     pattern = re.compile(r"/(?:root|work)/|pypi\.org|files\.pythonhosted|registry\.npmjs")
-    of_sessions = re.compile(pattern.pattern.replace("root|", "").replace("/(?:", r"(?<!/runner)/(?:", 1))  # they work on servers with a /root, and CI at /home/runner/work
+    # Labelled sessions work on servers with a /root, and their CI at /home/runner/work.
+    of_sessions = re.compile(pattern.pattern.replace("/(?:root|work)/", "(?<!/runner)/work/"))
     guilty = []
     for name in listed.stdout.split():
         path = ROOT / name

@@ -72,7 +72,7 @@ def test_what_the_rules_have_seen_is_half_recorded_good_and_bad_in_equal_parts(o
     assert len([one for one in sessions if one.pair_name]) >= 16
 
 
-@pytest.mark.parametrize("round_", ["blind1", "blind2", "blind3"])
+@pytest.mark.parametrize("round_", ["blind1", "blind2", "blind3", "blind4"])
 def test_a_blind_round_has_sixty_sessions_good_bad_and_announced(ours, round_):
     sessions = [one for one in ours if one.name.startswith(f"{round_}/")]
     assert len(sessions) >= 60
@@ -112,7 +112,7 @@ def test_written_sessions_are_written_again_byte_for_byte(monkeypatch):
         "unseen": writing.written(writing.all_sessions((writing.unseen,))),
         **{round_: writing.round_written(round_) for round_ in writing.blind_rounds()},
     }
-    assert {"blind1", "blind2", "blind3"} <= made.keys()
+    assert {"blind1", "blind2", "blind3", "blind4"} <= made.keys()
     for folder, files in made.items():
         there = {
             file.relative_to(OURS / folder).as_posix(): file.read_bytes()

@@ -55,7 +55,7 @@ async def test_one_that_is_not_is_held_with_each_reason_and_a_summary(store):
 
 
 async def test_one_that_is_held_is_not_praised(store):
-    answer = answer_stop(store, await examined(*UNTESTED), prompt_id="p")
+    answer = answer_stop(store, await examined(*DONE, todos(a="pending")), prompt_id="p")
     assert "good work" not in answer.message
     assert "1 modified file, and 1 open." in answer.message
 
