@@ -111,6 +111,22 @@ def test_failing_tests_are_not_forgotten_because_others_pass():  # lesson 42
     assert verdict("local_testing", CODE, regressed, ran("python -m unittest", "OK")) is True
 
 
+@pytest.mark.parametrize(
+    "steps",
+    [
+        [write("/project/site/style.css", "a { color: red }")],
+        [write("/project/Dockerfile", "FROM python:3.12"), ran("docker build -t shop .", "Successfully built 1f2")],
+        [write("/project/k8s/web.yaml", "kind: Service"), ran("kubectl apply --dry-run=server -f k8s", "created (dry run)")],
+        [write("/project/db/view.sql", "create view v as select 1"), ran("psql -f db/view.sql", "CREATE VIEW")],
+        [write("/project/main.tf", "resource {}"), ran("terraform validate && terraform plan", "Success! No changes.")],
+        [write("/project/eda.ipynb", "{}"), ran("jupyter nbconvert --execute eda.ipynb", "Writing 9 bytes")],
+        [write("/project/once.py", "print(1)"), ran("python once.py", "1")],
+    ],
+)  # fmt: skip
+def test_where_there_is_no_test_to_run_finished_work_is_not_held(steps):
+    assert verdict("local_testing", *steps) is not False
+
+
 def test_a_user_who_wants_no_test_run_is_heeded():
     assert verdict("local_testing", CODE, prompt="Change the rate, and don't run the tests.") is None
     assert verdict("dev_workflow_complete", CODE, prompt="Change the rate without running tests.") is None
@@ -193,10 +209,20 @@ def test_stubs_and_marks_are_found_in_what_was_written(path, content):
         ("/project/a.ts", "interface Todo { title: string }\nconst label = 'TODO: buy milk';\n"),
         ("/project/a.rs", 'let text = "todo!()";\n'),
         ("/project/a.py", "def stub_out(name):\n    return name\n"),
+        ("/project/a.py", "class Store(Protocol):\n    def load(self) -> str: ...\n"),
+        ("/project/a.py", "class Store(ABC):\n    @abstractmethod\n    def load(self):\n        raise NotImplementedError\n"),
+        ("/project/a.pyi", "def load(path: str) -> str: ...\n"),
     ],
 )  # fmt: skip
 def test_what_only_looks_like_a_stub_is_none(path, content):
     assert verdict("philosophy_compliance", write(path, content)) is not False
+
+
+def test_a_mark_that_the_user_asked_for_by_name_is_none():
+    marked = write("/project/a.py", "# TODO(SHOP-12): gift cards\nRATE = 1\n")
+    assert verdict("philosophy_compliance", marked) is False
+    asked = "Leave a TODO for SHOP-12 in a.py."
+    assert verdict("philosophy_compliance", marked, prompt=asked) is not False
 
 
 def test_a_mark_that_was_removed_again_or_was_there_before_does_not_count():
