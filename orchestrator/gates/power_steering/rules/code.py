@@ -18,7 +18,7 @@ _HACK = phrases(
 
 _ASKS_FOR_MARK = re.compile(
     r"\b(?i:leave|add|put|keep|mark|insert|write|with|as)\b[^.\n]{0,60}(?<!\w)(?:TODO|FIXME|XXX)\b"
-    r"(?![- ]?(?i:lists?|items?|app|application|program|tool|api|service|manager|file))"
+    r"(?!\.\w|[- ]?(?i:lists?|items?|app|application|program|tool|api|service|manager|file))"
     r"|\b(?:TODO|FIXME|XXX)(?:\([^)]*\)|:)|\b(?:TODO|FIXME|XXX)[- ](?:comment|marker|note|mark)"
 )
 _ASKS_FOR_STUB = phrases(
