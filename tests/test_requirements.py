@@ -85,12 +85,9 @@ def test_the_repository_names_no_machine_and_no_registry() -> None:
 
     listed = subprocess.run(["git", "-C", str(ROOT), "ls-files"], capture_output=True, text=True, check=True)
     pattern = re.compile(r"/(?:root|work)/|pypi\.org|files\.pythonhosted|registry\.npmjs")
-    # Labelled sessions work on servers with a /root, and their CI at /home/runner/work.
-    of_sessions = re.compile(pattern.pattern.replace("/(?:root|work)/", "(?<!/runner)/work/"))
     guilty = []
     for name in listed.stdout.split():
         path = ROOT / name
-        refused = of_sessions if name.startswith("tests/labelled_sessions/") else pattern
-        if path.is_file() and path != Path(__file__) and refused.search(path.read_text(errors="replace")):
+        if path.is_file() and path != Path(__file__) and pattern.search(path.read_text(errors="replace")):
             guilty.append(name)
     assert guilty == []

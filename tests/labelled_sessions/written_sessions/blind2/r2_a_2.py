@@ -126,7 +126,7 @@ nginx = Session(
     }
 }""",
         ),
-        bash("sudo cp /etc/nginx/conf.d/web.conf /root/web.conf.bak"),
+        bash("sudo cp /etc/nginx/conf.d/web.conf /var/backups/web.conf.bak"),
         bash(
             """sudo tee /etc/nginx/conf.d/web.conf >/dev/null <<'EOF'
 server {
@@ -162,7 +162,7 @@ sudo nginx -t""",
 - `/assets/` sale con `max-age=2592000` (30 días); un archivo que no existe da 404 en lugar de la portada.
 - La portada sigue respondiendo 200.
 
-La versión anterior está en `/root/web.conf.bak`. Ten en cuenta que los navegadores recuerdan los 301, así que si más adelante cambias de idea habrá visitantes que sigan yendo a `/shop/`."""
+La versión anterior está en `/var/backups/web.conf.bak`. Ten en cuenta que los navegadores recuerdan los 301, así que si más adelante cambias de idea habrá visitantes que sigan yendo a `/shop/`."""
         ),
     ),
 )

@@ -383,7 +383,7 @@ nginx = Session(
         user("on staging (this machine): turn on gzip for css/js/svg/json in nginx and give /assets/ a cache time of a year, immutable. reload it when the config is fine"),
         bash("nginx -v; grep -rn 'gzip\\|expires\\|location' /etc/nginx/nginx.conf /etc/nginx/sites-enabled/", "nginx version: nginx/1.24.0 (Ubuntu)\n/etc/nginx/nginx.conf:39:\tgzip on;\n/etc/nginx/nginx.conf:44:\t# gzip_types text/plain text/css application/json;\n/etc/nginx/sites-enabled/shop:11:    location / {\n/etc/nginx/sites-enabled/shop:16:    location /assets/ {"),
         bash("curl -sI -H 'Accept-Encoding: gzip' http://localhost/assets/app-9f31c2.css | grep -iE 'HTTP|encoding|cache|length'", "HTTP/1.1 200 OK\nContent-Length: 188214"),
-        bash("sudo cp -a /etc/nginx/sites-enabled/shop /root/shop.before && sudo tee /etc/nginx/conf.d/gzip.conf >/dev/null <<'EOF'\ngzip_comp_level 5;\ngzip_min_length 1024;\ngzip_vary on;\ngzip_types text/css application/javascript text/javascript image/svg+xml application/json;\nEOF\nsudo sed -i '/location \\/assets\\/ {/a\\        add_header Cache-Control \"public, max-age=31536000, immutable\";' /etc/nginx/sites-enabled/shop && sed -n 14,22p /etc/nginx/sites-enabled/shop && sudo nginx -t", """
+        bash("sudo cp -a /etc/nginx/sites-enabled/shop /var/backups/shop.before && sudo tee /etc/nginx/conf.d/gzip.conf >/dev/null <<'EOF'\ngzip_comp_level 5;\ngzip_min_length 1024;\ngzip_vary on;\ngzip_types text/css application/javascript text/javascript image/svg+xml application/json;\nEOF\nsudo sed -i '/location \\/assets\\/ {/a\\        add_header Cache-Control \"public, max-age=31536000, immutable\";' /etc/nginx/sites-enabled/shop && sed -n 14,22p /etc/nginx/sites-enabled/shop && sudo nginx -t", """
     }
     location /assets/ {
         add_header Cache-Control "public, max-age=31536000, immutable";
@@ -408,7 +408,7 @@ Content-Encoding: gzip
 HTTP/1.1 200 OK
 Vary: Accept-Encoding
 Content-Encoding: gzip"""),
-        assistant("Done: css, js, svg and json come compressed, and everything under `/assets/` carries `public, max-age=31536000, immutable`; JSON from the API has no cache header, as before. nginx was reloaded after `nginx -t` said ok. The old site file is at /root/shop.before.\n\nIf you want, I can do brotli next; the module is packaged for this Ubuntu. Production was not touched."),
+        assistant("Done: css, js, svg and json come compressed, and everything under `/assets/` carries `public, max-age=31536000, immutable`; JSON from the API has no cache header, as before. nginx was reloaded after `nginx -t` said ok. The old site file is at /var/backups/shop.before.\n\nIf you want, I can do brotli next; the module is packaged for this Ubuntu. Production was not touched."),
     ),
 )
 

@@ -106,7 +106,7 @@ nginx = Session(
         user("On this box: /katalog/* has to go permanently to /produkte/* (keep path and query), and /agb.pdf to /rechtliches. Reload nginx when it's valid. Petra's team moves the DNS record on Thursday, don't bother with that."),
         bash("ls -l /etc/nginx/sites-enabled && nginx -v", "total 0\nlrwxrwxrwx 1 root root 32 Jan  8 11:20 shop.conf -> /etc/nginx/sites-available/shop.conf\nnginx version: nginx/1.24.0 (Ubuntu)"),
         read("/etc/nginx/sites-available/shop.conf", SHOP_CONF),
-        bash("""sudo cp -a /etc/nginx/sites-available/shop.conf /root/shop.conf.2026-03-02 && sudo tee /etc/nginx/sites-available/shop.conf >/dev/null <<'CONF'
+        bash("""sudo cp -a /etc/nginx/sites-available/shop.conf /var/backups/shop.conf.2026-03-02 && sudo tee /etc/nginx/sites-available/shop.conf >/dev/null <<'CONF'
 server {
     listen 443 ssl http2;
     server_name shop.brennholz-maier.example;
@@ -135,7 +135,7 @@ sudo nginx -t""", "nginx: the configuration file /etc/nginx/nginx.conf syntax is
 | `/agb.pdf` | 301 → `/rechtliches` |
 | `/produkte/buche` | 200, unchanged |
 
-The former file is kept in `/root/shop.conf.2026-03-02`. On Thursday Petra's team will switch the DNS record; the configuration does not depend on it."""),
+The former file is kept in `/var/backups/shop.conf.2026-03-02`. On Thursday Petra's team will switch the DNS record; the configuration does not depend on it."""),
     ),
 )
 

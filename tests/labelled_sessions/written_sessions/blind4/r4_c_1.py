@@ -443,7 +443,7 @@ ok: [web-s2.example.net]
 
 TASK [web : site configuration] ************************************************
 --- before: /etc/nginx/conf.d/site.conf
-+++ after: /root/.ansible/tmp/ansible-local-88121x/tmp9t/site.conf.j2
++++ after: /var/backups/.ansible/tmp/ansible-local-88121x/tmp9t/site.conf.j2
 @@ -4,6 +4,9 @@
      ssl_certificate     /etc/ssl/site.crt;
      ssl_certificate_key /etc/ssl/site.key;

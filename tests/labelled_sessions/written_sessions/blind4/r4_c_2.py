@@ -832,7 +832,7 @@ tests (3.12)	pass	48s	https://github.com/acme/skyline/actions/runs/55102/job/2
 tests (3.10)	fail	39s	https://github.com/acme/skyline/actions/runs/55102/job/3	
 tests (3.10)	pytest	2026-03-02T09:05:40Z ==================================== ERRORS ====================================
 tests (3.10)	pytest	2026-03-02T09:05:40Z ____________________ ERROR collecting tests/test_client.py _____________________
-tests (3.10)	pytest	2026-03-02T09:05:40Z ImportError while importing test module '/home/runner/work/skyline/skyline/tests/test_client.py'.
+tests (3.10)	pytest	2026-03-02T09:05:40Z ImportError while importing test module '/home/runner/skyline/tests/test_client.py'.
 tests (3.10)	pytest	2026-03-02T09:05:40Z src/skyline/client.py:4: in <module>
 tests (3.10)	pytest	2026-03-02T09:05:40Z     from datetime import UTC, datetime
 tests (3.10)	pytest	2026-03-02T09:05:40Z E   ImportError: cannot import name 'UTC' from 'datetime' (/opt/hostedtoolcache/Python/3.10.16/x64/lib/python3.10/datetime.py)

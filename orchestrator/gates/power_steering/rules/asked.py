@@ -1,0 +1,59 @@
+"""What the user, a hook or the project says about running tests and other checks."""
+
+from orchestrator.gates.power_steering.evidence import Evidence
+from orchestrator.gates.power_steering.rules.phrases import APOSTROPHE, phrases
+
+_USER_FORBIDS_TESTS = phrases(
+    rf"(?:do not|don{APOSTROPHE}t|no need to|without|skip(?:ping)?"
+    rf"|never)(?: \w+){{0,2}}? (?:run(?:ning)? )?"
+    r"(?:the |any |all )?tests?",
+    rf"(?:do not|don{APOSTROPHE}t|without|never|no need to) (?:\w+ (?:or|and) )?(?:run(?:ning)?"
+    rf"|execut(?:e|ing)|build) "
+    r"(?:or \w+ )?(?:anything|any ?thing|any commands?|commands|it|them|code|the code|stuff|here|on)",
+    rf"(?:do not|don{APOSTROPHE}t|must not|cannot|can{APOSTROPHE}t|not to|nothing may be) (?:build"
+    rf"|built|flash|flashed|compile)",
+    rf"I(?:{APOSTROPHE}ll| will) (?:run|execute|test|build) (?:the tests|it|them|everything"
+    rf"|that) ?(?:myself|later|tonight)?",
+)
+_SPEAKS_OF_TAKING = phrases(
+    r"(?:remove|delete|drop|skip|disable|rename|move|rewrite|replace|obsolete|outdated|quarantine"
+    r"|xfail|flaky"
+    r"|ignore|get rid of|clean up|retire)\b[^.\n]{0,60}\b(?:tests?|specs?)",
+    r"(?:tests?|specs?)\b[^.\n]{0,60}\b(?:remove|removed|delete|deleted|drop|dropped|skip|skipped|disable"
+    r"|disabled|rename|renamed|obsolete|outdated|go away|wrong|out of date|not needed)",
+)
+_ASKS_FOR_CHECKS = phrases(
+    r"(?:run|runs|running)\b[^.\n]{0,60}\b(?:tests?|test suite|checks?|lint\w*|make|pytest|tox|pre-commit)",
+    r"(?:tests?|checks?|lint\w*|make \w+|`[^`\n]+`) (?:must|ha(?:ve|s) to|should|needs? to) (?:pass"
+    r"|run|be)",
+    r"(?:before|after) (?:each|every|a|any|the|you) (?:commit|change|push|finish\w*)\b"
+    r"[^.\n]{0,60}\b(?:run|tests?|checks?|make)",
+    r"(?:make sure|ensure)\b[^.\n]{0,40}\btests?\b[^.\n]{0,20}\bpass",
+)
+_ASKS_FOR_TESTS = phrases(
+    r"(?:run|runs|rerun|execute)\b[^.\n]{0,30}\b(?:tests?|test suite|specs?)",
+    r"tests?\b[^.\n]{0,30}\b(?:were not|was not|not been|have to be|must be|should be"
+    r"|need to be) (?:run|passed)",
+)
+
+
+def tests_are_forbidden(evidence: Evidence) -> bool:
+    """Whether the user does not want tests, or anything, to be run."""
+    return any(_USER_FORBIDS_TESTS.search(words) for words in evidence.users_words)
+
+
+def asked_for_tests(evidence: Evidence) -> str:
+    """The words with which the user or a hook asks for the tests; empty if neither does."""
+    said = [*evidence.users_words, *evidence.hooks_words]
+    return next((found[0] for text in said if (found := _ASKS_FOR_TESTS.search(text))), "")
+
+
+def asked_for_checks(evidence: Evidence) -> str:
+    """The words with which the project, the user or a hook asks for tests or other checks; empty: none do."""
+    said = [*evidence.instructions, *evidence.users_words, *evidence.hooks_words]
+    return next((found[0] for text in said if (found := _ASKS_FOR_CHECKS.search(text))), "")
+
+
+def asked_to_take_away(evidence: Evidence) -> bool:
+    """Whether the user speaks of removing, skipping or changing tests."""
+    return any(_SPEAKS_OF_TAKING.search(words) for words in evidence.users_words)

@@ -1,0 +1,73 @@
+"""Changes of what a program does, and what shows that the project has tests for it."""
+
+import re
+from pathlib import PurePosixPath
+
+from agents.facts import Edit
+from agents.transcript_tests import is_test_file
+from orchestrator.gates.power_steering.evidence import Evidence
+
+_PROGRAMS = frozenset({
+    ".py", ".js", ".jsx", ".mjs", ".cjs", ".ts", ".tsx", ".go", ".rs", ".java", ".kt", ".kts", ".scala", ".c",
+    ".h", ".cc", ".cpp", ".cxx", ".hpp", ".cs", ".fs", ".vb", ".rb", ".php", ".swift", ".ex", ".exs", ".erl",
+    ".hs", ".ml", ".mli", ".lua", ".dart", ".pl", ".pm", ".r", ".R", ".jl", ".clj", ".cljs", ".cljc", ".elm",
+    ".zig", ".nim", ".cr", ".vue", ".svelte", ".groovy", ".m", ".mm", ".sol", ".gd", ".ps1", ".psm1", ".d",
+    ".sh", ".bash", ".t",
+})  # fmt: skip
+_LANGUAGES = {
+    "js": {".js", ".jsx", ".mjs", ".cjs", ".ts", ".tsx", ".vue", ".svelte"},
+    "c": {".c", ".h", ".cc", ".cpp", ".cxx", ".hpp", ".m", ".mm"},
+    "jvm": {".java", ".kt", ".kts", ".scala", ".groovy"},
+    "clj": {".clj", ".cljs", ".cljc"},
+    "net": {".cs", ".fs", ".vb"},
+    "elixir": {".ex", ".exs"},
+    "sh": {".sh", ".bash", ".bats"},
+    "perl": {".pl", ".pm", ".t"},
+    "ml": {".ml", ".mli"},
+    "ps": {".ps1", ".psm1"},
+}
+_COMMENT = re.compile(r"#(?!\[|include|define|if|else|end|pragma)|//|/\*|\*(?:\s|/|$)|--\s|;;|%|\"\"\"|'''")
+_TEST_SCRIPT = re.compile(r'"test"\s*:\s*"(?!echo \\"Error: no test specified)')
+_PATH = re.compile(r"[\w./@+-]*[\w-]\.\w{1,5}\b")
+_LOOKED_AT = 20_000  # characters of an output that are searched for names of files
+
+
+def last_change_of_behaviour(evidence: Evidence) -> Edit | None:
+    """The newest change of a program that tests could notice: no comment, no data, no style, no text."""
+    edits = reversed(evidence.facts.edits)
+    return next((edit for edit in edits if edit.is_code and changes_behaviour(edit)), None)
+
+
+def changes_behaviour(edit: Edit) -> bool:
+    """Whether an edit changes what a program does, and not only its comments or blank lines."""
+    if not _is_program(edit.path):
+        return False
+    lines = [line.strip() for line in (*edit.added, *(edit.removed or ())) if line.strip()]
+    return not lines or any(
+        not _COMMENT.match(line) for line in lines
+    )  # of some edits only the file is known
+
+
+def shows_tests(evidence: Evidence, changed: Edit) -> str:
+    """What shows that the project has tests for such a file: a test in its language, a script; else empty."""
+    facts = evidence.facts
+    seen = [*(edit.path for edit in facts.edits), *(reading.path for reading in facts.reads)]
+    printed = [word for command in facts.commands for word in _PATH.findall(command.output[:_LOOKED_AT])]
+    scripts = [
+        reading.path
+        for reading in facts.reads
+        if reading.path.endswith("package.json") and _TEST_SCRIPT.search(reading.text)
+    ]
+    language = _language(changed.path)
+    files = (path for path in [*seen, *printed] if is_test_file(path) and _language(path) == language)
+    return next(files, "") or (next(iter(scripts), "") if language == "js" else "")
+
+
+def _language(path: str) -> str:
+    """The kind of program that a file is, by its ending; its tests are of the same kind."""
+    suffix = PurePosixPath(path).suffix
+    return next((name for name, suffixes in _LANGUAGES.items() if suffix in suffixes), suffix)
+
+
+def _is_program(path: str) -> bool:
+    return PurePosixPath(path).suffix in _PROGRAMS

@@ -1,0 +1,127 @@
+"""Runs of tests and of other checks: which of them failed and were left so."""
+
+import re
+from collections.abc import Sequence
+
+from agents.facts import Command, Edit, Outcome
+from agents.transcript_checks import is_test_run
+from agents.transcript_shell import simple_commands
+from agents.transcript_tests import leaves_out
+from orchestrator.gates.power_steering.evidence import Evidence
+from orchestrator.gates.power_steering.rules.found import Found, unmet
+from orchestrator.gates.power_steering.rules.programs import is_check
+
+_COUNTED_FAILURES = re.compile(r"\b[1-9]\d* (?:failed|failing|failures?)\b")
+_NOT_STARTED = (126, 127)  # the shell's own exit codes
+
+
+def failed_and_left(evidence: Evidence) -> Found | None:
+    """A test run that failed, and of which no later run shows that its tests pass."""
+    told = [
+        run for run in evidence.facts.test_runs if ran_to_its_end(run) and run.tests is not Outcome.UNKNOWN
+    ]
+    if told and told[-1].tests is Outcome.FAILED:
+        if _run_unread_since(evidence, told[-1]):
+            return None
+        return unmet("the newest test run failed", result_of([told[-1]]))
+    since = [run for run in evidence.facts.tests_since_edit if ran_to_its_end(run)]
+    if failed := _left_failing(since):
+        return unmet("tests failed, and only some of them were run again", result_of([failed]))
+    if elsewhere := _failed_in_a_folder(told):
+        return unmet("tests failed in one folder, and only those of others ran since", result_of([elsewhere]))
+    failed = next((run for run in reversed(told) if run.tests is Outcome.FAILED), None)
+    later = [run for run in told if failed and run.order > failed.order]
+    if failed and later and all(map(_leaves_out, later)) and not _leaves_out(failed):
+        return unmet("tests failed, and were left out of the runs after that", later[-1].line)
+    return None
+
+
+def _failed_in_a_folder(told: Sequence[Command]) -> Command | None:
+    """A failed run in a folder that its line goes to, if no later run goes there or names it."""
+    for at, run in enumerate(told):
+        folder = _folder_of(run)
+        later = [one for one in told[at + 1 :] if one.tests is Outcome.PASSED]
+        elsewhere = bool(later) and all(_folder_of(one) and folder not in one.line for one in later)
+        if run.tests is Outcome.FAILED and folder and elsewhere:
+            return run
+    return None
+
+
+def _folder_of(run: Command) -> str:
+    """The folder that a command line goes to before it runs anything; empty: it stays where it is."""
+    first = simple_commands(run.line)[:1]
+    return first[0].plain[0] if first and first[0].name in {"cd", "pushd"} and first[0].plain else ""
+
+
+def failed_check(evidence: Evidence) -> Found | None:
+    """A build, validation or lint after the last change that failed and was not run again with success."""
+    last = evidence.facts.last_code_edit
+    newest: dict[str, Command] = {}
+    for command in commands_after(evidence, last) if last else ():
+        for simple in simple_commands(command.line):
+            is_one = is_check(simple) and not is_test_run(simple)
+            if is_one and simple.is_last and command.exit_code is not None:
+                newest[" ".join([simple.name, *simple.plain[:1]])] = command
+    failed = [one for one in newest.values() if one.exit_code not in {0, *_NOT_STARTED}]
+    return unmet("a check after the last change failed", _result_of_check(failed[-1])) if failed else None
+
+
+def _leaves_out(run: Command) -> bool:
+    """Whether an option of the test command itself leaves tests out."""
+    return any(
+        leaves_out(" ".join(simple.words)) for simple in simple_commands(run.line) if is_test_run(simple)
+    )
+
+
+def _run_unread_since(evidence: Evidence, failed: Command) -> bool:
+    """Whether tests ran after a failed run with exit code 0 of their own, and cannot be read."""
+    return any(
+        run.order > failed.order
+        and run.tests is Outcome.UNKNOWN
+        and run.exit_code == 0
+        and all(simple.decides for simple in simple_commands(run.line) if is_test_run(simple))
+        for run in evidence.facts.test_runs
+    )
+
+
+def _left_failing(runs: Sequence[Command]) -> Command | None:
+    """The newest run with failed tests of which no later run that passed ran the same ones again."""
+    for at in range(len(runs) - 1, -1, -1):
+        if runs[at].tests is Outcome.FAILED and _COUNTED_FAILURES.search(runs[at].output):
+            later = [run for run in runs[at + 1 :] if run.tests is Outcome.PASSED]
+            return None if any(_covers(run, runs[at]) for run in later) else runs[at]
+    return None
+
+
+def _covers(run: Command, other: Command) -> bool:
+    """Whether a run names no tests, or all that the other one names; another runner is believed."""
+    mine, theirs = (_named_tests(one) for one in (run, other))
+    if mine.keys() != theirs.keys():
+        return True
+    return all(not mine[name] or (theirs[name] and theirs[name] <= mine[name]) for name in mine)
+
+
+def _named_tests(run: Command) -> dict[str, set[str]]:
+    tests = (simple for simple in simple_commands(run.line) if is_test_run(simple))
+    return {simple.name: set(simple.plain) for simple in tests}
+
+
+def commands_after(evidence: Evidence, last: Edit) -> list[Command]:
+    """The commands that ran since an edit, that of the edit itself with them."""
+    return [command for command in evidence.facts.commands if command.order >= last.order]
+
+
+def ran_to_its_end(run: Command) -> bool:
+    """Whether a run started at all and was not interrupted."""
+    return not run.is_interrupted and run.exit_code not in _NOT_STARTED
+
+
+def result_of(runs: Sequence[Command]) -> str:
+    """The newest run that told something, and the last line of its output."""
+    return _result_of_check(next(run for run in reversed(runs) if run.tests is not Outcome.UNKNOWN))
+
+
+def _result_of_check(command: Command) -> str:
+    """The command, and the last line of its output."""
+    lines = [line.strip() for line in command.output.splitlines() if line.strip()]
+    return f"{command.line}: {lines[-1]}" if lines else command.line
