@@ -1,4 +1,4 @@
-"""Which typed tools a Claude Code process offers its model, as its init message says.
+"""Which typed tools a Claude Code process offers its model. The process lists them in its init message.
 
 Under load Claude Code may send its first request before its tool servers are connected. The model then
 answers without the tools through which it should report.

@@ -581,6 +581,7 @@ def test_the_types_and_required_fields_of_a_review_stand_in_its_tools_schema():
     assert tool.schema["required"] == ["passed", "issues"]
     assert set(issues["properties"]["type"]["enum"]) == {kind.value for kind in IssueType}
     assert {"file", "description", "suggestion"} <= set(issues["required"])
+    assert "taskId" in input_fields(Role.REVIEWER)
     assert '"passed"' not in get_review_prompt("standard")
 
 
