@@ -13,7 +13,7 @@ from agents.transcript_git import GitAction, HubAction, branch_told, git_actions
 from agents.transcript_pieces import Said, Speaker, ToolCall, Transcript, Turn, listed, mapping, string
 from agents.transcript_summaries import Outcome
 from agents.transcript_tests import Taken, taken_of
-from agents.transcript_work import TODO_TOOLS, Edit, Todo, edits_of, todos_of
+from agents.transcript_work import TODO_TOOLS, Edit, Reading, Todo, edits_of, readings_of, todos_of
 
 __all__ = [
     "BackgroundTask",
@@ -33,7 +33,6 @@ __all__ = [
 ]
 
 _LIST_ITEM = re.compile(r"\s*(?:[-*+•]|\(?\w{1,2}[.)])\s")
-_READ_MARGIN = re.compile(r"^\s*\d+(?:\u2192|\t)", re.MULTILINE)  # the line numbers of the Read tool
 _TRAILING_MARKS = " \t*_`\"')»\u2019\u201d"
 
 
@@ -60,16 +59,6 @@ class SkillUse:
     """A call of the Skill tool that worked."""
 
     name: str
-    order: int
-    turn: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reading:
-    """A file that was read, as the Read tool gave it."""
-
-    path: str
-    text: str
     order: int
     turn: int
 
@@ -165,6 +154,7 @@ def facts_of(transcript: Transcript) -> Facts:
         for order, turn, call in calls
         for edit in edits_of(call, order=order, turn=turn, project=transcript.cwd)
     )
+    reads = tuple(read for order, turn, call in calls for read in readings_of(call, order=order, turn=turn))
     said = [(turn.number, said) for turn in transcript.turns for said in _users(turn)]
     return Facts(
         goals=tuple(Goal(text=said.text, turn=turn) for turn, said in said if said.opens),
@@ -175,11 +165,7 @@ def facts_of(transcript: Transcript) -> Facts:
         ),
         edits=edits,
         calls=tuple(Called(tool=call.tool, order=order, turn=turn) for order, turn, call in worked),
-        reads=tuple(
-            Reading(path=string(call.input.get("file_path")), text=call.result.text, order=order, turn=turn)
-            for order, turn, call in worked
-            if call.tool == "Read" and call.result
-        ),
+        reads=reads,
         commands=commands,
         todos=todos_of(main),
         todos_turn=max((turn for _, turn, call in worked if call.tool in TODO_TOOLS), default=0),
@@ -197,21 +183,11 @@ def facts_of(transcript: Transcript) -> Facts:
         background=tuple(background_of(calls, ended)),
         pending_questions=tuple(_pending_questions(transcript)),
         final_text=_final_text(transcript),
-        taken=tuple(taken_of(edits, commands, _first_read(worked))),
+        taken=tuple(taken_of(edits, commands, reads)),
         is_behind=_newest_told([is_behind(one.line, one.output) for one in commands]),
         plan_mode=transcript.plan_mode,
         is_partial=transcript.left_out_bytes > 0,
     )
-
-
-def _first_read(worked: Sequence[tuple[int, int, ToolCall]]) -> dict[str, list[str]]:
-    """The lines of each file as the session read it first."""
-    first: dict[str, list[str]] = {}
-    for _, _, call in worked:
-        if call.tool == "Read" and call.result:
-            text = _READ_MARGIN.sub("", call.result.text)
-            first.setdefault(string(call.input.get("file_path")), text.splitlines())
-    return first
 
 
 def is_question(text: str) -> bool:

@@ -12,7 +12,7 @@ from state.records import Role
 
 
 def system_prompt() -> str:
-    """What every Resolver is told about its place."""
+    """The system prompt of every Resolver: where it works."""
     return prompts.render("resolver_system")
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from agents.transcript_checks import may_run_tests, outcome_of, way_of
+from agents.transcript_checks import is_test_run, may_run_tests, outcome_of, way_of
 from agents.transcript_pieces import SHELL_TOOLS, BackgroundEnded, ToolCall, Turn, string
 from agents.transcript_shell import simple_commands
 from agents.transcript_summaries import Outcome
@@ -71,7 +71,7 @@ def commands_of(calls: Sequence[PlacedCall], ended: Mapping[str, BackgroundEnded
         output = "" if result.background_id else result.text
         tests = outcome_of(line, code, output, ways)
         if tests not in {None, Outcome.UNKNOWN}:
-            ways.update(way_of(simple) for simple in simple_commands(line) if may_run_tests(simple))
+            ways.update(_ways_seen(line))
         yield Command(
             line=line,
             exit_code=code,
@@ -83,6 +83,13 @@ def commands_of(calls: Sequence[PlacedCall], ended: Mapping[str, BackgroundEnded
             is_interrupted=result.is_interrupted,
             tests=tests,
         )
+
+
+def _ways_seen(line: str) -> Iterator[tuple[str, ...]]:
+    """What ran tests in a line whose output counts them; a test command that is known explains the counts."""
+    every = simple_commands(line)
+    if not any(map(is_test_run, every)):
+        yield from (way_of(simple) for simple in every if may_run_tests(simple))
 
 
 def background_of(

@@ -142,7 +142,7 @@ def _outcome(kind: Sequence[str], output: str, exit_code: int | None) -> tuple[O
         return Outcome.FAILED, False
     if cells & _CHECK_PENDING or exit_code == _PENDING_EXIT:
         return Outcome.UNKNOWN, True
-    if kind[1] == "checks" and exit_code and exit_code not in _NOT_STARTED:
+    if kind[1] == "checks" and rows and exit_code and exit_code not in _NOT_STARTED:
         return Outcome.FAILED, False
     watched = kind[1] in {"checks", "watch"} and exit_code == 0
     return Outcome.PASSED if cells & _CHECK_PASSED or watched else Outcome.UNKNOWN, False

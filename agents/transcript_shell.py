@@ -37,13 +37,15 @@ _SHELLS = frozenset({"bash", "sh", "zsh", "dash"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Simple:
-    """One command without its wrappers and assignments. `writes`: the files that its output goes to.
+    """One command without its wrappers and assignments.
 
+    `writes`: the files that its output goes to; `appends`: those of them that keep what they hold.
     `decides`: where the whole line ended with 0, so did this command. `is_last`: the line's exit code is its.
     """
 
     words: tuple[str, ...]
     writes: tuple[str, ...] = ()
+    appends: frozenset[str] = frozenset()
     decides: bool = True
     is_last: bool = True
 
@@ -111,18 +113,19 @@ def _simple(command: str, *, depth: int) -> Iterator[Simple]:
     passed_on = {"&&", *_PIPES} if pipefail else {"&&"}
     hidden = max((number for number, (_, link) in enumerate(parts[:-1]) if link not in passed_on), default=-1)
     for number, (raw, link) in enumerate(parts):
-        told, writes = _without_redirections(raw)
+        told, redirected = _without_redirections(raw)
         words = _unwrapped(told)
         shows = link != "&" and raw[0] != "!"
         one = Simple(
             words=tuple(words),
-            writes=tuple(writes),
+            writes=tuple(path for path, _ in redirected),
+            appends=frozenset(path for path, keeps in redirected if keeps),
             decides=number > hidden and shows,
             is_last=number == len(parts) - 1 and shows,
         )
         script = _script(words) if depth < _NESTED else None
         if script is None:
-            yield from [one] if words or writes else []
+            yield from [one] if words or redirected else []
             continue
         for inner in _simple(script, depth=depth + 1):
             yield replace(inner, decides=one.decides and inner.decides, is_last=one.is_last and inner.is_last)
@@ -147,22 +150,23 @@ def _split(command: str) -> list[tuple[list[str], str]]:
     return parts
 
 
-def _without_redirections(raw: Sequence[str]) -> tuple[list[str], list[str]]:
-    """The words, unquoted, and the files that are written."""
+def _without_redirections(raw: Sequence[str]) -> tuple[list[str], list[tuple[str, bool]]]:
+    """The words, unquoted, and the files that are written, each with whether it keeps what it holds."""
     kept: list[str] = []
-    writes: list[str] = []
+    writes: list[tuple[str, bool]] = []
     sign = ""  # its file is the next word
     for word in raw:
         found = _REDIRECTION.fullmatch(word)
         if sign or (found and found[2] and not found[2].startswith("&")):
-            if ">" in (sign or (found[1] if found else "")):
-                writes.append(_unquoted(word if sign or not found else found[2]))
+            how = sign or (found[1] if found else "")
+            if ">" in how:
+                writes.append((_unquoted(word if sign or not found else found[2]), how == ">>"))
             sign = ""
         elif found:
             sign = "" if found[2] else found[1]
         else:
             kept.append(_unquoted(word))
-    return kept, [path for path in writes if not path.startswith("/dev/")]
+    return kept, [each for each in writes if not each[0].startswith("/dev/")]
 
 
 def _unquoted(word: str) -> str:

@@ -36,9 +36,8 @@ _PASSING = re.compile(
     re.MULTILINE,
 )
 _CARGO = re.compile(r"^test result: (ok|FAILED)\. (\d+) passed", re.MULTILINE)  # one for each crate
-_MINITEST = re.compile(
-    r"^[1-9]\d* (?:runs|tests), \d+ assertions, (?P<failures>\d+) failures, (?P<errors>\d+) errors",
-    re.MULTILINE,
+_MINITEST = re.compile(  # failures and errors, one line for each suite
+    r"^[1-9]\d* (?:runs|tests), \d+ assertions, (\d+) failures, (\d+) errors", re.MULTILINE
 )
 _ANY_NUMBER_FAILED = re.compile(r"\b[1-9]\d* (?:failed|errors?)\b")
 _ANY_NUMBER_PASSED = re.compile(r"\b[1-9]\d* passed\b")
@@ -67,8 +66,8 @@ def summary_of(output: str) -> Outcome:
 def counted_of(output: str) -> Outcome:
     """What the counts in an output say, whatever printed it."""
     text = _ANSI.sub("", output).replace("\r", "")
-    if minitest := _MINITEST.search(text):
-        return Outcome.FAILED if minitest["failures"] != "0" or minitest["errors"] != "0" else Outcome.PASSED
+    if minitest := [int(count) for found in _MINITEST.findall(text) for count in found]:
+        return Outcome.FAILED if any(minitest) else Outcome.PASSED
     if crates := _CARGO.findall(text):
         passed = any(int(number) for _, number in crates)
         unknown = Outcome.PASSED if passed else Outcome.UNKNOWN

@@ -4,14 +4,14 @@ Each of these makes failing tests pass without mending the code. Whether that is
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import PurePosixPath
 
 from agents.transcript_commands import Command
 from agents.transcript_shell import Simple, heredocs, simple_commands
-from agents.transcript_work import Edit
+from agents.transcript_work import Edit, Reading, same_file, without
 
 _TEST_FOLDERS = frozenset({
     "test", "tests", "spec", "specs", "__tests__", "testing", "fixtures", "testdata", "__mocks__", "e2e",
@@ -104,14 +104,15 @@ def leaves_out(line: str) -> bool:
     return bool(_LEAVES_OUT.search(line))
 
 
-def taken_of(
-    edits: Sequence[Edit], commands: Sequence[Command], known: Mapping[str, Sequence[str]]
-) -> Iterator[Taken]:
-    """What was done to tests, oldest first. `known`: the lines of files as they were read first, by path."""
-    content = {path: list(lines) for path, lines in known.items()}
-    steps: list[Edit | Command] = sorted([*edits, *commands], key=lambda step: step.order)
+def taken_of(edits: Sequence[Edit], commands: Sequence[Command], reads: Sequence[Reading]) -> Iterator[Taken]:
+    """What was done to tests, oldest first; `reads` tell what a file held before it was written anew."""
+    content: dict[str, list[str]] = {}
+    steps: list[Edit | Command | Reading] = sorted([*edits, *commands, *reads], key=lambda step: step.order)
     for step in steps:
-        if isinstance(step, Command):
+        if isinstance(step, Reading):
+            if step.is_whole or step.path not in content:
+                content[step.path] = step.text.splitlines()
+        elif isinstance(step, Command):
             yield from _by_command(step)
         elif not is_test_file(step.path):
             skips = [line for line in step.added if _SKIPS_INLINE.search(line)]
@@ -123,14 +124,24 @@ def taken_of(
                 how, quote = Taking.LEFT_OUT, out[0].strip()
                 yield Taken(how=how, path=step.path, quote=quote, order=step.order, turn=step.turn)
         else:
-            yield from _by_edit(step, content.get(step.path))
-            if step.removed is None:
-                content[step.path] = list(step.added)
+            path = next((known for known in content if same_file(known, step.path)), step.path)
+            yield from _by_edit(step, content.get(path, ()))
+            _follow(content, path, step)
 
 
-def _by_edit(edit: Edit, before: Sequence[str] | None) -> Iterator[Taken]:
+def _follow(content: dict[str, list[str]], path: str, edit: Edit) -> None:
+    """Bring what a file is known to hold up to an edit; after one of unknown lines nothing is known of it."""
+    if edit.is_whole:
+        content[path] = list(edit.added)
+    elif edit.removed is None:
+        content.pop(path, None)
+    elif path in content:
+        content[path] = [*without(content[path], edit.removed), *edit.added]
+
+
+def _by_edit(edit: Edit, before: Sequence[str]) -> Iterator[Taken]:
     added, removed = list(edit.added), list(edit.removed or ())
-    if edit.removed is None and before is not None:  # written anew
+    if edit.is_whole:
         added = [line for line in edit.added if line not in before]
         removed = [line for line in before if line not in edit.added]
 

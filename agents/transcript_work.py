@@ -2,13 +2,13 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
 from agents.transcript_pieces import SHELL_TOOLS, ToolCall, listed, mapping, string
 from agents.transcript_scripts import scripts_of, written_by
-from agents.transcript_shell import heredocs, simple_commands
+from agents.transcript_shell import Heredoc, Simple, heredocs, simple_commands
 
 _DOCUMENTS = frozenset(
     {".md", ".mdx", ".rst", ".txt", ".adoc", ".org", ".log", ".pdf", ".svg", ".png", ".jpg"}
@@ -25,16 +25,17 @@ _SOURCES = frozenset({  # what a redirection writes is the project's code only w
 })  # fmt: skip
 TODO_TOOLS = frozenset({"TodoWrite", "TaskCreate", "TaskUpdate"})
 
+_READ_MARGIN = re.compile(r"^\s*\d+(?:\u2192|\t)", re.MULTILINE)
 _TASK_CREATED = re.compile(r"Task #(\S+) created")
 _CLOSED = frozenset({"completed", "deleted", "cancelled"})
-_Change = tuple[str, list[str], list[str] | None]  # path, lines added, lines removed
+_PRINTS_NOTHING = frozenset({"", ":", "true"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Edit:
     """A change of a file that was made. `added`: its new lines. `order` and `turn` say when.
 
-    `removed`: the lines that went; None where the file was written anew, or nobody knows.
+    `removed`: the lines that went, None where nobody knows. `is_whole`: the file holds `added` and no more.
     `is_code`: it lies in the project and is no document. `is_new`: the file was not there before.
     """
 
@@ -42,11 +43,33 @@ class Edit:
     tool: str
     added: tuple[str, ...]
     removed: tuple[str, ...] | None = None
+    is_whole: bool = False
     order: int
     turn: int
     is_code: bool = True
     is_document: bool = False
     is_new: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """A file that was read, without the line numbers of the Read tool; `is_whole`: all of it."""
+
+    path: str
+    text: str
+    order: int
+    turn: int
+    is_whole: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class _Change:
+    """What an `Edit` says of the lines of a file."""
+
+    path: str
+    added: Iterable[str] = ()
+    removed: Iterable[str] | None = None
+    is_whole: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,6 +86,18 @@ class Todo:
         return self.status not in _CLOSED
 
 
+def readings_of(call: ToolCall, *, order: int, turn: int) -> Iterator[Reading]:
+    """What a call of the Read tool showed of a file."""
+    if call.tool == "Read" and call.result is not None and not call.result.is_error:
+        yield Reading(
+            path=string(call.input.get("file_path")),
+            text=_READ_MARGIN.sub("", call.result.text),
+            order=order,
+            turn=turn,
+            is_whole=not {"offset", "limit"} & call.input.keys(),
+        )
+
+
 def edits_of(call: ToolCall, *, order: int, turn: int, project: str) -> Iterator[Edit]:
     """The changes that a call made; `project` is the folder that is worked in, if known."""
     result = call.result
@@ -74,7 +109,8 @@ def edits_of(call: ToolCall, *, order: int, turn: int, project: str) -> Iterator
         return
     else:
         changes = _changes(call.tool, call.input, result.data)
-    for path, added, removed in changes:
+    for change in changes:
+        path = change.path
         document = _is_document(path)
         code = not document and (not project or _within(path, project))
         code = code and PurePosixPath(path).name not in _NO_PROGRAM
@@ -82,8 +118,8 @@ def edits_of(call: ToolCall, *, order: int, turn: int, project: str) -> Iterator
             code = code and PurePosixPath(path).suffix in _SOURCES
         new = result.data.get("type") == "create" or result.text.startswith("File created")
         yield Edit(
-            path=path, tool=call.tool, added=tuple(added), order=order, turn=turn,
-            removed=None if removed is None else tuple(removed),
+            path=path, tool=call.tool, added=tuple(change.added), order=order, turn=turn,
+            removed=None if change.removed is None else tuple(change.removed), is_whole=change.is_whole,
             is_code=code, is_document=document, is_new=new,
         )  # fmt: skip
 
@@ -98,7 +134,7 @@ def _changes(tool: str, given: Mapping[str, object], data: Mapping[str, object])
     pairs: list[tuple[object, object]] = []
     match tool:
         case "Write":
-            pairs = [("", given.get("content"))]
+            pass
         case "Edit":
             pairs = [(given.get("old_string"), given.get("new_string"))]
         case "MultiEdit":
@@ -113,39 +149,52 @@ def _changes(tool: str, given: Mapping[str, object], data: Mapping[str, object])
         return
     if patch:
         added, removed = ([line[1:] for line in patch if line.startswith(sign)] for sign in "+-")
-        yield path, added, removed
+        yield _Change(path, added, removed)
         return
-    added = [line for old, new in pairs for line in _only_in(string(new), string(old))]
-    removed = [line for old, new in pairs for line in _only_in(string(old), string(new))]
-    yield path, added, None if tool == "Write" else removed
+    if tool == "Write":
+        yield _Change(path, string(given.get("content")).splitlines(), is_whole=True)
+        return
+    lines = [(string(old).splitlines(), string(new).splitlines()) for old, new in pairs]
+    added = [line for old, new in lines for line in without(new, old)]
+    removed = [line for old, new in lines for line in without(old, new)]
+    yield _Change(path, added, removed)
 
 
-def _only_in(text: str, other: str) -> Iterator[str]:
-    """The lines of `text` that `other` does not have as often."""
-    there = Counter(other.splitlines())
-    for line in text.splitlines():
-        if there[line] > 0:
-            there[line] -= 1
+def without(lines: Iterable[str], gone: Iterable[str]) -> Iterator[str]:
+    """`lines` without those in `gone`, each as often as it stands there."""
+    left = Counter(gone)
+    for line in lines:
+        if left[line] > 0:
+            left[line] -= 1
         else:
             yield line
+
+
+def same_file(path: str, other: str) -> bool:
+    """Whether two ways to name a file may mean the same one: a relative path is the end of the other."""
+    longer, shorter = sorted((path, other), key=len, reverse=True)
+    return longer == shorter or longer.endswith("/" + shorter.removeprefix("./"))
 
 
 def _shell_changes(command: str) -> Iterator[_Change]:
     bodies = heredocs(command)
     for simple in simple_commands(command):
-        targets = [*simple.writes]
+        tees = simple.plain if simple.name == "tee" else ()
+        keeps = frozenset(tees) if {"-a", "--append"}.intersection(simple.words) else simple.appends
+        for path in (*simple.writes, *tees):
+            yield _written(simple, path, [each for each in bodies if path in each.line], keeps=path in keeps)
         if simple.name in {"sed", "perl"} and any(word.startswith("-i") for word in simple.words):
-            targets += simple.plain[1:]
-        elif simple.name == "tee":
-            targets += simple.plain
-        for path in targets:
-            yield (
-                path,
-                [line for each in bodies if path in each.line for line in each.body.splitlines()],
-                None,
-            )
+            yield from map(_Change, simple.plain[1:])
         for script in scripts_of(simple, bodies):
-            yield from ((path, [], None) for path in written_by(script))
+            yield from map(_Change, written_by(script))
+
+
+def _written(simple: Simple, path: str, bodies: Sequence[Heredoc], *, keeps: bool) -> _Change:
+    """What a command whose output goes to a file did to it; only of here-documents the lines are known."""
+    lines = [line for each in bodies for line in each.body.splitlines()]
+    if keeps:
+        return _Change(path, lines, ())
+    return _Change(path, lines, is_whole=bool(bodies) or simple.name in _PRINTS_NOTHING)
 
 
 def _is_document(path: str) -> bool:

@@ -30,7 +30,7 @@ _CLOSING = " \t\n*_`)\"'"  # what may stand behind a question mark
 
 
 def system_prompt(*, in_worktree: bool = True) -> str:
-    """What every Worker is told about its place, before any task. Not `in_worktree`: the user's checkout."""
+    """The system prompt of every Worker: where it works. Not `in_worktree`: in the user's checkout."""
     return prompts.render("worker_system", in_worktree=in_worktree)
 
 

@@ -21,7 +21,7 @@ from orchestrator.run.evidence.worth import (
 from orchestrator.run.findings import disputes_of, undisputed
 from orchestrator.run.protection import refused_changes
 from orchestrator.run.record import Run
-from orchestrator.run.steering import steering_gate
+from orchestrator.run.steering import STEERING, steering_gate
 from state.events import (
     CompletionAccepted,
     CompletionRefused,
@@ -60,7 +60,9 @@ async def check_completion(run: Run, task: TaskView) -> None:
         for result in results
     ]
     match last.verdict:
-        case Verdict.ALLOW:
+        case Verdict.NOT_CHECKED if last.gate != STEERING:
+            run.record(*decided, TaskUnverified(task_id=task.task.id, reason=last.reason))
+        case Verdict.ALLOW | Verdict.NOT_CHECKED:
             consequence = CompletionAccepted(task_id=task.task.id, attempt=task.attempt, tree=tree)
             run.record(*decided, consequence)
         case Verdict.BLOCK:
@@ -72,8 +74,6 @@ async def check_completion(run: Run, task: TaskView) -> None:
                 fingerprint=fingerprint(last),
             )
             run.record(*decided, refused)
-        case Verdict.NOT_CHECKED:
-            run.record(*decided, TaskUnverified(task_id=task.task.id, reason=last.reason))
 
 
 def fingerprint(result: GateResult) -> str:

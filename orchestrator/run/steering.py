@@ -35,7 +35,8 @@ STEERING = "power steering"
 async def steering_gate(run: Run, task: TaskView, tree: str) -> GateResult | None:
     """Have the effort's considerations judged, record what each found, and say whether the claim stands.
 
-    None where the effort asks nothing.
+    None where the effort asks nothing; `not checked` where no check could be made, which leaves the claim to
+    sq's own verification.
     """
     considerations = _asked_of(run)
     if not considerations:
@@ -69,7 +70,8 @@ async def steering_gate(run: Run, task: TaskView, tree: str) -> GateResult | Non
         )
     told = f"{len(results)} considerations, {len(decision.warnings)} warning(s)"
     abstained = f", {len(decision.not_checked)} not checked" if decision.not_checked else ""
-    return GateResult(gate=STEERING, verdict=Verdict.ALLOW, reason=told + abstained)
+    looked = Verdict.NOT_CHECKED if len(decision.not_checked) == len(results) else Verdict.ALLOW
+    return GateResult(gate=STEERING, verdict=looked, reason=told + abstained)
 
 
 def _asked_of(run: Run) -> list[Consideration]:

@@ -220,7 +220,7 @@ def _call_ended(view: RunView, event: e.CallEnded) -> list[str]:
 
 
 def _beside(view: RunView, call: CallView) -> list[CallView]:
-    """The other questions to the judge about the same claim: what fails them all is told once."""
+    """The other questions to the judge about the same claim; one line says an error that ends all of them."""
     mine = call.started
     if mine.role is not Role.JUDGE:
         return []

@@ -120,6 +120,39 @@ def test_documents_and_files_elsewhere_are_not_the_projects_code(path, code, doc
     assert (edit.is_code, edit.is_document) == (code, document)
 
 
+_TWO_TESTS = "def test_a():\n    assert f() == 1\n\ndef test_b():\n    assert f() == 2\n"
+_ONE_TEST = "def test_a():\n    assert f() == 1\n"
+
+
+def shown(path, content, **part):
+    rows = "\n".join(f"{number}\t{line}" for number, line in enumerate(content.splitlines(), 1))
+    return ("Read", {"file_path": path, **part}, rows)
+
+
+@pytest.mark.parametrize(
+    ("steps", "takings"),
+    [
+        ([shown("/project/tests/test_f.py", _TWO_TESTS), write("/project/tests/test_f.py", _ONE_TEST)], ["deleted"]),
+        ([shown("/project/tests/test_f.py", _TWO_TESTS), ran(": > tests/test_f.py")], ["deleted"]),
+        ([shown("/project/tests/test_f.py", _TWO_TESTS), ran("cat > tests/test_f.py <<'E'\n" + _ONE_TEST + "E")], ["deleted"]),
+        ([shown("/project/tests/test_f.py", _TWO_TESTS), ran("cat >> tests/test_f.py <<'E'\ndef test_c():\n    assert f()\nE")], []),
+        ([shown("/project/tests/test_f.py", _TWO_TESTS), ran("echo '# end' | tee -a tests/test_f.py")], []),
+        ([shown("/project/tests/test_f.py", _TWO_TESTS), ran("sed -i 's/f()/g()/' tests/test_f.py")], []),
+        ([shown("/project/tests/test_f.py", _TWO_TESTS), ran("pytest --json > tests/test_f.py")], []),
+        (  # what was read last counts, also where it was written anew before
+            [write("/project/tests/test_f.py", _ONE_TEST), shown("/project/tests/test_f.py", _TWO_TESTS),
+             write("/project/tests/test_f.py", _ONE_TEST)], ["deleted"],
+        ),
+        (  # a part that is read does not hide the rest
+            [shown("/project/tests/test_f.py", _TWO_TESTS), shown("/project/tests/test_f.py", _ONE_TEST, limit=2),
+             write("/project/tests/test_f.py", _ONE_TEST)], ["deleted"],
+        ),
+    ],
+)  # fmt: skip
+def test_tests_are_taken_away_where_what_the_file_held_is_known(steps, takings):
+    assert [str(one.how) for one in did(*steps).taken] == takings
+
+
 def test_what_a_subagent_did_counts():
     found = facts("subagent")
     assert [(edit.path, edit.order) for edit in found.edits] == [("/project/made.py", 2)]
@@ -228,6 +261,14 @@ def test_a_program_that_is_not_known_ran_tests_if_its_output_counts_them():
     )
 
 
+def test_what_stands_beside_a_known_test_command_is_not_taken_for_one():
+    counted = "=== 3 passed in 0.10s ==="
+    both = did(ran("./prepare && pytest", counted), ran("./prepare", "ready"))
+    assert [run.line for run in both.test_runs] == ["./prepare && pytest"]
+    own = did(ran("./everything", counted), ran("./everything", "ready"))
+    assert len(own.test_runs) == 2
+
+
 @pytest.mark.parametrize(
     ("line", "code", "output", "outcome"),
     [
@@ -258,6 +299,8 @@ def test_where_the_exit_code_is_hidden_the_summary_counts(line, code, output, ou
         ("100% tests passed, 0 tests failed out of 3", "passed"), ("67% tests passed, 1 tests failed out of 3", "failed"),
         ("Tests run: 3, Failures: 0, Errors: 0", "passed"), ("Tests run: 3, Failures: 1, Errors: 0", "failed"),
         ("\x1b[32m12 passed\x1b[0m\x1b[32m in 0.1s\x1b[0m", "passed"), ("no tests ran in 0.01s", "failed"),
+        ("5 runs, 9 assertions, 1 failures, 0 errors, 0 skips\n2 runs, 2 assertions, 0 failures, 0 errors, 0 skips", "failed"),
+        ("5 runs, 9 assertions, 0 failures, 0 errors, 0 skips\n2 runs, 2 assertions, 0 failures, 0 errors, 0 skips", "passed"),
         ("3 passed, 0 failed", "passed"), ("FAILED a.py::test_a - assert\n1 failed in 0.9s", "failed"),
         ("the 12 passed and nothing failed", "unknown"), ("everything is ok", "unknown"), ("", "unknown"),
     ],
@@ -341,6 +384,7 @@ def test_a_quiet_commit_is_on_the_branch_that_git_named_before():
         ("gh pr checks 1", "!Exit code 1\nbuild\tfail\t1m\turl\nlint\tpass\t1s\turl", "failed"),
         ("gh pr checks 1", "!Exit code 8\nbuild\tpending\t0\turl\nlint\tpass\t1s\turl", "unknown"),
         ("gh run list", "completed\tsuccess\tfix\tci\ncompleted\tfailure\told\tci", "passed"),
+        ("gh pr checks 1", "!Exit code 1\nno checks reported on the 'fix' branch", "unknown"),
         ("gh run watch 3 --exit-status", "", "passed"), ("gh pr view 1", "title:\tpass", "unknown"),
     ],
 )  # fmt: skip

@@ -18,7 +18,6 @@ _INSTRUCTION_NAMES = frozenset(
     | {"CONTRIBUTING", "CONTRIBUTING.rst", "HACKING.md", "HACKING"}
 )
 _MOST_READ = 200_000  # characters of a project's instructions that are looked at
-_READ_MARGIN = re.compile(r"^\s*\d+(?:→|\t)", re.MULTILINE)  # the line numbers of the Read tool
 # A prompt that only says to go on belongs to the goal before it.
 _GO_ON = re.compile(
     r"\W*(?:(?:yes|yep|yeah|ok|okay|sure|please|thanks|thank you|great|good|continue|go on|go ahead|proceed"
@@ -80,7 +79,7 @@ class Evidence:
     def instructions(self) -> tuple[str, ...]:
         """The project's instructions to those who change it, as they lie there or were read here."""
         read = [
-            _READ_MARGIN.sub("", reading.text)
+            reading.text
             for reading in self.facts.reads
             if PurePosixPath(reading.path).name in _INSTRUCTION_NAMES
         ]

@@ -129,6 +129,22 @@ def test_a_check_without_a_verdict_is_left_to_its_rule_or_told_as_not_checked(
     assert "not checked" in gate.reason
 
 
+def test_where_nobody_could_look_the_gate_says_not_checked_and_sqs_own_verification_decides(
+    rehearse: Rehearse, repository: Path
+) -> None:
+    own = repository / ".claude" / "power-steering.yaml"
+    own.parent.mkdir()
+    others = [f"- {{id: {one.id}, enabled: false}}" for one in load_considerations(None).considerations]
+    asked = "- {id: changelog, question: 'Is it in the changelog?', severity: blocker}"
+    own.write_text("\n".join([asked, *others]) + "\n")
+    done = rehearse(whole_run(**{"judge/notes/1": [finds("cannot_tell")]}), steering="blockers", **PLAIN)
+    assert done.outcome is Outcome.COMPLETE, done.output
+    assert [one.source for one in results(done).values()] == [Source.NOT_CHECKED]
+    gates = {decided.gate: decided.verdict for decided in done.of(e.GateDecided)}
+    assert gates["power steering"] is Verdict.NOT_CHECKED
+    assert gates["verification"] is Verdict.ALLOW
+
+
 @pytest.mark.slow
 def test_without_a_judge_a_rule_holds_a_stub_and_sqs_own_verification_counts_as_a_test_run(
     rehearse: Rehearse,
