@@ -15,12 +15,12 @@ from typing import Any
 import yaml
 
 from benchmarks.calculators import CALCULATORS, Honest, replies
-from orchestrator.cli.compose import RunRequest, Surroundings, run_new
-from state.fold import fold
-from state.journal import JournalReader
+from orchestrator.cli.runs.compose import RunRequest, Surroundings, run_new
+from state.journal.fold import fold
+from state.journal.store import JournalReader
+from state.journal.view import RunView
 from state.outcome import Outcome
 from state.paths import StateFolder
-from state.view import RunView
 
 _LIE = Honest(commands=())
 

@@ -19,10 +19,10 @@ from typing import Any
 import yaml
 
 from agents.gateway.ledger import Answered, read_ledger
-from orchestrator.cli.compose import LEDGER, RunRequest, Surroundings, run_new
-from state.events import CallResumed, CallRetried, PlanRejected, ReviewUnusable
-from state.fold import fold
-from state.journal import JournalReader
+from orchestrator.cli.runs.compose import LEDGER, RunRequest, Surroundings, run_new
+from state.journal.events import CallResumed, CallRetried, PlanRejected, ReviewUnusable
+from state.journal.fold import fold
+from state.journal.store import JournalReader
 from state.outcome import Outcome
 from state.paths import StateFolder
 

@@ -33,10 +33,10 @@ import anyio
 import click
 import yaml
 
-from agents.sdks import import_sdks
-from orchestrator.cli.compose import RunRequest, Surroundings, _new
-from state.events import Event, QuestionsAsked
-from state.journal import Journal, Stored
+from agents.session.sdks import import_sdks
+from orchestrator.cli.runs.compose import RunRequest, Surroundings, _new
+from state.journal.events import Event, QuestionsAsked
+from state.journal.store import Journal, Stored
 from state.outcome import Outcome
 
 LOOKS = 5  # in a pass, and one before it

@@ -35,17 +35,17 @@ from typing import Any
 import click
 import yaml
 
-from orchestrator.cli.compose import RunRequest, Surroundings, run_new
+from orchestrator.cli.runs.compose import RunRequest, Surroundings, run_new
 from orchestrator.run.scheduler import next_moves
-from state import events as e
-from state.fold import fold
-from state.journal import Journal, JournalReader
+from state.journal import events as e
+from state.journal.fold import fold
+from state.journal.store import Journal, JournalReader
+from state.journal.view import Stage, TaskView
 from state.outcome import Outcome
 from state.paths import StateFolder
 from state.records import CallEnd, CommandRun, Message, MessageKind, ReviewIssue, Role, Task, Usage
-from state.sources import user_file
+from state.settings.sources import user_file
 from state.verdicts import Verdict
-from state.view import Stage, TaskView
 
 PARTS = ("makespan", "schedule", "journal")
 EFFORT = "low"

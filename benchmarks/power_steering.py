@@ -34,26 +34,26 @@ from typing import TYPE_CHECKING, Any
 import anyio
 import click
 
-from agents.ask import room_of
-from agents.ask_api import ApiAsker
-from agents.connection import Lane, RehearsalConnection
-from agents.facts import facts_of
+from agents.access import Lane, RehearsalConnection
+from agents.ask.api import ApiAsker
+from agents.ask.port import room_of
 from agents.gateway.ledger import Ledger
 from agents.gateway.listeners import listening
 from agents.gateway.misbehave import Hang, Misbehave
 from agents.gateway.rehearsal import Rehearsal
 from agents.gateway.script import Reply, Scenario
 from agents.gateway.server import Gateway, _app
-from agents.judge import shared_part
-from agents.transcript import read_transcript
-from agents.transcript_rendering import rendered
+from agents.roles.judge import shared_part
+from agents.transcript.facts.session import facts_of
+from agents.transcript.read import read_transcript
+from agents.transcript.render import rendered
 from benchmarks.long_session import CODE, write_session
 from orchestrator.gates.power_steering.considerations import load_considerations
 from orchestrator.gates.power_steering.judging import Look, judge_all
-from state.presets import model_named
+from orchestrator.gates.session_state.records import CheckResults
+from orchestrator.gates.session_state.store import SteeringStore
 from state.records import Role
-from state.steering import SteeringStore
-from state.steering_state import CheckResults
+from state.settings.presets import model_named
 from state.verdicts import Source
 
 if TYPE_CHECKING:

@@ -32,26 +32,26 @@ from typing import TYPE_CHECKING
 import anyio
 import click
 
-from agents.claude_code import find_cli
-from agents.connection import Credentials, RehearsalConnection
+from agents.access import Credentials, RehearsalConnection
+from agents.backend import make_platform
 from agents.gateway.call import read_address
 from agents.gateway.ledger import Ledger
 from agents.gateway.listeners import listening
 from agents.gateway.rehearsal import Rehearsal
 from agents.gateway.script import Expectation, Reply, Scenario, ToolCall, Usage
 from agents.gateway.server import Gateway, _app
-from agents.platform import make_platform
-from agents.process import detect_containment
-from agents.worker import worker_session
-from orchestrator.run.calls import Conversation, failure_of
-from orchestrator.run.questions import QuestionBus
+from agents.process.tree import detect_containment
+from agents.roles.worker import worker_session
+from agents.session.claude_code import find_cli
+from orchestrator.run.asking.conversation import Conversation, failure_of
+from orchestrator.run.asking.questions import QuestionBus
+from orchestrator.run.places.worktrees import Worktrees
 from orchestrator.run.record import Run
-from orchestrator.run.worktrees import Worktrees
-from state.events import AttemptStarted, PlanAccepted, RunStarted, TaskStarted
 from state.ids import new_session_id
-from state.journal import Journal
-from state.presets import usual_settings
+from state.journal.events import AttemptStarted, PlanAccepted, RunStarted, TaskStarted
+from state.journal.store import Journal
 from state.records import Role, Task
+from state.settings.presets import usual_settings
 
 if TYPE_CHECKING:
     from pydantic import JsonValue
@@ -200,7 +200,7 @@ def _run(gateway: Gateway, journal: Journal, run_folder: Path, workspace: Path) 
 
 
 async def _talk(run: Run, workspace: Path) -> None:
-    """The Worker's turn, as `orchestrator.run.build` has it."""
+    """The Worker's turn, as `orchestrator.run.build.attempt` has it."""
     temporary = workspace.with_name("temporary")
     temporary.mkdir()
     spec_for = partial(

@@ -27,26 +27,26 @@ from pathlib import Path
 import anyio
 import click
 
-from agents.claude_code import find_cli
-from agents.connection import RehearsalConnection
+from agents.access import RehearsalConnection
+from agents.backend import make_platform
 from agents.gateway.script import Scenario
 from agents.gateway.server import serve_scenario
-from agents.platform import make_platform
-from agents.process import Containment, detect_containment
-from agents.runners.suite import suite_of
+from agents.process.tree import Containment, detect_containment
+from agents.runners.counts.suite import suite_of
+from agents.session.claude_code import find_cli
 from benchmarks.calculators import CALCULATORS, PYTHON, Honest
 from benchmarks.claims import Claimed, can_run, commit, honest_work, lie, lies_of, run_claim
 from benchmarks.skeletons import Skeleton, all_skeletons
 from orchestrator.run.detection import detect
 from orchestrator.run.evidence.baseline import take_baseline
 from orchestrator.run.evidence.grounds import remove_grounds
+from orchestrator.run.places.worktrees import Worktrees
 from orchestrator.run.record import Run
-from orchestrator.run.worktrees import Worktrees
-from state.events import RunStarted
-from state.journal import Journal
-from state.presets import usual_settings
+from state.journal.events import RunStarted
+from state.journal.store import Journal
+from state.journal.view import RunView
 from state.records import BaselineCheck, TestState
-from state.view import RunView
+from state.settings.presets import usual_settings
 
 _SLEEP = (
     "import time\n\nimport calc\n\n\ndef test_{n}():\n    time.sleep(0.4)\n"

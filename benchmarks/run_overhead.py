@@ -5,8 +5,9 @@
 Both sides talk to the real CLI, whose model is the same script without latency: each exchange writes a file,
 runs a command and reports through a typed tool. The bare side is a plain `ClaudeSDKClient` loop with the
 same typed tools, whose turns a PostToolUse hook ends like those of sq. sq's side is what
-`orchestrator.run.build` does in an iteration: a `Conversation` (launcher and containment, policy hook,
-typed tools, partial messages), a journal on disk, and the tree's fingerprint when the exchange has ended.
+`orchestrator.run.build.attempt` does in an iteration: a `Conversation` (launcher and containment, policy
+hook, typed tools, partial messages), a journal on disk, and the tree's fingerprint when the exchange
+has ended.
 
 The first exchange of a session includes its start; it is shown apart and is not in the ratio. Pairs
 alternate which side goes first. A model that takes no time makes the ratio as bad as it can be. The last line
@@ -33,25 +34,25 @@ from typing import TYPE_CHECKING, Any
 import anyio
 import click
 
-from agents.claude_code import find_cli
-from agents.connection import Lane, RehearsalConnection
+from agents.access import Lane, RehearsalConnection
+from agents.backend import make_platform
 from agents.gateway.ledger import read_ledger
 from agents.gateway.script import Reply, Scenario, ToolCall, Usage
 from agents.gateway.server import serve_scenario
-from agents.permissions import SIGNAL_PREFIX, WORKER_TOOLS
-from agents.platform import make_platform
-from agents.process import Containment, detect_containment
-from agents.signals import ITERATION_DONE, SIGNALS, signal_server
-from agents.worker import system_prompt, worker_session
+from agents.process.tree import Containment, detect_containment
+from agents.roles.worker import system_prompt, worker_session
+from agents.session.claude_code import find_cli
+from agents.session.permissions import SIGNAL_PREFIX, WORKER_TOOLS
+from agents.session.tools import ITERATION_DONE, SIGNALS, signal_server
 from orchestrator.git.workspace import ensure_worktree, snapshot
-from orchestrator.run.calls import Conversation, failure_of
+from orchestrator.run.asking.conversation import Conversation, failure_of
+from orchestrator.run.places.worktrees import Worktrees
 from orchestrator.run.record import Run
-from orchestrator.run.worktrees import Worktrees
-from state.events import AttemptStarted, IterationMeasured, PlanAccepted, RunStarted, TaskStarted
 from state.ids import new_session_id
-from state.journal import Journal
-from state.presets import usual_settings
+from state.journal.events import AttemptStarted, IterationMeasured, PlanAccepted, RunStarted, TaskStarted
+from state.journal.store import Journal
 from state.records import Role, Task
+from state.settings.presets import usual_settings
 
 if TYPE_CHECKING:
     from claude_agent_sdk import ClaudeAgentOptions, HookMatcher, PermissionResultAllow

@@ -28,11 +28,11 @@ from threading import Thread
 
 import click
 
-from agents.claude_code import find_cli
-from agents.connection import OURS, QUIET
+from agents.access import OURS, QUIET
 from agents.gateway import wire
 from agents.gateway.position import Due
 from agents.gateway.script import Reply, Usage
+from agents.session.claude_code import find_cli
 from benchmarks.long_session import write_session
 
 PASS = [sys.executable, "-I", "-c", "pass"]

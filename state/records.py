@@ -53,7 +53,7 @@ class Criterion:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """A planner's proposal; worth something only after `orchestrator.run.plan.problems_of`."""
+    """A planner's proposal; worth something only after `orchestrator.run.plan.plan.problems_of`."""
 
     tasks: tuple[Task, ...]
     criteria: tuple[Criterion, ...] = ()

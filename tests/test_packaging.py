@@ -44,9 +44,9 @@ def test_the_wheel_holds_the_four_packages_with_their_data_and_nothing_else(whee
     tops = {name.split("/")[0] for name in names if ".dist-info" not in name}
     assert tops == {"orchestrator", "agents", "prompts", "state"}
     for needed in (
-        "state/effort.yaml",
-        "state/models.yaml",
-        "agents/policy.yaml",
+        "state/settings/effort.yaml",
+        "state/settings/models.yaml",
+        "agents/session/policy.yaml",
         "prompts/stop_judge.md",
         "orchestrator/gates/power_steering/considerations.yaml",
         "orchestrator/gates/stop_gate/plugin/.claude-plugin/plugin.json",
@@ -93,6 +93,6 @@ def test_the_demo_works_from_an_installed_wheel_and_twice_in_a_row(wheel: Path, 
         [str(python), "-I", "-c", where], capture_output=True, text=True, check=True
     ).stdout
     assert str(place) in found
-    wanted = "from agents.sdks import requirement; print(requirement('anthropic'))"
+    wanted = "from agents.session.sdks import requirement; print(requirement('anthropic'))"
     asked = subprocess.run([str(python), "-I", "-c", wanted], capture_output=True, text=True, check=True)
     assert {">", "<"} < set(asked.stdout), "advice names the versions that sq works with"

@@ -9,7 +9,7 @@ import click
 import yaml
 
 from orchestrator.cli.main import COMMANDS, cli
-from state.keys import KEYS
+from state.settings.keys import KEYS
 
 ROOT = Path(__file__).parents[1]
 REQUIREMENTS = yaml.safe_load((ROOT / "tests" / "requirements.yaml").read_text())

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
+from agents.runners.counts.suite import Suite
 from agents.runners.following import Run
 from agents.runners.ordinary import Ordinary, ordinary
 from agents.runners.paths import walked
 from agents.runners.recognise import targets, text_of
 from agents.runners.row import FailingTest
-from agents.runners.suite import Suite
 from state.records import TestCount, TestState
 
 _ENDING = re.compile(r"(?:[._-](?:test|spec))?\.\w+$")

@@ -14,7 +14,7 @@ from agents.runners.carriers.scripts import composer_steps, package_steps
 from agents.runners.carriers.step import Step
 from agents.runners.recognise import recognised, text_of
 from agents.runners.table import Runner
-from agents.transcript_shell import Simple, simple_commands
+from agents.shell import Simple, simple_commands
 
 _Steps = Callable[[Simple, Path], list[Step] | None]
 _CARRIERS: Mapping[str, _Steps] = {

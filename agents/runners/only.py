@@ -6,11 +6,11 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 
+from agents.runners.counts.reporting import Prepared, prepare
+from agents.runners.counts.suite import Suite, suite_of
 from agents.runners.following import Run
 from agents.runners.recognise import targets
-from agents.runners.reporting import Prepared, prepare
 from agents.runners.row import Selection
-from agents.runners.suite import Suite, suite_of
 
 _GLOB = re.compile(r"[*?\[{]")
 _LINKS = re.compile(r"&&|\|\||[;|\n()]|(?<=\s)-\w*c\s+['\"]")

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from agents.runners.table import Called, Runner, no_tests, table
-from agents.transcript_shell import Simple
+from agents.shell import Simple
 
 _ONLY_ASKS = frozenset({"--version", "--help", "-h"})
 _AROUND = frozenset(

@@ -10,7 +10,7 @@ from orchestrator.cli import options
 from orchestrator.views.screen import say, say_json
 
 if TYPE_CHECKING:
-    from state.config import Resolved
+    from state.settings.config import Resolved
 
 
 @click.group("config", short_help="Show every setting with its value and where it came from.")
@@ -30,8 +30,8 @@ def show(run: str | None, state_dir: Path | None, as_json: bool) -> int:
     """
     if run is not None:
         return _show_run(run, state_dir, as_json=as_json)
-    from agents.permissions import rule_names
-    from state.config import load_config
+    from agents.session.permissions import rule_names
+    from state.settings.config import load_config
 
     resolved = load_config(options.repository_here(), os.environ, rules=rule_names())
     if as_json:
@@ -43,8 +43,8 @@ def show(run: str | None, state_dir: Path | None, as_json: bool) -> int:
 
 
 def _show_run(name: str, state_dir: Path | None, *, as_json: bool) -> int:
-    from orchestrator.views.held_settings import held_lines, held_settings
-    from state.journal import JournalReader
+    from orchestrator.views.run.held_settings import held_lines, held_settings
+    from state.journal.store import JournalReader
     from state.paths import StateFolder
 
     folder = StateFolder(options.state_folder_of(state_dir)).find(name)
@@ -59,7 +59,7 @@ def _show_run(name: str, state_dir: Path | None, *, as_json: bool) -> int:
 
 def _lines(resolved: "Resolved") -> list[str]:
     from orchestrator.views.columns import columns
-    from state.keys import shown
+    from state.settings.keys import shown
 
     entries = {**resolved.values, **resolved.own}
     rows = [(key, shown(entry.value), entry.source) for key, entry in entries.items()]

@@ -17,9 +17,9 @@ def command(run: str | None, as_json: bool, state_dir: Path | None) -> int:
 
     RUN is an id, or an unambiguous beginning or end of one.
     """
-    from orchestrator.views.decisions import decision_lines, decisions_of
-    from state.fold import fold
-    from state.journal import JournalReader
+    from orchestrator.views.run.decisions import decision_lines, decisions_of
+    from state.journal.fold import fold
+    from state.journal.store import JournalReader
     from state.paths import StateFolder
 
     folder = StateFolder(options.state_folder_of(state_dir)).find(run)

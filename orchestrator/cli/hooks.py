@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 import click
 
 from orchestrator.cli import options
+from orchestrator.gates.stop_gate.install.files import Scope
 from orchestrator.views.screen import say, say_all, say_json
-from state.hook_files import Scope
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any, TypeVar
 
-    from state.hook_status import Standing
+    from orchestrator.gates.stop_gate.install.status import Standing
 
     F = TypeVar("F", bound=Callable[..., Any])
 
@@ -45,9 +45,9 @@ def install(scope: str, power_steering: bool) -> int:
 
     Where it is installed already, this brings it up to date.
     """
-    from state.hook_files import install as install_into
-    from state.hook_files import memory_folder
-    from state.hook_status import command_for, standings
+    from orchestrator.gates.stop_gate.install.files import install as install_into
+    from orchestrator.gates.stop_gate.install.files import memory_folder
+    from orchestrator.gates.stop_gate.install.status import command_for, standings
 
     where, file = _file(scope)
     words = command_for(where, _sq(), power_steering=power_steering)
@@ -68,9 +68,9 @@ def uninstall(scope: str) -> int:
 
     They are what they were before, to the byte, where nobody has edited them since; else all else stays.
     """
-    from state.hook_files import Removal, memory_folder
-    from state.hook_files import uninstall as uninstall_from
-    from state.hook_status import standings
+    from orchestrator.gates.stop_gate.install.files import Removal, memory_folder
+    from orchestrator.gates.stop_gate.install.files import uninstall as uninstall_from
+    from orchestrator.gates.stop_gate.install.status import standings
 
     _, file = _file(scope)
     done = uninstall_from(file, memory=memory_folder())
@@ -96,7 +96,7 @@ def status(scope: str | None, as_json: bool) -> int:
 
     Exit code 0, whatever is found.
     """
-    from state.hook_status import notes_of, standings, warnings_of
+    from orchestrator.gates.stop_gate.install.status import notes_of, standings, warnings_of
 
     found = standings(os.environ, options.repository_here(), _sq())
     notes = list(notes_of(found))
@@ -126,7 +126,7 @@ def plugin() -> int:
 
 
 def _sq() -> list[str]:
-    from state.hook_command import this_sq
+    from orchestrator.gates.stop_gate.install.command import this_sq
 
     return this_sq(sys.argv[0], sys.executable)
 
@@ -137,8 +137,8 @@ def _file(scope: str) -> tuple[Scope, Path]:
     Raises:
         UsageError: it is one of a repository, and there is none around this folder.
     """
+    from orchestrator.gates.stop_gate.install.files import settings_files
     from state.errors import UsageError
-    from state.hook_files import settings_files
 
     where = Scope(scope)
     file = settings_files(os.environ, options.repository_here()).get(where)
@@ -163,7 +163,7 @@ def _standing_text(one: "Standing") -> str:
 
 
 def _warn(found: "Sequence[Standing]") -> None:
-    from state.hook_status import warnings_of
+    from orchestrator.gates.stop_gate.install.status import warnings_of
 
     for warning in warnings_of(found):
         say(f"warning: {warning}", error=True)

@@ -11,7 +11,7 @@ from orchestrator.views.screen import say, say_json
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from state.journal import JournalReader, Stored
+    from state.journal.store import JournalReader, Stored
 
 _LOOK_S = 1.0  # how soon it is noticed that nobody writes a run any more
 
@@ -27,7 +27,7 @@ def command(run: str | None, prompts: bool, follow: bool, as_json: bool, state_d
 
     RUN is an id, or an unambiguous beginning or end of one.
     """
-    from state.journal import JournalReader
+    from state.journal.store import JournalReader
     from state.paths import StateFolder
 
     if prompts and follow:
@@ -51,10 +51,10 @@ def command(run: str | None, prompts: bool, follow: bool, as_json: bool, state_d
 
 
 def _printer(*, as_json: bool) -> "Callable[[Stored], None]":
-    from orchestrator.views.console import event_object
-    from orchestrator.views.log import log_lines
-    from state.fold import apply
-    from state.view import RunView
+    from orchestrator.views.run.console import event_object
+    from orchestrator.views.run.log import log_lines
+    from state.journal.fold import apply
+    from state.journal.view import RunView
 
     view = RunView()
 
@@ -69,7 +69,7 @@ def _printer(*, as_json: bool) -> "Callable[[Stored], None]":
 
 
 def _show_prompts(journal: "JournalReader", *, as_json: bool) -> None:
-    from orchestrator.views.told import told_in, told_lines
+    from orchestrator.views.run.told import told_in, told_lines
 
     for told in told_in(journal.read()):
         if as_json:
@@ -82,7 +82,7 @@ def _follow(journal: "JournalReader", folder: Path, after: int, show: "Callable[
     """Show what comes until nobody writes the run any more, however its process ended."""
     import anyio
 
-    from state.journal import is_active
+    from state.journal.store import is_active
 
     async def until_left() -> None:
         nonlocal after
@@ -104,7 +104,7 @@ def _follow(journal: "JournalReader", folder: Path, after: int, show: "Callable[
 
 
 def _say_if_killed(journal: "JournalReader", folder: Path) -> None:
-    from state.fold import fold
+    from state.journal.fold import fold
 
     view = fold(journal.read())
     if view.started and not (view.ended or view.interrupted_by):

@@ -13,18 +13,18 @@ from state.outcome import Outcome
 
 # name → (module, the line that `sq --help` shows)
 COMMANDS = {
-    "run": ("run", "Work through a spec until it is built, reviewed and verified."),
-    "demo": ("demo", "Show a rehearsed run on a small repository; the model is a script."),
-    "resume": ("resume", "Go on with a run that was interrupted or killed."),
+    "run": ("runs.run", "Work through a spec until it is built, reviewed and verified."),
+    "demo": ("runs.demo", "Show a rehearsed run on a small repository; the model is a script."),
+    "resume": ("runs.resume", "Go on with a run that was interrupted or killed."),
     "status": ("status", "Show the runs of this repository, or one run."),
     "logs": ("logs", "Show everything that happened in a run."),
     "decisions": ("decisions", "Show the questions of a run and what they were answered."),
-    "gate": ("gate", "Check sessions of Claude Code: are they done, as they say?"),
-    "promise": ("promise", "Promise what has to be true before a session may stop."),
+    "gate": ("gate.command", "Check sessions of Claude Code: are they done, as they say?"),
+    "promise": ("promise.command", "Promise what has to be true before a session may stop."),
     "hooks": ("hooks", "Install the stop gate into Claude Code, and take it out."),
     "hook": ("hook", "Answer a hook of Claude Code (`sq hooks install` sets it up)."),
-    "clean": ("clean", "Remove worktrees, branches and state of runs that are over."),
-    "doctor": ("doctor", "Check what sq needs on this machine; each line says what to do."),
+    "clean": ("clean.command", "Remove worktrees, branches and state of runs that are over."),
+    "doctor": ("doctor.command", "Check what sq needs on this machine; each line says what to do."),
     "config": ("config", "Show every setting with its value and where it came from."),
     "completion": ("completion", "Print a shell's completion script."),
 }

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from orchestrator.views.console import Look
+    from orchestrator.views.run.console import Look
 
 state_dir = click.option(
     "--state-dir",
@@ -47,7 +47,7 @@ def look_of(*, as_json: bool, plain: bool, verbose: bool = False, quiet: bool = 
     Raises:
         UsageError: options that exclude each other.
     """
-    from orchestrator.views.console import chosen_look
+    from orchestrator.views.run.console import chosen_look
 
     if verbose and quiet:
         raise click.UsageError("--verbose and --quiet exclude each other; leave one out")
@@ -72,9 +72,9 @@ def repository_here() -> Path | None:
 
 def complete_efforts(_ctx: click.Context, _parameter: click.Parameter, incomplete: str) -> list[str]:
     """The effort presets that begin so; the shipped ones alone while the configuration has problems."""
-    from state.config import load_config
     from state.errors import UsageError
-    from state.presets import efforts
+    from state.settings.config import load_config
+    from state.settings.presets import efforts
 
     try:
         known = load_config(repository_here(), os.environ).efforts

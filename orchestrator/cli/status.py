@@ -16,8 +16,8 @@ from orchestrator.cli import options
 from orchestrator.views.screen import say, say_json
 
 if TYPE_CHECKING:
-    from orchestrator.views.overview import RunSummary
-    from state.view import RunView
+    from orchestrator.views.run.overview import RunSummary
+    from state.journal.view import RunView
 
 
 @click.command("status", short_help="Show the runs of this repository, or one run.")
@@ -42,7 +42,7 @@ def command(run: str | None, state_dir: Path | None, as_json: bool) -> int:
 
 
 def _show_all(root: Path, folders: Sequence[Path], again: str, *, as_json: bool) -> None:
-    from orchestrator.views.overview import overview_lines
+    from orchestrator.views.run.overview import overview_lines
 
     if not (folders or as_json):
         say(f"no runs yet in {root}; begin one with `sq --spec SPEC.md`, or see one with `sq demo`")
@@ -55,7 +55,7 @@ def _show_all(root: Path, folders: Sequence[Path], again: str, *, as_json: bool)
 
 
 def _summary(folder: Path, again: str) -> "RunSummary":
-    from orchestrator.views.overview import RunSummary, Standing
+    from orchestrator.views.run.overview import RunSummary, Standing
     from state.errors import JournalError
 
     try:
@@ -65,7 +65,7 @@ def _summary(folder: Path, again: str) -> "RunSummary":
 
 
 def _show_one(folder: Path, again: str, *, as_json: bool) -> None:
-    from orchestrator.views.details import detail_lines, details_of
+    from orchestrator.views.run.details import detail_lines, details_of
 
     view, summary = _looked_at(folder, again)
     details = details_of(view, summary, options=again)
@@ -76,9 +76,9 @@ def _show_one(folder: Path, again: str, *, as_json: bool) -> None:
 
 
 def _looked_at(folder: Path, again: str) -> "tuple[RunView, RunSummary]":
-    from orchestrator.views.overview import summary_of
-    from state.fold import fold
-    from state.journal import JournalReader, is_active
+    from orchestrator.views.run.overview import summary_of
+    from state.journal.fold import fold
+    from state.journal.store import JournalReader, is_active
 
     with JournalReader(folder) as journal:
         view = fold(journal.read())

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from agents.process import run_command
+from agents.process.tree import run_command
 from orchestrator.run.record import Run
 from state.records import CommandRun
 from state.secrets import without_secrets

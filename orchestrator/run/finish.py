@@ -3,18 +3,18 @@
 Nothing is `complete` here without a verification result for exactly the tree that was merged.
 """
 
-from orchestrator.run.catch_up import catch_up
 from orchestrator.run.evidence.judged import Judged, Standing, judged
-from orchestrator.run.evidence.proofs import take_proofs
+from orchestrator.run.evidence.proof.take import take_proofs
 from orchestrator.run.evidence.verification import verify
 from orchestrator.run.evidence.worth import canary_words, changes_of, evidence_of, lost_canaries, unannounced
-from orchestrator.run.protection import put_back_at_the_end
+from orchestrator.run.merge.catch_up import catch_up
+from orchestrator.run.places.protection import put_back_at_the_end
 from orchestrator.run.record import Run
-from state.events import DeliveryStarted, RunEnded, TaskCommitted
+from state.journal.events import DeliveryStarted, RunEnded, TaskCommitted
+from state.journal.phase import saw_the_whole
+from state.journal.view import RunView, Stage
 from state.outcome import Outcome, worst
-from state.phase import saw_the_whole
 from state.records import BaselineStanding
-from state.view import RunView, Stage
 from state.words import listed
 
 

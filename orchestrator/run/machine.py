@@ -1,7 +1,7 @@
 """The run itself: what the view says comes next, done, until there is an outcome.
 
-Where a run is follows from the view alone (`state.phase`); everything that happens is stored before the next
-look, so a run that is killed anywhere goes on from its journal.
+Where a run is follows from the view alone (`state.journal.phase`); everything that happens is stored before
+the next look, so a run that is killed anywhere goes on from its journal.
 """
 
 import math
@@ -13,21 +13,21 @@ import structlog
 
 from agents.concurrency import task_group
 from orchestrator.run import finish
-from orchestrator.run.analyze import analyze
+from orchestrator.run.asking.retries import ServiceError
 from orchestrator.run.budget import BudgetExhausted
-from orchestrator.run.build import build
+from orchestrator.run.build.attempt import build
 from orchestrator.run.evidence.baseline import take_baseline, take_baseline_of_analysis
 from orchestrator.run.evidence.grounds import remove_grounds
 from orchestrator.run.log_context import log_about
-from orchestrator.run.merge import merge
+from orchestrator.run.merge.merge import merge
 from orchestrator.run.parallel import move_tasks
-from orchestrator.run.plan import plan
-from orchestrator.run.protection import put_back_after_a_kill, put_back_at_the_end
+from orchestrator.run.places.protection import put_back_after_a_kill, put_back_at_the_end
+from orchestrator.run.plan.analyze import analyze
+from orchestrator.run.plan.plan import plan
 from orchestrator.run.record import Run
-from orchestrator.run.retries import ServiceError
-from orchestrator.run.review import ReviewSilenceError, review_task, review_whole
+from orchestrator.run.review.review import ReviewSilenceError, review_task, review_whole
 from state.errors import JournalError, SqError
-from state.events import (
+from state.journal.events import (
     CallEnded,
     Event,
     LimitReached,
@@ -36,10 +36,10 @@ from state.events import (
     TaskFailed,
     TaskStuck,
 )
+from state.journal.phase import Phase, phase_of
+from state.journal.view import Stage
 from state.outcome import Outcome
-from state.phase import Phase, phase_of
 from state.records import CallEnd, Role
-from state.view import Stage
 
 log = structlog.get_logger(__name__)
 

@@ -9,7 +9,7 @@ from agents.concurrency import task_group
 from orchestrator.run.record import Run
 from orchestrator.run.scheduler import next_moves
 from state.errors import JournalError
-from state.events import Event
+from state.journal.events import Event
 
 Move = Callable[[str], Awaitable[Event | None]]
 

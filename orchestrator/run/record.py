@@ -10,14 +10,14 @@ from pathlib import Path
 
 import anyio
 
-from agents.platform import Platform
-from orchestrator.run.workspaces import Workspaces
-from state.events import Event, RunStarted
-from state.fold import apply, fold
-from state.journal import Journal
-from state.presets import usual_settings
-from state.settings import Effort, Limits, Settings
-from state.view import RunView, TaskView
+from agents.backend import Platform
+from orchestrator.run.workspace import Workspaces
+from state.journal.events import Event, RunStarted
+from state.journal.fold import apply, fold
+from state.journal.store import Journal
+from state.journal.view import RunView, TaskView
+from state.settings.presets import usual_settings
+from state.settings.records import Effort, Limits, Settings
 
 
 @dataclass(slots=True)

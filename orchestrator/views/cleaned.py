@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from orchestrator.git.cleaning import Cleaned
-from orchestrator.git.holdings import Holding
+from orchestrator.git.clearing.cleaning import Cleaned
+from orchestrator.git.clearing.holdings import Holding
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

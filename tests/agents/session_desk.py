@@ -10,16 +10,16 @@ from typing import Any
 import anyio
 import yaml
 
-from agents.claude_code import find_cli
-from agents.connection import QUIET, KeyConnection
-from agents.exchange import SessionSpec
+from agents.access import QUIET, KeyConnection
 from agents.gateway.scenario import load_scenario
 from agents.gateway.server import Gateway, serve_scenario
-from agents.permissions import WORKER_TOOLS, Policy
-from agents.process import detect_containment, write_launcher
-from agents.signals import SIGNALS
-from state.presets import model_named
+from agents.process.tree import detect_containment, write_launcher
+from agents.session.claude_code import find_cli
+from agents.session.exchange import SessionSpec
+from agents.session.permissions import WORKER_TOOLS, Policy
+from agents.session.tools import SIGNALS
 from state.records import Role
+from state.settings.presets import model_named
 
 MARK = "SESSION_TEST_MARK"
 USAGE = {"input_tokens": 1000, "output_tokens": 1000}

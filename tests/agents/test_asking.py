@@ -11,18 +11,18 @@ from pathlib import Path
 import anyio
 import pytest
 
-from agents.ask import Ask
-from agents.ask_api import ApiAsker
-from agents.ask_cli import CliAsker
-from agents.ask_light import ask_now
-from agents.claude_code import find_cli
-from agents.connection import KeyConnection, Lane, RehearsalConnection
+from agents.access import KeyConnection, Lane, RehearsalConnection
+from agents.ask.api import ApiAsker
+from agents.ask.cli import CliAsker
+from agents.ask.light import ask_now
+from agents.ask.port import Ask
 from agents.gateway.scenario import load_scenario
 from agents.gateway.server import serve_scenario
-from agents.process import detect_containment, write_launcher
+from agents.process.tree import detect_containment, write_launcher
+from agents.session.claude_code import find_cli
 from state.errors import UsageError
-from state.presets import model_named
 from state.records import CallEnd, Role, Usage
+from state.settings.presets import model_named
 
 SCENARIO = """
 scenario: 1

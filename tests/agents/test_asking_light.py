@@ -22,12 +22,12 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from agents.ask import Ask
-from agents.ask_api import ApiAsker
-from agents.ask_light import ask_now
-from agents.connection import ApiAccess, KeyConnection, Lane
-from state.presets import model_named
+from agents.access import ApiAccess, KeyConnection, Lane
+from agents.ask.api import ApiAsker
+from agents.ask.light import ask_now
+from agents.ask.port import Ask
 from state.records import CallEnd, Role, Usage
+from state.settings.presets import model_named
 
 KEY = "sk-very-secret"
 SCHEMA = {
@@ -438,11 +438,11 @@ def test_a_name_that_does_not_resolve_is_a_reply():
 
 ONCE = f"""
 import sys
-from agents.ask import Ask
-from agents.ask_light import ask_now
-from agents.connection import ApiAccess, Lane
+from agents.ask.port import Ask
+from agents.ask.light import ask_now
+from agents.access import ApiAccess, Lane
 from state.records import Role
-from state.settings import Model
+from state.settings.records import Model
 lane = Lane(role=Role.JUDGE, task="stop", attempt=1)
 model = Model(alias="m", id="m", context=1000, prices=None)
 ask = Ask(lane=lane, model=model, system="", prompt="?", schema={{}}, deadline_s=float(sys.argv[2]))

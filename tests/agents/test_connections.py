@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from agents.claude_code import find_cli, sdk_version
-from agents.connection import (
+from agents.access import (
     Credentials,
     KeyConnection,
     Lane,
@@ -17,6 +16,7 @@ from agents.connection import (
     find_connection,
     is_signed_in,
 )
+from agents.session.claude_code import find_cli, sdk_version
 from state.errors import UsageError
 from state.records import Role
 
@@ -132,7 +132,7 @@ def test_the_cli_that_comes_with_the_sdk_is_found():
 
 
 def test_without_the_sdk_the_error_says_how_to_install_it():
-    code = "from agents.claude_code import find_cli\nfind_cli()"
+    code = "from agents.session.claude_code import find_cli\nfind_cli()"
     command = [sys.executable, "-S", "-c", code]  # -S: no installed packages
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 1
@@ -141,8 +141,8 @@ def test_without_the_sdk_the_error_says_how_to_install_it():
 
 
 def test_the_connection_and_the_cli_are_found_without_importing_the_sdk():
-    code = "import sys, agents.connection as c, agents.claude_code as d; d.find_cli(); print(sorted(sys.modules))"
+    code = "import sys, agents.access as c, agents.session.claude_code as d; d.find_cli(); print(sorted(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
-    assert "'agents.connection'" in done.stdout
+    assert "'agents.access'" in done.stdout
     assert "'claude_agent_sdk'" not in done.stdout
     assert "'anthropic'" not in done.stdout

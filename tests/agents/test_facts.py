@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.facts import Outcome, facts_of, is_question
-from agents.transcript import read_transcript, transcript_of
-from agents.transcript_checks import outcome_of
-from agents.transcript_shell import simple_commands
-from agents.transcript_summaries import summary_of
+from agents.shell import simple_commands
+from agents.transcript.facts.checks import outcome_of
+from agents.transcript.facts.session import Outcome, facts_of, is_question
+from agents.transcript.facts.summaries import summary_of
+from agents.transcript.read import read_transcript, transcript_of
 from state.records import Message, MessageKind
 
 FOLDER = Path(__file__).with_name("transcripts")

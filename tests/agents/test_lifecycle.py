@@ -13,11 +13,11 @@ import anyio
 import pytest
 from session_desk import MARK, Desk, call, desk_with
 
-from agents.ask import Ask
-from agents.ask_cli import CliAsker
-from agents.connection import Lane
-from agents.exchange import Exchange, Listener, SessionSpec, Unanswered
-from agents.session import Session, open_session
+from agents.access import Lane
+from agents.ask.cli import CliAsker
+from agents.ask.port import Ask
+from agents.session.exchange import Exchange, Listener, SessionSpec, Unanswered
+from agents.session.session import Session, open_session
 from state.records import Answer, CallEnd, Message, Role
 
 LIMIT_S = 60

@@ -13,7 +13,7 @@ from claude_agent_sdk import (
     UserMessage,
 )
 
-from agents.messages import TEXT_KEPT, messages_of
+from agents.session.messages import TEXT_KEPT, messages_of
 from state.records import Message, MessageKind
 
 

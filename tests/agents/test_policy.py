@@ -6,8 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.permissions import READ_TOOLS, RESOLVER_TOOLS, SIGNAL_PREFIX, WORKER_TOOLS, Policy, protected_path
-from agents.signals import SIGNALS
+from agents.session.permissions import (
+    READ_TOOLS,
+    RESOLVER_TOOLS,
+    SIGNAL_PREFIX,
+    WORKER_TOOLS,
+    Policy,
+    protected_path,
+)
+from agents.session.tools import SIGNALS
 from state.records import Role
 
 

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.developer import answers_schema, questions_in, read_answers
-from agents.labels import label_meant
+from agents.roles.developer import answers_schema, questions_in, read_answers
+from agents.roles.labels import label_meant
 from state.records import Question, QuestionOption
 
 NAME = Question(

@@ -10,9 +10,9 @@ from typing import Any
 import anyio
 from session_desk import Desk, call, desk_with
 
-from agents.exchange import Exchange, Listener, SessionSpec
 from agents.gateway.ledger import read_ledger
-from agents.session import open_session
+from agents.session.exchange import Exchange, Listener, SessionSpec
+from agents.session.session import open_session
 from state.records import CallEnd
 
 LIMIT_S = 60

@@ -3,7 +3,7 @@
 import pytest
 from claude_agent_sdk import ResultMessage
 
-from agents.results import detail_of, end_of, usage_of
+from agents.session.results import detail_of, end_of, usage_of
 from state.records import CallEnd, Usage
 
 

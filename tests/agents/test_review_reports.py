@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.reviewer import normalize_issue, parse_review_output, unusable_issue
+from agents.roles.reviewer import normalize_issue, parse_review_output, unusable_issue
 from state.records import FindingState, IssueType, ReviewIssue, ReviewReport, Ruling
 
 ISSUE = {

@@ -11,8 +11,8 @@ import anyio
 import pytest
 from session_desk import Desk, call, desk_with
 
-from agents.exchange import Listener, SessionStartError, Unanswered
-from agents.session import open_session
+from agents.session.exchange import Listener, SessionStartError, Unanswered
+from agents.session.session import open_session
 from state.errors import JournalError
 from state.records import Answer, CallEnd, Message, MessageKind
 

@@ -6,9 +6,9 @@ import anyio
 import pytest
 from mcp import Client
 
-from agents.planner import read_analysis, read_plan
-from agents.reviewer import parse_review_output
-from agents.signals import SIGNALS, signal_server
+from agents.roles.planner import read_analysis, read_plan
+from agents.roles.reviewer import parse_review_output
+from agents.session.tools import SIGNALS, signal_server
 from state.records import Criterion, Role, Task
 
 

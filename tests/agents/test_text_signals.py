@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from agents.signals import ITERATION_DONE, SIGNALS, TASK_COMPLETE, TASK_STUCK
-from agents.worker import signal_in_text
+from agents.roles.worker import signal_in_text
+from agents.session.tools import ITERATION_DONE, SIGNALS, TASK_COMPLETE, TASK_STUCK
 from state.records import Role
 
 

@@ -7,9 +7,9 @@ import anyio
 import pytest
 from session_desk import call, desk_with
 
-from agents.claude_code import find_cli
-from agents.exchange import Exchange, Listener
-from agents.session import open_session
+from agents.session.claude_code import find_cli
+from agents.session.exchange import Exchange, Listener
+from agents.session.session import open_session
 from state.records import CallEnd
 
 LIMIT_S = 60

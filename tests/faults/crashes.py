@@ -14,14 +14,14 @@ import killed
 import pytest
 
 from agents.gateway.ledger import read_ledger
-from agents.process import Containment, detect_containment
-from orchestrator.cli.compose import LEDGER
-from state.fold import fold
-from state.journal import JournalReader
+from agents.process.tree import Containment, detect_containment
+from orchestrator.cli.runs.compose import LEDGER
+from state.journal.fold import fold
+from state.journal.store import JournalReader
+from state.journal.view import RunView
 from state.outcome import Outcome
 from state.paths import StateFolder
-from state.sources import Flags
-from state.view import RunView
+from state.settings.sources import Flags
 
 MARK = "CRASH_TEST_MARK"
 MOST_TOLD = 5  # so many wrong ends are enough to see what is wrong

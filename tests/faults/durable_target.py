@@ -11,7 +11,7 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 
 import encodings.idna  # noqa: F401  nothing is to be imported later
 
-from state.steering import SteeringStore
+from orchestrator.gates.session_state.store import SteeringStore
 
 folder = Path(sys.argv[1])
 store = SteeringStore(folder, "s", retry_delays=(0.0,))

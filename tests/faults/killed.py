@@ -5,10 +5,10 @@ import signal
 from pathlib import Path
 from typing import Any
 
-from orchestrator.cli.compose import RunRequest, Surroundings, run_again, run_new
-from state.events import Event
-from state.journal import Journal, Stored
-from state.sources import Flags
+from orchestrator.cli.runs.compose import RunRequest, Surroundings, run_again, run_new
+from state.journal.events import Event
+from state.journal.store import Journal, Stored
+from state.settings.sources import Flags
 
 ALONE, GROUP = "alone", "group"
 

@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 from crashes import WAYS, Bench, MakeBench, Shell, crash_everywhere, environment
 
-from agents.process import Containment
-from orchestrator.cli.demo import make_repository
-from state.sources import user_file
+from agents.process.tree import Containment
+from orchestrator.cli.runs.demo import make_repository
+from state.settings.sources import user_file
 
 MATERIAL = Path(str(files("orchestrator.cli") / "rehearsal"))
 

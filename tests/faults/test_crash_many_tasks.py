@@ -12,10 +12,10 @@ import yaml
 from crashes import Bench, MakeBench, Shell, crash_everywhere, environment
 from many_tasks import EDITORS, SPEC, TWELVE, VERIFY, WORDS, lanes_of
 
-from agents.process import Containment
-from state.journal import JournalReader
+from agents.process.tree import Containment
+from state.journal.store import JournalReader
 from state.outcome import Outcome
-from state.sources import user_file
+from state.settings.sources import user_file
 
 WAY = (Containment.SUPERVISOR, killed.ALONE)
 RANDOM_POINTS, RANDOM_PARTS = 100, 20

@@ -16,9 +16,9 @@ from pathlib import Path
 
 import pytest
 
+from orchestrator.gates.session_state.records import SteeringState
+from orchestrator.gates.session_state.store import SteeringStore
 from state.durable import read_json
-from state.steering import SteeringStore
-from state.steering_state import SteeringState
 
 TARGET = Path(__file__).with_name("durable_target.py")
 # Everything that changes a file or a folder, and what the save waits for or looks at on the way.

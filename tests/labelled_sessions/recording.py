@@ -39,10 +39,10 @@ import anyio
 import yaml
 from claude_agent_sdk import ClaudeAgentOptions, ClaudeSDKClient, PermissionResultAllow
 
-from agents.claude_code import find_cli
-from agents.connection import QUIET
+from agents.access import QUIET
 from agents.gateway.scenario import load_scenario
 from agents.gateway.server import serve_scenario
+from agents.session.claude_code import find_cli
 
 HERE = Path(__file__).parent
 SESSION_LIMIT_S = 120

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.cli import demo
+from orchestrator.cli.runs import demo
 
 
 class Unshown(str):

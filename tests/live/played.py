@@ -9,8 +9,8 @@ from scripted import analyzes, answer, answers, asks, call, completes, passes, p
 from sessions_to_judge import sessions_to_judge
 
 from agents.gateway.script import Scenario
-from agents.judge import shared_part
-from agents.transcript_rendering import rendered
+from agents.roles.judge import shared_part
+from agents.transcript.render import rendered
 
 _WHOLE = 10_000_000  # characters: more than any session has
 _WHICH = question("Which colour is the sign?", "red", "blue", "green")

@@ -7,9 +7,9 @@ pairs have one consideration of each kind of question, in sessions of three type
 from dataclasses import dataclass
 from pathlib import Path
 
-from agents.transcript import Transcript, read_transcript
+from agents.transcript.read import Transcript, read_transcript
 from orchestrator.gates.power_steering.considerations import Consideration, load_considerations
-from orchestrator.gates.power_steering.labels import Labelled, load_labelled
+from orchestrator.gates.power_steering.measured.labels import Labelled, load_labelled
 
 _DATASET = Path(__file__).parents[1] / "labelled_sessions"
 _PAIRS = (

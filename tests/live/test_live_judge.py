@@ -8,8 +8,8 @@ from sessions_to_judge import sessions_to_judge
 from orchestrator.gates.power_steering.evidence import Evidence
 from orchestrator.gates.power_steering.examine import examine
 from orchestrator.gates.power_steering.judge_here import judge_here
-from state.presets import usual_settings
 from state.records import Role
+from state.settings.presets import usual_settings
 from state.verdicts import Source
 
 pytestmark = [pytest.mark.live, pytest.mark.timeout(900)]

@@ -6,24 +6,23 @@ from pathlib import Path
 import pytest
 
 import prompts
-from agents.ask_api import ApiAsker
-from agents.connection import KeyConnection
-from agents.developer import developer_ask, guidance_ask
-from agents.judge import Finding as JudgeFinding
-from agents.judge import Judgement
-from agents.permissions import READ_TOOLS, RESOLVER_TOOLS, SIGNAL_PREFIX, WORKER_TOOLS
-from agents.platform import Platform
-from agents.process import Containment
-from agents.reviewer import get_review_prompt
-from agents.signals import PLAN_SIGNAL, SIGNALS
-from agents.worker import signal_in_text
+from agents.access import KeyConnection
+from agents.ask.api import ApiAsker
+from agents.backend import Platform
+from agents.process.tree import Containment
+from agents.roles.developer import developer_ask, guidance_ask
+from agents.roles.judge import Finding as JudgeFinding
+from agents.roles.judge import Judgement
+from agents.roles.reviewer import get_review_prompt
+from agents.roles.worker import signal_in_text
+from agents.session.permissions import READ_TOOLS, RESOLVER_TOOLS, SIGNAL_PREFIX, WORKER_TOOLS
+from agents.session.tools import PLAN_SIGNAL, SIGNALS
 from orchestrator.gates.power_steering.considerations import consideration_of
-from orchestrator.run.findings import fingerprint
-from orchestrator.run.hand_over import Before, Start
-from orchestrator.run.steps import Surroundings, build_prompt_with_feedback
+from orchestrator.run.build.hand_over import Before, Start
+from orchestrator.run.build.steps import Surroundings, build_prompt_with_feedback
+from orchestrator.run.review.findings import fingerprint
 from prompts import PromptError, render, variables_of
-from state.events import MergeBuilt
-from state.presets import usual_settings
+from state.journal.events import MergeBuilt
 from state.records import (
     Answer,
     Criterion,
@@ -43,7 +42,8 @@ from state.records import (
     TestChangeKind,
     TestThatChanges,
 )
-from state.settings import ReviewDepth
+from state.settings.presets import usual_settings
+from state.settings.records import ReviewDepth
 
 TASK = Task(
     id="counter",

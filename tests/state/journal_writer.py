@@ -5,8 +5,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from state.events import RunInterrupted
-from state.journal import Journal
+from state.journal.events import RunInterrupted
+from state.journal.store import Journal
 
 with Journal(Path(sys.argv[1])) as journal:
     sys.stdout.write("ready\n")

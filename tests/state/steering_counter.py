@@ -5,7 +5,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from state.steering import SteeringStore
+from orchestrator.gates.session_state.store import SteeringStore
 
 store = SteeringStore(Path(sys.argv[1]), "busy", environ={"SQ_PS_NO_FSYNC": "1"}, lock_wait_s=60)
 sys.stdout.write("ready\n")

@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from state.config import load_config
 from state.errors import UsageError
-from state.keys import EFFORT_KINDS, KEYS, PRICE_KINDS, documentation
-from state.presets import effort_named, efforts, model_named
 from state.records import Role, Usage
-from state.settings import Effort, Limits, Model, Prices, Retries
-from state.sources import user_file
+from state.settings.config import load_config
+from state.settings.keys import EFFORT_KINDS, KEYS, PRICE_KINDS, documentation
+from state.settings.presets import effort_named, efforts, model_named
+from state.settings.records import Effort, Limits, Model, Prices, Retries
+from state.settings.sources import user_file
 
 ROOT = Path(__file__).parents[2]
 MODEL_NAMES = ("haiku", "sonnet", "opus")

@@ -7,10 +7,10 @@ from event_strategies import of_type
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from state import codec, events
-from state.codec import decode, encode
 from state.errors import JournalError
-from state.events import EVENTS, CallEnded, MessageReceived, RunInterrupted, RunStarted
+from state.journal import codec, events
+from state.journal.codec import decode, encode
+from state.journal.events import EVENTS, CallEnded, MessageReceived, RunInterrupted, RunStarted
 from state.records import CallEnd, Message, MessageKind
 
 

@@ -8,14 +8,14 @@ from event_strategies import legal_runs, started, stored, task
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from state import events as e
-from state.codec import decode, encode
-from state.fold import fold
-from state.journal import Stored
+from state.journal import events as e
+from state.journal.codec import decode, encode
+from state.journal.fold import fold
+from state.journal.store import Stored
+from state.journal.view import HISTORY_KEPT, RunView, Stage
 from state.outcome import Outcome
 from state.records import Answer, CallEnd, Finding, Message, MessageKind, ReviewIssue, Role
 from state.verdicts import Verdict
-from state.view import HISTORY_KEPT, RunView, Stage
 
 slowly = settings(
     max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]

@@ -6,10 +6,10 @@ import stat
 
 import pytest
 
+from orchestrator.gates.stop_gate.install.command import absolute_command
+from orchestrator.gates.stop_gate.install.files import Removal, Scope, install, settings_files, uninstall
 from state.durable import WriteFailedError
 from state.errors import UsageError
-from state.hook_command import absolute_command
-from state.hook_files import Removal, Scope, install, settings_files, uninstall
 
 COMMAND = absolute_command(["/opt/bin/sq"])
 STEERED = absolute_command(["/opt/bin/sq"], power_steering=True)

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from orchestrator.gates.stop_gate.install.command import absolute_command, entry_of, guarded_command, is_ours
+from orchestrator.gates.stop_gate.install.files import Removal, install, uninstall
+from orchestrator.gates.stop_gate.install.json_text import added, parsed, removed, replaced
+from orchestrator.gates.stop_gate.install.settings import gates_in, with_gate, without_gate
 from state.errors import UsageError
-from state.hook_command import absolute_command, entry_of, guarded_command, is_ours
-from state.hook_files import Removal, install, uninstall
-from state.hook_settings import gates_in, with_gate, without_gate
-from state.json_text import added, parsed, removed, replaced
 
 OURS = absolute_command(["/opt/a b/bin/sq"])
 COMMANDS = [OURS, absolute_command(["/opt/sq"], power_steering=True), guarded_command()]

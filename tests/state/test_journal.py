@@ -14,8 +14,8 @@ import anyio
 import pytest
 
 from state.errors import JournalError, RunActiveError, UsageError
-from state.events import MessageReceived, RunInterrupted, RunResumed, SignalReceived
-from state.journal import Journal, JournalReader, is_active, journal_file
+from state.journal.events import MessageReceived, RunInterrupted, RunResumed, SignalReceived
+from state.journal.store import Journal, JournalReader, is_active, journal_file
 from state.records import Message, MessageKind
 from state.secrets import redactor
 
@@ -24,7 +24,7 @@ LOOKING = f"""
 import sys
 from pathlib import Path
 sys.path.insert(0, {str(Path(__file__).parents[2])!r})
-from state.journal import is_active
+from state.journal.store import is_active
 print("looking", flush=True)
 while True:
     is_active(Path(sys.argv[1]))
@@ -333,7 +333,7 @@ def test_a_secret_never_reaches_the_file_however_it_has_to_be_quoted(folder, sec
     "secret", ["session_id", "call_id: ", '"call_id":', "12345678", "redacted:", "[redacted: DB_PASSWORD]"]
 )
 def test_a_secret_that_looks_like_a_part_of_the_record_leaves_it_readable(folder, secret):
-    from state.events import CallEnded, CallStarted
+    from state.journal.events import CallEnded, CallStarted
     from state.records import CallEnd, Role
 
     started = CallStarted(

@@ -11,12 +11,18 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from orchestrator.gates.promises.criterion import Criterion, Kind
+from orchestrator.gates.promises.format import as_json, parsed
+from orchestrator.gates.promises.promise import (
+    EndedPromiseError,
+    Evidence,
+    Promise,
+    State,
+    StrangersPromiseError,
+)
+from orchestrator.gates.promises.store import FOLDER, DamagedPromiseError, PromiseStore
 from orchestrator.gates.stop_gate.probe import has_promises
 from state.errors import UsageError
-from state.promise import EndedPromiseError, Evidence, Promise, State, StrangersPromiseError
-from state.promise_criterion import Criterion, Kind
-from state.promise_format import as_json, parsed
-from state.promises import FOLDER, DamagedPromiseError, PromiseStore
 
 TREE = f"git:{'a' * 40}"
 OTHER_TREE = f"git:{'b' * 40}"
@@ -347,7 +353,7 @@ def test_any_value_in_a_file_is_a_promise_or_said_to_be_none(field, value):
 
 
 def test_hooks_import_promises_for_little():
-    told = "import sys, state.promises; print(*sys.modules)"
+    told = "import sys, orchestrator.gates.promises.store; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-I", "-c", told], capture_output=True, text=True, check=True)
     heavy = {"anyio", "asyncio", "pydantic", "msgspec", "yaml", "structlog", "click", "subprocess"}
     assert heavy & set(done.stdout.split()) == set()

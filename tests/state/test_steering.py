@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from state.diagnostics import Diagnostics, append_line, safe_name
-from state.steering import SteeringStore
-from state.steering_state import CheckOutcome, CheckResults, StateCode, invalid_reason
+from orchestrator.gates.session_state.diagnostics import Diagnostics, append_line, safe_name
+from orchestrator.gates.session_state.records import CheckOutcome, CheckResults, StateCode, invalid_reason
+from orchestrator.gates.session_state.store import SteeringStore
 from state.truncation import truncate
 
 COUNTER = Path(__file__).with_name("steering_counter.py")
@@ -467,7 +467,7 @@ def test_the_number_of_further_tries_is_the_environments(folder, environ, tries)
     ],
 )
 def test_the_waits_are_as_given_and_double_beyond(delays, waits):
-    from state.diagnostics import SteeringSettings
+    from orchestrator.gates.session_state.diagnostics import SteeringSettings
 
     used = SteeringSettings.of({}) if delays is None else SteeringSettings(retry_delays=delays)
     assert [used.delay(number) for number in range(5)] == pytest.approx(waits)
@@ -478,7 +478,7 @@ def test_the_waits_are_as_given_and_double_beyond(delays, waits):
     [("0.5, 1", (0.5, 1.0)), ("", (0.1, 0.2, 0.4)), ("a,1", (0.1, 0.2, 0.4)), ("nan", (0.1, 0.2, 0.4))],
 )
 def test_the_waits_are_the_environments_where_they_can_be_read(text, delays):
-    from state.diagnostics import SteeringSettings
+    from orchestrator.gates.session_state.diagnostics import SteeringSettings
 
     assert SteeringSettings.of({"SQ_PS_RETRY_DELAYS": text}).retry_delays == delays
 
@@ -732,7 +732,7 @@ def test_the_four_messages(files, compliant, quality, message):
 
 
 def test_a_hook_that_loads_the_store_loads_nothing_heavy():
-    code = "import sys, state.steering; print(*sys.modules)"
+    code = "import sys, orchestrator.gates.session_state.store; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     heavy = {"msgspec", "pydantic", "anyio", "yaml", "jinja2", "claude_agent_sdk", "anthropic", "asyncio"}
     assert heavy & set(done.stdout.split()) == set()

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from agents.runners.carriers.step import Step
 from agents.runners.recognise import positional, text_of
-from agents.transcript_shell import Simple
+from agents.shell import Simple
 
 _FILES = ("justfile", "Justfile", ".justfile", "JUSTFILE")
 _VALUES = ("-f", "--justfile", "-d", "--working-directory", "--set", "--shell")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from agents.runners.carriers.step import Step
 from agents.runners.recognise import positional, text_of
-from agents.transcript_shell import Simple
+from agents.shell import Simple
 
 _FILES = ("GNUmakefile", "makefile", "Makefile")
 _VALUES = ("-C", "--directory", "-f", "--file", "--makefile", "-j", "--jobs", "-l", "-I", "-o", "-W")

@@ -10,7 +10,7 @@ from typing import Any
 
 from agents.runners.carriers.step import Step
 from agents.runners.recognise import positional, text_of
-from agents.transcript_shell import Simple
+from agents.shell import Simple
 
 _RUN_CALL = re.compile(r"session\.run\(\s*((?:[^()]|\([^()]*\))*)\)")
 _STRINGS = re.compile(r"(?<![\w=])(?:r|f)?\"([^\"\n]*)\"|(?<![\w=])(?:r|f)?'([^'\n]*)'|(\*session\.posargs)")

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from agents.runners.carriers.step import Step
 from agents.runners.recognise import positional, text_of
-from agents.transcript_shell import Simple
+from agents.shell import Simple
 
 _FILES = ("Rakefile", "rakefile", "Rakefile.rb", "rakefile.rb")
 _TESTS = re.compile(r"(?:Rake::TestTask|Minitest::TestTask)\.(?:new|create)(?:[ (]+[:\"'](\w+))?")

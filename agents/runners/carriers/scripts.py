@@ -8,7 +8,7 @@ from typing import Any
 
 from agents.runners.carriers.step import Step
 from agents.runners.recognise import positional, text_of
-from agents.transcript_shell import Simple
+from agents.shell import Simple
 
 _VALUES = (
     "--prefix",

@@ -16,8 +16,8 @@ from typing import Any
 
 import msgspec
 
-from state.diagnostics import has_control
-from state.sources import CONSIDERATIONS, REPOSITORY_FILE, user_file
+from orchestrator.gates.session_state.diagnostics import has_control
+from state.settings.sources import CONSIDERATIONS, REPOSITORY_FILE, user_file
 
 USERS_FILE = Path(".claude", "power-steering.yaml")
 _PIECE = re.compile(r"[A-Za-z0-9]+")

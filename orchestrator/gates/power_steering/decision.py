@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from orchestrator.gates.power_steering.considerations import Consideration
+from orchestrator.gates.session_state.records import QUALITY_THRESHOLD, CheckResults
 from state.alike import alike, checks_named, without_ids
-from state.steering_state import QUALITY_THRESHOLD, CheckResults
 from state.truncation import as_written, limit_response, smart_truncate
 from state.verdicts import CheckResult, Source
 

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path, PurePosixPath
 
-from agents.facts import Command, Edit, Facts, Goal, facts_of
-from agents.transcript import Said, Speaker, Transcript
-from agents.transcript_shell import simple_commands
-from agents.transcript_tests import is_test_file
+from agents.shell import simple_commands
+from agents.transcript.facts.session import Command, Edit, Facts, Goal, facts_of
+from agents.transcript.facts.taken import is_test_file
+from agents.transcript.read import Said, Speaker, Transcript
 from state.truncation import completion_claims
 
 _INSTRUCTIONS = ("CLAUDE.md", "AGENTS.md", "CONTRIBUTING.md", ".claude/CLAUDE.md", ".github/CONTRIBUTING.md")

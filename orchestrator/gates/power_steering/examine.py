@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
-from agents.connection import Lane
-from agents.transcript_rendering import rendered
+from agents.access import Lane
+from agents.transcript.render import rendered
 from orchestrator.gates.power_steering.considerations import Consideration, Kind, SessionType
 from orchestrator.gates.power_steering.decision import Decision, decide
 from orchestrator.gates.power_steering.evidence import Evidence, waits_for_user
@@ -13,9 +13,9 @@ from orchestrator.gates.power_steering.findings import Cut
 from orchestrator.gates.power_steering.judging import AskJudge, Look, judge_all, room_for
 from orchestrator.gates.power_steering.rules import RULES
 from orchestrator.gates.power_steering.session_type import session_type_of
+from orchestrator.gates.session_state.records import CheckOutcome, CheckResults
 from state.records import Role
-from state.settings import Model
-from state.steering_state import CheckOutcome, CheckResults
+from state.settings.records import Model
 from state.truncation import completion_claims
 from state.verdicts import CheckResult, Source
 

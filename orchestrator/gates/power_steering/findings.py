@@ -8,7 +8,7 @@ from dataclasses import replace
 from time import monotonic
 from typing import Protocol
 
-from agents.judge import Finding, Judgement
+from agents.roles.judge import Finding, Judgement
 from orchestrator.gates.power_steering.considerations import Consideration, Severity
 from state.truncation import Truncation, feedback
 from state.verdicts import CheckResult, Source

@@ -5,15 +5,15 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from agents.claude_code import find_cli
-from agents.connection import Credentials, find_connection
-from agents.platform import make_asker
-from agents.process import detect_containment
-from agents.sdks import AGENT_SDK, API_SDK, import_sdks
+from agents.access import Credentials, find_connection
+from agents.backend import make_asker
+from agents.process.tree import detect_containment
+from agents.session.claude_code import find_cli
+from agents.session.sdks import AGENT_SDK, API_SDK, import_sdks
 from orchestrator.gates.power_steering.examine import Judge
 from orchestrator.gates.power_steering.judging import CLI_GROUPS
 from state.errors import UsageError
-from state.settings import Model
+from state.settings.records import Model
 
 
 @asynccontextmanager

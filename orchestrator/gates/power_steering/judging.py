@@ -9,14 +9,21 @@ from dataclasses import dataclass, field, replace
 from itertools import chain
 from time import monotonic
 
-from agents.ask import Ask, Reply, room_of
-from agents.connection import Lane
-from agents.judge import Judgement, judge_ask, judgement_in_text, read_judgement, read_judgements, shared_part
+from agents.access import Lane
+from agents.ask.port import Ask, Reply, room_of
+from agents.roles.judge import (
+    Judgement,
+    judge_ask,
+    judgement_in_text,
+    read_judgement,
+    read_judgements,
+    shared_part,
+)
 from orchestrator.gates.gate import ALL_S, EACH_S, WARM_UP_S, gather
 from orchestrator.gates.power_steering.considerations import Consideration
 from orchestrator.gates.power_steering.findings import Cut, Rule, fallback, judged, not_checked, told
 from state.records import CallEnd
-from state.settings import Model
+from state.settings.records import Model
 from state.verdicts import CheckResult
 
 AskJudge = Callable[[Ask], Awaitable[Reply]]
@@ -28,7 +35,7 @@ _LONGEST_QUESTION = 4_000  # characters, with the words of its kind and why it w
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Look:
-    """One look at a session, in words as `agents.transcript_rendering` puts them.
+    """One look at a session, in words as `agents.transcript.render` puts them.
 
     `ask` reaches the judge; None: there is none to be had. `before` are the reasons of what was not satisfied
     last time, by id; `rules` the fallbacks by name. `groups`: where a call is dear, as a process is, all

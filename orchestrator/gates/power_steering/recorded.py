@@ -10,7 +10,7 @@ from orchestrator.gates.power_steering.considerations import Consideration
 from orchestrator.gates.power_steering.evidence import Evidence
 from orchestrator.gates.power_steering.examine import Examination
 from orchestrator.gates.power_steering.rules import RULES
-from state.diagnostics import Diagnostics
+from orchestrator.gates.session_state.diagnostics import Diagnostics
 from state.verdicts import CheckResult, Source
 
 CHECK, STOP = "check", "check_results"  # operations in `diagnostic.jsonl`

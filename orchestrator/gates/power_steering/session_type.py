@@ -6,8 +6,8 @@ Elsewhere words decided: "async" and "checkout page" meant a simple session that
 import re
 from pathlib import PurePosixPath
 
-from agents.facts import Edit
-from agents.transcript_shell import simple_commands
+from agents.shell import simple_commands
+from agents.transcript.facts.session import Edit
 from orchestrator.gates.power_steering.considerations import SessionType
 from orchestrator.gates.power_steering.evidence import Evidence
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from orchestrator.gates.power_steering.decision import Decision
 from orchestrator.gates.power_steering.examine import Examination
+from orchestrator.gates.session_state.records import MOST_BLOCKS
+from orchestrator.gates.session_state.store import Saved, SteeringStore
 from state.durable import LockTimeoutError, WriteFailedError
-from state.steering import Saved, SteeringStore
-from state.steering_state import MOST_BLOCKS
 from state.truncation import as_written
 
 SAME_FAILURES = 3  # the same failure set so often: nothing gets on

@@ -11,7 +11,7 @@ from pathlib import Path
 from statistics import median
 
 from orchestrator.gates.power_steering.recorded import CHECK, STOP
-from state.diagnostics import log_files
+from orchestrator.gates.session_state.diagnostics import log_files
 from state.verdicts import Source
 
 TARGET = 0.95  # of the checks where a judge was to be had (seed 000)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 _MOST_INPUT = 10_000_000  # bytes
 _LONGEST = 1_000  # characters of what is told of a failure
 _NOTE_S = 2.0  # a note is not worth more
-_OURS = "SQ_AGENT"  # agents.connection: a Claude Code that sq itself started
+_OURS = "SQ_AGENT"  # agents.access: a Claude Code that sq itself started
 
 
 def main() -> None:
@@ -74,7 +74,12 @@ def _note(problem: str) -> None:
     from contextlib import suppress
     from pathlib import Path
 
-    from state.diagnostics import Diagnostics, SteeringSettings, safe_name, steering_folder
+    from orchestrator.gates.session_state.diagnostics import (
+        Diagnostics,
+        SteeringSettings,
+        safe_name,
+        steering_folder,
+    )
 
     signal.signal(signal.SIGALRM, lambda *_: os._exit(0))
     signal.setitimer(signal.ITIMER_REAL, _NOTE_S)

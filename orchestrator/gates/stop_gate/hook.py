@@ -8,13 +8,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import NoReturn
 
+from orchestrator.gates.session_state.diagnostics import Diagnostics, has_control
+from orchestrator.gates.session_state.records import MOST_BLOCKS
+from orchestrator.gates.session_state.store import SteeringStore
 from orchestrator.gates.stop_gate import probe
 from orchestrator.gates.stop_gate.once import Part, part_of
 from orchestrator.gates.stop_gate.stop import Priority, StepResult, Stop
-from state.diagnostics import Diagnostics, has_control
 from state.durable import LockTimeoutError, WriteFailedError
-from state.steering import SteeringStore
-from state.steering_state import MOST_BLOCKS
 
 MECHANICAL_S = 6.0  # what the steps that ask nobody may take together, a slow git included
 JUDGE_S = 8.0  # the judge's step, the transcript included (seed 003)
@@ -114,7 +114,7 @@ def stop_of(
 
 
 def _results(stop: Stop, part: Part, diagnostics: Diagnostics) -> Iterator[tuple[Priority, StepResult]]:
-    from orchestrator.gates.stop_gate.steps import STEPS
+    from orchestrator.gates.stop_gate.steps.order import STEPS
 
     for step in STEPS:
         priority: Priority = step.PRIORITY

@@ -7,6 +7,7 @@ is a new stop; from the other kind it is the stop that was taken already.
 import hashlib
 from enum import StrEnum
 
+from orchestrator.gates.session_state.store import SteeringStore
 from orchestrator.gates.stop_gate.stop import Stop
 from state.durable import (
     DamagedFileError,
@@ -16,7 +17,6 @@ from state.durable import (
     read_json,
     replace_file,
 )
-from state.steering import SteeringStore
 
 _FILE = "stop.json"  # in the session's folder
 

@@ -11,10 +11,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agents.transcript import Transcript, TranscriptError, Turn, read_transcript, with_last_message
+from agents.transcript.read import Transcript, TranscriptError, Turn, read_transcript, with_last_message
 
 if TYPE_CHECKING:
-    from agents.facts import Facts
+    from agents.transcript.facts.session import Facts
 
 TAIL_BYTES = 20_000_000  # of a transcript that are read: a step has to be quick
 RECENT_BYTES = 500_000  # those that tell how it ends; more, where they hold nothing of the conversation
@@ -93,7 +93,7 @@ class Stop:
     @cached_property
     def facts(self) -> "Facts":
         """What happened in it; nothing where there is no transcript."""
-        from agents.facts import facts_of
+        from agents.transcript.facts.session import facts_of
 
         return facts_of(self.transcript or Transcript())
 
@@ -110,7 +110,7 @@ class Stop:
             return True
         if not any(_may_ask(turn) for turn in recent.turns[-1:]):
             return False
-        from agents.facts import facts_of
+        from agents.transcript.facts.session import facts_of
         from orchestrator.gates.power_steering.evidence import waits_for_user
 
         return bool(waits_for_user(facts_of(recent)))

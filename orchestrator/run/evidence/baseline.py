@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from agents.runners.suite import Suite, suite_of
+from agents.runners.counts.suite import Suite, suite_of
 from orchestrator.git.workspace import tree_of
 from orchestrator.run.detection import detect
 from orchestrator.run.evidence.canaries import make_canary, try_canary
@@ -17,7 +17,7 @@ from orchestrator.run.evidence.environment import fingerprint_of
 from orchestrator.run.evidence.grounds import Ground, ground_for
 from orchestrator.run.evidence.verification import place_for
 from orchestrator.run.record import Run
-from state.events import BaselineStarted, BaselineTaken, RunEnded
+from state.journal.events import BaselineStarted, BaselineTaken, RunEnded
 from state.outcome import Outcome
 from state.records import BaselineCheck, BaselineStanding, CanaryResult, CommandRun
 

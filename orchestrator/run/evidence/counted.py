@@ -7,9 +7,9 @@ from tempfile import TemporaryDirectory
 
 from agents.runners.ability import missing_program, nothing_yet
 from agents.runners.counting import count
+from agents.runners.counts.reporting import Prepared, prepare
+from agents.runners.counts.suite import Suite, suite_of
 from agents.runners.only import prepare_only
-from agents.runners.reporting import Prepared, prepare
-from agents.runners.suite import Suite, suite_of
 from orchestrator.run.commands import run_whole
 from orchestrator.run.evidence.grounds import Ground
 from orchestrator.run.record import Run

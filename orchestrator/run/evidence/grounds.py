@@ -12,8 +12,8 @@ from pathlib import Path
 import structlog
 
 from orchestrator.git.scratch import remove_scratch, show_tree
+from orchestrator.run.places.set_up import forget_what_was_made, ready_environment, set_up
 from orchestrator.run.record import Run
-from orchestrator.run.set_up import forget_what_was_made, ready_environment, set_up
 from state.errors import GitError
 from state.paths import GROUND, worktree_root
 

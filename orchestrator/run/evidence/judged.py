@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from state.records import BaselineCheck, BaselineStanding, CommandRun, TestState
-from state.settings import Settings
+from state.settings.records import Settings
 from state.words import names_of
 
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")

@@ -5,7 +5,7 @@ from pathlib import Path
 from orchestrator.run.evidence.verification import commands_for, results
 from orchestrator.run.evidence.worth import with_output
 from orchestrator.run.record import Run
-from state.view import TaskView
+from state.journal.view import TaskView
 from state.words import baseline_words
 
 

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from agents.runners.suite import suite_of
+from agents.runners.counts.suite import suite_of
 from orchestrator.git.scratch import files_in
 from orchestrator.run.detection import detect
 from orchestrator.run.evidence.counted import run_counted, run_only
@@ -17,7 +17,7 @@ from orchestrator.run.evidence.files_of_tests import files_of
 from orchestrator.run.evidence.grounds import Ground, ground_for
 from orchestrator.run.evidence.judged import Judged, judged, suspects, usable
 from orchestrator.run.record import Run
-from state.events import VerificationFinished, VerificationStarted
+from state.journal.events import VerificationFinished, VerificationStarted
 from state.records import CommandRun, TestState
 
 _RUN_AGAIN = 20  # tests: where more fail at once, it is not chance

@@ -4,7 +4,8 @@ import re
 from collections.abc import Iterable, Sequence
 
 from orchestrator.run.evidence.judged import Judged, Standing, executed_a_test
-from state.events import ProofsTaken
+from state.journal.events import ProofsTaken
+from state.journal.view import RunView, TaskView
 from state.records import (
     BaselineCheck,
     BaselineStanding,
@@ -12,7 +13,6 @@ from state.records import (
     TestChange,
     TestState,
 )
-from state.view import RunView, TaskView
 from state.words import count_words, listed, names_of
 
 _TAIL = 1_200  # characters of an output that a reviewer is shown

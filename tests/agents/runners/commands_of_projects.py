@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from agents.runners.counting import count
+from agents.runners.counts.reporting import prepare
+from agents.runners.counts.suite import suite_of
 from agents.runners.only import prepare_only
-from agents.runners.reporting import prepare
-from agents.runners.suite import suite_of
 from benchmarks.skeletons import all_skeletons, skeleton
 from state.records import TestState
 

@@ -7,11 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agents.runners.canary import canary_for
+from agents.runners.counts.reporting import prepare
+from agents.runners.counts.suite import suite_of
 from agents.runners.only import prepare_only
 from agents.runners.ordinary import ordinary
 from agents.runners.paths import matches
-from agents.runners.reporting import prepare
-from agents.runners.suite import suite_of
 from benchmarks.skeletons import all_skeletons, skeleton
 from state.records import UNCOUNTED, TestCount, TestState
 

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agents.runners.counting import count
-from agents.runners.reporting import prepare
-from agents.runners.suite import suite_of
+from agents.runners.counts.reporting import prepare
+from agents.runners.counts.suite import suite_of
 from state.records import UNCOUNTED, TestState
 
 OUTPUTS = Path(__file__).parent / "outputs"
@@ -162,7 +162,7 @@ def test_an_unknown_runner_is_read_by_the_counts_beside_its_words(output, expect
 
 @given(st.text(alphabet=st.sampled_from("abcdefgh 0123456789:.,=()#-ok\n"), max_size=300))
 def test_text_without_words_of_tests_is_never_counted(text):
-    from agents.runners.general import general_count
+    from agents.runners.counts.general import general_count
 
     told = general_count(text)
     assert told.ran is None or "ok" in text or told.says_none

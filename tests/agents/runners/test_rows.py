@@ -4,9 +4,9 @@ import re
 
 import pytest
 
+from agents.runners.counts.suite import suite_of
 from agents.runners.paths import matches, walked
 from agents.runners.row import ReportKind
-from agents.runners.suite import suite_of
 from agents.runners.table import RowError, no_tests, row_of, table
 from benchmarks.skeletons import all_skeletons
 

@@ -11,7 +11,7 @@ import in_process
 import pytest
 from filelock import FileLock
 
-from orchestrator.git.merging import Merge
+from orchestrator.git.merging.merge import Merge
 from orchestrator.git.shadow import shadow_commit, shadow_ref, shadow_snapshot
 from orchestrator.git.workspace import (
     commit_tree,
@@ -23,8 +23,8 @@ from orchestrator.git.workspace import (
     task_branch,
 )
 from state.errors import RunActiveError
-from state.events import RunEnded, RunInterrupted, RunStarted
-from state.journal import Journal
+from state.journal.events import RunEnded, RunInterrupted, RunStarted
+from state.journal.store import Journal
 from state.outcome import Outcome
 from state.paths import worktree_root
 
@@ -227,7 +227,7 @@ def test_a_run_that_is_being_worked_on_is_refused_and_left_aside_by_all(sq, show
 
 
 def test_nobody_can_go_on_with_a_run_while_it_is_held(runs):
-    from orchestrator.cli.cleanable import Candidate, Standing
+    from orchestrator.cli.clean.cleanable import Candidate, Standing
 
     runs.journal()
     one = Candidate(

@@ -7,11 +7,11 @@ import sys
 
 import pytest
 
-from state.events import RunResumed, RunStarted
-from state.journal import Journal
-from state.keys import KEYS
+from state.journal.events import RunResumed, RunStarted
+from state.journal.store import Journal
 from state.paths import StateFolder
-from state.presets import usual_settings
+from state.settings.keys import KEYS
+from state.settings.presets import usual_settings
 
 SQ = [sys.executable, "-I", "-m", "orchestrator.cli"]
 

@@ -7,8 +7,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from orchestrator.cli.main import cli
-from state import events as e
-from state.journal import Journal
+from state.journal import events as e
+from state.journal.store import Journal
 from state.paths import StateFolder
 from state.records import Answer, Basis, CallEnd, Confidence, Question, QuestionOption, Role, Task
 

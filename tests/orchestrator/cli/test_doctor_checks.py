@@ -8,12 +8,12 @@ import sys
 import pytest
 from in_process import sq
 
-from orchestrator.cli.checks_of_hook import checks_of_hook
-from orchestrator.cli.checks_of_repository import LOW_BYTES, space_check
+from orchestrator.cli.doctor.hook import checks_of_hook
+from orchestrator.cli.doctor.repository import LOW_BYTES, space_check
 from orchestrator.git.workspace import ensure_branch, ensure_worktree, run_branch, task_branch
 from orchestrator.views.checks import Level
-from state.config import user_file
 from state.paths import worktree_root
+from state.settings.config import user_file
 
 RUN = "20260101-000000-aaaa"
 

@@ -11,7 +11,7 @@ import pytest
 import yaml
 from in_process import sq
 
-from orchestrator.gates.power_steering.at_commit import CHECKOUT
+from orchestrator.gates.power_steering.measured.at_commit import CHECKOUT
 
 TESTED = Path(__file__).parents[2] / "agents" / "transcripts" / "tests.jsonl"
 CODE = ("orchestrator", "agents", "prompts", "state")

@@ -13,8 +13,8 @@ from in_process import sq
 
 from agents.gateway.scenario import load_scenario
 from agents.gateway.server import serve_scenario
+from orchestrator.gates.session_state.store import SteeringStore
 from state.records import Role
-from state.steering import SteeringStore
 
 TRANSCRIPTS = Path(__file__).parents[2] / "agents" / "transcripts"
 TESTED = TRANSCRIPTS / "tests.jsonl"

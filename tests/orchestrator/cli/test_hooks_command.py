@@ -11,16 +11,16 @@ from pathlib import Path
 import anyio
 import pytest
 
-from agents.claude_code import find_cli
-from agents.connection import Lane, RehearsalConnection
+from agents.access import Lane, RehearsalConnection
 from agents.gateway.ledger import Ledger
 from agents.gateway.listeners import listening
 from agents.gateway.rehearsal import Rehearsal
 from agents.gateway.script import Scenario
 from agents.gateway.server import Gateway, _app
+from agents.session.claude_code import find_cli
+from orchestrator.gates.stop_gate.install.command import entry_of, guarded_command
+from orchestrator.gates.stop_gate.install.status import PLUGIN
 from orchestrator.gates.stop_gate.plugin import FOLDER
-from state.hook_command import entry_of, guarded_command
-from state.hook_status import PLUGIN
 from state.records import Role
 
 ROOT = Path(__file__).parents[3]

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from in_process import sq
 
-from state.steering import SteeringStore
+from orchestrator.gates.session_state.store import SteeringStore
 
 DAY = 86_400
 

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from agents.sdks import install_command, this_place
-from state.codec import encode
-from state.events import RunEnded, RunInterrupted, TaskCommitted, TaskReopened
-from state.journal import Journal, JournalReader
+from agents.session.sdks import install_command, this_place
+from state.journal.codec import encode
+from state.journal.events import RunEnded, RunInterrupted, TaskCommitted, TaskReopened
+from state.journal.store import Journal, JournalReader
 from state.outcome import Outcome
 
 PYTHON = [sys.executable, "-I"]
@@ -259,7 +259,7 @@ def test_json_calls_a_tasks_id_taskId_in_every_command_and_stored_events_keep_th
 
 
 def test_logs_shows_what_each_agent_was_told_and_what_it_reported(sq, demo, story):
-    from state.events import CallStarted
+    from state.journal.events import CallStarted
 
     printed = sq("logs", "--prompts", folder=demo).stdout
     calls = [stored.event for stored in story if isinstance(stored.event, CallStarted)]

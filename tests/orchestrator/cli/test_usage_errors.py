@@ -8,9 +8,9 @@ from pathlib import Path
 import in_process
 import pytest
 
-from agents.sdks import install_command, this_place
-from state.events import RunInterrupted
-from state.journal import Journal
+from agents.session.sdks import install_command, this_place
+from state.journal.events import RunInterrupted
+from state.journal.store import Journal
 from state.paths import StateFolder
 
 ROOT = Path(__file__).parents[3]

@@ -6,16 +6,16 @@ import anyio
 import pytest
 from judged import TOKENS, Served, looking
 
-from agents.ask_api import ApiAsker
-from agents.ask_cli import CliAsker
-from agents.claude_code import find_cli
-from agents.connection import RehearsalConnection
+from agents.access import RehearsalConnection
+from agents.ask.api import ApiAsker
+from agents.ask.cli import CliAsker
 from agents.gateway.ledger import Ledger
 from agents.gateway.listeners import listening
 from agents.gateway.rehearsal import Rehearsal
 from agents.gateway.script import Scenario
 from agents.gateway.server import Gateway, _app
-from agents.process import detect_containment, write_launcher
+from agents.process.tree import detect_containment, write_launcher
+from agents.session.claude_code import find_cli
 from orchestrator.gates.power_steering.judging import judge_all
 
 

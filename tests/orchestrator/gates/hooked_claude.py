@@ -9,11 +9,11 @@ from pathlib import Path
 
 import anyio
 
-from agents.claude_code import find_cli
-from agents.connection import OURS, Lane, RehearsalConnection
+from agents.access import OURS, Lane, RehearsalConnection
 from agents.gateway.ledger import read_ledger
 from agents.gateway.script import Scenario
 from agents.gateway.server import serve_scenario
+from agents.session.claude_code import find_cli
 from state.records import Role
 
 HOOK = f'"{sys.executable}" -I -m orchestrator.cli hook stop'

@@ -8,11 +8,11 @@ from types import SimpleNamespace
 import anyio
 import pytest
 
-from agents.connection import Lane
+from agents.access import Lane
 from orchestrator.gates.power_steering.considerations import consideration_of
 from orchestrator.gates.power_steering.judging import Look
-from state.presets import model_named
 from state.records import Role
+from state.settings.presets import model_named
 from state.verdicts import Source
 
 TRANSCRIPTS = Path(__file__).parents[2] / "agents" / "transcripts"

@@ -3,8 +3,8 @@
 import json
 from collections.abc import Iterable
 
-from agents.transcript import transcript_of
-from agents.transcript_pieces import Transcript
+from agents.transcript.read import transcript_of
+from agents.transcript.records import Transcript
 from orchestrator.gates.power_steering.evidence import Evidence
 from state.records import Message, MessageKind
 

@@ -3,14 +3,14 @@
 import anyio
 from skipping_loop import SkippingLoop
 
-from agents.ask import Reply
-from agents.connection import Lane
+from agents.access import Lane
+from agents.ask.port import Reply
 from orchestrator.gates.gate import gather
 from orchestrator.gates.power_steering.considerations import Consideration
 from orchestrator.gates.power_steering.judging import Look, judge_all
-from state.hook_command import absolute_command, entry_of
-from state.presets import models
+from orchestrator.gates.stop_gate.install.command import absolute_command, entry_of
 from state.records import CallEnd, Role
+from state.settings.presets import models
 from state.verdicts import Source
 
 SATISFIED = {"verdict": "satisfied", "reason": "It was seen.", "quote": ""}

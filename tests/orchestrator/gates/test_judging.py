@@ -28,11 +28,11 @@ from judged import (
     unwanted_rule,
 )
 
-from agents.ask_api import ApiAsker
-from agents.claude_code import find_cli
-from agents.judge import judgement_in_text
-from agents.transcript import read_transcript
-from agents.transcript_rendering import rendered
+from agents.ask.api import ApiAsker
+from agents.roles.judge import judgement_in_text
+from agents.session.claude_code import find_cli
+from agents.transcript.read import read_transcript
+from agents.transcript.render import rendered
 from orchestrator.gates.gate import gather
 from orchestrator.gates.power_steering.considerations import load_considerations
 from orchestrator.gates.power_steering.judging import judge_all

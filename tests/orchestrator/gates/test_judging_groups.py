@@ -17,9 +17,9 @@ from judged import (
     unwanted_rule,
 )
 
-from agents.ask import room_of
+from agents.ask.port import room_of
 from agents.gateway.ledger import read_ledger
-from agents.judge import judge_ask
+from agents.roles.judge import judge_ask
 from orchestrator.gates.power_steering.considerations import load_considerations
 from orchestrator.gates.power_steering.judging import dealt, judge_all, room_for
 from state.records import Usage

@@ -7,14 +7,14 @@ import anyio
 import pytest
 import yaml
 
-from orchestrator.gates.power_steering.bench import Share, counted, examine_all
 from orchestrator.gates.power_steering.considerations import SessionType, Severity, load_considerations
 from orchestrator.gates.power_steering.examine import Judge
-from orchestrator.gates.power_steering.labels import load_labelled
-from orchestrator.gates.power_steering.parts import chosen, load_parts
-from orchestrator.views.measured import Bench, MeasuredPart, bench_json, bench_lines
+from orchestrator.gates.power_steering.measured.bench import Share, counted, examine_all
+from orchestrator.gates.power_steering.measured.labels import load_labelled
+from orchestrator.gates.power_steering.measured.parts import chosen, load_parts
+from orchestrator.views.gates.measured import Bench, MeasuredPart, bench_json, bench_lines
 from state.errors import UsageError
-from state.presets import models
+from state.settings.presets import models
 
 OURS = Path(__file__).parents[2] / "labelled_sessions"
 CONSIDERATIONS = {one.id: one for one in load_considerations(None).considerations}

@@ -6,18 +6,18 @@ from dataclasses import replace
 
 import pytest
 
-from orchestrator.gates.promise_evidence import (
+from orchestrator.gates.promises.criterion import Criterion, Kind
+from orchestrator.gates.promises.evidence import (
     evidence_now,
     keep_out_of_git,
     promise_base,
     refuse_uncheckable,
     unproven,
 )
-from orchestrator.gates.promise_tree import present_tree
+from orchestrator.gates.promises.promise import Promise
+from orchestrator.gates.promises.store import FOLDER
+from orchestrator.gates.promises.tree import present_tree
 from state.errors import UsageError
-from state.promise import Promise
-from state.promise_criterion import Criterion, Kind
-from state.promises import FOLDER
 
 
 def command(text, deadline_s=60.0):

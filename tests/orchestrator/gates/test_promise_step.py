@@ -7,12 +7,12 @@ import sys
 import anyio
 import pytest
 
-from orchestrator.gates.promise_evidence import evidence_now, promise_base
-from orchestrator.gates.stop_gate import promises as step
+from orchestrator.gates.promises.criterion import Criterion, Kind
+from orchestrator.gates.promises.evidence import evidence_now, promise_base
+from orchestrator.gates.promises.promise import Promise, State
+from orchestrator.gates.promises.store import PromiseStore
+from orchestrator.gates.stop_gate.steps import promises as step
 from orchestrator.gates.stop_gate.stop import Priority, Stop
-from state.promise import Promise, State
-from state.promise_criterion import Criterion, Kind
-from state.promises import PromiseStore
 
 LINE = Criterion(text="the shop has a discount", kind=Kind.COMMAND, target="grep -q discount shop.py")
 GUIDE = Criterion(text="there is a guide", kind=Kind.FILE, target="guide.md")
@@ -200,6 +200,6 @@ def test_a_text_cannot_steer_a_terminal(store, promise):
 
 
 def test_looking_whether_it_applies_imports_no_event_loop():
-    told = "import sys, orchestrator.gates.stop_gate.promises; print(*sys.modules)"
+    told = "import sys, orchestrator.gates.stop_gate.steps.promises; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-I", "-c", told], capture_output=True, text=True, check=True)
-    assert not {"anyio", "asyncio", "agents.process"} & set(done.stdout.split())
+    assert not {"anyio", "asyncio", "agents.process.tree"} & set(done.stdout.split())

@@ -11,8 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from stop_inputs import CLAUDE, Lines, check_answer, inputs, run_hook, transcripts
 
-from orchestrator.gates.stop_gate import hook, probe, todos
-from orchestrator.gates.stop_gate.steps import STEPS
+from orchestrator.gates.stop_gate import hook, probe
+from orchestrator.gates.stop_gate.steps import todos
+from orchestrator.gates.stop_gate.steps.order import STEPS
 
 STATES = Path(".claude", "runtime", "power-steering")
 

@@ -8,14 +8,14 @@ import anyio
 import pytest
 from stop_inputs import CLAUDE, HOOK, Lines, answer_of
 
-from agents.connection import Lane, RehearsalConnection
+from agents.access import Lane, RehearsalConnection
 from agents.gateway.ledger import read_ledger
 from agents.gateway.script import Scenario
 from agents.gateway.server import serve_scenario
-from orchestrator.cli.gate_usage import usage_of
+from orchestrator.cli.gate.usage import usage_of
 from orchestrator.gates.power_steering.considerations import load_considerations
+from orchestrator.gates.session_state.store import SteeringStore
 from state.records import Role
-from state.steering import SteeringStore
 
 SATISFIED = {"structured": {"verdict": "satisfied", "reason": "It was seen.", "quote": ""}}
 UNTESTED = {

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 from sessions import PASSING, evidence, session, todos, write
 
-from agents.transcript_pieces import BackgroundEnded
+from agents.transcript.records import BackgroundEnded
 from orchestrator.gates.power_steering.considerations import (
     Consideration,
     Severity,
@@ -17,9 +17,9 @@ from orchestrator.gates.power_steering.evidence import Evidence
 from orchestrator.gates.power_steering.examine import Judge, examine, waiting_for
 from orchestrator.gates.power_steering.findings import told
 from orchestrator.gates.power_steering.stopping import answer_stop
-from state.presets import models
-from state.steering import SteeringStore
-from state.steering_state import CheckResults
+from orchestrator.gates.session_state.records import CheckResults
+from orchestrator.gates.session_state.store import SteeringStore
+from state.settings.presets import models
 from state.verdicts import CheckResult
 
 NOBODY = Judge(model=models()["haiku"], ask=None)

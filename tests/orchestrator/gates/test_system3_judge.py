@@ -9,7 +9,7 @@ import pytest
 from hooked_claude import JUDGE, judged
 from stop_inputs import CLAUDE, HOOK, Lines, answer_of
 
-from agents.connection import RehearsalConnection
+from agents.access import RehearsalConnection
 from agents.gateway.ledger import read_ledger
 from agents.gateway.script import Scenario
 from agents.gateway.server import serve_scenario

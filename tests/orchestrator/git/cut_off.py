@@ -14,10 +14,10 @@ from pathlib import Path
 
 import anyio
 
-from orchestrator.run.worktrees import Worktrees
-from state.events import RunStarted
+from orchestrator.run.places.worktrees import Worktrees
+from state.journal.events import RunStarted
+from state.journal.view import RunView, TaskView
 from state.records import Task
-from state.view import RunView, TaskView
 
 _GIT = """#!/bin/sh
 changes=

@@ -3,10 +3,10 @@
 import hashlib
 from pathlib import Path
 
-from orchestrator.run.worktrees import Worktrees
-from state.events import RunStarted
+from orchestrator.run.places.worktrees import Worktrees
+from state.journal.events import RunStarted
+from state.journal.view import RunView, TaskView
 from state.records import Task
-from state.view import RunView, TaskView
 
 RUN = "20260101-000000-aaaa"
 

@@ -3,11 +3,11 @@
 import pytest
 from run_at_work import RUN, write
 
-from orchestrator.run.checkout import Checkout
+from orchestrator.run.places.checkout import Checkout
 from state.errors import GitError
-from state.events import RunStarted
+from state.journal.events import RunStarted
+from state.journal.view import RunView, TaskView
 from state.records import Task
-from state.view import RunView, TaskView
 
 
 @pytest.fixture

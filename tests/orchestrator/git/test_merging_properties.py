@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from orchestrator.git.command import git
 from state.errors import GitError
+from state.journal.view import TaskView
 from state.records import Task
-from state.view import TaskView
 
 NAMES = ("a", "b", "d/a", "d/ä b")
 LINES = st.lists(st.sampled_from(["one", "two", "three", "four", "five"]), max_size=6)

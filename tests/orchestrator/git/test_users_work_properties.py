@@ -9,9 +9,9 @@ from dirty_states import ON_A_PATH, ON_ALL, STATES, TARGETS, bash, quoted, seen,
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from orchestrator.git.backup import read_backup, take_backup
-from orchestrator.git.ignored import changed_ignored, keep_ignored, put_ignored_back
-from orchestrator.git.restoring import restore
+from orchestrator.git.users.backup import read_backup, take_backup
+from orchestrator.git.users.ignored import changed_ignored, keep_ignored, put_ignored_back
+from orchestrator.git.users.restoring import restore
 
 RUN = "20260101-000000-aaaa"
 REF = f"refs/sq/{RUN}/users.work"

@@ -9,11 +9,11 @@ import yaml
 from many_tasks import WORDS
 from scripted import SPEC, Done, Rehearse
 
-from orchestrator.cli.compose import GoOn, OpenJournal, RunRequest, Surroundings, run_again, run_new
-from state.config import user_file
-from state.journal import Journal, JournalReader
+from orchestrator.cli.runs.compose import GoOn, OpenJournal, RunRequest, Surroundings, run_again, run_new
+from state.journal.store import Journal, JournalReader
 from state.outcome import Outcome
 from state.paths import StateFolder
+from state.settings.config import user_file
 
 
 @pytest.fixture

@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import Any
 
 from agents.gateway.ledger import LedgerLine, read_ledger
-from agents.reviewer import normalize_issue
-from orchestrator.cli.compose import LEDGER
-from orchestrator.run.findings import fingerprint
-from state.fold import fold
-from state.journal import Stored
+from agents.roles.reviewer import normalize_issue
+from orchestrator.cli.runs.compose import LEDGER
+from orchestrator.run.review.findings import fingerprint
+from state.journal.fold import fold
+from state.journal.store import Stored
+from state.journal.view import RunView
 from state.outcome import Outcome
-from state.view import RunView
 
 SPEC = "# Notes\n\nCreate notes.txt with a line of text.\n"
 

@@ -8,13 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orchestrator.run.budget import BudgetExhausted, BudgetHeld, Wanted, committed, reserve
-from state import events as e
-from state.fold import apply
-from state.journal import Stored
-from state.presets import model_named, usual_settings
+from state.journal import events as e
+from state.journal.fold import apply
+from state.journal.store import Stored
+from state.journal.view import RunView
 from state.records import CallEnd, Role, Task
-from state.settings import Settings
-from state.view import RunView
+from state.settings.presets import model_named, usual_settings
+from state.settings.records import Settings
 
 OPUS = model_named("opus")
 TASKS = tuple(Task(id=f"t{number}", title="", description="") for number in range(6))

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestrator.run.findings import (
+from orchestrator.run.review.findings import (
     WEIGHTS,
     disputes_of,
     final_known,
@@ -19,7 +19,8 @@ from orchestrator.run.findings import (
     with_disputes,
     with_new,
 )
-from state import events as e
+from state.journal import events as e
+from state.journal.view import CallView, RunView, TaskView
 from state.records import (
     Dispute,
     Finding,
@@ -32,7 +33,6 @@ from state.records import (
     Task,
     TestRuling,
 )
-from state.view import CallView, RunView, TaskView
 
 OPEN, FIXED = FindingState.OPEN, FindingState.FIXED
 DISPUTED, WONT_FIX = FindingState.DISPUTED, FindingState.WONT_FIX

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestrator.run.plan import problems_of
+from orchestrator.run.plan.plan import problems_of
 from state.records import Criterion, Plan, Task
 
 

@@ -4,10 +4,10 @@ from datetime import UTC, datetime
 
 import pytest
 
-from orchestrator.run.rejections import refuses, rejection_by
-from state import events as e
-from state.fold import fold
-from state.journal import Stored
+from orchestrator.run.asking.rejections import refuses, rejection_by
+from state.journal import events as e
+from state.journal.fold import fold
+from state.journal.store import Stored
 from state.records import Answer, GivenAnswer, Message, MessageKind, Question, Role, Task
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)

@@ -20,7 +20,7 @@ from scripted import (
     writes,
 )
 
-from state import events as e
+from state.journal import events as e
 from state.outcome import Outcome
 
 VERIFY = "echo checked && test -e notes.txt -o -e second.txt"

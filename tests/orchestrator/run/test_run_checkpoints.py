@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 from scripted import Done, Rehearse, completes, finds, issue, passes, signals, whole_run, writes
 
-from agents.reviewer import normalize_issue
-from orchestrator.run.findings import fingerprint
-from state import events as e
+from agents.roles.reviewer import normalize_issue
+from orchestrator.run.review.findings import fingerprint
 from state.errors import JournalError
-from state.journal import Journal, Stored
+from state.journal import events as e
+from state.journal.store import Journal, Stored
 from state.outcome import Outcome
 from state.paths import StateFolder
 from state.records import FindingState, Role

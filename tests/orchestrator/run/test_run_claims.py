@@ -8,7 +8,7 @@ from scripted import (
     writes,
 )
 
-from state.events import CallStarted, CompletionRefused, GateDecided, TaskMerged, VerificationFinished
+from state.journal.events import CallStarted, CompletionRefused, GateDecided, TaskMerged, VerificationFinished
 from state.outcome import Outcome
 from state.verdicts import Verdict
 

@@ -20,12 +20,12 @@ from scripted import (
     writes,
 )
 
-from agents.signals import REPORT_REVIEW
-from state import events as e
-from state.journal import Journal, Stored
+from agents.session.tools import REPORT_REVIEW
+from state.journal import events as e
+from state.journal.store import Journal, Stored
+from state.journal.view import Stage
 from state.outcome import Outcome
 from state.records import FindingState
-from state.view import Stage
 
 CHECKED = {"verify": ("true",)}
 Found = Mapping[str, Any]

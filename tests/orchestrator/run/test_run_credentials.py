@@ -14,11 +14,11 @@ from scripted import SPEC, call, completes, passes, plans, says, writes
 
 from agents.gateway.scenario import load_scenario
 from agents.gateway.server import Gateway, serve_scenario
-from state.events import QuestionsAnswered, RunStarted
-from state.fold import fold
-from state.journal import JournalReader
+from state.journal.events import QuestionsAnswered, RunStarted
+from state.journal.fold import fold
+from state.journal.store import JournalReader
 from state.paths import StateFolder
-from state.sources import user_file
+from state.settings.sources import user_file
 
 KEY = "sk-ant-a-key-that-nobody-may-see-0123456789"
 QUESTION = {

@@ -27,8 +27,8 @@ from scripted import (
     writes,
 )
 
-from orchestrator.views.decisions import decision_lines, decisions_of
-from state import events as e
+from orchestrator.views.run.decisions import decision_lines, decisions_of
+from state.journal import events as e
 from state.outcome import Outcome
 from state.records import Role
 

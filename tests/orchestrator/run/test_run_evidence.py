@@ -10,7 +10,7 @@ import pytest
 from scripted import Done, Rehearse, call, completes, passes, plans, says, signals, whole_run, writes
 
 from benchmarks.calculators import CALCULATORS, SPEC_AS_TEXT, replies
-from state import events as e
+from state.journal import events as e
 from state.outcome import Outcome
 from state.records import BaselineStanding, Role
 

@@ -25,9 +25,9 @@ from scripted import (
     writes,
 )
 
-from state import events as e
 from state.errors import JournalError
-from state.journal import Journal, Stored
+from state.journal import events as e
+from state.journal.store import Journal, Stored
 from state.outcome import Outcome
 from state.paths import StateFolder
 from state.records import Role

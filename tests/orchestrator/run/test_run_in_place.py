@@ -8,9 +8,9 @@ import anyio
 import pytest
 from scripted import Rehearse, completes, plans, signals, whole_run, writes
 
-from orchestrator.run.checkout import alone_in
-from state import events as e
+from orchestrator.run.places.checkout import alone_in
 from state.errors import UsageError
+from state.journal import events as e
 from state.outcome import Outcome
 
 IN_PLACE = {"worktrees": False}

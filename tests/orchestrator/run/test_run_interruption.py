@@ -15,8 +15,8 @@ import yaml
 from scripted import SPEC, call, whole_run
 
 from state.errors import UsageError
-from state.fold import fold
-from state.journal import JournalReader
+from state.journal.fold import fold
+from state.journal.store import JournalReader
 from state.paths import StateFolder
 
 BASE = [sys.executable, "-I", "-m", "orchestrator.cli"]

@@ -11,7 +11,7 @@ import pytest
 from scripted import Done, Rehearse, passes, plans, whole_run
 
 from benchmarks.calculators import CALCULATORS, SPEC, Calculator, replies
-from state import events as e
+from state.journal import events as e
 from state.outcome import Outcome
 
 Shell = Callable[..., str]

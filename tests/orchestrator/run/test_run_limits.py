@@ -21,10 +21,10 @@ from scripted import (
 )
 
 from orchestrator.run.budget import committed
-from state import events as e
+from state.journal import events as e
 from state.outcome import Outcome
-from state.presets import models
 from state.records import Role, Usage
+from state.settings.presets import models
 
 Resume = Callable[..., Done]
 USAGE = {"input_tokens": 10_000, "output_tokens": 1_000}

@@ -11,11 +11,11 @@ import pytest
 from many_tasks import EDITORS, MERGED, SPEC, STUCK, TWELVE, VERIFY, WAITS, WORDS, lanes_of
 from scripted import Done, Rehearse
 
-from state import events as e
-from state.events import Event
-from state.journal import Journal, Stored
+from state.journal import events as e
+from state.journal.events import Event
+from state.journal.store import Journal, Stored
+from state.journal.view import Stage
 from state.outcome import Outcome
-from state.view import Stage
 
 Shell = Callable[..., str]
 REPETITIONS = 50

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from scripted import Done, Rehearse, whole_run
 
-from state import events as e
-from state.events import Event
-from state.journal import Journal, Stored
+from state.journal import events as e
+from state.journal.events import Event
+from state.journal.store import Journal, Stored
 from state.outcome import Outcome
 
 Shell = Callable[..., str]

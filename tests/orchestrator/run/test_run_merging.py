@@ -8,10 +8,10 @@ import pytest
 from many_tasks import EDITORS, SPEC, VERIFY, WORDS, lanes_of
 from scripted import Done, Rehearse, call, completes, passes, says, signals, writes
 
-from state import events as e
+from state.journal import events as e
+from state.journal.view import Stage
 from state.outcome import Outcome
 from state.records import Role
-from state.view import Stage
 
 Shell = Callable[..., str]
 BOTH = f"ant {' '.join(EDITORS)}\n"

@@ -15,7 +15,7 @@ from scripted import (
     whole_run,
 )
 
-from state import events as e
+from state.journal import events as e
 from state.outcome import Outcome
 
 OBJECTION = issue("spec.md", 1, "The plan leaves the second line out.", "Add it to task notes.")

@@ -2,8 +2,8 @@
 
 from scripted import Rehearse, answer, answers, asks, call, completes, question, says, whole_run, writes
 
-from orchestrator.views.decisions import decision_lines, decisions_of
-from state.events import (
+from orchestrator.views.run.decisions import decision_lines, decisions_of
+from state.journal.events import (
     CallEnded,
     CallStarted,
     QuestionsAnswered,

@@ -11,7 +11,7 @@ import yaml
 from scripted import SPEC, Rehearse, analyzes, whole_run
 
 from state.errors import UsageError
-from state.events import RunStarted, WorkDelivered, WorkKept
+from state.journal.events import RunStarted, WorkDelivered, WorkKept
 from state.outcome import Outcome
 from state.paths import StateFolder
 

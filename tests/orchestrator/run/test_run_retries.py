@@ -9,8 +9,8 @@ import yaml
 from scripted import BLUE, COLOUR, Done, Rehearse, answers, asks, completes, passes, says, whole_run, writes
 from scripted import call as tool
 
-from orchestrator.cli.compose import SCENARIO
-from state import events as e
+from orchestrator.cli.runs.compose import SCENARIO
+from state.journal import events as e
 from state.outcome import Outcome
 from state.records import CallEnd
 

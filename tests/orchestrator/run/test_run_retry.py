@@ -19,11 +19,11 @@ from scripted import (
     writes,
 )
 
-from state import events as e
 from state.errors import UsageError
+from state.journal import events as e
+from state.journal.view import Stage
 from state.outcome import Outcome
 from state.records import Role
-from state.view import Stage
 
 Resume = Callable[..., Done]
 STUCK = signals("task_stuck", reason="the port is taken", notes="Port 8080 is not ours.")

@@ -14,7 +14,14 @@ from scripted import (
     writes,
 )
 
-from state.events import CallStarted, PlanRejected, ReviewRecorded, ReviewUnusable, TaskMerged, TaskReopened
+from state.journal.events import (
+    CallStarted,
+    PlanRejected,
+    ReviewRecorded,
+    ReviewUnusable,
+    TaskMerged,
+    TaskReopened,
+)
 from state.outcome import Outcome
 
 CHECKED = {"verify": ("true",)}

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from scripted import Done, Rehearse, call, completes, says, whole_run, writes
 
-from state import events as e
-from state.config import user_file
 from state.errors import UsageError
+from state.journal import events as e
 from state.outcome import Outcome
 from state.paths import worktree_root
+from state.settings.config import user_file
 
 Shell = Callable[..., str]
 Resume = Callable[..., Done]

@@ -20,9 +20,9 @@ from scripted import (
 )
 from scripted import call as tool
 
-from state import events as e
+from state.journal import events as e
 from state.outcome import Outcome
-from state.presets import models
+from state.settings.presets import models
 
 QUICK = {"retries.first_wait_s": "0.01", "retries.longest_wait_s": "0.02", "retries.tries": "2"}
 ASKS = asks(COLOUR)

@@ -8,23 +8,23 @@ import pytest
 from scripted import SATISFIED, Done, Rehearse, completes, says, whole_run, writes
 from scripted import call as tool
 
-from agents.claude_code import find_cli
-from agents.connection import Credentials, LoginConnection
+from agents.access import Credentials, LoginConnection
+from agents.backend import make_platform
 from agents.gateway.ledger import read_ledger
 from agents.gateway.script import Scenario
 from agents.gateway.server import serve_scenario
-from agents.platform import make_platform
-from agents.process import detect_containment
+from agents.process.tree import detect_containment
+from agents.session.claude_code import find_cli
 from orchestrator.gates.power_steering.considerations import SessionType, load_considerations
+from orchestrator.run.build.considerations import steering_gate
+from orchestrator.run.places.worktrees import Worktrees
 from orchestrator.run.record import Run
-from orchestrator.run.steering import steering_gate
-from orchestrator.run.worktrees import Worktrees
-from state import events as e
 from state.ids import new_session_id
-from state.journal import Journal
+from state.journal import events as e
+from state.journal.store import Journal
 from state.outcome import Outcome
-from state.presets import usual_settings
 from state.records import Role, Task, Usage
+from state.settings.presets import usual_settings
 from state.verdicts import Source, Verdict
 
 PLAIN = {"verify": ("true",)}

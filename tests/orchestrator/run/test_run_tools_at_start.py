@@ -5,8 +5,8 @@ import os
 import pytest
 from scripted import Rehearse, whole_run
 
-from state import events as e
-from state.journal import Journal, Stored
+from state.journal import events as e
+from state.journal.store import Journal, Stored
 from state.outcome import Outcome
 from state.records import CallEnd
 

@@ -31,7 +31,7 @@ from scripted import (
     writes,
 )
 
-from state import events as e
+from state.journal import events as e
 from state.outcome import Outcome
 
 IN_PLACE = {"worktrees": False}

@@ -10,9 +10,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from orchestrator.run.scheduler import next_moves
-from state.phase import is_under_way, may_begin, movable
+from state.journal.phase import is_under_way, may_begin, movable
+from state.journal.view import ENDED_STAGES, MergeView, Stage, TaskView
 from state.records import Task
-from state.view import ENDED_STAGES, MergeView, Stage, TaskView
 
 MANY = 100
 BADLY_ENDED = sorted(ENDED_STAGES - {Stage.MERGED})

@@ -3,16 +3,16 @@
 from datetime import UTC, datetime
 
 from orchestrator.gates.power_steering.decision import decide
+from orchestrator.gates.session_state.records import CheckResults
 from orchestrator.views.checks import check_lines, fail, warn
-from orchestrator.views.lines import lines_of
-from state import events as e
+from orchestrator.views.run.lines import lines_of
 from state.alike import checks_named
-from state.fold import apply
-from state.journal import Stored
+from state.journal import events as e
+from state.journal.fold import apply
+from state.journal.store import Stored
+from state.journal.view import RunView
 from state.records import CallEnd, Role, Task
-from state.steering_state import CheckResults
 from state.verdicts import CheckResult, Source
-from state.view import RunView
 
 NOW = datetime(2026, 1, 31, tzinfo=UTC)
 IDS = [f"check_{number:02}" for number in range(20)]

@@ -16,38 +16,38 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from orchestrator import views
-from orchestrator.gates.power_steering.bench import Measured, Row, Share
 from orchestrator.gates.power_steering.considerations import load_considerations
 from orchestrator.gates.power_steering.decision import decide
 from orchestrator.gates.power_steering.examine import Examination
-from orchestrator.gates.power_steering.parts import Part
+from orchestrator.gates.power_steering.measured.bench import Measured, Row, Share
+from orchestrator.gates.power_steering.measured.parts import Part
 from orchestrator.gates.power_steering.usage import Disagreement, Usage
-from orchestrator.git.cleaning import Cleaned
-from orchestrator.git.holdings import Holding, Kind
+from orchestrator.gates.promises.criterion import Criterion
+from orchestrator.gates.promises.criterion import Kind as CriterionKind
+from orchestrator.gates.promises.promise import Promise
+from orchestrator.gates.promises.store import Found
+from orchestrator.gates.session_state.records import CheckResults
+from orchestrator.git.clearing.cleaning import Cleaned
+from orchestrator.git.clearing.holdings import Holding, Kind
 from orchestrator.views.checks import check_lines, fail
 from orchestrator.views.cleaned import RunCleaned, cleaned_lines
 from orchestrator.views.columns import columns
-from orchestrator.views.console import event_object, task_table
-from orchestrator.views.decisions import decision_lines, decisions_of
-from orchestrator.views.details import detail_lines, details_of
-from orchestrator.views.held_settings import held_lines, held_settings
-from orchestrator.views.lines import lines_of
-from orchestrator.views.log import log_lines
-from orchestrator.views.measured import Bench, MeasuredPart, bench_lines
-from orchestrator.views.overview import overview_lines, summary_of
-from orchestrator.views.promises import criterion_lines, promise_lines, promises_lines
+from orchestrator.views.gates.measured import Bench, MeasuredPart, bench_lines
+from orchestrator.views.gates.promises import criterion_lines, promise_lines, promises_lines
+from orchestrator.views.gates.steering import consideration_lines, examination_lines
+from orchestrator.views.gates.usage import usage_lines
+from orchestrator.views.run.console import event_object, task_table
+from orchestrator.views.run.decisions import decision_lines, decisions_of
+from orchestrator.views.run.details import detail_lines, details_of
+from orchestrator.views.run.held_settings import held_lines, held_settings
+from orchestrator.views.run.lines import lines_of
+from orchestrator.views.run.log import log_lines
+from orchestrator.views.run.overview import overview_lines, summary_of
+from orchestrator.views.run.told import told_in, told_lines
 from orchestrator.views.screen import as_json, cell, say, shown, visible
-from orchestrator.views.steering import consideration_lines, examination_lines
-from orchestrator.views.steering_usage import usage_lines
-from orchestrator.views.told import told_in, told_lines
-from state.fold import apply
-from state.promise import Promise
-from state.promise_criterion import Criterion
-from state.promise_criterion import Kind as CriterionKind
-from state.promises import Found
-from state.steering_state import CheckResults
+from state.journal.fold import apply
+from state.journal.view import RunView
 from state.verdicts import CheckResult
-from state.view import RunView
 
 NOW = datetime(2026, 2, 1, tzinfo=UTC)
 HIDING = [
@@ -172,8 +172,8 @@ PARTS = {"issue_lines", "where_lines", "plan_lines", "spending_lines"}  # of lin
 
 def test_every_view_with_lines_is_tried_here():
     modules = [
-        importlib.import_module(f"orchestrator.views.{one.name}")
-        for one in pkgutil.iter_modules(views.__path__)
+        importlib.import_module(one.name)
+        for one in pkgutil.walk_packages(views.__path__, "orchestrator.views.")
     ]
     names = {
         name

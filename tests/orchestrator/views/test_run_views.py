@@ -5,18 +5,18 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from orchestrator.views.columns import columns
-from orchestrator.views.details import detail_lines, details_of
 from orchestrator.views.durations import duration
-from orchestrator.views.lines import where_lines
-from orchestrator.views.log import log_lines
-from orchestrator.views.overview import Standing, activity, overview_lines, summary_of
-from orchestrator.views.told import told_in, told_lines
-from state import events as e
-from state.fold import apply
-from state.journal import Stored
+from orchestrator.views.run.details import detail_lines, details_of
+from orchestrator.views.run.lines import where_lines
+from orchestrator.views.run.log import log_lines
+from orchestrator.views.run.overview import Standing, activity, overview_lines, summary_of
+from orchestrator.views.run.told import told_in, told_lines
+from state.journal import events as e
+from state.journal.fold import apply
+from state.journal.store import Stored
+from state.journal.view import RunView, Stage
 from state.outcome import Outcome
 from state.records import Analysis, CallEnd, Message, MessageKind, Question, Role, Task
-from state.view import RunView, Stage
 
 BEGIN = datetime(2026, 1, 31, 12, 0, tzinfo=UTC)
 STARTED = e.RunStarted(

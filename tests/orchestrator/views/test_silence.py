@@ -6,14 +6,14 @@ import anyio
 import pytest
 from anyio.lowlevel import checkpoint
 
-from orchestrator.views.console import Detail, Look, Mode, present
-from orchestrator.views.silence import next_notice, silence_line
-from state import events as e
-from state.fold import apply
-from state.journal import Stored
+from orchestrator.views.run.console import Detail, Look, Mode, present
+from orchestrator.views.run.silence import next_notice, silence_line
+from state.journal import events as e
+from state.journal.fold import apply
+from state.journal.store import Stored
+from state.journal.view import RunView
 from state.outcome import Outcome
 from state.records import Analysis, CallEnd, Message, MessageKind, Role, Task
-from state.view import RunView
 
 BEGIN = datetime(2026, 1, 31, 12, 0, tzinfo=UTC)
 PLANNED = e.PlanAccepted(tasks=(Task(id="a", title="A", description=""),), criteria=())

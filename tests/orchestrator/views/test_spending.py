@@ -2,17 +2,17 @@
 
 from datetime import UTC, datetime, timedelta
 
-from orchestrator.views.console import event_object
-from orchestrator.views.details import detail_lines, details_of
-from orchestrator.views.lines import lines_of
-from orchestrator.views.overview import summary_of
-from orchestrator.views.spending import RoleSpending, spending_lines, spending_of
-from state import events as e
-from state.fold import apply
-from state.journal import Stored
+from orchestrator.views.run.console import event_object
+from orchestrator.views.run.details import detail_lines, details_of
+from orchestrator.views.run.lines import lines_of
+from orchestrator.views.run.overview import summary_of
+from orchestrator.views.run.spending import RoleSpending, spending_lines, spending_of
+from state.journal import events as e
+from state.journal.fold import apply
+from state.journal.store import Stored
+from state.journal.view import RunView
 from state.outcome import Outcome
 from state.records import CallEnd, Role, Task, Usage
-from state.view import RunView
 
 BEGIN = datetime(2026, 1, 31, 12, 0, tzinfo=UTC)
 ONE = Usage(input_tokens=1, output_tokens=10, cache_read_tokens=100, cache_write_tokens=1000)

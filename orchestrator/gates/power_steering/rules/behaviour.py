@@ -3,8 +3,8 @@
 import re
 from pathlib import PurePosixPath
 
-from agents.facts import Edit
-from agents.transcript_tests import is_test_file
+from agents.transcript.facts.session import Edit
+from agents.transcript.facts.taken import is_test_file
 from orchestrator.gates.power_steering.evidence import Evidence
 
 _PROGRAMS = frozenset({

@@ -1,6 +1,6 @@
 """Rules about git and the hosting service, from what their output says was done."""
 
-from agents.facts import HubAction, Outcome
+from agents.transcript.facts.session import HubAction, Outcome
 from orchestrator.gates.power_steering.evidence import Evidence
 from orchestrator.gates.power_steering.rules.found import Found, met, not_applicable, unmet
 from orchestrator.gates.power_steering.rules.phrases import APOSTROPHE, phrases

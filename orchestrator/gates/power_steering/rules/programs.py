@@ -3,8 +3,8 @@
 import re
 from collections.abc import Container
 
-from agents.transcript_checks import is_test_run
-from agents.transcript_shell import Simple
+from agents.shell import Simple
+from agents.transcript.facts.checks import is_test_run
 
 _CHECKERS = frozenset({
     "ruff", "flake8", "pylint", "mypy", "pyright", "pyre", "black", "isort", "bandit", "eslint", "tsc",

@@ -3,10 +3,10 @@
 import re
 from collections.abc import Sequence
 
-from agents.facts import Command, Edit, Outcome
-from agents.transcript_checks import is_test_run
-from agents.transcript_shell import simple_commands
-from agents.transcript_tests import leaves_out
+from agents.shell import simple_commands
+from agents.transcript.facts.checks import is_test_run
+from agents.transcript.facts.session import Command, Edit, Outcome
+from agents.transcript.facts.taken import leaves_out
 from orchestrator.gates.power_steering.evidence import Evidence
 from orchestrator.gates.power_steering.rules.found import Found, unmet
 from orchestrator.gates.power_steering.rules.programs import is_check

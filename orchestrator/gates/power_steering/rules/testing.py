@@ -4,10 +4,10 @@ import re
 from collections.abc import Sequence
 from pathlib import PurePosixPath
 
-from agents.facts import Command, Edit, Outcome
-from agents.transcript_checks import is_test_run
-from agents.transcript_shell import simple_commands
-from agents.transcript_tests import is_test_file
+from agents.shell import simple_commands
+from agents.transcript.facts.checks import is_test_run
+from agents.transcript.facts.session import Command, Edit, Outcome
+from agents.transcript.facts.taken import is_test_file
 from orchestrator.gates.power_steering.evidence import Evidence
 from orchestrator.gates.power_steering.rules.asked import (
     asked_for_checks,

@@ -1,0 +1,89 @@
+"""Asks through the Anthropic API: one streamed message, its cost by the price list."""
+
+import time
+from functools import cache
+from typing import TYPE_CHECKING
+
+import anyio
+
+from agents.access import ApiAccess, Connection
+from agents.ask.port import Ask, Reply, from_api, is_here, late, seconds_of, to_api
+from agents.session.results import usage_of
+from state.errors import UsageError
+from state.records import CallEnd
+
+if TYPE_CHECKING:
+    from ssl import SSLContext
+
+
+class ApiAsker:
+    """Asks through the Anthropic API."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def __repr__(self) -> str:
+        return f"<ApiAsker {self._connection}>"
+
+    async def ask(self, ask: Ask) -> Reply:
+        """As `Asker`."""
+        began = time.monotonic()
+        access = self._connection.api_access(ask.lane)
+        if access is None:
+            raise UsageError("the API backend needs an API key: set ANTHROPIC_API_KEY")
+        with anyio.move_on_after(ask.deadline_s):
+            return await self._asked(ask, access, began)
+        return late(ask, began)
+
+    async def _asked(self, ask: Ask, access: ApiAccess, began: float) -> Reply:
+        import anthropic
+        import httpx2
+
+        try:
+            direct = {"http://": None, "all://": None} if is_here(access.base_url or "") else None
+            async with (
+                anthropic.AsyncAnthropic(
+                    api_key=access.key,
+                    base_url=access.base_url,
+                    max_retries=0,
+                    timeout=ask.deadline_s,
+                    http_client=anthropic.DefaultAsyncHttpxClient(verify=_trusted(), mounts=direct),
+                ) as client,
+                client.messages.stream(**to_api(ask)) as stream,
+            ):
+                async for _ in stream:
+                    if ask.on_begun:
+                        ask.on_begun()
+                    break
+                message = await stream.get_final_message()
+            text = "".join(block.text for block in message.content if block.type == "text")
+            usage = usage_of(message.usage.model_dump())
+            return from_api(ask, text, message.stop_reason, usage, began=began)
+        except anthropic.APIStatusError as error:
+            return Reply(
+                end=CallEnd.API_ERROR,
+                detail=error.message,
+                api_status=error.status_code,
+                retry_after_s=seconds_of(error.response.headers.get("retry-after")),
+                seconds=time.monotonic() - began,
+            )
+        except (anthropic.APIError, httpx2.HTTPError) as error:  # a stream that breaks off comes out raw
+            return Reply(end=CallEnd.API_ERROR, detail=str(error), seconds=time.monotonic() - began)
+        except (
+            AttributeError,
+            AssertionError,
+            ImportError,  # a SOCKS proxy without its library
+            RuntimeError,
+            TypeError,
+            ValueError,
+        ) as error:  # status 200 and no message: a proxy's page
+            detail = f"what answered is not the API: {error!r}"
+            return Reply(end=CallEnd.API_ERROR, detail=detail, seconds=time.monotonic() - began)
+
+
+@cache
+def _trusted() -> "SSLContext":
+    """The certificates to trust, read once: it takes some 25 ms, in which everything else stands still."""
+    import httpx2
+
+    return httpx2.create_ssl_context()

@@ -1,0 +1,137 @@
+"""One structured answer from a model: a prompt and a schema in, checked JSON out.
+
+The port. Three backends stand behind it, held to it by one contract suite: the Anthropic API (`ask_api`, with
+a key), the same from a process that lives for one answer (`ask_light`), and the Claude CLI (`ask_cli`, with a
+login). None retries or outlives its deadline. What the first two say to the API, and what they make of its
+answer, is here.
+"""
+
+import json
+import math
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+from urllib.parse import urlsplit
+
+from agents.access import Lane
+from state.records import CallEnd, Usage
+from state.settings.records import CHARACTERS_PER_TOKEN, Model
+
+MAX_ANSWER_TOKENS = 4_000
+_LOOPBACK = {"127.0.0.1", "localhost", "::1"}
+_SHOWN = 500  # characters of what the model said instead of an answer
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ask:
+    """What is asked. `schema` is the JSON schema of the answer, an object.
+
+    `shared` stands before the prompt, the same to the byte in several asks, so that the API caches it.
+    `on_begun` is called when the model begins to answer: from then on the cache is there.
+    """
+
+    lane: Lane
+    model: Model
+    system: str
+    prompt: str
+    shared: str = ""
+    on_begun: Callable[[], None] | None = None
+    schema: Mapping[str, Any]
+    deadline_s: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reply:
+    """What came back. `answer` is there only where `end` is completed; `text` where it is unusable.
+
+    `retry_after_s`: the API named this time until it can be asked again.
+    """
+
+    end: CallEnd
+    answer: dict[str, Any] | None = None
+    text: str = ""
+    detail: str = ""
+    api_status: int | None = None
+    retry_after_s: float | None = None
+    cost_usd: float = 0.0
+    usage: Usage = field(default_factory=Usage)
+    seconds: float = 0.0
+
+
+def room_of(model: Model) -> int:
+    """The characters that a prompt for this model may have, its answer and some slack taken off."""
+    return max(0, model.context * 9 // 10 - MAX_ANSWER_TOKENS) * CHARACTERS_PER_TOKEN
+
+
+class Asker(Protocol):
+    """Asks a model once. Never raises for what the model or the API does: that is in the reply."""
+
+    async def ask(self, ask: Ask) -> Reply:
+        """The model's answer, or why there is none."""
+        ...
+
+
+def late(ask: Ask, began: float) -> Reply:
+    """The reply that did not come in time; `began` by the monotonic clock."""
+    return Reply(
+        end=CallEnd.TIMED_OUT,
+        detail=f"no answer within {ask.deadline_s:.0f} s",
+        seconds=time.monotonic() - began,
+    )
+
+
+def to_api(ask: Ask) -> dict[str, Any]:
+    """The request to the Messages API, as JSON."""
+    prompt = {"type": "text", "text": ask.prompt}
+    shared = {"type": "text", "text": ask.shared, "cache_control": {"type": "ephemeral"}}
+    return {
+        "model": ask.model.id,
+        "max_tokens": MAX_ANSWER_TOKENS,
+        "system": ask.system,
+        "messages": [{"role": "user", "content": [shared, prompt] if ask.shared else [prompt]}],
+        "output_config": {"format": {"type": "json_schema", "schema": dict(ask.schema)}},
+    }
+
+
+def from_api(ask: Ask, text: str, stop_reason: str | None, usage: Usage, *, began: float) -> Reply:
+    """The reply that a message of the API is; `text`: its blocks of text together."""
+    answer = _json_object(text)
+    end = CallEnd.COMPLETED
+    if stop_reason == "refusal":
+        end = CallEnd.REFUSED
+    elif stop_reason == "max_tokens":
+        end = CallEnd.TRUNCATED
+    elif answer is None:
+        end = CallEnd.UNUSABLE
+    return Reply(
+        end=end,
+        answer=answer if end is CallEnd.COMPLETED else None,
+        text=text if end is CallEnd.UNUSABLE else "",
+        detail="" if end is CallEnd.COMPLETED else f"the model said: {text[:_SHOWN]}",
+        cost_usd=ask.model.cost(usage),
+        usage=usage,
+        seconds=time.monotonic() - began,
+    )
+
+
+def seconds_of(retry_after: str | None) -> float | None:
+    """The header's seconds; its other form, a date, is not used by the API."""
+    try:
+        seconds = float(retry_after or "nan")
+    except ValueError:
+        return None
+    return seconds if math.isfinite(seconds) else None
+
+
+def is_here(url: str) -> bool:
+    """Whether it is an address of this machine (the gateway's is): never by way of the user's proxy."""
+    return urlsplit(url).hostname in _LOOPBACK
+
+
+def _json_object(text: str) -> dict[str, Any] | None:
+    try:
+        data = json.loads(text)
+    except (ValueError, RecursionError):  # the second: brackets in brackets
+        return None
+    return data if isinstance(data, dict) else None

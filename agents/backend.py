@@ -1,0 +1,155 @@
+"""What every role of a run stands on: the connection, Claude Code's launcher, the models, one `Asker`."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import anyio
+
+from agents.access import Connection, Lane
+from agents.ask.api import ApiAsker
+from agents.ask.cli import CliAsker
+from agents.ask.port import Asker
+from agents.process.tree import Containment, write_launcher
+from agents.session.exchange import SessionSpec
+from agents.session.permissions import REFLOG_NAME, Policy
+from agents.session.tools import SignalTool
+from state.records import Role
+from state.secrets import secret_names
+from state.settings.records import Model, Settings
+
+
+def _one_per_processor() -> anyio.CapacityLimiter:
+    return anyio.CapacityLimiter(os.cpu_count() or 1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Platform:
+    """`hidden` are folders that no agent may see: sq's own state. No file tool may write `guarded` paths.
+
+    `starts` is held while a Claude Code process starts: that takes a core for a while, so that starts are
+    staggered where many sessions begin at once.
+    """
+
+    connection: Connection
+    launcher: Path
+    settings: Settings
+    asker: Asker
+    containment: Containment
+    hidden: tuple[Path, ...]
+    guarded: frozenset[str] = frozenset()
+    starts: anyio.CapacityLimiter = field(default_factory=_one_per_processor)
+
+    @property
+    def models(self) -> Mapping[Role, Model]:
+        """The model of each role."""
+        return self.settings.models
+
+    def session(
+        self,
+        lane: Lane,
+        *,
+        workspace: Path,
+        system: str,
+        tools: tuple[str, ...],
+        signals: tuple[SignalTool, ...],
+        session_id: str,
+        resume: bool,
+        cost_before_usd: float,
+        temporary: Path | None = None,
+        variables: Mapping[str, str] | None = None,
+    ) -> SessionSpec:
+        """The spec of a session of this lane's role.
+
+        `temporary` is a folder of its own for a role that writes: there and in the workspace it may, nowhere
+        else. Without it the session only reads. `variables` are those that commands need in the workspace.
+        """
+        policy = Policy(
+            tools=tools,
+            readable=(workspace,),
+            writable=(workspace, temporary) if temporary else (),
+            hidden=self.hidden,
+            protected=self.settings.protected,
+            allowed=self.settings.allowed,
+            guarded=self.guarded,
+            role=lane.role,
+        )
+        environment = {**(variables or {}), **self.connection.session_environment(lane)}
+        if temporary:
+            environment["TMPDIR"] = str(temporary)
+            if not self.settings.worktrees:
+                environment["GIT_REFLOG_ACTION"] = REFLOG_NAME
+        return SessionSpec(
+            role=lane.role,
+            workspace=workspace,
+            model=self.models.get(lane.role) or self.models[Role.WORKER],  # an older run names no resolver
+            system=system,
+            policy=policy,
+            signals=signals,
+            session_id=session_id,
+            resume=resume,
+            cost_before_usd=cost_before_usd,
+            environment=environment,
+            launcher=self.launcher,
+            max_turns=self.settings.limits.max_turns,
+            idle_limit_s=self.settings.limits.idle_s,
+            connect_limit_s=self.settings.limits.connect_s,
+        )
+
+    def has_transcript(self, session_id: str, environ: Mapping[str, str]) -> bool:
+        """Whether the CLI has kept a conversation of this id, so that it can be resumed."""
+        folder = self.connection.config_dir
+        if folder is None:
+            folder = Path(environ.get("CLAUDE_CONFIG_DIR") or Path.home() / ".claude")
+        return any((folder / "projects").glob(f"*/{session_id}.jsonl"))
+
+
+def make_platform(
+    connection: Connection,
+    *,
+    cli: Path,
+    run_folder: Path,
+    containment: Containment,
+    settings: Settings,
+    environ: Mapping[str, str],
+    hidden: tuple[Path, ...],
+    guarded: frozenset[str] = frozenset(),
+) -> Platform:
+    """The platform of a run; writes the launcher into the run's folder."""
+    starts = _one_per_processor()
+    launcher, asker = make_asker(
+        connection, cli=cli, folder=run_folder, containment=containment, environ=environ, starts=starts
+    )
+    return Platform(
+        connection=connection,
+        launcher=launcher,
+        settings=settings,
+        asker=asker,
+        containment=containment,
+        hidden=hidden,
+        guarded=guarded,
+        starts=starts,
+    )
+
+
+def make_asker(
+    connection: Connection,
+    *,
+    cli: Path,
+    folder: Path,
+    containment: Containment,
+    environ: Mapping[str, str],
+    starts: anyio.CapacityLimiter | None = None,
+) -> tuple[Path, Asker]:
+    """Claude Code's launcher, written into `folder`, and who asks for one answer: the API, else the CLI.
+
+    `starts`, if there is one, is held while a process starts.
+    """
+    passed_on = connection.session_environment(Lane(role=Role.WORKER, task="", attempt=0))
+    inside_claude = [name for name in environ if name.startswith(("CLAUDE_CODE_", "CLAUDE_SESSION", "SQ_"))]
+    dropped = {*secret_names(environ), *inside_claude} - set(passed_on)
+    launcher = write_launcher(folder / "launcher", cli, containment, drop_env=dropped)
+    if connection.api_access(Lane(role=Role.DEVELOPER, task="", attempt=0)):
+        return launcher, ApiAsker(connection)
+    return launcher, CliAsker(connection, launcher=launcher, workspace=folder, starts=starts)

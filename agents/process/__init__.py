@@ -1,0 +1,1 @@
+"""Process trees that end whole, and the supervisor that runs one."""

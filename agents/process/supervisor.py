@@ -1,0 +1,347 @@
+"""Runs one command in a process tree that ends with the parent, with the command, or on SIGTERM.
+
+Started by path, with the standard library alone (see `agents.process.tree.contained`):
+
+    python -I -S supervisor.py PARENT_PID namespaces|supervisor REPORT_FD|-|tell-end -- COMMAND [ARGUMENT…]
+
+It makes a session of its own (a terminal's Ctrl-C does not reach the command), starts COMMAND with
+the standard streams it was given, lets go of them, and waits. The tree is ended by SIGKILL when
+
+- COMMAND exits: leftovers end too, and the exit code is COMMAND's (128 + n if signal n ended it);
+- the process PARENT_PID is gone, however it went;
+- SIGTERM, SIGINT or SIGHUP came, was forwarded to COMMAND, and `GRACE_S` passed.
+
+Two ways to reach the whole tree, setsid and nohup descendants included:
+
+- namespaces: COMMAND runs in a PID namespace whose init is a fork of this program. The kernel ends the
+  namespace with its init, the init with this program, and this program with PARENT_PID: none of our
+  code has to run. As root without, else with a user namespace that maps the user to itself: in there sudo
+  and other set-user-id programs have no effect, and files of other users seem to be nobody's.
+- supervisor: no privileges. This program is the subreaper of all descendants (orphans become its
+  children) and kills what it finds in /proc until no child is left. Out of reach: processes of
+  another user (sudo), and any descendant but COMMAND if this program itself is killed by SIGKILL.
+
+Not on Linux there is neither: COMMAND leads a process group and the group is killed. A descendant that
+left the group (setsid) survives.
+
+Exit codes of its own: 125 not set up or the parent is gone, 126 COMMAND cannot be run, 127 not found. The
+reason goes to REPORT_FD, which tells them from the same codes of COMMAND, or else to standard error. With
+tell-end the last line of standard error says that the tree has ended, and COMMAND's exit code.
+"""
+
+# Importing pathlib or contextlib would cost a good part of the start.
+# ruff: noqa: PTH123, PTH208, SIM105
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import sys
+import time
+
+TYPE_CHECKING = False  # as typing's, without the milliseconds of importing it
+if TYPE_CHECKING:
+    from typing import NoReturn
+
+GRACE_S = 2.0  # below the five seconds after which the Agent SDK turns from SIGTERM to SIGKILL
+ENDING_LIMIT_S = 10.0  # what is left then is not ours to kill, or hangs in the kernel
+FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.002, 0.05  # between two looks at what is left
+PARENT_POLL_MS = 100  # only where the kernel has no pidfd
+
+FORWARDED = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+IGNORED_BY_PYTHON = (signal.SIGPIPE, signal.SIGXFSZ)
+EXIT_REFUSED, EXIT_CANNOT_RUN, EXIT_NOT_FOUND = 125, 126, 127
+
+# linux/prctl.h, linux/sched.h, linux/mount.h
+PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
+CLONE_NEWNS, CLONE_NEWUSER, CLONE_NEWPID = 0x00020000, 0x10000000, 0x20000000
+MS_NOSUID, MS_NODEV, MS_NOEXEC, MS_REC, MS_SLAVE = 0x2, 0x4, 0x8, 0x4000, 0x80000
+
+STDERR = 2
+TELL_END = "tell-end"
+ENDED = "sq-supervisor: ended with exit code "  # read by `agents.process.tree.LastWords`
+LINUX = sys.platform == "linux"
+
+
+class RefusedError(Exception):
+    """The tree cannot be contained, hence COMMAND was not started."""
+
+
+class Mailbox:
+    """The signals that came, in order; `wake` is readable when there are any."""
+
+    __slots__ = ("wake",)
+
+    def __init__(self) -> None:
+        self.wake, write_end = os.pipe()
+        os.set_blocking(self.wake, False)
+        os.set_blocking(write_end, False)
+        # The interpreter writes the number of each signal that has a handler to this descriptor.
+        signal.set_wakeup_fd(write_end, warn_on_full_buffer=False)
+        for number in (*FORWARDED, signal.SIGCHLD):
+            signal.signal(number, lambda _number, _frame: None)
+
+    def take(self) -> list[int]:
+        """Empty the mailbox. SIGCHLD only wakes and is left out."""
+        try:
+            return [number for number in os.read(self.wake, 4096) if number != signal.SIGCHLD]
+        except BlockingIOError:
+            return []
+
+
+class Lifeline:
+    """Tells a child whether the process that forked it still lives, over PID namespaces as well."""
+
+    __slots__ = ("_held", "_watched")
+
+    def __init__(self) -> None:
+        self._watched, self._held = os.pipe()
+
+    def die_with_parent(self) -> None:
+        """In the child: be killed with the parent, also if it died before the kernel was told."""
+        os.close(self._held)
+        if LINUX:
+            _libc("prctl", PR_SET_PDEATHSIG, int(signal.SIGKILL), 0, 0, 0)
+        if select.select([self._watched], [], [], 0)[0]:
+            os._exit(EXIT_REFUSED)
+
+
+def main(arguments: list[str]) -> NoReturn:
+    """Run the command line described above; never returns."""
+    parent, way, report, separator, *command = arguments
+    report_fd = int(report) if report.isdecimal() else None
+    # A descriptor of its own, which COMMAND does not inherit: the streams are let go of.
+    end_fd = os.dup(STDERR) if report == TELL_END else None
+    if report_fd is not None:
+        os.set_inheritable(report_fd, False)
+    if separator != "--" or not command:
+        _fail(report_fd, "usage: supervisor.py PARENT_PID WAY REPORT_FD|-|tell-end -- COMMAND…", EXIT_REFUSED)
+    try:
+        code = _contain(int(parent), way == "namespaces", command, report_fd)
+    except (RefusedError, OSError) as error:
+        _fail(report_fd, f"the command is not started: {error}", EXIT_REFUSED)
+    if end_fd is not None:
+        _tell_end(end_fd, code)
+    os._exit(code)
+
+
+def _contain(parent: int, namespaces: bool, command: list[str], report_fd: int | None) -> int:
+    if os.getpgrp() != os.getpid():  # a group's leader already has a group of its own and may not setsid
+        os.setsid()
+    mailbox = Mailbox()
+    if namespaces:
+        _enter_namespaces()
+        _libc("prctl", PR_SET_PDEATHSIG, int(signal.SIGKILL), 0, 0, 0)
+    if LINUX:
+        _libc("prctl", PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    parent_fd = _watch_parent(parent)
+    lifeline = Lifeline()
+    outer_pid = os.getpid()
+    child = os.fork()
+    if child == 0:
+        lifeline.die_with_parent()
+        if namespaces:
+            _be_init(command, report_fd, outer_pid)
+        _become(command, report_fd)
+    try:
+        _let_go_of_streams()
+        return _supervise(parent, parent_fd, mailbox, child)
+    finally:
+        _end_tree(child)
+
+
+def _watch_parent(parent: int) -> int | None:
+    """A descriptor that becomes readable when the parent is gone; None if it must be polled for."""
+    try:
+        descriptor = os.pidfd_open(parent)
+    except (AttributeError, OSError):  # not Linux; an old kernel, a seccomp profile, gone already
+        descriptor = None
+    if os.getppid() != parent:
+        raise RefusedError(f"its parent should be process {parent} and is {os.getppid()}")
+    return descriptor
+
+
+def _supervise(parent: int, parent_fd: int | None, mailbox: Mailbox, child: int) -> int:
+    """Wait until the tree has to end, forwarding signals; the exit code to end with."""
+    poll = select.poll()
+    poll.register(mailbox.wake, select.POLLIN)
+    if parent_fd is not None:
+        poll.register(parent_fd, select.POLLIN)
+    deadline: float | None = None
+    while True:
+        ready = poll.poll(_patience_ms(deadline, polling=parent_fd is None))
+        for number in mailbox.take():
+            os.kill(child, number)
+            deadline = deadline or time.monotonic() + GRACE_S
+        code = _reap(child)
+        if code is not None:
+            return code
+        orphaned = any(fd == parent_fd for fd, _ in ready) or os.getppid() != parent
+        if orphaned or (deadline is not None and time.monotonic() >= deadline):
+            return 128 + signal.SIGKILL
+
+
+def _patience_ms(deadline: float | None, *, polling: bool) -> float | None:
+    if polling:
+        return PARENT_POLL_MS
+    return None if deadline is None else max(0.0, deadline - time.monotonic()) * 1000 + 1
+
+
+def _reap(child: int) -> int | None:
+    """Collect every child that has exited; the exit code of `child` if it is one of them."""
+    code = None
+    try:
+        while (exited := os.waitpid(-1, os.WNOHANG))[0]:
+            if exited[0] == child:
+                returned = os.waitstatus_to_exitcode(exited[1])
+                code = returned if returned >= 0 else 128 - returned
+    except ChildProcessError:
+        pass
+    return code
+
+
+def _end_tree(child: int) -> None:
+    """Kill all descendants. Repeated, as one that forks while we look leaves an orphan, then our child."""
+    if not LINUX:
+        _kill(-child)
+    give_up = time.monotonic() + ENDING_LIMIT_S
+    pause = FIRST_PAUSE_S
+    while _has_children() and time.monotonic() < give_up:
+        for pid in _descendants(os.getpid()):
+            _kill(pid)
+        time.sleep(pause)
+        pause = min(2 * pause, LONGEST_PAUSE_S)
+
+
+def _has_children() -> bool:
+    _reap(0)
+    try:
+        os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+    except ChildProcessError:
+        return False
+    return True
+
+
+def _descendants(root: int) -> list[int]:
+    """All processes below `root`, parents first (parents only know of their children on Linux)."""
+    children: dict[int, list[int]] = {}
+    for name in filter(str.isdigit, os.listdir("/proc") if LINUX else ()):
+        try:
+            with open(f"/proc/{name}/stat", "rb") as stat:
+                # "PID (NAME) STATE PARENT …", where NAME may hold anything, brackets included
+                parent = int(stat.read().rpartition(b")")[2].split()[1])
+        except OSError:
+            continue  # gone meanwhile
+        children.setdefault(parent, []).append(int(name))
+    found = [root]
+    for pid in found:
+        found += children.get(pid, [])
+    return found[1:]
+
+
+def _kill(pid: int) -> None:
+    try:
+        os.kill(pid, signal.SIGKILL)
+    except (ProcessLookupError, PermissionError):
+        pass
+
+
+def _become(command: list[str], report_fd: int | None) -> NoReturn:
+    """Turn into the command. Handled signals get their default action back by exec, ignored ones do not."""
+    for number in IGNORED_BY_PYTHON:
+        signal.signal(number, signal.SIG_DFL)
+    os.setpgid(0, 0)
+    try:
+        os.execvp(command[0], command)  # noqa: S606  replaces this process on purpose
+    except FileNotFoundError as error:
+        _fail(report_fd, f"{command[0]}: {error.strerror}", EXIT_NOT_FOUND)
+    except OSError as error:
+        _fail(report_fd, f"{command[0]}: {error.strerror}", EXIT_CANNOT_RUN)
+
+
+def _fail(report_fd: int | None, reason: str, code: int) -> NoReturn:
+    try:
+        os.write(STDERR if report_fd is None else report_fd, f"{reason}\n".encode(errors="surrogateescape"))
+    except OSError:
+        pass
+    os._exit(code)
+
+
+def _tell_end(descriptor: int, code: int) -> None:
+    """Write the last line, unless the pipe is full: nobody reads it, and we must not wait for that."""
+    try:
+        if select.select([], [descriptor], [], 0)[1]:
+            os.write(descriptor, f"\n{ENDED}{code}\n".encode())
+    except OSError:
+        pass
+
+
+def _let_go_of_streams() -> None:
+    """Hold no pipe open: whoever reads the command's output shall see its end."""
+    null = os.open(os.devnull, os.O_RDWR)
+    for descriptor in (0, 1, 2):
+        os.dup2(null, descriptor)
+
+
+def _enter_namespaces() -> None:
+    """The next child is the init of a PID namespace."""
+    user, group = os.geteuid(), os.getegid()
+    if user == 0:
+        _libc("unshare", CLONE_NEWPID)
+        return
+    _libc("unshare", CLONE_NEWUSER | CLONE_NEWPID)
+    # "deny" is the kernel's condition for mapping a group without privileges.
+    _write("/proc/self/setgroups", "deny")
+    _write("/proc/self/uid_map", f"{user} {user} 1")
+    _write("/proc/self/gid_map", f"{group} {group} 1")
+
+
+def _be_init(command: list[str], report_fd: int | None, outer_pid: int) -> NoReturn:
+    """Be process 1 of the namespace: mount its /proc, start the command, collect orphans, pass signals on.
+
+    The command gets the process id that the supervising process has outside: Claude Code names sockets
+    and session files by its process id, and the processes 2 of all namespaces would meet there.
+    """
+    try:
+        _libc("unshare", CLONE_NEWNS)
+        _libc("mount", b"none", b"/", None, MS_REC | MS_SLAVE, None)  # later mounts come in, none goes out
+        _libc("mount", b"proc", b"/proc", b"proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, None)
+    except OSError as error:
+        _fail(report_fd, f"the command is not started: {error}", EXIT_REFUSED)
+    os.setsid()  # the session it was in is not visible in here and would be shown as 0
+    mailbox = Mailbox()
+    try:
+        _write("/proc/sys/kernel/ns_last_pid", str(outer_pid - 1))
+    except OSError:
+        pass  # a kernel without checkpoint and restore: the command is process 2
+    child = os.fork()
+    if child == 0:
+        _become(command, report_fd)
+    _let_go_of_streams()
+    code = None
+    while code is None:
+        select.select([mailbox.wake], [], [])
+        for number in mailbox.take():
+            os.kill(child, number)
+        code = _reap(child)
+    os._exit(code)
+
+
+def _write(path: str, text: str) -> None:
+    with open(path, "w", encoding="ascii") as file:
+        file.write(text)
+
+
+def _libc(function: str, *arguments: int | bytes | None) -> None:
+    """Call one function of the C library; raises OSError."""
+    import ctypes
+
+    words = [ctypes.c_ulong(value) if isinstance(value, int) else value for value in arguments]
+    if getattr(ctypes.CDLL(None, use_errno=True), function)(*words) == -1:
+        error = ctypes.get_errno()
+        raise OSError(error, f"{function}: {os.strerror(error)}")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

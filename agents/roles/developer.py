@@ -1,0 +1,306 @@
+"""The Developer: answers a Worker's questions with a model that has the context, and guides at checkpoints.
+
+It answers; it judges no completion and drives no work (one prompt for all of that answered "complete" to open
+questions elsewhere).
+"""
+
+from collections.abc import Sequence
+from copy import deepcopy
+from dataclasses import replace
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+import prompts
+from agents.access import Lane
+from agents.ask.port import Ask, room_of
+from agents.backend import Platform
+from agents.roles.labels import label_meant
+from state.records import (
+    Answer,
+    Basis,
+    Confidence,
+    Message,
+    MessageKind,
+    Question,
+    QuestionOption,
+    Role,
+    Task,
+)
+from state.words import question_key
+
+_LEAST_SHOWN = 500  # characters of a message that is cut because nothing more fits
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class _Answer(_Strict):
+    question: str = Field(description="The question's text, as it was asked.")
+    labels: list[str] = Field(description="Chosen labels, exactly as written; empty where none fits.")
+    free_text: str = Field(description="The answer in words, where labels is empty; else an empty string.")
+    reason: str = Field(description="Why, in one sentence.")
+    basis: Basis = Field(
+        default=Basis.JUDGEMENT,
+        description="What decides it: the spec, the code, the session so far, or your judgement.",
+    )
+    evidence: str = Field(default="", description="The words of the basis that say so, quoted or named.")
+    reversible: bool = Field(description="Whether the decision is easy to undo.")
+    confidence: Confidence = Field(default=Confidence.MEDIUM, description="How sure you are.")
+
+
+class _Answers(_Strict):
+    answers: list[_Answer]
+
+
+class _Guidance(_Strict):
+    guidance: str = Field(description="One piece of guidance for the Worker; empty where none is needed.")
+
+
+def system_prompt() -> str:
+    """What every Developer is told."""
+    return prompts.render("developer_system")
+
+
+def questions_in(arguments: object) -> tuple[Question, ...] | str:
+    """The questions of an AskUserQuestion call, or what is wrong with it."""
+    listed = arguments.get("questions") if isinstance(arguments, dict) else None
+    if not isinstance(listed, list) or not listed:
+        return "the call holds no questions: pass a list of 1 to 4"
+    questions = []
+    for item in listed:
+        text = str(item.get("question") or "") if isinstance(item, dict) else ""
+        if not text.strip():
+            return "a question is empty: say what you need to know"
+        options = item.get("options")
+        questions.append(
+            Question(
+                text=text,  # as it is: the CLI finds the answer by it
+                header=str(item.get("header") or ""),
+                options=tuple(
+                    QuestionOption(label=str(one["label"]), description=str(one.get("description") or ""))
+                    for one in (options if isinstance(options, list) else [])
+                    if isinstance(one, dict) and one.get("label")
+                ),
+                multi_select=item.get("multiSelect") is True,
+            )
+        )
+    return tuple(questions)
+
+
+def developer_ask(
+    platform: Platform,
+    *,
+    questions: Sequence[Question],
+    spec: str,
+    task: Task,
+    attempt: int,
+    history: Sequence[Message],
+    verification: Sequence[str] = (),
+    seen: str = "",
+    conventions: str = "",
+    decisions: Sequence[str] = (),
+    rejected: Sequence[Answer] = (),
+    problem: str = "",
+    deadline_s: float,
+) -> Ask:
+    """The call that asks for one answer per question.
+
+    Args:
+        platform: reaches the model.
+        questions: what the Worker asks.
+        spec: the whole of it.
+        task: the Worker's.
+        attempt: at that task.
+        history: of the Worker's session, oldest first; its beginning is cut where it does not fit the model.
+        verification: the commands that sq runs on the task's work.
+        seen: the results of these commands so far; empty if there are none.
+        conventions: what is known of the repository.
+        decisions: the answers that held in the run so far.
+        rejected: answers that the Worker did not accept, for it asks the same again.
+        problem: why the last reply could not be used.
+        deadline_s: for all tries together.
+    """
+    model = platform.models[Role.DEVELOPER]
+    if not rejected:
+        history = [_without_instruction(message, spec) for message in history]
+    facts = {
+        "questions": questions,
+        "spec": spec,
+        "task": task,
+        "problem": problem,
+        "rejected": rejected,
+        "verification": verification,
+        "seen": seen,
+        "conventions": conventions,
+        "decisions": decisions,
+    }
+    without = prompts.render("developer_answer", history=(), **facts)
+    fitting = fitted(history, room_of(model) - len(without))
+    return Ask(
+        lane=Lane(role=Role.DEVELOPER, task=task.id, attempt=attempt),
+        model=model,
+        system=system_prompt(),
+        prompt=prompts.render("developer_answer", history=fitting, **facts),
+        schema=answers_schema(questions),
+        deadline_s=deadline_s,
+    )
+
+
+def _without_instruction(message: Message, spec: str) -> Message:
+    """A prompt that holds the spec says nothing that does not stand above it: a note takes its place."""
+    if message.kind is MessageKind.PROMPT and spec and spec in message.text:
+        return replace(message, text="(the Worker's first instruction: its task and the spec, as above)")
+    return message
+
+
+def guidance_ask(
+    platform: Platform,
+    *,
+    spec: str,
+    task: Task,
+    attempt: int,
+    changes: str,
+    history: Sequence[Message],
+    verification: Sequence[str] = (),
+    seen: str = "",
+    deadline_s: float,
+) -> Ask:
+    """The call that asks for one piece of guidance at a checkpoint.
+
+    `changes` is the work so far as a diff. The other arguments are those of `developer_ask`.
+    """
+    model = platform.models[Role.DEVELOPER]
+    history = [_without_instruction(message, spec) for message in history]
+    facts = {"spec": spec, "task": task, "changes": changes, "verification": verification, "seen": seen}
+    without = prompts.render("developer_guidance", history=(), **facts)
+    fitting = fitted(history, room_of(model) - len(without))
+    return Ask(
+        lane=Lane(role=Role.DEVELOPER, task=task.id, attempt=attempt),
+        model=model,
+        system=system_prompt(),
+        prompt=prompts.render("developer_guidance", history=fitting, **facts),
+        schema=_strict(_Guidance.model_json_schema()),
+        deadline_s=deadline_s,
+    )
+
+
+def fitted(history: Sequence[Message], room: int) -> list[Message]:
+    """The newest messages that fit into `room` characters, whole; the last one that fits in part is cut."""
+    kept: list[Message] = []
+    for message in reversed(history):
+        if len(message.text) > room:
+            if room >= _LEAST_SHOWN:
+                text = f"[the beginning is left out] …{message.text[-room:]}"
+                kept.append(
+                    Message(kind=message.kind, text=text, tool=message.tool, is_error=message.is_error)
+                )
+            break
+        kept.append(message)
+        room -= len(message.text)
+    return kept[::-1]
+
+
+def read_guidance(data: dict[str, Any] | None) -> tuple[str] | str:
+    """The guidance in a tuple, or why the reply cannot be used."""
+    try:
+        return (_Guidance.model_validate(data or {}).guidance.strip(),)
+    except ValidationError as error:
+        return _shape_problem(error)
+
+
+def answers_schema(questions: Sequence[Question]) -> dict[str, Any]:
+    """The JSON schema of the Developer's reply: it enumerates the labels of each question's options."""
+    schema = _strict(_Answers.model_json_schema())
+    shape = schema["$defs"].pop("_Answer")
+    items = [_answer_schema(shape, question) for question in questions]
+    schema["properties"]["answers"]["items"] = items[0] if len(items) == 1 else {"anyOf": items}
+    return schema
+
+
+def _answer_schema(shape: dict[str, Any], question: Question) -> dict[str, Any]:
+    own = deepcopy(shape)
+    own["properties"]["question"]["const"] = question.text
+    if question.options:
+        own["properties"]["labels"]["items"]["enum"] = [option.label for option in question.options]
+    return own
+
+
+def read_answers(data: dict[str, Any] | None, questions: Sequence[Question]) -> tuple[Answer, ...] | str:
+    """One checked answer per question, in order, or why the reply cannot be used.
+
+    Where a question has options, the answer is one of its labels (several for multiSelect) or a free text
+    marked as such. `agents.roles.labels` says which label is meant by a reply that is spelled otherwise. An
+    answer to a question that was not asked makes the reply unusable.
+    """
+    try:
+        given = _Answers.model_validate(data or {}).answers
+    except ValidationError as error:
+        return _shape_problem(error)
+    if len(given) != len(questions):
+        return f"{len(questions)} question(s) were asked and {len(given)} answered: answer each one, in order"
+    ordered = _in_order(given, questions)
+    if isinstance(ordered, str):
+        return ordered
+    answers = []
+    for question, answer in zip(questions, ordered, strict=True):
+        checked = _checked(question, answer)
+        if isinstance(checked, str):
+            return f"{question.text!r}: {checked}"
+        answers.append(checked)
+    return tuple(answers)
+
+
+def _shape_problem(error: ValidationError) -> str:
+    first = error.errors()[0]
+    return f"the reply has the wrong shape: {'.'.join(map(str, first['loc']))}: {first['msg']}"
+
+
+def _in_order(given: Sequence[_Answer], questions: Sequence[Question]) -> Sequence[_Answer] | str:
+    """The answers in the order of the questions that they name, or which of them names none."""
+    named = {question_key(answer.question): answer for answer in given}
+    asked = [question_key(question.text) for question in questions]
+    if strange := [answer.question for answer in given if question_key(answer.question) not in asked]:
+        texts = "; ".join(repr(question.text) for question in questions)
+        return f"{strange[0]!r} was not asked. Repeat the text of the question that you answer: {texts}"
+    if missing := [one.text for one, key in zip(questions, asked, strict=True) if key not in named]:
+        return f"{missing[0]!r} has no answer, and another question has two: answer each one once"
+    return [named[key] for key in asked] if len(set(asked)) == len(asked) else given
+
+
+def _checked(question: Question, answer: _Answer) -> Answer | str:
+    """The answer with the labels that it means, or why it cannot be used."""
+    free_text = answer.free_text.strip()
+    if not answer.labels and not free_text:
+        return "neither a label nor a free text"
+    labels = [label_meant(said, question.options) for said in answer.labels]
+    if unknown := [said for said, label in zip(answer.labels, labels, strict=True) if label is None]:
+        offered = ", ".join(option.label for option in question.options) or "there are none"
+        return f"{unknown[0]!r} is none of the options ({offered})"
+    chosen = tuple(dict.fromkeys(label for label in labels if label is not None))
+    if not chosen and (meant := label_meant(free_text, question.options)) is not None:
+        chosen = (meant,)
+    if len(chosen) > 1 and not question.multi_select:
+        return "only one option may be chosen"
+    return Answer(
+        question=question.text,
+        labels=chosen,
+        free_text="" if chosen else free_text,
+        beside_options=bool(question.options) and not chosen,
+        reason=answer.reason,
+        basis=answer.basis,
+        evidence=answer.evidence,
+        reversible=answer.reversible,
+        confidence=answer.confidence,
+    )
+
+
+def _strict(schema: dict[str, Any]) -> dict[str, Any]:
+    """Pydantic's schema without titles, which cost tokens and say nothing."""
+    schema.pop("title", None)
+    for value in schema.values():
+        for part in value if isinstance(value, list) else [value]:
+            if isinstance(part, dict):
+                _strict(part)
+    return schema

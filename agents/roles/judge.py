@@ -1,0 +1,162 @@
+"""The Judge: answers a question about a session, or several in one call, from what happened in it.
+
+All calls of one look share one byte-identical beginning, system text, schema and session, which the API
+caches; only the questions' own words follow.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from enum import StrEnum
+from typing import Any, Protocol
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+import prompts
+from agents.access import Lane
+from agents.ask.port import Ask
+from state.settings.records import Model
+
+_FIRST_WORDS = re.compile(r"\s*(NOT SATISFIED|SATISFIED)(?=[\s:;,.!\u2013\u2014]|-(?!\w)|\Z)")
+
+
+class Finding(StrEnum):
+    """What the Judge says to a question."""
+
+    SATISFIED = "satisfied"
+    NOT_SATISFIED = "not_satisfied"
+    NOT_APPLICABLE = "not_applicable"
+    CANNOT_TELL = "cannot_tell"
+
+
+class Judgement(BaseModel):
+    """One answer of the Judge."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    verdict: Finding
+    reason: str = Field(description="Why, in one or two sentences that name what was seen.")
+    quote: str = Field(description="The words of the session that decide it; empty where none do.")
+
+
+class Asked(Protocol):
+    """What the Judge is asked: a consideration."""
+
+    @property
+    def id(self) -> str: ...  # noqa: D102
+    @property
+    def kind(self) -> str: ...  # noqa: D102
+
+
+def system_prompt() -> str:
+    """What every Judge is told."""
+    return prompts.render("judge_system")
+
+
+def shared_part(session: str) -> str:
+    """What stands before every question about this session."""
+    return prompts.render("judge_session", session=session)
+
+
+def judge_ask(
+    considerations: Sequence[Asked],
+    *,
+    model: Model,
+    lane: Lane,
+    shared: str,
+    before: Mapping[str, str],
+    deadline_s: float,
+) -> Ask:
+    """The call that asks one question, or a group of them.
+
+    Args:
+        considerations: the questions; the kind of each picks its words. The reply to one is for
+            `read_judgement`, to several for `read_judgements`.
+        model: the Judge's.
+        lane: whose traffic it is.
+        shared: `shared_part` of the session, the same for all calls.
+        before: by id, why a question was answered with no the last time.
+        deadline_s: after which there is no answer.
+    """
+    asked = {one.id: _words_of(one, before.get(one.id, "")) for one in considerations}
+    alone = len(asked) == 1
+    return Ask(
+        lane=lane,
+        model=model,
+        system=system_prompt(),
+        shared=shared,
+        prompt=next(iter(asked.values())) if alone else prompts.render("judge_questions", asked=asked),
+        schema=_SCHEMA if alone else _GROUP_SCHEMA,
+        deadline_s=deadline_s,
+    )
+
+
+def read_judgement(data: dict[str, Any] | None) -> Judgement | str:
+    """The judgement, or why the reply cannot be used."""
+    try:
+        return Judgement.model_validate(data or {})
+    except ValidationError as error:
+        first = error.errors()[0]
+        return f"the reply has the wrong shape: {'.'.join(map(str, first['loc']))}: {first['msg']}"
+
+
+def read_judgements(data: dict[str, Any] | None, ids: Sequence[str]) -> dict[str, Judgement | str]:
+    """The judgement on each of `ids`, or why there is none; what was said of others is passed over."""
+    given: dict[str, list[dict[str, Any]]] = {id_: [] for id_ in ids}
+    judgements = (data or {}).get("judgements")
+    for one in judgements if isinstance(judgements, list) else []:
+        if isinstance(one, dict) and str(one.get("id")) in given:
+            given[str(one["id"])].append({name: value for name, value in one.items() if name != "id"})
+    return {id_: _only(found) for id_, found in given.items()}
+
+
+def judgement_in_text(text: str) -> Judgement | None:
+    """A judgement in free text: it counts only if the first word is exactly SATISFIED or NOT SATISFIED."""
+    found = _FIRST_WORDS.match(text)
+    if found is None:
+        return None
+    verdict = Finding.SATISFIED if found[1] == "SATISFIED" else Finding.NOT_SATISFIED
+    return Judgement(verdict=verdict, reason=text[found.end() :].strip(" :.-\n"), quote="")
+
+
+def _words_of(consideration: Asked, before: str) -> str:
+    return prompts.render(f"judge_{consideration.kind}", consideration=consideration, before=before)
+
+
+def _only(found: Sequence[dict[str, Any]]) -> Judgement | str:
+    if len(found) == 1:
+        return read_judgement(found[0])
+    return f"the judge gave {len(found)} judgements on it" if found else "the judge gave no judgement on it"
+
+
+_SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "verdict": {"type": "string", "enum": [str(finding) for finding in Finding]},
+        "reason": {"type": "string"},
+        "quote": {"type": "string"},
+    },
+    "required": ["verdict", "reason", "quote"],
+    "additionalProperties": False,
+}
+# Looser than the one above: whoever checks it refuses a reply whole, and one bad judgement must not cost the
+# others of its group. Each is checked alone when it is read.
+_GROUP_SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "judgements": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "properties": {
+                    "id": {"type": "string"},
+                    "verdict": {"type": "string", "description": f"One of: {', '.join(Finding)}"},
+                    "reason": {"type": "string"},
+                    "quote": {"type": "string"},
+                },
+                "required": ["id", "verdict", "reason", "quote"],
+            },
+        }
+    },
+    "required": ["judgements"],
+    "additionalProperties": False,
+}

@@ -1,0 +1,56 @@
+"""The Planner: reads the repository and turns the spec into tasks. It only reads."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import msgspec
+
+import prompts
+from agents.access import Lane
+from agents.backend import Platform
+from agents.session.exchange import SessionSpec
+from agents.session.permissions import READ_TOOLS
+from agents.session.tools import REPORT_ANALYSIS, SIGNALS, SUBMIT_PLAN
+from state.records import Analysis, Plan, Role
+
+ANALYSIS = "analysis"
+PLAN = "plan"
+_TOOL: Mapping[str, str] = {ANALYSIS: REPORT_ANALYSIS, PLAN: SUBMIT_PLAN}
+
+
+def system_prompt() -> str:
+    """What every Planner is told."""
+    return prompts.render("planner_system")
+
+
+def planner_session(
+    platform: Platform,
+    *,
+    subject: str,
+    attempt: int,
+    workspace: Path,
+    session_id: str,
+    resume: bool,
+    cost: float,
+) -> SessionSpec:
+    """A session that reports an analysis or a plan (`subject`), and has the tool for that alone."""
+    return platform.session(
+        Lane(role=Role.PLANNER, task=subject, attempt=attempt, values={"workspace": str(workspace)}),
+        workspace=workspace,
+        system=system_prompt(),
+        tools=READ_TOOLS,
+        signals=tuple(tool for tool in SIGNALS[Role.PLANNER] if tool.name == _TOOL[subject]),
+        session_id=session_id,
+        resume=resume,
+        cost_before_usd=cost,
+    )
+
+
+def read_analysis(payload: str) -> Analysis:
+    """The analysis that a `report_analysis` call carried (checked when it was received)."""
+    return msgspec.json.decode(payload, type=Analysis)
+
+
+def read_plan(payload: str) -> Plan:
+    """The plan that a `submit_plan` call carried (its shape was checked when it was received)."""
+    return msgspec.json.decode(payload, type=Plan)

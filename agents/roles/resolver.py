@@ -1,0 +1,45 @@
+"""The Resolver: brings the two sides of a conflicting merge together, in the integration worktree."""
+
+from pathlib import Path
+
+import prompts
+from agents.access import Lane
+from agents.backend import Platform
+from agents.session.exchange import SessionSpec
+from agents.session.permissions import RESOLVER_TOOLS
+from agents.session.tools import SIGNALS
+from state.records import Role
+
+
+def system_prompt() -> str:
+    """The system prompt of every Resolver: where it works."""
+    return prompts.render("resolver_system")
+
+
+def resolver_session(
+    platform: Platform,
+    *,
+    task_id: str,
+    attempt: int,
+    workspace: Path,
+    temporary: Path,
+    session_id: str,
+    resume: bool,
+    cost: float,
+) -> SessionSpec:
+    """A session that writes in the integration worktree, `workspace`, where git has a merge under way.
+
+    `cost` is what the conversation had cost before it is resumed, in USD.
+    """
+    lane = Lane(role=Role.RESOLVER, task=task_id, attempt=attempt, values={"workspace": str(workspace)})
+    return platform.session(
+        lane,
+        workspace=workspace,
+        system=system_prompt(),
+        tools=RESOLVER_TOOLS,
+        signals=SIGNALS[Role.RESOLVER],
+        session_id=session_id,
+        resume=resume,
+        cost_before_usd=cost,
+        temporary=temporary,
+    )

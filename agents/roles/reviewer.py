@@ -1,0 +1,179 @@
+"""The Reviewer: judges a commit it cannot change, and reports once, in a shape that is read strictly."""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import prompts
+from agents.access import Lane
+from agents.backend import Platform
+from agents.session.exchange import SessionSpec
+from agents.session.permissions import READ_TOOLS
+from agents.session.tools import SIGNALS
+from state.records import FindingState, IssueType, ReviewIssue, ReviewReport, Role, Ruling, TestRuling
+from state.settings.records import ReviewDepth
+
+FINAL = "final"
+_BLOCK = re.compile(r"```(?:json)?\s*\n(.*?)```", re.DOTALL)
+_BEGINS_LIKE_A_REPORT = re.compile(r"\{(?=\s*[\"'“]?passed\b)")
+_BEGINS_LIKE_AN_OBJECT = re.compile(r"\{(?=\s*(?:[\"}]|\Z))")
+_KNOWN_TYPES = {kind.value for kind in IssueType}
+_RULINGS = {
+    "fixed": FindingState.FIXED,
+    "open": FindingState.OPEN,
+    "wontfix": FindingState.WONT_FIX,  # however it is spelled
+}
+
+
+def system_prompt() -> str:
+    """What every Reviewer is told."""
+    return prompts.render("reviewer_system")
+
+
+def get_review_prompt(depth: ReviewDepth | str, *, under_way: bool = False) -> str:
+    """What to look for and how to report, at one of the four depths (seed 002).
+
+    `under_way`: the work is not done yet, so that nothing is asked that only finished work can answer.
+    """
+    return prompts.render("review_depth", depth=ReviewDepth(depth).value, under_way=under_way)
+
+
+def reviewer_session(
+    platform: Platform,
+    *,
+    task_id: str,
+    attempt: int,
+    workspace: Path,
+    subject: str = "",
+    session_id: str,
+    resume: bool,
+    cost: float,
+) -> SessionSpec:
+    """A read-only session in the worktree of the work under review; `task_id` "" is the final review.
+
+    `subject` tells the reviews of one attempt apart, where there are several.
+    """
+    about = task_id or FINAL
+    lane = Lane(
+        role=Role.REVIEWER,
+        task=f"{about}.{subject}" if subject else about,
+        attempt=attempt,
+        values={"workspace": str(workspace)},
+    )
+    return platform.session(
+        lane,
+        workspace=workspace,
+        system=system_prompt(),
+        tools=READ_TOOLS,
+        signals=SIGNALS[Role.REVIEWER],
+        session_id=session_id,
+        resume=resume,
+        cost_before_usd=cost,
+    )
+
+
+def parse_review_output(output: str) -> ReviewReport | str:
+    """A usable report, or the sentence that says why it is not usable.
+
+    Takes the tool's JSON, JSON in a fenced block, or JSON between words (seed 002). `passed` must be a
+    boolean, and a review that does not pass must name issues; anything else is unusable, never a pass.
+    """
+    data = _json_in(output)
+    if (data is None or "passed" not in data) and (broken := _broken_json_in(output)):
+        return f"Failed to parse review output: its JSON object is broken at {broken}"
+    if data is None:
+        return "Failed to parse review output: it holds no JSON object"
+    passed, issues = data.get("passed"), data.get("issues") or []
+    if not isinstance(passed, bool):
+        return f"`passed` must be true or false; found {passed!r}"
+    if not isinstance(issues, list):
+        return f"`issues` must be a list; found {type(issues).__name__}"
+    if not passed and not issues:
+        return "the review does not pass and names no issue"
+    suggestions = data.get("suggestions") or []
+    normalised = tuple(normalize_issue(issue) for issue in issues)
+    return ReviewReport(
+        # Issues beside a pass are a contradiction; the issues are what was seen.
+        passed=passed and not normalised,
+        issues=normalised,
+        suggestions=tuple(map(str, suggestions)) if isinstance(suggestions, list) else (str(suggestions),),
+        rulings=tuple(_rulings(data.get("earlier"))),
+        tests=tuple(_test_rulings(data.get("tests"))),
+    )
+
+
+def _rulings(earlier: object) -> Iterator[Ruling]:
+    """What is said of earlier findings; entries that name no finding or no known state are left out."""
+    for said in earlier if isinstance(earlier, list) else ():
+        if not isinstance(said, Mapping) or not isinstance(said.get("id"), str):
+            continue
+        state = "".join(filter(str.isalpha, str(said.get("state")).lower()))
+        if state in _RULINGS:
+            yield Ruling(id=said["id"].strip(), state=_RULINGS[state], why=str(said.get("why") or ""))
+
+
+def _test_rulings(tests: object) -> Iterator[TestRuling]:
+    """What is said of changed tests; only the word `accepted` accepts, other rulings refuse."""
+    for said in tests if isinstance(tests, list) else ():
+        if isinstance(said, Mapping) and isinstance(said.get("test"), str):
+            ruling = "".join(filter(str.isalpha, str(said.get("ruling")).lower()))
+            yield TestRuling(
+                test=said["test"].strip(), accepted=ruling == "accepted", why=str(said.get("why") or "")
+            )
+
+
+def normalize_issue(issue: object) -> ReviewIssue:
+    """One issue as the reviewer wrote it: an object, or a plain string (legacy, seed 002)."""
+    if not isinstance(issue, Mapping):
+        return ReviewIssue(
+            task_id="", file="unknown", description=str(issue), suggestion="Review and fix this issue"
+        )
+    line = issue.get("line")
+    kind = str(issue.get("type", ""))
+    return ReviewIssue(
+        task_id=str(issue.get("taskId") or ""),
+        file=str(issue.get("file") or "unknown"),
+        line=line if isinstance(line, int) and not isinstance(line, bool) and line > 0 else None,
+        type=IssueType(kind) if kind in _KNOWN_TYPES else IssueType.PATTERN_VIOLATION,
+        description=str(issue.get("description") or "Unknown issue"),
+        suggestion=str(issue.get("suggestion") or "Review and fix"),
+    )
+
+
+def unusable_issue(problem: str) -> ReviewIssue:
+    """The synthetic issue that stands for an unusable report; recorded, never sent to a Worker."""
+    return ReviewIssue(
+        task_id="", file="unknown", description=problem, suggestion="Check agent output format"
+    )
+
+
+def _json_in(output: str) -> dict[str, Any] | None:
+    """The object that reports: the first with `passed`, since a reviewer may quote other JSON before it."""
+    between = output[output.find("{") : output.rfind("}") + 1]
+    found = []
+    for candidate in (output, *_BLOCK.findall(output), between):
+        try:
+            data = json.loads(candidate)
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(data, dict):
+            found.append(data)
+    return next((data for data in found if "passed" in data), found[0] if found else None)
+
+
+def _broken_json_in(output: str) -> str:
+    """Where an object that is meant as JSON breaks off, and why: `line 3, column 9: …`; "" if none does.
+
+    An object that begins with `passed` is meant as the report; another one may be quoted.
+    """
+    for begins in (_BEGINS_LIKE_A_REPORT, _BEGINS_LIKE_AN_OBJECT):
+        for found in begins.finditer(output):
+            try:
+                json.JSONDecoder().raw_decode(output, found.start())
+            except json.JSONDecodeError as error:
+                return f"line {error.lineno}, column {error.colno}: {error.msg.removesuffix(' at')}"
+            except RecursionError:
+                return f"line {output.count(chr(10), 0, found.start()) + 1}: it is nested too deeply"
+    return ""

@@ -1,0 +1,102 @@
+"""The Worker: builds one task in its worktree; the only role that writes."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import prompts
+from agents.access import Lane
+from agents.backend import Platform
+from agents.session.exchange import SessionSpec
+from agents.session.permissions import WORKER_TOOLS
+from agents.session.tools import (
+    ITERATION_DONE,
+    PLAN_SIGNAL,
+    SIGNALS,
+    TASK_COMPLETE,
+    TASK_STUCK,
+    IterationDoneInput,
+    TaskCompleteInput,
+    TaskStuckInput,
+)
+from state.journal.view import CallView
+from state.records import Question, Role
+
+_STUCK_PREFIX = "TASK_STUCK:"
+MOST_PLAIN_QUESTIONS = 3  # in one attempt
+_LONGEST_QUESTION = 2_000  # characters
+_CLOSING = " \t\n*_`)\"'"  # what may stand behind a question mark
+
+
+def system_prompt(*, in_worktree: bool = True) -> str:
+    """The system prompt of every Worker: where it works. Not `in_worktree`: in the user's checkout."""
+    return prompts.render("worker_system", in_worktree=in_worktree)
+
+
+def worker_session(
+    platform: Platform,
+    *,
+    task_id: str,
+    attempt: int,
+    workspace: Path,
+    temporary: Path,
+    plans: bool = False,
+    variables: Mapping[str, str] | None = None,
+    session_id: str,
+    resume: bool,
+    cost: float,
+) -> SessionSpec:
+    """A session for one attempt, with a temporary folder of its own. `plans`: it can hand over a plan.
+
+    `variables` are those that commands need in the workspace. `cost` is what the conversation had cost before
+    it is resumed, in USD.
+    """
+    lane = Lane(role=Role.WORKER, task=task_id, attempt=attempt, values={"workspace": str(workspace)})
+    return platform.session(
+        lane,
+        workspace=workspace,
+        system=system_prompt(in_worktree=platform.settings.worktrees),
+        tools=WORKER_TOOLS,
+        signals=(*SIGNALS[Role.WORKER], *([PLAN_SIGNAL] if plans else [])),
+        session_id=session_id,
+        resume=resume,
+        cost_before_usd=cost,
+        temporary=temporary,
+        variables=variables,
+    )
+
+
+def plain_question(text: str, asked: int) -> Question | None:
+    """The question with which a turn's last words end, if they do; `asked` such questions came before.
+
+    Capped in length and in number: the tool is the way to ask.
+    """
+    paragraph = text.strip().split("\n\n")[-1].strip()
+    if asked >= MOST_PLAIN_QUESTIONS or not paragraph.rstrip(_CLOSING).endswith("?"):
+        return None
+    return Question(text=paragraph[-_LONGEST_QUESTION:])
+
+
+def signal_of(call: CallView) -> tuple[str, dict[str, Any]]:
+    """The signal a Worker ended its turn with: the typed one, else the text's last line, else none."""
+    if call.report:
+        return call.report.name, json.loads(call.report.payload)
+    name, payload = signal_in_text(call.last_text) or ("", "{}")
+    return name, json.loads(payload)
+
+
+def signal_in_text(text: str) -> tuple[str, str] | None:
+    """The text form of a signal, `(name, payload JSON)`: it counts only as the last line on its own.
+
+    "I will not output TASK_COMPLETE yet" is none.
+    """
+    lines = text.strip().splitlines()
+    last = lines[-1].strip() if lines else ""
+    if last == "TASK_COMPLETE":
+        return TASK_COMPLETE, TaskCompleteInput(summary="").model_dump_json()
+    if last == "ITERATION_DONE":
+        return ITERATION_DONE, IterationDoneInput(done="").model_dump_json()
+    if last.startswith(_STUCK_PREFIX) and (reason := last.removeprefix(_STUCK_PREFIX).strip()):
+        return TASK_STUCK, TaskStuckInput(reason=reason).model_dump_json()
+    return None

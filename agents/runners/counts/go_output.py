@@ -1,0 +1,45 @@
+"""Tests in the output of `go test -v`."""
+
+import re
+from collections.abc import Iterator
+
+from agents.runners.counts.tally import FAILED, PASSED, SKIPPED, tally
+from state.records import UNCOUNTED, TestCount, TestState
+
+_LINE = re.compile(
+    r"^(?:=== RUN +(?P<run>\S+)"
+    r"|[ \t]*--- (?P<state>PASS|FAIL|SKIP): (?P<name>\S+)(?: \(.*\))?"
+    r"|(?P<result>ok  |FAIL|\?   )\t(?P<package>\S+)\t?(?P<rest>.*))$",
+    re.MULTILINE,
+)
+_STATES = {"PASS": PASSED, "FAIL": FAILED, "SKIP": SKIPPED}
+_NONE = ("[no test files]", "[no tests to run]")
+
+
+def go_count(text: str) -> TestCount:
+    """The tests of all packages; UNCOUNTED where packages were tested without `-v`, which names nothing."""
+    packages = [match for match in _LINE.finditer(text) if match["package"]]
+    without = [match for match in packages if any(word in match["rest"] for word in _NONE)]
+    count = tally(_tests(text), merge=True)
+    if count.tests:
+        return count
+    if packages and len(without) == len(packages):
+        return TestCount(passed=0, failed=0, skipped=0, says_none=True)
+    return UNCOUNTED
+
+
+def _tests(text: str) -> Iterator[tuple[str, TestState]]:
+    """The tests, named by package; those of a package stand in front of the line with its result."""
+    told: dict[str, TestState | None] = {}
+    for match in _LINE.finditer(text):
+        if match["run"]:
+            told.setdefault(match["run"], None)
+        elif match["name"]:
+            told[match["name"]] = _STATES[match["state"]]
+        else:
+            package = match["package"]
+            if match["result"] == "FAIL" and not told:  # it could not be built
+                yield package, FAILED
+            yield from ((f"{package}/{name}", state or FAILED) for name, state in told.items())
+            told = {}
+    yield from ((name, state or FAILED) for name, state in told.items())

@@ -1,0 +1,104 @@
+"""A suite's command told to report, whole or for chosen files, with the exit code that the plain one has."""
+
+import re
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+
+from agents.runners.counts.suite import Suite
+from agents.runners.following import Run
+from agents.runners.table import Runner
+
+STARTED = "started"  # an empty file, made when the command starts: older reports in the project are not its
+_LISTS = re.compile(r".*(?:OPTS|OPTIONS|FLAGS|OVERRIDE)")
+_ENDINGS = {"junit": "xml", "trx": "trx", "jest": "json", "rspec": "json", "dart": "jsonl"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prepared:
+    """A command as it has to be run to report, with the variables to add to its environment."""
+
+    command: str
+    environment: dict[str, str]
+
+
+def prepare(suite: Suite, reports: Path, environ: Mapping[str, str]) -> Prepared:
+    """The suite's command, told to report into the folder `reports`; `environ` is what it would run with.
+
+    Its exit code is that of the plain command. The folder has to be there, empty, before the command is run.
+    """
+    added = ""
+    if run := next(
+        (one for one in reversed(suite.test_runs) if one.passes is not None and _takes_report(one)), None
+    ):
+        added = f"{run.passes}{_arguments(run, reports)}"
+    return _prepared(suite, f"{suite.command}{added}", reports, environ)
+
+
+def report_file(row: Runner, reports: Path) -> Path:
+    """Where a row's report goes."""
+    return reports / f"{row.name.replace(' ', '-')}.{_ENDINGS.get(row.report.kind, 'txt')}"
+
+
+def _prepared(suite: Suite, command: str, reports: Path, environ: Mapping[str, str]) -> Prepared:
+    environment: dict[str, str] = {}
+    front = ""
+    if any(row.report.written for row in suite.runners):
+        front += f": > {shlex.quote(str(reports / STARTED))}; "
+    for row in (*suite.runners, *suite.carriers):
+        made = {
+            name: _filled(value, row, reports, quote=_is_list(name))
+            for name, value in row.report.environment.items()
+        }
+        if not made or _has_own(suite, row, environ):
+            continue
+        made = {
+            name: f"{environ[name]} {value}" if _is_list(name) and environ.get(name) else value
+            for name, value in made.items()
+        }
+        if row.report.guard:  # in the shell: it holds only where the program of this machine bears it
+            told = " ".join(f"{name}={shlex.quote(value)}" for name, value in made.items())
+            front += f"if {told} {row.report.guard} >/dev/null 2>&1; then export {told}; fi; "
+        else:
+            environment |= made
+    return Prepared(command=f"{front}{command}", environment=environment)
+
+
+def _is_list(name: str) -> bool:
+    return _LISTS.fullmatch(name) is not None
+
+
+def _filled(text: str, row: Runner, reports: Path, *, quote: bool) -> str:
+    report = str(report_file(row, reports))
+    package = str(files("agents.runners"))
+    values = {"report": shlex.quote(report) if quote else report, "reports": str(reports), "package": package}
+    if row.name == "node":  # NODE_OPTIONS knows double quotes only
+        values["package"] = Path(package).as_uri()
+    return text.format_map(values)
+
+
+def _has_own(suite: Suite, row: Runner, environ: Mapping[str, str]) -> bool:
+    """Whether a command of this row, or the environment, names reports of its own."""
+    given = [word for run in suite.test_runs if run.runner is row for word in run.simple.words]
+    given += [word for name in row.report.environment for word in environ.get(name, "").split()]
+    return any(word.split("=", maxsplit=1)[0] in row.report.not_with for word in given)
+
+
+def _takes_report(run: Run) -> bool:
+    if run.runner is None or not run.runner.report.arguments or "--" in run.simple.words or run.replaces:
+        return False
+    first = run.runner.report.arguments[0].split("=", maxsplit=1)[0]
+    return run.grows and not any(
+        word.split("=", maxsplit=1)[0] == first for word in run.simple.words if run.runner.name != "vitest"
+    )
+
+
+def _arguments(run: Run, reports: Path) -> str:
+    assert run.runner is not None  # noqa: S101  `_takes_report` looked
+    told = [
+        shlex.quote(_filled(one, run.runner, reports, quote=False)) for one in run.runner.report.arguments
+    ]
+    front = ["--"] if "-e" in run.simple.words and run.simple.name == "ruby" else []
+    return "".join(f" {one}" for one in [*front, *told])

@@ -1,0 +1,58 @@
+"""Tests in the output of TAP, the Test Anything Protocol."""
+
+import re
+from collections.abc import Iterator
+
+from agents.runners.counts.tally import FAILED, PASSED, SKIPPED
+from state.records import TestState
+
+_LINE = re.compile(
+    r"^(?P<indent> *)(?:(?P<not>not )?ok(?: (?P<number>\d+)(?: - | |$)| - | (?=\S))(?P<name>.*?)"
+    r"(?: ?# ?(?P<directive>skip|todo)\b.*)?|# Subtest: (?P<head>.*))$",
+    re.IGNORECASE | re.MULTILINE,
+)
+
+
+def tap_tests(
+    text: str, *, begins: str = "", bad: str = "", nested: bool = False
+) -> Iterator[tuple[str, TestState]]:
+    """The tests, in order.
+
+    `begins` has the group `file` and matches lines in front of a file's tests, `bad` lines that say a file
+    failed as a whole. With `nested` the subtests are the tests, named through what is around them; else they
+    are one with their test.
+    """
+    patterns = [_LINE, *(re.compile(pattern, re.MULTILINE) for pattern in (begins, bad) if pattern)]
+    matches = sorted(
+        (match for one in patterns for match in one.finditer(text)), key=lambda match: match.start()
+    )
+    place = ""
+    heads: dict[int, str] = {}
+    failing = False
+    deepest = -1  # of the tests since the last one that closed something
+    for match in matches:
+        if match.re is not _LINE and begins and match.re is patterns[1]:
+            place, failing = match["file"], False
+            continue
+        if match.re is not _LINE:
+            if not failing:  # it failed by its tests otherwise
+                yield place or "a test file", FAILED
+            continue
+        depth = len(match["indent"])
+        failing = failing or match["not"] is not None
+        if match["head"] is not None:
+            heads[depth] = match["head"]
+            continue
+        closes = deepest > depth
+        deepest = depth
+        if (depth and not nested) or (nested and closes):
+            continue
+        above = [name for at, name in sorted(heads.items()) if at < depth]
+        name = match["name"].strip().replace(r"\#", "#") or match["number"] or "test"
+        yield " > ".join([*([place] if place else []), *above, name]), _state(match)
+
+
+def _state(match: re.Match[str]) -> TestState:
+    if match["directive"]:
+        return SKIPPED
+    return FAILED if match["not"] else PASSED

@@ -1,0 +1,1 @@
+"""One session with Claude Code: its process, typed tools, permissions, and results."""

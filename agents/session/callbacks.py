@@ -1,0 +1,265 @@
+"""What Claude Code calls back while it works: permissions, the typed tools, questions.
+
+Each callback asks the policy, tells the listener, and keeps the first failure of a listener: a session must
+not go on when what happens in it can no longer be stored.
+"""
+
+import json
+import os
+import re
+from collections import Counter
+from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import anyio
+
+from agents.concurrency import task_group
+from agents.session.exchange import Listener, SessionSpec, Unanswered
+from agents.session.messages import messages_of
+from agents.session.offered import lack_in
+from agents.session.permissions import READ_TOOLS, SIGNAL_PREFIX
+from agents.session.results import reset_named_in, usage_of
+from agents.session.tools import SUBMIT_IMPLEMENTATION_PLAN, TASK_STUCK, signal_server
+from state.records import CallEnd, MessageKind, Usage
+
+if TYPE_CHECKING:
+    from claude_agent_sdk import ClaudeAgentOptions, PermissionResult, ToolPermissionContext
+
+T = TypeVar("T")
+QUESTION_TOOL = "AskUserQuestion"
+_WHILE_PLANNING = {
+    *READ_TOOLS,
+    QUESTION_TOOL,
+    *(f"{SIGNAL_PREFIX}{name}" for name in (SUBMIT_IMPLEMENTATION_PLAN, TASK_STUCK)),
+}
+_STOPPED = "The report is recorded."  # Claude Code repeats it beside the next prompt
+# An Edit of a big file carries it whole in one line; the SDK's default of 1 MiB ends the session.
+_PATTERN, _ESCAPED = re.compile(r"[\\*?\[\]!(){}]"), r"\\\g<0>"
+MAX_LINE_BYTES = 64 * 2**20
+
+
+class Callbacks:
+    """The callbacks of one session.
+
+    `failure` is the first error that a listener raised; `on_failure` is called then. `waiting` counts the
+    callbacks under way: their time is not the session's silence. `unanswered`: a question ended the exchange;
+    `planning`: nothing but reading, asking and handing over a plan is let through. `lacking` says which typed
+    tools the process did not offer its model: from then on its messages and calls are ignored.
+
+    Of the exchange under way (`begin`): `reported` names the typed tool that was recorded in it, `text` is
+    the newest words of the agent, `usage` the tokens of all replies seen, `stop_reason` why the last reply
+    ended, `resets_at` when a limit that the API reports ends (seconds since 1970).
+    """
+
+    def __init__(self, spec: SessionSpec, listener: Listener, on_failure: Callable[[], None]) -> None:
+        self._spec = spec
+        self._listener = listener
+        self._on_failure = on_failure
+        self.planning = False
+        self.failure: Exception | None = None
+        self.waiting = 0
+        self.unanswered = False
+        self.lacking = ""
+        self._answered = anyio.Event()
+        self.begin()
+
+    def begin(self) -> None:
+        """A new exchange: what was seen of the last one is forgotten."""
+        self.text = self.stop_reason = self.reported = ""
+        self.resets_at: float | None = None
+        self._ended = False
+        self._usage: Counter[str] = Counter()
+
+    def over(self, end: CallEnd) -> CallEnd:
+        """End the exchange: no report is recorded any more, and one that was recorded stands."""
+        self._ended = True
+        return end if end is CallEnd.COMPLETED or not self.reported else CallEnd.SIGNALLED
+
+    @property
+    def usage(self) -> Usage:
+        """The tokens of the replies that came in the exchange, a cut one included as far as it came."""
+        return usage_of(self._usage)
+
+    def options(self, *, stderr: Callable[[str], None]) -> "ClaudeAgentOptions":
+        """The SDK's options for this session: its own tools only, no settings of the user's."""
+        from claude_agent_sdk import ClaudeAgentOptions, HookMatcher
+
+        spec = self._spec
+        return ClaudeAgentOptions(
+            cwd=spec.workspace,
+            cli_path=spec.launcher,
+            model=spec.model.id,
+            max_turns=spec.max_turns,
+            max_budget_usd=spec.max_cost_usd,
+            system_prompt=spec.system,
+            tools=list(spec.policy.tools),
+            permission_mode="default",
+            can_use_tool=self._may_use,
+            hooks={
+                "PreToolUse": [HookMatcher(hooks=[self._before_tool], on_failure="block")],
+                "PostToolUse": [HookMatcher(matcher=f"{SIGNAL_PREFIX}.*", hooks=[self._after_report])],
+            },
+            mcp_servers={"sq": signal_server(spec.signals, self._on_signal)} if spec.signals else {},
+            strict_mcp_config=True,
+            setting_sources=[],
+            settings=_hiding(spec.policy.hidden),
+            skills=[],
+            session_id=None if spec.resume else spec.session_id,
+            resume=spec.session_id if spec.resume else None,
+            verbatim_prompts=True,
+            include_partial_messages=True,  # signs of life while a long block is written
+            max_buffer_size=MAX_LINE_BYTES,
+            env=dict(spec.environment),
+            stderr=stderr,
+        )
+
+    async def finished(self) -> None:
+        """Wait until no callback is under way: the SDK cancels those that are, and waits for none."""
+        while self.waiting:
+            await self._answered.wait()
+
+    def tell(self, message: object) -> None:
+        """Pass an SDK message on to the listener.
+
+        Raises:
+            Exception: what the listener raised; it is kept in `failure` too.
+        """
+        self._count(message)
+        self.lacking = self.lacking or lack_in(message, self._spec.signals)
+        if self.lacking:
+            self._on_failure()
+            return
+        for told in messages_of(message):
+            if told.kind is MessageKind.TEXT:
+                self.text = told.text
+            try:
+                self._listener.on_message(told)
+            except Exception as error:
+                self._fail(error)
+                raise
+
+    def _count(self, message: object) -> None:
+        from claude_agent_sdk import StreamEvent
+
+        self.resets_at = reset_named_in(message) or self.resets_at
+        if not isinstance(message, StreamEvent):
+            return
+        event = message.event
+        if event.get("type") == "message_start":
+            begun = _numbers(event.get("message", {}).get("usage"))
+            begun.pop("output_tokens", None)  # comes whole at the end
+            self._usage.update(begun)
+        elif event.get("type") == "message_delta":  # its number of output tokens is the whole reply's
+            self.stop_reason = event.get("delta", {}).get("stop_reason") or ""
+            self._usage["output_tokens"] += _numbers(event.get("usage")).get("output_tokens", 0)
+
+    def _on_signal(self, name: str, payload: str) -> str | None:
+        if self._closed:
+            return self._closed
+        try:
+            self._listener.on_signal(name, payload)
+        except Exception as error:
+            self._fail(error)
+            raise
+        self.reported = name
+        return None
+
+    @property
+    def _closed(self) -> str:
+        """Why no call is let through any more; empty: they are judged one by one."""
+        if self.lacking:
+            return "this session is started again"
+        if self.reported:
+            return f"{self.reported} is recorded and ends this turn"
+        return "this turn is over" if self._ended else ""
+
+    def _judge(self, tool: str, arguments: dict[str, Any]) -> str | None:
+        if self._closed:
+            return self._closed
+        if self.planning and tool not in _WHILE_PLANNING:
+            return f"{tool} has to wait: first hand over your plan with {SUBMIT_IMPLEMENTATION_PLAN}"
+        return self._spec.policy.judge(tool, arguments)
+
+    async def _before_tool(self, event: Any, _tool_use_id: str | None, _context: object) -> Any:  # noqa: ANN401
+        refusal = self._judge(event["tool_name"], event["tool_input"])
+        if refusal is None:
+            return {}
+        try:
+            if not self.lacking:
+                self._listener.on_refusal(event["tool_name"], refusal)
+        except Exception as error:
+            self._fail(error)
+            raise
+        return {
+            "hookSpecificOutput": {
+                "hookEventName": "PreToolUse",
+                "permissionDecision": "deny",
+                "permissionDecisionReason": refusal,
+            }
+        }
+
+    async def _after_report(self, _event: object, _tool_use_id: str | None, _context: object) -> Any:  # noqa: ANN401
+        """End the turn once its report is recorded; a call that failed never comes here."""
+        return {"continue_": False, "stopReason": _STOPPED} if self.reported else {}
+
+    async def _may_use(
+        self, tool: str, arguments: dict[str, Any], context: "ToolPermissionContext"
+    ) -> "PermissionResult":
+        from claude_agent_sdk import PermissionResultAllow, PermissionResultDeny
+
+        if refusal := self._judge(tool, arguments):
+            return PermissionResultDeny(message=refusal)
+        if tool != QUESTION_TOOL:
+            return PermissionResultAllow()
+        if self._listener.on_question_callback is None:
+            return PermissionResultDeny(message="nobody answers questions in this session")
+        self.waiting += 1
+        try:
+            ask = self._listener.on_question_callback
+            answers = await _apart(partial(ask, context.tool_use_id or "", arguments))
+        except Exception as error:
+            self._fail(error)
+            raise
+        finally:
+            self.waiting -= 1
+            self._answered.set()
+            self._answered = anyio.Event()
+        if isinstance(answers, Unanswered):
+            self.unanswered = self.unanswered or answers.final
+            return PermissionResultDeny(message=answers.reason, interrupt=answers.final)
+        given = {answer.question: answer.marked for answer in answers}
+        notes = {answer.question: {"notes": answer.reason} for answer in answers if answer.reason}
+        return PermissionResultAllow(updated_input={**arguments, "answers": given, "annotations": notes})
+
+    def _fail(self, error: Exception) -> None:
+        self.failure = self.failure or error
+        self._on_failure()
+
+
+def _hiding(folders: Sequence[Path]) -> str:
+    """Claude Code's own rules for folders that an agent may not see: its searches leave them out.
+
+    Without them a Glob from the workspace lists what is in a folder inside it.
+    """
+    real = dict.fromkeys(name for folder in folders for name in (str(folder), os.path.realpath(folder)))
+    rules = [f"Read(/{_PATTERN.sub(_ESCAPED, name)}/**)" for name in real]
+    return json.dumps({"permissions": {"deny": rules}})
+
+
+async def _apart(call: Callable[[], Awaitable[T]]) -> T:
+    """Run it in a task of its own: the SDK cancels ours more than once, also in the midst of a clean-up."""
+    results: list[T] = []
+
+    async def run() -> None:
+        results.append(await call())
+
+    async with task_group() as tasks:
+        tasks.start_soon(run)
+    return results[0]
+
+
+def _numbers(usage: object) -> dict[str, int]:
+    counts = usage if isinstance(usage, dict) else {}
+    return {name: count for name, count in counts.items() if isinstance(count, int)}

@@ -1,0 +1,102 @@
+"""The two SDKs that sq stands on: imported, or refused with the command that puts them right here."""
+
+import importlib
+import shutil
+import sys
+import sysconfig
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, requires
+from importlib.util import find_spec
+from pathlib import Path
+from shlex import quote
+
+from state.errors import UsageError
+
+AGENT_SDK = "claude-agent-sdk"
+API_SDK = "anthropic"
+_PURPOSES = {AGENT_SDK: "sq drives Claude Code through it", API_SDK: "sq asks models through it"}
+_SQ = "sq-orchestrator"
+_STAMP = ".sq-lock"  # bin/environment leaves it in an environment that it has made
+_CHECKOUT = Path(__file__).parents[2]
+
+
+class SdkError(UsageError):
+    """An SDK cannot be used: `found` says why, `command` puts it right."""
+
+    def __init__(self, package: str, *, error: Exception | None = None) -> None:
+        """`error` is what its import raised; None: it is not installed."""
+        self.command = install_command(package, this_place(), again=error is not None)
+        if error is None:
+            self.found, advice = f"{package} is not installed", "Install it with"
+        else:
+            why = f"{type(error).__name__}: {error}"
+            self.found = f"{package} is installed and cannot be imported ({why})"
+            advice = "Install it again with"
+        super().__init__(f"{self.found}, and {_PURPOSES[package]}. {advice} `{self.command}`")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """The Python environment that sq runs in. `managed`: by the system, which has pip refuse to install."""
+
+    executable: str
+    prefix: Path
+    made_by_checkout: bool = False
+    has_pip: bool = False
+    has_uv: bool = False
+    managed: bool = False
+
+
+def import_sdks(*packages: str) -> None:
+    """Import these SDKs; by default both.
+
+    Raises:
+        SdkError: one is not installed or cannot be imported; says how to install it here.
+    """
+    for package in packages or _PURPOSES:
+        module = package.replace("-", "_")
+        try:
+            importlib.import_module(module)
+        except Exception as error:
+            missing = isinstance(error, ModuleNotFoundError) and error.name == module
+            raise SdkError(package, error=None if missing else error) from error
+
+
+def install_command(package: str, place: Place, *, again: bool = False) -> str:
+    """The command that installs a package where sq runs; `again`: also if it is there already."""
+    python, wanted = quote(place.executable), quote(requirement(package))
+    if place.made_by_checkout:
+        given = "" if place.prefix == _CHECKOUT / ".venv" else f"SQ_VENV={quote(str(place.prefix))} "
+        stamp, environment = place.prefix / _STAMP, _CHECKOUT / "bin" / "environment"
+        return f"rm -f {quote(str(stamp))} && {given}{quote(str(environment))}"
+    if place.has_uv and not place.has_pip:
+        flags = "--reinstall " if again else ""
+        return f"uv pip install --python {python} {flags}{wanted}"
+    flags = "--force-reinstall " if again else ""
+    flags += "--break-system-packages " if place.managed else ""
+    install = f"{python} -m pip install {flags}{wanted}"
+    return install if place.has_pip else f"{python} -m ensurepip && {install}"
+
+
+def this_place() -> Place:
+    """The environment of this process."""
+    prefix = Path(sys.prefix)
+    managed = Path(sysconfig.get_path("stdlib")) / "EXTERNALLY-MANAGED"
+    return Place(
+        executable=sys.executable,
+        prefix=prefix,
+        made_by_checkout=(prefix / _STAMP).is_file() and (_CHECKOUT / "bin" / "environment").is_file(),
+        has_pip=find_spec("pip") is not None,
+        has_uv=shutil.which("uv") is not None,
+        managed=sys.prefix == sys.base_prefix and managed.is_file(),
+    )
+
+
+def requirement(package: str) -> str:
+    """The package with the versions that sq works with, if sq's own metadata are there to say them."""
+    try:
+        wanted = requires(_SQ) or []
+    except PackageNotFoundError:
+        return package
+    found = (one.partition(";")[0].strip() for one in wanted if one.startswith(package))
+    return next(found, package)

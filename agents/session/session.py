@@ -1,0 +1,305 @@
+"""One conversation with one Claude Code process.
+
+An actor task owns the `ClaudeSDKClient`: it opens it, asks, interrupts and closes it; a second task reads
+always, since a session whose messages nobody reads stalls after a hundred of them. Others hold a `Session`
+and talk to the actor through a stream. Silence beyond the idle limit interrupts the exchange and ends the
+session.
+"""
+
+import math
+import time
+import uuid
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing, asynccontextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, cast
+
+import anyio
+import structlog
+
+from agents.concurrency import first_of, task_group
+from agents.process.tree import LastWords
+from agents.session.callbacks import Callbacks
+from agents.session.claude_code import connect
+from agents.session.exchange import Exchange, Listener, SessionSpec, SessionStartError
+from agents.session.results import detail_of, end_of, usage_of
+from state.errors import AgentError
+from state.records import CallEnd
+
+if TYPE_CHECKING:
+    from anyio.streams.memory import MemoryObjectReceiveStream
+    from claude_agent_sdk import ClaudeSDKClient, ResultMessage
+
+INTERRUPT_LIMIT_S = 5.0
+CLOSE_LIMIT_S = 20.0  # the SDK's own ladder: end of input, SIGTERM, SIGKILL, five seconds each
+_CUT_SHORT = "max_tokens"
+
+log = structlog.get_logger(__name__)
+
+
+class Session:
+    """The handle of an open session."""
+
+    def __init__(self, actor: "_Actor") -> None:
+        self._actor = actor
+
+    def __repr__(self) -> str:
+        return f"<Session {self._actor.spec.role} {self.session_id} {'over' if self.is_over else 'open'}>"
+
+    @property
+    def session_id(self) -> str:
+        """The conversation's id."""
+        return self._actor.spec.session_id
+
+    @property
+    def is_over(self) -> bool:
+        """Whether no further exchange is possible: the process died or was ended for silence."""
+        return self._actor.over
+
+    @property
+    def cut_off(self) -> Exchange | None:
+        """What an exchange had cost that was cut off, once the session has ended."""
+        return self._actor.cut_off
+
+    async def exchange(self, prompt: str, *, planning: bool = False) -> Exchange:
+        """Send a prompt and wait until the agent has ended its turn, however it ends.
+
+        `planning`: it may read, ask and hand over a plan; everything else is refused.
+
+        Raises:
+            SqError: what a listener raised while it was told something; the exchange was interrupted.
+        """
+        request = _Request(prompt, planning=planning)
+        await self._actor.requests.send(request)
+        await request.answered.wait()
+        if isinstance(request.outcome, Exchange):
+            return request.outcome
+        raise request.outcome or AgentError("the session ended before it answered")
+
+
+@asynccontextmanager
+async def open_session(spec: SessionSpec, listener: Listener) -> AsyncIterator[Session]:
+    """Start a Claude Code process, and end it and everything it started on the way out.
+
+    Raises:
+        SessionStartError: it did not start in time, or there is nothing to resume.
+    """
+    async with task_group() as tasks:
+        actor = _Actor(spec, listener)
+        await tasks.start(actor.run)
+        try:
+            yield Session(actor)
+        finally:
+            actor.scope.cancel()
+
+
+@dataclass(slots=True, eq=False)
+class _Request:
+    prompt: str
+    planning: bool = False
+    id: str = field(default_factory=lambda: str(uuid.uuid4()))
+    answered: anyio.Event = field(default_factory=anyio.Event)
+    outcome: Exchange | Exception | None = None
+
+
+class _Actor:
+    """Owns the client. Nobody else touches it."""
+
+    def __init__(self, spec: SessionSpec, listener: Listener) -> None:
+        self.spec = spec
+        self.over = False
+        self.cut_off: Exchange | None = None
+        self.scope = anyio.CancelScope()
+        self.requests, self._inbox = anyio.create_memory_object_stream[_Request](1)
+        self._results, self._result_inbox = anyio.create_memory_object_stream["ResultMessage"](math.inf)
+        self._activity = time.monotonic()
+        self._fatal = anyio.Event()
+        self._callbacks = Callbacks(spec, listener, on_failure=self._fatal.set)
+        self._words = LastWords()
+        self._death = ""
+        self._cost_seen = spec.cost_before_usd
+
+    # --- life -------------------------------------------------------------------------------------
+
+    async def run(self, *, task_status: anyio.abc.TaskStatus[None]) -> None:
+        from claude_agent_sdk import ClaudeSDKClient
+
+        client = ClaudeSDKClient(self._callbacks.options(stderr=self._words.hear))
+        try:
+            if why := await connect(client, self._words, limit_s=self.spec.connect_limit_s):
+                raise SessionStartError(why)
+            # Ended by `scope` alone, so that the reader is still there to see an interrupted turn end.
+            with anyio.CancelScope(shield=True):
+                async with task_group() as tasks:
+                    tasks.start_soon(self._read, client)
+                    task_status.started()
+                    with self.scope:
+                        await self._serve(client, self._inbox)
+                    tasks.cancel_scope.cancel()
+        finally:
+            self.over = True
+            with anyio.CancelScope(shield=True), anyio.move_on_after(CLOSE_LIMIT_S):
+                try:
+                    await client.disconnect()
+                except Exception as error:  # noqa: BLE001  the process is gone either way
+                    log.warning("session.close.failed", error=repr(error))
+                await self._callbacks.finished()
+            for stream in (self.requests, self._inbox, self._results, self._result_inbox):
+                stream.close()
+
+    async def _serve(self, client: "ClaudeSDKClient", inbox: "MemoryObjectReceiveStream[_Request]") -> None:
+        async for request in inbox:
+            try:
+                request.outcome = await self._exchange(client, request)
+            except Exception as error:  # noqa: BLE001  raised again where the caller waits
+                request.outcome = error
+            except BaseException:
+                await self._cut_off(client)
+                raise
+            finally:
+                request.answered.set()
+            if self.over:
+                return
+
+    async def _read(self, client: "ClaudeSDKClient") -> None:
+        from claude_agent_sdk import ResultMessage
+
+        try:
+            stream = cast("AsyncGenerator[object]", client.receive_messages())
+            async with aclosing(stream) as messages:
+                async for message in messages:
+                    self._activity = time.monotonic()
+                    if isinstance(message, ResultMessage):
+                        self._results.send_nowait(message)
+                    else:
+                        self._callbacks.tell(message)
+            self._die("Claude Code ended without a result")
+        except Exception as error:  # noqa: BLE001  ProcessError, decode errors: the stream is over
+            self._die(f"{type(error).__name__}: {error}")
+
+    # --- one exchange -----------------------------------------------------------------------------
+
+    async def _exchange(self, client: "ClaudeSDKClient", request: _Request) -> Exchange:
+        began = time.monotonic()
+        self._activity = began
+        self._callbacks.begin()
+        self._callbacks.planning = request.planning
+        try:
+            await client.query(_one_message(request))
+        except Exception as error:  # noqa: BLE001  CLIConnectionError: the process is gone
+            self._die(f"{type(error).__name__}: {error}")
+        result = await self._result_of(request)
+        if self._callbacks.failure is not None:
+            await self._cut_off(client)
+            raise self._callbacks.failure
+        seconds = time.monotonic() - began
+        if self._callbacks.lacking:
+            self.over = True
+            if result is None:
+                await self._interrupt(client)
+            return self._aborted(CallEnd.NOT_STARTED, self._callbacks.lacking, seconds)
+        if result is not None:
+            return self._judged(result, seconds)
+        if self._death:
+            return self._aborted(CallEnd.DIED, self._death, seconds)
+        await self._interrupt(client)
+        self.over = True
+        detail = f"no sign of life for {self.spec.idle_limit_s:g} s"
+        return self._aborted(CallEnd.SILENT, detail, seconds)
+
+    async def _result_of(self, request: _Request) -> "ResultMessage | None":
+        """The result that answers this prompt; None when there will be none: silence, or the end."""
+        results: list[ResultMessage] = []
+
+        async def receive() -> None:
+            while not results:
+                result = await self._result_inbox.receive()
+                if _answers(result, request):
+                    results.append(result)
+
+        await first_of(receive, self._fatal.wait, self._watch_for_silence)
+        while not results and self._result_inbox.statistics().current_buffer_used:
+            result = self._result_inbox.receive_nowait()  # one that came just before the end still counts
+            if _answers(result, request):
+                results.append(result)
+        return results[0] if results else None
+
+    async def _watch_for_silence(self) -> None:
+        limit = self.spec.idle_limit_s
+        # A deadline that moves with each message: an event per message would cost more than this.
+        while (left := limit - (time.monotonic() - self._activity)) > 0:
+            await anyio.sleep(left)
+            if self._callbacks.waiting:  # it waits for us, for instance for the answer to a question
+                self._activity = time.monotonic()
+
+    def _judged(self, result: "ResultMessage", seconds: float) -> Exchange:
+        total = result.total_cost_usd or 0.0
+        # The CLI counts a conversation's cost on, but from nothing after a process that was killed.
+        cost = total - self._cost_seen if total >= self._cost_seen else total
+        self._cost_seen = total
+        reported = bool(self._callbacks.reported)
+        end = end_of(result, reported=reported)
+        if end is CallEnd.INTERRUPTED and self._callbacks.unanswered:
+            end = CallEnd.UNANSWERED
+        if end is CallEnd.API_ERROR and self._callbacks.stop_reason == _CUT_SHORT:
+            end = CallEnd.TRUNCATED  # reported like an API that failed
+        return Exchange(
+            end=self._callbacks.over(end),
+            detail=detail_of(result, reported=reported),
+            text=result.result or self._callbacks.text,
+            api_status=result.api_error_status,
+            retry_after_s=self._retry_after(),
+            cost_usd=cost,
+            usage=usage_of(result.usage),
+            seconds=seconds,
+            turns=result.num_turns,
+        )
+
+    def _aborted(self, end: CallEnd, detail: str, seconds: float) -> Exchange:
+        """An exchange without a result: it has cost what the replies seen have cost."""
+        usage = self._callbacks.usage
+        cost = self.spec.model.cost(usage)
+        return Exchange(
+            end=self._callbacks.over(end), detail=detail, cost_usd=cost, usage=usage, seconds=seconds
+        )
+
+    def _retry_after(self) -> float | None:
+        resets_at = self._callbacks.resets_at
+        return max(0.0, resets_at - time.time()) if resets_at else None
+
+    async def _cut_off(self, client: "ClaudeSDKClient") -> None:
+        result = await self._interrupt(client)
+        self.cut_off = self._judged(result, 0.0) if result else self._aborted(CallEnd.INTERRUPTED, "", 0.0)
+
+    async def _interrupt(self, client: "ClaudeSDKClient") -> "ResultMessage | None":
+        """Interrupt before anything else ends the session: closing in mid-turn costs seconds otherwise."""
+        with anyio.CancelScope(shield=True), anyio.move_on_after(INTERRUPT_LIMIT_S):
+            try:
+                await client.interrupt()
+                if not self._death:  # otherwise nobody reads the end of the turn
+                    return await self._result_inbox.receive()
+            except Exception as error:  # noqa: BLE001  there is nothing left to interrupt
+                log.debug("session.interrupt.failed", error=repr(error))
+        return None
+
+    # --- what the process tells us ----------------------------------------------------------------
+
+    def _die(self, why: str) -> None:
+        self._death = f"{why}{self._words}"
+        self.over = True
+        self._fatal.set()
+
+
+async def _one_message(request: _Request) -> AsyncIterator[dict[str, Any]]:
+    yield {
+        "type": "user",
+        "uuid": request.id,
+        "message": {"role": "user", "content": request.prompt},
+        "parent_tool_use_id": None,
+    }
+
+
+def _answers(result: "ResultMessage", request: _Request) -> bool:
+    """Whether this result is the answer to that prompt; error results may name no prompt at all."""
+    named = result.user_message_uuids or ([result.user_message_uuid] if result.user_message_uuid else [])
+    return request.id in named if named else True

@@ -1,0 +1,285 @@
+"""The typed tools through which each role reports: `task_complete`, `submit_plan`, `report_review`, ….
+
+They run inside sq's process (an SDK MCP server named `sq`). A role is given only its own, so that a builder
+cannot pass its own review. Input that does not fit is returned to the agent as an error that says what is
+wrong; what fits is stored before the agent hears that it was.
+"""
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+
+from state.records import IssueType, Role
+
+if TYPE_CHECKING:
+    from claude_agent_sdk import McpSdkServerConfig, SdkMcpTool
+
+TASK_COMPLETE = "task_complete"
+TASK_STUCK = "task_stuck"
+ITERATION_DONE = "iteration_done"
+SUBMIT_IMPLEMENTATION_PLAN = "submit_implementation_plan"
+REPORT_ANALYSIS = "report_analysis"
+SUBMIT_PLAN = "submit_plan"
+REPORT_REVIEW = "report_review"
+CONFLICT_RESOLVED = "conflict_resolved"
+CONFLICT_STUCK = "conflict_stuck"
+
+
+_Words = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
+_NOTES = "What the next session on this task should know: what you learned, what did not work."
+
+
+class _Input(BaseModel):
+    model_config = ConfigDict(extra="ignore")
+
+
+def _text(description: str) -> dict[str, Any]:
+    return {"type": "string", "description": description}
+
+
+def _object(required: list[str], **properties: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "object", "properties": properties, "required": required}
+
+
+def _list_of(item: dict[str, Any], description: str) -> dict[str, Any]:
+    return {"type": "array", "items": item, "description": description}
+
+
+class DisputeInput(_Input):
+    """A Worker's evidence against a finding of a review."""
+
+    id: _Words = Field(description="The finding's id, as you were told it; any other is ignored.")
+    evidence: _Words = Field(description="What shows that the finding is wrong: code, output, the spec.")
+
+
+class TaskCompleteInput(_Input):
+    """A Worker's claim that its task is done."""
+
+    summary: str = Field(description="What you did, in a sentence or two.")
+    tests: str = Field(default="", description="Which tests you ran and how they ended.")
+    disputes: list[DisputeInput] = Field(
+        default_factory=list, description="Findings that you did not act on because they are wrong."
+    )
+    notes: str = Field(default="", description=_NOTES)
+
+
+class TaskStuckInput(_Input):
+    """A Worker cannot go on."""
+
+    reason: str = Field(min_length=1, description="What stops you and what would help.")
+    notes: str = Field(default="", description=_NOTES)
+
+
+class IterationDoneInput(_Input):
+    """A Worker ends a turn with work left."""
+
+    done: str = Field(description="What you got done in this turn.")
+    test_status: str = Field(default="", description="How the tests stand.")
+    next_step: str = Field(default="", description="What you will do next.")
+    blockers: list[str] = Field(default_factory=list, description="What stands in the way.")
+    notes: str = Field(default="", description=_NOTES)
+
+
+class ImplementationPlanInput(_Input):
+    """How a Worker wants to build its task."""
+
+    plan: str = Field(min_length=1, description="What you will change where, in which order, and the tests.")
+
+
+class AnalysisInput(_Input):
+    """What a repository is."""
+
+    project_type: str = Field(description="What kind of project this is.")
+    stack: list[str] = Field(default_factory=list, description="Languages, frameworks, build tools.")
+    entry_points: list[str] = Field(default_factory=list, description="Where execution starts, as paths.")
+    patterns: list[str] = Field(default_factory=list, description="Conventions that new code has to follow.")
+    verification_commands: list[str] = Field(
+        default_factory=list, description="Commands by which the project checks itself, as typed in its root."
+    )
+
+
+class PlanTask(_Input):
+    """One task of a plan."""
+
+    id: str = Field(description="Short: letters, digits and dashes.")
+    title: str = Field(description="The task in a line; it becomes the title of its commit.")
+    description: str = Field(description="What to build and where. The builder has this and the spec.")
+    acceptance_criteria: list[str] = Field(
+        default_factory=list, description="When the task is done, in words that can be checked."
+    )
+    dependencies: list[str] = Field(default_factory=list, description="Ids of tasks whose result is needed.")
+    estimated_iterations: int = Field(default=1, description="Turns that the builder will need.")
+
+
+class PlanCriterion(_Input):
+    """One requirement of the spec and the tasks that meet it."""
+
+    text: str = Field(description="The requirement, in the words of the spec.")
+    task_ids: list[str] = Field(default_factory=list, description="Ids of the tasks that meet it.")
+
+
+class PlanTest(_Input):
+    """A test that the spec asks to change."""
+
+    test: str = Field(description="The test's name as sq printed it, or the path of the file.")
+    line: str = Field(default="", description="The line of the spec that asks for it, word for word.")
+
+
+class PlanInput(_Input):
+    """A plan."""
+
+    tasks: list[PlanTask] = Field(description="The tasks, in any order.")
+    criteria: list[PlanCriterion] = Field(
+        default_factory=list, description="Every requirement of the spec, constraints included."
+    )
+    tests_that_change: list[PlanTest] = Field(
+        default_factory=list,
+        description="Existing tests, or files of tests, that have to change or go because the spec says so.",
+    )
+
+
+class ConflictResolvedInput(_Input):
+    """A Resolver's claim that a merge holds what both sides meant."""
+
+    summary: str = Field(description="How you brought the two sides together, in a sentence or two.")
+    noticed: str = Field(
+        default="", description="What you noticed about other code. The final review reads it."
+    )
+
+
+class ConflictStuckInput(_Input):
+    """A Resolver cannot bring the two sides together."""
+
+    reason: str = Field(min_length=1, description="Why the two sides exclude each other.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SignalTool:
+    """One reporting tool. `model` None: the input is passed on as it came and judged by its reader."""
+
+    name: str
+    description: str
+    model: type[BaseModel] | None
+    schema: dict[str, Any] | None = None
+    recorded: str = "Recorded."
+
+
+_ISSUE = _object(
+    ["file", "type", "description", "suggestion"],
+    taskId=_text("The task that has to fix it, where the prompt asks for that."),
+    file=_text("The file, as a path in the repository."),
+    line={"type": "integer", "description": "The line in that file."},
+    type={"type": "string", "enum": [kind.value for kind in IssueType]},
+    description=_text("What is wrong."),
+    suggestion=_text("What puts it right."),
+)
+_EARLIER = _object(
+    ["id", "state", "why"],
+    id=_text("The id that stands in brackets."),
+    state={"type": "string", "enum": ["fixed", "open", "won't fix"]},
+    why=_text("The reason, in a sentence."),
+)
+_CHANGED_TEST = _object(
+    ["test", "ruling", "why"],
+    test=_text("The test's name, as the prompt prints it."),
+    ruling={"type": "string", "enum": ["accepted", "refused"]},
+    why=_text("The reason, in a sentence; for accepted ones the words that ask for the change."),
+)
+_REVIEW_SCHEMA = _object(
+    ["passed", "issues"],
+    passed={"type": "boolean", "description": "True only if `issues` is empty."},
+    issues=_list_of(_ISSUE, "New findings that have to be put right."),
+    suggestions=_list_of({"type": "string"}, "What could be better and is no reason to send the work back."),
+    tests=_list_of(_CHANGED_TEST, "A ruling on each changed test that the prompt lists."),
+    earlier=_list_of(_EARLIER, "How each earlier finding stands that the prompt lists."),
+)
+
+SIGNALS: dict[Role, tuple[SignalTool, ...]] = {
+    Role.WORKER: (
+        SignalTool(
+            name=TASK_COMPLETE,
+            description="Claim that the task is complete. sq then looks for itself.",
+            model=TaskCompleteInput,
+        ),
+        SignalTool(name=TASK_STUCK, description="Say that you cannot go on, and why.", model=TaskStuckInput),
+        SignalTool(
+            name=ITERATION_DONE,
+            description="End this turn with work left to do.",
+            model=IterationDoneInput,
+        ),
+    ),
+    Role.PLANNER: (
+        SignalTool(
+            name=REPORT_ANALYSIS,
+            description="Report what this repository is.",
+            model=AnalysisInput,
+        ),
+        SignalTool(name=SUBMIT_PLAN, description="Submit the plan.", model=PlanInput),
+    ),
+    # A review that does not fit is not argued about here: `orchestrator.run.review.review` judges it.
+    Role.REVIEWER: (
+        SignalTool(
+            name=REPORT_REVIEW, description="Report your review, once.", model=None, schema=_REVIEW_SCHEMA
+        ),
+    ),
+    Role.RESOLVER: (
+        SignalTool(
+            name=CONFLICT_RESOLVED,
+            description="Claim that the conflict is resolved. sq then looks for itself.",
+            model=ConflictResolvedInput,
+        ),
+        SignalTool(
+            name=CONFLICT_STUCK,
+            description="Say that the two sides exclude each other.",
+            model=ConflictStuckInput,
+        ),
+    ),
+    Role.DEVELOPER: (),
+    Role.JUDGE: (),
+}
+
+# Beside those of a Worker, where it plans before it builds.
+PLAN_SIGNAL = SignalTool(
+    name=SUBMIT_IMPLEMENTATION_PLAN,
+    description="Hand over your plan, when you were asked for one.",
+    model=ImplementationPlanInput,
+)
+
+OnSignal = Callable[[str, str], str | None]
+
+
+def signal_server(tools: tuple[SignalTool, ...], on_signal: OnSignal) -> "McpSdkServerConfig":
+    """An in-process MCP server with these tools.
+
+    `on_signal(name, payload as JSON)` hears each report that fits. It returns why it refuses one, else None.
+    """
+    from claude_agent_sdk import create_sdk_mcp_server
+
+    return create_sdk_mcp_server("sq", tools=[_sdk_tool(tool, on_signal) for tool in tools])
+
+
+def _sdk_tool(signal: SignalTool, on_signal: OnSignal) -> "SdkMcpTool[Any]":
+    from claude_agent_sdk import SdkMcpTool
+
+    async def handle(arguments: dict[str, Any]) -> dict[str, Any]:
+        if signal.model is None:
+            payload = json.dumps(arguments)
+        else:
+            try:
+                payload = signal.model.model_validate(arguments).model_dump_json()
+            except ValidationError as error:
+                return {"content": [{"type": "text", "text": _problems(signal, error)}], "is_error": True}
+        if refusal := on_signal(signal.name, payload):
+            return {"content": [{"type": "text", "text": refusal}], "is_error": True}
+        return {"content": [{"type": "text", "text": signal.recorded}]}
+
+    schema = signal.schema or (signal.model.model_json_schema() if signal.model else {})
+    return SdkMcpTool(name=signal.name, description=signal.description, input_schema=schema, handler=handle)
+
+
+def _problems(signal: SignalTool, error: ValidationError) -> str:
+    lines = [f"{'.'.join(map(str, item['loc']))}: {item['msg']}" for item in error.errors()]
+    return f"{signal.name} was not recorded. Call it again with these put right:\n" + "\n".join(lines)

@@ -1,0 +1,1 @@
+"""A session's transcript: read into turns, and rendered for a judge."""

@@ -1,0 +1,1 @@
+"""Facts of a session, from its calls and their results: edits, commands, tests, git, todos."""

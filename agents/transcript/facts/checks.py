@@ -1,0 +1,152 @@
+"""Which commands are test runs, and how they ended: by exit code, else by the summary in their output."""
+
+import re
+from collections.abc import Container, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from agents.runners.recognise import recognised
+from agents.shell import Simple, simple_commands
+from agents.transcript.facts.summaries import Outcome, counted_of, ran_none, summary_of
+
+_NAMES_A_WAY = 2  # words after the program
+_SPELLED = 4  # characters: a shorter line may stand in a command by chance
+_NOWHERE = Path("/nonexistent")  # scripts of the session's project are not looked into
+_NOT_STARTED = (126, 127)  # the shell's own exit codes: nothing was tested
+_RUNNERS = frozenset({
+    "pytest", "py.test", "unittest", "nose2", "nosetests", "trial", "stestr", "tox", "nox", "behave",
+    "jest", "vitest", "mocha", "ava", "karma", "rspec", "phpunit", "pest", "bats", "ctest", "ginkgo",
+    "gotestsum", "runtests", "busted", "prove", "cypress", "cargo-nextest",
+})  # fmt: skip
+_BY_SUBCOMMAND = {
+    "cargo": ("test", "t", "nextest"), "go": ("test",), "dotnet": ("test",), "swift": ("test",),
+    "mix": ("test",), "lein": ("test",), "deno": ("test",), "bun": ("test",), "flutter": ("test",),
+    "dart": ("test",), "rails": ("test",), "composer": ("test",), "bazel": ("test",), "ng": ("test",),
+    "sbt": ("test",), "playwright": ("test",), "mvn": ("test", "verify", "integration-test"),
+    "setup.py": ("test",),
+    "mvnw": ("test", "verify", "integration-test"), "artisan": ("test",), "manage.py": ("test",),
+    "django-admin": ("test",), "stack": ("test",), "cabal": ("test",), "forge": ("test",), "meson": ("test",),
+}  # fmt: skip
+_NODE_MANAGERS = frozenset({"npm", "pnpm", "yarn", "bun"})
+_BY_TARGET = frozenset({
+    "make", "gmake", "just", "task", "rake", "invoke", "inv", "ninja", "gradle", "gradlew", "zig", "doit",
+    "turbo", "nx", "dune", "moon", "pants", "please", "meltano", "mage", "ant", "waf",
+})  # fmt: skip
+_RUN_INSIDE = frozenset(
+    {"docker", "docker-compose", "podman", "kubectl", "vagrant", "ssh", "nix", "devbox", "ddev", "sail"}
+)
+_INTERPRETERS = re.compile(r"(?:python|pypy)[\d.]*|node|ruby|php|perl|bash|sh|zsh")
+_TESTS_IN_CODE = re.compile(
+    r"\bPkg\.test\(|\bdevtools::(?:test|check)\(|\btestthat::test_|\bInvoke-Pester\b|\bunittest\.main\("
+)
+_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z0-9]+")  # also of `testDebugUnit`
+_ONLY_MAKES = frozenset({"assemble", "compile", "process", "clean", "lint"})
+_ONLY_ASKS = frozenset({
+    "--version", "--help", "-h", "--collect-only", "--co", "--no-run", "--list", "--listTests",
+    "--fixtures", "--dry-run",
+})  # fmt: skip
+
+
+def way_of(simple: Simple) -> tuple[str, ...]:
+    """What a command runs, without its options: the same way runs the same kind of thing again."""
+    return (simple.name, *simple.plain[:_NAMES_A_WAY])
+
+
+def outcome_of(
+    command: str, exit_code: int | None, output: str, known: Container[tuple[str, ...]] = ()
+) -> Outcome | None:
+    """How the tests that the command line runs ended; None if it runs none.
+
+    The exit code counts where nothing hides it (`| tail`, `|| true`, `; echo done`), the summary elsewhere. A
+    command that may run anything runs tests if its output counts them. `known`: ways (`way_of`) that have
+    been seen to run tests.
+    """
+    every = simple_commands(command)
+    runs = [simple for simple in every if is_test_run(simple) or way_of(simple) in known]
+    told = _without_own_words(command, output)
+    if not runs:
+        counted = counted_of(told) if any(may_run_tests(simple) for simple in every) else Outcome.UNKNOWN
+        return None if counted is Outcome.UNKNOWN else counted
+    if exit_code in _NOT_STARTED:
+        return Outcome.UNKNOWN
+    if exit_code == 0 and all(run.decides for run in runs):
+        return Outcome.UNKNOWN if ran_none(told) else Outcome.PASSED
+    if exit_code and len(runs) == 1 and runs[0].is_last:
+        return Outcome.FAILED
+    summary = summary_of(told)
+    if summary is Outcome.UNKNOWN and exit_code and all(run.decides for run in runs):
+        return Outcome.FAILED  # they or what came after them
+    return summary
+
+
+def _without_own_words(command: str, output: str) -> str:
+    """The output without the lines that the command itself spells out: an `echo` says nothing of tests."""
+    return "\n".join(
+        line for line in output.splitlines() if len(line.strip()) < _SPELLED or line.strip() not in command
+    )
+
+
+def may_run_tests(simple: Simple) -> bool:
+    """Whether a program that is not known to run tests may do so all the same."""
+    if _ONLY_ASKS.intersection(simple.words) or not simple.words:
+        return False
+    return recognised(simple, _NOWHERE).runs_tests is not False
+
+
+def is_test_run(simple: Simple) -> bool:
+    """Whether the command runs tests. Only asking about them, or installing a runner, is none."""
+    if _ONLY_ASKS.intersection(simple.words):
+        return False
+    name, plain = simple.name, simple.plain
+    if name in _RUN_INSIDE:  # another machine, or a container: the command stands behind its name
+        inner = (replace(simple, words=simple.words[at:]) for at in range(1, len(simple.words)))
+        return any(is_test_run(one) for one in inner if one.name not in _RUN_INSIDE)
+    if (name == "node" and "--test" in simple.words) or any(_TESTS_IN_CODE.search(w) for w in simple.words):
+        return True
+    if _INTERPRETERS.fullmatch(name) and plain:
+        script = plain[0].rsplit("/", maxsplit=1)[-1]
+        return _is_test_file(plain[0]) or (script in _BY_SUBCOMMAND and _subcommand(script, plain[1:]))
+    if name in _NODE_MANAGERS:
+        return _npm_script(simple)
+    if name in _BY_TARGET:
+        return any(_names_tests(target, "check", "runtest") for target in plain)
+    if name in _BY_SUBCOMMAND:
+        return _subcommand(name, plain)
+    if name in _RUNNERS or any("/" in path and _is_test_file(path) for path in simple.words[:1]):
+        return True
+    return recognised(simple, _NOWHERE).runs_tests is True
+
+
+def _subcommand(name: str, plain: Sequence[str]) -> bool:
+    words = [word for word in plain if not word.startswith("+")]
+    known = _BY_SUBCOMMAND[name]
+    return bool(words) and (
+        words[0] in known or (name.startswith(("mvn", "sbt")) and not {*known}.isdisjoint(words))
+    )
+
+
+def _npm_script(simple: Simple) -> bool:
+    """`npm test`, `pnpm -r test`, `yarn workspace app test:unit`, `npm --prefix web run test`."""
+    values = {
+        simple.option(name) for name in ("--prefix", "-w", "--workspace", "-C", "--filter", "--cwd", "-F")
+    }
+    words = [word for word in simple.plain if word not in values]
+    if words[:1] == ["workspace"]:
+        words = words[2:]
+    if words[:1] in (["run"], ["run-script"]):
+        return bool(words[1:]) and _names_tests(words[1], "check")
+    return bool(words) and (words[0] in {"t", "tst", *_RUNNERS} or _names_tests(words[0]))
+
+
+def _names_tests(target: str, *more: str) -> bool:
+    """Whether a target's name has test as a word of its own: `test:unit`, `testDebugUnitTest`, not `latest`.
+
+    One that only makes the tests runs none: `compileTestKotlin`.
+    """
+    words = [word.lower() for word in _WORD.findall(target)]
+    return not {"test", "tests", "e2e", *more}.isdisjoint(words) and _ONLY_MAKES.isdisjoint(words)
+
+
+def _is_test_file(path: str) -> bool:
+    stem = path.rsplit("/", maxsplit=1)[-1].split(".", maxsplit=1)[0].lower()
+    return not {"test", "tests", "runtests"}.isdisjoint(re.split(r"[^a-z0-9]+", stem))

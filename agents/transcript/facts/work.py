@@ -1,0 +1,242 @@
+"""What tool calls did to files and to the list of todos, as far as their results show it."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import PurePosixPath
+
+from agents.shell import Heredoc, Simple, heredocs, simple_commands
+from agents.transcript.facts.scripts import scripts_of, written_by
+from agents.transcript.records import SHELL_TOOLS, ToolCall, listed, mapping, string
+
+_DOCUMENTS = frozenset(
+    {".md", ".mdx", ".rst", ".txt", ".adoc", ".org", ".log", ".pdf", ".svg", ".png", ".jpg"}
+)
+_DOCUMENT_NAMES = frozenset({"license", "licence", "changelog", "readme", "authors", "notice", "copying"})
+_DOCUMENT_FOLDERS = frozenset({"docs", "doc"})
+_NO_PROGRAM = frozenset({".gitignore", ".gitattributes", ".dockerignore", ".editorconfig", ".mailmap"})
+_SOURCES = frozenset({  # what a redirection writes is the project's code only where its name says so
+    ".py", ".pyi", ".js", ".jsx", ".mjs", ".cjs", ".ts", ".tsx", ".go", ".rs", ".java", ".kt", ".scala",
+    ".c", ".h", ".cc", ".cpp", ".hpp", ".cs", ".rb", ".php", ".swift", ".ex", ".exs", ".sh", ".sql", ".vue",
+    ".svelte", ".toml", ".css", ".scss", ".less", ".html", ".jl", ".ml", ".mli", ".lua", ".dart", ".pl",
+    ".pm", ".r", ".clj", ".cljs", ".hs", ".erl", ".elm", ".zig", ".nim", ".m", ".mm", ".astro", ".ipynb",
+    ".gradle", ".tf", ".proto", ".graphql", ".fs", ".vb", ".groovy", ".cr",
+})  # fmt: skip
+TODO_TOOLS = frozenset({"TodoWrite", "TaskCreate", "TaskUpdate"})
+
+_READ_MARGIN = re.compile(r"^\s*\d+(?:\u2192|\t)", re.MULTILINE)
+_TASK_CREATED = re.compile(r"Task #(\S+) created")
+_CLOSED = frozenset({"completed", "deleted", "cancelled"})
+_PRINTS_NOTHING = frozenset({"", ":", "true"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Edit:
+    """A change of a file that was made. `added`: its new lines. `order` and `turn` say when.
+
+    `removed`: the lines that went, None where nobody knows. `is_whole`: the file holds `added` and no more.
+    `is_code`: it lies in the project and is no document. `is_new`: the file was not there before.
+    """
+
+    path: str
+    tool: str
+    added: tuple[str, ...]
+    removed: tuple[str, ...] | None = None
+    is_whole: bool = False
+    order: int
+    turn: int
+    is_code: bool = True
+    is_document: bool = False
+    is_new: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """A file that was read, without the line numbers of the Read tool; `is_whole`: all of it."""
+
+    path: str
+    text: str
+    order: int
+    turn: int
+    is_whole: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class _Change:
+    """What an `Edit` says of the lines of a file."""
+
+    path: str
+    added: Iterable[str] = ()
+    removed: Iterable[str] | None = None
+    is_whole: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Todo:
+    """An item of the agent's own list, as its last call left it. TodoWrite's items have no id."""
+
+    text: str
+    status: str
+    id: str = ""
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it is still to be done; deleted ones are not."""
+        return self.status not in _CLOSED
+
+
+def readings_of(call: ToolCall, *, order: int, turn: int) -> Iterator[Reading]:
+    """What a call of the Read tool showed of a file."""
+    if call.tool == "Read" and call.result is not None and not call.result.is_error:
+        yield Reading(
+            path=string(call.input.get("file_path")),
+            text=_READ_MARGIN.sub("", call.result.text),
+            order=order,
+            turn=turn,
+            is_whole=not {"offset", "limit"} & call.input.keys(),
+        )
+
+
+def edits_of(call: ToolCall, *, order: int, turn: int, project: str) -> Iterator[Edit]:
+    """The changes that a call made; `project` is the folder that is worked in, if known."""
+    result = call.result
+    if result is None or result.is_refused or result.is_interrupted:
+        return
+    if call.tool in SHELL_TOOLS:
+        changes: Iterable[_Change] = _shell_changes(string(call.input.get("command")))
+    elif result.is_error:
+        return
+    else:
+        changes = _changes(call.tool, call.input, result.data)
+    for change in changes:
+        path = change.path
+        document = _is_document(path)
+        code = not document and (not project or _within(path, project))
+        code = code and PurePosixPath(path).name not in _NO_PROGRAM
+        if call.tool in SHELL_TOOLS:
+            code = code and PurePosixPath(path).suffix in _SOURCES
+        new = result.data.get("type") == "create" or result.text.startswith("File created")
+        yield Edit(
+            path=path, tool=call.tool, added=tuple(change.added), order=order, turn=turn,
+            removed=None if change.removed is None else tuple(change.removed), is_whole=change.is_whole,
+            is_code=code, is_document=document, is_new=new,
+        )  # fmt: skip
+
+
+def _changes(tool: str, given: Mapping[str, object], data: Mapping[str, object]) -> Iterator[_Change]:
+    path = string(given.get("file_path"))
+    patch = [
+        string(line)
+        for hunk in listed(data.get("structuredPatch"))
+        for line in listed(mapping(hunk).get("lines"))
+    ]
+    pairs: list[tuple[object, object]] = []
+    match tool:
+        case "Write":
+            pass
+        case "Edit":
+            pairs = [(given.get("old_string"), given.get("new_string"))]
+        case "MultiEdit":
+            edits = map(mapping, listed(given.get("edits")))
+            pairs = [(edit.get("old_string"), edit.get("new_string")) for edit in edits]
+        case "NotebookEdit":
+            path = string(given.get("notebook_path"))
+            pairs = [(data.get("old_source"), given.get("new_source"))]
+        case _:
+            return
+    if not path:
+        return
+    if patch:
+        added, removed = ([line[1:] for line in patch if line.startswith(sign)] for sign in "+-")
+        yield _Change(path, added, removed)
+        return
+    if tool == "Write":
+        yield _Change(path, string(given.get("content")).splitlines(), is_whole=True)
+        return
+    lines = [(string(old).splitlines(), string(new).splitlines()) for old, new in pairs]
+    added = [line for old, new in lines for line in without(new, old)]
+    removed = [line for old, new in lines for line in without(old, new)]
+    yield _Change(path, added, removed)
+
+
+def without(lines: Iterable[str], gone: Iterable[str]) -> Iterator[str]:
+    """`lines` without those in `gone`, each as often as it stands there."""
+    left = Counter(gone)
+    for line in lines:
+        if left[line] > 0:
+            left[line] -= 1
+        else:
+            yield line
+
+
+def same_file(path: str, other: str) -> bool:
+    """Whether two ways to name a file may mean the same one: a relative path is the end of the other."""
+    longer, shorter = sorted((path, other), key=len, reverse=True)
+    return longer == shorter or longer.endswith("/" + shorter.removeprefix("./"))
+
+
+def _shell_changes(command: str) -> Iterator[_Change]:
+    bodies = heredocs(command)
+    for simple in simple_commands(command):
+        tees = simple.plain if simple.name == "tee" else ()
+        keeps = frozenset(tees) if {"-a", "--append"}.intersection(simple.words) else simple.appends
+        for path in (*simple.writes, *tees):
+            yield _written(simple, path, [each for each in bodies if path in each.line], keeps=path in keeps)
+        if simple.name in {"sed", "perl"} and any(word.startswith("-i") for word in simple.words):
+            yield from map(_Change, simple.plain[1:])
+        for script in scripts_of(simple, bodies):
+            yield from map(_Change, written_by(script))
+
+
+def _written(simple: Simple, path: str, bodies: Sequence[Heredoc], *, keeps: bool) -> _Change:
+    """What a command whose output goes to a file did to it; only of here-documents the lines are known."""
+    lines = [line for each in bodies for line in each.body.splitlines()]
+    if keeps:
+        return _Change(path, lines, ())
+    return _Change(path, lines, is_whole=bool(bodies) or simple.name in _PRINTS_NOTHING)
+
+
+def _is_document(path: str) -> bool:
+    pure = PurePosixPath(path)
+    named = pure.stem.lower() in _DOCUMENT_NAMES
+    return named or pure.suffix.lower() in _DOCUMENTS or not _DOCUMENT_FOLDERS.isdisjoint(pure.parts[:-1])
+
+
+def _within(path: str, project: str) -> bool:
+    return not path.startswith(("/", "~")) or PurePosixPath(path).is_relative_to(project)
+
+
+def todos_of(calls: Iterable[ToolCall]) -> tuple[Todo, ...]:
+    """The lists of TodoWrite and of TaskCreate and TaskUpdate, as the calls that worked left them."""
+    written: tuple[Todo, ...] = ()
+    tasks: dict[str, Todo] = {}
+    for call in calls:
+        if call.result is None or call.result.is_error:
+            continue
+        match call.tool:
+            case "TodoWrite":
+                items = map(mapping, listed(call.input.get("todos")))
+                written = tuple(
+                    Todo(text=_words(item, "content"), status=_words(item, "status")) for item in items
+                )
+            case "TaskCreate":
+                created = _TASK_CREATED.match(call.result.text)
+                id_ = _words(mapping(call.result.data.get("task")), "id") or (created[1] if created else "")
+                tasks[id_] = Todo(id=id_, text=_words(call.input, "subject"), status="pending")
+            case "TaskUpdate" if call.result.text.startswith("Updated task"):
+                id_ = _words(call.input, "taskId")
+                task = tasks.get(id_, Todo(id=id_, text=f"task #{id_}", status="pending"))
+                text = _words(call.input, "subject") or task.text
+                tasks[id_] = replace(task, text=text, status=_words(call.input, "status") or task.status)
+            case "TaskList":  # only for what was made before the window; it may have run beside an update
+                for item in map(mapping, listed(call.result.data.get("tasks"))):
+                    id_, text, status = (_words(item, name) for name in ("id", "subject", "status"))
+                    tasks.setdefault(id_, Todo(id=id_, text=text, status=status))
+            case _:
+                pass
+    return (*written, *tasks.values())
+
+
+def _words(item: Mapping[str, object], name: str) -> str:
+    return string(item.get(name))

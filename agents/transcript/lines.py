@@ -1,0 +1,216 @@
+"""What one line of a Claude Code transcript holds, in pieces, and whose words the text in it is.
+
+The lines are those of Claude Code 2.1.329; older ones are understood where they differ. Nothing here raises
+for what a line holds: a line that is no JSON object, or whose fields have other types, gives nothing.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from agents.transcript.records import (
+    BackgroundEnded,
+    CallMade,
+    CallReturned,
+    Compacted,
+    Piece,
+    PlanMode,
+    Said,
+    Speaker,
+    listed,
+    mapping,
+    string,
+)
+
+# Whole requests, kept by the CLI beside the conversation: most of the bytes, none of the words.
+_REQUEST_LINE = b'{"type":"api-request'
+_HOOK_FEEDBACK = re.compile(r"\w+ hook feedback:")
+_REMINDER = re.compile(r"<(system-reminder|ide_\w+)>.*?</\1>", re.DOTALL)
+_NOTICE = re.compile(r"<task-id>([^<]*)</task-id>.*?<status>([^<]*)</status>(.*)", re.DOTALL)
+_NOTICE_EXIT = re.compile(r"exit code:? (\d{1,9})")
+_COMMAND = re.compile(r"<command-name>\s*/?([^<]*?)\s*</command-name>")
+_COMMAND_ARGS = re.compile(r"<command-args>(.*?)</command-args>", re.DOTALL)
+_TO_THE_MODEL = "<command-message>"  # a command that is a prompt begins with this tag, a local one does not
+_INJECTED = (  # how text begins that no user wrote, in entries that do not say where they come from
+    "<local-command-",
+    "<task-notification>",
+    "<bash-",
+    "<user-memory-input>",
+    "Caveat: The messages below",
+    "[Request interrupted by user",
+    "This session is being continued from a previous conversation",
+)
+_USERS_SOURCES = ("human", "user")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """One line. `is_sidechain`: it belongs to a subagent."""
+
+    pieces: tuple[Piece, ...] = ()
+    uuid: str = ""
+    session_id: str = ""
+    cwd: str = ""
+    is_sidechain: bool = False
+
+
+_NOTHING = Entry()
+
+
+def entry_of(line: bytes) -> Entry | None:
+    """The line in pieces, none for a kind without words; None if it is no JSON object with a type."""
+    if line.startswith(_REQUEST_LINE):
+        return _NOTHING
+    try:
+        found = json.loads(line.decode("utf-8", "replace"))
+        if b"\\ud" in line or b"\\uD" in line:  # half a character, cut apart by the CLI, cannot be printed
+            found = json.loads(json.dumps(found, ensure_ascii=False).encode("utf-8", "replace"))
+    except (ValueError, RecursionError):
+        return None
+    entry = mapping(found)
+    kind = string(entry.get("type"))
+    if not kind:
+        return None
+    return Entry(
+        pieces=tuple(_pieces(kind, entry)),
+        uuid=string(entry.get("uuid")),
+        session_id=string(entry.get("sessionId")),
+        cwd=string(entry.get("cwd")),
+        is_sidechain=entry.get("isSidechain") is True,
+    )
+
+
+def text_of(content: object) -> str:
+    """The text of a content field: a string, or a list of blocks."""
+    if isinstance(content, str):
+        return content
+    return "\n".join(_block_text(mapping(block)) for block in listed(content))
+
+
+def _block_text(block: Mapping[str, object]) -> str:
+    kind = string(block.get("type"))
+    return string(block.get("text")) if kind == "text" else f"[{kind}]"
+
+
+def _pieces(kind: str, entry: Mapping[str, object]) -> Iterator[Piece]:
+    match kind:
+        case "user":
+            yield from _from_user(entry)
+        case "assistant":
+            yield from _from_assistant(entry)
+        case "attachment":
+            yield from _from_attachment(mapping(entry.get("attachment")))
+        case "queue-operation":  # a notice is queued before the model hears of it
+            yield from notices(string(entry.get("content")))
+        case "system" if entry.get("subtype") == "compact_boundary":
+            yield Compacted()
+        case _:
+            return
+
+
+def _from_assistant(entry: Mapping[str, object]) -> Iterator[Piece]:
+    message = mapping(entry.get("message"))
+    # The CLI writes in the model's place when the API failed, and to close a turn that was cut off.
+    made_up = entry.get("isApiErrorMessage") is True or message.get("model") == "<synthetic>"
+    content = message.get("content")
+    for block in [{"type": "text", "text": content}] if isinstance(content, str) else listed(content):
+        part = mapping(block)
+        if part.get("type") == "text" and (text := string(part.get("text"))):
+            yield Said(speaker=Speaker.INJECTED if made_up else Speaker.ASSISTANT, text=text)
+        elif part.get("type") == "tool_use":
+            name, given = string(part.get("name")), mapping(part.get("input"))
+            yield CallMade(id=string(part.get("id")), tool=name, input=given, cwd=string(entry.get("cwd")))
+
+
+def _from_user(entry: Mapping[str, object]) -> Iterator[Piece]:
+    if mode := string(entry.get("permissionMode")):
+        yield PlanMode(on=mode == "plan")
+    content = mapping(entry.get("message")).get("content")
+    if isinstance(content, str):
+        yield from _told(content, entry)
+        return
+    blocks = [mapping(block) for block in listed(content)]
+    results = [block for block in blocks if block.get("type") == "tool_result"]
+    for block in results:
+        yield CallReturned(
+            id=string(block.get("tool_use_id")),
+            text=text_of(block.get("content")),
+            is_error=block.get("is_error") is True,
+            data=mapping(entry.get("toolUseResult")),
+            denial=string(entry.get("toolDenialKind")),
+        )
+    texts = [_block_text(block) for block in blocks if block.get("type") != "tool_result"]
+    if results:  # what stands beside a result was put there by the CLI
+        yield from (Said(speaker=Speaker.INJECTED, text=text) for text in texts if text)
+    elif texts:
+        yield from _told("\n".join(texts), entry)
+
+
+def _told(text: str, entry: Mapping[str, object]) -> Iterator[Piece]:
+    """Text of a user entry: the user's own, a hook's, or put there by the CLI."""
+    source = string(entry.get("promptSource"))
+    origin = string(mapping(entry.get("origin")).get("kind"))
+    if entry.get("isMeta") is True or entry.get("isCompactSummary") is True:
+        hook = bool(_HOOK_FEEDBACK.match(text))
+        yield Said(speaker=Speaker.HOOK if hook else Speaker.INJECTED, text=text, opens=hook)
+    elif source == "system" or (origin and origin not in _USERS_SOURCES):
+        yield Said(speaker=Speaker.INJECTED, text=text)
+        yield from notices(text)
+    elif source:
+        yield Said(speaker=Speaker.USER, text=text, opens=True, command=_typed(text))
+    else:
+        yield from _unsourced(text)
+
+
+def _unsourced(text: str) -> Iterator[Piece]:
+    """Text whose entry does not say who sent it: commands, notes, and prompts of older versions."""
+    for reminder in _REMINDER.finditer(text):
+        yield Said(speaker=Speaker.INJECTED, text=reminder.group())
+    rest = _REMINDER.sub("", text).strip()
+    if rest.startswith(("<command-name>", _TO_THE_MODEL)) and (name := _COMMAND.search(rest)):
+        args = _COMMAND_ARGS.search(rest)
+        command = f"/{name[1]}"
+        typed = f"{command} {args[1].strip()}".rstrip() if args else command
+        opens = rest.startswith(_TO_THE_MODEL)
+        yield Said(speaker=Speaker.USER, text=typed, opens=opens, command=command, is_expanded=True)
+    elif _HOOK_FEEDBACK.match(rest):
+        yield Said(speaker=Speaker.HOOK, text=rest, opens=True)
+    elif rest.startswith(_INJECTED):
+        yield Said(speaker=Speaker.INJECTED, text=rest)
+        yield from notices(rest)
+    elif rest:
+        yield Said(speaker=Speaker.USER, text=rest, opens=True, command=_typed(rest))
+
+
+def _typed(text: str) -> str:
+    first = text.split(maxsplit=1)[0] if text.startswith("/") else ""
+    return first if re.fullmatch(r"/[\w:.-]+", first) else ""  # a path is no command
+
+
+def _from_attachment(attachment: Mapping[str, object]) -> Iterator[Piece]:
+    match attachment.get("type"):
+        case "queued_command" if attachment.get("commandMode") == "prompt":  # typed while the model worked
+            if text := text_of(attachment.get("prompt")):
+                yield Said(speaker=Speaker.USER, text=text, opens=True, command=_typed(text))
+        case "queued_command":
+            text = text_of(attachment.get("prompt"))
+            yield Said(speaker=Speaker.INJECTED, text=text)
+            yield from notices(text)
+        case "plan_mode":
+            yield PlanMode(on=True)
+        case "plan_mode_exit":
+            yield PlanMode(on=False)
+        case "hook_additional_context":
+            said = "\n".join(string(part) for part in listed(attachment.get("content")))
+            yield Said(speaker=Speaker.INJECTED, text=f"{string(attachment.get('hookName'))} hook: {said}")
+        case _:
+            return
+
+
+def notices(text: str) -> Iterator[BackgroundEnded]:
+    """The ends of background tasks that `text` tells of."""
+    for part in text.split("<task-notification>")[1:]:
+        if found := _NOTICE.search(part.split("</task-notification>", maxsplit=1)[0]):
+            code = _NOTICE_EXIT.search(found[3])
+            yield BackgroundEnded(id=found[1], status=found[2], exit_code=int(code[1]) if code else None)

@@ -1,0 +1,266 @@
+"""What happened in a Claude Code session, as turns: read from its transcript, or from a live session.
+
+A turn is a prompt of the user or the feedback of a hook, and everything until the next one. Nothing here
+imports an SDK: a hook has to be quick.
+"""
+
+import json
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from agents.transcript.lines import Entry, entry_of
+from agents.transcript.records import (
+    SHELL_TOOLS,
+    BackgroundEnded,
+    CallMade,
+    CallReturned,
+    Compacted,
+    Piece,
+    PlanMode,
+    Said,
+    Speaker,
+    ToolCall,
+    ToolResult,
+    Transcript,
+    Turn,
+    string,
+)
+from state.errors import SqError
+from state.records import CommandRun, Message, MessageKind
+
+__all__ = [
+    "Said",
+    "Speaker",
+    "ToolCall",
+    "ToolResult",
+    "Transcript",
+    "TranscriptError",
+    "Turn",
+    "read_transcript",
+    "transcript_of",
+    "with_command_runs",
+    "with_last_message",
+]
+
+_PLANNING = {"EnterPlanMode": True, "ExitPlanMode": False}
+_WIDEN = 4  # a window without a word of the conversation is read again, this many times as long
+_EXIT_CODE = re.compile(r"Exit code (\d{1,9})(?:\n|$)")
+_BACKGROUND = re.compile(r"(?:Command (?:running|was \w+) in background|moved to the background).*?ID: (\w+)")
+_NEVER_RAN = re.compile(
+    r"<tool_use_error>|PreToolUse:\S+ hook error|Tool permission request failed"
+    r"|The user doesn't want to (?!.*stopped while running)",
+    re.DOTALL,
+)
+_CUT_OFF = re.compile(r"\[Tool call interrupted|.*this call was stopped while running", re.DOTALL)
+_AGENT_ID = re.compile(r"[\w-]{1,64}")
+# What can still be told of an input that was cut: its short fields before the cut.
+_FIELD = re.compile(r'"(command|description|file_path|notebook_path|path|skill)": ("(?:[^"\\]|\\.)*+")')
+
+
+class TranscriptError(SqError):
+    """A transcript is not there or cannot be read."""
+
+
+def read_transcript(path: Path, *, tail_bytes: int | None = None) -> Transcript:
+    """The session in the JSON Lines file `path`, with its subagents' calls from the files beside it.
+
+    `tail_bytes`: only complete lines of that many bytes at the end are read; more, where those hold
+    nothing of the conversation. What a line holds never raises.
+
+    Raises:
+        TranscriptError: there is no such file, or it cannot be read.
+    """
+    folder = path.with_suffix("") / "subagents"
+    while True:
+        try:
+            left_out, entries, skipped = _window(path, tail_bytes)
+        except (OSError, ValueError) as error:  # ValueError: a path with a null byte
+            raise TranscriptError(
+                f"cannot read the transcript {path}: {error}; name the .jsonl file of a session"
+            ) from error
+        own = [entry for entry in entries if not entry.is_sidechain]
+        told = own if any(entry.pieces for entry in own) else entries  # a subagent's own file
+        transcript = _assembled((piece for entry in told for piece in entry.pieces), folder)
+        if tail_bytes is None or not left_out or transcript.turns:
+            return replace(
+                transcript,
+                session_id=next((entry.session_id for entry in told if entry.session_id), ""),
+                cwd=next((entry.cwd for entry in told if entry.cwd), ""),
+                skipped_lines=skipped,
+                sidechain_lines=len(entries) - len(told),
+                left_out_bytes=left_out,
+            )
+        tail_bytes = max(tail_bytes, 1) * _WIDEN
+
+
+def transcript_of(messages: Sequence[Message], *, prompt: str = "", cwd: str = "") -> Transcript:
+    """The same view of a live session. `prompt` was said before the first of `messages`.
+
+    Calls and results are paired in order: messages have no ids.
+    """
+    first = [Message(kind=MessageKind.PROMPT, text=prompt)] if prompt else []
+    return replace(_assembled(_from_messages([*first, *messages]), None), cwd=cwd)
+
+
+def with_last_message(transcript: Transcript, text: str) -> Transcript:
+    """`transcript` with the assistant's newest words, which the CLI may write after it asked its hooks."""
+    newest = transcript.turns[-1] if transcript.turns else Turn(number=1)
+    if not text.strip() or (newest.texts and newest.texts[-1].strip() == text.strip()):
+        return transcript
+    told = replace(newest, items=(*newest.items, Said(speaker=Speaker.ASSISTANT, text=text)))
+    return replace(transcript, turns=(*transcript.turns[:-1], told))
+
+
+def with_command_runs(transcript: Transcript, runs: Iterable[CommandRun]) -> Transcript:
+    """`transcript` with commands that sq itself ran on the work, before the assistant's last words."""
+    newest = transcript.turns[-1] if transcript.turns else Turn(number=1)
+    last = max((at for at, item in enumerate(newest.items, 1) if isinstance(item, ToolCall)), default=0)
+    ran = tuple(
+        ToolCall(
+            id=f"sq-{number}",
+            tool="Bash",
+            input={"command": run.command, "description": "run by sq itself on this work, after the claim"},
+            result=ToolResult(
+                text=run.output_tail or run.problem, is_error=not run.passed, exit_code=run.exit_code
+            ),
+        )
+        for number, run in enumerate(runs, 1)
+    )
+    told = replace(newest, items=(*newest.items[:last], *ran, *newest.items[last:]))
+    return replace(transcript, turns=(*transcript.turns[:-1], told))
+
+
+def _window(path: Path, tail_bytes: int | None) -> tuple[int, list[Entry], int]:
+    """Bytes left out, the entries of the lines after them, and how many lines were of no use."""
+    entries: list[Entry] = []
+    seen: set[str] = set()
+    skipped = 0
+    with path.open("rb") as file:
+        left_out = 0
+        if tail_bytes is not None and (start := file.seek(0, os.SEEK_END) - max(tail_bytes, 0)) > 0:
+            file.seek(start - 1)  # from the byte before: where that ends a line, the next one is complete
+            left_out = start - 1 + len(file.readline())
+        else:
+            file.seek(0)
+        for line in file:
+            entry = entry_of(line) if line.strip() else Entry()
+            if entry is None:
+                skipped += 1
+            elif not entry.uuid or entry.uuid not in seen:
+                seen.add(entry.uuid)
+                entries.append(entry)
+    return left_out, entries, skipped
+
+
+def _assembled(pieces: Iterable[Piece], subagents: Path | None) -> Transcript:
+    """Turns out of pieces: results find their calls, wherever those stand."""
+    turns: list[tuple[Said | None, list[Said | str]]] = []
+    calls: dict[str, ToolCall] = {}
+    ended: list[BackgroundEnded] = []
+    plan_mode, compactions = False, 0
+    for piece in pieces:
+        match piece:
+            case Said(opens=True):
+                turns.append((piece, []))
+            case Said():
+                _newest(turns).append(piece)
+            case CallMade() if piece.id not in calls:
+                calls[piece.id] = ToolCall(id=piece.id, tool=piece.tool, input=piece.input, cwd=piece.cwd)
+                _newest(turns).append(piece.id)
+            case CallReturned() if call := calls.get(piece.id):
+                inner = _inner(piece, subagents)
+                calls[piece.id] = replace(call, result=_result(call.tool, piece), inner=inner)
+                if call.tool in _PLANNING and not piece.is_error:
+                    plan_mode = _PLANNING[call.tool]
+            case BackgroundEnded():
+                ended.append(piece)
+            case PlanMode():
+                plan_mode = piece.on
+            case Compacted():
+                compactions += 1
+            case _:  # a call written twice, a result whose call lies before the window
+                pass
+    told = tuple(
+        Turn(number=number, opener=opener, items=tuple(_resolved(items, calls)))
+        for number, (opener, items) in enumerate(turns, start=1)
+    )
+    return Transcript(turns=told, ended=tuple(ended), plan_mode=plan_mode, compactions=compactions)
+
+
+def _newest(turns: list[tuple[Said | None, list[Said | str]]]) -> list[Said | str]:
+    if not turns:
+        turns.append((None, []))
+    return turns[-1][1]
+
+
+def _resolved(items: Iterable[Said | str], calls: Mapping[str, ToolCall]) -> Iterator[Said | ToolCall]:
+    return (item if isinstance(item, Said) else calls[item] for item in items)
+
+
+def _inner(piece: CallReturned, subagents: Path | None) -> tuple[ToolCall, ...]:
+    """The calls of the subagent that a call started; none where its file is not there any more."""
+    agent_id = string(piece.data.get("agentId"))
+    if subagents is None or not _AGENT_ID.fullmatch(agent_id):
+        return ()
+    try:
+        read = read_transcript(subagents / f"agent-{agent_id}.jsonl")
+    except TranscriptError:
+        return ()
+    return tuple(call for turn in read.turns for call in turn.calls)
+
+
+def _result(tool: str, returned: CallReturned) -> ToolResult:
+    text, data = returned.text, returned.data
+    code = _EXIT_CODE.match(text) if tool in SHELL_TOOLS and returned.is_error else None
+    background = _background_id(tool, returned)
+    cut_off = data.get("interrupted") is True or bool(returned.is_error and _CUT_OFF.match(text))
+    refused = returned.is_error and not code and not cut_off
+    # A denial in anybody's words: a shell command that ran and failed tells its exit code.
+    refused = refused and (bool(returned.denial or _NEVER_RAN.match(text)) or tool in SHELL_TOOLS)
+    # `grep` without a hit is no error for the CLI: it explains the exit code and does not tell it.
+    succeeded = not returned.is_error and not cut_off and not background
+    clean = tool in SHELL_TOOLS and succeeded and "returnCodeInterpretation" not in data
+    return ToolResult(
+        text=text,
+        is_error=returned.is_error,
+        exit_code=int(code[1]) if code else 0 if clean else None,
+        is_refused=refused,
+        is_interrupted=cut_off,
+        background_id=background,
+        data=data,
+    )
+
+
+def _background_id(tool: str, returned: CallReturned) -> str:
+    if returned.data.get("isAsync") is True:
+        return string(returned.data.get("agentId"))
+    told = _BACKGROUND.match(returned.text) if tool in SHELL_TOOLS and not returned.is_error else None
+    return string(returned.data.get("backgroundTaskId")) or (told[1] if told else "")
+
+
+def _from_messages(messages: Iterable[Message]) -> Iterator[Piece]:
+    open_calls: list[str] = []
+    for number, message in enumerate(messages):
+        match message.kind:
+            case MessageKind.PROMPT:
+                yield Said(speaker=Speaker.USER, text=message.text, opens=True)
+            case MessageKind.TEXT:
+                yield Said(speaker=Speaker.ASSISTANT, text=message.text)
+            case MessageKind.TOOL_CALL:
+                open_calls.append(f"call-{number}")
+                yield CallMade(id=open_calls[-1], tool=message.tool, input=_input_of(message.text))
+            case MessageKind.TOOL_RESULT if open_calls:
+                yield CallReturned(id=open_calls.pop(0), text=message.text, is_error=message.is_error)
+            case _:
+                pass
+
+
+def _input_of(text: str) -> Mapping[str, object]:
+    try:
+        given = json.loads(text, strict=False)
+    except (ValueError, RecursionError):
+        given = {name: json.loads(value, strict=False) for name, value in _FIELD.findall(text)}
+    return given if isinstance(given, dict) else {}

@@ -1,0 +1,231 @@
+"""Measures the checkout: rooms, import chains, functions, records, and the prose. Nothing is timed.
+
+`python -m benchmarks.house` prints a table and, as its last line, one JSON object. It reads `agents`,
+`orchestrator`, `prompts` and `state`. Documents are the Markdown files at the top and in `docs/`. Turns of
+phrase are counted per 10,000 words of each kind: docstrings and comments (`prose`), messages (string
+constants of code), prompts, documents.
+
+`python -m benchmarks.house FILE…` lists the turns of phrase in these files instead, each with its line.
+"""
+
+import ast
+import io
+import json
+import re
+import sys
+import tokenize
+from collections.abc import Iterator, Mapping
+from functools import cache
+from pathlib import Path
+
+import grimp
+
+ROOT = Path(__file__).parents[1]
+TOPS = ("agents", "orchestrator", "prompts", "state")
+MOST_LINES = 50  # of a function
+TURNS = {
+    "semicolons": re.compile(r";"),
+    "what_clauses": re.compile(r"\bwhat\b(?![^.?!]*\?)", re.IGNORECASE),  # not in questions
+    "nobody": re.compile(r"\b(?:nobody|anybody|somebody|whoever)\b", re.IGNORECASE),
+    "told": re.compile(r"\b(?:tells?|told)\b", re.IGNORECASE),
+}
+_PER = 10_000  # words
+_A_MESSAGE = 4  # words: a shorter constant is a name or a key
+_CODE_WORD = re.compile(r"`[^`]*`|\{[^}]*\}|https?://\S+")
+_REHEARSED = ROOT / "orchestrator" / "cli" / "rehearsal"  # an agent's project, not ours
+_RECORDS = frozenset({"dataclass", "Struct", "BaseModel"})
+
+
+def code_files() -> list[Path]:
+    """The Python files of the four folders, in the order of their paths."""
+    found = (file for top in TOPS for file in (ROOT / top).rglob("*.py"))
+    return sorted(file for file in found if not file.is_relative_to(_REHEARSED))
+
+
+def prose_of(source: str) -> Iterator[tuple[int, str]]:
+    """The docstrings and comments of a Python source, each with the number of its first line."""
+    for node in ast.walk(ast.parse(source)):
+        if (
+            isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
+            and ast.get_docstring(node, clean=False) is not None
+        ):
+            yield node.body[0].lineno, ast.get_docstring(node, clean=False) or ""
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        if token.type == tokenize.COMMENT and not re.match(r"#\s*(?:noqa|fmt|type:|pragma|!)", token.string):
+            yield token.start[0], token.string.removeprefix("#")
+
+
+def messages_of(source: str) -> Iterator[tuple[int, str]]:
+    """The string constants of a Python source that are words for people or models, each with its line."""
+    tree = ast.parse(source)
+    documented = {
+        id(node.body[0].value)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
+        and node.body
+        and isinstance(node.body[0], ast.Expr)
+    }
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in documented:
+            words = re.findall(r"[A-Za-z]{2,}", node.value)
+            if len(words) >= _A_MESSAGE and not re.search(r"\\[bswd]|\(\?", node.value):
+                yield node.lineno, node.value
+
+
+def turns(texts: list[str]) -> dict[str, float]:
+    """How often each turn of phrase stands in 10,000 words of `texts`, code in them left out."""
+    plain = [_CODE_WORD.sub(" ", text) for text in texts]
+    words = sum(len(re.findall(r"[A-Za-z][\w'-]*", text)) for text in plain)
+    counts = {name: sum(len(turn.findall(text)) for text in plain) for name, turn in TURNS.items()}
+    return {
+        "words": words,
+        **{name: round(count * _PER / max(words, 1), 1) for name, count in counts.items()},
+    }
+
+
+def prose() -> dict[str, dict[str, float]]:
+    """The turns of phrase in each kind of text."""
+    sources = [file.read_text("utf-8") for file in code_files()]
+    templates = sorted((ROOT / "prompts").rglob("*.j2"))
+    return {
+        "prose": turns([text for source in sources for _, text in prose_of(source)]),
+        "messages": turns([text for source in sources for _, text in messages_of(source)]),
+        "prompts": turns([re.sub(r"\{[%#].*?[%#]\}", " ", file.read_text("utf-8")) for file in templates]),
+        "documents": turns([_without_code(file) for file in documents()]),
+    }
+
+
+def documents() -> list[Path]:
+    """The Markdown files for people."""
+    return [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md"))]
+
+
+def _without_code(document: Path) -> str:
+    return re.sub(r"^```.*?^```", " ", document.read_text("utf-8"), flags=re.MULTILINE | re.DOTALL)
+
+
+def code_lines(source: str) -> int:
+    """Lines without blanks, comments and docstrings."""
+    tree = ast.parse(source)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) and (
+            ast.get_docstring(node, clean=False) is not None
+        ):
+            node.body = node.body[1:]
+    held: set[int] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.stmt | ast.expr):
+            held.update(range(node.lineno, (node.end_lineno or node.lineno) + 1))
+    documented = {
+        line
+        for number, text in prose_of(source)
+        for line in range(number, number + text.count("\n") + 1)
+        if source.splitlines()[number - 1].lstrip().startswith(('"""', 'r"""'))
+    }
+    rows = enumerate(source.splitlines(), 1)
+    return sum(
+        bool(row.strip()) and not row.strip().startswith("#") and number in held - documented
+        for number, row in rows
+    )
+
+
+def longest_chain(graph: grimp.ImportGraph) -> tuple[str, ...]:
+    """The longest chain of modules that import each other, the first imports the second and so on."""
+    names = {module for module in graph.modules if module.split(".")[0] in TOPS}
+
+    @cache
+    def chain(module: str) -> tuple[str, ...]:
+        imported = sorted(graph.find_modules_directly_imported_by(module) & names)
+        return (module, *max((chain(one) for one in imported), key=len, default=()))
+
+    return max((chain(module) for module in sorted(names)), key=len)
+
+
+def long_functions() -> list[str]:
+    """The functions of more than 50 lines."""
+    found = []
+    for file in code_files():
+        for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                length = (node.end_lineno or node.lineno) - node.lineno + 1
+                if length > MOST_LINES:
+                    found.append(f"{file.relative_to(ROOT)}:{node.lineno} {node.name} ({length})")
+    return found
+
+
+def folders() -> dict[str, int]:
+    """How many files of code each folder holds."""
+    counts: dict[str, int] = {}
+    for file in code_files():
+        name = str(file.parent.relative_to(ROOT))
+        counts[name] = counts.get(name, 0) + 1
+    return counts
+
+
+def records() -> dict[str, int]:
+    """How many fields each record has, those of `state/settings` aside."""
+    found = {}
+    for file in code_files():
+        if file.is_relative_to(ROOT / "state" / "settings"):
+            continue
+        for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+            if isinstance(node, ast.ClassDef) and _is_record(node):
+                fields = [one for one in node.body if isinstance(one, ast.AnnAssign)]
+                found[f"{file.relative_to(ROOT)} {node.name}"] = len(fields)
+    return found
+
+
+def _is_record(node: ast.ClassDef) -> bool:
+    named = {ast.unparse(one).split("(")[0].rsplit(".", 1)[-1] for one in (*node.decorator_list, *node.bases)}
+    return not _RECORDS.isdisjoint(named)
+
+
+def measured() -> dict[str, object]:
+    """All figures of the checkout."""
+    sources = [file.read_text("utf-8") for file in code_files()]
+    chain = longest_chain(grimp.build_graph(*TOPS))
+    readme = re.findall(r"\S+", _without_code(ROOT / "README.md"))
+    return {
+        "files": len(sources),
+        "code_lines": sum(map(code_lines, sources)),
+        "max_files_in_a_folder": max(folders().values()),
+        "longest_import_chain": len(chain),
+        "functions_over_50": len(long_functions()),
+        "readme_words": len(readme),
+        "max_fields": max(records().values()),
+        **prose(),
+    }
+
+
+def _listed(files: list[str]) -> None:
+    for name in files:
+        file = Path(name)
+        source = file.read_text("utf-8")
+        texts: Iterator[tuple[int, str]] = iter([(1, source)])
+        if file.suffix == ".py":
+            texts = iter(sorted([*prose_of(source), *messages_of(source)]))
+        for first, text in texts:
+            for number, row in enumerate(text.split("\n"), first):
+                hits = [turn for turn, pattern in TURNS.items() if pattern.search(_CODE_WORD.sub(" ", row))]
+                if hits:
+                    sys.stdout.write(f"{name}:{number}: {', '.join(hits)}: {row.strip()}\n")
+
+
+def _table(figures: Mapping[str, object]) -> Iterator[str]:
+    for name, value in figures.items():
+        shown = ", ".join(f"{key} {one}" for key, one in value.items()) if isinstance(value, dict) else value
+        yield f"{name:24}{shown}"
+    yield f"longest chain: {' > '.join(longest_chain(grimp.build_graph(*TOPS)))}"
+
+
+def main() -> None:
+    """Print the table and the figures, or the turns of phrase in the files that are named."""
+    if sys.argv[1:]:
+        _listed(sys.argv[1:])
+        return
+    figures = measured()
+    sys.stdout.write("\n".join([*_table(figures), json.dumps(figures)]) + "\n")
+
+
+if __name__ == "__main__":
+    main()

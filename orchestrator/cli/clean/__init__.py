@@ -1,0 +1,1 @@
+"""`sq clean`: what can be removed, and removing it."""

@@ -1,0 +1,187 @@
+"""The runs that `sq clean` may be about: those with state, and those of which only git still knows."""
+
+import os
+import re
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+
+from orchestrator.git.clearing.holdings import Holding, folders_without_git, holdings_of, runs_in
+from orchestrator.git.repository import find_repository
+from orchestrator.git.users.work import RUN_ID
+from state.errors import JournalError, RunActiveError, UsageError
+from state.journal.fold import fold
+from state.journal.store import JournalReader, is_active, journal_file
+from state.journal.view import RunView
+from state.paths import StateFolder, worktree_root
+
+_LOCK = "lock"  # as the journal's writer has it
+_GLANCE_S = 0.3  # somebody who only looks holds the lock for a moment
+_BIRTH_S = 60  # a run's folder is made before its journal is: a young one may be beginning
+
+
+class Standing(StrEnum):
+    """What a run is to somebody who wants to remove it."""
+
+    ENDED = "ended"
+    RESUMABLE = "can be resumed"
+    ACTIVE = "active"
+    NEVER_BEGAN = "killed before it began"
+    DAMAGED = "its journal is damaged"
+    STATELESS = "no state of it is here"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidate:
+    """A run. `folder` is None where there is no state of it, `repository` where that is gone."""
+
+    run_id: str
+    standing: Standing
+    folder: Path | None
+    repository: Path | None
+    worktrees: Path | None
+    spec: Path | None = None
+
+    async def look(self) -> list[Holding]:
+        """What it holds outside its state folder.
+
+        Raises:
+            GitError: the repository cannot be read.
+        """
+        if self.repository:
+            return await holdings_of(self.repository, self.run_id, self.worktrees, spec=self.spec)
+        return folders_without_git(self.worktrees) if self.worktrees else []
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Keep every other process from working on it meanwhile.
+
+        Raises:
+            RunActiveError: one does.
+        """
+        if self.folder is None:
+            yield
+            return
+        lock = FileLock(self.folder / _LOCK)
+        try:
+            lock.acquire(timeout=_GLANCE_S)
+        except (Timeout, FileNotFoundError):  # at work, or removed by another clean since it was found
+            raise RunActiveError(
+                f"run {self.run_id} is being worked on by another sq process; stop that first"
+            ) from None
+        try:
+            yield
+        finally:
+            lock.release()
+
+
+async def candidates_of(state: StateFolder, here: Path | None) -> list[Candidate]:
+    """Every run of a state folder, and those that only the repository `here` knows; oldest first.
+
+    Raises:
+        GitError: the repository cannot be read.
+    """
+    found = {}
+    known = await _runs_known_to(here) if here else {}
+    for folder in sorted(state.runs.iterdir()) if state.runs.is_dir() else ():
+        if folder.is_dir() and re.fullmatch(RUN_ID, folder.name):
+            found[folder.name] = await _with_state(folder, here, known.get(folder.name))
+    for run_id, candidate in known.items():
+        found.setdefault(run_id, candidate)
+    return [found[run_id] for run_id in sorted(found)]
+
+
+async def runs_without_state(state: StateFolder, repository: Path) -> list[Candidate]:
+    """The runs that have left something in a repository and have no state in this folder, oldest first.
+
+    Raises:
+        GitError: the repository cannot be read.
+    """
+    known = await _runs_known_to(repository)
+    return [known[run_id] for run_id in sorted(known) if not (state.runs / run_id).is_dir()]
+
+
+async def _runs_known_to(repository: Path) -> dict[str, Candidate]:
+    """The runs that have left branches, refs or worktrees here, as if nothing else were known of them."""
+    folders = worktree_root(repository, "any").parent
+    names = [folder.name for folder in folders.iterdir()] if folders.is_dir() else []
+    run_ids = {*await runs_in(repository), *(name for name in names if re.fullmatch(RUN_ID, name))}
+    return {
+        run_id: Candidate(
+            run_id=run_id,
+            standing=Standing.STATELESS,
+            folder=None,
+            repository=repository,
+            worktrees=worktree_root(repository, run_id),
+        )
+        for run_id in run_ids
+    }
+
+
+async def _with_state(folder: Path, here: Path | None, known: Candidate | None) -> Candidate:
+    view, standing = _read(folder)
+    started = view.started
+    repository = await _root_of(Path(started.repository)) if started else here
+    if repository is None and known:  # it was moved, and this is where it is now
+        repository = known.repository
+    worktrees = worktree_root(repository, folder.name) if repository else None
+    if started and started.worktrees:
+        worktrees = Path(started.worktrees)
+    if worktrees and worktrees.name != folder.name:  # only ever a folder of this very run
+        worktrees = None
+    return Candidate(
+        run_id=folder.name,
+        standing=standing,
+        folder=folder,
+        repository=repository,
+        worktrees=worktrees,
+        spec=_real_spec(started.spec_name) if started else None,
+    )
+
+
+def _real_spec(name: str) -> Path:
+    """The spec's path as git knows its folder; the file itself may be gone."""
+    return Path(os.path.realpath(Path(name).parent)) / Path(name).name
+
+
+def _read(folder: Path) -> tuple[RunView, Standing]:
+    if is_active(folder):
+        return _view_of(folder), Standing.ACTIVE
+    try:
+        view = _view_of(folder, strict=True)
+    except JournalError:
+        return RunView(), Standing.DAMAGED
+    if view.started is None:
+        young = time.time() - folder.stat().st_mtime < _BIRTH_S
+        return view, Standing.ACTIVE if young else Standing.NEVER_BEGAN
+    if view.ended and not view.ended.resumable:
+        return view, Standing.ENDED
+    return view, Standing.RESUMABLE
+
+
+def _view_of(folder: Path, *, strict: bool = False) -> RunView:
+    if not journal_file(folder).is_file():
+        return RunView()
+    try:
+        with JournalReader(folder) as journal:
+            return fold(journal.read())
+    except JournalError:
+        if strict:
+            raise
+        return RunView()
+
+
+async def _root_of(folder: Path) -> Path | None:
+    """The repository at exactly this folder."""
+    if not folder.is_dir():
+        return None
+    try:
+        root = (await find_repository(folder)).root
+    except UsageError:
+        return None
+    return root if root == Path(os.path.realpath(folder)) else None

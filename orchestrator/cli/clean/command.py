@@ -1,0 +1,204 @@
+"""`sq clean`: remove what runs have left behind, and never work that is nowhere else."""
+
+import shlex
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from orchestrator.cli import options
+from orchestrator.views.screen import say, say_json
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from orchestrator.cli.clean.cleanable import Candidate
+    from orchestrator.git.clearing.cleaning import Cleaned
+    from orchestrator.views.cleaned import RunCleaned
+    from state.paths import StateFolder
+
+_REMOVING = "removing"  # in the state folder: what a clean that was cut off still had to remove
+_FORCE = "Remove unmerged work too; it is kept under refs/sq-rescue/ first."
+
+
+@click.command("clean", short_help="Remove worktrees, branches and state of runs that are over.")
+@click.option("--run", "name", metavar="ID", shell_complete=options.complete_runs, help="Clean this run.")
+@click.option("--all", "everything", is_flag=True, help="Clean every run that has ended for good.")
+@click.option("--force", is_flag=True, help=_FORCE)
+@click.option(
+    "--sessions",
+    is_flag=True,
+    help="Remove what the stop gate remembers of sessions without a stop for 30 days.",
+)
+@options.state_dir
+@click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout, nothing else there.")
+def command(
+    name: str | None, everything: bool, force: bool, sessions: bool, state_dir: Path | None, as_json: bool
+) -> int:
+    """Remove the worktrees, branches, refs and the state of one run, or of all that have ended for good.
+
+    ID is a run's id, or an unambiguous beginning or end of one. Work that no branch of yours has stays,
+    unless --force is given; then a ref keeps it. Without --run and --all: shows what there is to clean.
+    Exit code 0 if everything asked for was removed, else 2.
+    """
+    import anyio
+
+    from orchestrator.views.cleaned import cleaned_lines
+    from state.paths import StateFolder
+
+    if sessions:
+        if name or everything or force or state_dir:
+            raise click.UsageError(
+                "--sessions is about the stop gate's sessions; leave the other options out"
+            )
+        return _clean_sessions(as_json=as_json)
+    if name and everything:
+        raise click.UsageError("--run cleans one run and --all every one; leave one of the two out")
+    state = StateFolder(options.state_folder_of(state_dir))
+    again = f" --state-dir {shlex.quote(str(state_dir))}" if state_dir else ""
+    done = anyio.run(_clean, state, name, everything, force, again)
+    refused = any(run.is_refused for run in done)
+    if as_json:
+        say_json({"ok": not refused, "state_dir": str(state.root), "runs": done})
+    else:
+        say(*(cleaned_lines(done) or [f"there is nothing to clean in {state.root}"]))
+    return 2 if refused else 0
+
+
+def _clean_sessions(*, as_json: bool) -> int:
+    from orchestrator.cli.clean.old_sessions import clean_sessions
+
+    done = clean_sessions()
+    failed = [one for one in done if one.problem]
+    if as_json:
+        say_json({"ok": not failed, "sessions": done})
+        return 2 if failed else 0
+    for one in done:
+        say(f"{one.folder} cannot be removed: {one.problem}" if one.problem else f"removed {one.folder}")
+    if not done:
+        say("no session's folder is older than 30 days")
+    return 2 if failed else 0
+
+
+async def _clean(
+    state: "StateFolder", name: str | None, everything: bool, force: bool, again: str
+) -> "list[RunCleaned]":
+    from orchestrator.cli.clean.cleanable import candidates_of
+    from orchestrator.git.repository import find_repository
+    from state.errors import UsageError
+
+    shutil.rmtree(state.root / _REMOVING, ignore_errors=True)
+    try:
+        here = (await find_repository(Path.cwd())).root
+    except UsageError:  # the runs of a state folder may be of another repository
+        here = None
+    candidates = await candidates_of(state, here)
+    if name:
+        return [await _clean_one(state, _named(candidates, name, state.root), force, again)]
+    if not everything:
+        raise UsageError(await _what_there_is(candidates, state.root, again))
+    return [await _clean_if_over(state, candidate, force, again) for candidate in candidates]
+
+
+def _named(candidates: "Sequence[Candidate]", name: str, root: Path) -> "Candidate":
+    from state.errors import UsageError
+
+    fitting = [one for one in candidates if one.run_id == name] or [
+        one for one in candidates if one.run_id.startswith(name) or one.run_id.endswith(name)
+    ]
+    if len(fitting) != 1:
+        known = ", ".join(one.run_id for one in fitting or candidates) or "none"
+        found = "several runs fit" if fitting else "no such run"
+        raise UsageError(f"run {name}: {found} in {root}; known are {known}")
+    return fitting[0]
+
+
+async def _clean_if_over(
+    state: "StateFolder", candidate: "Candidate", force: bool, again: str
+) -> "RunCleaned":
+    from orchestrator.cli.clean.cleanable import Standing
+    from orchestrator.views.cleaned import RunCleaned
+    from state.errors import RunActiveError
+
+    standing = candidate.standing
+    if standing in {Standing.ENDED, Standing.NEVER_BEGAN}:
+        try:
+            return await _clean_one(state, candidate, force, again)
+        except RunActiveError:  # since the look
+            standing = Standing.ACTIVE
+    forced = " --force" if standing is Standing.STATELESS else ""
+    return RunCleaned(
+        run_id=candidate.run_id,
+        standing=standing,
+        skipped=standing,
+        next_command=(
+            "" if standing is Standing.ACTIVE else f"sq clean --run {candidate.run_id}{forced}{again}"
+        ),
+    )
+
+
+async def _clean_one(state: "StateFolder", candidate: "Candidate", force: bool, again: str) -> "RunCleaned":
+    from orchestrator.cli.clean.cleanable import Standing
+    from orchestrator.git.clearing.cleaning import remove_holdings, remove_worktree_root, what_would_stay
+    from orchestrator.views.cleaned import RunCleaned
+    from state.errors import GitError, RunActiveError
+
+    run_id, standing = candidate.run_id, candidate.standing
+    if standing is Standing.ACTIVE:
+        raise RunActiveError(
+            f"run {run_id} is being worked on by another sq process, or began a moment ago; stop it first, "
+            f"or watch it: sq status {run_id}{again}"
+        )
+    forced = f"sq clean --run {run_id} --force{again}"
+    if standing is Standing.STATELESS and not force:
+        refused = f"no state of it is in {state.root}, so that it may be at work; name its --state-dir"
+        return RunCleaned(run_id=run_id, standing=standing, refused=refused, next_command=forced)
+    cleaned: list[Cleaned] = []
+    removable, refused = False, ""
+    with candidate.held():
+        try:
+            holdings = await candidate.look()
+            if standing is Standing.RESUMABLE:  # half of it would be worth nothing
+                cleaned = what_would_stay(holdings, force=force)
+            cleaned = cleaned or await remove_holdings(candidate.repository, run_id, holdings, force=force)
+            left = [one for one in cleaned if not one.removed]
+            if candidate.worktrees and not left:
+                remove_worktree_root(candidate.worktrees)
+            removable = not left or (force and candidate.repository is None)
+            if removable and candidate.folder:
+                _remove_state(state, candidate.folder)
+        except (GitError, OSError) as error:
+            refused = str(error)
+    could_by_force = any(one.holding.unmerged and not one.holding.blocked for one in cleaned if one.problem)
+    return RunCleaned(
+        run_id=run_id,
+        standing=standing,
+        cleaned=tuple(cleaned),
+        state=str(candidate.folder) if removable and candidate.folder and not refused else "",
+        note="it could have been resumed" if standing is Standing.RESUMABLE and removable else "",
+        refused=refused,
+        next_command=forced if could_by_force else "",
+    )
+
+
+def _remove_state(state: "StateFolder", folder: Path) -> None:
+    """Take a run out of the state folder in one step, then remove it."""
+    removing = state.root / _REMOVING
+    removing.mkdir(mode=0o700, exist_ok=True)
+    folder.rename(removing / folder.name)
+    shutil.rmtree(removing, ignore_errors=True)
+
+
+async def _what_there_is(candidates: "Sequence[Candidate]", root: Path, again: str) -> str:
+    from orchestrator.views.cleaned import holding_text
+
+    if not candidates:
+        return f"there is nothing to clean in {root}"
+    lines = [f"say what to clean: `sq clean --run ID{again}`, or `sq clean --all{again}` for what has ended"]
+    for candidate in candidates:
+        lines.append(f"  {candidate.run_id}: {candidate.standing}")
+        lines += [f"    {holding_text(holding)}" for holding in await candidate.look()]
+        if candidate.folder:
+            lines.append(f"    state {candidate.folder}")
+    return "\n".join(lines)

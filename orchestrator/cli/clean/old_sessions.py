@@ -1,0 +1,42 @@
+"""What `sq clean --sessions` removes and `sq doctor` names: folders of sessions that are long over."""
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from orchestrator.gates.session_state.diagnostics import SteeringSettings, sessions_folder
+from orchestrator.gates.session_state.sessions import KEPT, old_sessions, remove_sessions
+from orchestrator.views.checks import Check, warn
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionRemoved:
+    """One session's folder; `problem` says why it is still there."""
+
+    session: str
+    folder: str
+    problem: str = ""
+
+
+def clean_sessions() -> list[SessionRemoved]:
+    """Remove the folders of this project's sessions that nothing was written of for 30 days."""
+    old = old_sessions(_sessions_here(), datetime.now(UTC))
+    return [
+        SessionRemoved(session=folder.name, folder=str(folder), problem=problem)
+        for folder, problem in remove_sessions(old)
+    ]
+
+
+def checks_of_sessions() -> Iterator[Check]:
+    """A warning if there are such folders; nothing is changed."""
+    sessions = _sessions_here()
+    if old := old_sessions(sessions, datetime.now(UTC)):
+        count = f"{len(old)} session folder{'' if len(old) == 1 else 's'}"
+        found = f"{count} in {sessions} without a stop for {KEPT.days} days"
+        yield warn("stop gate", found, "remove what they remember with `sq clean --sessions`")
+
+
+def _sessions_here() -> Path:
+    return sessions_folder(Path.cwd(), SteeringSettings.of(os.environ))

@@ -1,0 +1,44 @@
+"""`sq doctor`: what sq needs on this machine and in this repository. It looks and changes nothing."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import anyio
+import click
+
+from orchestrator.cli import options
+from orchestrator.cli.clean.old_sessions import checks_of_sessions
+from orchestrator.cli.doctor.hook import checks_of_hook
+from orchestrator.cli.doctor.machine import checks_of_machine
+from orchestrator.cli.doctor.repository import checks_of_repository
+from orchestrator.cli.doctor.settings import checks_of_settings
+from orchestrator.git.command import git_version
+from orchestrator.views.checks import Check, Level, check_lines
+from orchestrator.views.screen import say, say_json
+
+
+@click.command("doctor", short_help="Check what sq needs on this machine; each line says what to do.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout, nothing else there.")
+@options.state_dir
+def command(as_json: bool, state_dir: Path | None) -> int:
+    """Check what sq needs here: `ok`, `warn` or `fail`, and what to do about each that is not ok.
+
+    No model is asked and nothing is changed. Exit code 0 if nothing fails, else 2.
+    """
+    checks = list(_checks(options.state_folder_of(state_dir)))
+    failed = any(check.level is Level.FAIL for check in checks)
+    if as_json:
+        say_json({"ok": not failed, "checks": checks})
+    else:
+        say(*check_lines(checks))
+    return 2 if failed else 0
+
+
+def _checks(state: Path) -> Iterator[Check]:
+    yield from checks_of_machine(os.environ)
+    if git_version():
+        yield from anyio.run(checks_of_repository, state)
+    yield from checks_of_settings(os.environ, options.repository_here())
+    yield from checks_of_hook(os.environ)
+    yield from checks_of_sessions()

@@ -1,0 +1,152 @@
+"""What `sq doctor` looks at on this machine: programs, credentials, how processes are contained."""
+
+import platform
+import shutil
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from importlib.metadata import packages_distributions, version
+from pathlib import Path
+
+from agents.access import is_signed_in
+from agents.process.tree import Containment, detect_containment
+from agents.session.claude_code import MIN_CLI, find_cli, version_in, version_said
+from agents.session.sdks import AGENT_SDK, API_SDK, SdkError, import_sdks
+from orchestrator.cli.version import DISTRIBUTION
+from orchestrator.git.command import git_version
+from orchestrator.views.checks import Check, fail, ok, warn
+from state.errors import UsageError
+
+MIN_PYTHON = (3, 11)
+MIN_GIT = (2, 31)  # the demo needs `init --initial-branch` (2.28); older than this is untried
+IMPORT_NAMES = ("orchestrator", "agents", "prompts", "state")
+
+
+def checks_of_machine(environ: Mapping[str, str]) -> Iterator[Check]:
+    """The checks that need no repository, in the order in which one thing builds on the other."""
+    yield _python()
+    yield from _system()
+    yield _git()
+    yield _sdk("agent sdk", AGENT_SDK)
+    yield _sdk("api sdk", API_SDK)
+    cli = _cli_path()
+    yield _cli(cli, environ)
+    yield _credentials(cli, environ)
+    yield _containment(environ)
+    yield _sandbox()
+    yield _import_names(packages_distributions())
+
+
+def _python() -> Check:
+    found = f"{platform.python_version()} ({sys.executable})"
+    if sys.version_info < MIN_PYTHON:
+        return fail("python", found, f"use Python {_dotted(MIN_PYTHON)} or newer")
+    return ok("python", found)
+
+
+def _system() -> Iterator[Check]:
+    if platform.system() != "Linux":
+        yield warn(
+            "system",
+            f"{platform.system()}: sq is tried on Linux only; elsewhere a process that leaves its process "
+            "group (setsid) outlives a run",
+            "for unattended runs use Linux, a container or a virtual machine",
+        )
+
+
+def _git() -> Check:
+    found = git_version()
+    if found is None:
+        lacks = "not found on PATH, or it does not answer"
+        return fail("git", lacks, "install git: sq works on branches and worktrees")
+    if version_in(found) < MIN_GIT:
+        return warn("git", found, f"update git: sq is not tried with anything below {_dotted(MIN_GIT)}")
+    return ok("git", found)
+
+
+def _sdk(name: str, package: str) -> Check:
+    try:
+        import_sdks(package)
+    except SdkError as error:
+        return fail(name, error.found, f"`{error.command}`")
+    return ok(name, f"{package} {version(package)}")
+
+
+def _cli_path() -> Path | UsageError:
+    try:
+        return find_cli()
+    except UsageError as error:
+        return error
+
+
+def _cli(cli: Path | UsageError, environ: Mapping[str, str]) -> Check:
+    name = "claude code"
+    advice = "`npm install -g @anthropic-ai/claude-code`, or reinstall claude-agent-sdk, which brings its own"
+    if isinstance(cli, SdkError):
+        return fail(name, cli.found, f"`{cli.command}`")
+    if isinstance(cli, UsageError):
+        return fail(name, str(cli), advice)
+    said = version_said(cli, environ)
+    if not version_in(said):
+        return fail(name, f"{cli} --version gives no version: {said}", advice)
+    found = f"{said} at {cli}"
+    if version_in(said) < MIN_CLI:
+        why = f"too old: {_dotted(MIN_CLI)} is the first that sends prompts verbatim"
+        return fail(name, f"{found} is {why}", advice)
+    return ok(name, found)
+
+
+def _credentials(cli: Path | UsageError, environ: Mapping[str, str]) -> Check:
+    name = "credentials"
+    if environ.get("ANTHROPIC_API_KEY"):
+        elsewhere = ", and ANTHROPIC_BASE_URL sends it elsewhere" if environ.get("ANTHROPIC_BASE_URL") else ""
+        return ok(name, f"ANTHROPIC_API_KEY is set{elsewhere}; whether it is good only a run shows")
+    if isinstance(cli, Path) and is_signed_in(cli, environ):
+        return ok(name, "signed in to Claude Code")
+    sign_in = f"`{cli} auth login`" if isinstance(cli, Path) else "sign in to Claude Code"
+    return warn(
+        name,
+        "none: ANTHROPIC_API_KEY is not set and nobody is signed in to Claude Code",
+        f"`export ANTHROPIC_API_KEY=…` or {sign_in}; `sq demo` works without either",
+    )
+
+
+def _containment(environ: Mapping[str, str]) -> Check:
+    name = "containment"
+    try:
+        way = detect_containment(environ)
+    except UsageError as error:
+        return fail(name, str(error), "unset SQ_CONTAINMENT, or correct it")
+    forced = bool(environ.get("SQ_CONTAINMENT"))
+    chosen = f"{way} ({'chosen by SQ_CONTAINMENT' if forced else 'found by trying'})"
+    match way:
+        case Containment.NAMESPACES:
+            return ok(name, f"{chosen}: the kernel ends every process of a run with it, however sq dies")
+        case Containment.SUPERVISOR:
+            return warn(
+                name,
+                f"{chosen}: a supervisor ends the processes of a run, but not those of another user (sudo), "
+                "and none if it is killed itself",
+                "unset SQ_CONTAINMENT, so that sq tries namespaces"
+                if forced
+                else "run as root or allow unprivileged user namespaces, so that sq can use PID namespaces",
+            )
+
+
+def _sandbox() -> Check:
+    tools = {"bubblewrap": shutil.which("bwrap"), "socat": shutil.which("socat")}
+    there = ", ".join(f"{tool} is {'' if path else 'not '}installed" for tool, path in tools.items())
+    return ok("sandbox", f"not used: this version of sq runs agents' commands without a sandbox ({there})")
+
+
+def _import_names(distributions: Mapping[str, Iterable[str]]) -> Check:
+    name = "import names"
+    others = {module: sorted({*distributions.get(module, ())} - {DISTRIBUTION}) for module in IMPORT_NAMES}
+    taken = [f"{module} comes from {', '.join(owners)} too" for module, owners in others.items() if owners]
+    if taken:
+        own = "give sq an environment of its own: `uv tool install`, pipx, or bin/sq from a checkout"
+        return warn(name, "; ".join(taken), own)
+    return ok(name, f"{', '.join(IMPORT_NAMES)} are sq's own")
+
+
+def _dotted(version: tuple[int, ...]) -> str:
+    return ".".join(map(str, version))

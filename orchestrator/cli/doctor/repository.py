@@ -1,0 +1,132 @@
+"""What `sq doctor` looks at in this repository: its state, the state folder, what runs have left behind."""
+
+import os
+import shlex
+import shutil
+from pathlib import Path
+
+from orchestrator.cli.clean.cleanable import runs_without_state
+from orchestrator.git.clearing.holdings import missing_worktrees
+from orchestrator.git.command import git_succeeds
+from orchestrator.git.repository import Repository, find_repository, uncommitted
+from orchestrator.views.checks import Check, fail, ok, warn
+from state.errors import GitError, UsageError
+from state.paths import StateFolder, worktree_root
+
+LOW_BYTES = 2**30  # transcripts, journals and rehearsals of a few runs
+_RUNS_NAMED = 3
+
+
+async def checks_of_repository(state: Path) -> list[Check]:
+    """The repository around this folder, and the state folder `state`."""
+    try:
+        repository = await find_repository(Path.cwd())
+    except UsageError as error:
+        none = str(error).split(", and ")[0]
+        advice = "go to a repository, or make this folder one, before `sq --spec`; `sq demo` makes its own"
+        return [warn("repository", none, advice), _state(state, ignored=None), _space(state)]
+    ignored = None
+    real = Path(os.path.realpath(state))
+    if real.is_relative_to(repository.root):  # with a slash: it may not be there yet, and a folder is meant
+        relative = f"{real.relative_to(repository.root).as_posix()}/"
+        ignored = await git_succeeds(repository.root, "check-ignore", "--quiet", relative)
+    try:
+        looked_at = [await _repository(repository, state)]
+        left = [await _leftovers(repository.root, state)]
+    except GitError as error:
+        looked_at = [fail("repository", str(error), "`git fsck` says what is wrong with it")]
+        left = []
+    return [*looked_at, _state(state, ignored=ignored), _space(state), *left]
+
+
+async def _repository(repository: Repository, state: Path) -> Check:
+    name = "repository"
+    dirty = await uncommitted(repository, not_dirt=[state])
+    if repository.head is None:
+        found = f"{repository.root} has no commit yet"
+        if dirty:
+            advice = "a run would not see the files here: `git add -A && git commit -m 'First commit'`"
+            return warn(name, found, advice)
+        return ok(name, f"{found} and no files: a run starts from nothing")
+    found = f"{repository.root}, {repository.branch or 'detached HEAD'} at {repository.head[:10]}"
+    if repository.branch is None:
+        advice = (
+            "a run leaves its work on a branch of sq's; `git switch BRANCH` to have a branch moved forward"
+        )
+        return warn(name, found, advice)
+    if dirty:
+        return warn(
+            name,
+            f"{found}, {len(dirty)} uncommitted change(s)",
+            "commit or stash them: a run starts from the last commit, does not see them, and while they are "
+            "there leaves its work on a branch of sq's",
+        )
+    return ok(name, f"{found}, clean")
+
+
+def _state(state: Path, *, ignored: bool | None) -> Check:
+    name = "state folder"
+    nearest = _nearest(state)
+    if not nearest.is_dir() or not os.access(nearest, os.W_OK | os.X_OK):
+        why = f"{nearest} is not {'writable' if nearest.is_dir() else 'a folder'}"
+        return fail(
+            name, f"{state} cannot be used: {why}", "make it one that is, or name another: --state-dir"
+        )
+    there = "writable" if nearest == state else "made by the first run"
+    match ignored:
+        case None:
+            seen = "outside the repository"
+        case True:
+            seen = "ignored by git"
+        case False:
+            seen = "not ignored by git yet: a run enters it in .git/info/exclude"
+    return ok(name, f"{state}, {there}, {seen}")
+
+
+def _space(state: Path) -> Check:
+    nearest = _nearest(state)
+    return space_check(nearest, shutil.disk_usage(nearest).free)
+
+
+def space_check(folder: Path, free: int) -> Check:
+    """Whether `free` bytes are enough for the runs that are kept in a folder."""
+    found = f"{free / 2**30:.1f} GiB free at {folder}"
+    if free < LOW_BYTES:
+        return warn(
+            "disk space",
+            found,
+            "make room (`sq clean --all` removes what has ended), or name another folder with --state-dir: "
+            "a run stops where it cannot store what happens",
+        )
+    return ok("disk space", found)
+
+
+def _nearest(folder: Path) -> Path:
+    """The folder, or the nearest above it that is there."""
+    return next(one for one in (folder, *folder.parents) if os.access(one, os.F_OK))
+
+
+async def _leftovers(root: Path, state: Path) -> Check:
+    name = "leftovers"
+    runs = await runs_without_state(StateFolder(state), root)
+    known = {run.run_id for run in runs}
+    missing = [
+        folder
+        for folder in await missing_worktrees(root, worktree_root(root, "any").parent)
+        if folder.parent.name in known
+    ]
+    if missing:
+        found = f"git still knows {len(missing)} worktree(s) of runs whose folders are gone: {missing[0]}"
+        return warn(name, found, "`git worktree prune`, then `sq doctor` again")
+    if runs:
+        named = ", ".join(run.run_id for run in runs[:_RUNS_NAMED]) + (
+            " …" if len(runs) > _RUNS_NAMED else ""
+        )
+        found = f"{len(runs)} run(s) without state in {state} have left branches or worktrees: {named}"
+        where = f" --state-dir {shlex.quote(str(state))}" if state != root / ".sq" else ""
+        advice = (
+            f"`sq clean --run {runs[0].run_id} --force{where}` removes them and keeps unmerged work under a "
+            "ref; if their state is in another folder, name that with --state-dir"
+        )
+        return warn(name, found, advice)
+    return ok(name, "none: every branch and worktree of sq's belongs to a run that is known here")

@@ -1,0 +1,157 @@
+"""`sq gate`: power steering by hand, on any transcript of Claude Code."""
+
+import re
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import click
+
+from orchestrator.cli.gate.bench import bench
+from orchestrator.cli.gate.options import explain_option, json_option, project_option
+from orchestrator.views.screen import say, say_json
+
+_BLOCKED = 1  # exit code: the session would be held
+_UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
+
+rules_option = click.option("--rules", is_flag=True, help="Ask no model: rules alone.")
+
+
+@click.group("gate", short_help="Check sessions of Claude Code: are they done, as they say?")
+def command() -> None:
+    """Power steering by hand: check a session, see what is asked, measure it, switch it off for a time."""
+
+
+@command.command("check", short_help="Say whether a session may stop, and why.")
+@click.argument("transcript", type=click.Path(path_type=Path))
+@rules_option
+@explain_option
+@project_option
+@json_option
+def check(transcript: Path, rules: bool, explain: bool, project: Path | None, as_json: bool) -> int:
+    """Check the session in TRANSCRIPT, a .jsonl file of Claude Code, as the gate would. Nothing is recorded.
+
+    A model is asked where a key or a login is there, rules where it is not. The considerations are those of
+    the project that the session worked in. Exit code 0 if the session may stop, 1 if it would be held, 2 if
+    TRANSCRIPT is no transcript.
+    """
+    from functools import partial
+
+    import anyio
+
+    from orchestrator.cli.gate.check import check_session
+    from orchestrator.views.gates.steering import examination_lines
+
+    done = anyio.run(partial(check_session, transcript, rules_only=rules, project=project))
+    if as_json:
+        shown = {
+            "may_stop": done.may_stop,
+            "not_judged_because": done.waits,
+            "project": str(done.project) if done.project else None,
+            "examination": done.examination,
+            "left_out": done.left_out,
+        }
+        say_json(shown)
+        return 0 if done.may_stop else _BLOCKED
+    say(*examination_lines(done.examination, waits=done.waits, explain=explain))
+    if done.project is None:
+        where = f"the folder {done.worked_in} is not here" if done.worked_in else "the transcript names none"
+        say(f"sq: no project's own considerations were asked: {where}; give --project", error=True)
+    for problem in done.left_out:
+        say(f"sq: left out: {problem}", error=True)
+    return 0 if done.may_stop else _BLOCKED
+
+
+@command.command("considerations", short_help="Show what sessions are asked.")
+@project_option
+@json_option
+def considerations(project: Path | None, as_json: bool) -> int:
+    """Show the considerations that hold here: the shipped ones, changed and added to by the project's own."""
+    from orchestrator.gates.power_steering.considerations import load_considerations
+    from orchestrator.views.gates.steering import consideration_lines
+    from state.project import top_of
+
+    loaded = load_considerations(top_of(project or Path.cwd()))
+    if as_json:
+        say_json(loaded)
+    else:
+        say(*consideration_lines(loaded.considerations, loaded.problems))
+    return 0
+
+
+@command.command("usage", short_help="Say how often the judge answered, and where rules disagree.")
+@click.option(
+    "--project",
+    type=click.Path(path_type=Path, file_okay=False, exists=True),
+    help="Whose sessions (default: the repository around this folder).",
+)
+@json_option
+def usage(project: Path | None, as_json: bool) -> int:
+    """Compute from the diagnostics of a project's sessions who gave the verdicts, and how long they took.
+
+    The seed's aim: where there is a judge, it answers at least 95 % of the checks. A disagreement is a check
+    that the judge and its rule answered differently; the judge's word counted. Exit code 0, whatever it is.
+    """
+    from orchestrator.cli.gate.usage import usage_of
+    from orchestrator.views.gates.usage import usage_lines
+
+    found = usage_of(project or Path.cwd())
+    if as_json:
+        say_json(found)
+    else:
+        say(*usage_lines(found))
+    return 0
+
+
+command.add_command(bench)
+
+
+@command.command("disable", short_help="Let sessions stop unchecked, for a time.")
+@click.option("--session", metavar="ID", help="This session alone (default: every session of the project).")
+@click.option(
+    "--for", "span", metavar="SPAN", help="Such as 30m, 2h or 1d (default: until it is enabled again)."
+)
+@project_option
+def disable(session: str | None, span: str | None, project: Path | None) -> int:
+    """Switch power steering off for the sessions of this project, or for one of them."""
+    from orchestrator.gates.session_state.store import FOR_GOOD
+
+    until = datetime.now(UTC) + _span(span) if span is not None else FOR_GOOD
+    _switch(until, session, project)
+    whom = f"session {session}" if session else "every session of this project"
+    say(
+        f"power steering is off for {whom} "
+        + (f"until {until:%Y-%m-%d %H:%M} UTC" if span is not None else "until `sq gate enable`")
+    )
+    return 0
+
+
+@command.command("enable", short_help="Check sessions again.")
+@click.option("--session", metavar="ID", help="This session alone (default: every session of the project).")
+@project_option
+def enable(session: str | None, project: Path | None) -> int:
+    """Switch power steering on again."""
+    _switch(datetime.now(UTC), session, project)
+    say(f"power steering is on for {f'session {session}' if session else 'every session of this project'}")
+    return 0
+
+
+def _switch(until: datetime, session: str | None, project: Path | None) -> None:
+    from orchestrator.gates.session_state.diagnostics import has_control
+    from orchestrator.gates.session_state.store import SteeringStore
+    from state.errors import SqError, UsageError
+
+    if session and has_control(session):
+        raise UsageError(f"--session {session!r} has control characters; give the id as `session_id` has it")
+    store = SteeringStore.of_project(project or Path.cwd(), session or "")
+    done = store.disable(until, everywhere=session is None)
+    if not done.stored:
+        raise SqError(f"the switch could not be stored: {done.error}")
+
+
+def _span(text: str) -> timedelta:
+    found = re.fullmatch(r"\s*(\d{1,6})\s*([smhd])\s*", text)
+    if not found or not int(found[1]):
+        raise click.BadParameter(
+            f"{text!r} is no span of time; write such as 30m, 2h or 1d", param_hint="--for"
+        )
+    return timedelta(seconds=int(found[1]) * _UNITS[found[2]])

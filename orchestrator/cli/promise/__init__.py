@@ -1,0 +1,1 @@
+"""`sq promise`: promises of a session made, shown, checked and ended."""

@@ -1,0 +1,222 @@
+"""`sq promise`: say what has to be true before this session may stop, and have it checked."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from orchestrator.cli.promise.checking import checkable, checked, store_of, unproven_now
+from orchestrator.cli.promise.options import (
+    InOrder,
+    checks_in_order,
+    json_option,
+    project_option,
+    session_option,
+)
+from orchestrator.views.screen import say, say_json
+
+if TYPE_CHECKING:
+    from orchestrator.gates.promises.promise import Promise
+    from orchestrator.gates.promises.store import PromiseStore
+
+_NOT_MET = 1  # exit code
+_EXAMPLE = """\b
+sq promise create "Invoices show the discount" \\
+    --criterion "the tests pass" --command "pytest -q" \\
+    --file docs/invoices.md --commit discount
+"""
+
+
+@click.group("promise", short_help="Promise what has to be true before a session may stop.")
+def command() -> None:
+    """Promises that a session of Claude Code has to keep before `sq hook stop` lets it stop.
+
+    Each has criteria, and each criterion a check that is fixed when the promise is made: a command, a file or
+    a commit. What anybody says is no evidence, and a check counts for the tree that it was made on.
+    """
+
+
+@command.command("create", cls=InOrder, short_help="Make a promise.", epilog=_EXAMPLE)
+@click.argument("text")
+@click.option(
+    "--criterion", "texts", multiple=True, metavar="TEXT", help="In words, what the check after it shows."
+)
+@click.option(
+    "--command", "commands", multiple=True, metavar="CMD", help="Met if `sh -c CMD` exits with 0 at the top."
+)
+@click.option(
+    "--file", "paths", multiple=True, metavar="PATH", help="Met if this file is there; PATH from the top."
+)
+@click.option(
+    "--commit",
+    "commits",
+    multiple=True,
+    metavar="WORDS",
+    help="Met by a new commit whose message holds WORDS (an empty text: by any).",
+)
+@click.option(
+    "--deadline",
+    type=click.FloatRange(0, 3600, min_open=True),
+    default=60.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="For each command.",
+)
+@session_option
+@project_option
+@click.pass_context
+def create(
+    ctx: click.Context,
+    text: str,
+    texts: Sequence[str],
+    commands: Sequence[str],
+    paths: Sequence[str],
+    commits: Sequence[str],
+    deadline: float,
+    session: str,
+    project: Path | None,
+) -> int:
+    """Promise TEXT, with at least one check. Prints the promise's id.
+
+    The checks are numbered as they are written, and cannot be changed afterwards.
+    """
+    import anyio
+
+    from orchestrator.gates.promises.evidence import keep_out_of_git, promise_base, refuse_uncheckable
+    from orchestrator.gates.promises.promise import Promise
+
+    given = {"texts": list(texts), "commands": list(commands), "paths": list(paths), "commits": list(commits)}
+    criteria = checks_in_order(ctx, given, deadline)
+    store = store_of(project)
+
+    async def make() -> Promise:
+        base = await promise_base(store.home)
+        promise = Promise.new(text=text, criteria=criteria, owner=session, base=base)
+        refuse_uncheckable(store.home, criteria)
+        store.add(promise)
+        await keep_out_of_git(store.home, store.folder)
+        return promise
+
+    say(anyio.run(make).id)
+    return 0
+
+
+@command.command("list", short_help="Show the promises of this project.")
+@project_option
+@json_option
+def list_(project: Path | None, as_json: bool) -> int:
+    """Show every promise with its owner and where it stands, oldest first."""
+    from orchestrator.views.gates.promises import promise_object, promises_lines
+
+    store = store_of(project)
+    found = store.all()
+    if as_json:
+        damaged = [{"file": str(one.file), "problem": str(one)} for one in found.damaged]
+        shown = {"promises": [promise_object(one) for one in found.promises], "damaged": damaged}
+        say_json(shown)
+    else:
+        say(*(promises_lines(found) or [f"there is no promise in {store.folder}"]))
+    return 0
+
+
+@command.command("show", short_help="Show a promise and what is not shown to be met.")
+@click.argument("promise_id", metavar="ID")
+@project_option
+@json_option
+def show(promise_id: str, project: Path | None, as_json: bool) -> int:
+    """Show the promise ID with its checks, and which of them are met on the present tree. Runs no command."""
+    store = store_of(project)
+    _report(store, store.get(promise_id), as_json=as_json)
+    return 0
+
+
+@command.command("meet", short_help="Have one criterion checked.")
+@click.argument("promise_id", metavar="ID")
+@click.argument("number", type=click.IntRange(1))
+@project_option
+def meet(promise_id: str, number: int, project: Path | None) -> int:
+    """Say that criterion NUMBER of the promise ID is met. It is if its check says so now.
+
+    Exit code 0 if it is met, 1 if not. The promise stays open until `sq promise verify` closes it.
+    """
+    from orchestrator.views.gates.promises import criterion_lines
+
+    store = store_of(project)
+    promise = checkable(store, promise_id)
+    if number > len(promise.criteria):
+        raise click.BadParameter(
+            f"{promise_id} has {len(promise.criteria)} criteria, so {number} is none of them",
+            param_hint="NUMBER",
+        )
+    promise = checked(store, promise, [number], close=False)
+    unproven = unproven_now(store, promise)
+    say(*criterion_lines(promise, number, unproven))
+    if not unproven:
+        say(f"every criterion is met; close the promise with: sq promise verify {promise.id}")
+    return _NOT_MET if number in unproven else 0
+
+
+@command.command("verify", short_help="Have every criterion checked, and close the promise if all are met.")
+@click.argument("promise_id", metavar="ID")
+@project_option
+@json_option
+def verify(promise_id: str, project: Path | None, as_json: bool) -> int:
+    """Check every criterion of the promise ID on the present tree; where all are met the promise is kept.
+
+    Exit code 0 if it is kept, 1 if not.
+    """
+    from orchestrator.gates.promises.promise import State
+
+    store = store_of(project)
+    promise = store.get(promise_id)
+    if promise.state is not State.KEPT:
+        promise = checkable(store, promise_id)
+        promise = checked(store, promise, range(1, len(promise.criteria) + 1), close=True)
+    _report(store, promise, as_json=as_json)
+    return 0 if promise.state is State.KEPT else _NOT_MET
+
+
+@command.command("adopt", short_help="Make a promise this session's.")
+@click.argument("promise_id", metavar="ID")
+@session_option
+@project_option
+def adopt(promise_id: str, session: str, project: Path | None) -> int:
+    """Make the session the owner of the promise ID, which was given up or whose session is gone."""
+    promise = store_of(project).change(promise_id, lambda one: one.adopted_by(session))
+    say(f"{promise.id} is now for session {promise.owner} to keep")
+    return 0
+
+
+@command.command("release", short_help="Give up a promise of this session.")
+@click.argument("promise_id", metavar="ID")
+@session_option
+@project_option
+def release(promise_id: str, session: str, project: Path | None) -> int:
+    """Give up the promise ID: it stays open, and no session is held by it until one adopts it."""
+    promise = store_of(project).change(promise_id, lambda one: one.released_by(session))
+    say(f"{promise.id} has no session now; adopt it with: sq promise adopt {promise.id}")
+    return 0
+
+
+@command.command("cancel", short_help="End a promise that will not be kept.")
+@click.argument("promise_id", metavar="ID")
+@click.option("--reason", required=True, metavar="TEXT", help="Why; it is kept with the promise.")
+@session_option
+@project_option
+def cancel(promise_id: str, reason: str, session: str, project: Path | None) -> int:
+    """End the promise ID of this session, or one that no session has, and keep the reason."""
+    promise = store_of(project).change(promise_id, lambda one: one.cancelled_by(session, reason))
+    say(f"{promise.id} is cancelled: {promise.reason}")
+    return 0
+
+
+def _report(store: "PromiseStore", promise: "Promise", *, as_json: bool) -> None:
+    from orchestrator.gates.promises.promise import State
+    from orchestrator.views.gates.promises import promise_lines, promise_object
+
+    unproven = {} if promise.state is State.KEPT else unproven_now(store, promise)
+    if as_json:
+        say_json(promise_object(promise, unproven))
+    else:
+        say(*promise_lines(promise, unproven))

@@ -1,0 +1,71 @@
+"""The options of `sq promise`, and how the checks of a new promise are read from them."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from orchestrator.gates.promises.criterion import Criterion
+
+_ORDER = "sq.promise.order"  # in the context: the options of `create` as they were written
+_SESSION_VARIABLES = ("CLAUDE_SESSION_ID", "CLAUDE_CODE_SESSION_ID")
+
+project_option = click.option(
+    "--project",
+    type=click.Path(path_type=Path, file_okay=False, exists=True),
+    help="Whose promises (default: the checkout around $CLAUDE_PROJECT_DIR, or around this folder).",
+)
+session_option = click.option(
+    "--session",
+    metavar="ID",
+    envvar=_SESSION_VARIABLES,
+    default="",
+    help="The session that is meant (default: $CLAUDE_SESSION_ID, else $CLAUDE_CODE_SESSION_ID).",
+)
+json_option = click.option(
+    "--json", "as_json", is_flag=True, help="One JSON object on stdout, nothing else there."
+)
+
+
+class InOrder(click.Command):
+    """Remembers in which order the options were given: click keeps it for arguments of one option only."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse as click does, and keep the order in the context."""
+        order = self.make_parser(ctx).parse_args(list(args))[2]
+        ctx.meta[_ORDER] = [one.name for one in order]
+        return super().parse_args(ctx, args)
+
+
+def checks_in_order(
+    ctx: click.Context, given: dict[str, list[str]], deadline: float
+) -> "tuple[Criterion, ...]":
+    """The checks in the order they were written, each with the words before it.
+
+    Raises:
+        click.UsageError: words without a check, or no check at all.
+    """
+    from orchestrator.gates.promises.criterion import Criterion, Kind
+    from orchestrator.views.gates.promises import in_words
+
+    kinds = {"commands": Kind.COMMAND, "paths": Kind.FILE, "commits": Kind.COMMIT}
+    criteria: list[Criterion] = []
+    words = ""
+    for name in [*ctx.meta[_ORDER], "texts"]:
+        if name == "texts":
+            if words:
+                raise click.UsageError(
+                    f"--criterion {words!r} has no check after it, and words are no evidence: "
+                    "write --command, --file or --commit behind it"
+                )
+            words = given["texts"].pop(0) if given["texts"] else ""
+        elif name in kinds:
+            kind, target = kinds[name], given[name].pop(0)
+            criteria.append(
+                Criterion(text=words or in_words(kind, target), kind=kind, target=target, deadline_s=deadline)
+            )
+            words = ""
+    if not criteria:
+        raise click.UsageError("a promise needs a check: --command CMD, --file PATH or --commit WORDS")
+    return tuple(criteria)

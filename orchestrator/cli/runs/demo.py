@@ -1,0 +1,72 @@
+"""`sq demo`: a rehearsed run of the main job on a small repository of its own."""
+
+import shutil
+import subprocess
+import tempfile
+from importlib.resources import as_file, files
+from pathlib import Path
+
+import click
+
+from orchestrator.cli import options
+from orchestrator.views.screen import say
+
+
+@click.command("demo", short_help="Show a rehearsed run on a small repository; the model is a script.")
+@click.option(
+    "--keep-in",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=None,
+    help="Make the repository in this new or empty folder (default: a temporary one).",
+)
+@options.as_json
+@options.plain
+def command(keep_in: Path | None, as_json: bool, plain: bool) -> int:
+    """Watch a real Claude Code process build a small spec while the model is a script.
+
+    It asks a question and is answered, is reviewed and sent back, and passes. Needs no key and no network.
+    """
+    from orchestrator.cli.runs.compose import RunRequest, Surroundings, run_new
+
+    look = options.look_of(as_json=as_json, plain=plain)
+    folder = _folder(keep_in)
+    with as_file(files("orchestrator.cli") / "rehearsal") as material:
+        make_repository(material, folder)
+        request = RunRequest(
+            spec=folder / "quality-test.md", folder=folder, rehearse=material / "quality-test.yaml"
+        )
+        outcome = run_new(request, Surroundings(look=look))
+    if not as_json:
+        say(f"look at it: git -C {folder} log --stat")
+    return outcome.exit_code
+
+
+def make_repository(material: Path, folder: Path) -> None:
+    """A small repository with one commit, and the spec in it."""
+    shutil.copytree(material / "repository", folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__*"))
+    shutil.copyfile(material / "quality-test.md", folder / "quality-test.md")
+    identity = [
+        "-c",
+        "user.name=sq demo",
+        "-c",
+        "user.email=demo@localhost",
+        "-c",
+        "core.hooksPath=/dev/null",
+    ]
+    for arguments in (
+        ["init", "--quiet", "--initial-branch=main"],
+        ["add", "--all"],
+        ["commit", "--quiet", "--no-gpg-sign", "-m", "A greeting, and a spec"],
+    ):
+        subprocess.run(
+            ["git", "-C", str(folder), *identity, *arguments], check=True, stdin=subprocess.DEVNULL
+        )
+
+
+def _folder(given: Path | None) -> Path:
+    if given is None:
+        return Path(tempfile.mkdtemp(prefix="sq-demo-")).resolve()
+    if given.exists() and any(given.iterdir()):
+        raise click.UsageError(f"--keep-in {given}: the folder is not empty; name a new one")
+    given.mkdir(parents=True, exist_ok=True)
+    return given.resolve()

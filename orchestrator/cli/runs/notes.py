@@ -1,0 +1,53 @@
+"""What a person should know before a run begins: its first lines."""
+
+import os
+from pathlib import Path
+
+from anyio import to_thread
+
+from orchestrator.gates.power_steering.considerations import load_considerations
+from orchestrator.git.repository import Repository, uncommitted
+from state.secrets import without_secrets
+from state.settings.records import Settings, Steering
+
+
+async def notes_for(
+    repository: Repository, settings: Settings, not_dirt: list[Path], *, edit_dirty: bool = False
+) -> tuple[str, ...]:
+    """The notes of a run that is about to begin, each a line."""
+    left = await uncommitted(repository, not_dirt=not_dirt) if repository.head else []
+    notes = [_where(repository, settings)]
+    if repository.head is None:
+        notes.append("the repository has no commit yet: the run starts from an empty one")
+    if left and settings.worktrees:
+        notes.append(f"{len(left)} uncommitted change(s) in the checkout are not part of this run")
+    if left and not settings.worktrees:
+        words = "agents may change them" if edit_dirty else "they stay as they are, agents work around them"
+        notes.append(f"{len(left)} uncommitted change(s) in the checkout: {words}")
+    if settings.effort.power_steering is not Steering.NONE:
+        problems = load_considerations(repository.root).problems
+        notes += [f"left out of power steering: {problem}" for problem in problems]
+    if settings.worktrees and settings.sets_up_by_itself:
+        notes += await to_thread.run_sync(_set_up, repository.root)
+    notes.append("the commands that agents run are not sandboxed; refusals and the check of the diff hold")
+    return tuple(notes)
+
+
+def _set_up(root: Path) -> list[str]:
+    """Returns how worktrees will be made ready, as the files of the checkout show it."""
+    from orchestrator.run.readiness import plan_of
+
+    plan = plan_of(root, checkout=root, environ=without_secrets(os.environ))
+    return [f"set-up: {line}" for line in (*map(str, plan.steps), *plan.left_out)]
+
+
+def _where(repository: Repository, settings: Settings) -> str:
+    if settings.dry_run:
+        return "a dry run: it ends with the plan, and nothing is built"
+    if not settings.worktrees:
+        return "the work happens in this checkout; nothing is staged or committed there"
+    if not settings.merge:
+        return "the finished work stays on a branch of sq's, as --no-merge asks"
+    if repository.branch is None:
+        return "HEAD is detached: the finished work stays on a branch of sq's"
+    return f"at the end {repository.branch} is moved to the finished work, if the checkout is clean then"

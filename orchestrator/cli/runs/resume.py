@@ -1,0 +1,70 @@
+"""`sq resume`: go on with a run."""
+
+from pathlib import Path
+
+import click
+
+from orchestrator.cli import options
+
+_BUDGET = "What the whole run may cost from its beginning on, for a run that has used up its budget."
+
+
+@click.command("resume", short_help="Go on with a run that was interrupted or killed.")
+@click.argument("run", required=False, shell_complete=options.complete_runs)
+@options.state_dir
+@click.option("--budget", type=click.FloatRange(min=0, min_open=True), metavar="USD", help=_BUDGET)
+@click.option("--max-iterations", type=click.IntRange(min=1), metavar="N", help="Iterations of a task.")
+@click.option(
+    "--retry", multiple=True, metavar="TASK", help="Try a task again that ended unmerged; repeatable."
+)
+@click.option(
+    "--verify",
+    multiple=True,
+    metavar="CMD",
+    help="A command that sq runs itself to verify from now on, instead of those before; repeatable.",
+)
+@options.models
+@click.option(
+    "--questions",
+    type=click.Choice(["answer", "park"]),
+    help="From now on: what happens to a question about something that cannot be undone.",
+)
+@options.as_json
+@options.plain
+@options.verbose
+@options.quiet
+def command(
+    run: str | None,
+    state_dir: Path | None,
+    budget: float | None,
+    max_iterations: int | None,
+    retry: tuple[str, ...],
+    verify: tuple[str, ...],
+    models: dict[str, str],
+    questions: str | None,
+    as_json: bool,
+    plain: bool,
+    verbose: bool,
+    quiet: bool,
+) -> int:
+    """Go on with RUN (default: the newest) where it was. What is finished is not done or paid for again.
+
+    A run that ended because the API could not be asked, or at a limit, goes on too; a larger limit is given
+    here. A task that is stuck, failed or could not be verified ends the same again unless something changes:
+    it is tried again only with --retry, and what was accepted of it is not built again. What is changed here
+    holds from now on: `sq config show RUN` tells what held when.
+    """
+    from orchestrator.cli.runs.compose import GoOn, Surroundings, run_again
+    from state.paths import StateFolder
+
+    folder = StateFolder(options.state_folder_of(state_dir)).find(run)
+    look = options.look_of(as_json=as_json, plain=plain, verbose=verbose, quiet=quiet)
+    go_on = GoOn(
+        budget_usd=budget,
+        max_iterations=max_iterations,
+        retry=retry,
+        verify=verify,
+        models=models,
+        questions=questions,
+    )
+    return run_again(folder, Surroundings(look=look), go_on).exit_code

@@ -1,0 +1,140 @@
+"""`sq run`: work through a spec."""
+
+from pathlib import Path
+
+import click
+
+from orchestrator.cli import options
+
+
+@click.command("run", short_help="Work through a spec until it is built, reviewed and verified.")
+@click.option(
+    "--spec", type=click.Path(path_type=Path), required=True, help="Markdown file that says what to build."
+)
+@click.option(
+    "--effort",
+    metavar="NAME",
+    shell_complete=options.complete_efforts,
+    help="How much to spend on being sure: low, medium (the default), high, max, or a preset of your own.",
+)
+@click.option(
+    "--no-worktrees",
+    is_flag=True,
+    help="Work in this checkout itself, one task at a time; nothing is staged or committed there.",
+)
+@click.option(
+    "--allow-dirty", is_flag=True, help="With --no-worktrees: begin although there are uncommitted changes."
+)
+@click.option(
+    "--edit-dirty",
+    is_flag=True,
+    help="As --allow-dirty, and agents may change what you have not committed.",
+)
+@click.option(
+    "--merge/--no-merge",
+    default=None,
+    help="At the end move your branch to the finished work (the default), or leave it on a branch of sq's.",
+)
+@click.option(
+    "--merge-unverified",
+    is_flag=True,
+    help="Move your branch also where something could not be verified (exit code 5).",
+)
+@click.option("--max-parallel", metavar="N", help="Tasks under way at once (default: 4).")
+@click.option("--max-iterations", metavar="N", help="Iterations that a task may take (default: 50).")
+@click.option(
+    "--budget",
+    metavar="USD",
+    help="What the whole run may cost, every agent counted; `none`: no cap (default: from the effort).",
+)
+@options.models
+@click.option(
+    "--developer-qa-model",
+    metavar="NAME",
+    help="The model that answers questions (default: the effort's).",
+)
+@click.option(
+    "--questions",
+    type=click.Choice(["answer", "park"]),
+    help="A question that cannot be undone and that the spec does not cover: answer it, or park it.",
+)
+@click.option(
+    "--workflow",
+    type=click.Choice(["orchestrated", "direct", "plan-then-implement"]),
+    help="Plan tasks (the default), give one Worker the spec as it is, or let it plan first, then implement.",
+)
+@click.option(
+    "--verify",
+    multiple=True,
+    metavar="CMD",
+    help="A command that sq runs itself to verify the work; repeatable. Default: what the repository shows.",
+)
+@click.option("--dry-run", is_flag=True, help="Analyze and plan, show the tasks, build nothing.")
+@click.option(
+    "--rehearse",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Play this scenario instead of asking a model. Claude Code itself is real.",
+)
+@options.state_dir
+@options.as_json
+@options.plain
+@options.verbose
+@options.quiet
+def command(
+    spec: Path,
+    effort: str | None,
+    no_worktrees: bool,
+    allow_dirty: bool,
+    edit_dirty: bool,
+    merge: bool | None,
+    merge_unverified: bool,
+    max_parallel: str | None,
+    max_iterations: str | None,
+    budget: str | None,
+    models: dict[str, str],
+    developer_qa_model: str | None,
+    questions: str | None,
+    workflow: str | None,
+    verify: tuple[str, ...],
+    dry_run: bool,
+    rehearse: Path | None,
+    state_dir: Path | None,
+    as_json: bool,
+    plain: bool,
+    verbose: bool,
+    quiet: bool,
+) -> int:
+    """Work through a spec until it is built, reviewed and verified, or say exactly why it is not.
+
+    The work happens in worktrees outside your checkout; at the end your branch is moved forward to it, if
+    the work is complete and the checkout is clean. Exit codes: 0 complete, 1 failed, 2 usage, 3 stuck,
+    4 limit, 5 unverified, 130 interrupted.
+    """
+    from orchestrator.cli.runs.compose import RunRequest, Surroundings, run_new
+
+    flags = {
+        "effort": ("--effort", effort),
+        "worktrees": ("--no-worktrees", False if no_worktrees else None),
+        "merge": ("--no-merge" if merge is False else "--merge", merge),
+        "merge_unverified": ("--merge-unverified", True if merge_unverified else None),
+        "max_parallel": ("--max-parallel", max_parallel),
+        "max_iterations": ("--max-iterations", max_iterations),
+        "budget": ("--budget", budget),
+        "developer_qa_model": ("--developer-qa-model", developer_qa_model),
+        "questions": ("--questions", questions),
+        "workflow": ("--workflow", workflow),
+        "verify": ("--verify", verify),
+        **{f"models.{role}": (f"--model {role}", name) for role, name in models.items()},
+    }
+    request = RunRequest(
+        spec=spec.absolute(),
+        folder=Path.cwd(),
+        flags=flags,
+        allow_dirty=allow_dirty,
+        edit_dirty=edit_dirty,
+        dry_run=dry_run,
+        rehearse=rehearse.absolute() if rehearse else None,
+        state_dir=state_dir.absolute() if state_dir else None,
+    )
+    look = options.look_of(as_json=as_json, plain=plain, verbose=verbose, quiet=quiet)
+    return run_new(request, Surroundings(look=look)).exit_code

@@ -1,0 +1,1 @@
+"""Power steering measured on labelled sessions."""

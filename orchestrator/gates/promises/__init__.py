@@ -1,0 +1,1 @@
+"""Completion promises: their records, their store, and the evidence that sq collects for them."""

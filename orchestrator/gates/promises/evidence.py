@@ -1,0 +1,192 @@
+"""Evidence for promises: what sq itself sees on the present tree of a project.
+
+Commands run as their author wrote them, without the secrets of the environment and without what would give
+`sh` other functions. The rest of the environment is that of the caller, `PATH` too: who may set it, decides
+what a command's name means.
+"""
+
+import os
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path
+
+from agents.process.tree import CommandResult, Containment, detect_containment, run_command
+from orchestrator.gates.promises.criterion import Criterion, Kind, is_plain_path
+from orchestrator.gates.promises.promise import Evidence, Promise, now_text
+from orchestrator.gates.promises.tree import has_git, present_tree
+from orchestrator.git.command import git
+from orchestrator.git.repository import Repository, ignore_locally
+from state.errors import GitError, UsageError
+from state.secrets import redactor, without_secrets
+
+OUTPUT_KEPT = 4000  # bytes of a command's output, its end
+_UNWANTED = ("BASH_ENV", "ENV", "GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE")  # lead `sh` and git elsewhere
+_MOVED = "the tree changed while it ran; check again, and have git ignore what it writes"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unproven:
+    """A criterion that is not known to be met on the present tree, and why."""
+
+    number: int
+    why: str
+
+
+async def promise_base(home: Path) -> str:
+    """The commit that a promise is made on; "" without git or without a commit."""
+    if not has_git(home):
+        return ""
+    try:
+        return await git(home, "rev-parse", "--verify", "--quiet", "HEAD^{commit}")
+    except GitError:
+        return ""
+
+
+async def keep_out_of_git(home: Path, folder: Path) -> None:
+    """Have git not see the promises, by `info/exclude`; a checkout where that cannot be does without."""
+    with suppress(OSError, GitError, ValueError):
+        if has_git(home):
+            top = Path(os.path.realpath(home))
+            await ignore_locally(Repository(root=top, head=None, branch=None), folder)
+
+
+def refuse_uncheckable(home: Path, criteria: Sequence[Criterion]) -> None:
+    """Refuse criteria that this project could never meet.
+
+    Raises:
+        UsageError: a commit where there is no git, or a path that a link leads out of the project.
+    """
+    for one in criteria:
+        if one.kind is Kind.COMMIT and not has_git(home):
+            raise UsageError(f"{home} is no git repository, so no commit can show {one.text!r}")
+        if one.kind is Kind.FILE and not _is_inside(home, home / one.target):
+            raise UsageError(f"{one.target!r} leads out of {home} by a link")
+
+
+async def evidence_now(home: Path, promise: Promise, numbers: Sequence[int]) -> dict[int, Evidence]:
+    """Check these criteria (from 1), one after the other, and say on which tree each was checked.
+
+    A command during which the tree changes shows nothing: nobody knows which tree it saw.
+
+    Raises:
+        GitError: git cannot read the tree.
+        UsageError: `SQ_CONTAINMENT` names no way there is.
+    """
+    found = {}
+    containment = detect_containment()
+    tree = await present_tree(home)
+    for number in numbers:
+        criterion = promise.criteria[number - 1]
+        match criterion.kind:
+            case Kind.COMMAND:
+                evidence = await _command(home, criterion, tree, containment)
+                now = await present_tree(home)
+                if evidence.passed and now != tree:
+                    evidence = replace(evidence, passed=False, output=f"{_MOVED}\n{evidence.output}")
+                tree = now
+            case Kind.FILE | Kind.COMMIT:
+                evidence = _evidence(tree, problem=await _problem(home, promise, criterion))
+        found[number] = evidence
+    return found
+
+
+async def unproven(home: Path, promise: Promise, tree: str) -> list[Unproven]:
+    """What is not shown on this tree. Files and commits are looked at now; commands need fresh evidence."""
+    stale = promise.unproven(tree)
+    found = []
+    for number, criterion in enumerate(promise.criteria, 1):
+        if promise.is_altered:
+            why = "the promise was changed after it was made"
+        elif criterion.kind is Kind.COMMAND:
+            why = _why(promise, number) if number in stale else ""
+        else:
+            why = await _problem(home, promise, criterion)
+        if why:
+            found.append(Unproven(number=number, why=why))
+    return found
+
+
+def _why(promise: Promise, number: int) -> str:
+    evidence = promise.evidence[number - 1]
+    if evidence is None:
+        return "not checked yet"
+    if not promise.is_genuine(number):
+        return "its evidence was not written by a check"
+    if not evidence.passed:
+        said = evidence.output.partition("\n")[0]
+        if evidence.exit_code:
+            said = f"exit code {evidence.exit_code}"
+        return f"failed when it was last checked: {said}"
+    return "the tree has changed since it was checked"
+
+
+async def _problem(home: Path, promise: Promise, criterion: Criterion) -> str:
+    """Why a file or a commit is not there; empty where it is."""
+    if criterion.kind is Kind.FILE:
+        path = home / criterion.target
+        if not is_plain_path(criterion.target) or not _is_inside(home, path):
+            return f"{criterion.target} is not inside the project"
+        return "" if os.path.isfile(path) else f"there is no file {criterion.target}"  # noqa: PTH113  raises for no path
+    try:
+        return "" if await _has_commit(home, promise, criterion.target) else "there is no such commit yet"
+    except GitError as error:
+        return f"the commits cannot be read: {error}"
+
+
+async def _has_commit(home: Path, promise: Promise, words: str) -> bool:
+    """Whether the current branch has a commit made since the promise whose message holds these words."""
+    if not has_git(home) or not await promise_base(home):
+        return False
+    span = f"{promise.base}..HEAD" if promise.base else "HEAD"
+    since = datetime.fromisoformat(promise.created_at).timestamp()
+    log = await git(home, "log", "-z", "--format=%ct %B", "--end-of-options", span)
+    for entry in log.split("\0"):
+        made, _, message = entry.partition(" ")
+        if made.isdecimal() and int(made) >= since and words.casefold() in message.casefold():
+            return True
+    return False
+
+
+async def _command(home: Path, criterion: Criterion, tree: str, containment: Containment) -> Evidence:
+    result = await run_command(
+        ["/bin/sh", "-c", criterion.target],
+        cwd=home,
+        env=_environment(os.environ),
+        deadline_s=criterion.deadline_s,
+        containment=containment,
+        output_limit=OUTPUT_KEPT,
+    )
+    output = redactor(os.environ)(result.output)
+    if problem := _not_ended(result, criterion):
+        return _evidence(tree, problem=f"{problem}\n{output}".strip())
+    return Evidence(
+        tree=tree, passed=result.exit_code == 0, exit_code=result.exit_code, output=output, at=now_text()
+    )
+
+
+def _not_ended(result: CommandResult, criterion: Criterion) -> str:
+    if result.timed_out:
+        return f"did not end within {criterion.deadline_s:g} s"
+    return f"could not start: {result.error}" if result.error else ""
+
+
+def _evidence(tree: str, *, problem: str) -> Evidence:
+    return Evidence(tree=tree, passed=not problem, exit_code=None, output=problem, at=now_text())
+
+
+def _environment(environ: Mapping[str, str]) -> dict[str, str]:
+    plain = {
+        name: value
+        for name, value in without_secrets(environ).items()
+        if name not in _UNWANTED and not name.startswith("BASH_FUNC_")  # a function in a command's place
+    }
+    return {**plain, "PYTHONDONTWRITEBYTECODE": "1"}
+
+
+def _is_inside(home: Path, path: Path) -> bool:
+    try:
+        return Path(os.path.realpath(path)).is_relative_to(os.path.realpath(home))
+    except (OSError, ValueError):
+        return False

@@ -1,0 +1,220 @@
+"""One promise of a session: what has to be true before it may stop, and how each part of that is checked.
+
+The id is a hash of the definition, so no criterion can be changed once it is made. What a check found is
+sealed to the definition, the criterion and the tree it was made on, so that no field of it can be edited
+alone. There is no secret in either: whoever may write the file can also delete or damage it, give it to
+nobody, or compute a seal as this module does. That takes more than ticking a box, and no more is claimed. A
+criterion is worth what its author made it: `true` is a command too, and people see it in `sq promise show`.
+"""
+
+import hashlib
+import json
+import os
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from enum import StrEnum
+from typing import Self
+
+from orchestrator.gates.promises.criterion import MOST_TEXT, Criterion
+from orchestrator.gates.session_state.diagnostics import utc_text
+from state.errors import SqError, UsageError
+
+MOST_CRITERIA = 50
+ID = re.compile(r"p-[0-9a-f]{12}")
+
+_NO_SESSION = "a promise needs a session that has to keep it: pass --session ID, or set CLAUDE_SESSION_ID"
+
+
+class EndedPromiseError(SqError):
+    """What was asked is for promises that are open; this one has ended."""
+
+
+class StrangersPromiseError(SqError):
+    """What was asked is for the session that owns the promise; another one asked."""
+
+
+class State(StrEnum):
+    """Where a promise stands."""
+
+    OPEN = "open"
+    KEPT = "kept"
+    CANCELLED = "cancelled"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """What a check found: on which tree, when (UTC), with which exit code; of the output the end."""
+
+    tree: str
+    passed: bool
+    exit_code: int | None
+    output: str
+    at: str
+    seal: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Promise:
+    """A promise as its file holds it. `evidence` has a place for each criterion; `owner` "" is an orphan.
+
+    `base` is the commit that it was made on, "" where there was none. `ended` is what the file says; `state`
+    is what counts.
+    """
+
+    id: str
+    text: str
+    criteria: tuple[Criterion, ...]
+    created_at: str
+    base: str
+    nonce: str
+    owner: str
+    evidence: tuple[Evidence | None, ...]
+    ended: State = State.OPEN
+    ended_at: str = ""
+    reason: str = ""
+
+    @classmethod
+    def new(cls, *, text: str, criteria: Sequence[Criterion], owner: str, base: str) -> Self:
+        """A promise that is made now.
+
+        Raises:
+            UsageError: no text, no owner, no criterion, or one that cannot be checked.
+        """
+        if not owner.strip():
+            raise UsageError(_NO_SESSION)
+        if not text.strip() or len(text) > MOST_TEXT:
+            raise UsageError(f"a promise has a text of 1 to {MOST_TEXT} characters; this one has {len(text)}")
+        if not 1 <= len(criteria) <= MOST_CRITERIA:
+            raise UsageError(
+                f"a promise has 1 to {MOST_CRITERIA} criteria that can be checked, not {len(criteria)}"
+            )
+        for one in criteria:
+            one.refuse_unusable()
+        made = cls(
+            id="",
+            text=text,
+            criteria=tuple(criteria),
+            created_at=now_text(),
+            base=base,
+            nonce=os.urandom(8).hex(),
+            owner=owner,
+            evidence=(None,) * len(criteria),
+        )
+        return replace(made, id=made.id_of_definition)
+
+    @property
+    def id_of_definition(self) -> str:
+        """The id that this definition has."""
+        return f"p-{_digest(self._definition())[:12]}"
+
+    @property
+    def is_altered(self) -> bool:
+        """Whether text, criteria, time or base are not those that the id was made of."""
+        return self.id != self.id_of_definition
+
+    @property
+    def state(self) -> State:
+        """Cancelled for a reason, or kept where checks on one tree show it; open else, whatever it says."""
+        if self.ended is State.CANCELLED and self.reason.strip():
+            return State.CANCELLED
+        trees = {one.tree for one in self.evidence if one}
+        kept = self.ended is State.KEPT and len(trees) == 1 and not self.unproven(trees.pop())
+        return State.KEPT if kept else State.OPEN
+
+    def belongs_to(self, session_id: str) -> bool:
+        """Whether it is this session's. An empty id matches nothing, an orphan least of all."""
+        return bool(session_id) and self.owner == session_id
+
+    def is_genuine(self, number: int) -> bool:
+        """Whether criterion `number` (from 1) has evidence that a check wrote for this definition."""
+        evidence = self.evidence[number - 1]
+        return evidence is not None and not self.is_altered and evidence.seal == self._seal(number, evidence)
+
+    def unproven(self, tree: str) -> tuple[int, ...]:
+        """The numbers of the criteria that no check has shown to be met on this very tree."""
+        return tuple(
+            number
+            for number, evidence in enumerate(self.evidence, 1)
+            if not (evidence and evidence.passed and evidence.tree == tree and self.is_genuine(number))
+        )
+
+    def with_evidence(self, found: Mapping[int, Evidence]) -> Self:
+        """The promise with what checks have just found, sealed."""
+        sealed = {number: replace(one, seal=self._seal(number, one)) for number, one in found.items()}
+        return replace(
+            self, evidence=tuple(sealed.get(number, old) for number, old in enumerate(self.evidence, 1))
+        )
+
+    def closed(self) -> Self:
+        """The promise as one that is kept; it counts as open still where checks do not show it."""
+        return replace(self, ended=State.KEPT, ended_at=now_text())
+
+    def adopted_by(self, session_id: str) -> Self:
+        """The promise with another owner.
+
+        Raises:
+            UsageError: no session is named.
+            EndedPromiseError: there is nothing left to keep.
+        """
+        if not session_id.strip():
+            raise UsageError(_NO_SESSION)
+        self.refuse_ended()
+        return replace(self, owner=session_id)
+
+    def released_by(self, session_id: str) -> Self:
+        """The promise as an orphan.
+
+        Raises:
+            EndedPromiseError: it has ended.
+            StrangersPromiseError: it is not this session's to give up.
+        """
+        self.refuse_ended()
+        self._refuse_strangers(session_id)
+        return replace(self, owner="")
+
+    def cancelled_by(self, session_id: str, reason: str) -> Self:
+        """The promise ended, with the reason. An orphan can be cancelled by anybody.
+
+        Raises:
+            UsageError: no reason, or a very long one.
+            EndedPromiseError: it has ended.
+            StrangersPromiseError: it is another session's.
+        """
+        if not reason.strip() or len(reason) > MOST_TEXT:
+            raise UsageError(f"say in 1 to {MOST_TEXT} characters why {self.id} is cancelled")
+        self.refuse_ended()
+        if self.owner:
+            self._refuse_strangers(session_id)
+        return replace(self, ended=State.CANCELLED, ended_at=now_text(), reason=reason)
+
+    def refuse_ended(self) -> None:
+        """Refuse what is for open promises. `EndedPromiseError`: this one has ended."""
+        if self.state is not State.OPEN:
+            raise EndedPromiseError(f"{self.id} is {self.state} since {self.ended_at}; nothing was changed")
+
+    def _refuse_strangers(self, session_id: str) -> None:
+        if not self.belongs_to(session_id):
+            owner = f"of session {self.owner!r}" if self.owner else "of no session"
+            asked = f"session {session_id!r}" if session_id else "no session"
+            raise StrangersPromiseError(
+                f"{self.id} is {owner}, and {asked} asked; the owner's id can be given with --session"
+            )
+
+    def _definition(self) -> object:
+        criteria = [[one.text, str(one.kind), one.target, one.deadline_s] for one in self.criteria]
+        return [self.nonce, self.text, self.created_at, self.base, criteria]
+
+    def _seal(self, number: int, one: Evidence) -> str:
+        found = [one.tree, one.passed, one.exit_code, one.output, one.at]
+        return _digest([self._definition(), number, found])
+
+
+def now_text() -> str:
+    """The time now, UTC, to the second."""
+    return utc_text(datetime.now(UTC))
+
+
+def _digest(value: object) -> str:
+    return hashlib.sha256(json.dumps(value, separators=(",", ":")).encode()).hexdigest()

@@ -1,0 +1,227 @@
+"""What is remembered of a session: the records, and how a stored state is read and judged (seed 001)."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from datetime import UTC, datetime
+from enum import IntEnum
+from typing import Any, Self
+
+from orchestrator.gates.session_state.diagnostics import safe_name, utc_text
+
+MAX_COUNT = 1000  # a larger counter is no counter (seed 001)
+QUALITY_THRESHOLD = 70  # (seed 001)
+MOST_BLOCKS = 7  # since one prompt of the user; Claude Code overrides the ninth in a row
+FAILURE_SETS_KEPT = 3  # so many alike in a row end the checking
+PROMPTS_KEPT = 20
+
+
+class StateCode(IntEnum):
+    """How an operation on the state ended (seed 001): values for reports and logs, never exit codes."""
+
+    OK = 0
+    SAVE_FAILED = 1
+    VALIDATION_FAILED = 2
+    VERIFICATION_FAILED = 3
+    RETRIES_EXHAUSTED = 4
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckOutcome:
+    """One check that applied: whether it is satisfied, whether it is a blocker and of the kind workflow."""
+
+    satisfied: bool
+    blocker: bool
+    workflow: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckResults:
+    """The last check in three figures (seed 001); `quality_score` from 0 to 100.
+
+    None where nothing was checked: no score is neither a good one nor a bad one.
+    """
+
+    files_modified: tuple[str, ...] = ()
+    workflow_compliant: bool | None = None
+    quality_score: int | None = None
+
+    @classmethod
+    def of(cls, files_modified: Iterable[str], outcomes: Sequence[CheckOutcome]) -> Self:
+        """No workflow blocker failed; 100 times satisfied by applicable weight, blockers weigh 2.
+
+        `outcomes` are the checks that were made and applied; without any there is no score.
+        """
+        files = tuple(files_modified)
+        if not outcomes:
+            return cls(files_modified=files)
+        weights = [(2 if one.blocker else 1, one.satisfied) for one in outcomes]
+        total = sum(weight for weight, _ in weights)
+        satisfied = sum(weight for weight, fulfilled in weights if fulfilled)
+        return cls(
+            files_modified=files,
+            workflow_compliant=not any(x.workflow and x.blocker and not x.satisfied for x in outcomes),
+            quality_score=100 * satisfied // total,
+        )
+
+    def message(self) -> str:
+        """One of the four messages of seed 001, in plain words; or that nothing was checked."""
+        count = len(self.files_modified)
+        files = f"{count} modified file{'' if count == 1 else 's'}"
+        if self.quality_score is None:
+            return f"{files if count else 'No files were modified'}; not checked."
+        if not count:
+            return "No files were modified."
+        if not self.workflow_compliant:
+            return f"There {'is' if count == 1 else 'are'} {files}, but the workflow was not followed."
+        if self.quality_score < QUALITY_THRESHOLD:
+            return f"{files}, quality score {self.quality_score}: please look at what could be improved."
+        return f"{files}, quality score {self.quality_score}: good work."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SteeringState:
+    """What is stored of a session.
+
+    Times are UTC text; `failure_sets` are sorted ids, the newest set last; `unmet` says by id why what the
+    last check found open was open, warnings too.
+    """
+
+    consecutive_blocks: int = 0
+    session_id: str
+    last_check_timestamp: str | None = None
+    check_results: CheckResults = field(default_factory=CheckResults)
+    failure_sets: tuple[tuple[str, ...], ...] = ()
+    unmet: Mapping[str, str] = field(default_factory=dict)
+    blocks_by_prompt: Mapping[str, int] = field(default_factory=dict)
+    disabled_until: str | None = None
+
+    def blocks_for(self, prompt_id: str) -> int:
+        """How often stops were blocked since this prompt of the user."""
+        return self.blocks_by_prompt.get(safe_name(prompt_id), 0)
+
+    def same_failures(self) -> int:
+        """How many of the last checks, the newest included, failed by exactly the same set; at most 3."""
+        sets = self.failure_sets
+        if not sets or not sets[-1]:
+            return 0
+        return next((count for count, one in enumerate(reversed(sets)) if one != sets[-1]), len(sets))
+
+    def blocked(self, prompt_id: str) -> Self:
+        """The state with one more block, counted in the row and for the prompt."""
+        return replace(self.held(prompt_id), consecutive_blocks=min(self.consecutive_blocks + 1, MAX_COUNT))
+
+    def held(self, prompt_id: str) -> Self:
+        """The state with one more stop held since this prompt of the user."""
+        name = safe_name(prompt_id)
+        others = [(key, count) for key, count in self.blocks_by_prompt.items() if key != name]
+        count = min(self.blocks_for(prompt_id) + 1, MAX_COUNT)
+        return replace(self, blocks_by_prompt={**dict(others[1 - PROMPTS_KEPT :]), name: count})
+
+    def checked(
+        self, results: CheckResults, failures: Iterable[str], unmet: Mapping[str, str], at: datetime
+    ) -> Self:
+        """The state after a check; one that nothing failed ends the row of blocks."""
+        failed = tuple(sorted(set(failures)))
+        return replace(
+            self,
+            consecutive_blocks=self.consecutive_blocks if failed else 0,
+            last_check_timestamp=utc_text(at),
+            check_results=results,
+            failure_sets=(*self.failure_sets, failed)[-FAILURE_SETS_KEPT:],
+            unmet=dict(unmet),
+        )
+
+
+def invalid_reason(found: object) -> str:
+    """Why this is no state, in seed 001's words, or an empty text. A boolean is no counter."""
+    if not isinstance(found, Mapping):
+        return "state_not_dict"
+    counter = found.get("consecutive_blocks")
+    if counter is None:
+        return "missing_counter"
+    if not isinstance(counter, int) or isinstance(counter, bool):
+        return "counter_not_int"
+    if counter < 0:
+        return "negative_counter"
+    if counter > MAX_COUNT:
+        return "counter_too_large"
+    session_id = found.get("session_id")
+    if not isinstance(session_id, str) or not session_id:
+        return "invalid_session_id"
+    return ""
+
+
+def parsed(found: Mapping[str, object], default: SteeringState) -> tuple[SteeringState, tuple[str, ...]]:
+    """A state with the defaults for what is missing or wrong, and the names of what is wrong or unknown."""
+    readers: dict[str, Callable[[object], object]] = {
+        "consecutive_blocks": _count,
+        "session_id": _text,
+        "last_check_timestamp": lambda value: None if value is None else _text(value),
+        "check_results": _results,
+        "failure_sets": lambda value: tuple(_texts(one) for one in _list(value)),
+        "unmet": lambda value: {_text(key): _text(one) for key, one in _mapping(value).items()},
+        "blocks_by_prompt": lambda value: {_text(key): _count(one) for key, one in _mapping(value).items()},
+        "disabled_until": lambda value: None if value is None else _time_text(value),
+    }
+    wrong = [name for name in found if name not in readers]
+    values: dict[str, Any] = {}
+    for name, reader in readers.items():
+        try:
+            values[name] = reader(found.get(name, getattr(default, name)))
+        except ValueError:
+            wrong.append(name)
+    return replace(default, **values), tuple(wrong)
+
+
+def _results(value: object) -> CheckResults:
+    if isinstance(value, CheckResults):
+        return value
+    found = {**asdict(CheckResults()), **_mapping(value)}
+    compliant, score = found.pop("workflow_compliant"), found.pop("quality_score")
+    results = CheckResults(
+        files_modified=_texts(found.pop("files_modified")),
+        workflow_compliant=compliant if isinstance(compliant, bool) else None,
+        quality_score=None if score is None else _count(score, most=100),
+    )
+    if found or not isinstance(compliant, bool | None):
+        raise ValueError(found)
+    return results
+
+
+def _count(value: object, *, most: int = MAX_COUNT) -> int:
+    if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= most:
+        return value
+    raise ValueError(value)
+
+
+def _text(value: object) -> str:
+    if isinstance(value, str):
+        return value
+    raise ValueError(value)
+
+
+def _list(value: object) -> Sequence[object]:
+    if isinstance(value, list | tuple):
+        return value
+    raise ValueError(value)
+
+
+def _mapping(value: object) -> Mapping[str, object]:
+    if isinstance(value, Mapping):
+        return value
+    raise ValueError(value)
+
+
+def _texts(value: object) -> tuple[str, ...]:
+    return tuple(_text(one) for one in _list(value))
+
+
+def time_of(value: object) -> datetime:
+    """The time that an ISO text names, UTC where it names no zone; raises what `fromisoformat` does."""
+    found = datetime.fromisoformat(_text(value))
+    return found if found.tzinfo else found.replace(tzinfo=UTC)
+
+
+def _time_text(value: object) -> str:
+    time_of(value)
+    return _text(value)

@@ -1,0 +1,197 @@
+"""The stop gate put into a file of settings, and taken out again: to the byte, where nobody edited it since.
+
+What the file was is remembered in the user's own state folder, with a hash of what was written.
+"""
+
+import codecs
+import hashlib
+import os
+import stat
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from enum import StrEnum
+from pathlib import Path
+
+from orchestrator.gates.session_state.diagnostics import safe_name
+from orchestrator.gates.stop_gate.install.command import entry_of, is_ours
+from orchestrator.gates.stop_gate.install.json_text import parsed
+from orchestrator.gates.stop_gate.install.memory import Memory
+from orchestrator.gates.stop_gate.install.settings import gates_in, with_gate, without_gate
+from state.durable import locked, read_small, replace_file, write_errors
+from state.errors import UsageError
+
+
+class Scope(StrEnum):
+    """Whose sessions a file of settings is for."""
+
+    USER = "user"
+    PROJECT = "project"
+    LOCAL = "local"
+
+
+class Removal(StrEnum):
+    """What became of a file when the gate was to be taken out."""
+
+    NOT_THERE = "not there"  # nothing of ours was in it
+    RESTORED = "restored"  # to the byte; removed, if it was made for the gate
+    TAKEN_OUT = "taken out"  # somebody has edited it since: all else stays
+
+
+def settings_files(environ: Mapping[str, str], repository: Path | None) -> dict[Scope, Path]:
+    """Where Claude Code reads its settings; the user's alone where there is no repository."""
+    users = Path(environ.get("CLAUDE_CONFIG_DIR") or Path.home() / ".claude")
+    files = {Scope.USER: users / "settings.json"}
+    if repository:
+        files[Scope.PROJECT] = repository / ".claude" / "settings.json"
+        files[Scope.LOCAL] = repository / ".claude" / "settings.local.json"
+    return files
+
+
+def memory_folder() -> Path:
+    """Where it is remembered what files were before."""
+    import platformdirs
+
+    return platformdirs.user_state_path("sq", appauthor=False) / "hooks"
+
+
+def install(file: Path, command: str, *, memory: Path) -> bool:
+    """Put the gate into a file of settings, in the place of an older one; False: it was there, just so.
+
+    A link is followed, the file keeps its mode, and it is replaced in one step.
+
+    Raises:
+        UsageError: the file cannot be used; it is not touched.
+        WriteFailedError: it could not be written; LockTimeoutError: another sq is changing it.
+    """
+    if not is_ours(command):  # it would never be found again
+        raise UsageError(f"{command!r} cannot stand in settings: install sq in a folder with a plain name")
+    target, record = _target(file), _record(file, memory)
+    with locked(record):
+        old = read_settings(target)
+        with _refusals(file):
+            mark, text = _decoded(old or b"")
+            new = mark + with_gate(text, entry_of(command)).encode()
+            held = any(gates_in(parsed(text))) if text.strip() else False
+        if new == old:
+            return False
+        known = Memory.read(record)
+        if not (known and old is not None and known.written == _hash(old)):
+            known = None if held else Memory(original=old, made=_missing(target.parent), written="")
+        if known:
+            Memory(original=known.original, made=known.made, written=_hash(new)).store(record, target)
+        _write(target, new)
+        return True
+
+
+def uninstall(file: Path, *, memory: Path) -> Removal:
+    """Take the gate out of a file of settings; raises what `install` does."""
+    target, record = _target(file), _record(file, memory)
+    with locked(record):
+        old, known = read_settings(target), Memory.read(record)
+        done = Removal.NOT_THERE
+        if old is not None and known and known.written == _hash(old):
+            done, new = Removal.RESTORED, known.original
+        elif old is not None:
+            with _refusals(file):
+                new = _without(old, known)
+            done = Removal.NOT_THERE if new == old else Removal.TAKEN_OUT
+        if done is not Removal.NOT_THERE:
+            _write(target, new) if new is not None else _remove(target, known.made if known else ())
+        with write_errors(f"{record} cannot be removed"):
+            record.unlink(missing_ok=True)
+        return done
+
+
+def read_settings(file: Path) -> bytes | None:
+    """The bytes of a file of settings; None: there is none.
+
+    Raises:
+        UsageError: it cannot be read, or is something else than a file.
+    """
+    try:
+        if file.exists() and not file.is_file():
+            raise UsageError(f"{file} is no file, so it holds no settings")
+        return read_small(file)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise UsageError(f"{file} cannot be read: {error.strerror}") from error
+    except ValueError as error:
+        raise UsageError(f"{file} is too large for settings: {error}") from error
+
+
+def settings_in(file: Path) -> object:
+    """The settings in a file, empty where there is none; errors: `read_settings`, and what is no JSON."""
+    data = read_settings(file) or b""
+    with _refusals(file, "Claude Code cannot read it either"):
+        text = _decoded(data)[1]
+        return parsed(text) if text.strip() else {}
+
+
+@contextmanager
+def _refusals(file: Path, what_then: str = "it was not touched; correct it and try again") -> Iterator[None]:
+    try:
+        yield
+    except ValueError as error:
+        raise UsageError(f"{file} cannot be used: {error}; {what_then}") from error
+
+
+def _decoded(data: bytes) -> tuple[bytes, str]:
+    """The mark of UTF-8 that some editors write first, and the text."""
+    mark = codecs.BOM_UTF8 if data.startswith(codecs.BOM_UTF8) else b""
+    return mark, data[len(mark) :].decode()
+
+
+def _without(old: bytes, known: Memory | None) -> bytes | None:
+    """Settings without the gate; None: nothing is left of a file that was made for it."""
+    before: object = None
+    if known and known.original:
+        with suppress(ValueError):
+            before = parsed(_decoded(known.original)[1])
+    mark, text = _decoded(old)
+    left = without_gate(text, before)
+    if known and known.original is None and left != text and parsed(left) == {}:
+        return None
+    return mark + left.encode()
+
+
+def _target(file: Path) -> Path:
+    """The file itself, where links lead to it: people keep their settings in another folder."""
+    return Path(os.path.realpath(file))
+
+
+def _record(file: Path, memory: Path) -> Path:
+    return memory / f"{safe_name(str(_target(file)))}.json"
+
+
+def _hash(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+def _missing(folder: Path) -> tuple[Path, ...]:
+    return tuple(one for one in (folder, *folder.parents) if not one.exists())
+
+
+def _write(target: Path, data: bytes) -> None:
+    with write_errors(f"{target} cannot be written"):
+        target.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            mode = stat.S_IMODE(target.stat().st_mode)
+        except FileNotFoundError:
+            mode = 0o666 & ~_umask()
+        replace_file(target, data)
+        target.chmod(mode)
+
+
+def _umask() -> int:
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return mask
+
+
+def _remove(target: Path, made: tuple[Path, ...]) -> None:
+    with write_errors(f"{target} cannot be removed"):
+        target.unlink()
+    with suppress(OSError):  # somebody else uses it by now
+        for folder in made:
+            folder.rmdir()

@@ -1,0 +1,152 @@
+"""Where the stop gate is installed, whether it would run, and what disturbs it. Nothing is changed."""
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from orchestrator.gates.stop_gate.install.command import (
+    SHARED,
+    absolute_command,
+    entry_of,
+    guarded_command,
+    has_power_steering,
+    program_of,
+    sq_on_path,
+)
+from orchestrator.gates.stop_gate.install.files import Scope, settings_files, settings_in
+from orchestrator.gates.stop_gate.install.settings import gates_in
+from state.errors import UsageError
+
+RIVAL = "double-shot-latte"  # asks a whole Claude Code at every stop; seed 003 replaces it
+PLUGIN = "sq-stop-gate"  # our own, as its manifest says
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """What the settings of one scope say. `file` is None where there is no repository.
+
+    `runs`: the program of the command is there. `up_to_date`: the hook is what this sq would write now.
+    """
+
+    scope: Scope
+    file: Path | None
+    installed: bool = False
+    command: str = ""
+    timeout_s: object = None
+    power_steering: bool = False
+    runs: bool = False
+    up_to_date: bool = False
+    disables_all_hooks: bool = False
+    rivals: tuple[str, ...] = ()
+    plugins: tuple[str, ...] = ()
+    problem: str = ""
+
+
+def standings(environ: Mapping[str, str], repository: Path | None, sq: Sequence[str]) -> list[Standing]:
+    """What each scope's settings say; `sq` is what starts the sq that runs now."""
+    files = settings_files(environ, repository)
+    return [_standing(scope, files.get(scope), environ, sq) for scope in Scope]
+
+
+def warnings_of(found: Sequence[Standing]) -> Iterator[str]:
+    """What somebody who uses the gate should know, each with what to do."""
+    for one in found:
+        yield from _warnings_of_one(one)
+    if len(_own(found)) > 1 or len(_shared(found)) > 1 or len(_unmarked(found)) > 1:
+        yield f"the gate runs more than once at a stop: {_places(found)}; `sq hooks uninstall` takes one out"
+
+
+def notes_of(found: Sequence[Standing]) -> Iterator[str]:
+    """What is in order and worth knowing."""
+    if len(_own(found)) == len(_shared(found)) == 1 and len(_unmarked(found)) <= 1:
+        yield f"the gate is installed more than once and runs once a stop: {_places(found)}"
+
+
+def _running(found: Sequence[Standing]) -> list[Standing]:
+    return [one for one in found if one.installed and one.runs]
+
+
+def _own(found: Sequence[Standing]) -> set[str]:
+    """The commands for this machine; Claude Code runs the same one once."""
+    return {one.command for one in _running(found) if program_of(one.command) is not None}
+
+
+def _shared(found: Sequence[Standing]) -> set[str]:
+    """The hooks for everybody: of the project, and of plugins."""
+    plugins = {name for one in found for name in one.plugins}
+    return plugins | {one.command for one in _running(found) if program_of(one.command) is None}
+
+
+def _unmarked(found: Sequence[Standing]) -> set[str]:
+    """The commands that do not say that they are shared: none of them leaves a stop to another."""
+    return {one.command for one in _running(found) if SHARED not in one.command.replace(";", " ").split()}
+
+
+def _places(found: Sequence[Standing]) -> str:
+    plugins = [f"the plugin {name}" for one in found for name in one.plugins]
+    return ", ".join([*(str(one.scope) for one in _running(found)), *plugins])
+
+
+def command_for(scope: Scope, sq: Sequence[str], *, power_steering: bool) -> str:
+    """What is written at a scope: settings of a project are shared, the others are this machine's."""
+    if scope is Scope.PROJECT:
+        return guarded_command(power_steering=power_steering)
+    return absolute_command(sq, power_steering=power_steering)
+
+
+def _standing(scope: Scope, file: Path | None, environ: Mapping[str, str], sq: Sequence[str]) -> Standing:
+    if file is None:
+        return Standing(scope=scope, file=None)
+    try:
+        settings = settings_in(file)
+    except UsageError as error:
+        return Standing(scope=scope, file=file, problem=str(error))
+    gate = next(gates_in(settings), None)
+    values = settings if isinstance(settings, dict) else {}
+    enabled = values.get("enabledPlugins")
+    names = [name for name, on in enabled.items() if on] if isinstance(enabled, dict) else []
+    steering = gate is not None and has_power_steering(gate.command)
+    wanted = entry_of(command_for(scope, sq, power_steering=steering))
+    return Standing(
+        scope=scope,
+        file=file,
+        installed=gate is not None,
+        command=gate.command if gate else "",
+        timeout_s=gate.entry.get("timeout") if gate else None,
+        power_steering=steering,
+        runs=gate is not None and _runs(gate.command, environ),
+        up_to_date=gate is not None and {**gate.entry, **wanted} == gate.entry,
+        disables_all_hooks=values.get("disableAllHooks") is True,
+        rivals=tuple(name for name in names if name.partition("@")[0] == RIVAL),
+        plugins=tuple(name for name in names if name.partition("@")[0] == PLUGIN),
+    )
+
+
+def _warnings_of_one(one: Standing) -> Iterator[str]:
+    if one.problem:
+        yield one.problem
+    if one.disables_all_hooks:
+        yield f"{one.file} has `disableAllHooks`: no hook runs, the stop gate neither"
+    program = program_of(one.command)
+    renew = f"`sq hooks install --scope {one.scope}{' --power-steering' if one.power_steering else ''}`"
+    if one.installed and not one.runs and program is None:
+        yield f"the gate in {one.file} does nothing here: the first `sq` on PATH, if any, is not this sq"
+    elif one.installed and not one.runs:
+        yield f"the gate in {one.file} cannot start {program}: it is gone; renew it with {renew}"
+    elif one.installed and not one.up_to_date:
+        yield f"the gate in {one.file} is of another sq or an older form; renew it with {renew}"
+    for name in one.rivals:
+        yield (
+            f"the plugin {name} is enabled in {one.file}: it starts a whole Claude Code at every stop, and "
+            f"the gate replaces it; `claude plugin disable {name}`"
+        )
+
+
+def _runs(command: str, environ: Mapping[str, str]) -> bool:
+    program = program_of(command)
+    if program is None:
+        return sq_on_path(environ)
+    from shutil import which
+
+    return which(program, path=environ.get("PATH", os.defpath)) is not None

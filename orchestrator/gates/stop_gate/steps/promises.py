@@ -1,0 +1,120 @@
+"""The step of completion promises: a session does not stop while one of its own is open.
+
+What the session said, and what stands in the file beside an exit code, counts for nothing. Promises of other
+sessions are left alone; orphans and damaged files are told to people. Commands are not run here, since a stop
+must be quick: they count where `sq promise verify` has run them on the present tree.
+"""
+
+from typing import TYPE_CHECKING
+
+from orchestrator.gates.stop_gate import probe
+from orchestrator.gates.stop_gate.stop import Priority, StepResult, Stop
+
+if TYPE_CHECKING:  # imported where a promise is looked at: most stops have none
+    from collections.abc import Sequence
+
+    from orchestrator.gates.promises.evidence import Unproven
+    from orchestrator.gates.promises.promise import Promise
+    from orchestrator.gates.promises.store import DamagedPromiseError, Found, PromiseStore
+
+PRIORITY = Priority.P1_PROMISE
+TREE_S = 5.0  # to look at the tree; a larger one is left to `sq promise verify`
+
+_MOST_NOTED = 3
+_MOST_NAMED = 5
+_MOST_CRITERIA = 10
+_TOO_LARGE = "the tree is too large to be looked at here"
+
+
+def applies(stop: Stop) -> bool:
+    """Whether there is any file of a promise in the checkout that the session works in."""
+    return probe.has_promises(str(stop.project))
+
+
+def check(stop: Stop) -> StepResult:
+    """Block while a promise of this session is open; tell of orphans and of what is damaged."""
+    from orchestrator.gates.promises.promise import State
+    from orchestrator.gates.promises.store import PromiseStore
+    from state.errors import SqError
+
+    store = PromiseStore.of_project(stop.project)
+    found = store.all()
+    notes = _notes(found, stop.session_id)
+    mine = [one for one in found.promises if one.state is State.OPEN and one.belongs_to(stop.session_id)]
+    if not mine:
+        return StepResult(note="\n".join(notes))
+    try:
+        missing = _missing(store, mine[:_MOST_NAMED])
+    except (SqError, OSError, ValueError) as error:
+        notes.append(f"the promises of this session could not be checked: {error}")
+        return StepResult(note="\n".join(notes))
+    lines = ["This session has made promises that are still open.", ""]
+    for promise, left in zip(mine, missing, strict=False):
+        lines += [*_lines(promise, left), ""]
+    if len(mine) > _MOST_NAMED:
+        lines += [f"{len(mine) - _MOST_NAMED} more: sq promise list", ""]
+    lines.append("Do what is missing, then run the commands. Words prove nothing: the checks do.")
+    return StepResult(blocks=True, reason="\n".join(lines), note="\n".join(notes))
+
+
+def _missing(store: "PromiseStore", promises: "Sequence[Promise]") -> "list[list[Unproven]]":
+    """What is unproven of each promise on the present tree."""
+    import anyio
+
+    from orchestrator.gates.promises.evidence import Unproven, unproven
+    from orchestrator.gates.promises.tree import present_tree
+
+    async def look() -> list[list[Unproven]]:
+        with anyio.move_on_after(TREE_S):
+            tree = await present_tree(store.home)
+            return [await unproven(store.home, promise, tree) for promise in promises]
+        return [
+            [Unproven(number=number, why=_TOO_LARGE) for number in range(1, len(promise.criteria) + 1)]
+            for promise in promises
+        ]
+
+    return anyio.run(look)
+
+
+def _lines(promise: "Promise", missing: "Sequence[Unproven]") -> list[str]:
+    lines = [f"{promise.id}: {_short(promise.text)}"]
+    if promise.is_altered:
+        return [
+            *lines,
+            "  changed after it was made, so nothing can show that it is kept; tell the user, and run:",
+            f'  sq promise cancel {promise.id} --reason "…"',
+        ]
+    for one in missing[:_MOST_CRITERIA]:
+        criterion = promise.criteria[one.number - 1]
+        lines.append(f"  {one.number}. {_short(criterion.text)} ({criterion.kind}): {_short(one.why)}")
+    if len(missing) > _MOST_CRITERIA:
+        lines.append(f"  and {len(missing) - _MOST_CRITERIA} more criteria")
+    if not missing:
+        lines.append("  every criterion is met on this tree; what is left is to close it")
+    return [*lines, f"  run: sq promise verify {promise.id}"]
+
+
+def _notes(found: "Found", session_id: str) -> list[str]:
+    orphans = [one for one in found.promises if one.state == "open" and not one.owner]
+    notes = [
+        f"promise {one.id} has no session that keeps it: {_short(one.text)} (sq promise adopt {one.id})"
+        for one in orphans[:_MOST_NOTED]
+    ]
+    if len(orphans) > _MOST_NOTED:
+        notes.append(f"{len(orphans) - _MOST_NOTED} more promises have no session: sq promise list")
+    notes += [_damage(one, session_id) for one in found.damaged[:_MOST_NOTED]]
+    if len(found.damaged) > _MOST_NOTED:
+        notes.append(f"{len(found.damaged) - _MOST_NOTED} more files of promises cannot be read")
+    return notes
+
+
+def _damage(damaged: "DamagedPromiseError", session_id: str) -> str:
+    whose = "of this session " if session_id and damaged.owner == session_id else ""
+    return f"a promise {whose}cannot be read and holds nobody: {_short(str(damaged))}"
+
+
+def _short(text: str) -> str:
+    """A text of an agent's as a part of one line, without what could steer a terminal."""
+    from state.truncation import smart_truncate
+
+    return smart_truncate("".join(each if each.isprintable() else "?" for each in " ".join(text.split())))

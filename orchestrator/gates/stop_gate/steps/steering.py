@@ -1,0 +1,62 @@
+"""Power steering of a person's session, where it was switched on for the hook; else nothing is imported."""
+
+from typing import TYPE_CHECKING
+
+from orchestrator.gates.session_state.store import SteeringStore
+from orchestrator.gates.stop_gate.stop import ALLOWED, Priority, StepResult, Stop
+from state.project import top_of
+
+if TYPE_CHECKING:
+    from orchestrator.gates.power_steering.evidence import Evidence
+    from orchestrator.gates.power_steering.examine import Examination
+
+PRIORITY = Priority.P3_2_STEERING
+
+
+def applies(stop: Stop) -> bool:
+    """Whether it was asked for, and there is a session to look at."""
+    return stop.with_steering and stop.transcript is not None
+
+
+def check(stop: Stop) -> StepResult:
+    """Examine the session and answer as the valve says; one that waits, or is switched off, may stop."""
+    import anyio
+
+    from orchestrator.gates.power_steering.evidence import Evidence
+    from orchestrator.gates.power_steering.stopping import answer_stop
+
+    store = SteeringStore.of_project(stop.project, stop.session_id, environ=stop.environ)
+    if stop.waits or store.disabled_until():
+        return ALLOWED
+    project = top_of(stop.project)
+    evidence = Evidence(transcript=stop.transcript, project=project) if stop.transcript else None
+    if evidence is None:
+        return ALLOWED
+    examination = anyio.run(_examined, stop, evidence, store)
+    answer = answer_stop(store, examination, prompt_id=stop.prompt)
+    if answer.allows:
+        return StepResult(note=answer.message)
+    return StepResult(blocks=True, reason=answer.message, is_counted=True)
+
+
+async def _examined(stop: Stop, evidence: "Evidence", store: SteeringStore) -> "Examination":
+    from orchestrator.gates.power_steering.considerations import load_considerations
+    from orchestrator.gates.power_steering.examine import examine
+    from orchestrator.gates.power_steering.judge_here import judge_here
+    from orchestrator.gates.power_steering.recorded import record_verdicts
+    from state.records import Role
+    from state.settings.config import load_config
+
+    model = load_config(evidence.project, stop.environ).settings.models[Role.JUDGE]
+    considerations = load_considerations(evidence.project).considerations
+    async with judge_here(model, stop.environ, rules_only=False) as judge:
+        examination = await examine(
+            evidence,
+            considerations,
+            judge,
+            before=store.load().state.unmet,
+            cut=store.diagnostics.truncation,
+        )
+    had_judge = judge.ask is not None
+    record_verdicts(store.diagnostics, evidence, considerations, examination, had_judge=had_judge)
+    return examination

@@ -1,0 +1,103 @@
+"""The System 3 judge: has an orchestrator's session followed its closure protocol? For `system3-*` alone.
+
+The last step that can block, so that no model is asked while a mechanical one does. Eight seconds with all,
+and what is late, missing or unusable lets the session stop, and is told (seed 003).
+"""
+
+from dataclasses import replace
+from time import monotonic
+
+import prompts
+from agents.access import ApiAccess, Lane
+from agents.ask.light import ask_now
+from agents.ask.port import Ask, Reply
+from agents.transcript.read import Transcript
+from agents.transcript.render import rendered
+from orchestrator.gates.stop_gate.stop import ALLOWED, Priority, StepResult, Stop
+from state.records import CallEnd, Role
+from state.settings.records import Model
+
+PRIORITY = Priority.P3_5_SYSTEM3_JUDGE
+DEADLINE_S = 8.0  # the transcript included
+TURNS = 5  # of the conversation, the newest
+MODEL = "claude-haiku-4-5-20251001"  # SQ_PS_JUDGE_MODEL names another one, by its full id
+_LONGEST = 60_000  # characters of the conversation; its end is whole
+_MORE_BYTES = 4_000_000  # of the transcript, where its end holds less than that
+_LONGEST_WORDS = 1_000  # characters of a reason or a suggestion
+_SCHEMA = {
+    "type": "object",
+    "properties": {
+        "should_continue": {"type": "boolean"},
+        "reason": {"type": "string"},
+        "suggestion": {"type": "string"},
+    },
+    "required": ["should_continue", "reason", "suggestion"],
+    "additionalProperties": False,
+}
+
+
+def applies(stop: Stop) -> bool:
+    """Whether this is a System 3 session."""
+    return stop.is_system3
+
+
+def check(stop: Stop) -> StepResult:
+    """Hold the session if the judge says that it should continue, with its reason and its suggestion."""
+    began = monotonic()
+    key = stop.environ.get("ANTHROPIC_API_KEY", "")
+    if not key:
+        return _skipped("ANTHROPIC_API_KEY is not set")
+    if stop.recent is None or not stop.recent.turns:
+        return _skipped("there is no transcript to read")
+    if stop.waits:
+        return ALLOWED
+    ask = Ask(
+        lane=Lane(role=Role.JUDGE, task="stop", attempt=1),
+        model=_model(stop),
+        system=prompts.plain("stop_judge"),
+        prompt=f"The newest turns of the session, oldest first:\n\n{_conversation(stop, stop.recent)}",
+        schema=_SCHEMA,
+        deadline_s=max(0.0, DEADLINE_S - (monotonic() - began)),
+    )
+    access = ApiAccess(key=key, base_url=stop.environ.get("ANTHROPIC_BASE_URL") or None)
+    return _answer(ask_now(ask, access))
+
+
+def _conversation(stop: Stop, recent: Transcript) -> str:
+    """The newest turns in words: from the transcript's end, or from more of it if they are not all there."""
+    told = rendered(replace(recent, turns=recent.turns[-TURNS:]), _LONGEST)
+    if not recent.left_out_bytes or len(recent.turns) > TURNS or len(told) > _LONGEST // 2:
+        return told
+    more = stop.end_of_it(_MORE_BYTES) or recent
+    return rendered(replace(more, turns=more.turns[-TURNS:]), _LONGEST)
+
+
+def _answer(reply: Reply) -> StepResult:
+    if reply.end is not CallEnd.COMPLETED or reply.answer is None:
+        return _skipped(f"it gave no answer ({reply.end}: {reply.detail})")
+    goes_on = reply.answer.get("should_continue")
+    if not isinstance(goes_on, bool):  # "false" is no answer: words never count
+        return _skipped(f"its answer cannot be used (should_continue is {goes_on!r})")
+    if not goes_on:
+        return ALLOWED
+    reason, suggestion = (_words(reply.answer.get(name)) for name in ("reason", "suggestion"))
+    if not reason:  # the agent would not know what to do
+        return _skipped("it would go on with the session and gives no reason (reason is empty)")
+    told = f"The session has not reached its end yet: {reason}"
+    return StepResult(blocks=True, reason=f"{told}\nSuggestion: {suggestion}" if suggestion else told)
+
+
+def _words(value: object) -> str:
+    from state.truncation import as_written, feedback
+
+    return as_written(feedback(value, _LONGEST_WORDS).text) if isinstance(value, str) else ""
+
+
+def _skipped(why: str) -> StepResult:
+    return StepResult(note=f"the System 3 judge was skipped: {why}")
+
+
+def _model(stop: Stop) -> Model:
+    """The judge's model; what it costs is not counted here, since no budget holds for a person's session."""
+    name = stop.environ.get("SQ_PS_JUDGE_MODEL") or MODEL
+    return Model(alias=name, id=name, context=200_000, prices=None)

@@ -1,0 +1,101 @@
+"""Todo continuation: a session whose own list has open items goes on.
+
+The list is that of TodoWrite, of TaskCreate and TaskUpdate, or Claude Code's task files. An item that was
+open when the gate held the session and is gone since, without being done, is still open: agents took items
+off to pass.
+"""
+
+import json
+import re
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from agents.transcript.records import Speaker, Turn
+from orchestrator.gates.stop_gate import probe
+from orchestrator.gates.stop_gate.stop import ALLOWED, Priority, StepResult, Stop
+from state.durable import read_small
+
+if TYPE_CHECKING:
+    from agents.transcript.facts.work import Todo
+
+PRIORITY = Priority.P3_TODOS
+_SHOWN = 5
+_PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{0,99}")
+_MOST_FILES = 500
+
+
+def applies(stop: Stop) -> bool:
+    """Whether a list may have open items."""
+    path = str(stop.transcript_path or "")
+    return probe.has_open_tasks(stop.claude_session) or probe.has_open_todos(path)
+
+
+def check(stop: Stop) -> StepResult:
+    """Hold the session while items are open, unless it waits for its user."""
+    left = [todo.text for todo in _now(stop) if todo.is_open]
+    left += [f"{text} (taken off the list, not done)" for text in _taken_off(stop)]
+    if not left or stop.waits:
+        return ALLOWED
+    shown = "\n".join(f"- {text}" for text in left[:_SHOWN])
+    more = f"\n- and {len(left) - _SHOWN} more" if len(left) > _SHOWN else ""
+    reason = (
+        f"{len(left)} item(s) of your list are open. Do them, and close each as it is done:\n{shown}{more}"
+    )
+    return StepResult(blocks=True, reason=reason)
+
+
+def _now(stop: Stop) -> "list[Todo]":
+    """The list as it is; task files know more than the transcript where they are there."""
+    tasks = _tasks(stop)
+    said = stop.facts.todos
+    return [*(todo for todo in said if not todo.id), *tasks] if tasks else list(said)
+
+
+def _tasks(stop: Stop) -> "list[Todo]":
+    from agents.transcript.facts.work import Todo
+
+    folder = _task_folder(stop)
+    found = []
+    for file in sorted(folder.glob("*.json"))[:_MOST_FILES] if folder else ():
+        try:
+            task = json.loads(read_small(file))
+        except (OSError, ValueError, RecursionError):
+            continue
+        if isinstance(task, dict) and isinstance(task.get("subject"), str):
+            found.append(Todo(id=str(task.get("id")), text=task["subject"], status=str(task.get("status"))))
+    return found
+
+
+def _task_folder(stop: Stop) -> Path | None:
+    if not _PLAIN.fullmatch(stop.claude_session):
+        return None
+    config = stop.environ.get("CLAUDE_CONFIG_DIR") or Path(stop.environ.get("HOME", "/")) / ".claude"
+    folder = Path(config) / "tasks" / stop.claude_session
+    return folder if folder.is_dir() else None
+
+
+def _taken_off(stop: Stop) -> list[str]:
+    """What was open at the first feedback of a hook since the user spoke last, and is on no list any more."""
+    from agents.transcript.facts.work import todos_of
+
+    turns = stop.transcript.turns if stop.transcript else ()
+    since = max((goal.turn for goal in stop.facts.goals), default=0)
+    held = next((turn.number for turn in turns if turn.number > since and _is_feedback(turn)), None)
+    if held is None:
+        return []
+    before = todos_of(call for turn in turns if turn.number < held for call in turn.calls)
+    now = [*stop.facts.todos, *_tasks(stop)]  # a task that was done may have no file any more
+    return list(_gone([todo for todo in before if todo.is_open], now))
+
+
+def _gone(before: "Iterable[Todo]", now: "Iterable[Todo]") -> Iterable[str]:
+    kept = {(todo.id or todo.text): todo.status for todo in now}
+    for todo in before:
+        status = kept.get(todo.id or todo.text)
+        if status is None or status in {"deleted", "cancelled"}:
+            yield todo.text
+
+
+def _is_feedback(turn: Turn) -> bool:
+    return turn.opener is not None and turn.opener.speaker is Speaker.HOOK

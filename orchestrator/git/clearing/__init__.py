@@ -1,0 +1,1 @@
+"""What a run holds in git, and removing it without losing work."""

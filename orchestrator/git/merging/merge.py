@@ -1,0 +1,236 @@
+"""Merges of two commits in a worktree of their own; what came of one is asked of git, not of the resolver.
+
+A resolver may edit, stage, commit, abort or reset: `Merge.look` says what is so now. What git itself left is
+noted beside the worktree's index, to tell it from what somebody did.
+"""
+
+import hashlib
+import json
+import re
+import stat
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+
+from orchestrator.git.command import git
+from orchestrator.git.keeping import keep, make_commit, numbered_refs
+from orchestrator.git.locks import git_dir, in_worktree
+from orchestrator.git.merging.markers import marked_files
+from orchestrator.git.merging.uniting import unite
+from orchestrator.git.workspace import head_of, ignoring_junk, put_on, snapshot_aside, tree_of
+from state.errors import GitError
+
+# Whatever the user has configured for merges of their own, these are done alike everywhere.
+_OPTIONS = (
+    *("--no-commit", "--no-ff", "--no-edit", "--strategy=ort", "--no-verify", "--no-verify-signatures"),
+    *("--no-gpg-sign", "--no-rerere-autoupdate", "--no-autostash", "--no-squash", "--no-signoff"),
+    *("--no-stat", "--no-log", "--no-progress"),
+)
+_SETTINGS = (
+    *("rerere.enabled=false", "merge.conflictStyle=diff3", "merge.default=text", "merge.renames=true"),
+    *("merge.directoryRenames=conflict", "submodule.recurse=false"),
+)
+# In place of the user's own merge drivers: such a program may be missing, or drop one side without a word.
+_AS_TEXT = "git merge-file -q -L HEAD -L base -L {theirs} --marker-size=%L %A %O %B || exit 1"
+_DRIVER = re.compile(r"merge\.[^=]+\.driver")
+_BASE = "1"  # the stage of what a path was before both sides
+_NOTHING = "nothing"
+_NOTE = "sq-merge.json"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """What is so of a merge: `orchestrator.run.workspace.MergeState` says it in words."""
+
+    under_way: bool
+    unmerged: tuple[str, ...] = ()
+    marked: tuple[str, ...] = ()
+    tree: str = ""
+    united: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Merge:
+    """The merge of a task's `commit` onto `onto` in the worktree `folder`.
+
+    Noted are `left`, what git left of each path that it could not merge, `united`, the paths in which sq kept
+    two additions, `tree`, all that they left, and the commit that it was `concluded` with.
+    """
+
+    folder: Path
+    task_id: str
+    commit: str
+    onto: str
+    left: dict[str, str] = field(default_factory=dict)
+    tree: str = ""
+    concluded: str = ""
+    united: list[str] = field(default_factory=list)
+
+    async def begin(self, *, uniting: bool = True) -> None:
+        """Merge as far as git can, and commit nothing; half of an earlier merge is no longer there then.
+
+        Args:
+            uniting: two additions at one place are united, which git does not do.
+
+        Raises:
+            GitError: git cannot even begin.
+        """
+        base = await self._base()
+        forward = base == self.onto
+        await put_on(self.folder, self.commit if forward else self.onto, branch=None, with_repositories=True)
+        if forward or base == self.commit:
+            return
+        try:
+            await self._merge()
+        except GitError:
+            if self._merged_commit() != self.commit:  # else it has conflicts
+                raise
+        united = list(await unite(self.folder)) if uniting else []
+        left = {path: _print_of(self.folder / path) for path in await self._unmerged()}
+        replace(self, left=left, united=united, tree=await snapshot_aside(self.folder)).note()
+
+    async def look(self) -> Found:
+        """What is so of the merge now; nothing is staged."""
+        if not (head := await head_of(self.folder)):
+            return Found(under_way=False)
+        base, noted = await self._base(), begun_merge(self.folder)
+        if noted and (noted.commit, noted.onto) != (self.commit, self.onto):
+            noted = None
+        if base in {self.onto, self.commit}:
+            under_way = head == (self.commit if base == self.onto else self.onto)
+        else:
+            merging = head == self.onto and self._merged_commit() == self.commit
+            under_way = noted is not None and (merging or head == noted.concluded)
+        if not under_way:
+            return Found(under_way=False)
+        left = noted.left if noted else {}
+        tree = await snapshot_aside(self.folder)
+        sides = (self.onto, self.commit)
+        marked = await marked_files(self.folder, tree, sides=sides, base=base, in_conflict=left)
+        unmerged = tuple(
+            path
+            for path in await self._unmerged()
+            if path in marked or left.get(path, "") in {"", _print_of(self.folder / path)}
+        )
+        return Found(
+            under_way=True,
+            unmerged=unmerged,
+            marked=marked,
+            tree="" if unmerged else tree,
+            united=tuple(noted.united) if noted else (),
+        )
+
+    async def conclude(self, tree: str, message: str) -> str:
+        """The commit that merges with this tree: one of the two where it holds the other, else a new one.
+
+        No branch moves; the worktree shows it then.
+
+        Raises:
+            GitError: no merge is needed, but the tree is another.
+        """
+        base = await self._base()
+        if base in {self.onto, self.commit}:
+            result = self.commit if base == self.onto else self.onto
+            if (found := await tree_of(self.folder, result)) != tree:
+                raise GitError(
+                    f"{self.commit[:12]} needs no merge commit on {self.onto[:12]}: the tree should be "
+                    f"{found[:12]} and is {tree[:12]}"
+                )
+        else:
+            result = await self._made_of(tree, message)
+        if noted := begun_merge(self.folder):
+            replace(noted, concluded=result).note()
+        await put_on(self.folder, result, branch=None, with_repositories=True)
+        return result
+
+    async def keep_leftovers(self, ref: str) -> tuple[str, str] | None:
+        """Keep what somebody made of the merge; returns the ref and the commit, None: only git was at it.
+
+        A merge that was concluded is not looked at: its commit holds what was made of it.
+        """
+        if self.concluded:
+            return None
+        tree = await snapshot_aside(self.folder, lenient=True)
+        if tree in {self.tree, *[await tree_of(self.folder, one) for one in (self.onto, self.commit)]}:
+            return None
+        message = f"What was made of the merge of {self.task_id}, which was given up"
+        commit = await self._made_of(tree, message)
+        return await keep(self.folder, ref, commit), commit
+
+    async def kept_before(self, ref: str) -> tuple[str, str] | None:
+        """The newest ref, and its commit, under which something of this merge was kept."""
+        for name, commit in reversed((await numbered_refs(self.folder, ref)).items()):
+            told = await git(self.folder, "rev-list", "--max-count=1", "--parents", commit)
+            if told.split() == [commit, self.onto, self.commit]:
+                return name, commit
+        return None
+
+    def note(self) -> None:
+        """Write down that it was begun, and what is known of it."""
+        noted = asdict(self)
+        del noted["folder"]
+        draft = _note(self.folder).with_suffix(".draft")
+        draft.write_text(json.dumps(noted), "utf-8")
+        draft.replace(_note(self.folder))
+
+    def forget(self) -> None:
+        """Remove what was written down."""
+        _note(self.folder).unlink(missing_ok=True)
+
+    async def _base(self) -> str:
+        return await git(self.folder, "merge-base", self.onto, self.commit)
+
+    async def _made_of(self, tree: str, message: str) -> str:
+        parents = (self.onto, self.commit)
+        return await make_commit(self.folder, tree=tree, parents=parents, message=message)
+
+    async def _merge(self) -> None:
+        listed = await git(self.folder, "config", "--list", "--name-only", "-z")
+        drivers = [name for name in listed.split("\0") if _DRIVER.fullmatch(name)]
+        as_text = _AS_TEXT.format(theirs=self.commit)
+        settings = [*_SETTINGS, *(f"{name}={as_text}" for name in drivers)]
+        with ignoring_junk() as ignoring:  # such files do not stand in the way
+            await in_worktree(self.folder, "merge", *_OPTIONS, self.commit, settings=[*settings, *ignoring])
+
+    def _merged_commit(self) -> str:
+        try:
+            return (git_dir(self.folder) / "MERGE_HEAD").read_text("utf-8").strip()
+        except OSError:
+            return ""
+
+    async def _unmerged(self) -> list[str]:
+        """The paths that git's index holds as unresolved; not those that both sides agree to be rid of."""
+        stages: dict[str, set[str]] = {}
+        for entry in (await git(self.folder, "ls-files", "--unmerged", "-z")).split("\0"):
+            facts, _, path = entry.partition("\t")
+            if path:
+                stages.setdefault(path, set()).add(facts.split(" ")[2])
+        return [
+            path
+            for path, found in stages.items()
+            if found != {_BASE} or _print_of(self.folder / path) != _NOTHING
+        ]
+
+
+def begun_merge(folder: Path) -> Merge | None:
+    """The merge that was begun in a worktree, with what git left of it; None: there is none."""
+    try:
+        return Merge(folder=folder, **json.loads(_note(folder).read_text("utf-8")))
+    except (OSError, ValueError, TypeError):  # none, or none that was written to its end
+        return None
+
+
+def _note(folder: Path) -> Path:
+    return git_dir(folder) / _NOTE
+
+
+def _print_of(path: Path) -> str:
+    """What is at a path, as a short text that is another one once that is changed."""
+    try:
+        found = path.lstat()
+        if stat.S_ISLNK(found.st_mode):
+            return f"link {path.readlink()}"
+        if not stat.S_ISREG(found.st_mode):
+            return "no file"
+        return f"{found.st_mode & 0o100:o} {hashlib.sha256(path.read_bytes()).hexdigest()}"
+    except (FileNotFoundError, NotADirectoryError):
+        return _NOTHING

@@ -1,0 +1,1 @@
+"""The user's uncommitted work: copied to the byte, compared, put back."""

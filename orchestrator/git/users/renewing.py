@@ -1,0 +1,79 @@
+"""A copy of the user's work made anew for a run that goes on: what the user did meanwhile is the user's too.
+
+Between two processes of a run no Worker is at work. So a path that changed in between was changed by the
+user, and the rest is as the run left it: the earlier copy still holds for that.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from orchestrator.git.command import git_bytes
+from orchestrator.git.users.backup import Backup, Kept
+from orchestrator.git.users.files import by_line, hunks_between, users_line_numbers, whole_lines
+from orchestrator.git.users.held import Kind, blob_of, look_at
+from state.errors import GitError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Renewed:
+    """What takes the place of the checkout's own files in a copy.
+
+    `still` are files of the earlier copy that stay as they are there. `bases` has, for each path that is
+    copied anew, `base`, `plain` and `whole` of its `Kept`.
+    """
+
+    still: Mapping[str, Kept]
+    bases: Mapping[str, tuple[str, bool, bool]]
+
+    def of(self, found: tuple[Kept, ...]) -> tuple[Kept, ...]:
+        """The files of the new copy; `found` are those that are uncommitted now."""
+        anew = [
+            replace(
+                kept,
+                base=self.bases[kept.path][0],
+                plain=self.bases[kept.path][1],
+                whole=self.bases[kept.path][2],
+            )
+            for kept in found
+            if kept.path in self.bases
+        ]
+        return (*self.still.values(), *anew)
+
+
+async def renewed_files(root: Path, old: Backup, *, left: str, now: str) -> Renewed:
+    """What a new copy holds of the checkout's own files.
+
+    Args:
+        root: the checkout.
+        old: the earlier copy.
+        left: the tree that the run left.
+        now: the tree that the checkout holds now.
+    """
+    names = (await git_bytes(root, "diff", "--name-only", "--no-renames", "-z", left, now)).split(b"\0")
+    changed = [name.decode(errors="surrogateescape") for name in names if name]
+    before = {kept.path: kept for kept in old.repositories[0].files}
+    still = {path: kept for path, kept in before.items() if path not in changed}
+    bases = {path: await _base(root, old, before.get(path), left, path) for path in changed}
+    return Renewed(still=still, bases=bases)
+
+
+async def _base(root: Path, old: Backup, kept: Kept | None, left: str, path: str) -> tuple[str, bool, bool]:
+    """`base`, `plain` and `whole` of a path: what tells the user's lines from the run's."""
+    kind, _, content = look_at(root / path)
+    try:
+        blob = (await git_bytes(root, "rev-parse", "--verify", "--quiet", f"{left}:{path}")).decode().strip()
+    except GitError:
+        blob = ""
+    if kept is None or content is None or kind is not Kind.FILE:
+        return blob, False, kind is not Kind.FILE
+    if kept.whole:
+        return kept.base, kept.plain, True
+    own = await users_line_numbers(root, old, path)
+    if blob:
+        was = await git_bytes(root, "cat-file", "--filters", f"--path={path}", blob)
+        meanwhile = await hunks_between(root, whole_lines(was), whole_lines(content))
+        own |= {number + 1 for hunk in meanwhile for number in range(*hunk.new)}
+    lines = by_line(whole_lines(content))
+    rest = b"".join(line for number, line in enumerate(lines, 1) if number not in own)
+    return await blob_of(root, rest), True, False

@@ -1,0 +1,1 @@
+"""Calls of a run to models: conversations, single answers, the Worker's questions, retries."""

@@ -1,0 +1,109 @@
+"""One structured answer from a model, as a run records it: held, tried, settled.
+
+For agents that answer and do not act: the Developer, judges.
+"""
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, TypeVar
+
+import anyio
+
+from agents.ask.port import MAX_ANSWER_TOKENS, Ask, Reply
+from orchestrator.run.asking.retries import persistently, raise_if_hopeless
+from orchestrator.run.budget import Wanted, reserve
+from orchestrator.run.record import Run
+from state.ids import new_call_id
+from state.journal.events import CallEnded, CallStarted
+from state.records import CallEnd
+
+T = TypeVar("T")
+_SHORTEST_S = 0.05  # a try with less time left is none
+
+
+async def asked(run: Run, ask: Ask, *, iteration: int) -> tuple[str, Reply]:
+    """Ask, and give back `(the call's id, the reply)`; its end is for the caller to record.
+
+    The ask's deadline holds for all tries together; a time until which everybody has to wait does not count.
+
+    Raises:
+        BudgetExhausted: the call may not be paid for; it was not made.
+    """
+    lane = ask.lane
+    text = ask.system + ask.shared + ask.prompt
+    wanted = Wanted(task_id=lane.task, model=ask.model, text=text, answer_tokens=MAX_ANSWER_TOKENS)
+    call = CallStarted(
+        call_id=new_call_id(),
+        role=lane.role,
+        task_id=lane.task,
+        attempt=lane.attempt,
+        iteration=iteration,
+        session_id="",
+        model=ask.model.alias,
+        prompt=ask.prompt,
+        system=ask.system,
+        reserved_usd=reserve(run.view, run.settings, wanted).usd,
+    )
+    run.record(call)
+    asked_s = 0.0
+
+    async def try_once(_number: int) -> Reply:
+        nonlocal asked_s
+        began = anyio.current_time()
+        left = max(_SHORTEST_S, ask.deadline_s - asked_s)
+        reply = await run.platform.asker.ask(replace(ask, deadline_s=left))
+        asked_s += anyio.current_time() - began
+        return reply
+
+    try:
+        return call.call_id, await persistently(run, call.call_id, try_once)
+    except anyio.get_cancelled_exc_class():  # by its caller, or as the run stops: what was held counts
+        cut_off = CallEnded(
+            call_id=call.call_id,
+            end=CallEnd.INTERRUPTED,
+            detail="cut off before the answer came",
+            cost_usd=call.reserved_usd,
+        )
+        run.record(cut_off)
+        raise
+
+
+def ended_with(call_id: str, reply: Reply) -> CallEnded:
+    """The end of a call that this reply is."""
+    return CallEnded(
+        call_id=call_id,
+        end=reply.end,
+        detail="" if reply.end is CallEnd.COMPLETED else f"{reply.end}: {reply.detail}",
+        api_status=reply.api_status,
+        cost_usd=reply.cost_usd,
+        usage=reply.usage,
+        seconds=reply.seconds,
+        answer=json.dumps(reply.answer, ensure_ascii=False) if reply.answer else "",
+    )
+
+
+async def ask_model(
+    run: Run, ask: Ask, read: Callable[[dict[str, Any] | None], T | str], *, iteration: int
+) -> tuple[CallEnded, T | str]:
+    """Ask, and read the answer: `(the call's end, not yet recorded; what was read, or why it is unusable)`.
+
+    The caller records the end together with what follows from it.
+
+    Raises:
+        BudgetExhausted: as `asked`.
+        ServiceError: the model cannot be asked at all; the end is recorded.
+    """
+    call_id, reply = await asked(run, ask, iteration=iteration)
+    read_answer: T | str = f"{reply.end}: {reply.detail}"
+    ended = ended_with(call_id, reply)
+    if reply.end is CallEnd.COMPLETED:
+        read_answer = read(reply.answer)
+        if isinstance(read_answer, str):
+            ended = replace(ended, end=CallEnd.UNUSABLE, detail=read_answer)
+    try:
+        raise_if_hopeless(reply)
+    except Exception:
+        run.record(ended)
+        raise
+    return ended, read_answer

@@ -1,0 +1,81 @@
+"""Facts about a run that the prompts of several roles share."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import replace
+
+from state.journal.view import RunView, TaskView
+from state.records import Analysis, Message, Task
+from state.words import baseline_words, decision_with_reason
+
+_FORBIDDEN_TESTS = re.compile(
+    r"\b(?:no|without|(?:do not|don't|never|must not|may not) "
+    r"(?:add|write|change|touch|edit|create)(?: any)?) (?:new |other |the |more )*tests?\b"
+    r"|\b(?:no|any) other files?\b|\bnothing else\b"
+    r"|\b(?:touch|change|edit|modify) only\b|\bonly (?:touch|change|edit|modify)\b",
+    re.IGNORECASE,
+)
+
+
+def described(analysis: Analysis, *, commands: bool = True) -> str:
+    """The analysis of a repository as agents read it. `commands`: with the verification commands it names."""
+    lines = [
+        f"Project: {analysis.project_type}" if analysis.project_type else "",
+        *_listed("Stack", analysis.stack),
+        *_listed("Entry points", analysis.entry_points),
+        *_listed("Patterns", analysis.patterns),
+        *(_listed("Verification commands", analysis.verification_commands) if commands else []),
+    ]
+    return "\n".join(line for line in lines if line) or "It is empty, or nothing is known about it."
+
+
+def _listed(name: str, values: tuple[str, ...]) -> list[str]:
+    if len(values) <= 1:
+        return [f"{name}: {value}" for value in values]
+    return [f"{name}:", *(f"- {value}" for value in values)]
+
+
+def conventions(view: RunView) -> str:
+    """What the analysis says of the repository, without its commands; empty if it says nothing."""
+    known = view.analysis
+    if known is None or not (known.project_type or known.stack or known.entry_points or known.patterns):
+        return ""
+    return described(known, commands=False)
+
+
+def decisions(view: RunView, task: TaskView | None = None) -> list[str]:
+    """The answers that held, with their reasons: of this task's Workers, or of all, by task."""
+    own = task.task.id if task else ""
+    return [
+        ("" if own else f"{task_id}: ") + decision_with_reason(answer)
+        for task_id, answer in view.decided(own)
+    ]
+
+
+def without_place(messages: Iterable[Message], task: TaskView) -> list[Message]:
+    """The messages with paths as they are in the project, not in the task's worktree."""
+    return [replace(one, text=one.text.replace(f"{task.worktree}/", "")) for one in messages]
+
+
+def others(view: RunView, task: TaskView) -> list[Task]:
+    """The other tasks of the plan."""
+    return [one.task for one in view.tasks.values() if one.task.id != task.task.id]
+
+
+def suggestions(view: RunView, task: TaskView | None = None) -> list[str]:
+    """What reviews suggested so far: those of the plan and of this task, or of the whole run."""
+    tasks = view.tasks.values() if task is None else [task]
+    final = [] if task else [one for review in view.final_reviews for one in review.suggestions]
+    said = [*view.plan_suggestions, *(one for each in tasks for one in each.suggestions), *final]
+    return list(dict.fromkeys(said))
+
+
+def forbids_tests(task: Task) -> bool:
+    """Whether a task says itself that it leaves the tests, or every other file, as they are."""
+    words = " ".join([task.title, task.description, *task.acceptance_criteria])
+    return bool(_FORBIDDEN_TESTS.search(words))
+
+
+def at_the_base(view: RunView) -> list[str]:
+    """Each verification command with its result on the untouched commit, in a line."""
+    return [baseline_words(check) for check in view.baseline.values()]

@@ -1,0 +1,348 @@
+"""Exchanges of a session as a run records them: a start before, an end after, resumed where they broke off.
+
+A `Conversation` is one role's talk about one attempt. Its process starts with the first prompt that has to
+be sent; what the journal already holds is not asked again. A call is made only if the budget has room for it
+(`orchestrator.run.budget`), and tried again where its failure may pass (`orchestrator.run.asking.retries`).
+"""
+
+from collections.abc import Callable
+from contextlib import AsyncExitStack
+from dataclasses import replace
+from types import TracebackType
+from typing import Protocol, Self
+
+import structlog
+
+import prompts
+from agents.session.exchange import Exchange, Listener, OnQuestions, SessionSpec, SessionStartError
+from agents.session.session import Session, open_session
+from orchestrator.run.asking.retries import persistently, raise_if_hopeless
+from orchestrator.run.budget import BudgetExhausted, BudgetHeld, Reservation, Wanted, reserve
+from orchestrator.run.record import Run
+from state.ids import new_call_id, new_session_id
+from state.journal.events import (
+    ActionRefused,
+    CallEnded,
+    CallInterrupted,
+    CallResumed,
+    CallRetried,
+    CallStarted,
+    MessageReceived,
+    SignalReceived,
+)
+from state.journal.view import CallView
+from state.records import CallEnd, Message, Role
+
+log = structlog.get_logger(__name__)
+
+_WRITING = frozenset({Role.WORKER, Role.RESOLVER})
+_CENT = 0.01  # USD by which a cap may differ from a share
+
+
+class SpecFor(Protocol):
+    """Makes the spec of a session with this id."""
+
+    def __call__(self, *, session_id: str, resume: bool, cost: float) -> SessionSpec:
+        """`resume`: the conversation of that id goes on, having cost `cost` USD so far."""
+        ...
+
+
+class Conversation:
+    """One role's exchanges about one attempt at one task, through as few processes as possible."""
+
+    def __init__(
+        self,
+        run: Run,
+        *,
+        role: Role,
+        task_id: str,
+        attempt: int,
+        spec_for: SpecFor,
+        session_id: str = "",
+        subject: str = "",
+        questions: Callable[[str], OnQuestions] | None = None,
+    ) -> None:
+        """Prepare; nothing is started.
+
+        Args:
+            run: where it is recorded.
+            role: whose conversation.
+            task_id: about which task, or the subject of a run-level call.
+            attempt: which attempt.
+            spec_for: makes the session's spec.
+            session_id: the id that a first session gets; empty: a new one.
+            subject: what it is about, where a role has several conversations about one attempt.
+            questions: given a call's id, the callback that answers its questions.
+        """
+        self._run = run
+        self._role = role
+        self._task_id = task_id
+        self._attempt = attempt
+        self._subject = subject
+        self._spec_for = spec_for
+        self._first_session_id = session_id or new_session_id()
+        self._questions = questions
+        self._stack = AsyncExitStack()
+        self._session: Session | None = None
+        self._call_id = ""
+        self._allowed: float | None = None
+        self._cap_left: float | None = None  # of the live session
+
+    async def __aenter__(self) -> Self:
+        await self._stack.__aenter__()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> bool | None:
+        try:
+            return await self._stack.__aexit__(kind, error, trace)
+        finally:
+            self._note_what_was_cut_off()
+
+    @property
+    def calls(self) -> list[CallView]:
+        """The calls of this conversation so far, those of earlier processes included."""
+        return self._run.view.calls_of(self._role, self._task_id, self._attempt, self._subject)
+
+    async def ask(self, prompt: str, *, iteration: int = 1, planning: bool = False) -> CallView:
+        """One exchange: a new one, or the one that the process before this left open.
+
+        `planning`: the agent reads, asks and hands over a plan; everything else is refused.
+
+        What the model or its process does is in the call's end.
+
+        Raises:
+            BudgetExhausted: the call may not be paid for, or used up what there was.
+            ServiceError: the model cannot be asked at all.
+        """
+        calls = self.calls
+        if calls and calls[-1].end is None:
+            return await self._go_on(calls[-1])
+        reserved = await self._reserved(prompt)
+        if self._cap_left is not None and self._cap_left > (reserved.allowed_usd or 0.0) + _CENT:
+            await self._end_session()  # others hold more now than when it began
+        session_id = calls[-1].session_id if calls else self._first_session_id
+        started = replace(self._started(session_id, prompt, iteration, reserved), planning=planning)
+        self._call_id = started.call_id
+        self._run.record(started)
+        return await self._to_its_end(prompt, sent_before=False)
+
+    async def _go_on(self, call: CallView) -> CallView:
+        self._call_id = call.started.call_id
+        if call.report:  # it stands, and the turn was over with it
+            self._run.record(CallEnded(call_id=self._call_id, end=CallEnd.SIGNALLED))
+            return call
+        log.info("call.resume", call_id=self._call_id, role=self._role)
+        return await self._to_its_end(call.started.prompt, sent_before=True)
+
+    async def _to_its_end(self, prompt: str, *, sent_before: bool) -> CallView:
+        async def try_once(number: int) -> Exchange:
+            again = sent_before or number > 1
+            reserved = await self._reserved(prompt) if again else None
+            try:
+                session = await self._open_session(again=again)
+            except SessionStartError as error:
+                return Exchange(end=CallEnd.NOT_STARTED, detail=str(error))
+            words = prompt
+            if again or session.session_id != self._open_call.session_id:
+                words = self._resumed(session, prompt, reserved)
+            return await session.exchange(words, planning=self._open_call.started.planning)
+
+        used_up: BudgetExhausted | None = None
+        exchange = await persistently(self._run, self._call_id, try_once)
+        while exchange.end is CallEnd.BUDGET and not (used_up := self._used_up(prompt, exchange.cost_usd)):
+            await self._end_share(exchange)
+            sent_before = True
+            exchange = await persistently(self._run, self._call_id, try_once)
+        if self._cap_left is not None:
+            self._cap_left -= exchange.cost_usd
+        self._run.record(
+            CallEnded(
+                call_id=self._call_id,
+                end=exchange.end,
+                detail=exchange.detail,
+                api_status=exchange.api_status,
+                cost_usd=exchange.cost_usd,
+                usage=exchange.usage,
+                seconds=exchange.seconds,
+                turns=exchange.turns,
+            )
+        )
+        raise_if_hopeless(exchange)
+        if used_up:
+            raise used_up
+        return self._open_call
+
+    @property
+    def _open_call(self) -> CallView:
+        return self._run.view.calls[self._call_id]
+
+    async def _reserved(self, prompt: str) -> Reservation:
+        """Hold what the call will probably cost, with a share of the rest; waits for what others hold.
+
+        Raises:
+            BudgetExhausted: there is nothing to wait for.
+        """
+        while True:
+            changed = self._run.changed
+            try:
+                reservation = reserve(self._run.view, self._run.settings, self._wanted(prompt))
+            except BudgetHeld:
+                await changed.wait()
+            else:
+                self._allowed = reservation.allowed_usd
+                return reservation
+
+    def _wanted(self, prompt: str, spent_usd: float = 0.0) -> Wanted:
+        spec = self._spec_for(session_id="", resume=False, cost=0.0)
+        return Wanted(
+            task_id=self._task_id,
+            model=spec.model,
+            text=spec.system + prompt,
+            earlier=self.calls,
+            again=self._call_id,
+            spent_usd=spent_usd,
+            session=True,
+        )
+
+    def _used_up(self, prompt: str, spent_usd: float) -> BudgetExhausted | None:
+        """Why the call that reached its session's cap cannot go on with another share; None: it can."""
+        try:
+            reserve(self._run.view, self._run.settings, self._wanted(prompt, spent_usd))
+        except BudgetHeld:
+            return None
+        except BudgetExhausted as error:
+            return error
+        return None
+
+    async def _end_share(self, exchange: Exchange) -> None:
+        """A session that has reached its cap does nothing more: another one goes on."""
+        self._run.record(
+            CallRetried(
+                call_id=self._call_id,
+                end=exchange.end,
+                detail="its share of the budget is used up; it gets another",
+                wait_s=0.0,
+                cost_usd=exchange.cost_usd,
+                usage=exchange.usage,
+            )
+        )
+        await self._end_session()
+
+    async def _end_session(self) -> None:
+        """End the live process; the conversation goes on in another one, with another cap."""
+        self._session = self._cap_left = None
+        await self._stack.aclose()
+
+    def _resumed(self, session: Session, prompt: str, reserved: Reservation | None) -> str:
+        """The prompt with which the open call goes on in this session; stored before it is sent."""
+        knows = session.session_id == self._open_call.session_id
+        about = {"prompt": prompt, "writes": self._role in _WRITING}
+        if knows:
+            words = prompts.render("resumed", asks=self._questions is not None, **about)
+        elif first := self._first_prompt():
+            words = prompts.render("begun_anew", first=first, **about)
+        else:
+            words = prompt
+        resumed = CallResumed(
+            call_id=self._call_id,
+            session_id=session.session_id,
+            prompt=words,
+            reserved_usd=reserved.usd if reserved else 0.0,
+            allowed_usd=(reserved.allowed_usd or 0.0) if reserved else 0.0,
+        )
+        self._run.record(resumed)
+        return words
+
+    def _first_prompt(self) -> str:
+        """How the conversation began; empty if the open call is its first."""
+        first = self.calls[0].started
+        return "" if first.call_id == self._call_id else first.prompt
+
+    async def _open_session(self, *, again: bool) -> Session:
+        if self._session and not self._session.is_over:
+            return self._session
+        await self._end_session()  # one process at a time has a conversation
+        calls = self.calls
+        last = calls[-1].session_id
+        if self._run.platform.has_transcript(last, self._run.environ):
+            cost = (
+                0.0
+                if self._counts_from_nothing
+                else sum(call.cost_usd for call in calls if call.session_id == last)
+            )
+            try:
+                return await self._enter(self._spec_for(session_id=last, resume=True, cost=cost))
+            except SessionStartError as error:  # a transcript without a message cannot be resumed
+                log.warning("session.resume.failed", session_id=last, error=str(error))
+        unused = len(calls) == 1 and not again
+        session_id = last if unused else new_session_id()
+        return await self._enter(self._spec_for(session_id=session_id, resume=False, cost=0.0))
+
+    @property
+    def _counts_from_nothing(self) -> bool:
+        """Whether the CLI has forgotten what the conversation cost: its process did not end in order."""
+        died = any(one.end is CallEnd.DIED for one in self._open_call.retries)
+        return died or self._open_call.killed
+
+    async def _enter(self, spec: SessionSpec) -> Session:
+        cap = None if self._allowed is None else spec.cost_before_usd + self._allowed
+        self._cap_left = self._allowed
+        capped = replace(spec, max_cost_usd=cap)
+        async with self._run.platform.starts:  # a start takes a core: all at once would only slow each other
+            self._session = await self._stack.enter_async_context(open_session(capped, self._listener()))
+        return self._session
+
+    def _note_what_was_cut_off(self) -> None:
+        """The cost of an exchange that ended with the run's stop, so that it is counted."""
+        cut = self._session.cut_off if self._session else None
+        if cut and self._call_id and self._open_call.end is None:
+            self._run.record(CallInterrupted(call_id=self._call_id, cost_usd=cut.cost_usd, usage=cut.usage))
+
+    def _listener(self) -> Listener:
+        record = self._run.record
+
+        def on_message(message: Message) -> None:
+            record(MessageReceived(call_id=self._call_id, message=message))
+
+        def on_signal(name: str, payload: str) -> None:
+            record(SignalReceived(call_id=self._call_id, name=name, payload=payload))
+
+        def on_refusal(tool: str, reason: str) -> None:
+            record(ActionRefused(call_id=self._call_id, tool=tool, reason=reason))
+
+        async def on_question(ask_id: str, arguments: object) -> object:
+            assert self._questions is not None  # noqa: S101  only handed out where there is one
+            return await self._questions(self._call_id)(ask_id, arguments)  # type: ignore[arg-type]
+
+        return Listener(
+            on_message=on_message,
+            on_signal=on_signal,
+            on_refusal=on_refusal,
+            on_question_callback=on_question if self._questions else None,  # type: ignore[arg-type]
+        )
+
+    def _started(self, session_id: str, prompt: str, iteration: int, reserved: Reservation) -> CallStarted:
+        spec = self._spec_for(session_id=session_id, resume=False, cost=0.0)
+        return CallStarted(
+            call_id=new_call_id(),
+            role=self._role,
+            task_id=self._task_id,
+            attempt=self._attempt,
+            iteration=iteration,
+            session_id=session_id,
+            model=spec.model.alias,
+            prompt=prompt,
+            system=spec.system,
+            reserved_usd=reserved.usd,
+            allowed_usd=reserved.allowed_usd or 0.0,
+            subject=self._subject,
+        )
+
+
+def failure_of(call: CallView) -> str:
+    """Why a call did not end as it should, for people; empty where it did."""
+    if call.end is None or not call.failed:
+        return ""
+    return f"{call.started.role}: {call.end.end}: {call.end.detail or 'no details'}"

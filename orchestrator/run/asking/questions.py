@@ -1,0 +1,256 @@
+"""The question bus: a Worker's questions to the Developer model and the answers back, in the same session.
+
+Each question gets its own answer, checked against its options. One call, all its questions together, has a
+deadline (60 s, `limits.question_s`). Asked and answered are events; an answer that was paid for before a
+crash, or for the same question of another session, is not asked for again.
+
+An answer that the Worker rejects (`orchestrator.run.asking.rejections`) is made once more with the whole
+history, and the next rejection ends the task (seed 004).
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import anyio
+
+from agents.ask.port import Ask
+from agents.roles.developer import developer_ask, questions_in, read_answers
+from agents.session.exchange import OnQuestions, Unanswered
+from orchestrator.run.asking.answer import ask_model
+from orchestrator.run.asking.briefing import conventions, decisions, without_place
+from orchestrator.run.asking.rejections import delivered_in, interrupted_at, rejection_by
+from orchestrator.run.evidence.shown import commands_on, seen_of
+from orchestrator.run.record import Run
+from state.journal.events import (
+    CallEnded,
+    MessageReceived,
+    QuestionsAnswered,
+    QuestionsAsked,
+    QuestionsFailed,
+    QuestionsParked,
+)
+from state.journal.view import AskView, TaskView
+from state.records import Answer, Basis, CallEnd, Message, MessageKind, Question
+from state.settings.records import OnQuestion
+from state.words import question_key
+
+_TRIES = 2  # an answer that cannot be used is asked for once more, with what is wrong with it
+_REJECTIONS = 1  # rejected answers to a question that are made anew
+Answers = tuple[Answer, ...]
+
+
+class QuestionBus:
+    """Answers the questions of one task's Worker."""
+
+    def __init__(self, run: Run, task_id: str) -> None:
+        self._run = run
+        self._task_id = task_id
+
+    def callback(self, call_id: str) -> OnQuestions:
+        """The seed's `on_question_callback` for the exchange of this id."""
+
+        async def on_question_callback(ask_id: str, arguments: Mapping[str, Any]) -> Answers | Unanswered:
+            questions = questions_in(dict(arguments))
+            if isinstance(questions, str):  # the Worker may ask better
+                asked = QuestionsAsked(ask_id=ask_id, call_id=call_id, task_id=self._task_id, questions=())
+                self._run.record(asked, QuestionsFailed(ask_id=ask_id, cause=questions, final=False))
+                return Unanswered(questions, final=False)
+            return await self._answer(call_id, ask_id, questions)
+
+        return on_question_callback
+
+    async def answer_plain(self, call_id: str, question: Question) -> None:
+        """Answer a question that the last words of this exchange ask, and record what became of it.
+
+        If there is no answer, the Worker reads that in its next prompt and decides how it goes on.
+        """
+        await self._answer(call_id, f"text-{call_id}", (question,), plain=True)
+
+    async def _answer(
+        self, call_id: str, ask_id: str, questions: tuple[Question, ...], *, plain: bool = False
+    ) -> Answers | Unanswered:
+        deadline = anyio.current_time() + self._run.limits.question_s
+        await self._wait_for_the_same(questions, deadline)
+        tree = await self._run.workspaces.snapshot(Path(self._task.worktree))
+        rejection = rejection_by(self._run.view, self._task, questions, call_id=call_id, tree=tree)
+        asked = QuestionsAsked(
+            ask_id=ask_id,
+            call_id=call_id,
+            task_id=self._task_id,
+            questions=questions,
+            plain=plain,
+            again=tuple(rejection.by_question),
+            rejects=tuple(given for given, _ in rejection.answers),
+            tree=tree,
+        )
+        known = self._answered_before_resume(call_id, questions, tree) or self._answered_elsewhere(questions)
+        if known and known.answered and not asked.again:
+            return self._reuse(asked, known)
+        self._run.record(asked)
+        if rejected := rejection.more_than(_REJECTIONS):
+            return self._rejected_for_good(asked, [answer.text for _, answer in rejected])
+        return await self._ask_developer(asked, [answer for _, answer in rejection.answers], deadline)
+
+    async def _ask_developer(
+        self, asked: QuestionsAsked, rejected: Sequence[Answer], deadline: float
+    ) -> Answers | Unanswered:
+        ask_id, questions, problem = asked.ask_id, asked.questions, ""
+        for _ in range(_TRIES):
+            ask = self._ask(questions, rejected, problem, max(0.0, deadline - anyio.current_time()))
+            ended, answers = await ask_model(
+                self._run, ask, partial(read_answers, questions=questions), iteration=self._task.iteration
+            )
+            if not isinstance(answers, str):
+                return self._deliver(ask_id, ended, answers, ask.model.alias)
+            problem = answers
+            if ended.end is not CallEnd.UNUSABLE:
+                break
+            self._run.record(ended)
+        cause = f"{questions[0].text!r}: {problem}"
+        failed = QuestionsFailed(ask_id=ask_id, cause=cause, final=not asked.plain)
+        self._run.record(*([] if ended.end is CallEnd.UNUSABLE else [ended]), failed)
+        return Unanswered(f"The question could not be answered: {problem}", final=failed.final)
+
+    def _deliver(self, ask_id: str, ended: CallEnded, answers: Answers, model: str) -> Answers | Unanswered:
+        """Hand the answers over, or leave the question to a person where the run was asked to."""
+        open_ = [answer for answer in answers if not answer.is_covered]
+        if open_ and self._run.settings.questions is OnQuestion.PARK:
+            parked = QuestionsParked(ask_id=ask_id, question=open_[0].question, answers=answers)
+            self._run.record(ended, parked)
+            return Unanswered(
+                "This question is left to a person. Your task waits for the answer.", final=True
+            )
+        answered = QuestionsAnswered(ask_id=ask_id, answers=answers, model=model, by=ended.call_id)
+        self._run.record(ended, answered)
+        return answers
+
+    def _reuse(self, asked: QuestionsAsked, known: AskView) -> Answers:
+        assert known.answered is not None  # noqa: S101  that is how it was found
+        other = known.asked.call_id != asked.call_id
+        texts = [question.text for question in asked.questions]
+        answers = tuple(_renamed(known.answered.answers, texts))
+        answered = QuestionsAnswered(
+            ask_id=asked.ask_id,
+            answers=answers,
+            model=known.answered.model,
+            reused=True,
+            reused_from=known.asked.ask_id if other else "",
+            by=known.answered.by,
+        )
+        self._run.record(asked, answered)
+        return answers
+
+    def _rejected_for_good(self, asked: QuestionsAsked, answers: Sequence[str]) -> Unanswered:
+        texts = " and ".join(map(repr, answers))
+        cause = f"{asked.again[0]!r}: the Worker did not accept the answers {texts} and asks again"
+        self._run.record(QuestionsFailed(ask_id=asked.ask_id, cause=cause))
+        return Unanswered(f"The question was answered {len(answers)} times: {texts}.", final=True)
+
+    def _ask(
+        self, questions: Sequence[Question], rejected: Sequence[Answer], problem: str, deadline_s: float
+    ) -> Ask:
+        return developer_ask(
+            self._run.platform,
+            questions=questions,
+            spec=self._run.started.spec_text,
+            task=self._task.task,
+            attempt=self._task.attempt,
+            history=whole_history(self._run, self._task) if rejected else self._newest(),
+            verification=commands_on(self._run, self._task),
+            seen=seen_of(self._run, self._task),
+            conventions=conventions(self._run.view),
+            decisions=decisions(self._run.view),
+            rejected=rejected,
+            problem=problem,
+            deadline_s=deadline_s,
+        )
+
+    @property
+    def _task(self) -> TaskView:
+        return self._run.task(self._task_id)
+
+    def _newest(self) -> list[Message]:
+        window = self._run.settings.context_window
+        return without_place(list(self._task.history)[-window:] if window else [], self._task)
+
+    def _answered_before_resume(
+        self, call_id: str, questions: Sequence[Question], tree: str
+    ) -> AskView | None:
+        """The same questions, answered before the session was resumed: in this exchange, or on this tree."""
+        view = self._run.view
+        resumed_at = interrupted_at(view, call_id)
+        same = [
+            ask
+            for ask in delivered_in(view, self._task, since=0)
+            if ask.seq < resumed_at
+            and (ask.asked.call_id == call_id or ask.asked.tree == tree)
+            and _signature(ask.asked.questions) == _signature(questions)
+        ]
+        return same[-1] if same else None
+
+    async def _wait_for_the_same(self, questions: Sequence[Question], deadline: float) -> None:
+        """Wait while another session has the same question open, so that both get the same answer."""
+        with anyio.CancelScope(deadline=deadline):
+            while self._is_open_elsewhere(questions):
+                await self._run.changed.wait()
+
+    def _is_open_elsewhere(self, questions: Sequence[Question]) -> bool:
+        view = self._run.view
+        return any(
+            ask.seq > view.resumed_seq  # what an earlier process left open is answered by nobody
+            and not (ask.answered or ask.failed or ask.parked)
+            and view.calls[ask.asked.call_id].end is None
+            and ask.asked.call_id not in self._task.calls
+            and _signature(ask.asked.questions) == _signature(questions)
+            for ask in view.asks.values()
+        )
+
+    def _answered_elsewhere(self, questions: Sequence[Question]) -> AskView | None:
+        """What another session was answered to the same, if that rests on nothing of that session alone."""
+        asks = self._run.view.asks.values()
+        rejected = {question_key(text) for ask in asks for text in (*ask.asked.again, *ask.rejected)}
+        return next(
+            (
+                ask
+                for ask in self._run.view.asks.values()
+                if ask.answered
+                and ask.asked.call_id not in self._task.calls
+                and _signature(ask.asked.questions) == _signature(questions)
+                and all(answer.basis is not Basis.SESSION for answer in ask.answered.answers)
+                and not any(question_key(question.text) in rejected for question in ask.asked.questions)
+            ),
+            None,
+        )
+
+
+def whole_history(run: Run, task: TaskView) -> list[Message]:
+    """Everything that was said in the attempt's session, prompts included, from the journal."""
+    calls = set(task.calls)
+    prompts = {id_: run.view.calls[id_].started.prompt for id_ in calls}
+    told: list[Message] = []
+    for stored in run.journal.read():
+        event = stored.event
+        if isinstance(event, MessageReceived) and event.call_id in calls:
+            if prompt := prompts.pop(event.call_id, ""):
+                told.append(Message(kind=MessageKind.PROMPT, text=prompt))
+            told.append(event.message)
+    return told
+
+
+def _signature(questions: Sequence[Question]) -> list[tuple[str, tuple[str, ...], bool]]:
+    return [
+        (
+            question_key(question.text),
+            tuple(option.label for option in question.options),
+            question.multi_select,
+        )
+        for question in questions
+    ]
+
+
+def _renamed(answers: Sequence[Answer], texts: Sequence[str]) -> Sequence[Answer]:
+    """The same answers to questions that are spelled so: the CLI finds an answer by its question's text."""
+    return [replace(answer, question=text) for answer, text in zip(answers, texts, strict=True)]

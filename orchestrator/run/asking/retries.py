@@ -1,0 +1,151 @@
+"""Trying again: what may pass is met with waits, what will not ends at once.
+
+sq alone does this; the CLI and the API client do not retry. Whoever asks a model first waits until the time
+that the newest failure named for everybody (`RunView.quiet_until`). A reset time that the API itself names is
+waited for once; the same answer after it is the end.
+"""
+
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime
+from typing import Protocol, TypeVar
+
+import anyio
+from tenacity import AsyncRetrying, RetryCallState, retry_if_result
+from tenacity.wait import wait_exponential_jitter
+
+from orchestrator.run.record import Run
+from state.errors import AgentError
+from state.journal.events import CallRetried
+from state.records import CallEnd, Usage
+from state.settings.records import Retries
+
+_REFUSED = {401, 403}
+_TEMPORARY = {408, 409, 425, 429, 500, 502, 503, 504, 520, 522, 524, 529}
+_FEW = {CallEnd.SILENT: 1, CallEnd.NOT_STARTED: 2}  # how often these are tried again, at most
+_JITTER = 0.25  # of the first wait, so that sessions do not come back in step
+
+
+class Tried(Protocol):
+    """What one try of a call gave back: an exchange or a reply."""
+
+    @property
+    def end(self) -> CallEnd: ...  # noqa: D102
+    @property
+    def detail(self) -> str: ...  # noqa: D102
+    @property
+    def api_status(self) -> int | None: ...  # noqa: D102
+    @property
+    def retry_after_s(self) -> float | None: ...  # noqa: D102
+    @property
+    def cost_usd(self) -> float: ...  # noqa: D102
+    @property
+    def usage(self) -> Usage: ...  # noqa: D102
+
+
+T = TypeVar("T", bound=Tried)
+
+
+class ServiceError(AgentError):
+    """The model cannot be asked, whatever the task: the run stops here, and can be resumed."""
+
+
+def may_pass(tried: Tried) -> bool:
+    """Whether the same call may go well in a while."""
+    match tried.end:
+        case CallEnd.API_ERROR:
+            return tried.api_status is None or tried.api_status in _TEMPORARY
+        case CallEnd.DIED | CallEnd.NOT_STARTED | CallEnd.SILENT | CallEnd.INTERRUPTED:
+            return True  # interrupted from outside: where sq itself stops a call, nobody asks
+        case _:
+            return False
+
+
+async def persistently(run: Run, call_id: str, try_once: Callable[[int], Awaitable[T]]) -> T:
+    """The call's result: the first that is good or hopeless, or the last one.
+
+    Args:
+        run: where failed tries are recorded.
+        call_id: the call that is tried.
+        try_once: makes the try of this number, from 1.
+    """
+
+    def note(state: RetryCallState) -> None:
+        failed: Tried = _result(state)
+        run.record(
+            CallRetried(
+                call_id=call_id,
+                end=failed.end,
+                detail=failed.detail,
+                wait_s=state.upcoming_sleep,
+                api_status=failed.api_status,
+                cost_usd=failed.cost_usd,
+                usage=failed.usage,
+            )
+        )
+
+    retrying = AsyncRetrying(
+        retry=retry_if_result(may_pass),
+        stop=lambda state: _is_enough(state, run.settings.retries, run.view.calls[call_id].retries),
+        wait=lambda state: _wait(state, run.settings.retries),
+        sleep=anyio.sleep,
+        before_sleep=note,
+        retry_error_callback=_result,
+    )
+    number = 0
+
+    async def one() -> T:
+        nonlocal number
+        number += 1
+        await quiet(run)
+        return await try_once(number)
+
+    result: T = await retrying(one)
+    return result
+
+
+async def quiet(run: Run) -> None:
+    """Wait until nobody has to wait any more; another call's failure may prolong it meanwhile."""
+    while (left := _left(run)) > 0:  # noqa: ASYNC110  a time is waited for, not an event
+        await anyio.sleep(left)
+
+
+def _left(run: Run) -> float:
+    until = run.view.quiet_until
+    return (until - datetime.now(UTC)).total_seconds() if until else 0.0
+
+
+def raise_if_hopeless(tried: Tried) -> None:
+    """Stop the run where no other call would fare better.
+
+    Raises:
+        ServiceError: the credentials are refused, or the API cannot be reached for good.
+    """
+    if tried.api_status in _REFUSED:
+        raise ServiceError(
+            f"the API refuses the credentials (status {tried.api_status}): {tried.detail}. "
+            "Check ANTHROPIC_API_KEY or sign in to Claude Code again, then resume the run"
+        )
+    if tried.end is CallEnd.API_ERROR and may_pass(tried):
+        raise ServiceError(f"the API could not be asked, several times: {tried.detail}")
+
+
+def _is_enough(state: RetryCallState, retries: Retries, earlier: list[CallRetried]) -> bool:
+    failed: Tried = _result(state)
+    named = failed.retry_after_s
+    if named is not None and named > retries.longest_wait_s:  # a limit that ends at a time: once, if near
+        waited = any(one.wait_s > retries.longest_wait_s for one in earlier)
+        return waited or named > retries.longest_reset_s
+    return state.attempt_number > min(_FEW.get(failed.end, retries.tries), retries.tries)
+
+
+def _wait(state: RetryCallState, retries: Retries) -> float:
+    growing = wait_exponential_jitter(
+        multiplier=retries.first_wait_s, max=retries.longest_wait_s, jitter=retries.first_wait_s * _JITTER
+    )
+    failed: Tried = _result(state)
+    return max(failed.retry_after_s or 0.0, growing(state))
+
+
+def _result(state: RetryCallState) -> T:  # type: ignore[type-var]
+    assert state.outcome is not None  # noqa: S101  asked only after a try
+    return state.outcome.result()  # type: ignore[no-any-return]

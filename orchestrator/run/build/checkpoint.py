@@ -1,0 +1,74 @@
+"""Checkpoints: a Reviewer looks at work under way; the Worker is told in its session's next prompt.
+
+It is no revision and ends nothing. A review that does not come, or not usably, holds nobody up.
+"""
+
+from functools import partial
+from pathlib import Path
+
+import prompts
+from agents.roles.reviewer import get_review_prompt, reviewer_session
+from orchestrator.git.workspace import diff_text
+from orchestrator.run.asking.briefing import conventions, decisions
+from orchestrator.run.asking.conversation import Conversation
+from orchestrator.run.review.findings import in_folder, undecided, with_new
+from orchestrator.run.record import Run
+from orchestrator.run.review.review import DIFF_LIMIT, read_report
+from state.journal.events import CheckpointReviewed
+from state.records import Role
+from state.journal.view import TaskView
+
+
+async def review_checkpoint(run: Run, task: TaskView) -> None:
+    """Have the newest iteration's work looked at, once, and record what was found, or why nothing came.
+
+    Raises:
+        BudgetExhausted: it may not be paid for.
+        ServiceError: the model cannot be asked at all.
+    """
+    task_id, tree = task.task.id, task.trees[-1]
+    subject = f"checkpoint-{task.iteration}"
+    spec_for = partial(
+        reviewer_session,
+        run.platform,
+        task_id=task_id,
+        attempt=task.attempt,
+        workspace=Path(task.worktree),
+        subject=subject,
+    )
+    async with Conversation(
+        run,
+        role=Role.REVIEWER,
+        task_id=task_id,
+        attempt=task.attempt,
+        subject=subject,
+        spec_for=spec_for,
+    ) as talk:
+        ended = [call for call in talk.calls if call.end]
+        call = ended[-1] if ended else await talk.ask(await _prompt(run, task), iteration=task.iteration)
+    report = read_report(call)
+    found = () if isinstance(report, str) else in_folder(report.issues, task.worktree, task_id)
+    run.record(
+        CheckpointReviewed(
+            task_id=task_id,
+            attempt=task.attempt,
+            iteration=task.iteration,
+            tree=tree,
+            issues=tuple(found),
+            findings=with_new(task.findings, found, task.rounds + 1, advice=True),
+            problem=report if isinstance(report, str) else "",
+        )
+    )
+
+
+async def _prompt(run: Run, task: TaskView) -> str:
+    return prompts.render(
+        "review_checkpoint",
+        instructions=get_review_prompt(run.effort.review_depth, under_way=True),
+        task=task.task,
+        spec=run.started.spec_text,
+        conventions=conventions(run.view),
+        decisions=decisions(run.view),
+        findings=undecided(task.findings),
+        diff=await diff_text(Path(task.worktree), task.base_commit, task.trees[-1], limit=DIFF_LIMIT),
+    )

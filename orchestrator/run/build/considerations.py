@@ -1,0 +1,115 @@
+"""Power steering of a Worker that claims completion: a judge looks at its session, question by question.
+
+Checks that nobody could make are told and never change the outcome alone.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
+
+from agents.ask.port import Ask, Reply
+from agents.access import Credentials, Lane
+from agents.transcript.read import Transcript, transcript_of, with_command_runs
+from orchestrator.gates.power_steering.considerations import (
+    Consideration,
+    SessionType,
+    Severity,
+    load_considerations,
+)
+from orchestrator.gates.power_steering.evidence import Evidence
+from orchestrator.gates.power_steering.examine import Judge, examine
+from orchestrator.gates.power_steering.judging import CLI_GROUPS
+from orchestrator.run.asking.answer import asked, ended_with
+from orchestrator.run.asking.questions import whole_history
+from orchestrator.run.record import Run
+from state.journal.events import ChecksDecided
+from state.records import CallEnd, Role
+from state.settings.records import Steering
+from state.verdicts import GateResult, Verdict
+from state.journal.view import TaskView
+
+STEERING = "power steering"
+
+
+async def steering_gate(run: Run, task: TaskView, tree: str) -> GateResult | None:
+    """Have the effort's considerations judged, record what each found, and say whether the claim stands.
+
+    None where the effort asks nothing; `not checked` where no check could be made, which leaves the claim to
+    sq's own verification.
+    """
+    considerations = _asked_of(run)
+    if not considerations:
+        return None
+    judge = Judge(
+        model=run.platform.models[Role.JUDGE],
+        ask=partial(_ask, run, task),
+        lane=Lane(role=Role.JUDGE, task=task.task.id, attempt=task.attempt),
+        groups=CLI_GROUPS if run.platform.connection.credentials is Credentials.CLI_LOGIN else None,
+    )
+    evidence = Evidence(transcript=_session_of(run, task, tree), project=run.repository)
+    examination = await examine(
+        evidence,
+        considerations,
+        judge,
+        session_type=SessionType.DEVELOPMENT,
+        before=_unmet_before(task),
+    )
+    run.record(
+        ChecksDecided(
+            task_id=task.task.id,
+            attempt=task.attempt,
+            iteration=task.iteration,
+            results=examination.results,
+        )
+    )
+    decision, results = examination.decision, examination.results
+    if not decision.allows:
+        return GateResult(
+            gate=STEERING, verdict=Verdict.BLOCK, reason=decision.message, key=",".join(decision.failures)
+        )
+    told = f"{len(results)} considerations, {len(decision.warnings)} warning(s)"
+    abstained = f", {len(decision.not_checked)} not checked" if decision.not_checked else ""
+    looked = Verdict.NOT_CHECKED if len(decision.not_checked) == len(results) else Verdict.ALLOW
+    return GateResult(gate=STEERING, verdict=looked, reason=told + abstained)
+
+
+def _asked_of(run: Run) -> list[Consideration]:
+    """What a Worker is asked; the user's own are read in the checkout, not in the Worker's workspace."""
+    steering = run.effort.power_steering
+    if steering is Steering.NONE:
+        return []
+    everything = load_considerations(run.repository).considerations
+    return [
+        one
+        for one in everything
+        if one.is_for(SessionType.DEVELOPMENT)
+        and (steering is Steering.ALL or one.severity is Severity.BLOCKER)
+    ]
+
+
+def _session_of(run: Run, task: TaskView, tree: str) -> Transcript:
+    """The task's sessions, and what sq's own verification of this tree showed."""
+    session = transcript_of(whole_history(run, task), cwd=task.worktree)
+    verified = run.view.verifications.get(tree)
+    return with_command_runs(session, verified.runs) if verified else session
+
+
+def _unmet_before(task: TaskView) -> Mapping[str, str]:
+    newest = task.checks[-1].results if task.checks else ()
+    return {result.consideration_id: result.reason for result in newest if not result.satisfied}
+
+
+async def _ask(run: Run, task: TaskView, ask: Ask) -> Reply:
+    """The judge's reply, recorded, with the cost of all tries.
+
+    What it had answered to the same before a crash is not asked again, a group of questions as one.
+    """
+    for call in run.view.calls_of(Role.JUDGE, task.task.id, task.attempt):
+        same = call.started.prompt == ask.prompt and call.started.iteration == task.iteration
+        if same and call.end and call.end.end is CallEnd.COMPLETED and call.end.answer:
+            answer = json.loads(call.end.answer)
+            return Reply(end=CallEnd.COMPLETED, answer=answer, cost_usd=call.cost_usd)
+    call_id, reply = await asked(run, ask, iteration=task.iteration)
+    run.record(ended_with(call_id, reply))
+    return replace(reply, cost_usd=run.view.calls[call_id].cost_usd)

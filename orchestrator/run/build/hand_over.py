@@ -1,0 +1,122 @@
+"""What one attempt at a task leaves to the next: made of its Worker's reports and of what sq saw itself.
+
+And where the next one begins.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Any
+
+from agents.session.tools import TASK_STUCK
+from agents.roles.worker import signal_of
+from state.records import Finding, HandOver
+from state.journal.view import CallView, RunView, TaskView
+from state.words import baseline_words, decision_with_reason
+
+_KEPT = 4_000  # characters of what a Worker says of its work: the newest
+
+
+class Start(StrEnum):
+    """What the workspace holds as another attempt begins."""
+
+    FORMER = "former"  # the work of the attempt before
+    MERGED = "merged"  # the newest merged work, which has that in it
+    OVER = "over"  # the newest merged work alone
+    BOTH = "both"  # the two of them, merged
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Before:
+    """What an attempt is told of the one before; `commit` is the work that was sent back, if any."""
+
+    notes: HandOver | None = None
+    findings: tuple[Finding, ...] = ()
+    start: Start = Start.FORMER
+    commit: str = ""
+
+
+NOTHING_BEFORE = Before()
+
+
+def before_of(task: TaskView) -> Before:
+    """What the attempt that begins is told."""
+    start = Start.FORMER
+    if task.rebuilt:
+        base, content = task.rebuilt
+        alone = Start.MERGED if task.is_in_merged_work else Start.OVER
+        start = alone if content == base else Start.BOTH
+    return Before(notes=task.hand_over, findings=task.findings, start=start, commit=task.commit)
+
+
+def hand_over_of(view: RunView, task: TaskView, verified: str) -> HandOver | None:
+    """The notes that the newest attempt at a task leaves; None where there was none.
+
+    One that did not come to anything hands on what it was given.
+
+    Args:
+        view: the run.
+        task: whose newest attempt is over.
+        verified: how the tests stand that sq ran on what the attempt left; empty: it ran none.
+    """
+    since = tuple(_since(view, task))
+    if not task.calls:
+        return task.hand_over and replace(task.hand_over, since=(*task.hand_over.since, *since))
+    reports = [signal_of(view.calls[id_]) for id_ in task.calls]
+    nothing: tuple[str, dict[str, Any]] = ("", {})
+    name, last = next((report for report in reversed(reports) if report[0]), nothing)
+    claimed = last.get("tests") or last.get("test_status") or ""
+    blockers = (last["reason"],) if name == TASK_STUCK else tuple(last.get("blockers", ()))
+    return HandOver(
+        attempt=task.attempt,
+        done=_by_turn(
+            [_done(view.calls[id_], said) for id_, (_, said) in zip(task.calls, reports, strict=True)]
+        ),
+        tests=f"sq ran these on the work as that attempt left it:\n{verified}"
+        if verified
+        else (f"sq has not looked. It says: {claimed}" if claimed else ""),
+        next_step=last.get("next_step", ""),
+        blockers=tuple(words for words in blockers if words not in task.last_end),
+        notes=_by_turn([said.get("notes", "") for _, said in reports]),
+        decisions=tuple(_decisions(view, task)),
+        ended=task.last_end,
+        since=since,
+    )
+
+
+def _done(call: CallView, said: Mapping[str, Any]) -> str:
+    """What a turn did, as its report says; of a report in text form the words before it."""
+    reported = str(said.get("summary") or said.get("done") or "")
+    if reported or call.report or not said:
+        return reported
+    return "\n".join(call.last_text.strip().splitlines()[:-1]).strip()
+
+
+def _since(view: RunView, task: TaskView) -> list[str]:
+    """What sq knows to have changed since an attempt ended, where the user asked for another one."""
+    resumed = view.resumed
+    if not (task.retried and resumed):
+        return []
+    changed = []
+    if resumed.verify is not None:
+        commands = ", ".join(f"`{command}`" for command in resumed.verify) or "none"
+        changed.append(f"These commands verify the work from now on: {commands}.")
+    if view.baseline and view.baseline_seq > view.resumed_seq:
+        changed.append("sq ran the commands again on the commit that the run began with:")
+        changed += [f"- {baseline_words(check)}" for check in view.baseline.values()]
+    return ["The user asked for another attempt.", *(changed or ["sq knows of no other change."])]
+
+
+def _decisions(view: RunView, task: TaskView) -> list[str]:
+    asks = [ask for ask in view.asks.values() if ask.asked.call_id in task.calls]
+    return [decision_with_reason(answer) for ask in asks for answer in ask.held]
+
+
+def _by_turn(said: Sequence[str]) -> str:
+    """What the turns of an attempt said, each once and marked with its turn; where it is long, its end."""
+    turns = {words.strip(): number for number, words in enumerate(said, 1) if words.strip()}
+    if len(turns) == 1:
+        text = next(iter(turns))
+    else:
+        text = "\n".join(f"In turn {number}: {words}" for words, number in turns.items())
+    return text if len(text) <= _KEPT else f"…{text[-_KEPT:]}"

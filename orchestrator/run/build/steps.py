@@ -1,0 +1,297 @@
+"""What an attempt needs next: a plain function of the view, so that a resumed run goes on where it was."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import prompts
+from agents.session.tools import ITERATION_DONE, SUBMIT_IMPLEMENTATION_PLAN, TASK_COMPLETE, TASK_STUCK
+from agents.roles.worker import plain_question, signal_of
+from orchestrator.run.asking.briefing import conventions, decisions, forbids_tests, others
+from orchestrator.run.asking.conversation import failure_of
+from orchestrator.run.evidence.verification import commands_for
+from orchestrator.run.evidence.worth import failing_before
+from orchestrator.run.review.findings import fingerprint, with_new
+from orchestrator.run.build.guidance import is_checkpoint, is_review_due
+from orchestrator.run.build.hand_over import NOTHING_BEFORE, Before, before_of
+from orchestrator.run.review.ownership import users_paths
+from orchestrator.run.build.progress import refused_too_often, same_error, standing_still
+from orchestrator.run.record import Run
+from orchestrator.run.asking.rejections import delivered_in, interrupted_at, newest_words, refuses
+from state.journal.events import TaskFailed, TaskStuck
+from state.records import CallEnd, Question, ReviewIssue, Task, TestThatChanges
+from state.settings.records import Workflow
+from state.journal.view import AskView, CallView, RunView, Stage, TaskView
+
+
+@dataclass(frozen=True, slots=True)
+class Say:
+    """Send this prompt as the next iteration; the open call, if there is one, goes on instead.
+
+    `planning`: the Worker only reads, and hands over a plan.
+    """
+
+    prompt: str
+    planning: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerPlain:
+    """The turn ended with a question in plain words: have it answered."""
+
+    question: Question
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewCheckpoint:
+    """A checkpoint: let a Reviewer look at the work so far."""
+
+
+@dataclass(frozen=True, slots=True)
+class Guide:
+    """A checkpoint: let the Developer look at the progress."""
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """Look at what the iteration left in the workspace."""
+
+
+@dataclass(frozen=True, slots=True)
+class CheckClaim:
+    """The Worker claims completion: ask the gates."""
+
+
+@dataclass(frozen=True, slots=True)
+class EndStuck:
+    """The Worker gives up, for this reason: look whether that is so, and end the attempt."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class GiveUp:
+    """The attempt ends here, with this event."""
+
+    event: TaskStuck | TaskFailed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Surroundings:
+    """What a Worker is shown beside its task: the run around it.
+
+    `others` are the other tasks, `decisions` the answers that held in the run so far. `base` is the commit
+    that the work stands on, if it can be compared with that. `merged`: the task was merged before and is
+    sent back for a fix. `done` are the ids of the tasks that are merged.
+    """
+
+    others: Sequence[Task] = ()
+    conventions: str = ""
+    suggestions: Sequence[str] = ()
+    decisions: Sequence[str] = ()
+    in_worktree: bool = True
+    attempt: int = 1
+    base: str = ""
+    merged: bool = False
+    done: Sequence[str] = ()
+    tests_that_change: Sequence[TestThatChanges] = ()
+
+
+ALONE = Surroundings()
+Step = Say | AnswerPlain | ReviewCheckpoint | Guide | Measure | CheckClaim | EndStuck | GiveUp
+
+
+def build_prompt_with_feedback(
+    task: Task,
+    review_issues: Sequence[ReviewIssue],
+    iteration: int,
+    max_iterations: int,
+    spec: str = "",
+    verification: Sequence[str] = (),
+    before: Before = NOTHING_BEFORE,
+    failing: Sequence[tuple[str, str]] = (),
+    users: Sequence[str] = (),
+    place: Surroundings = ALONE,
+) -> str:
+    """The Worker's prompt for a task (seed 002): what never changes first, this task's issues only."""
+    own = [issue for issue in review_issues if issue.task_id == task.id]
+    ids = {fingerprint(issue) for issue in own}
+    return prompts.render(
+        "build",
+        task=task,
+        tests=not forbids_tests(task),
+        spec=spec,
+        others=place.others,
+        conventions=place.conventions,
+        suggestions=place.suggestions,
+        decisions=place.decisions,
+        in_worktree=place.in_worktree,
+        attempt=place.attempt,
+        base=place.base,
+        merged=place.merged,
+        done=place.done,
+        tests_that_change=place.tests_that_change,
+        verification=verification,
+        failing=failing,
+        users=users,
+        findings=[one for one in with_new(before.findings, own, 1) if one.id in ids],
+        hand_over=before.notes,
+        start=before.start,
+        former=before.commit,
+        iteration=iteration,
+        max_iterations=max_iterations,
+    )
+
+
+def next_step(view: RunView, task: TaskView, run: Run) -> Step:
+    """What the attempt needs next; reads the view and decides, nothing else."""
+    if not task.calls:
+        return _begin(run, task)
+    last = view.calls[task.calls[-1]]
+    if last.end is None:
+        return Say(last.started.prompt, planning=last.started.planning)
+    if failure := failure_of(last):
+        return GiveUp(_failed(view, task, last, failure))
+    if len(task.trees) <= task.iteration:
+        return Measure()
+    asked = view.asks.get(f"text-{task.calls[-1]}")
+    return (
+        _by_signal(run, task, last)
+        or _by_question(view, task, last, asked)
+        or _unless_stuck(run, task, last)
+        or _go_on(run, task, last, asked)
+    )
+
+
+def _by_signal(run: Run, task: TaskView, last: CallView) -> Step | None:
+    name, payload = signal_of(last)
+    if name == SUBMIT_IMPLEMENTATION_PLAN and last.started.planning:
+        following = {"iteration": task.iteration + 1, "max_iterations": run.max_iterations}
+        return Say(prompts.render("implement", own_plan=payload["plan"], **following))
+    if name == TASK_STUCK:
+        return EndStuck(payload["reason"])
+    return CheckClaim() if name == TASK_COMPLETE and not _is_refused(task) else None
+
+
+def _by_question(view: RunView, task: TaskView, last: CallView, asked: AskView | None) -> Step | None:
+    """A question in plain words at the end of the turn, and what became of it.
+
+    A turn that ends with the words that an answer is not accepted asks its question once more.
+    """
+    if asked and (asked.parked or (asked.failed and asked.failed.final)):
+        return GiveUp(_failed(view, task, last, "a question was not answered"))
+    if asked or signal_of(last)[0]:
+        return None
+    before = sum(ask.asked.plain and ask.asked.call_id in task.calls for ask in view.asks.values())
+    question = plain_question(last.last_text, before)
+    if not question and refuses(newest_words(task)):
+        since = interrupted_at(view, task.calls[-1])
+        answered = delivered_in(view, task, since=since)
+        question = answered[-1].asked.questions[0] if answered else None
+    return AnswerPlain(question) if question else None
+
+
+def _unless_stuck(run: Run, task: TaskView, last: CallView) -> Step | None:
+    if stuck := _stuck(task, run):
+        return GiveUp(stuck)
+    if not last.started.planning and is_review_due(run.effort, task):
+        return ReviewCheckpoint()
+    return Guide() if is_checkpoint(run.effort, task) else None
+
+
+def _go_on(run: Run, task: TaskView, last: CallView, asked: AskView | None) -> Step:
+    following = {"iteration": task.iteration + 1, "max_iterations": run.max_iterations}
+    if last.started.planning:
+        return Say(prompts.render("plan_again", **following), planning=True)
+    name, payload = signal_of(last)
+    if asked:
+        answers = asked.answered.answers if asked.answered else ()
+        problem = asked.failed.cause if asked.failed else ""
+        said = prompts.render("answered", answers=answers, problem=problem, **following)
+    elif _is_refused(task):
+        said = prompts.render("refused", reasons=task.refusals[-1].feedback, **following)
+    else:
+        announced = payload.get("next_step", "") if name == ITERATION_DONE else ""
+        said = prompts.render("continue", next_step=announced, reported=bool(name), **following)
+    return Say("\n\n".join([said, *_from_checkpoint(task)]))
+
+
+def _is_refused(task: TaskView) -> bool:
+    """Whether the newest iteration's claim was looked at and not accepted."""
+    return bool(task.refusals) and task.refusals[-1].iteration == task.iteration
+
+
+def _stuck(task: TaskView, run: Run) -> TaskStuck | None:
+    """Whether there is no point in another iteration, and why."""
+    limit, threshold = run.max_iterations, run.effort.stuck_threshold
+    if why := refused_too_often([refusal.fingerprint for refusal in task.refusals]):
+        return TaskStuck(task_id=task.task.id, reason=f"{why}: {task.refusals[-1].feedback}")
+    if error := same_error(task.errors, threshold):
+        reason = f"the last {threshold} iterations ended with the same error: {error}"
+        return TaskStuck(task_id=task.task.id, reason=reason)
+    if standing_still(task.trees, threshold):
+        reason = f"nothing has changed in the workspace for {threshold} iterations"
+        return TaskStuck(task_id=task.task.id, reason=reason)
+    if task.iteration >= limit:
+        reason = f"the limit of {limit} iterations is used up"
+        return TaskStuck(task_id=task.task.id, reason=reason, limit=True)
+    return None
+
+
+def _failed(view: RunView, task: TaskView, call: CallView, failure: str) -> TaskStuck | TaskFailed:
+    if call.end and call.end.end in {CallEnd.BUDGET, CallEnd.MAX_TURNS}:
+        return TaskStuck(task_id=task.task.id, reason=failure, limit=True)
+    if call.end and call.end.end is CallEnd.SILENT:
+        return TaskStuck(task_id=task.task.id, reason=failure)
+    asks = [ask for ask in view.asks.values() if ask.asked.call_id == call.started.call_id]
+    if parked := [ask.parked.question for ask in asks if ask.parked]:
+        reason = f"a question is parked for a person: {parked[-1]!r}. Answer it in the spec and run again"
+        return TaskStuck(task_id=task.task.id, reason=reason)
+    unanswered = [ask.failed.cause for ask in asks if ask.failed and ask.failed.final]
+    cause = f"a question could not be answered: {unanswered[-1]}" if unanswered else failure
+    return TaskFailed(task_id=task.task.id, cause=cause)
+
+
+def _begin(run: Run, task: TaskView) -> Step:
+    """The first prompt of an attempt; of the first one in some workflows a request for a plan."""
+    prompt = _first_prompt(run, task)
+    if run.settings.workflow is Workflow.PLAN_THEN_IMPLEMENT and task.attempt == 1:
+        return Say(prompts.render("plan_first", prompt=prompt), planning=True)
+    return Say(prompt)
+
+
+def _from_checkpoint(task: TaskView) -> list[str]:
+    """What a Reviewer and the Developer say where the newest iteration was a checkpoint."""
+    found = [one.issues for one in task.checkpoints if one.iteration == task.iteration and one.issues]
+    guidance = [one.guidance for one in task.guidance if one.iteration == task.iteration and one.guidance]
+    return [
+        *(prompts.render("checkpoint", findings=with_new((), issues, 1)) for issues in found),
+        *(prompts.render("guidance", guidance=words) for words in guidance),
+    ]
+
+
+def _first_prompt(run: Run, task: TaskView) -> str:
+    own = {f"{task.task.id}: {line}" for line in decisions(run.view, task)}
+    return build_prompt_with_feedback(
+        task.task,
+        task.issues,
+        1,
+        run.max_iterations,
+        run.started.spec_text,
+        commands_for(run, Path(task.worktree)),
+        before_of(task),
+        failing_before(run.view),
+        () if run.started.edit_dirty else users_paths(run),
+        Surroundings(
+            others=others(run.view, task),
+            conventions=conventions(run.view),
+            suggestions=run.view.plan_suggestions,
+            decisions=[line for line in decisions(run.view) if line not in own],
+            in_worktree=run.settings.worktrees,
+            attempt=task.attempt,
+            base=task.base_commit if run.settings.worktrees else "",
+            merged=task.is_in_merged_work,
+            done=[id_ for id_, one in run.view.tasks.items() if one.stage is Stage.MERGED],
+            tests_that_change=run.view.tests_that_change,
+        ),
+    )

@@ -1,0 +1,133 @@
+"""proofs: what a verification that passed is worth, asked of the tests themselves, each in a clean ground.
+
+Do the tests of the base hold as they were? Do the new ones fail without the work? Does the command still
+notice a test that fails? (product.md, section 12)
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from orchestrator.run.evidence.canaries import make_canary, try_canary
+from orchestrator.run.evidence.changes import lost_tests, with_expectations
+from orchestrator.run.evidence.judged import Judged, Standing, judged
+from orchestrator.run.evidence.proof.as_they_were import as_they_were
+from orchestrator.run.evidence.proof.red_before_green import red_before_green
+from orchestrator.run.evidence.subject import Subject, at_base, run_on, subject_of
+from orchestrator.run.evidence.verification import results
+from orchestrator.run.record import Run
+from state.journal.events import ProofsTaken, VerificationFinished
+from state.records import CanaryResult, TestChange, TestChangeKind, TestState
+
+
+@dataclass(slots=True, kw_only=True)
+class _Found:
+    changes: list[TestChange] = field(default_factory=list)
+    unproven: list[str] = field(default_factory=list)
+    proven: bool = False
+    canaries: list[CanaryResult] = field(default_factory=list)
+    untold: list[str] = field(default_factory=list)
+    only_here: list[str] = field(default_factory=list)
+
+
+async def take_proofs(run: Run, finished: VerificationFinished, *, task_id: str, base: str) -> ProofsTaken:
+    """Put the questions to each command that passed on a tree, and record the answers.
+
+    Args:
+        run: the run.
+        finished: what the commands said of the tree.
+        task_id: whose work it is; empty for the merged whole.
+        base: the tree that the work began with.
+    """
+    tree = finished.tree
+    known = run.view.proofs.get((task_id, tree))
+    if known and run.view.proved_at[task_id, tree] > run.view.resumed_seq:
+        return known
+    found, before = _Found(), run.command_seconds
+    passed = results(run, finished)
+    found.changes += _lost(run, base, passed)
+    for one in passed:
+        if one.standing in {Standing.PASSED, Standing.NO_EVIDENCE}:
+            subject = await subject_of(run, one.run, base, tree)
+            await _ask(run, subject, found, whole=not task_id)
+    proofs = ProofsTaken(
+        task_id=task_id,
+        tree=tree,
+        changes=with_expectations(
+            _once(found.changes), run.view.tests_that_change, reviewed=run.view.plan_reviewed
+        ),
+        unproven=tuple(dict.fromkeys(found.unproven)),
+        proven=found.proven,
+        canaries=tuple(found.canaries),
+        untold=tuple(dict.fromkeys(found.untold)),
+        only_here=tuple(found.only_here),
+        seconds=run.command_seconds - before,
+    )
+    run.record(proofs)
+    return proofs
+
+
+def _lost(run: Run, base: str, found: Sequence[Judged]) -> list[TestChange]:
+    """The tests of the base that no command runs any more; a test may be run by another command now."""
+    before: dict[str, TestState] = {}
+    after: dict[str, TestState] = {}
+    for one in found:
+        count = one.run.count
+        after |= count.tests
+        earlier = at_base(run, base, one.run.command)
+        if earlier and (count.tests or count.says_none or one.run.nothing_yet):  # else unknown now
+            before |= earlier.count.tests
+    return lost_tests(before, after)
+
+
+async def _ask(run: Run, subject: Subject, found: _Found, *, whole: bool) -> None:
+    if not whole:
+        answer = await as_they_were(run, subject)
+        found.changes += answer.changes
+        found.untold += answer.untold
+        red = await red_before_green(run, subject)
+        found.unproven += red.unproven
+        found.untold += red.untold
+        found.proven = found.proven or red.proven
+    if whole or subject.touched.decides:
+        await _canary(run, subject, found)
+    if whole and not run.settings.worktrees:
+        await _on_a_clean_copy(run, subject, found)
+
+
+async def _on_a_clean_copy(run: Run, subject: Subject, found: _Found) -> None:
+    """Whether a command that passed in the checkout passes on its files alone, where it did so at the base.
+
+    What git ignores in the checkout may have been changed so that it passes.
+    """
+    check = run.view.baseline.get(subject.command)
+    if not (check and check.canary and check.canary.caught):
+        return
+    done = await run_on(run, subject, subject.tree, [])
+    if judged(check, done).standing is Standing.FAILED:
+        found.only_here.append(subject.command)
+
+
+async def _canary(run: Run, subject: Subject, found: _Found) -> None:
+    """Whether the command notices a failing test on the tree; not asked where it did not at the base."""
+    check = run.view.baseline.get(subject.command)
+    if check and check.canary and check.canary.caught is not True:
+        return
+    before = subject.before.count if subject.before else subject.now.count
+    canary = make_canary([(subject.here, subject.now.count), (subject.there, before)])
+    if canary is None:
+        if check and check.canary:
+            found.untold.append(
+                f"whether `{subject.command}` still notices a failing test: none can be made any more"
+            )
+            found.canaries.append(CanaryResult(command=subject.command, problem="no test could be made"))
+        return
+    result = await try_canary(run, subject.command, subject.tree, canary, [subject.here], subject.now.count)
+    found.canaries.append(result)
+
+
+def _once(changes: Sequence[TestChange]) -> list[TestChange]:
+    """Each test once, what it fails with before the fact that it is gone."""
+    found: dict[str, TestChange] = {}
+    for change in sorted(changes, key=lambda one: one.kind is not TestChangeKind.FAILS):
+        found.setdefault(change.name, change)
+    return list(found.values())

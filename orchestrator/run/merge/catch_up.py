@@ -1,0 +1,37 @@
+"""catch-up: what the user committed on their branch during the run is merged with the finished work.
+
+In the integration worktree, and only where git can do it and the result passes the verification: the way home
+is then a fast-forward again. Else the work stays on sq's branch, and the run says so.
+"""
+
+from orchestrator.run.evidence.judged import Standing
+from orchestrator.run.evidence.proof.take import take_proofs
+from orchestrator.run.evidence.verification import results, verify
+from orchestrator.run.record import Run
+from state.journal.events import WorkCaughtUp
+from state.journal.view import TaskView
+from state.records import Task
+
+_GOOD = frozenset({Standing.PASSED, Standing.NO_EVIDENCE})
+
+
+async def catch_up(run: Run) -> None:
+    """Bring the finished work onto the user's newest commit, or leave it as it is."""
+    if not (run.settings.worktrees and run.settings.merge):
+        return
+    head = run.view.head_commit
+    news = await run.workspaces.users_news(head)
+    if not news:
+        return
+    whole = TaskView(Task(id="work", title="The finished work", description=""), commit=head)
+    state = await run.workspaces.begin_merge(whole, news)
+    if state.is_clean:
+        finished = await verify(run, task_id="", folder=state.folder, tree=state.tree)
+        if all(one.standing in _GOOD for one in results(run, finished)):
+            message = f"Merge: the work of run {run.started.run_id}"
+            commit = await run.workspaces.conclude_merge(whole, news, state.tree, message)
+            await run.workspaces.advance(commit, head)
+            run.record(WorkCaughtUp(onto=news, commit=commit, tree=state.tree))
+            await take_proofs(run, finished, task_id="", base=run.view.baseline_tree)
+            return
+    await run.workspaces.undo_merge(whole, head)

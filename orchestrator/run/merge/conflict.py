@@ -1,0 +1,187 @@
+"""conflict: a resolver session works on a merge that git cannot do; its word counts for nothing.
+
+Believed are git (nothing unmerged, no markers) and the project's own commands, run by sq on the result.
+"""
+
+import json
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import prompts
+from agents.roles.resolver import resolver_session
+from agents.session.permissions import protected_path
+from agents.session.tools import CONFLICT_RESOLVED, CONFLICT_STUCK
+from orchestrator.git.repository import named
+from orchestrator.git.workspace import changed_paths, tree_of
+from orchestrator.run.asking.briefing import decisions, suggestions
+from orchestrator.run.asking.conversation import Conversation, failure_of
+from orchestrator.run.evidence.verification import commands_for, results, verify
+from orchestrator.run.evidence.worth import failing_before, feedback, has_failed, unanswered
+from orchestrator.run.record import Run
+from orchestrator.run.workspace import MergeState
+from state.journal.events import MergeConflicted, ResolutionRefused
+from state.journal.view import CallView, MergeView, Stage, TaskView
+from state.records import Role
+
+MAX_CLAIMS = 3  # so often may a resolution that does not hold be put right
+
+
+@dataclass(frozen=True, slots=True)
+class Resolved:
+    """The conflict is resolved: `tree` is what both sides became.
+
+    `summary` is what the resolver says of it, `noticed` what it says of other code.
+    """
+
+    tree: str
+    summary: str = ""
+    noticed: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Unresolved:
+    """The conflict stays; `reason` says why. `unchecked`: a check that should have answered did not."""
+
+    reason: str
+    unchecked: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Refused:
+    reason: str
+
+
+async def resolve(run: Run, task: TaskView, merge: MergeView, state: MergeState) -> Resolved | Unresolved:
+    """Have a conflict resolved, or say why it is not; what the journal holds already is not asked again.
+
+    Raises:
+        BudgetExhausted: it may not be paid for.
+        ServiceError: the model cannot be asked at all.
+    """
+    if not merge.paths:
+        conflicted = MergeConflicted(
+            task_id=task.task.id,
+            commit=merge.commit,
+            onto=merge.onto,
+            paths=state.unmerged or state.marked,
+        )
+        run.record(conflicted)
+    with TemporaryDirectory(prefix="sq-", ignore_cleanup_errors=True) as temporary:
+        spec_for = partial(
+            resolver_session,
+            run.platform,
+            task_id=task.task.id,
+            attempt=task.attempt,
+            workspace=state.folder,
+            temporary=Path(temporary),
+        )
+        async with Conversation(
+            run,
+            role=Role.RESOLVER,
+            task_id=task.task.id,
+            attempt=task.attempt,
+            subject=f"merge-{task.merges}",
+            spec_for=spec_for,
+        ) as talk:
+            return await _talk(run, task, merge, talk)
+
+
+async def _talk(run: Run, task: TaskView, merge: MergeView, talk: Conversation) -> Resolved | Unresolved:
+    while True:
+        ended = [call for call in talk.calls if call.end]
+        if len(ended) == len(merge.refusals):
+            words = _next_words(run, task, merge)
+            call = await talk.ask(words, iteration=len(ended) + 1)
+        else:
+            call = ended[-1]
+        match await _look(run, task, merge, call):
+            case _Refused(reason):
+                refused = ResolutionRefused(
+                    task_id=task.task.id, commit=merge.commit, onto=merge.onto, reason=reason
+                )
+                run.record(refused)
+                if len(merge.refusals) >= MAX_CLAIMS:
+                    return Unresolved(f"{MAX_CLAIMS} resolutions did not hold; the last one: {reason}")
+            case answer:
+                return answer
+
+
+def _next_words(run: Run, task: TaskView, merge: MergeView) -> str:
+    if merge.refusals:
+        return prompts.render("resolve_again", reason=merge.refusals[-1].reason)
+    return prompts.render(
+        "resolve",
+        task=task.task,
+        paths=merge.paths,
+        decisions=decisions(run.view),
+        suggestions=suggestions(run.view),
+        merged=[one.task for one in run.view.tasks.values() if one.stage is Stage.MERGED],
+        verification=commands_for(run, Path(task.worktree)),
+        failing=failing_before(run.view),
+        spec=run.started.spec_text,
+    )
+
+
+async def _look(
+    run: Run, task: TaskView, merge: MergeView, call: CallView
+) -> Resolved | Unresolved | _Refused:
+    """What became of the conflict, by what git and the verification say."""
+    if failure := failure_of(call):
+        return Unresolved(failure)
+    if call.report and call.report.name == CONFLICT_STUCK:
+        return Unresolved(f"the resolver says: {json.loads(call.report.payload)['reason']}")
+    state = await run.workspaces.merge_state(task, merge.onto)
+    if problem := problem_of(state):
+        if not state.under_way:
+            await run.workspaces.begin_merge(task, merge.onto, uniting=False)
+        return _Refused(problem)
+    if problem := await _problem_of_tree(run, task, merge, state):
+        return _Refused(problem)
+    finished = await verify(run, task_id=task.task.id, folder=state.folder, tree=state.tree)
+    judged = results(run, finished)
+    if reason := unanswered(judged):
+        return Unresolved(reason, unchecked=True)
+    if has_failed(judged):
+        said = feedback(judged)
+        return _Refused(f"sq ran the project's own commands on your resolution.\n\n{said}")
+    claim = _claim_of(call)
+    return Resolved(state.tree, str(claim.get("summary", "")), str(claim.get("noticed", "")))
+
+
+def _claim_of(call: CallView) -> dict[str, Any]:
+    """The resolver's claim; empty if it made none."""
+    claimed = call.report if call.report and call.report.name == CONFLICT_RESOLVED else None
+    claim: dict[str, Any] = json.loads(claimed.payload) if claimed else {}
+    return claim
+
+
+def problem_of(state: MergeState) -> str:
+    """Why git does not hold a merge for resolved, in words for the resolver; empty: it does."""
+    if not state.under_way:
+        return (
+            "The merge was no longer under way: something committed, aborted or reset it. sq has begun it "
+            "anew; resolve it by editing the files, and leave the rest to sq."
+        )
+    if state.marked:
+        return f"Conflict markers still stand in {named(state.marked)}."
+    if state.unmerged:
+        return (
+            f"Git still holds {named(state.unmerged)} as unresolved. Where the file is right as it stands, "
+            "`git add` it; where it has to go, `git rm` it."
+        )
+    return ""
+
+
+async def _problem_of_tree(run: Run, task: TaskView, merge: MergeView, state: MergeState) -> str:
+    """Why what git holds for resolved cannot be what both sides meant; empty: it can."""
+    if state.tree == await tree_of(state.folder, merge.onto):
+        return "The result is what was merged before: all work on this task is gone. Keep both sides."
+    changed = await changed_paths(state.folder, merge.onto, state.tree)
+    own = set(await changed_paths(state.folder, task.base_commit, merge.commit))
+    protected = [path for path in changed if path not in own and protected_path(path, run.settings.protected)]
+    if protected:
+        return f"Protected paths were changed: {named(protected)}. Put them back as they were in HEAD."
+    return ""

@@ -1,0 +1,152 @@
+"""merge: a reviewed task becomes part of the merged work, one at a time, in the integration worktree.
+
+The run's branch moves only to a commit whose tree sq has verified; each step leaves a state from which a run
+that was killed finishes the merge or begins it anew.
+"""
+
+from orchestrator.run.evidence.verification import results, verify
+from orchestrator.run.evidence.worth import feedback, has_failed, unanswered
+from orchestrator.run.merge.conflict import Resolved, Unresolved, resolve
+from orchestrator.run.record import Run
+from orchestrator.run.review.findings import MERGING
+from orchestrator.run.review.revise import send_back
+from orchestrator.run.workspace import MergeState
+from state.journal.events import (
+    Event,
+    MergeBuilt,
+    MergeConflicted,
+    MergeFailed,
+    MergeStarted,
+    TaskMerged,
+    TaskUnverified,
+)
+from state.journal.view import MergeView, TaskView
+from state.records import IssueType, ReviewIssue
+
+
+async def merge(run: Run, task_id: str) -> None:
+    """Merge a reviewed task, or record why it goes back and what it is built on next.
+
+    Raises:
+        BudgetExhausted: a resolver may not be paid for.
+        ServiceError: the model cannot be asked at all.
+    """
+    task = run.task(task_id)
+    if task.merge is None or task.merge.onto != run.view.head_commit:
+        run.record(MergeStarted(task_id=task_id, commit=task.commit, onto=run.view.head_commit))
+    merging = task.merge
+    assert merging is not None  # noqa: S101  it has just been recorded
+    if merging.built is None:
+        await _build(run, task, merging)
+    if merging.built:
+        await run.workspaces.advance(merging.built.commit, merging.onto)
+        run.record(
+            TaskMerged(
+                task_id=task_id,
+                commit=merging.built.commit,
+                tree=merging.built.tree,
+                onto=merging.onto,
+            )
+        )
+
+
+async def _build(run: Run, task: TaskView, merging: MergeView) -> None:
+    """Record the verified commit that the branch can move to, or that there is none."""
+    state = await _state(run, task, merging)
+    if merging.paths or not state.is_clean:
+        resolved = await resolve(run, task, merging, state)
+        match resolved:
+            case Resolved():
+                await _conclude(run, task, merging, resolved.tree, state.united, resolved)
+            case Unresolved(reason, unchecked):
+                again = [] if unchecked else _rebuild(run, task, merging, reason)
+                await _give_up(run, task, merging, reason, again)
+        return
+    finished = await verify(run, task_id=task.task.id, folder=state.folder, tree=state.tree)
+    judged = results(run, finished)
+    if reason := unanswered(judged):
+        await _give_up(run, task, merging, reason, [])
+    elif not has_failed(judged):
+        await _conclude(run, task, merging, state.tree, state.united)
+    elif state.united:  # both additions together do not hold: it is a conflict after all
+        state = await run.workspaces.begin_merge(task, merging.onto, uniting=False)
+        conflicted = MergeConflicted(
+            task_id=task.task.id, commit=merging.commit, onto=merging.onto, paths=state.unmerged
+        )
+        run.record(conflicted)
+        await _build(run, task, merging)
+    else:
+        reason = f"merged with the newest work it does not pass the verification.\n\n{feedback(judged)}"
+        start = await run.workspaces.conclude_merge(task, merging.onto, state.tree, _message(run, task))
+        again = [
+            send_back(run, task, (_not_passing(task, reason),), by=MERGING, base=merging.onto, start=start)
+        ]
+        await _give_up(run, task, merging, reason, again)
+
+
+async def _state(run: Run, task: TaskView, merging: MergeView) -> MergeState:
+    """The merge as it stands; begun anew unless a resolver was at work in it."""
+    if merging.paths:
+        state = await run.workspaces.merge_state(task, merging.onto)
+        if state.under_way:
+            return state
+    return await run.workspaces.begin_merge(task, merging.onto, uniting=not merging.paths)
+
+
+async def _conclude(
+    run: Run,
+    task: TaskView,
+    merging: MergeView,
+    tree: str,
+    united: tuple[str, ...] = (),
+    resolved: Resolved | None = None,
+) -> None:
+    commit = await run.workspaces.conclude_merge(task, merging.onto, tree, _message(run, task))
+    built = MergeBuilt(
+        task_id=task.task.id,
+        commit=commit,
+        tree=tree,
+        onto=merging.onto,
+        united=united,
+        summary=resolved.summary if resolved else "",
+        noticed=resolved.noticed if resolved else "",
+    )
+    run.record(built)
+
+
+async def _give_up(run: Run, task: TaskView, merging: MergeView, reason: str, again: list[Event]) -> None:
+    """Undo a merge and record why; `again` sends the task back, without it nobody could tell."""
+    rescued = await run.workspaces.undo_merge(task, merging.onto)
+    id_ = task.task.id
+    failed = MergeFailed(task_id=id_, commit=merging.commit, onto=merging.onto, reason=reason)
+    unverified = TaskUnverified(task_id=id_, reason=f"it could not be merged: {reason}")
+    run.record(*([rescued] if rescued else []), failed, *(again or [unverified]))
+
+
+def _rebuild(run: Run, task: TaskView, merging: MergeView, reason: str) -> list[Event]:
+    """Build the task anew on the newest work, where its former work cannot be brought together with it."""
+    issue = ReviewIssue(
+        task_id=task.task.id,
+        file=merging.paths[0] if merging.paths else "the merge",
+        type=IssueType.INCORRECT_BEHAVIOR,
+        description=(
+            f"the work of the last attempt conflicts with what was merged meanwhile, in "
+            f"{', '.join(merging.paths)}, and the conflict was not resolved: {reason}"
+        ),
+        suggestion="Build the task on what is merged now, and keep what that does",
+    )
+    return [send_back(run, task, (issue,), by=MERGING, base=merging.onto, start=merging.onto)]
+
+
+def _not_passing(task: TaskView, reason: str) -> ReviewIssue:
+    return ReviewIssue(
+        task_id=task.task.id,
+        file="the merge",
+        type=IssueType.INCORRECT_BEHAVIOR,
+        description=reason,
+        suggestion="Make it work together with what was merged meanwhile; the workspace holds both",
+    )
+
+
+def _message(run: Run, task: TaskView) -> str:
+    return f"Merge: {task.task.title}\n\nTask {task.task.id} of run {run.started.run_id}."

@@ -1,0 +1,1 @@
+"""Where a run's work happens: worktrees or the user's checkout, set up and protected."""

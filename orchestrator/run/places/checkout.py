@@ -1,0 +1,173 @@
+"""Work in the user's checkout itself, one task at a time; nothing is staged or committed there.
+
+What a task did is held in commits that no branch shows (`orchestrator.git.shadow`).
+"""
+
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+
+from orchestrator.git.command import git
+from orchestrator.git.repository import named
+from orchestrator.git.shadow import put_back, ref_commit, shadow_commit, shadow_ref, shadow_snapshot
+from orchestrator.git.workspace import tree_of
+from orchestrator.run.workspace import MergeState, Place
+from state.errors import GitError, UsageError
+from state.journal.events import Event, RunStarted, WorkKept, WorkLeft, WorkRescued
+from state.journal.view import ENDED_STAGES, RunView, Stage, TaskView
+
+_INDEX = "checkout.index"
+
+
+async def alone_in(root: Path) -> AbstractContextManager[object]:
+    """Holds the checkout for one run, until the context is left or the process ends.
+
+    Raises:
+        UsageError: another run is working in it.
+    """
+    path = Path(await git(root, "rev-parse", "--git-path", "sq-checkout.lock"))
+    lock = FileLock(path if path.is_absolute() else root / path)
+    try:
+        return lock.acquire(timeout=0)
+    except Timeout:
+        raise UsageError(
+            f"another run is working in {root} (--no-worktrees); wait for it, or leave --no-worktrees out"
+        ) from None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Checkout:
+    """As `Workspaces`. `run_folder` keeps the index of sq's own."""
+
+    started: RunStarted
+    run_folder: Path
+
+    @property
+    def _root(self) -> Path:
+        return Path(self.started.repository)
+
+    async def prepare(self, view: RunView) -> None:
+        """As `Workspaces`: the checkout is there already."""
+        del view
+
+    async def show(self, commit: str) -> Path:
+        """As `Workspaces`: what is merged is what the checkout holds."""
+        del commit
+        return self._root
+
+    async def begin(self, view: RunView, task: TaskView) -> Place:
+        """As `Workspaces`; what a task that was given up has left is kept under a ref and put back first."""
+        id_ = task.task.id
+        rescued = await self._put_back_what_failed(view)
+        tree = await self.snapshot(self._root)
+        base = await shadow_commit(
+            self._root,
+            ref=self._ref(f"{id_}-base"),
+            parent=view.head_commit,
+            tree=tree,
+            message=f"What the checkout held before task {id_}",
+        )
+        return Place(branch=self._ref(id_), folder=self._root, base_commit=base, rescued=rescued)
+
+    async def ensure(self, task: TaskView, commit: str) -> Path:
+        """As `Workspaces`."""
+        del task, commit
+        return self._root
+
+    async def rebuild(self, view: RunView, task: TaskView, *, base: str, start: str) -> Place:
+        """As `Workspaces`: the newest merged work is what the checkout holds."""
+        del base, start
+        return await self.begin(view, task)
+
+    async def show_commit(self, task: TaskView) -> Path:
+        """As `Workspaces`; nothing is put back: the checkout is the user's."""
+        now = await self.snapshot(self._root)
+        if now != task.committed_tree and (changed := await self._changed(task.committed_tree, now)):
+            raise GitError(
+                f"{self._root} no longer holds what is under review: {named(changed)} changed "
+                f"since sq committed task {task.task.id} ({task.commit[:12]}). With --no-worktrees, leave "
+                "the checkout alone until the run has ended"
+            )
+        return self._root
+
+    async def snapshot(self, folder: Path) -> str:
+        """As `Workspaces`."""
+        return await shadow_snapshot(folder, self._index, lenient=True)
+
+    async def commit(self, task: TaskView, tree: str, message: str) -> str:
+        """As `Workspaces`."""
+        revised = bool(task.commit) and task.commit != task.merged_commit
+        parent = task.commit if revised else task.base_commit
+        return await shadow_commit(self._root, ref=task.branch, parent=parent, tree=tree, message=message)
+
+    async def begin_merge(self, task: TaskView, onto: str, *, uniting: bool = True) -> MergeState:
+        """As `Workspaces`: the work is in the checkout, and the next task starts from its commit."""
+        del uniting
+        return await self.merge_state(task, onto)
+
+    async def merge_state(self, task: TaskView, onto: str) -> MergeState:
+        """As `Workspaces`."""
+        del onto
+        return MergeState(folder=self._root, under_way=True, tree=task.committed_tree)
+
+    async def conclude_merge(self, task: TaskView, onto: str, tree: str, message: str) -> str:
+        """As `Workspaces`."""
+        del onto, tree, message
+        return task.commit
+
+    async def advance(self, commit: str, onto: str) -> None:
+        """As `Workspaces`: no branch of sq's is there."""
+        del commit, onto
+
+    async def undo_merge(self, task: TaskView, onto: str) -> None:
+        """As `Workspaces`: nothing was done."""
+        del task, onto
+
+    async def users_news(self, commit: str) -> str:
+        """As `Workspaces`: the work is in the checkout, with all that the user does there."""
+        del commit
+        return ""
+
+    async def bring_home(self, view: RunView, *, stays: str = "") -> Event:
+        """As `Workspaces`: it is there, and no branch moves."""
+        del stays
+        if not view.head_tree:
+            return WorkKept(branch="", commit=self.started.base_commit, reason="no task was finished")
+        ref = self._ref("work")
+        await shadow_commit(self._root, ref=ref, parent=view.head_commit, tree=view.head_tree, message="")
+        return WorkLeft(ref=ref, commit=view.head_commit)
+
+    async def clear(self, view: RunView) -> None:
+        """As `Workspaces`."""
+        del view
+        self._index.unlink(missing_ok=True)
+
+    @property
+    def _index(self) -> Path:
+        return self.run_folder / _INDEX
+
+    def _ref(self, name: str) -> str:
+        return shadow_ref(self.started.run_id, name)
+
+    async def _changed(self, committed: str, now: str) -> list[str]:
+        """What differs between two trees; files that verification left beside the work are none of it."""
+        named = ("--name-only", "--no-renames", "--diff-filter=a", "-z")
+        return [path for path in (await git(self._root, "diff", *named, committed, now)).split("\0") if path]
+
+    async def _put_back_what_failed(self, view: RunView) -> WorkRescued | None:
+        begun = [task for task in view.tasks.values() if task.begun]
+        newest = max(begun, key=lambda task: task.begun, default=None)
+        if newest is None or newest.stage not in ENDED_STAGES or newest.stage is Stage.MERGED:
+            return None
+        now = await self.snapshot(self._root)
+        left = newest.accepted_tree or (newest.trees[-1] if newest.trees else now)
+        ref = self._ref(f"{newest.task.id}-unfinished")
+        message = f"Unfinished: {newest.task.title}\n\n{newest.reason}"
+        kept = await ref_commit(self._root, ref) or await shadow_commit(
+            self._root, ref=ref, parent=newest.base_commit, tree=now, message=message
+        )
+        base = await tree_of(self._root, newest.base_commit)
+        await put_back(self._root, self._index, changed=left, base=base, now=now)
+        return WorkRescued(task_id=newest.task.id, ref=ref, commit=kept)

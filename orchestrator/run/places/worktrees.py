@@ -1,0 +1,258 @@
+"""A worktree and a branch for each task, outside the checkout, which only the announced last step touches."""
+
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+import anyio
+import structlog
+
+from orchestrator.git.command import git
+from orchestrator.git.delivery import deliver
+from orchestrator.git.keeping import forget_kept, keep, lost_work, numbered_refs
+from orchestrator.git.merging.merge import Merge, begun_merge
+from orchestrator.git.repository import find_repository, named
+from orchestrator.git.shadow import shadow_ref
+from orchestrator.git.workspace import (
+    changed_paths,
+    commit_tree,
+    ensure_branch,
+    ensure_worktree,
+    head_of,
+    move_forward,
+    put_on,
+    remove_branch,
+    remove_worktree,
+    run_branch,
+    snapshot,
+    snapshot_aside,
+    task_branch,
+    tree_of,
+)
+from orchestrator.run.workspace import MergeState, Place
+from state.errors import GitError
+from state.journal.events import Event, RunStarted, WorkDelivered, WorkKept, WorkRescued
+from state.journal.view import RunView, Stage, TaskView
+
+log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Worktrees:
+    """As `Workspaces`. `merge_home`: whether the user's branch is moved to the finished work at the end."""
+
+    started: RunStarted
+    merge_home: bool = True
+    not_dirt: list[Path] = field(default_factory=list)
+    _making: anyio.Lock = field(default_factory=anyio.Lock)  # git makes one worktree after the other
+
+    @property
+    def _repository(self) -> Path:
+        return Path(self.started.repository)
+
+    @property
+    def _branch(self) -> str:
+        return run_branch(self.started.run_id)
+
+    @property
+    def _integration(self) -> Path:
+        """The worktree in which work is merged, and in which planners and the final review read.
+
+        No branch is checked out there.
+        """
+        return Path(self.started.worktrees) / "run"
+
+    async def prepare(self, view: RunView) -> None:
+        """As `Workspaces`: the run's branch and its integration worktree."""
+        await ensure_branch(self._repository, self._branch, view.head_commit)
+        await self._make(self._integration, branch=None, commit=view.head_commit)
+
+    async def show(self, commit: str) -> Path:
+        """As `Workspaces`; a merge under way there is undone first."""
+        await self._free(commit)
+        await put_on(self._integration, commit, branch=None, with_repositories=True)
+        return self._integration
+
+    # --- tasks ----------------------------------------------------------------------------------------------
+
+    async def begin(self, view: RunView, task: TaskView) -> Place:
+        """As `Workspaces`; what an earlier beginning left there is kept under a ref first."""
+        base = view.head_commit
+        return await self.rebuild(view, task, base=base, start=base)
+
+    async def rebuild(self, view: RunView, task: TaskView, *, base: str, start: str) -> Place:
+        """As `Workspaces`."""
+        del view
+        id_ = task.task.id
+        branch, folder = task_branch(self.started.run_id, id_), Path(self.started.worktrees) / id_
+        made = await self._make(folder, branch=branch, commit=start)
+        kept = None
+        if not (made and await head_of(folder) == start):
+            kept = await self._keep_what_is_lost(task, folder, branch, start)
+            await put_on(folder, start, branch=branch)
+        kept = kept or await self._kept_before(task)
+        return Place(branch=branch, folder=folder, base_commit=base, rescued=kept)
+
+    async def ensure(self, task: TaskView, commit: str) -> Path:
+        """As `Workspaces`; the branch holds what was committed."""
+        folder = Path(task.worktree)
+        await self._make(folder, branch=task.branch, commit=commit)
+        return folder
+
+    async def show_commit(self, task: TaskView) -> Path:
+        """As `Workspaces`; what was there instead is kept under a ref."""
+        folder = Path(task.worktree)
+        if await head_of(folder) == task.commit and await snapshot(folder) == task.committed_tree:
+            return folder
+        await self.ensure(task, task.commit)
+        if kept := await self._keep_what_is_lost(task, folder, task.branch, task.commit):
+            log.warning("work.kept", task_id=task.task.id, ref=kept.ref)
+        await put_on(folder, task.commit, branch=task.branch)
+        if (tree := await snapshot(folder)) != task.committed_tree:
+            differing = await changed_paths(folder, task.committed_tree, tree)
+            raise GitError(
+                f"{folder} should show commit {task.commit[:12]} (tree {task.committed_tree[:12]}), but "
+                f"after a reset and a clean it holds tree {tree[:12]}, which differs in {named(differing)}; "
+                "look into it"
+            )
+        return folder
+
+    async def snapshot(self, folder: Path) -> str:
+        """As `Workspaces`."""
+        return await (snapshot_aside(folder) if folder == self._integration else snapshot(folder))
+
+    async def commit(self, task: TaskView, tree: str, message: str) -> str:
+        """As `Workspaces`."""
+        return await commit_tree(Path(task.worktree), branch=task.branch, tree=tree, message=message)
+
+    async def _make(self, folder: Path, *, branch: str | None, commit: str) -> bool:
+        async with self._making:
+            return await ensure_worktree(self._repository, folder, branch=branch, commit=commit)
+
+    async def _keep_what_is_lost(
+        self, task: TaskView, folder: Path, branch: str, start: str
+    ) -> WorkRescued | None:
+        """Keep under a ref what a task's worktree and branch hold and `start` does not contain."""
+        ref = self._ref_of(task)
+        kept = (await numbered_refs(self._repository, ref)).values()
+        message = f"Unfinished: {task.task.title}"
+        commit = await lost_work(folder, branch=branch, start=start, kept=kept, message=message)
+        if not commit:
+            return None
+        return WorkRescued(task_id=task.task.id, ref=await keep(self._repository, ref, commit), commit=commit)
+
+    async def _kept_before(self, task: TaskView) -> WorkRescued | None:
+        """What was kept of the newest attempt, maybe by a process that was killed before it could say so."""
+        kept = await numbered_refs(self._repository, self._ref_of(task))
+        if not kept:
+            return None
+        ref, commit = list(kept.items())[-1]
+        return WorkRescued(task_id=task.task.id, ref=ref, commit=commit)
+
+    def _ref_of(self, task: TaskView) -> str:
+        return shadow_ref(self.started.run_id, f"{task.task.id}-attempt{task.attempt}")
+
+    # --- merging --------------------------------------------------------------------------------------------
+
+    async def begin_merge(self, task: TaskView, onto: str, *, uniting: bool = True) -> MergeState:
+        """As `Workspaces`; what an earlier merge left there is kept under a ref first."""
+        await self._free(onto)
+        merge = self._merge_of(task, onto)
+        await merge.begin(uniting=uniting)
+        return await self._state_of(merge)
+
+    async def merge_state(self, task: TaskView, onto: str) -> MergeState:
+        """As `Workspaces`."""
+        return await self._state_of(self._merge_of(task, onto))
+
+    async def conclude_merge(self, task: TaskView, onto: str, tree: str, message: str) -> str:
+        """As `Workspaces`."""
+        await self._make(self._integration, branch=None, commit=onto)
+        return await self._merge_of(task, onto).conclude(tree, message)
+
+    async def advance(self, commit: str, onto: str) -> None:
+        """As `Workspaces`."""
+        await move_forward(self._repository, branch=self._branch, commit=commit, onto=onto)
+
+    async def undo_merge(self, task: TaskView, onto: str) -> WorkRescued | None:
+        """As `Workspaces`."""
+        kept = await self._free(onto)
+        await put_on(self._integration, onto, branch=None, with_repositories=True)
+        if kept and kept.task_id == task.task.id:
+            return kept
+        before = await self._merge_of(task, onto).kept_before(self._conflict_ref(task.task.id))
+        return WorkRescued(task_id=task.task.id, ref=before[0], commit=before[1]) if before else None
+
+    async def _free(self, commit: str) -> WorkRescued | None:
+        """See to it that the integration worktree is there and holds nothing that is nowhere else."""
+        await self._make(self._integration, branch=None, commit=commit)
+        if not (merge := begun_merge(self._integration)):
+            return None
+        kept = await merge.keep_leftovers(self._conflict_ref(merge.task_id))
+        merge.forget()
+        if not kept:
+            return None
+        log.warning("work.kept", task_id=merge.task_id, ref=kept[0])
+        return WorkRescued(task_id=merge.task_id, ref=kept[0], commit=kept[1])
+
+    def _merge_of(self, task: TaskView, onto: str) -> Merge:
+        return Merge(folder=self._integration, task_id=task.task.id, commit=task.commit, onto=onto)
+
+    async def _state_of(self, merge: Merge) -> MergeState:
+        return MergeState(folder=merge.folder, **asdict(await merge.look()))
+
+    def _conflict_ref(self, task_id: str) -> str:
+        return shadow_ref(self.started.run_id, f"{task_id}-conflict")
+
+    # --- the end --------------------------------------------------------------------------------------------
+
+    async def users_news(self, commit: str) -> str:
+        """As `Workspaces`; nothing is asked of a checkout that has left the branch where the run began."""
+        now = await find_repository(self._repository)
+        if now.head is None or now.branch is None or now.branch != self.started.base_branch:
+            return ""
+        try:
+            common = await git(self._repository, "merge-base", now.head, commit)
+        except GitError:
+            return ""
+        return "" if common == now.head else now.head
+
+    async def bring_home(self, view: RunView, *, stays: str = "") -> Event:
+        """As `Workspaces`."""
+        commit = view.head_commit
+        kept = "it was asked for with --no-merge"
+        if not view.head_tree:
+            kept = "no task was merged"
+        elif self.merge_home and stays:
+            kept = stays
+        elif self.merge_home:
+            kept = await deliver(
+                await find_repository(self._repository),
+                branch=self._branch,
+                commit=commit,
+                base_branch=self.started.base_branch,
+                not_dirt=self.not_dirt,
+            )
+        if kept:
+            return WorkKept(branch=self._branch, commit=commit, reason=kept)
+        return WorkDelivered(branch=self.started.base_branch or "", commit=commit)
+
+    async def clear(self, view: RunView) -> None:
+        """As `Workspaces`: what tasks that are merged have left, the run's branch where the work is home."""
+        try:
+            for task in view.tasks.values():
+                if task.stage is Stage.MERGED:
+                    folder = Path(task.worktree)
+                    if await remove_worktree(self._repository, folder, holds=task.committed_tree):
+                        await remove_branch(self._repository, task.branch, merged_into=view.head_commit)
+            merged = {id_ for id_, task in view.tasks.items() if task.stage is Stage.MERGED}
+            await forget_kept(self._repository, shadow_ref(self.started.run_id, ""), merged)
+            holds = await tree_of(self._repository, view.head_commit)
+            await remove_worktree(self._repository, self._integration, holds=holds)
+            if view.delivered or not view.head_tree:
+                await remove_branch(self._repository, self._branch, merged_into=view.head_commit)
+            worktrees = Path(self.started.worktrees)
+            for folder in (worktrees, worktrees.parent):  # the run's, and that of all runs of the repository
+                if folder.is_dir() and not any(folder.iterdir()):
+                    folder.rmdir()
+        except (GitError, OSError) as error:  # what could not be removed is left, never the work
+            log.warning("worktree.remove.failed", error=str(error))

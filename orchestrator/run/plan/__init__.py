@@ -1,0 +1,1 @@
+"""The spec as tasks, on what is known of the repository."""

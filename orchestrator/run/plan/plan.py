@@ -1,0 +1,188 @@
+"""plan: the spec as tasks. A plan is checked, and reviewed if the effort says so, before anyone believes it.
+
+A failed one goes back to the planner with the problems and is never built.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Mapping
+from functools import partial
+from graphlib import CycleError, TopologicalSorter
+
+import prompts
+from agents.roles.planner import PLAN, planner_session, read_plan
+from orchestrator.run.asking.briefing import at_the_base, described
+from orchestrator.run.asking.conversation import Conversation, failure_of
+from orchestrator.run.plan.analyze import problem_of
+from orchestrator.run.record import Run
+from orchestrator.run.review.review import review_proposal
+from state.errors import AgentError
+from state.journal.events import PlanAccepted, PlanProposed, PlanRejected, RunEnded
+from state.outcome import Outcome
+from state.records import Analysis, Plan, Role, Task
+from state.settings.records import Workflow
+
+MAX_REJECTIONS = 3  # the first plan and two corrected ones
+_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,39}")
+_TITLE_KEPT = 80
+_QUOTE_WORDS = 3  # a shorter text stands in any spec
+_TAKEN = {"run", "final", "plan", "analysis", "work"}  # folders, lanes and refs that sq needs itself
+
+
+async def plan(run: Run) -> None:
+    """Record a proposed plan, an accepted one, a rejected one, or that no acceptable plan came.
+
+    Raises:
+        AgentError: the planner could not be asked.
+    """
+    if run.settings.workflow is not Workflow.ORCHESTRATED:
+        run.record(PlanAccepted(tasks=(_whole_spec(run.started.spec_text),), criteria=()))
+        return
+    if run.view.proposed_plan:
+        await _review(run, run.view.proposed_plan)
+        return
+    rejections = run.view.plan_rejections
+    if len(rejections) >= MAX_REJECTIONS:
+        cause = f"no acceptable plan after {len(rejections)} tries: " + "; ".join(rejections[-1].problems)
+        run.record(RunEnded(outcome=Outcome.USAGE, cause=cause))
+        return
+    folder = await run.workspaces.show(run.view.head_commit)
+    spec_for = partial(planner_session, run.platform, subject=PLAN, attempt=1, workspace=folder)
+    async with Conversation(run, role=Role.PLANNER, task_id=PLAN, attempt=1, spec_for=spec_for) as talk:
+        ended = [call for call in talk.calls if call.end]
+        if len(ended) > len(rejections):
+            call = ended[len(rejections)]
+        else:
+            call = await talk.ask(_prompt(run), iteration=len(rejections) + 1)
+    if failure := failure_of(call):
+        raise AgentError(f"the spec could not be planned: {failure}")
+    if call.payload is None:
+        run.record(PlanRejected(problems=("no plan was submitted: call `mcp__sq__submit_plan`",)))
+        return
+    proposed = read_plan(call.payload)
+    if problems := [*problems_of(proposed), *lines_not_in(run.started.spec_text, proposed)]:
+        run.record(PlanRejected(problems=tuple(problems)))
+    elif run.effort.review_plan:
+        run.record(
+            PlanProposed(
+                tasks=proposed.tasks,
+                criteria=proposed.criteria,
+                tests_that_change=proposed.tests_that_change,
+            )
+        )
+    else:
+        run.record(_accepted(proposed, reviewed=False))
+
+
+def _accepted(proposed: Plan, *, reviewed: bool, suggestions: tuple[str, ...] = ()) -> PlanAccepted:
+    return PlanAccepted(
+        tasks=proposed.tasks,
+        criteria=proposed.criteria,
+        tests_that_change=proposed.tests_that_change,
+        reviewed=reviewed,
+        suggestions=suggestions,
+    )
+
+
+def _whole_spec(spec: str) -> Task:
+    """The spec as one task, where nobody plans."""
+    first = next((line.strip("# ").strip() for line in spec.splitlines() if line.strip("# ").strip()), "")
+    return Task(id="spec", title=first[:_TITLE_KEPT], description="Build what the spec asks for, all of it.")
+
+
+async def _review(run: Run, proposed: Plan) -> None:
+    report = await review_proposal(
+        run,
+        PLAN,
+        len(run.view.plan_rejections) + 1,
+        "review_plan",
+        spec=run.started.spec_text,
+        analysis=_described(run),
+        baseline=at_the_base(run.view),
+        plan=proposed,
+    )
+    if report and report.passed:
+        run.record(_accepted(proposed, reviewed=True, suggestions=report.suggestions))
+    elif report:
+        problems = tuple(map(problem_of, report.issues))
+        run.record(PlanRejected(problems=problems, suggestions=report.suggestions))
+
+
+def _prompt(run: Run) -> str:
+    if rejected := run.view.plan_rejections:
+        last = rejected[-1]
+        return prompts.render("plan_rejected", problems=last.problems, suggestions=last.suggestions)
+    return prompts.render(
+        "plan",
+        spec=run.started.spec_text,
+        analysis=_described(run),
+        baseline=at_the_base(run.view),
+        in_worktree=run.settings.worktrees,
+    )
+
+
+def _described(run: Run) -> str:
+    return described(run.view.analysis or Analysis(), commands=False)
+
+
+def lines_not_in(spec: str, proposed: Plan) -> list[str]:
+    """The entries of `tests_that_change` whose line is not in the spec; white space and list signs aside."""
+    lines = {_plain(line) for line in spec.splitlines()}
+    whole = _plain(spec)
+    return [
+        f"`tests_that_change` names {entry.test!r} with a line that the spec does not hold: {entry.line!r}"
+        for entry in proposed.tests_that_change
+        if entry.line and not (_plain(entry.line) in lines or _is_quote(_plain(entry.line), whole))
+    ]
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.split()).lstrip("-*+#> ").strip()
+
+
+def _is_quote(line: str, spec: str) -> bool:
+    """Whether a text stands in the spec and is more than a word or two of it."""
+    return len(line.split()) >= _QUOTE_WORDS and line in spec
+
+
+def problems_of(proposed: Plan) -> list[str]:
+    """What keeps a plan from being built: empty for a plan that holds."""
+    if not proposed.tasks:
+        return ["the plan has no tasks"]
+    ids = [task.id for task in proposed.tasks]
+    known = dict.fromkeys(ids)
+    problems = [f"task id {id_!r} is used {count} times" for id_, count in Counter(ids).items() if count > 1]
+    problems += [
+        f"task id {id_!r} is not letters, digits and dashes" for id_ in known if not _ID.fullmatch(id_)
+    ]
+    problems += [f"task id {id_!r} is one that sq needs itself" for id_ in known if id_.lower() in _TAKEN]
+    folded = Counter(id_.lower() for id_ in known)
+    problems += [
+        f"{count} task ids differ from {id_!r} in case only" for id_, count in folded.items() if count > 1
+    ]
+    problems += [
+        f"task {task.id} depends on {needed!r}, which is no task of the plan"
+        for task in proposed.tasks
+        for needed in task.dependencies
+        if needed not in known
+    ]
+    problems += _cycles({task.id: task.dependencies for task in proposed.tasks})
+    if not proposed.criteria:
+        problems.append("the plan lists no criteria of the spec, so nobody can see what it covers")
+    for criterion in proposed.criteria:
+        if not criterion.task_ids:
+            problems.append(f"no task covers the criterion {criterion.text!r}")
+        problems += [
+            f"the criterion {criterion.text!r} names {id_!r}, which is no task of the plan"
+            for id_ in criterion.task_ids
+            if id_ not in known
+        ]
+    return problems
+
+
+def _cycles(dependencies: Mapping[str, tuple[str, ...]]) -> list[str]:
+    try:
+        TopologicalSorter(dependencies).prepare()
+    except CycleError as error:
+        return [f"the dependencies form a cycle: {' → '.join(reversed(error.args[1]))}"]
+    return []

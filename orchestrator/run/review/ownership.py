@@ -1,0 +1,90 @@
+"""Whose a finding is: what the checkout held before the run is not the run's work.
+
+Without worktrees a reviewer sees the user's uncommitted work beside the run's. A finding on it is shown as a
+suggestion, and nobody is sent to put it right.
+"""
+
+from collections.abc import Collection, Iterable
+
+from orchestrator.git.command import git
+from orchestrator.git.users.backup import read_backup
+from orchestrator.git.users.files import users_line_numbers
+from orchestrator.git.workspace import changed_paths
+from orchestrator.run.record import Run
+from orchestrator.run.review.findings import fingerprint
+from state.journal.view import Stage, TaskView
+from state.records import ReviewIssue
+
+USERS = "it is the user's uncommitted work, no part of this run"
+UNCHANGED = "no task of this run has changed this file"
+
+
+def users_paths(run: Run) -> tuple[str, ...]:
+    """The user's uncommitted work, which stands beside what is under review."""
+    return run.view.users_work.paths if run.view.users_work else ()
+
+
+async def changed_by_tasks(run: Run) -> dict[str, list[str]]:
+    """The paths that each merged task has changed."""
+    return {
+        id_: await changed_paths(run.repository, view.merged_onto or view.base_commit, view.merged_commit)
+        for id_, view in run.view.tasks.items()
+        if view.stage is Stage.MERGED
+    }
+
+
+async def own_paths(run: Run) -> list[str] | None:
+    """The paths of the run's own changes, which alone are under the final review; None: all that changed.
+
+    Without worktrees the checkout may change beside the run.
+    """
+    if run.settings.worktrees:
+        return None
+    return sorted({path for paths in (await changed_by_tasks(run)).values() for path in paths})
+
+
+async def of_the_user(run: Run, task: TaskView, issues: Iterable[ReviewIssue]) -> dict[str, str]:
+    """Which findings of a task's review are about the user's uncommitted work, by fingerprint, and why."""
+    if run.view.users_work is None:
+        return {}
+    changed = await changed_paths(run.repository, task.base_commit, task.commit)
+    return {fingerprint(one): USERS for one in issues if await _is_users(run, one, changed)}
+
+
+async def of_nobody(run: Run, issues: Iterable[ReviewIssue], changed: Collection[str]) -> dict[str, str]:
+    """Which findings of the final review no task has to put right, by fingerprint, and why.
+
+    Those on a file that was there before the run and that no task has changed. With worktrees only if the
+    reviewer names no task: then what is committed may be what a task has left undone.
+    """
+    listed = list(issues)
+    there = await _there_before(run, [one.file for one in listed])
+    found = {}
+    for one in listed:
+        named = run.settings.worktrees and one.task_id in run.view.tasks
+        if one.file in there and one.file not in changed and not named:
+            found[fingerprint(one)] = UNCHANGED
+        if run.view.users_work and await _is_users(run, one, changed):
+            found[fingerprint(one)] = USERS
+    return found
+
+
+async def _is_users(run: Run, issue: ReviewIssue, changed: Collection[str]) -> bool:
+    kept = run.view.users_work
+    if kept is None or issue.file not in kept.paths:
+        return False
+    if issue.file not in changed:
+        return True
+    if not issue.line:
+        return False
+    backup = await read_backup(run.repository, kept.commit)
+    return issue.line in await users_line_numbers(run.repository, backup, issue.file)
+
+
+async def _there_before(run: Run, files: list[str]) -> set[str]:
+    """Those of these files that the repository, or without worktrees the checkout, held before the run."""
+    base = run.view.own_base or run.started.base_commit
+    if not files:
+        return set()
+    listed = await git(run.repository, "ls-tree", "-r", "--name-only", "-z", base)
+    return set(listed.split("\0")) & set(files)

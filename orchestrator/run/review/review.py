@@ -1,0 +1,282 @@
+"""review: a read-only session looks at the commit that was verified; then, once, at the whole.
+
+Before the build it looks at what the planner proposes, where the effort asks for that.
+
+A reviewer that does not report usably is asked once more in the same session; if it still does not, the
+parser's synthetic issue is recorded and nothing passes.
+"""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from functools import partial
+from itertools import pairwise
+from pathlib import Path
+
+import prompts
+from agents.roles.reviewer import get_review_prompt, parse_review_output, reviewer_session, unusable_issue
+from agents.roles.worker import signal_of
+from agents.session.tools import TASK_COMPLETE
+from orchestrator.git.command import git_succeeds
+from orchestrator.git.workspace import diff_text, resolution_text
+from orchestrator.run.asking.briefing import conventions, decisions, others, suggestions
+from orchestrator.run.asking.conversation import Conversation, failure_of
+from orchestrator.run.evidence.verification import results
+from orchestrator.run.evidence.worth import changes_of, with_output
+from orchestrator.run.record import Run
+from orchestrator.run.review.findings import disputes_of, final_known, known_of, undecided, with_disputes
+from orchestrator.run.review.ownership import own_paths, users_paths
+from orchestrator.run.review.revise import after_final_review, after_review
+from state.errors import SqError
+from state.journal.events import ReviewUnusable, TaskUnverified
+from state.journal.phase import MAX_UNUSABLE
+from state.journal.view import CallView, MergeView, TaskView
+from state.records import Finding, ReviewReport, Role
+
+_RESOLUTION_LIMIT = 10_000  # characters of one resolution's diff
+DIFF_LIMIT = 60_000  # characters of a diff in the prompt; the reviewer can read the files
+
+
+@dataclass(frozen=True, slots=True)
+class _Subject:
+    """What is reviewed where; `unusable`: reports on it so far that could not be used.
+
+    `unlike` looks after the review and says why its report is about something else; empty: it is not.
+    """
+
+    task_id: str
+    attempt: int
+    commit: str
+    folder: Path
+    unusable: int
+    unlike: "Callable[[], Awaitable[str]] | None" = None
+
+
+async def review_task(run: Run, task_id: str) -> None:
+    """Have a task's commit reviewed, exactly as it was verified, and record what follows from the report."""
+    task = run.task(task_id)
+    if task.unusable_reviews - task.unusable_forgiven >= MAX_UNUSABLE:
+        reason = f"the reviewer did not report usably, {MAX_UNUSABLE} times"
+        run.record(TaskUnverified(task_id=task_id, reason=reason))
+        return
+    folder = await run.workspaces.show_commit(task)
+    shown = await run.workspaces.snapshot(folder)
+    subject = _Subject(
+        task_id=task_id,
+        attempt=task.attempt,
+        commit=task.commit,
+        folder=folder,
+        unusable=task.unusable_reviews,
+        unlike=partial(_unlike_what_was_verified, run, task, folder, shown),
+    )
+    report = await _report(run, subject, partial(_task_prompt, run, task, folder))
+    if report:
+        run.record(*await after_review(run, task, report))
+
+
+async def review_whole(run: Run) -> None:
+    """The final review of everything merged; its issues go to the tasks that have to fix them."""
+    number = len(run.view.final_reviews) + 1
+    commit = run.view.head_commit
+    folder = await run.workspaces.show(commit)
+    subject = _Subject("", number, commit, folder, len(run.view.final_unusable))
+    report = await _report(run, subject, partial(_final_prompt, run, folder))
+    if report:
+        run.record(*await after_final_review(run, report, folder))
+
+
+async def review_proposal(
+    run: Run, subject_name: str, attempt: int, template: str, **values: object
+) -> ReviewReport | None:
+    """The review of an analysis or a plan, recorded; None while there is no usable one.
+
+    Args:
+        run: the run.
+        subject_name: `analysis` or `plan`: the name of its lane.
+        attempt: which proposal, from 1.
+        template: the prompt's name.
+        values: what the prompt needs.
+
+    Raises:
+        ReviewSilenceError: the reviewer did not report usably, twice.
+    """
+    if run.view.proposal_unusable >= MAX_UNUSABLE:
+        raise ReviewSilenceError(
+            f"the {subject_name} could not be reviewed: the reviewer did not report usably, "
+            f"{MAX_UNUSABLE} times"
+        )
+    folder = await run.workspaces.show(run.view.head_commit)
+    subject = _Subject(subject_name, attempt, "", folder, run.view.proposal_unusable)
+
+    async def prompt() -> str:
+        return prompts.render(template, **values)
+
+    return await _report(run, subject, prompt)
+
+
+class ReviewSilenceError(SqError):
+    """A review that has to come before anything else does not come."""
+
+
+def read_report(call: CallView) -> ReviewReport | str:
+    """What a reviewer's call reported, or why that is not usable."""
+    if call.payload is not None:
+        return parse_review_output(call.payload)
+    if failure := failure_of(call):
+        return f"the reviewer did not report: {failure}"
+    if "{" not in call.last_text:
+        return "the reviewer ended its turn without a report"
+    return parse_review_output(call.last_text)
+
+
+async def _report(run: Run, subject: "_Subject", prompt: Callable[[], Awaitable[str]]) -> ReviewReport | None:
+    """A usable report; None when it was not, which is then recorded."""
+    task_id, attempt, unusable = subject.task_id, subject.attempt, subject.unusable
+    spec_for = partial(
+        reviewer_session, run.platform, task_id=task_id, attempt=attempt, workspace=subject.folder
+    )
+    async with Conversation(
+        run, role=Role.REVIEWER, task_id=task_id, attempt=attempt, spec_for=spec_for
+    ) as talk:
+        ended = [call for call in talk.calls if call.end]
+        if len(ended) > unusable:
+            call = ended[unusable]
+        else:
+            words = prompts.render("review_again", problem=_problem_of(ended)) if unusable else await prompt()
+            if unusable and not any(failure_of(one) == "" for one in ended):
+                words = await prompt()  # no process has seen the first prompt
+            call = await talk.ask(words, iteration=unusable + 1)
+    report = read_report(call)
+    if subject.unlike and isinstance(report, ReviewReport):
+        report = await subject.unlike() or report
+    if isinstance(report, ReviewReport):
+        return report
+    issue = unusable_issue(report)
+    run.record(
+        ReviewUnusable(task_id=task_id, attempt=attempt, commit=subject.commit, problem=report, issue=issue)
+    )
+    return None
+
+
+def _problem_of(ended: list[CallView]) -> str:
+    """Why the newest report could not be used: its own fault, or else that of the place it was made in."""
+    report = read_report(ended[-1]) if ended else ""
+    if isinstance(report, str):
+        return report
+    return "What you looked at was not the commit that sq verified. The workspace shows it now: look anew."
+
+
+async def _unlike_what_was_verified(run: Run, task: TaskView, folder: Path, shown: str) -> str:
+    """Why a report is not about the verified commit; `shown` is the tree that the reviewer was given."""
+    if task.committed_tree not in run.view.verifications:
+        return f"commit {task.commit[:12]} holds a tree that sq has not verified"
+    if await run.workspaces.snapshot(folder) != shown:
+        return f"the workspace did not hold commit {task.commit[:12]} any more when its review was over"
+    return ""
+
+
+async def _task_prompt(run: Run, task: TaskView, folder: Path) -> str:
+    findings = undecided(with_disputes(known_of(task), disputes_of(run.view, task)))
+    reviewed = task.reviewed_commit if task.rounds else ""
+    proofs = run.view.proofs.get((task.task.id, task.committed_tree))
+    return prompts.render(
+        "review_task",
+        instructions=get_review_prompt(run.effort.review_depth),
+        fix=task.is_in_merged_work,
+        task=task.task,
+        spec=run.started.spec_text,
+        others=[f"{one.id} ({one.title})" for one in others(run.view, task)],
+        conventions=conventions(run.view),
+        decisions=decisions(run.view),
+        suggestions=suggestions(run.view, task),
+        said=_said(run, task),
+        verification=_seen(run, task.committed_tree),
+        proven=bool(proofs and proofs.proven),
+        untold=proofs.untold if proofs else (),
+        changed_tests=changes_of(run.view, task),
+        announced=[one for one in proofs.changes if one.expected_by] if proofs else [],
+        unproven=proofs.unproven if proofs else (),
+        earlier=await _earlier(folder, findings, reviewed, (task.base_commit, task.commit)),
+        diff=await diff_text(folder, task.base_commit, task.commit, limit=DIFF_LIMIT),
+        users=users_paths(run),
+    )
+
+
+async def _final_prompt(run: Run, folder: Path) -> str:
+    view = run.view
+    disputes = [dispute for task in view.tasks.values() for dispute in disputes_of(view, task)]
+    findings = undecided(with_disputes(final_known(view), disputes))
+    reviewed = view.final_reviews[-1].commit if view.final_reviews else ""
+    whole = (view.own_base or run.started.base_commit, view.head_commit)
+    paths = await own_paths(run)
+    return prompts.render(
+        "review_final",
+        instructions=get_review_prompt(run.effort.review_depth),
+        spec=run.started.spec_text,
+        conventions=conventions(view),
+        tasks=[task.task for task in view.tasks.values()],
+        decisions=decisions(view),
+        suggestions=suggestions(view),
+        conflicts=[await _resolution(folder, merge) for merge in view.resolved],
+        united=view.united,
+        verification=_seen(run, view.head_tree),
+        let_through=[(id_, change) for id_, task in view.tasks.items() for change in changes_of(view, task)],
+        earlier=await _earlier(folder, findings, reviewed, whole, paths),
+        diff=await diff_text(folder, *whole, limit=DIFF_LIMIT, paths=paths),
+        users=users_paths(run),
+    )
+
+
+def _said(run: Run, task: TaskView) -> str:
+    """What the newest claim of completion says of the work."""
+    reports = [signal_of(run.view.calls[id_]) for id_ in task.calls]
+    claims = [said for name, said in reports if name == TASK_COMPLETE]
+    return (
+        "\n\n".join(filter(None, (claims[-1].get(key, "") for key in ("summary", "notes")))) if claims else ""
+    )
+
+
+async def _resolution(folder: Path, merge: MergeView) -> dict[str, object]:
+    """A resolved conflict as the final review reads it."""
+    assert merge.conflict  # noqa: S101  only resolved conflicts are listed
+    assert merge.built  # noqa: S101  and merged work
+    return {
+        "task_id": merge.conflict.task_id,
+        "paths": merge.paths,
+        "summary": merge.built.summary,
+        "noticed": merge.built.noticed,
+        "diff": await resolution_text(folder, merge.built.commit, limit=_RESOLUTION_LIMIT),
+    }
+
+
+def _seen(run: Run, tree: str) -> str:
+    """What sq's own commands said of a tree, each with the end of its output."""
+    verified = run.view.verifications.get(tree)
+    return with_output(results(run, verified)) if verified else "sq has not verified this commit."
+
+
+async def _earlier(
+    folder: Path,
+    findings: list[Finding],
+    reviewed: str,
+    whole: tuple[str, str],
+    paths: list[str] | None = None,
+) -> str:
+    """What the rounds before leave to this one; empty for the first one.
+
+    What changed since the last one is shown by itself where that stands between the two ends of the whole.
+    """
+    if not findings and not reviewed:
+        return ""
+    base, commit = whole
+    changed = ""
+    if reviewed == commit:
+        changed = "Nothing: it is the same commit."
+    elif reviewed and await _follow(folder, base, reviewed, commit):
+        changed = await diff_text(folder, reviewed, commit, limit=DIFF_LIMIT, paths=paths)
+    return prompts.render("review_changes", findings=findings, reviewed=reviewed, changed=changed)
+
+
+async def _follow(folder: Path, *commits: str) -> bool:
+    """Whether each of these commits stands on the one before."""
+    asked = [("merge-base", "--is-ancestor", *pair) for pair in pairwise(commits)]
+    return all([await git_succeeds(folder, *arguments) for arguments in asked])

@@ -1,0 +1,1 @@
+"""A run as people see it: the story, the overview, details, decisions, cost."""

@@ -1,0 +1,270 @@
+"""Following a run in a terminal or a pipe: JSON Lines, plain lines, or a live table below the lines."""
+
+import sys
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from enum import StrEnum
+from typing import TYPE_CHECKING, Protocol, Self
+
+import anyio
+import msgspec
+
+from agents.concurrency import task_group
+from orchestrator.views.run.lines import cost_line, lines_of
+from orchestrator.views.run.log import log_lines
+from orchestrator.views.run.silence import next_notice, silence_line
+from orchestrator.views.run.spending import spending_of
+from orchestrator.views.screen import cell, say, say_all, say_json, shown
+from state.journal.events import RunEnded, RunInterrupted
+from state.journal.fold import apply
+from state.journal.store import Stored
+from state.journal.view import RunView, Stage
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+_WORTH_TELLING = timedelta(seconds=5)  # silence shorter than this is nothing to look at
+_STYLES = {
+    Stage.MERGED: "green",
+    Stage.STUCK: "red",
+    Stage.FAILED: "red",
+    Stage.UNVERIFIED: "yellow",
+    Stage.WAITING: "dim",
+}
+
+
+class Mode(StrEnum):
+    """How a run is shown."""
+
+    JSON = "json"
+    PLAIN = "plain"
+    LIVE = "live"
+
+
+class Detail(StrEnum):
+    """How much of a run is shown: its end, its story, or every event."""
+
+    END = "end"
+    STORY = "story"
+    ALL = "all"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Look:
+    """How a run is shown, and how much of it. JSON is always all of it."""
+
+    mode: Mode = Mode.PLAIN
+    detail: Detail = Detail.STORY
+
+
+class _Events(Protocol):
+    def follow(self, after: int = 0) -> AsyncIterator[Stored]: ...
+
+
+class Clock(Protocol):
+    """Tells the time and waits; a test has one of its own."""
+
+    def now(self) -> datetime:
+        """This moment, in UTC."""
+        ...
+
+    async def sleep(self, seconds: float) -> None:
+        """Wait for so long."""
+        ...
+
+
+class WallClock:
+    """The clock of this machine."""
+
+    def now(self) -> datetime:
+        """As `Clock`."""
+        return datetime.now(UTC)
+
+    async def sleep(self, seconds: float) -> None:
+        """As `Clock`."""
+        await anyio.sleep(seconds)
+
+
+async def present(
+    journal: _Events,
+    look: Look,
+    *,
+    after: int = 0,
+    view: RunView | None = None,
+    clock: Clock | None = None,
+) -> None:
+    """Show each event behind `after` as it is stored, until the run has ended or was interrupted.
+
+    While no event comes for 30 s and longer, lines say what is waited for. `view` is the fold up to `after`.
+    """
+    view, clock = view or RunView(), clock or WallClock()
+    match look.mode:
+        case Mode.JSON:
+            await _present(journal, view, after, _Json(), clock)
+        case Mode.PLAIN:
+            await _present(journal, view, after, _Plain(look.detail), clock)
+        case Mode.LIVE:
+            with _Live(look.detail) as display:
+                await _present(journal, view, after, display, clock)
+
+
+def chosen_look(
+    *, as_json: bool, plain: bool, verbose: bool, quiet: bool, environ: Mapping[str, str]
+) -> Look:
+    """JSON where it was asked for; live on a terminal; plain elsewhere, under CI and on a dumb terminal."""
+    detail = Detail.ALL if verbose else Detail.END if quiet else Detail.STORY
+    if as_json:
+        return Look(mode=Mode.JSON, detail=detail)
+    no_terminal = environ.get("CI") or environ.get("TERM") == "dumb" or not sys.stdout.isatty()
+    return Look(mode=Mode.PLAIN if plain or quiet or no_terminal else Mode.LIVE, detail=detail)
+
+
+def _lines(view: RunView, stored: Stored, detail: Detail) -> list[str]:
+    match detail:
+        case Detail.END:
+            return lines_of(view, stored) if isinstance(stored.event, RunEnded | RunInterrupted) else []
+        case Detail.STORY:
+            return lines_of(view, stored)
+        case Detail.ALL:
+            return log_lines(view, stored)
+
+
+def event_object(view: RunView, stored: Stored) -> dict[str, object]:
+    """One event for JSON: seq, at, event, and the event's own fields.
+
+    The end of a run, or of its process, has what it cost in all and by role. `view` has taken the event in.
+    """
+    body = msgspec.to_builtins(stored.event)
+    if isinstance(stored.event, RunEnded | RunInterrupted):
+        body |= {"cost_usd": view.cost_usd, "roles": spending_of(view)}
+    head = {"seq": stored.seq, "at": stored.at.isoformat(), "event": type(stored.event).__name__}
+    return {**head, **body}
+
+
+class _Display(Protocol):
+    def show(self, view: RunView, stored: Stored) -> None: ...
+
+    def tell(self, line: str) -> None:
+        """Show a line that is no event's."""
+        ...
+
+
+async def _present(journal: _Events, view: RunView, after: int, display: _Display, clock: Clock) -> None:
+    async with task_group() as tasks:
+        tasks.start_soon(_tell_of_silence, view, display, clock)
+        async for stored in journal.follow(after):
+            apply(view, stored)
+            display.show(view, stored)
+            if isinstance(stored.event, RunEnded | RunInterrupted):
+                break
+        tasks.cancel_scope.cancel()
+
+
+async def _tell_of_silence(view: RunView, display: _Display, clock: Clock) -> None:
+    """Say what is waited for whenever no event has come for long; before the first one nothing is said."""
+    begun = clock.now()
+    while True:
+        heard = max(begun, view.last_at or begun)
+        quiet_s = (clock.now() - heard).total_seconds()
+        due_s = next_notice(quiet_s)
+        await clock.sleep(due_s - quiet_s)
+        if view.last_at and max(begun, view.last_at) == heard:
+            display.tell(silence_line(view, clock.now(), due_s))
+
+
+class _Json:
+    def show(self, view: RunView, stored: Stored) -> None:
+        say_json(event_object(view, stored))
+
+    def tell(self, line: str) -> None:
+        """Nothing: JSON is events alone."""
+
+
+class _Plain:
+    def __init__(self, detail: Detail) -> None:
+        self._detail = detail
+
+    def show(self, view: RunView, stored: Stored) -> None:
+        say_all(_lines(view, stored, self._detail))
+
+    def tell(self, line: str) -> None:
+        if self._detail is not Detail.END:
+            say(line)
+
+
+class _Live:
+    """The lines scroll; below them stands a table of the tasks, redrawn as time passes."""
+
+    def __init__(self, detail: Detail) -> None:
+        from rich.console import Console
+        from rich.live import Live
+
+        self._detail = detail
+        self._view = RunView()
+        self._console = Console(highlight=False)
+        self._live = Live(console=self._console, get_renderable=self._picture, refresh_per_second=4)
+
+    def __enter__(self) -> Self:
+        self._live.__enter__()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._live.__exit__(None, None, None)
+
+    def show(self, view: RunView, stored: Stored) -> None:
+        self._view = view
+        for text in _lines(view, stored, self._detail):
+            self._print(text)
+
+    def tell(self, line: str) -> None:
+        self._print(line)
+
+    def _print(self, text: str) -> None:
+        from rich.text import Text
+
+        for line in shown(text):
+            self._console.print(Text(line), soft_wrap=True)
+
+    def _picture(self) -> "Table | str":
+        return task_table(self._view, datetime.now(UTC)) if self._view.tasks else ""
+
+
+def task_table(view: RunView, now: datetime) -> "Table":
+    """The tasks of a run: where each is, its attempt and iteration, its open issues; time and cost below."""
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(caption=f"{times(view, now)} · {cost_line(view)}", caption_justify="left", min_width=80)
+    for column in ("task", "title", "stage", "attempt", "iteration", "issues"):
+        table.add_column(column)
+    for id_, task in view.tasks.items():
+        open_issues = str(len(task.issues)) if task.issues else ""
+        stage = Text(task.stage, style=_STYLES.get(task.stage, "cyan"))
+        table.add_row(
+            Text(cell(id_)),
+            Text(cell(task.task.title)),
+            stage,
+            str(task.attempt),
+            str(task.iteration),
+            open_issues,
+        )
+    return table
+
+
+def times(view: RunView, now: datetime) -> str:
+    """How long the run has taken, and, while it goes on, how long ago it last gave a sign."""
+    if view.started_at is None or view.last_at is None:
+        return ""
+    until = view.last_at if view.ended else now
+    took = f"{_clock(until - view.started_at)} since the start"
+    quiet = now - view.last_at
+    if view.ended or quiet < _WORTH_TELLING:
+        return took
+    return f"{took}, last sign {_clock(quiet)} ago"
+
+
+def _clock(span: timedelta) -> str:
+    minutes, seconds = divmod(int(span.total_seconds()), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{seconds:02}" if hours else f"{minutes}:{seconds:02}"

@@ -1,0 +1,88 @@
+"""The decisions ledger: each question of a Worker, its answer, the grounds, the model and the cost."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+
+from orchestrator.views.run.overview import clock
+from state.journal.view import AskView, RunView
+from state.records import Answer, Question
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decision:
+    """One question and what became of it. `problem`: why it has no answer; `cost_usd` is that of its call.
+
+    `again`: it rejects an earlier answer. `rejected`: this answer was rejected later. `reused_from`: the call
+    whose answer this is.
+    """
+
+    at: datetime
+    task_id: str
+    question: Question
+    answer: Answer | None
+    model: str
+    cost_usd: float
+    again: bool
+    rejected: bool
+    plain: bool
+    reused_from: str
+    parked: bool
+    problem: str
+
+
+def decisions_of(view: RunView) -> list[Decision]:
+    """All of a run, in the order in which they were asked."""
+    return [decision for ask in view.asks.values() for decision in _of(view, ask)]
+
+
+def _of(view: RunView, ask: AskView) -> Iterator[Decision]:
+    given = ask.parked.answers if ask.parked else ask.answered.answers if ask.answered else ()
+    by = view.calls.get(ask.answered.by) if ask.answered else None
+    for number, question in enumerate(ask.asked.questions):
+        yield Decision(
+            at=ask.at or datetime.min,  # noqa: DTZ901  the fold fills it
+            task_id=ask.asked.task_id,
+            question=question,
+            answer=given[number] if number < len(given) else None,
+            model=ask.answered.model if ask.answered else "",
+            cost_usd=by.cost_usd if by and ask.answered and not ask.answered.reused else 0.0,
+            again=question.text in ask.asked.again,
+            rejected=question.text in ask.rejected,
+            plain=ask.asked.plain,
+            reused_from=ask.answered.reused_from if ask.answered else "",
+            parked=ask.parked is not None,
+            problem=ask.failed.cause if ask.failed else "",
+        )
+
+
+def decision_lines(decisions: list[Decision]) -> list[str]:
+    """The ledger for people."""
+    if not decisions:
+        return ["no question was asked in this run"]
+    return [line for decision in decisions for line in _lines(decision)]
+
+
+def _lines(decision: Decision) -> Iterator[str]:
+    options = " / ".join(option.label for option in decision.question.options)
+    how = [*(["asked again"] if decision.again else []), *(["in plain words"] if decision.plain else [])]
+    asked = f" ({', '.join(how)})" if how else ""
+    yield f"{clock(decision.at)}  {decision.task_id}: {decision.question.text}{asked}" + (
+        f" [{options}]" if options else ""
+    )
+    answer = decision.answer
+    if answer is None:
+        yield f"    not answered: {decision.problem or 'the answer has not come yet'}"
+        return
+    if decision.parked:
+        yield f"    parked for a person; the Developer would have said: {answer.marked}"
+    elif decision.reused_from:
+        yield f"    {answer.marked}, as the same question was answered before"
+    else:
+        yield f"    {answer.marked} ({decision.model}, ${decision.cost_usd:.4f})"
+    if decision.rejected:
+        yield "    the Worker did not accept this answer"
+    undo = "easy to undo" if answer.reversible else "not easy to undo"
+    yield f"    basis: {answer.basis}, confidence {answer.confidence}, {undo}"
+    grounds = {"why": answer.reason, "evidence": answer.evidence}
+    yield from (f"    {name}: {text}" for name, text in grounds.items() if text)

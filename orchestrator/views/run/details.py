@@ -1,0 +1,230 @@
+"""One run in full: its tasks, questions and answers, verification, where the work is, what to type next."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from shlex import quote
+
+from orchestrator.views.columns import columns
+from orchestrator.views.durations import duration
+from orchestrator.views.run.lines import cost_line, issue_lines, retry_command, said, where_lines
+from orchestrator.views.run.overview import RunSummary, Standing, clock, state_text
+from orchestrator.views.run.spending import RoleSpending, spending_lines, spending_of
+from state.journal.events import VerificationFinished
+from state.journal.view import RunView, Stage, TaskView
+from state.outcome import MEANINGS, Outcome
+from state.records import Answer, BaselineCheck, Finding, FindingState, Question, ReviewIssue
+from state.words import baseline_words, count_words
+
+_SET_ASIDE = {FindingState.DISPUTED, FindingState.WONT_FIX}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskDetails:
+    """Where a task is; `issues` are the open ones, `findings` all, `reason` says why it cannot move."""
+
+    id: str
+    title: str
+    stage: Stage
+    attempt: int
+    iteration: int
+    issues: tuple[ReviewIssue, ...]
+    findings: tuple[Finding, ...]
+    reason: str
+    branch: str
+    worktree: str
+    commit: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuestionDetails:
+    """One question of a Worker and what became of it. `problem`: why it was not answered."""
+
+    task_id: str
+    question: Question
+    answer: Answer | None
+    model: str
+    problem: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunDetails:
+    """Everything that `sq status RUN` tells."""
+
+    summary: RunSummary
+    exit_code: int | None
+    cause: str
+    repository: str
+    base: str
+    effort: str
+    resumptions: int
+    notes: tuple[str, ...]
+    tasks: tuple[TaskDetails, ...]
+    questions: tuple[QuestionDetails, ...]
+    baseline: tuple[BaselineCheck, ...]
+    baseline_notes: tuple[str, ...]
+    verifications: tuple[VerificationFinished, ...]
+    merged_tree: str
+    where: tuple[str, ...]
+    cost: str
+    roles: tuple[RoleSpending, ...]
+    next_command: str
+
+
+def details_of(view: RunView, summary: RunSummary, *, options: str = "") -> RunDetails:
+    """A run in full; `options` as for `summary_of`."""
+    started, ended = view.started, view.ended
+    return RunDetails(
+        summary=summary,
+        exit_code=ended.outcome.exit_code if ended else None,
+        cause=_cause(view),
+        repository=started.repository if started else "",
+        base=f"{started.base_branch or 'a detached HEAD'} at {started.base_commit[:10]}" if started else "",
+        effort=started.effort if started else "",
+        resumptions=view.resumptions,
+        notes=started.notes if started else (),
+        tasks=tuple(_task(id_, task) for id_, task in view.tasks.items()),
+        questions=tuple(_questions(view)),
+        baseline=tuple(view.baseline.values()),
+        baseline_notes=view.baseline_notes,
+        verifications=tuple(view.verifications.values()),
+        merged_tree=view.head_tree,
+        where=tuple(where_lines(view)),
+        cost=cost_line(view),
+        roles=spending_of(view),
+        next_command=_next_command(view, summary, options),
+    )
+
+
+def detail_lines(details: RunDetails) -> list[str]:
+    """A run as a person reads it who comes back to it."""
+    return [
+        *_head(details),
+        *_task_lines(details.tasks),
+        *_question_lines(details.questions),
+        *_baseline_lines(details),
+        *_verification_lines(details),
+        *details.where,
+        details.cost,
+        *spending_lines(details.roles),
+        f"next: {details.next_command}",
+    ]
+
+
+def _cause(view: RunView) -> str:
+    if view.ended:
+        return view.ended.cause or MEANINGS[view.ended.outcome]
+    return f"stopped by {view.interrupted_by}" if view.interrupted_by else ""
+
+
+def _task(task_id: str, task: TaskView) -> TaskDetails:
+    return TaskDetails(
+        id=task_id,
+        title=task.task.title,
+        stage=task.stage,
+        attempt=task.attempt,
+        iteration=task.iteration,
+        issues=task.issues,
+        findings=task.findings,
+        reason=task.reason,
+        branch=task.branch,
+        worktree=task.worktree,
+        commit=task.commit,
+    )
+
+
+def _questions(view: RunView) -> Iterator[QuestionDetails]:
+    for ask in view.asks.values():
+        answers = ask.answered.answers if ask.answered else ()
+        for number, question in enumerate(ask.asked.questions):
+            yield QuestionDetails(
+                task_id=ask.asked.task_id,
+                question=question,
+                answer=answers[number] if number < len(answers) else None,
+                model=ask.answered.model if ask.answered else "",
+                problem=ask.failed.cause if ask.failed else "",
+            )
+
+
+def _next_command(view: RunView, summary: RunSummary, options: str) -> str:
+    logs = f"sq logs {summary.run_id}{options}"
+    if summary.next_command:
+        return summary.next_command
+    if summary.standing is Standing.ACTIVE:
+        return f"{logs} --follow"
+    started = view.started
+    if summary.outcome is not Outcome.COMPLETE and (again := retry_command(view)):
+        return f"{again}{options}"
+    if started and view.delivered:
+        span = f"{started.base_commit[:10]}..{view.delivered.commit[:10]}"
+        return f"git -C {quote(started.repository)} log --stat {span}"
+    if started and view.kept and view.head_tree and summary.outcome is Outcome.COMPLETE:
+        return f"git -C {quote(started.repository)} merge {view.kept.branch}"
+    return logs
+
+
+def _head(details: RunDetails) -> Iterator[str]:
+    summary = details.summary
+    yield f"run {summary.run_id}: {summary.spec_name or 'nothing is known of it'}"
+    code = f" (exit code {details.exit_code})" if details.exit_code is not None else ""
+    yield f"state: {state_text(summary)}{code}" + (f": {details.cause}" if details.cause else "")
+    if summary.started_at:
+        again = f", resumed {details.resumptions} time(s)" if details.resumptions else ""
+        yield f"started: {clock(summary.started_at)}, lasted {duration(summary.seconds)}{again}"
+        yield f"repository: {details.repository}, from {details.base}; effort {details.effort}"
+    yield from (f"note: {note}" for note in details.notes)
+
+
+def _task_lines(tasks: tuple[TaskDetails, ...]) -> Iterator[str]:
+    if not tasks:
+        yield "tasks: there is no accepted plan"
+        return
+    yield "tasks:"
+    header = ("task", "title", "stage", "attempt", "iteration", "open issues")
+    rows = [
+        (task.id, task.title, task.stage, str(task.attempt), str(task.iteration), str(len(task.issues)))
+        for task in tasks
+    ]
+    yield from columns(header, rows, indent="  ")
+    for task in tasks:
+        if task.reason:
+            yield f"  {task.id}: {task.stage}: {task.reason}"
+        if task.issues:
+            yield f"  {task.id}: open issues"
+            yield from (line for issue in task.issues for line in issue_lines(issue))
+        for one in task.findings:
+            if one.state in _SET_ASIDE:
+                about = f"{one.issue.location} ({one.issue.type}): {one.issue.description}"
+                yield f"  {task.id}: {one.state}: {about}" + (f" ({one.note})" if one.note else "")
+
+
+def _question_lines(questions: tuple[QuestionDetails, ...]) -> Iterator[str]:
+    if questions:
+        yield "questions:"
+    for asked in questions:
+        options = " / ".join(option.label for option in asked.question.options)
+        yield f"  {asked.task_id}: {asked.question.text}" + (f" [{options}]" if options else "")
+        if asked.answer:
+            why = f" ({asked.answer.reason})" if asked.answer.reason else ""
+            yield f"    {asked.model} answers: {asked.answer.text}{why}"
+        else:
+            yield f"    not answered: {asked.problem or 'the answer has not come yet'}"
+
+
+def _baseline_lines(details: RunDetails) -> Iterator[str]:
+    if details.baseline or details.baseline_notes:
+        yield "baseline, before any change:"
+    yield from (f"  {baseline_words(check)}" for check in details.baseline)
+    yield from (f"  {note}" for note in details.baseline_notes)
+
+
+def _verification_lines(details: RunDetails) -> Iterator[str]:
+    if details.verifications:
+        yield "verification, by sq itself:"
+    for verified in details.verifications:
+        merged = ", the merged work" if verified.tree == details.merged_tree else ""
+        subject = f"  {verified.task_id or 'the whole'} (tree {verified.tree[:10]}{merged})"
+        if not verified.runs:
+            yield f"{subject}: nothing to verify with"
+        for done in verified.runs:
+            counted = count_words(done.count)
+            yield f"{subject}: `{done.command}` {said(done)}, {counted} ({done.seconds:.1f} s)"

@@ -1,0 +1,84 @@
+"""What a run kept to and since when: what it began with, and what `sq resume` changed."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+
+from orchestrator.views.columns import columns
+from state.journal import events as e
+from state.journal.store import Stored
+from state.settings.keys import shown
+from state.settings.records import Settings
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Held:
+    """A value of a setting, from an event of the run on; `since` names the event."""
+
+    key: str
+    value: bool | int | float | str | tuple[str, ...] | None
+    since: str
+    at: datetime
+
+
+def held_settings(events: Iterable[Stored]) -> list[Held]:
+    """Every value that a run kept to, oldest first; the last one of a key holds now."""
+    held: list[Held] = []
+    resumed = 0
+    for stored in events:
+        match stored.event:
+            case e.RunStarted(settings=Settings() as settings):
+                held += [
+                    Held(key=key, value=value, since="the start", at=stored.at)
+                    for key, value in _values(settings).items()
+                ]
+            case e.RunResumed() as event:
+                resumed += 1
+                held += [
+                    Held(key=key, value=value, since=f"resume {resumed}", at=stored.at)
+                    for key, value in _changed(event).items()
+                ]
+            case _:
+                pass
+    return held
+
+
+def held_lines(held: Iterable[Held]) -> list[str]:
+    """The values as a table."""
+    rows = [
+        (one.key, shown(one.value), one.since, f"{one.at.astimezone():%Y-%m-%d %H:%M:%S}") for one in held
+    ]
+    return columns(("key", "value", "since", "time"), rows)
+
+
+def _values(settings: Settings) -> dict[str, bool | int | float | str | tuple[str, ...] | None]:
+    return {
+        "effort": settings.effort.name,
+        "workflow": str(settings.workflow),
+        "questions": str(settings.questions),
+        "context_window": settings.context_window,
+        "worktrees": settings.worktrees,
+        "max_parallel": settings.max_parallel,
+        "merge": settings.merge,
+        "merge_unverified": settings.merge_unverified,
+        "verify": settings.verify,
+        "max_iterations": settings.limits.max_iterations,
+        "budget": settings.budget_run_usd,
+        "budget_task": settings.budget_task_usd,
+        **{f"models.{role}": model.alias for role, model in settings.models.items()},
+        "limits.verify_s": settings.limits.verify_s,
+        "limits.run_s": settings.limits.run_s,
+        "policy.protected": settings.protected,
+        "policy.allowed": settings.allowed,
+    }
+
+
+def _changed(event: e.RunResumed) -> dict[str, bool | int | float | str | tuple[str, ...] | None]:
+    found: dict[str, bool | int | float | str | tuple[str, ...] | None] = {
+        "verify": event.verify,
+        "questions": str(event.questions) if event.questions else None,
+        "budget": event.budget_usd,
+        "max_iterations": event.max_iterations,
+        **{f"models.{role}": model.alias for role, model in event.models.items()},
+    }
+    return {key: value for key, value in found.items() if value is not None}

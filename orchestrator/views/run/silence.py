@@ -1,0 +1,57 @@
+"""What a run waits for while no event comes, and when a line says so."""
+
+from collections.abc import Iterator
+from datetime import datetime
+
+from orchestrator.views.durations import duration
+from orchestrator.views.run.lines import subject_of, tool_call
+from orchestrator.views.run.overview import activity
+from state.journal.view import CallView, RunView
+from state.records import MessageKind, Role
+
+FIRST_S = 30.0  # of silence, after which a line says what is waited for
+_LONGEST_S = 600.0  # between two such lines; until then each silence is told again when it is twice as long
+
+
+def next_notice(quiet_s: float) -> float:
+    """The length of a silence at which the next line is due: 30 s, 60 s, 120 s, and so on."""
+    due = FIRST_S
+    while due <= quiet_s:
+        due += min(due, _LONGEST_S)
+    return due
+
+
+def silence_line(view: RunView, now: datetime, quiet_s: float) -> str:
+    """Which calls and commands have not ended, and since when; without any: what sq itself does."""
+    waits = "; ".join(_waits(view, now)) or f"sq's own work ({activity(view)})"
+    return f"no sign for {duration(quiet_s)}; waiting for {waits}"
+
+
+def _waits(view: RunView, now: datetime) -> Iterator[str]:
+    for call in view.calls.values():
+        if call.end is None and call.since:
+            yield _call(view, call, now)
+    for one in view.commands.values():
+        commands = ", ".join(f"`{command}`" for command in one.commands)
+        about = f" for {one.task_id}" if one.task_id else ""
+        yield f"{one.purpose}{about}: {commands}, since {_clock(one.at)}"
+
+
+def _call(view: RunView, call: CallView, now: datetime) -> str:
+    who = f"the {call.started.role} on {subject_of(call.started.task_id)} ({call.started.model})"
+    if call.since and call.since > now:
+        return f"{who}, which is asked again at {_clock(call.since)} after: {call.retries[-1].end}"
+    return f"{who}, since {_clock(call.since or call.at)}{_in_a_tool(view, call)}"
+
+
+def _in_a_tool(view: RunView, call: CallView) -> str:
+    """The tool call of a Worker that has no result yet."""
+    task = view.tasks.get(call.started.task_id)
+    newest = task.history[-1] if task and task.history and call.started.role is Role.WORKER else None
+    if newest is None or newest.kind is not MessageKind.TOOL_CALL:
+        return ""
+    return f", in {tool_call(view, newest)}"
+
+
+def _clock(moment: datetime) -> str:
+    return f"{moment.astimezone():%H:%M:%S}"

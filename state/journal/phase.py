@@ -1,0 +1,100 @@
+"""Where a run is: a plain function of its view, the same for whoever decides and whoever shows."""
+
+from collections.abc import Mapping
+from enum import StrEnum
+
+from state.journal.view import ENDED_STAGES, RunView, Stage, TaskView
+from state.settings.records import ReviewDepth
+
+MAX_UNUSABLE = 2  # a reviewer is asked once more, then given up
+_UNDER_WAY = frozenset({Stage.ACCEPTED, Stage.COMMITTED, Stage.APPROVED})  # and building in an open attempt
+_REVIEWED_ONCE = frozenset({ReviewDepth.SHALLOW, ReviewDepth.STANDARD})
+
+
+class Phase(StrEnum):
+    """What a run as a whole does next. `TASKS`: each task has a stage of its own."""
+
+    BASELINE = "baseline"
+    ANALYZE = "analyze"
+    PLAN = "plan"
+    TASKS = "tasks"
+    FINAL_REVIEW = "final review"
+    BRING_HOME = "bring home"
+    END = "end"
+
+
+def phase_of(view: RunView) -> Phase:
+    """What comes next; a limit that is reached leaves only the way home."""
+    dry = bool(view.started and view.started.settings and view.started.settings.dry_run)
+    if view.limit:
+        return Phase.END if view.is_home or not view.tasks else Phase.BRING_HOME
+    if _needs_baseline(view):
+        return Phase.BASELINE
+    if view.analysis is None:
+        return Phase.ANALYZE
+    if not view.tasks:
+        return Phase.PLAN
+    if dry:
+        return Phase.END
+    if movable(view.tasks):
+        return Phase.TASKS
+    if all(task.stage is Stage.MERGED for task in view.tasks.values()) and not _whole_is_judged(view):
+        return Phase.FINAL_REVIEW
+    return Phase.END if view.is_home else Phase.BRING_HOME
+
+
+def _needs_baseline(view: RunView) -> bool:
+    """Whether the commands have to be run on the base: at the start, and again by each process after it.
+
+    What an earlier process recorded holds for its environment, which the user may have mended since. In the
+    checkout itself the base is gone once agents have worked there. Work that is on its way home needs none.
+    """
+    if not view.baseline_seq:
+        return True
+    in_worktrees = bool(view.settings and view.settings.worktrees)
+    to_do = view.analysis is None or not view.tasks or bool(movable(view.tasks))
+    return in_worktrees and to_do and view.baseline_seq < view.resumed_seq
+
+
+def movable(tasks: Mapping[str, TaskView]) -> list[str]:
+    """The tasks that something can be done for: those under way, then those that may begin."""
+    going_on = [id_ for id_, task in tasks.items() if is_under_way(task)]
+    return going_on + [id_ for id_ in tasks if may_begin(tasks, id_)]
+
+
+def is_under_way(task: TaskView) -> bool:
+    """Whether a task holds a place: it was begun, and has neither ended nor been sent back."""
+    return task.stage in _UNDER_WAY or (task.stage is Stage.BUILDING and task.attempt_open)
+
+
+def may_begin(tasks: Mapping[str, TaskView], task_id: str) -> bool:
+    """Whether a task that holds no place may have one, for its first attempt or the next.
+
+    One that was sent back together with what it depends on waits for that, and for ever where that has ended
+    unmerged.
+    """
+    task = tasks[task_id]
+    if is_under_way(task) or task.stage in ENDED_STAGES:
+        return False
+    return all(tasks[needed].stage is Stage.MERGED for needed in task.task.dependencies)
+
+
+def _whole_is_judged(view: RunView) -> bool:
+    reviewed = bool(view.final_reviews) and not view.merged_since_review
+    return reviewed or saw_the_whole(view) or len(view.final_unusable) >= MAX_UNUSABLE
+
+
+def saw_the_whole(view: RunView) -> bool:
+    """Whether the review of the run's only task saw the whole as it is merged: it needs no second review.
+
+    From review depth `deep` on it gets one all the same.
+    """
+    if len(view.tasks) != 1 or view.final_reviews or view.settings is None:
+        return False
+    (task,) = view.tasks.values()
+    return (
+        view.settings.effort.review_depth in _REVIEWED_ONCE
+        and task.stage is Stage.MERGED
+        and task.reviewed_commit == task.commit
+        and task.committed_tree == view.merged_tree
+    )

@@ -1,0 +1,245 @@
+"""The event store of one run: append, read, follow.
+
+SQLite in WAL mode with `synchronous = FULL`: an appended event survives `kill -9` and a power cut
+(`benchmarks.run_overhead` shows what that costs). One process writes, held to it by a lock that the
+kernel frees when the process dies; any number follow.
+"""
+
+import gc
+import sqlite3
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, fields, is_dataclass, replace
+from datetime import UTC, datetime
+from enum import StrEnum
+from functools import partial
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import anyio
+from filelock import FileLock, Timeout
+
+from state.errors import JournalError, RunActiveError, UsageError
+from state.journal.codec import decode, encode
+from state.journal.events import Event
+from state.secrets import Redact
+
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS events (
+    seq     INTEGER PRIMARY KEY AUTOINCREMENT,
+    at      TEXT NOT NULL,
+    name    TEXT NOT NULL,
+    version INTEGER NOT NULL,
+    body    TEXT NOT NULL
+)
+"""
+_SELECT = "SELECT seq, at, name, version, body FROM events WHERE seq > ? ORDER BY seq"
+_GLANCE_S = 0.3  # somebody who only asks `is_active` holds the lock for a moment
+_POLL_S = 0.1  # how soon a follower in another process sees a new event
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """An event with its place in the journal (`seq`, from 1, without gaps) and its time (UTC)."""
+
+    seq: int
+    at: datetime
+    event: Event
+
+
+def journal_file(run_folder: Path) -> Path:
+    """Where a run's events are."""
+    return run_folder / "journal.db"
+
+
+def _lock_of(run_folder: Path) -> FileLock:
+    return FileLock(run_folder / "lock")
+
+
+def is_active(run_folder: Path) -> bool:
+    """Whether a process is writing this run now."""
+    lock = _lock_of(run_folder)
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        return True
+    lock.release()
+    return False
+
+
+class Journal:
+    """The writer of one run's events; also a reader. Use `JournalReader` to look without writing."""
+
+    def __init__(self, run_folder: Path, *, redact: Redact = str) -> None:
+        """Open the journal of a run for writing, making it if it is not there.
+
+        Args:
+            run_folder: the run's folder; must exist.
+            redact: applied to each text of an event before it is stored.
+
+        Raises:
+            RunActiveError: another process is writing this run.
+            JournalError: the file is damaged.
+        """
+        self._lock = _lock_of(run_folder)
+        try:
+            self._lock.acquire(timeout=_GLANCE_S, poll_interval=0.01)
+        except Timeout:
+            raise RunActiveError(
+                f"run {run_folder.name} is being worked on by another sq process; "
+                f"watch it with `sq status {run_folder.name}`, or stop that process first"
+            ) from None
+        self._redact = redact
+        self._grown = anyio.Event()
+        try:
+            self._db = _opened(journal_file(run_folder))
+        except sqlite3.DatabaseError as error:
+            self._lock.release()
+            raise JournalError(f"{journal_file(run_folder)} cannot be opened: {error}") from error
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<Journal of {Path(self._lock.lock_file).parent.name}>"
+
+    def append(self, *events: Event) -> list[Stored]:
+        """Store events durably, all or none, and wake the followers in this process.
+
+        What comes back is what was stored: its texts are redacted, as every later reader sees them.
+
+        Raises:
+            JournalError: the disk is full or the file damaged; nothing was stored.
+        """
+        at = datetime.now(UTC)
+        redacted = [_redacted(event, self._redact) for event in events]
+        rows = [(at.isoformat(), *encode(event)) for event in redacted]
+        stored = []
+        try:
+            self._db.execute("BEGIN IMMEDIATE")
+            for event, row in zip(redacted, rows, strict=True):
+                cursor = self._db.execute(
+                    "INSERT INTO events (at, name, version, body) VALUES (?, ?, ?, ?)", row
+                )
+                stored.append(Stored(cursor.lastrowid or 0, at, event))
+            self._db.execute("COMMIT")
+        except sqlite3.Error as error:
+            if self._db.in_transaction:
+                self._db.execute("ROLLBACK")
+            raise JournalError(f"the journal could not be written: {error}; is the disk full?") from error
+        grown, self._grown = self._grown, anyio.Event()
+        grown.set()
+        return stored
+
+    def read(self, after: int = 0) -> list[Stored]:
+        """The events behind `after`, in order."""
+        return _read(self._db, after)
+
+    def follow(self, after: int = 0) -> AsyncIterator[Stored]:
+        """The events behind `after` and then each new one as it is stored; ends only by cancellation."""
+        return _follow(self.read, after, lambda: self._grown.wait)
+
+    def close(self) -> None:
+        """Close the file and free the run."""
+        self._db.close()
+        self._lock.release()
+
+
+class JournalReader:
+    """Reads a run's events, also while another process writes them."""
+
+    def __init__(self, run_folder: Path) -> None:
+        """Open for reading.
+
+        Raises:
+            UsageError: there is no journal in this folder.
+        """
+        file = journal_file(run_folder)
+        if not file.is_file():
+            raise UsageError(f"{run_folder} holds no run: {file.name} is missing")
+        self._db = sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True, isolation_level=None)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._db.close()
+
+    def read(self, after: int = 0) -> list[Stored]:
+        """The events behind `after`, in order."""
+        return _read(self._db, after)
+
+    def follow(self, after: int = 0) -> AsyncIterator[Stored]:
+        """As `Journal.follow`, seeing another process's events within 0.1 s."""
+        return _follow(self.read, after, lambda: partial(anyio.sleep, _POLL_S))
+
+
+def _opened(file: Path) -> sqlite3.Connection:
+    """A connection that writes durably; it is closed again if the file cannot be used."""
+    with ExitStack() as unless_ready:
+        db = sqlite3.connect(file, isolation_level=None)
+        unless_ready.callback(db.close)
+        db.execute("PRAGMA journal_mode = WAL")
+        db.execute("PRAGMA synchronous = FULL")
+        db.execute(_SCHEMA)
+        unless_ready.pop_all()
+    return db
+
+
+def _redacted(value: Any, redact: Redact) -> Any:  # noqa: ANN401  a record, or what a field of one holds
+    """The same with each text redacted: not its JSON, whose names and closed sets a secret may resemble."""
+    if isinstance(value, str):
+        return value if isinstance(value, StrEnum) else redact(value)
+    if isinstance(value, tuple):
+        return tuple(_redacted(part, redact) for part in value)
+    if isinstance(value, dict):
+        return {key: _redacted(part, redact) for key, part in value.items()}
+    if is_dataclass(value) and not isinstance(value, type):
+        return replace(
+            value, **{one.name: _redacted(getattr(value, one.name), redact) for one in fields(value)}
+        )
+    return value
+
+
+def _read(db: sqlite3.Connection, after: int) -> list[Stored]:
+    """The events behind `after`. Looking for garbage while they pile up finds none and doubles the time."""
+    collects = gc.isenabled()
+    gc.disable()
+    try:
+        return list(_rows(db, after))
+    finally:
+        if collects:
+            gc.enable()
+
+
+def _rows(db: sqlite3.Connection, after: int) -> Iterator[Stored]:
+    try:
+        for seq, at, name, version, body in db.execute(_SELECT, (after,)):
+            yield Stored(seq, datetime.fromisoformat(at), decode(name, version, body))
+    except sqlite3.OperationalError as error:
+        if "no such table" in str(error):  # its writer has made the file and not yet the table
+            return
+        raise JournalError(f"the journal could not be read: {error}") from error
+    except (sqlite3.DatabaseError, ValueError) as error:
+        raise JournalError(f"the journal is damaged: {error}") from error
+
+
+async def _follow(
+    read: Callable[[int], Sequence[Stored]],
+    after: int,
+    next_change: Callable[[], Callable[[], Awaitable[object]]],
+) -> AsyncIterator[Stored]:
+    while True:
+        changed = next_change()  # taken before reading, so that nothing stored in between is slept over
+        for stored in read(after):
+            after = stored.seq
+            yield stored
+        await changed()

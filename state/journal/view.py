@@ -1,0 +1,302 @@
+"""What is true now, as records: a run, its tasks, its calls with models, its questions.
+
+Filled by `state.journal.fold` and by nothing else. Everything that is decided or shown is read from here.
+"""
+
+from collections import deque
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+
+from state.journal import events as e
+from state.records import (
+    Analysis,
+    Answer,
+    BaselineCheck,
+    CallEnd,
+    Criterion,
+    Finding,
+    HandOver,
+    Message,
+    Plan,
+    ReviewIssue,
+    Role,
+    Task,
+    TestRuling,
+    TestThatChanges,
+    Usage,
+)
+from state.settings.records import Settings
+from state.words import question_key
+
+HISTORY_KEPT = 200  # messages of a task that the view holds; the journal has all
+
+
+class Stage(StrEnum):
+    """Where a task is."""
+
+    WAITING = "waiting"
+    BUILDING = "building"
+    ACCEPTED = "verified"
+    COMMITTED = "in review"
+    APPROVED = "reviewed"
+    MERGED = "merged"
+    STUCK = "stuck"
+    FAILED = "failed"
+    UNVERIFIED = "unverified"
+
+
+_GOOD_ENDS = frozenset({CallEnd.COMPLETED, CallEnd.SIGNALLED})
+UNMERGED_ENDS = frozenset({Stage.STUCK, Stage.FAILED, Stage.UNVERIFIED})
+ENDED_STAGES = UNMERGED_ENDS | {Stage.MERGED}
+
+
+@dataclass(slots=True)
+class CallView:
+    """One exchange with a model. `end` is None while it is under way, or was when its process died.
+
+    `spent_usd` is the cost of its earlier tries and of what was cut off; `held_usd` is reserved for what is
+    under way, and counts as spent for whoever asks what is left. `usage` and `spent_s` are of all its tries,
+    waits between them and between processes left out.
+    """
+
+    started: e.CallStarted
+    at: datetime
+    session_id: str
+    report: e.SignalReceived | None = None  # the first one: it ended the turn
+    last_text: str = ""
+    resumed_at: int = 0
+    retries: list[e.CallRetried] = field(default_factory=list)  # since it was started or resumed
+    spent_usd: float = 0.0
+    usage: Usage = e.NO_USAGE
+    spent_s: float = 0.0
+    since: datetime | None = None  # the try under way began then; None: none is, or its process died
+    held_usd: float = 0.0
+    allowed_usd: float = 0.0  # its session may spend so much before its cap ends it
+    killed: bool = False  # its process was, so that the CLI counts the conversation's cost from nothing
+    end: e.CallEnded | None = None
+
+    @property
+    def cost_usd(self) -> float:
+        """What it has cost so far."""
+        return self.spent_usd + (self.end.cost_usd if self.end else 0.0)
+
+    @property
+    def failed(self) -> bool:
+        """Whether it ended, and not as it should."""
+        return self.end is not None and self.end.end not in _GOOD_ENDS
+
+    @property
+    def payload(self) -> str | None:
+        """The JSON of the report that the agent made through a typed tool."""
+        return self.report.payload if self.report else None
+
+
+@dataclass(slots=True)
+class AskView:
+    """One AskUserQuestion call and its outcome. `rejected`: the questions whose answers did not hold."""
+
+    asked: e.QuestionsAsked
+    seq: int
+    answered: e.QuestionsAnswered | None = None
+    failed: e.QuestionsFailed | None = None
+    parked: e.QuestionsParked | None = None
+    at: datetime | None = None
+    rejected: set[str] = field(default_factory=set)
+
+    @property
+    def held(self) -> tuple[Answer, ...]:
+        """The answers that the Worker did not reject."""
+        answers = self.answered.answers if self.answered else ()
+        return tuple(answer for answer in answers if answer.question not in self.rejected)
+
+
+@dataclass(frozen=True, slots=True)
+class CommandsView:
+    """Commands of the project that sq has begun to run; `purpose` is baseline, verification or set-up."""
+
+    purpose: str
+    task_id: str
+    commands: tuple[str, ...]
+    at: datetime
+
+
+@dataclass(slots=True)
+class MergeView:
+    """A task's merge under way. `refusals` are claims to have resolved its conflict that did not hold."""
+
+    commit: str
+    onto: str
+    conflict: e.MergeConflicted | None = None
+    refusals: list[e.ResolutionRefused] = field(default_factory=list)
+    built: e.MergeBuilt | None = None
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """What git could not merge by itself."""
+        return self.conflict.paths if self.conflict else ()
+
+
+@dataclass(slots=True)
+class TaskView:
+    """One task of the accepted plan and everything that happened to it."""
+
+    task: Task
+    stage: Stage = Stage.WAITING
+    branch: str = ""
+    worktree: str = ""
+    base_commit: str = ""
+    begun: int = 0  # the place in the journal where it got its workspace
+    attempt: int = 0
+    session_id: str = ""
+    attempt_open: bool = False
+    calls: list[str] = field(default_factory=list)  # Worker calls of the open attempt
+    trees: list[str] = field(default_factory=list)  # at the attempt's start, then at each iteration's end
+    errors: list[str] = field(default_factory=list)  # the last error of each iteration; "" where none was
+    gates: list[e.GateDecided] = field(default_factory=list)  # answers to the newest claim
+    refusals: list[e.CompletionRefused] = field(default_factory=list)  # of the open attempt, in a row
+    checks: list[e.ChecksDecided] = field(default_factory=list)  # of the open attempt
+    guidance: list[e.GuidanceGiven] = field(default_factory=list)  # of the open attempt
+    accepted_tree: str = ""
+    commit: str = ""
+    committed_tree: str = ""
+    issues: tuple[ReviewIssue, ...] = ()  # that the next attempt has to put right
+    findings: tuple[Finding, ...] = ()  # of all reviews
+    suggestions: tuple[str, ...] = ()  # of all reviews
+    rounds: int = 0  # usable reviews since it was last merged
+    rulings: tuple[TestRuling, ...] = ()  # of the newest review, on the tests that the work changes
+    reviewed_commit: str = ""  # what the newest usable review looked at
+    checkpoints: list[e.CheckpointReviewed] = field(default_factory=list)  # of the open attempt
+    unusable_reviews: int = 0  # of the commit under review
+    unusable_forgiven: int = 0  # of these, from before a retry
+    revisions: int = 0
+    reopened_by: str = ""  # who sent it back the last time
+    hand_over: HandOver | None = None  # from the attempt before
+    rebuild: tuple[str, str] | None = None  # the next attempt's base, and what it begins with
+    rebuilt: tuple[str, str] | None = None  # as `rebuild`, once it is done and until a Worker was told
+    retried: bool = False  # a person asked for the attempt that comes next
+    last_end: str = ""  # why the newest attempt ended, if it did not end well
+    merge: MergeView | None = None
+    merges: int = 0  # begun so far
+    reason: str = ""
+    limit: bool = False
+    before_end: Stage = Stage.WAITING  # where it was when it ended without being merged
+    merged_commit: str = ""
+    merged_onto: str = ""
+    history: deque[Message] = field(default_factory=lambda: deque(maxlen=HISTORY_KEPT))
+
+    @property
+    def iteration(self) -> int:
+        """Exchanges begun in the open attempt."""
+        return len(self.calls)
+
+    @property
+    def is_in_merged_work(self) -> bool:
+        """Whether its newest commit was merged: since a merge nothing of it was reviewed."""
+        return bool(self.merged_commit) and not self.rounds
+
+
+@dataclass(slots=True)
+class Context:
+    """The seed's OrchestratorContext (002): empty at the start, filled by what happens."""
+
+    discoveries: list[str] = field(default_factory=list)
+    errors: list[str] = field(default_factory=list)
+    decisions: list[str] = field(default_factory=list)
+    review_issues: list[ReviewIssue] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class RunView:
+    """A run as its events tell it."""
+
+    started: e.RunStarted | None = None
+    started_at: datetime | None = None
+    last_at: datetime | None = None
+    last_seq: int = 0
+    worked_s: float = 0.0  # by all processes of the run together
+    resumptions: int = 0
+    resumed: e.RunResumed | None = None  # by the newest process
+    resumed_seq: int = 0  # the place in the journal where the newest process took it up
+    interrupted_by: str = ""
+    budget_usd: float | None = None  # given to a resumed run, in place of those of its settings
+    max_iterations: int | None = None  # likewise
+    limit: str = ""  # which limit of the whole run is reached
+    quiet_until: datetime | None = None  # until then nobody asks a model
+    settings: Settings | None = None  # what the run keeps to now
+    baseline: dict[str, BaselineCheck] = field(default_factory=dict)  # by command
+    baseline_tree: str = ""
+    baseline_seq: int = 0  # where in the journal the newest one stands; 0: none was taken
+    baseline_notes: tuple[str, ...] = ()
+    tests_that_change: tuple[TestThatChanges, ...] = ()  # of the accepted plan
+    plan_reviewed: bool = False
+    plan_suggestions: tuple[str, ...] = ()
+    proofs: dict[tuple[str, str], e.ProofsTaken] = field(default_factory=dict)  # by task and tree
+    proved_at: dict[tuple[str, str], int] = field(default_factory=dict)  # where in the journal
+    verified_at: dict[str, int] = field(default_factory=dict)  # where in the journal, by tree
+    proposed_analysis: Analysis | None = None  # under review
+    analysis_rejections: list[e.AnalysisRejected] = field(default_factory=list)
+    analysis: Analysis | None = None
+    proposed_plan: Plan | None = None  # under review
+    plan_rejections: list[e.PlanRejected] = field(default_factory=list)
+    proposal_unusable: int = 0  # reports on the proposal under review that could not be used
+    criteria: tuple[Criterion, ...] = ()
+    tasks: dict[str, TaskView] = field(default_factory=dict)
+    calls: dict[str, CallView] = field(default_factory=dict)
+    asks: dict[str, AskView] = field(default_factory=dict)
+    commands: dict[str, CommandsView] = field(default_factory=dict)  # under way, by purpose and subject
+    verifications: dict[str, e.VerificationFinished] = field(default_factory=dict)  # newest, by tree
+    final_reviews: list[e.ReviewRecorded] = field(default_factory=list)
+    final_findings: tuple[Finding, ...] = ()
+    resolved: list[MergeView] = field(default_factory=list)  # conflicts, since the last final review
+    united: list[e.MergeBuilt] = field(default_factory=list)  # likewise, two additions at one place
+    merged_since_review: bool = False  # of the whole
+    final_unusable: list[e.ReviewUnusable] = field(default_factory=list)  # of the newest merged commit
+    users_work: e.UsersWorkKept | None = None  # the newest copy of it
+    own_base: str = ""  # without worktrees: the commit from which the run's own changes count
+    left_tree: str = (
+        ""  # what the checkout held at the last end of a process; empty: a Worker was at it since
+    )
+    head_commit: str = ""  # of the run's own branch
+    head_tree: str = ""
+    merged_tree: str = ""  # of the newest merge of a task: without what the user committed meanwhile
+    delivered: e.WorkDelivered | None = None
+    left: e.WorkLeft | None = None
+    kept: e.WorkKept | None = None
+    ended: e.RunEnded | None = None
+    context: Context = field(default_factory=Context)
+
+    def calls_of(
+        self, role: Role, task_id: str, attempt: int | None = None, subject: str = ""
+    ) -> list[CallView]:
+        """The calls of a role for a task about one subject, oldest first."""
+        return [
+            call
+            for call in self.calls.values()
+            if call.started.role is role
+            and call.started.task_id == task_id
+            and (attempt is None or call.started.attempt == attempt)
+            and call.started.subject == subject
+        ]
+
+    def decided(self, task_id: str = "") -> list[tuple[str, Answer]]:
+        """The answers that hold, with the task that asked: the newest one to each question of a task.
+
+        `task_id`: only of this task.
+        """
+        newest: dict[tuple[str, str], Answer] = {}
+        for ask in self.asks.values():
+            if task_id in {"", ask.asked.task_id}:
+                for answer in ask.held:
+                    newest[ask.asked.task_id, question_key(answer.question)] = answer
+        return [(task, answer) for (task, _), answer in newest.items()]
+
+    @property
+    def cost_usd(self) -> float:
+        """What all calls have cost so far, aborted ones included."""
+        return sum(call.cost_usd for call in self.calls.values())
+
+    @property
+    def is_home(self) -> bool:
+        """Whether the work is where it stays: on the user's branch, in the checkout, or on sq's branch."""
+        return bool(self.delivered or self.left or self.kept)

@@ -1,0 +1,1 @@
+"""The configuration: keys, sources, presets, and the records they end in."""

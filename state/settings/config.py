@@ -1,0 +1,252 @@
+"""The configuration: shipped defaults, user file, `sq.toml`, `SQ_*`, flags; later ones win.
+
+Every value keeps its source, for `sq config show`; every problem is told at once.
+"""
+
+from collections.abc import Collection, Mapping
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any, cast
+
+import msgspec
+
+from state.records import Role
+from state.settings.keys import EFFORT_KINDS, KEYS, PRICE_KINDS, Value
+from state.settings.presets import efforts as shipped_efforts
+from state.settings.presets import models as shipped_models
+from state.settings.records import Effort, Model, Prices, Settings, SetUp
+from state.settings.sources import REPOSITORY_FILE, Flags, OwnTable, Sources, nearest, user_file
+
+DEVELOPER_QA_MODEL = "developer_qa_model"  # the seed's name (004)
+_DEFAULT = "default"
+_MEDIUM = "medium"
+_CONTEXT = 200_000  # tokens, of a model that nobody described
+_PRICES = ("input", "output", "cache_write", "cache_read")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """One value and where it came from: `default`, `effort high`, a file, `SQ_BUDGET`, `--budget`."""
+
+    value: Value
+    source: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resolved:
+    """A configuration that holds: what a run keeps to, and each value with its source.
+
+    `values` has every key of the table, in its order; `own` every field of the user's presets and prices
+    (`efforts.NAME.FIELD`, `prices.ALIAS.FIELD`); `efforts` all presets, shipped ones first; `files` what was
+    looked for, whether it is there or not.
+    """
+
+    settings: Settings
+    values: Mapping[str, Entry]
+    own: Mapping[str, Entry]
+    efforts: Mapping[str, Effort]
+    files: tuple[Path, ...]
+
+
+def load_config(
+    repository: Path | None,
+    environ: Mapping[str, str],
+    *,
+    flags: Flags | None = None,
+    rules: Collection[str] | None = None,
+) -> Resolved:
+    """Read every source and put the settings together.
+
+    Args:
+        repository: the folder that may hold an `sq.toml`; None: outside a repository.
+        environ: where `SQ_*` are looked for.
+        flags: key → (name of the flag, its value); None and () stand for a flag that was not given.
+        rules: the names that `policy.allowed` may hold; None: they are not checked.
+
+    Raises:
+        UsageError: something cannot be used as it is; tells every problem, each with its source.
+    """
+    files = (user_file(), *([repository / REPOSITORY_FILE] if repository else []))
+    sources = Sources()
+    for file in files:
+        sources.add_file(file)
+    sources.add_environment(environ)
+    sources.add_flags(flags or {})
+    own: dict[str, Entry] = {}
+    efforts = _efforts(sources, own)
+    models = shipped_models() | _own_models(sources, own)
+    values = _values(sources, efforts)
+    _check_rules(sources, values, rules)
+    chosen = _chosen_models(sources, values, models)
+    sources.raise_problems()
+    effort = efforts[str(values["effort"].value)]
+    return Resolved(
+        settings=_settings(values, effort, chosen), values=values, own=own, efforts=efforts, files=files
+    )
+
+
+def _efforts(sources: Sources, own: dict[str, Entry]) -> dict[str, Effort]:
+    """All presets. One of the user's starts from `like`, else from its shipped namesake, else from medium."""
+    done = {name: row for name, row in shipped_efforts().items() if name not in sources.efforts}
+
+    def named(name: str, waiting: tuple[str, ...]) -> Effort:
+        if name not in done:
+            table = sources.efforts[name]
+            done[name] = _effort(name, table, base_of(name, table, (*waiting, name)), own)
+        return done[name]
+
+    def base_of(name: str, table: OwnTable, waiting: tuple[str, ...]) -> Effort:
+        namesake = shipped_efforts().get(name)
+        like = table.values.get("like")
+        base = str(like.value) if like else _MEDIUM
+        if namesake and (like is None or base == name):
+            return namesake
+        if base not in done and base not in sources.efforts:
+            known = ", ".join(shipped_efforts() | sources.efforts)
+            problem = f'there is no preset "{base}"; known are {known}'
+        elif base in waiting:
+            problem = f"a circle: {' → '.join((*waiting[waiting.index(base) :], base))}"
+        else:
+            return named(base, waiting)
+        place = like.place if like else f"{table.file}: efforts.{name}"
+        sources.problems.append(f"{place}: {problem}")
+        return shipped_efforts()[_MEDIUM]
+
+    return {name: named(name, ()) for name in shipped_efforts() | sources.efforts}
+
+
+def _effort(name: str, table: OwnTable, base: Effort, own: dict[str, Entry]) -> Effort:
+    row: dict[str, Any] = {key: one.value for key, one in table.values.items() if key != "like"}
+    models = {role: row.pop(f"models.{role}", alias) for role, alias in base.models.items()}
+    effort = replace(base, name=name, models=models, **row)
+    fields = {**asdict(effort), **{f"models.{role}": alias for role, alias in models.items()}}
+    inherited = _DEFAULT if base.name == name else f"effort {base.name}"
+    _show(
+        own, f"efforts.{name}", table, {key: fields[key] for key in EFFORT_KINDS if key != "like"}, inherited
+    )
+    return effort
+
+
+def _own_models(sources: Sources, own: dict[str, Entry]) -> dict[str, Model]:
+    """The models of `[prices]`; what is not said of a shipped one stays as it is."""
+    models = {}
+    for alias, table in sources.prices.items():
+        row: dict[str, Any] = {"id": alias, "context": _CONTEXT}
+        if shipped := shipped_models().get(alias):
+            row |= {"id": shipped.id, "context": shipped.context, **asdict(cast("Prices", shipped.prices))}
+            row |= {
+                f"above.{key}": one for key, one in (asdict(shipped.above) if shipped.above else {}).items()
+            }
+        row |= {key: one.value for key, one in table.values.items()}
+        above = [key for key in PRICE_KINDS if key.startswith("above.")]
+        if not any(key in row for key in above):
+            above = []
+        missing = [key for key in (*_PRICES, *above) if key not in row]
+        if missing:
+            if untold := [key for key in missing if f"prices.{alias}.{key}" not in sources.unfit]:
+                sources.problems.append(f"{table.file}: prices.{alias} needs {', '.join(untold)} too")
+            row |= dict.fromkeys(missing, 0)
+        models[alias] = Model(
+            alias=alias,
+            id=row["id"],
+            context=row["context"],
+            prices=Prices(**{key: row[key] for key in _PRICES}),
+            above=Prices(**{key.partition(".")[2]: row[key] for key in above}) if above else None,
+        )
+        _show(own, f"prices.{alias}", table, {key: row[key] for key in PRICE_KINDS if key in row}, _DEFAULT)
+    return models
+
+
+def _show(
+    own: dict[str, Entry], prefix: str, table: OwnTable, fields: Mapping[str, Value], inherited: str
+) -> None:
+    for key, value in fields.items():
+        source = table.values[key].source if key in table.values else inherited
+        own[f"{prefix}.{key}"] = Entry(value=value, source=source)
+
+
+def _values(sources: Sources, efforts: Mapping[str, Effort]) -> dict[str, Entry]:
+    given = sources.values
+    name = str(given["effort"].value if "effort" in given else KEYS["effort"].default)
+    if name not in efforts:
+        sources.problems.append(
+            f'{given["effort"].place}: there is no preset "{name}"; known are {", ".join(efforts)}'
+        )
+    effort = efforts.get(name, efforts[_MEDIUM])
+    values = {}
+    for key in KEYS.values():
+        if key.name in given:
+            values[key.name] = Entry(value=given[key.name].value, source=given[key.name].source)
+        elif callable(key.default):
+            values[key.name] = Entry(value=key.default(effort), source=f"effort {effort.name}")
+        else:
+            values[key.name] = Entry(value=key.default, source=_DEFAULT)
+    if DEVELOPER_QA_MODEL not in given:
+        values[DEVELOPER_QA_MODEL] = values[f"models.{Role.DEVELOPER}"]
+    values["budget_task"] = _task_budget(sources, values["budget"], values["budget_task"])
+    return values
+
+
+def _task_budget(sources: Sources, run: Entry, task: Entry) -> Entry:
+    """A task's budget: none where the run has none, unless it was set after that; never above the run's."""
+    if run.value is None:
+        ranks = {key: one.rank for key, one in sources.values.items()}
+        return task if ranks.get("budget_task", 0) >= ranks["budget"] else run
+    if task.value is None or cast("float", task.value) > cast("float", run.value):
+        return Entry(value=run.value, source=f"{task.source}, cut to the run's")
+    return task
+
+
+def _check_rules(sources: Sources, values: Mapping[str, Entry], rules: Collection[str] | None) -> None:
+    for name in cast("tuple[str, ...]", values["policy.allowed"].value):
+        if rules is not None and name not in rules:
+            place = sources.values["policy.allowed"].place
+            sources.problems.append(f'{place}: the policy has no rule "{name}"; {nearest(name, list(rules))}')
+
+
+def _chosen_models(
+    sources: Sources, values: Mapping[str, Entry], models: Mapping[str, Model]
+) -> dict[Role, Model]:
+    capped = [key for key in ("budget", "budget_task") if values[key].value is not None]
+    chosen = {}
+    for role in Role:
+        key = DEVELOPER_QA_MODEL if role is Role.DEVELOPER else f"models.{role}"
+        alias = str(values[key].value)
+        chosen[role] = models.get(alias) or Model(alias=alias, id=alias, context=_CONTEXT, prices=None)
+        if alias not in models and capped and not sources.unfit & {"budget", "budget_task"}:
+            key = key if key in sources.values else f"models.{role}"
+            place = sources.values[key].place if key in sources.values else f"{values[key].source}: {key}"
+            sources.problems.append(
+                f'{place}: the price of "{alias}" is unknown, so that no budget can hold; known are '
+                f'{", ".join(models)}. Add [prices.{alias}] with {", ".join(_PRICES)}, or set budget = "none"'
+            )
+    return chosen
+
+
+def _settings(values: Mapping[str, Entry], effort: Effort, models: Mapping[Role, Model]) -> Settings:
+    def section(name: str) -> dict[str, Value]:
+        prefix = f"{name}."
+        return {key.removeprefix(prefix): one.value for key, one in values.items() if key.startswith(prefix)}
+
+    setting_up = values["worktree.setup"].value
+    row = {
+        "effort": effort,
+        "models": models,
+        "verify": values["verify"].value,
+        "workflow": values["workflow"].value,
+        "questions": values["questions"].value,
+        "context_window": values["context_window"].value,
+        "worktrees": values["worktrees"].value,
+        "max_parallel": values["max_parallel"].value,
+        "worktree_include": values["worktree.include"].value,
+        "worktree_setup": () if isinstance(setting_up, str) else setting_up,
+        "set_up": setting_up if isinstance(setting_up, str) else SetUp.AUTO,
+        "merge": values["merge"].value,
+        "merge_unverified": values["merge_unverified"].value,
+        "budget_run_usd": values["budget"].value,
+        "budget_task_usd": values["budget_task"].value,
+        "limits": {"max_iterations": values["max_iterations"].value, **section("limits")},
+        "retries": section("retries"),
+        **section("policy"),
+    }
+    return msgspec.convert(row, Settings, from_attributes=True)

@@ -1,0 +1,73 @@
+"""The shipped tables of effort presets and models, read and checked once each."""
+
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+import msgspec
+
+from state.errors import UsageError
+from state.settings.records import Effort, Model, Settings
+
+
+def effort_named(name: str) -> Effort:
+    """The shipped preset of this name.
+
+    Raises:
+        UsageError: there is none; names the known ones.
+    """
+    table = efforts()
+    if name not in table:
+        raise UsageError(f"--effort {name}: unknown preset; known are {', '.join(table)}")
+    return table[name]
+
+
+def model_named(alias: str) -> Model:
+    """The shipped model of this alias.
+
+    Raises:
+        UsageError: there is none; names the known ones.
+    """
+    table = models()
+    if alias not in table:
+        raise UsageError(f"model {alias}: not in models.yaml; known are {', '.join(table)}")
+    return table[alias]
+
+
+def usual_settings(effort: str = "medium", verify: tuple[str, ...] = ()) -> Settings:
+    """What a run keeps to where nothing but a shipped preset was chosen.
+
+    Raises:
+        UsageError: there is no such preset.
+    """
+    row = effort_named(effort)
+    return Settings(
+        effort=row,
+        models={role: model_named(alias) for role, alias in row.models.items()},
+        verify=verify,
+        budget_run_usd=row.budget_run_usd,
+        budget_task_usd=row.budget_task_usd,
+    )
+
+
+@cache
+def efforts() -> dict[str, Effort]:
+    """The shipped presets by name, mildest first."""
+    return {
+        name: msgspec.convert({"name": name, **row}, Effort) for name, row in _table("effort.yaml").items()
+    }
+
+
+@cache
+def models() -> dict[str, Model]:
+    """The shipped models by alias."""
+    return {
+        alias: msgspec.convert({"alias": alias, **row}, Model) for alias, row in _table("models.yaml").items()
+    }
+
+
+def _table(name: str) -> dict[str, dict[str, Any]]:
+    import yaml
+
+    table: dict[str, dict[str, Any]] = yaml.safe_load((files("state.settings") / name).read_text("utf-8"))
+    return table

@@ -1,0 +1,174 @@
+"""What a run keeps to: effort, models, limits, retries, policy. Resolved once, stored with the run.
+
+Plain records; where their values come from is `state.settings.config`'s business.
+"""
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from state.records import Role, Usage
+
+
+class ReviewDepth(StrEnum):
+    """How closely a reviewer looks (seed 002)."""
+
+    SHALLOW = "shallow"
+    STANDARD = "standard"
+    DEEP = "deep"
+    COMPREHENSIVE = "comprehensive"
+
+
+class Workflow(StrEnum):
+    """How a spec becomes work: planned as tasks, in one prompt, or planned and built in one session."""
+
+    ORCHESTRATED = "orchestrated"
+    DIRECT = "direct"
+    PLAN_THEN_IMPLEMENT = "plan-then-implement"
+
+
+class Steering(StrEnum):
+    """Which considerations power steering asks a Worker that claims completion."""
+
+    NONE = "none"
+    BLOCKERS = "blockers"
+    ALL = "all"
+
+
+class OnQuestion(StrEnum):
+    """What happens to a question about something that cannot be undone and that the spec does not cover."""
+
+    ANSWER = "answer"
+    PARK = "park"
+
+
+class SetUp(StrEnum):
+    """How a new worktree is made ready, if no commands are listed: as its files show, or not at all."""
+
+    AUTO = "auto"
+    NONE = "none"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Effort:
+    """One row of `effort.yaml`, or a preset of the user's own: how much a run spends on being sure.
+
+    `checkpoint_every` counts iterations of an attempt; 0: no checkpoints. `block_unproven_tests`: a Worker
+    whose new tests pass without its change is sent back once.
+    """
+
+    name: str
+    review_depth: ReviewDepth
+    review_analysis: bool
+    review_plan: bool
+    checkpoint_every: int
+    power_steering: Steering
+    stuck_threshold: int
+    revisions_per_task: int
+    final_review_rounds: int
+    budget_task_usd: float
+    budget_run_usd: float
+    models: dict[Role, str]
+    block_unproven_tests: bool = False
+
+
+CHARACTERS_PER_TOKEN = 3  # an estimate on the safe side, for prose and code
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prices:
+    """USD per million tokens; `prompt_tokens` is the prompt length from which on they hold."""
+
+    input: float
+    output: float
+    cache_write: float
+    cache_read: float
+    prompt_tokens: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Model:
+    """One row of `models.yaml`. Without prices nothing can be counted, so no budget can hold."""
+
+    alias: str
+    id: str
+    context: int
+    prices: Prices | None
+    above: Prices | None = None
+
+    def cost(self, usage: Usage) -> float:
+        """What a call with these tokens costs, in USD; 0 where the prices are unknown."""
+        prompt = usage.input_tokens + usage.cache_read_tokens + usage.cache_write_tokens
+        prices = self.above if self.above and prompt > self.above.prompt_tokens else self.prices
+        if prices is None:
+            return 0.0
+        return (
+            usage.input_tokens * prices.input
+            + usage.output_tokens * prices.output
+            + usage.cache_write_tokens * prices.cache_write
+            + usage.cache_read_tokens * prices.cache_read
+        ) / 1_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """What a run may use up before it stops; times in seconds. `run_s` None: no limit of time."""
+
+    max_iterations: int = 50  # per task
+    max_turns: int = 250  # replies of the model in one exchange: an agent that only calls tools ends here
+    idle_s: float = 300.0  # silence of a session's stream beyond this ends its process group
+    connect_s: float = 60.0  # for Claude Code to answer at its start
+    question_s: float = 60.0  # one AskUserQuestion call, all its questions together (seed 004)
+    verify_s: float = 600.0  # one verification command
+    run_s: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Retries:
+    """How failures of the API and of processes are met; waits in seconds, doubling from the first."""
+
+    tries: int = 10  # after the first; together about six minutes
+    first_wait_s: float = 1.0
+    longest_wait_s: float = 60.0
+    longest_reset_s: float = 21_600.0  # a reset time named by the API that is further away is not waited for
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """Everything a run was asked to keep to. A budget of None holds nothing back.
+
+    `protected` are patterns of paths that no task may change, beside the shipped ones; `allowed` are names of
+    rules in `agents/session/policy.yaml` that do not hold for this run.
+    """
+
+    effort: Effort
+    models: dict[Role, Model]
+    verify: tuple[str, ...] = ()
+    workflow: Workflow = Workflow.ORCHESTRATED
+    questions: OnQuestion = OnQuestion.ANSWER
+    context_window: int = (
+        10  # newest messages of the Worker's session that the Developer sees (seed 004, FR-004)
+    )
+    worktrees: bool = True
+    max_parallel: int = 4  # tasks under way at once
+    worktree_include: tuple[str, ...] = ()  # patterns of ignored files that each worktree gets a copy of
+    worktree_setup: tuple[str, ...] = ()  # commands that are run in each new worktree
+    set_up: SetUp = SetUp.AUTO  # of worktrees, where no commands are listed
+    merge: bool = True
+    merge_unverified: bool = False  # the user's branch moves for outcome unverified too
+    dry_run: bool = False
+    budget_run_usd: float | None = None
+    budget_task_usd: float | None = None
+    limits: Limits = field(default_factory=Limits)
+    retries: Retries = field(default_factory=Retries)
+    protected: tuple[str, ...] = ()
+    allowed: tuple[str, ...] = ()
+
+    @property
+    def sets_up_by_itself(self) -> bool:
+        """Whether sq decides how worktrees are made ready: a list of commands takes the place of that."""
+        return self.set_up is SetUp.AUTO and not self.worktree_setup
+
+    @property
+    def places(self) -> int:
+        """How many tasks may be under way at once: in the checkout itself only one."""
+        return self.max_parallel if self.worktrees else 1

@@ -1,0 +1,34 @@
+"""The house keeps its rules: rooms of a size, one sentence each, in ARCHITECTURE; no long function; plain words."""
+
+import ast
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from benchmarks import house
+
+ROOT = house.ROOT
+MOST_FILES = 16
+SHARED = 3  # files with the same prefix are a room of their own
+ROOMS = [ROOT / name for name in house.folders()]
+
+
+def sentence_of(room: Path) -> str:
+    return (ast.get_docstring(ast.parse((room / "__init__.py").read_text("utf-8"))) or "").split("\n\n")[0]
+
+
+@pytest.mark.parametrize("room", ROOMS, ids=lambda room: str(room.relative_to(ROOT)))
+def test_a_room_is_small_and_says_in_a_sentence_what_lives_there(room):
+    files = [file.stem for file in room.glob("*.py")]
+    assert len(files) <= MOST_FILES
+    prefixes = Counter(name.split("_")[0] for name in files if not name.startswith("__"))
+    assert [prefix for prefix, count in prefixes.items() if count >= SHARED] == []
+    assert sentence_of(room).endswith(".")
+
+
+def test_architecture_has_a_row_for_each_room():
+    rows = [f"| `{room.relative_to(ROOT)}` | {' '.join(sentence_of(room).split())} |" for room in ROOMS]
+    text = (ROOT / "ARCHITECTURE.md").read_text("utf-8")
+    found = [line for line in text.splitlines() if line.startswith(tuple(f"| `{top}" for top in house.TOPS))]
+    assert found == rows
