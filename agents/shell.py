@@ -61,12 +61,15 @@ class Simple:
 
     def option(self, *names: str) -> str | None:
         """The value of the first of the options `names` that is given, as `--body x` or `--body=x`."""
+        return next(self.options(*names), None)
+
+    def options(self, *names: str) -> Iterator[str]:
+        """The values of all options `names` that are given, in order."""
         for word, following in zip(self.words, [*self.words[1:], ""], strict=True):
             if word in names:
-                return following
-            if word.startswith(tuple(f"{name}=" for name in names)):
-                return word.split("=", maxsplit=1)[1]
-        return None
+                yield following
+            elif word.startswith(tuple(f"{name}=" for name in names)):
+                yield word.split("=", maxsplit=1)[1]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -141,10 +141,12 @@ def _npm_script(simple: Simple) -> bool:
 def _names_tests(target: str, *more: str) -> bool:
     """Whether a target's name has test as a word of its own: `test:unit`, `testDebugUnitTest`, not `latest`.
 
-    One that only makes the tests runs none: `compileTestKotlin`.
+    `more` are whole names of targets that run tests: `check`, not `ktlintCheck`. One that only makes the tests
+    runs none: `compileTestKotlin`.
     """
     words = [word.lower() for word in _WORD.findall(target)]
-    return not {"test", "tests", "e2e", *more}.isdisjoint(words) and _ONLY_MAKES.isdisjoint(words)
+    named = target.rsplit(":", 1)[-1] in more or not {"test", "tests", "e2e"}.isdisjoint(words)
+    return named and _ONLY_MAKES.isdisjoint(words)
 
 
 def _is_test_file(path: str) -> bool:

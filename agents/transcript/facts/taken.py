@@ -91,7 +91,8 @@ def is_test_file(path: str) -> bool:
     if not _TEST_FOLDERS.isdisjoint(folders):
         return True
     stem = pure.name.split(".py")[0].rsplit(".", 1)[0]
-    return bool(_TEST_NAME.match(stem) or _TEST_NAME.match(stem.lower())) and pure.suffix != ""
+    named = pure.suffix == ".t" or _TEST_NAME.match(stem) or _TEST_NAME.match(stem.lower())
+    return bool(named) and pure.suffix != ""
 
 
 def defines_test(line: str) -> bool:

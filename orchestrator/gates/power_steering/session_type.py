@@ -40,6 +40,7 @@ _OPERATIONS = {
     "npm": ("publish",), "twine": ("upload",), "aws": (), "gcloud": (), "az": (), "ansible-playbook": (),
     "rm": (), "mv": (), "ssh": (), "scp": (), "rsync": (), "crontab": (), "kill": (), "pkill": (),
 }  # fmt: skip
+_HANDS_IN = frozenset({"pr create", "pr checks", "pr ready", "pr merge", "pr comment"})
 _CODE_BY_GIT = frozenset({"revert", "cherry-pick", "apply", "am"})
 _WANTS_TO_KNOW = re.compile(
     r"\b(?:investigat|analy[sz]|explain|find out|figure out|why|how does|look into|research|understand|compar"
@@ -49,13 +50,18 @@ _WANTS_TO_KNOW = re.compile(
 
 
 def session_type_of(evidence: Evidence) -> SessionType:
-    """The type of a session: code was changed, or only upkeep, something was operated, looked at, or told."""
+    """The type of a session: code was changed, or only upkeep, something was operated, looked at, or told.
+
+    Files changed for a pull request are development, whatever the files are.
+    """
     facts, start = evidence.facts, evidence.goal_turn
     edits = [edit for edit in facts.edits if edit.turn >= start]
     lines = [command.line for command in facts.commands if command.turn >= start]
     if any(_changes_code(line) for line in lines) or any(
         edit.is_code and not _is_upkeep(edit) for edit in edits
     ):
+        return SessionType.DEVELOPMENT
+    if edits and any(action.kind in _HANDS_IN for action in facts.hub_actions if action.turn >= start):
         return SessionType.DEVELOPMENT
     if edits:
         documents_only = all(edit.is_document or not edit.is_code for edit in edits)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from orchestrator.gates.power_steering.rules.announced import announced_in
+from orchestrator.gates.power_steering.rules.said.announced import announced_in
 
 ANNOUNCED = """
 The parser is done. Now I need to implement update and delete.
@@ -45,12 +45,29 @@ Ora aggiungo i test per il parser.
 Nu ga ik de tests schrijven.
 Teraz napiszę testy.
 Теперь мне нужно обновить тесты.
+Ora li sposto in un modulo e rilancio la suite.
+Nu flyttar jag frågan till lagret. Sedan kör jag testerna.
+Nu retter jeg de to filer.
+Nu pas ik de drie aanroepen aan.
+Сейчас исправлю импорт и запущу тесты.
+Зараз виправлю запит.
+Şimdi kalan iki testi düzeltiyorum.
+Seuraavaksi korjaan tuonnin.
+Acum trebuie să actualizez testele.
 次にテストを追加します。
 接下来我会修复测试。
 이제 테스트를 추가하겠습니다.
 """
 NOT_ANNOUNCED = """
 All done: the endpoint takes a cursor now.
+I need to know from you which of the two to keep.
+Before I go on I need your decision: is the old table still read?
+Is the remaining column to be kept?
+Die Daten liegen jetzt fora do servidor.
+E guarde a chave também fora do cofre: sem ela nada funciona.
+Sedan körde jag testerna en gång till.
+Ora lo schermo mostra il totale.
+Сейчас в таблице три строки.
 Parsing now takes 3 ms.
 書き換わるのはまだプッシュしていないコミットだけで、変わらないからです。
 次に挙げる場合だけ注意してください。

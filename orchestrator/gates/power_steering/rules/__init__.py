@@ -25,5 +25,6 @@ RULES: Mapping[str, Rule] = {
     "root_pollution": files.root_pollution,
     "pr_description": git.pr_description,
     "ci_status": git.ci_status,
+    "review_responses": git.review_responses,
     "branch_rebase": git.branch_rebase,
 }

@@ -12,7 +12,9 @@ _PROGRAMS = frozenset({
     ".h", ".cc", ".cpp", ".cxx", ".hpp", ".cs", ".fs", ".vb", ".rb", ".php", ".swift", ".ex", ".exs", ".erl",
     ".hs", ".ml", ".mli", ".lua", ".dart", ".pl", ".pm", ".r", ".R", ".jl", ".clj", ".cljs", ".cljc", ".elm",
     ".zig", ".nim", ".cr", ".vue", ".svelte", ".groovy", ".m", ".mm", ".sol", ".gd", ".ps1", ".psm1", ".d",
-    ".sh", ".bash", ".t",
+    ".sh", ".bash", ".t", ".f", ".f90", ".f95", ".f03", ".f08", ".for", ".adb", ".ads", ".pas", ".cob",
+    ".rkt", ".scm", ".lisp", ".el", ".v", ".sv", ".vhd", ".vhdl", ".tcl", ".hx", ".bas", ".awk", ".raku",
+    ".hrl", ".re", ".res",
 })  # fmt: skip
 _LANGUAGES = {
     "js": {".js", ".jsx", ".mjs", ".cjs", ".ts", ".tsx", ".vue", ".svelte"},
@@ -25,6 +27,8 @@ _LANGUAGES = {
     "perl": {".pl", ".pm", ".t"},
     "ml": {".ml", ".mli"},
     "ps": {".ps1", ".psm1"},
+    "fortran": {".f", ".f90", ".f95", ".f03", ".f08", ".for"},
+    "erlang": {".erl", ".hrl"},
 }
 _COMMENT = re.compile(r"#(?!\[|include|define|if|else|end|pragma)|//|/\*|\*(?:\s|/|$)|--\s|;;|%|\"\"\"|'''")
 _TEST_SCRIPT = re.compile(r'"test"\s*:\s*"(?!echo \\"Error: no test specified)')

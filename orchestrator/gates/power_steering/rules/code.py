@@ -5,7 +5,7 @@ import re
 from orchestrator.gates.power_steering.evidence import Evidence
 from orchestrator.gates.power_steering.rules.comments import comments_in
 from orchestrator.gates.power_steering.rules.found import Found, met, not_applicable, unmet
-from orchestrator.gates.power_steering.rules.phrases import phrases
+from orchestrator.gates.power_steering.rules.said.phrases import phrases
 from orchestrator.gates.power_steering.rules.stubs import unfinished
 
 _HACK = phrases(
@@ -20,6 +20,9 @@ _ASKS_FOR_MARK = re.compile(
     r"\b(?i:leave|add|put|keep|mark|insert|write|with|as)\b[^.\n]{0,60}(?<!\w)(?:TODO|FIXME|XXX)\b"
     r"(?!\.\w|[- ]?(?i:lists?|items?|app|application|program|tool|api|service|manager|file))"
     r"|\b(?:TODO|FIXME|XXX)(?:\([^)]*\)|:)|\b(?:TODO|FIXME|XXX)[- ](?:comment|marker|note|mark)"
+)
+_NAMES_A_HOLE = re.compile(  # the words of languages for code that is still to come
+    r"\b(?:todo|unimplemented)!|\bTODO\(|\bNotImplemented(?:Error|Exception)?\b|\?\?\?(?!\?)"
 )
 _ASKS_FOR_STUB = phrases(
     r"(?:stub|stubs|stubbed|placeholders?|skeleton|scaffold\w*|mock(?:ed|s)?|dummy|empty (?:function"
@@ -44,7 +47,9 @@ def philosophy_compliance(evidence: Evidence) -> Found | None:
 def _is_asked_for(evidence: Evidence) -> bool:
     """Whether the user asked for a mark of open work, a stub or a placeholder by name."""
     said = evidence.users_words
-    return any(_ASKS_FOR_MARK.search(words) or _ASKS_FOR_STUB.search(words) for words in said)
+    return any(
+        pattern.search(words) for words in said for pattern in (_ASKS_FOR_MARK, _ASKS_FOR_STUB, _NAMES_A_HOLE)
+    )
 
 
 def shortcuts(evidence: Evidence) -> Found | None:

@@ -11,7 +11,8 @@ _CHECKERS = frozenset({
     "prettier", "biome", "stylelint", "golangci-lint", "staticcheck", "shellcheck", "shfmt", "rubocop",
     "phpstan", "clang-tidy", "ktlint", "swiftlint", "pre-commit", "tox", "nox", "yamllint", "hadolint",
     "actionlint", "lint-imports", "svelte-check", "vue-tsc", "checkov", "tflint", "compileall",
-    "py_compile",
+    "py_compile", "ansible-lint", "sphinx-build", "latexmk", "html-validate", "linkinator", "lychee",
+    "markdownlint", "vale", "kubeconform", "kubeval", "cfn-lint", "sqlfluff", "buf", "promtool", "msgfmt",
 })  # fmt: skip
 _NO_TESTS = frozenset({
     "git", "gh", "ls", "cat", "grep", "rg", "ag", "find", "fd", "head", "tail", "sed", "awk", "echo",
@@ -29,10 +30,14 @@ _CHECKING_VERBS = {
     "gradle": ("build", "check", "lint"), "gradlew": ("build", "check", "lint"), "swift": ("build",),
     "terraform": ("validate", "plan", "fmt"), "helm": ("lint", "template"), "docker": ("build",),
     "cmake": ("--build",), "bazel": ("build",), "mix": ("compile", "credo", "format"), "stack": ("build",),
-    "cabal": ("build",), "zig": ("build",), "node": ("--check",), "bash": ("-n",), "sh": ("-n",),
+    "cabal": ("build",), "zig": ("build",), "mkdocs": ("build",), "nginx": ("-t",), "jekyll": ("build",),
+    "quarto": ("render",), "hugo": ("--panicOnWarning",), "cdk": ("synth",),
+    "dbt": ("build", "compile", "parse"),
+    "typst": ("compile",), "forge": ("build",), "meson": ("compile",), "dune": ("build",), "elm": ("make",),
+    "node": ("--check",), "bash": ("-n",), "sh": ("-n",),
 }  # fmt: skip
 _TARGET = re.compile(
-    r"(?:.*[:_-])?(?:lint|check|typecheck|type-check|types|build|ci|verify|validate|format|compile)\b.*"
+    r"(?:.*[:_-])?(?:lint|check|typecheck|type-check|types|build|all|ci|verify|validate|format|compile)\b.*"
 )
 _BY_TARGET = frozenset(
     {"make", "gmake", "just", "task", "rake", "npm", "pnpm", "yarn", "bun", "invoke", "nx", "turbo"}

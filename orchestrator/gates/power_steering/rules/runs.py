@@ -3,16 +3,26 @@
 import re
 from collections.abc import Sequence
 
-from agents.shell import simple_commands
+from agents.shell import Simple, simple_commands
 from agents.transcript.facts.checks import is_test_run
 from agents.transcript.facts.session import Command, Edit, Outcome
 from agents.transcript.facts.taken import leaves_out
 from orchestrator.gates.power_steering.evidence import Evidence
 from orchestrator.gates.power_steering.rules.found import Found, unmet
 from orchestrator.gates.power_steering.rules.programs import is_check
+from orchestrator.gates.power_steering.rules.said.asked import leaves_failing
 
 _COUNTED_FAILURES = re.compile(r"\b[1-9]\d* (?:failed|failing|failures?)\b")
 _NOT_STARTED = (126, 127)  # the shell's own exit codes
+_LAST_WORDS = 600  # characters
+_DID_NOT_BUILD = re.compile(
+    r"^(?:.*Build did NOT complete|.*BUILD FAIL|FAILURE: Build failed"
+    r"|error: (?:could not compile|aborting due)|ninja: build stopped|g?make(?:\[\d+\])?: \*\*\* |Aborted with \d+ (?:warning|error)"
+    r"|.*Compilation failed|\s*\d+ errors? generated|npm (?:ERR!|error) |.*error TS\d+"
+    r"|.*\([1-9]\d* errors?, \d+ warnings?\)|Found [1-9]\d* errors?\b|.*Validation failed|Build failed"
+    r"|Error: Process completed with exit code [1-9])",
+    re.MULTILINE,
+)
 
 
 def failed_and_left(evidence: Evidence) -> Found | None:
@@ -21,11 +31,11 @@ def failed_and_left(evidence: Evidence) -> Found | None:
         run for run in evidence.facts.test_runs if ran_to_its_end(run) and run.tests is not Outcome.UNKNOWN
     ]
     if told and told[-1].tests is Outcome.FAILED:
-        if _run_unread_since(evidence, told[-1]):
+        if _run_unread_since(evidence, told[-1]) or leaves_failing(evidence, told[-1].output):
             return None
         return unmet("the newest test run failed", result_of([told[-1]]))
     since = [run for run in evidence.facts.tests_since_edit if ran_to_its_end(run)]
-    if failed := _left_failing(since):
+    if (failed := _left_failing(since)) and not leaves_failing(evidence, failed.output):
         return unmet("tests failed, and only some of them were run again", result_of([failed]))
     if elsewhere := _failed_in_a_folder(told):
         return unmet("tests failed in one folder, and only those of others ran since", result_of([elsewhere]))
@@ -53,17 +63,29 @@ def _folder_of(run: Command) -> str:
     return first[0].plain[0] if first and first[0].name in {"cd", "pushd"} and first[0].plain else ""
 
 
-def failed_check(evidence: Evidence) -> Found | None:
-    """A build, validation or lint after the last change that failed and was not run again with success."""
-    last = evidence.facts.last_code_edit
-    newest: dict[str, Command] = {}
+def failed_check(evidence: Evidence, last: Edit | None) -> Found | None:
+    """A build, validation or lint after a change that failed and was not run again with success."""
+    newest: dict[str, tuple[Command, bool]] = {}
     for command in commands_after(evidence, last) if last else ():
-        for simple in simple_commands(command.line):
-            is_one = is_check(simple) and not is_test_run(simple)
-            if is_one and simple.is_last and command.exit_code is not None:
-                newest[" ".join([simple.name, *simple.plain[:1]])] = command
-    failed = [one for one in newest.values() if one.exit_code not in {0, *_NOT_STARTED}]
-    return unmet("a check after the last change failed", _result_of_check(failed[-1])) if failed else None
+        checks = [one for one in simple_commands(command.line) if is_check(one) and not is_test_run(one)]
+        for simple in checks:
+            if (failed := _failed(command, simple, alone=len(checks) == 1)) is not None:
+                newest[" ".join([simple.name, *simple.plain[:1]])] = command, failed
+    left = [command for command, failed in newest.values() if failed]
+    if not left or leaves_failing(evidence, left[-1].output):
+        return None
+    return unmet("a check after the last change failed", _result_of_check(left[-1]))
+
+
+def _failed(command: Command, simple: Simple, *, alone: bool) -> bool | None:
+    """Whether a check failed: by its exit code, else by its last lines. None if neither shows it."""
+    if command.exit_code in _NOT_STARTED:
+        return None
+    if simple.is_last and command.exit_code is not None:
+        return command.exit_code != 0
+    if _DID_NOT_BUILD.search(command.output[-_LAST_WORDS:]) and alone:
+        return True
+    return False if simple.decides and command.exit_code == 0 else None
 
 
 def _leaves_out(run: Command) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import PurePosixPath
 
 from orchestrator.gates.power_steering.rules.comments import comments_in, without_strings
-from orchestrator.gates.power_steering.rules.phrases import phrases
+from orchestrator.gates.power_steering.rules.said.phrases import phrases
 
 _MARK = re.compile(  # not "TODO list", what a program may be about
     r"\s*@?(?:TODO|FIXME|XXX)\b"

@@ -9,19 +9,12 @@ from agents.transcript.facts.checks import is_test_run
 from agents.transcript.facts.session import Command, Edit, Outcome
 from agents.transcript.facts.taken import is_test_file
 from orchestrator.gates.power_steering.evidence import Evidence
-from orchestrator.gates.power_steering.rules.asked import (
-    asked_for_checks,
-    asked_for_tests,
-    asked_to_take_away,
-    tests_are_forbidden,
-)
 from orchestrator.gates.power_steering.rules.behaviour import (
-    changes_behaviour,
     last_change_of_behaviour,
     shows_tests,
 )
 from orchestrator.gates.power_steering.rules.found import Found, met, not_applicable, unmet
-from orchestrator.gates.power_steering.rules.phrases import phrases
+from orchestrator.gates.power_steering.rules.packages import only_elsewhere
 from orchestrator.gates.power_steering.rules.programs import is_check, is_no_test, runs_program
 from orchestrator.gates.power_steering.rules.runs import (
     commands_after,
@@ -30,6 +23,13 @@ from orchestrator.gates.power_steering.rules.runs import (
     ran_to_its_end,
     result_of,
 )
+from orchestrator.gates.power_steering.rules.said.asked import (
+    asked_for_checks,
+    asked_for_tests,
+    asked_to_take_away,
+    tests_are_forbidden,
+)
+from orchestrator.gates.power_steering.rules.said.phrases import phrases
 
 _SPEAKS_OF_TESTS = phrases(
     "tests?", "pass(?:ed|es)?", "fail(?:ed|ures?)?", "ok", "specs?", "examples?", "assertions?"
@@ -39,9 +39,6 @@ _ENTRY_POINT = re.compile(
     r"if __name__ == ['\"]__main__['\"]|^#!|argparse\.ArgumentParser|@click\.command|\bfunc main\(\)"
     r"|\bfn main\(\)|process\.argv|public static void main",
 )
-_PACKAGE = re.compile(r"(?:^|[\s/=\"'])(?:packages|apps|crates|services|plugins)/([\w@-]+)")
-_WHOLE = re.compile(r"(?:--workspace|--all|--recursive|\s-r\b|\./\.\.\.|\*)")
-_NAME = re.compile(r"[\w@-]+")
 
 
 def local_testing(evidence: Evidence) -> Found | None:
@@ -53,11 +50,12 @@ def local_testing(evidence: Evidence) -> Found | None:
     facts = evidence.facts
     if facts.last_code_edit is None:
         return not_applicable("no code was changed")
-    against = failed_and_left(evidence) or failed_check(evidence) or _taken_without_being_asked(evidence)
+    failed = failed_and_left(evidence) or failed_check(evidence, facts.last_code_edit)
+    against = failed or _taken_without_being_asked(evidence)
     if against:
         return against
     runs = [run for run in facts.tests_since_edit if ran_to_its_end(run)]
-    if elsewhere := _only_elsewhere(evidence, runs):
+    if elsewhere := only_elsewhere(evidence, runs):
         return elsewhere
     if runs and all(_claims_a_pass(run, evidence.facts.commands) for run in runs):
         return unmet(
@@ -72,6 +70,8 @@ def local_testing(evidence: Evidence) -> Found | None:
 def dev_workflow_complete(evidence: Evidence) -> Found | None:
     """After the last change to code a test or another check ran, where the project or user asks for it."""
     last = evidence.facts.last_code_edit
+    if failed := failed_check(evidence, next(reversed(evidence.facts.edits), None)):
+        return failed
     if last is None:
         return not_applicable("no code was changed")
     for command in commands_after(evidence, last):
@@ -113,27 +113,6 @@ def _untested(evidence: Evidence) -> Found | None:
         return unmet(f"{changed.path} was changed after the last test run", facts.test_runs[-1].line)
     shown = shows_tests(evidence, changed) or asked_for_tests(evidence)
     return unmet(f"{changed.path} was changed and no test ran at all", shown) if shown else None
-
-
-def _only_elsewhere(evidence: Evidence, runs: Sequence[Command]) -> Found | None:
-    """A package of the project that was changed, while the runs since name only other packages."""
-    changed: dict[str, Edit] = {}
-    for edit in evidence.facts.edits:
-        if edit.is_code and changes_behaviour(edit) and (found := _PACKAGE.search(edit.path)):
-            changed[found[1]] = edit
-    seen = [*(one.path for one in evidence.facts.reads), *(one.line for one in evidence.facts.commands)]
-    known = {*changed, *(found[1] for text in seen for found in _PACKAGE.finditer(text))}
-    whole = {run.order for run in evidence.facts.test_runs if _WHOLE.search(run.line)}
-    named = [
-        (run, {word for word in _NAME.findall(run.line) if word in known}) for run in evidence.facts.test_runs
-    ]
-    for package, edit in changed.items():
-        since = [names for run, names in named if run.order >= edit.order and run in runs]
-        if any(run.order >= edit.order and run.order in whole for run in runs):
-            continue
-        if since and all(names and package not in names for names in since):
-            return unmet(f"{edit.path} was changed, and only the tests of other packages ran", runs[-1].line)
-    return None
 
 
 def _claims_a_pass(run: Command, commands: Sequence[Command]) -> bool:

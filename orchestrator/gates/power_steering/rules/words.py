@@ -3,9 +3,9 @@
 import re
 
 from orchestrator.gates.power_steering.evidence import Evidence, only_offers
-from orchestrator.gates.power_steering.rules.announced import announced_in
 from orchestrator.gates.power_steering.rules.found import Found, met, unmet
-from orchestrator.gates.power_steering.rules.phrases import phrases
+from orchestrator.gates.power_steering.rules.said.announced import announced_in
+from orchestrator.gates.power_steering.rules.said.phrases import phrases
 
 _FENCED = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")

@@ -12,12 +12,13 @@ from importlib.resources import files
 
 import msgspec
 
-from orchestrator.gates.power_steering.rules.phrases import APOSTROPHE, phrases, whole
+from orchestrator.gates.power_steering.rules.said.phrases import APOSTROPHE, phrases, whole
 
 _FENCED = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 _QUOTED = re.compile(r"`[^`\n]*`|\"[^\"\n]*\"|\u201c[^\u201d\n]*\u201d")
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|(?<=[\u3002\uff01\uff1f])|\n+")
 _ITEM = re.compile(r"\s*(?:[-*+\u2022]|\d{1,2}[.)])\s+\S")
+_ASKS = re.compile(r"[?\uff1f][\s*_`\"')\u2019\u201d]*\Z")
 _CLOSED_ITEM = re.compile(
     r"\s*(?:[-*+\u2022]|\d{1,2}[.)])\s+(?:\[x\]|\u2705|\u2713|\u2611|~~)", re.IGNORECASE
 )
@@ -69,6 +70,8 @@ def announced_in(text: str) -> Iterator[str]:
 
 
 def _announces(sentence: str, words: _Patterns) -> bool:
+    if _ASKS.search(sentence):
+        return False
     said = _QUOTED.sub("x", sentence)
     found = words.own.search(said) or words.unspaced.search(said)
     if not found or words.nothing.search(said, 0, found.end()):
@@ -87,13 +90,13 @@ def _announces_at_last(sentence: str, words: _Patterns) -> bool:
 def _patterns() -> _Patterns:
     import yaml
 
-    text = (files("orchestrator.gates.power_steering.rules") / "announcements.yaml").read_text("utf-8")
+    text = (files("orchestrator.gates.power_steering.rules.said") / "announcements.yaml").read_text("utf-8")
     words = msgspec.convert(yaml.safe_load(text), _Words)
     unspaced = [one for each in words.unspaced.values() for one in each]
     return _Patterns(
         own=phrases(*_filled([one for each in words.own.values() for one in each])),
         unspaced=re.compile("|".join(unspaced)),
-        last=re.compile("|".join(_filled(words.last)), re.IGNORECASE),
+        last=re.compile(rf"(?:(?<!\w)|(?=\W))(?:{'|'.join(_filled(words.last))})", re.IGNORECASE),
         heading=whole(*_filled(words.headings)),
         nothing=phrases(*words.nothing),
         no_announcement=phrases(*_filled([*words.offers, *words.others, *words.habits])),

@@ -1,7 +1,9 @@
 """What the user, a hook or the project says about running tests and other checks."""
 
+import re
+
 from orchestrator.gates.power_steering.evidence import Evidence
-from orchestrator.gates.power_steering.rules.phrases import APOSTROPHE, phrases
+from orchestrator.gates.power_steering.rules.said.phrases import APOSTROPHE, phrases
 
 _USER_FORBIDS_TESTS = phrases(
     rf"(?:do not|don{APOSTROPHE}t|no need to|without|skip(?:ping)?"
@@ -15,6 +17,25 @@ _USER_FORBIDS_TESTS = phrases(
     rf"I(?:{APOSTROPHE}ll| will) (?:run|execute|test|build) (?:the tests|it|them|everything"
     rf"|that) ?(?:myself|later|tonight)?",
 )
+_IS_RED = phrases(
+    "red", "fail(?:s|ed|ing|ures?)?", "broken", "breaks?", "flaky", "known", "errors? out",
+    "rot", "schlägt fehl", "kaputt", "rouge", "échoue", "falla", "roto", "falha", "rosso", "fallisce",
+)  # fmt: skip
+_NO = rf"(?:do not|don{APOSTROPHE}t)"
+_IS_LEFT = phrases(
+    "leave", "ignore", "known", "not (?:yours|your job|part of|our problem|related)", "unrelated", "expected",
+    "(?:is|are) on it", rf"{_NO} (?:touch|fix|worry|mind|bother)", "as (?:it|they) (?:is|are)", "already",
+    "pre-?existing", "not because of you", "lass", "ignorier", "laisse", "deja", "deixa", "lascia",
+)  # fmt: skip
+_SENTENCE = re.compile(r"(?<=[.!?;])\s+|\n+")
+_WORD = re.compile(r"[^\W\d_]{3,}")
+_ORDINARY = frozenset({
+    "the", "test", "tests", "testing", "suite", "case", "cases", "fail", "fails", "failed", "failing",
+    "failure", "red", "known", "that", "this", "and", "for", "with", "one", "since", "leave", "left", "alone",
+    "are", "was", "not", "error", "errors", "all", "has", "run", "last", "week", "pass", "passes", "passed",
+    "build", "from", "because", "already", "ignore", "its", "will", "when", "you", "your", "but", "they",
+    "them", "there", "note", "src", "line",
+})  # fmt: skip
 _SPEAKS_OF_TAKING = phrases(
     r"(?:remove|delete|drop|skip|disable|rename|move|rewrite|replace|obsolete|outdated|quarantine"
     r"|xfail|flaky"
@@ -35,6 +56,14 @@ _ASKS_FOR_TESTS = phrases(
     r"tests?\b[^.\n]{0,30}\b(?:were not|was not|not been|have to be|must be|should be"
     r"|need to be) (?:run|passed)",
 )
+
+
+def leaves_failing(evidence: Evidence, output: str) -> bool:
+    """Whether the user says that a failure is known and to be left, in words that the output repeats."""
+    sentences = (one for words in evidence.users_words for one in _SENTENCE.split(words))
+    known = (one for one in sentences if _IS_RED.search(one) and _IS_LEFT.search(one))
+    shown = {word.lower() for word in _WORD.findall(output)}
+    return any(shown & {word.lower() for word in _WORD.findall(one)} - _ORDINARY for one in known)
 
 
 def tests_are_forbidden(evidence: Evidence) -> bool:
