@@ -17,7 +17,8 @@ _NOT_STARTED = (126, 127)  # the shell's own exit codes
 _LAST_WORDS = 600  # characters
 _DID_NOT_BUILD = re.compile(
     r"^(?:.*Build did NOT complete|.*BUILD FAIL|FAILURE: Build failed"
-    r"|error: (?:could not compile|aborting due)|ninja: build stopped|g?make(?:\[\d+\])?: \*\*\* |Aborted with \d+ (?:warning|error)"
+    r"|error: (?:could not compile|aborting due)|ninja: build stopped"
+    r"|g?make(?:\[\d+\])?: \*\*\* |Aborted with \d+ (?:warning|error)"
     r"|.*Compilation failed|\s*\d+ errors? generated|npm (?:ERR!|error) |.*error TS\d+"
     r"|.*\([1-9]\d* errors?, \d+ warnings?\)|Found [1-9]\d* errors?\b|.*Validation failed|Build failed"
     r"|Error: Process completed with exit code [1-9])",
