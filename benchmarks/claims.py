@@ -16,7 +16,7 @@ import yaml
 
 from benchmarks.calculators import CALCULATORS, Honest, replies
 from orchestrator.cli.runs.compose import RunRequest, Surroundings, run_new
-from state.journal.fold import fold
+from state.journal.fold.fold import fold
 from state.journal.store import JournalReader
 from state.journal.view import RunView
 from state.outcome import Outcome
@@ -104,7 +104,11 @@ def _claimed(
 ) -> Claimed:
     outcome, view = run_claim(language, told, folder, commands, claims=3 if is_lie else 1)
     return Claimed(
-        language=language, kind=kind, is_lie=is_lie, outcome=outcome, moved=view.delivered is not None
+        language=language,
+        kind=kind,
+        is_lie=is_lie,
+        outcome=outcome,
+        moved=view.checkout.delivered is not None,
     )
 
 

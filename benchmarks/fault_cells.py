@@ -21,7 +21,7 @@ import yaml
 from agents.gateway.ledger import Answered, read_ledger
 from orchestrator.cli.runs.compose import LEDGER, RunRequest, Surroundings, run_new
 from state.journal.events import CallResumed, CallRetried, PlanRejected, ReviewUnusable
-from state.journal.fold import fold
+from state.journal.fold.fold import fold
 from state.journal.store import JournalReader
 from state.outcome import Outcome
 from state.paths import StateFolder

@@ -38,7 +38,7 @@ import yaml
 from orchestrator.cli.runs.compose import RunRequest, Surroundings, run_new
 from orchestrator.run.scheduler import next_moves
 from state.journal import events as e
-from state.journal.fold import fold
+from state.journal.fold.fold import fold
 from state.journal.store import Journal, JournalReader
 from state.journal.view import Stage, TaskView
 from state.outcome import Outcome
@@ -300,7 +300,7 @@ def _reading(folder: Path) -> tuple[float, float]:
     read = time.perf_counter() - began
     view = fold(stored)
     total = time.perf_counter() - began
-    if view.last_seq != len(stored) or not view.calls:
+    if view.clock.last_seq != len(stored) or not view.calls:
         sys.exit("the journal was not read, so nothing was measured")
     return total, read
 

@@ -122,7 +122,7 @@ def _runners(folder: Path, command: str) -> frozenset[str]:
 
 def _judged(skeleton: Skeleton, found: bool, view: RunView, own: float) -> Looked:
     expected = set(skeleton.tests) | set(skeleton.skipped)
-    checks = list(view.baseline.values())
+    checks = list(view.baseline.checks.values())
     best: BaselineCheck | None = max(checks, key=lambda one: len(one.run.count.tests), default=None)
     names = set(best.run.count.tests) if best else set()
     passed = {name for name in names if best and best.run.count.tests[name] is TestState.PASSED}
@@ -133,7 +133,7 @@ def _judged(skeleton: Skeleton, found: bool, view: RunView, own: float) -> Looke
         counted=names == expected and passed == set(skeleton.tests),
         canary=bool(best and best.canary and best.canary.caught),
         own_seconds=own,
-        told="; ".join([*(f"`{one.run.command}` {one.standing}" for one in checks), *view.baseline_notes]),
+        told="; ".join([*(f"`{one.run.command}` {one.standing}" for one in checks), *view.baseline.notes]),
     )
 
 
@@ -192,10 +192,12 @@ def _commands_ratio() -> float:
     told = Honest(commands=PYTHON.honest["a new function with its test"].commands, before=slow)
     with tempfile.TemporaryDirectory(prefix="sq-") as temporary:
         _, view = run_claim("python", told, Path(temporary), told.commands, claims=1)
-    (check,) = view.baseline.values()
+    (check,) = view.baseline.checks.values()
     canaries = check.canary.seconds if check.canary else 0.0
-    verified = sum(done.seconds for finished in view.verifications.values() for done in finished.runs)
-    proofs = sum(one.seconds for one in view.proofs.values())
+    verified = sum(
+        done.seconds for finished in view.evidence.verifications.values() for done in finished.runs
+    )
+    proofs = sum(one.seconds for one in view.evidence.proofs.values())
     return (check.run.seconds + canaries + verified + proofs) / check.run.seconds
 
 

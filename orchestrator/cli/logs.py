@@ -53,7 +53,7 @@ def command(run: str | None, prompts: bool, follow: bool, as_json: bool, state_d
 def _printer(*, as_json: bool) -> "Callable[[Stored], None]":
     from orchestrator.views.run.console import event_object
     from orchestrator.views.run.log import log_lines
-    from state.journal.fold import apply
+    from state.journal.fold.fold import apply
     from state.journal.view import RunView
 
     view = RunView()
@@ -104,9 +104,9 @@ def _follow(journal: "JournalReader", folder: Path, after: int, show: "Callable[
 
 
 def _say_if_killed(journal: "JournalReader", folder: Path) -> None:
-    from state.journal.fold import fold
+    from state.journal.fold.fold import fold
 
     view = fold(journal.read())
-    if view.started and not (view.ended or view.interrupted_by):
+    if view.started and not (view.ended or view.process.interrupted_by):
         how = f"go on with it: sq resume {folder.name}"
         say(f"sq: no process works on run {folder.name} any more, and it has not ended; {how}", error=True)

@@ -77,7 +77,7 @@ def _show_one(folder: Path, again: str, *, as_json: bool) -> None:
 
 def _looked_at(folder: Path, again: str) -> "tuple[RunView, RunSummary]":
     from orchestrator.views.run.overview import summary_of
-    from state.journal.fold import fold
+    from state.journal.fold.fold import fold
     from state.journal.store import JournalReader, is_active
 
     with JournalReader(folder) as journal:

@@ -64,9 +64,9 @@ def reserve(view: RunView, settings: Settings, wanted: Wanted) -> Reservation:
         BudgetHeld: it would, if sessions under way do not use up their shares.
     """
     usd = _estimate(wanted)
-    caps = [("", view.budget_usd or settings.budget_run_usd)]
+    caps = [("", view.process.budget_usd or settings.budget_run_usd)]
     if wanted.task_id in view.tasks:
-        caps.append((wanted.task_id, view.budget_usd or settings.budget_task_usd))
+        caps.append((wanted.task_id, view.process.budget_usd or settings.budget_task_usd))
     shares = []
     for task_id, cap in caps:
         if cap is None:

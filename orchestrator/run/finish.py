@@ -21,10 +21,12 @@ from state.words import listed
 async def commit(run: Run, task_id: str) -> None:
     """Commit a task's accepted tree."""
     task = run.task(task_id)
-    title = f"{task.task.title} (revision {task.revisions})" if task.commit else task.task.title
+    title = f"{task.task.title} (revision {task.review.revisions})" if task.claim.commit else task.task.title
     message = f"{title}\n\nTask {task_id}, attempt {task.attempt} of run {run.started.run_id}."
-    made = await run.workspaces.commit(task, task.accepted_tree, message)
-    run.record(TaskCommitted(task_id=task_id, attempt=task.attempt, commit=made, tree=task.accepted_tree))
+    made = await run.workspaces.commit(task, task.claim.accepted_tree, message)
+    run.record(
+        TaskCommitted(task_id=task_id, attempt=task.attempt, commit=made, tree=task.claim.accepted_tree)
+    )
 
 
 async def bring_home(run: Run) -> None:
@@ -33,10 +35,10 @@ async def bring_home(run: Run) -> None:
     The user's branch moves for a run that is complete, and with `merge_unverified` for one that could not be
     verified; for no other.
     """
-    if run.view.head_tree:
-        folder = await run.workspaces.show(run.view.head_commit)
-        finished = await verify(run, task_id="", folder=folder, tree=run.view.head_tree)
-        await take_proofs(run, finished, task_id="", base=run.view.baseline_tree)
+    if run.view.whole.tree:
+        folder = await run.workspaces.show(run.view.whole.commit)
+        finished = await verify(run, task_id="", folder=folder, tree=run.view.whole.tree)
+        await take_proofs(run, finished, task_id="", base=run.view.baseline.tree)
         await catch_up(run)
     outcome, _ = judge(run.view, run.effort.final_review_rounds)
     stays = (
@@ -45,8 +47,8 @@ async def bring_home(run: Run) -> None:
         else f"the run is {outcome}, and the branch moves for complete work only"
     )
     branch = run.started.base_branch
-    if run.view.head_tree and run.settings.worktrees and run.settings.merge and branch and not stays:
-        run.record(DeliveryStarted(branch=branch, commit=run.view.head_commit))
+    if run.view.whole.tree and run.settings.worktrees and run.settings.merge and branch and not stays:
+        run.record(DeliveryStarted(branch=branch, commit=run.view.whole.commit))
     run.record(await run.workspaces.bring_home(run.view, stays=stays))
 
 
@@ -58,7 +60,7 @@ def _moving(run: Run) -> set[Outcome]:
 async def end(run: Run) -> None:
     """Record the outcome, and remove the worktrees whose work is merged."""
     outcome, cause = judge(run.view, run.effort.final_review_rounds)
-    if run.settings.dry_run and not run.view.limit:
+    if run.settings.dry_run and not run.view.process.limit:
         outcome, cause = Outcome.COMPLETE, "a dry run: this is the plan, nothing was built"
     await put_back_at_the_end(run)
     await run.workspaces.clear(run.view)
@@ -67,19 +69,19 @@ async def end(run: Run) -> None:
 
 def judge(view: RunView, final_rounds: int) -> tuple[Outcome, str]:
     """The outcome that the events prove, and the cause where it is not `complete`."""
-    causes: list[tuple[Outcome, str]] = [(Outcome.LIMIT, view.limit)] if view.limit else []
+    causes: list[tuple[Outcome, str]] = [(Outcome.LIMIT, view.process.limit)] if view.process.limit else []
     for id_, task in view.tasks.items():
         match task.stage:
             case Stage.MERGED:
                 pass
             case Stage.FAILED:
-                causes.append((Outcome.FAILED, f"task {id_} failed: {task.reason}"))
+                causes.append((Outcome.FAILED, f"task {id_} failed: {task.end.reason}"))
             case Stage.STUCK:
-                outcome = Outcome.LIMIT if task.limit else Outcome.STUCK
-                causes.append((outcome, f"task {id_} is stuck: {task.reason}"))
+                outcome = Outcome.LIMIT if task.end.at_limit else Outcome.STUCK
+                causes.append((outcome, f"task {id_} is stuck: {task.end.reason}"))
             case Stage.UNVERIFIED:
-                causes.append((Outcome.UNVERIFIED, f"task {id_} could not be verified: {task.reason}"))
-            case _ if view.limit:
+                causes.append((Outcome.UNVERIFIED, f"task {id_} could not be verified: {task.end.reason}"))
+            case _ if view.process.limit:
                 pass  # the limit says why
             case _:
                 not_built = "was not built again" if task.merged_commit else "was not built"
@@ -94,10 +96,10 @@ def judge(view: RunView, final_rounds: int) -> tuple[Outcome, str]:
 def _whole(view: RunView, final_rounds: int) -> list[tuple[Outcome, str]]:
     """What keeps a run whose tasks are all merged from being complete."""
     causes = []
-    last = view.final_reviews[-1] if view.final_reviews else None
+    last = view.whole.reviews[-1] if view.whole.reviews else None
     if saw_the_whole(view):
         pass
-    elif last is None or view.merged_since_review:
+    elif last is None or view.whole.merged_since_review:
         causes.append((Outcome.UNVERIFIED, "the final review did not report usably"))
     elif not last.passed:
         found = "; ".join(f"{issue.location}: {issue.description}" for issue in last.issues)
@@ -107,16 +109,18 @@ def _whole(view: RunView, final_rounds: int) -> list[tuple[Outcome, str]]:
 
 def whole_results(view: RunView) -> list[Judged]:
     """What each command says of the merged whole."""
-    verified = view.verifications.get(view.head_tree)
+    verified = view.evidence.verifications.get(view.whole.tree)
     if verified is None:
         return []
-    return [judged(view.baseline.get(done.command), done, flaky=verified.flaky) for done in verified.runs]
+    return [
+        judged(view.baseline.checks.get(done.command), done, flaky=verified.flaky) for done in verified.runs
+    ]
 
 
 def _unverified(view: RunView) -> list[str]:
     """What the verification of the merged whole leaves open."""
     results = whole_results(view)
-    proofs = view.proofs.get(("", view.head_tree))
+    proofs = view.evidence.proofs.get(("", view.whole.tree))
     causes = [canary_words(one) for one in lost_canaries(view, proofs)] if proofs else []
     causes += [
         f"`{command}` passes in the checkout and not on a clean copy of it: what git ignores decides there"
@@ -129,12 +133,12 @@ def _unverified(view: RunView) -> list[str]:
         f"`{one.run.command}` vouches for nothing: {one.why}"
         for one in results
         if one.standing is Standing.NO_EVIDENCE
-        and view.baseline.get(one.run.command)
+        and view.baseline.checks.get(one.run.command)
         and _failed_before(view, one)
     ]
     causes += [
         f"`{command}` took too long at the base and was not run again: raise limits.verify_s"
-        for command, check in view.baseline.items()
+        for command, check in view.baseline.checks.items()
         if check.chosen and check.standing is BaselineStanding.TOO_LONG
     ]
     if not (causes or evidence_of(view, results, proofs)):
@@ -148,7 +152,7 @@ def _unverified(view: RunView) -> list[str]:
 
 
 def _failed_before(view: RunView, one: Judged) -> bool:
-    check = view.baseline.get(one.run.command)
+    check = view.baseline.checks.get(one.run.command)
     return check is not None and check.standing is BaselineStanding.FAILS
 
 
@@ -156,7 +160,7 @@ def _changed_tests(view: RunView) -> list[str]:
     """The tests that the work changed or took away without an announcement, and who accepted that."""
     found: dict[str, str] = {}
     for task in view.tasks.values():
-        rulings = {ruling.test: ruling for ruling in task.rulings}
+        rulings = {ruling.test: ruling for ruling in task.review.rulings}
         for change in changes_of(view, task):
             ruling = rulings.get(change.name)
             accepted = ruling and ruling.ruled
@@ -164,7 +168,7 @@ def _changed_tests(view: RunView) -> list[str]:
                 f"the reviewer accepts: {ruling.why}" if ruling and accepted else "no reviewer ruled on it"
             )
             found[change.name] = f"{change.name} {change.kind} ({ruled})"
-    whole = view.proofs.get(("", view.head_tree))
+    whole = view.evidence.proofs.get(("", view.whole.tree))
     for change in unannounced(whole.changes) if whole else ():
         found.setdefault(change.name, f"{change.name} {change.kind}")
     if not found:

@@ -100,7 +100,7 @@ async def _given_up(work: Awaitable[Event | None], *, about: str, task_id: str =
 
 
 def _time_left(run: Run) -> float:
-    return math.inf if run.limits.run_s is None else max(0.0, run.limits.run_s - run.view.worked_s)
+    return math.inf if run.limits.run_s is None else max(0.0, run.limits.run_s - run.view.clock.worked_s)
 
 
 async def work_until_stopped(run: Run, stop: "StopRequest") -> Outcome:

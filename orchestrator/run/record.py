@@ -13,7 +13,7 @@ import anyio
 from agents.backend import Platform
 from orchestrator.run.workspace import Workspaces
 from state.journal.events import Event, RunStarted
-from state.journal.fold import apply, fold
+from state.journal.fold.fold import apply, fold
 from state.journal.store import Journal
 from state.journal.view import RunView, TaskView
 from state.settings.presets import usual_settings
@@ -82,7 +82,7 @@ class Run:
     @property
     def max_iterations(self) -> int:
         """How many iterations a task may take."""
-        return self.view.max_iterations or self.limits.max_iterations
+        return self.view.process.max_iterations or self.limits.max_iterations
 
     @property
     def repository(self) -> Path:

@@ -26,11 +26,11 @@ class Phase(StrEnum):
 def phase_of(view: RunView) -> Phase:
     """What comes next; a limit that is reached leaves only the way home."""
     dry = bool(view.started and view.started.settings and view.started.settings.dry_run)
-    if view.limit:
-        return Phase.END if view.is_home or not view.tasks else Phase.BRING_HOME
+    if view.process.limit:
+        return Phase.END if view.checkout.is_home or not view.tasks else Phase.BRING_HOME
     if _needs_baseline(view):
         return Phase.BASELINE
-    if view.analysis is None:
+    if view.plan.analysis is None:
         return Phase.ANALYZE
     if not view.tasks:
         return Phase.PLAN
@@ -40,7 +40,7 @@ def phase_of(view: RunView) -> Phase:
         return Phase.TASKS
     if all(task.stage is Stage.MERGED for task in view.tasks.values()) and not _whole_is_judged(view):
         return Phase.FINAL_REVIEW
-    return Phase.END if view.is_home else Phase.BRING_HOME
+    return Phase.END if view.checkout.is_home else Phase.BRING_HOME
 
 
 def _needs_baseline(view: RunView) -> bool:
@@ -49,11 +49,11 @@ def _needs_baseline(view: RunView) -> bool:
     What an earlier process recorded holds for its environment, which the user may have mended since. In the
     checkout itself the base is gone once agents have worked there. Work that is on its way home needs none.
     """
-    if not view.baseline_seq:
+    if not view.baseline.seq:
         return True
     in_worktrees = bool(view.settings and view.settings.worktrees)
-    to_do = view.analysis is None or not view.tasks or bool(movable(view.tasks))
-    return in_worktrees and to_do and view.baseline_seq < view.resumed_seq
+    to_do = view.plan.analysis is None or not view.tasks or bool(movable(view.tasks))
+    return in_worktrees and to_do and view.baseline.seq < view.process.resumed_seq
 
 
 def movable(tasks: Mapping[str, TaskView]) -> list[str]:
@@ -64,7 +64,7 @@ def movable(tasks: Mapping[str, TaskView]) -> list[str]:
 
 def is_under_way(task: TaskView) -> bool:
     """Whether a task holds a place: it was begun, and has neither ended nor been sent back."""
-    return task.stage in _UNDER_WAY or (task.stage is Stage.BUILDING and task.attempt_open)
+    return task.stage in _UNDER_WAY or (task.stage is Stage.BUILDING and task.open.is_open)
 
 
 def may_begin(tasks: Mapping[str, TaskView], task_id: str) -> bool:
@@ -80,8 +80,8 @@ def may_begin(tasks: Mapping[str, TaskView], task_id: str) -> bool:
 
 
 def _whole_is_judged(view: RunView) -> bool:
-    reviewed = bool(view.final_reviews) and not view.merged_since_review
-    return reviewed or saw_the_whole(view) or len(view.final_unusable) >= MAX_UNUSABLE
+    reviewed = bool(view.whole.reviews) and not view.whole.merged_since_review
+    return reviewed or saw_the_whole(view) or len(view.whole.unusable) >= MAX_UNUSABLE
 
 
 def saw_the_whole(view: RunView) -> bool:
@@ -89,12 +89,12 @@ def saw_the_whole(view: RunView) -> bool:
 
     From review depth `deep` on it gets one all the same.
     """
-    if len(view.tasks) != 1 or view.final_reviews or view.settings is None:
+    if len(view.tasks) != 1 or view.whole.reviews or view.settings is None:
         return False
     (task,) = view.tasks.values()
     return (
         view.settings.effort.review_depth in _REVIEWED_ONCE
         and task.stage is Stage.MERGED
-        and task.reviewed_commit == task.commit
-        and task.committed_tree == view.merged_tree
+        and task.review.commit == task.claim.commit
+        and task.claim.committed_tree == view.whole.merged_tree
     )

@@ -138,49 +138,91 @@ class MergeView:
 
 
 @dataclass(slots=True)
-class TaskView:
-    """One task of the accepted plan and everything that happened to it."""
+class PlaceView:
+    """Where a task is worked on. `begun`: the place in the journal where it got its workspace."""
 
-    task: Task
-    stage: Stage = Stage.WAITING
     branch: str = ""
     worktree: str = ""
     base_commit: str = ""
-    begun: int = 0  # the place in the journal where it got its workspace
-    attempt: int = 0
+    begun: int = 0
+
+
+@dataclass(slots=True)
+class AttemptView:
+    """The newest attempt at a task; a new one begins with empty lists."""
+
     session_id: str = ""
-    attempt_open: bool = False
-    calls: list[str] = field(default_factory=list)  # Worker calls of the open attempt
-    trees: list[str] = field(default_factory=list)  # at the attempt's start, then at each iteration's end
-    errors: list[str] = field(default_factory=list)  # the last error of each iteration; "" where none was
+    is_open: bool = False
+    calls: list[str] = field(default_factory=list)  # of its Worker
+    trees: list[str] = field(default_factory=list)  # at its start, then at each iteration's end
+    errors: list[str] = field(default_factory=list)  # the last error of each iteration, "" without one
     gates: list[e.GateDecided] = field(default_factory=list)  # answers to the newest claim
-    refusals: list[e.CompletionRefused] = field(default_factory=list)  # of the open attempt, in a row
-    checks: list[e.ChecksDecided] = field(default_factory=list)  # of the open attempt
-    guidance: list[e.GuidanceGiven] = field(default_factory=list)  # of the open attempt
+    refusals: list[e.CompletionRefused] = field(default_factory=list)  # in a row
+    checks: list[e.ChecksDecided] = field(default_factory=list)
+    guidance: list[e.GuidanceGiven] = field(default_factory=list)
+    checkpoints: list[e.CheckpointReviewed] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class ClaimView:
+    """The newest accepted claim of a task: its tree, and the commit that was made of it."""
+
     accepted_tree: str = ""
     commit: str = ""
     committed_tree: str = ""
+
+
+@dataclass(slots=True)
+class TaskReviewView:
+    """The reviews of a task and what they lead to."""
+
     issues: tuple[ReviewIssue, ...] = ()  # that the next attempt has to put right
     findings: tuple[Finding, ...] = ()  # of all reviews
     suggestions: tuple[str, ...] = ()  # of all reviews
     rounds: int = 0  # usable reviews since it was last merged
     rulings: tuple[TestRuling, ...] = ()  # of the newest review, on the tests that the work changes
-    reviewed_commit: str = ""  # what the newest usable review looked at
-    checkpoints: list[e.CheckpointReviewed] = field(default_factory=list)  # of the open attempt
-    unusable_reviews: int = 0  # of the commit under review
+    commit: str = ""  # the one that the newest usable review looked at
+    unusable: int = 0  # of the commit under review
     unusable_forgiven: int = 0  # of these, from before a retry
     revisions: int = 0
     reopened_by: str = ""  # who sent it back the last time
+
+
+@dataclass(slots=True)
+class NextAttemptView:
+    """What the next attempt at a task begins with."""
+
     hand_over: HandOver | None = None  # from the attempt before
-    rebuild: tuple[str, str] | None = None  # the next attempt's base, and what it begins with
+    rebuild: tuple[str, str] | None = None  # its base, and the commit that it begins with
     rebuilt: tuple[str, str] | None = None  # as `rebuild`, once it is done and until a Worker was told
-    retried: bool = False  # a person asked for the attempt that comes next
-    last_end: str = ""  # why the newest attempt ended, if it did not end well
+    retried: bool = False  # a person asked for it
+
+
+@dataclass(slots=True)
+class TaskEndView:
+    """How a task, or its newest attempt, ended."""
+
+    reason: str = ""
+    at_limit: bool = False
+    stage_before: Stage = Stage.WAITING  # where it was when it ended without being merged
+    of_attempt: str = ""  # why the newest attempt ended, if it did not end well
+
+
+@dataclass(slots=True)
+class TaskView:
+    """One task of the accepted plan and everything that happened to it."""
+
+    task: Task
+    stage: Stage = Stage.WAITING
+    attempt: int = 0
+    place: PlaceView = field(default_factory=PlaceView)
+    open: AttemptView = field(default_factory=AttemptView)
+    claim: ClaimView = field(default_factory=ClaimView)
+    review: TaskReviewView = field(default_factory=TaskReviewView)
+    next: NextAttemptView = field(default_factory=NextAttemptView)
+    end: TaskEndView = field(default_factory=TaskEndView)
     merge: MergeView | None = None
     merges: int = 0  # begun so far
-    reason: str = ""
-    limit: bool = False
-    before_end: Stage = Stage.WAITING  # where it was when it ended without being merged
     merged_commit: str = ""
     merged_onto: str = ""
     history: deque[Message] = field(default_factory=lambda: deque(maxlen=HISTORY_KEPT))
@@ -188,12 +230,12 @@ class TaskView:
     @property
     def iteration(self) -> int:
         """Exchanges begun in the open attempt."""
-        return len(self.calls)
+        return len(self.open.calls)
 
     @property
     def is_in_merged_work(self) -> bool:
         """Whether its newest commit was merged: since a merge nothing of it was reviewed."""
-        return bool(self.merged_commit) and not self.rounds
+        return bool(self.merged_commit) and not self.review.rounds
 
 
 @dataclass(slots=True)
@@ -207,63 +249,115 @@ class Context:
 
 
 @dataclass(slots=True)
-class RunView:
-    """A run as its events tell it."""
+class ClockView:
+    """When events were stored, and the place of the newest one."""
 
-    started: e.RunStarted | None = None
     started_at: datetime | None = None
     last_at: datetime | None = None
     last_seq: int = 0
     worked_s: float = 0.0  # by all processes of the run together
+
+
+@dataclass(slots=True)
+class ProcessView:
+    """The newest process that works on the run, and what limits it."""
+
     resumptions: int = 0
-    resumed: e.RunResumed | None = None  # by the newest process
-    resumed_seq: int = 0  # the place in the journal where the newest process took it up
+    resumed: e.RunResumed | None = None
+    resumed_seq: int = 0  # the place in the journal where it took the run up
     interrupted_by: str = ""
     budget_usd: float | None = None  # given to a resumed run, in place of those of its settings
     max_iterations: int | None = None  # likewise
     limit: str = ""  # which limit of the whole run is reached
-    quiet_until: datetime | None = None  # until then nobody asks a model
-    settings: Settings | None = None  # what the run keeps to now
-    baseline: dict[str, BaselineCheck] = field(default_factory=dict)  # by command
-    baseline_tree: str = ""
-    baseline_seq: int = 0  # where in the journal the newest one stands; 0: none was taken
-    baseline_notes: tuple[str, ...] = ()
-    tests_that_change: tuple[TestThatChanges, ...] = ()  # of the accepted plan
-    plan_reviewed: bool = False
-    plan_suggestions: tuple[str, ...] = ()
-    proofs: dict[tuple[str, str], e.ProofsTaken] = field(default_factory=dict)  # by task and tree
-    proved_at: dict[tuple[str, str], int] = field(default_factory=dict)  # where in the journal
-    verified_at: dict[str, int] = field(default_factory=dict)  # where in the journal, by tree
+    quiet_until: datetime | None = None  # no request goes to a model before
+
+
+@dataclass(slots=True)
+class BaselineView:
+    """The newest baseline. `seq`: its place in the journal, 0 if none was taken."""
+
+    checks: dict[str, BaselineCheck] = field(default_factory=dict)  # by command
+    tree: str = ""
+    seq: int = 0
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class PlanView:
+    """The analysis and the plan: proposed, rejected, accepted."""
+
     proposed_analysis: Analysis | None = None  # under review
     analysis_rejections: list[e.AnalysisRejected] = field(default_factory=list)
     analysis: Analysis | None = None
-    proposed_plan: Plan | None = None  # under review
-    plan_rejections: list[e.PlanRejected] = field(default_factory=list)
-    proposal_unusable: int = 0  # reports on the proposal under review that could not be used
+    proposed: Plan | None = None  # under review
+    rejections: list[e.PlanRejected] = field(default_factory=list)
+    unusable: int = 0  # reports on the proposal under review that could not be used
     criteria: tuple[Criterion, ...] = ()
-    tasks: dict[str, TaskView] = field(default_factory=dict)
-    calls: dict[str, CallView] = field(default_factory=dict)
-    asks: dict[str, AskView] = field(default_factory=dict)
+    tests_that_change: tuple[TestThatChanges, ...] = ()
+    reviewed: bool = False
+    suggestions: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class EvidenceView:
+    """Runs of the project's commands: under way, and what they showed. `…_at`: places in the journal."""
+
     commands: dict[str, CommandsView] = field(default_factory=dict)  # under way, by purpose and subject
     verifications: dict[str, e.VerificationFinished] = field(default_factory=dict)  # newest, by tree
-    final_reviews: list[e.ReviewRecorded] = field(default_factory=list)
-    final_findings: tuple[Finding, ...] = ()
+    verified_at: dict[str, int] = field(default_factory=dict)  # by tree
+    proofs: dict[tuple[str, str], e.ProofsTaken] = field(default_factory=dict)  # by task and tree
+    proved_at: dict[tuple[str, str], int] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class WholeView:
+    """The merged work and its final reviews."""
+
+    commit: str = ""  # of the run's own branch
+    tree: str = ""
+    merged_tree: str = ""  # of the newest merge of a task: without what the user committed meanwhile
+    merged_since_review: bool = False
+    reviews: list[e.ReviewRecorded] = field(default_factory=list)
+    findings: tuple[Finding, ...] = ()
     resolved: list[MergeView] = field(default_factory=list)  # conflicts, since the last final review
     united: list[e.MergeBuilt] = field(default_factory=list)  # likewise, two additions at one place
-    merged_since_review: bool = False  # of the whole
-    final_unusable: list[e.ReviewUnusable] = field(default_factory=list)  # of the newest merged commit
+    unusable: list[e.ReviewUnusable] = field(default_factory=list)  # of the newest merged commit
+
+
+@dataclass(slots=True)
+class CheckoutView:
+    """The user's checkout: their own work in it, and how the finished work came to it."""
+
     users_work: e.UsersWorkKept | None = None  # the newest copy of it
     own_base: str = ""  # without worktrees: the commit from which the run's own changes count
-    left_tree: str = (
-        ""  # what the checkout held at the last end of a process; empty: a Worker was at it since
-    )
-    head_commit: str = ""  # of the run's own branch
-    head_tree: str = ""
-    merged_tree: str = ""  # of the newest merge of a task: without what the user committed meanwhile
+    left_tree: str = ""  # its tree at the last end of a process, "" if a Worker was at it since
     delivered: e.WorkDelivered | None = None
     left: e.WorkLeft | None = None
     kept: e.WorkKept | None = None
+
+    @property
+    def is_home(self) -> bool:
+        """Whether the work is where it stays: on the user's branch, in the checkout, or on sq's branch."""
+        return bool(self.delivered or self.left or self.kept)
+
+
+@dataclass(slots=True)
+class RunView:
+    """A run as its events tell it. `settings`: what the run keeps to now."""
+
+    started: e.RunStarted | None = None
     ended: e.RunEnded | None = None
+    settings: Settings | None = None
+    clock: ClockView = field(default_factory=ClockView)
+    process: ProcessView = field(default_factory=ProcessView)
+    baseline: BaselineView = field(default_factory=BaselineView)
+    plan: PlanView = field(default_factory=PlanView)
+    evidence: EvidenceView = field(default_factory=EvidenceView)
+    tasks: dict[str, TaskView] = field(default_factory=dict)
+    calls: dict[str, CallView] = field(default_factory=dict)
+    asks: dict[str, AskView] = field(default_factory=dict)
+    whole: WholeView = field(default_factory=WholeView)
+    checkout: CheckoutView = field(default_factory=CheckoutView)
     context: Context = field(default_factory=Context)
 
     def calls_of(
@@ -295,8 +389,3 @@ class RunView:
     def cost_usd(self) -> float:
         """What all calls have cost so far, aborted ones included."""
         return sum(call.cost_usd for call in self.calls.values())
-
-    @property
-    def is_home(self) -> bool:
-        """Whether the work is where it stays: on the user's branch, in the checkout, or on sq's branch."""
-        return bool(self.delivered or self.left or self.kept)

@@ -16,7 +16,7 @@ import pytest
 from agents.gateway.ledger import read_ledger
 from agents.process.tree import Containment, detect_containment
 from orchestrator.cli.runs.compose import LEDGER
-from state.journal.fold import fold
+from state.journal.fold.fold import fold
 from state.journal.store import JournalReader
 from state.journal.view import RunView
 from state.outcome import Outcome

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from state.journal import events as e
 from state.journal.codec import decode, encode
-from state.journal.fold import fold
+from state.journal.fold.fold import fold
 from state.journal.store import Stored
 from state.journal.view import HISTORY_KEPT, RunView, Stage
 from state.outcome import Outcome
@@ -54,7 +54,7 @@ def test_every_try_of_every_call_is_in_the_cost_once(run):
     paid = e.CallEnded | e.CallRetried | e.CallInterrupted
     told = [each.event.cost_usd for each in run if isinstance(each.event, paid)]
     assert view.cost_usd == pytest.approx(sum(told))
-    assert view.last_seq == len(run)
+    assert view.clock.last_seq == len(run)
     assert all(call.end for call in view.calls.values())
 
 
@@ -62,7 +62,7 @@ def test_every_try_of_every_call_is_in_the_cost_once(run):
 @given(run=legal_runs())
 def test_the_branch_stands_where_the_last_task_was_merged(run):
     merged = [each.event.commit for each in run if isinstance(each.event, e.TaskMerged)]
-    assert fold(run).head_commit == ["c0", *merged][-1]
+    assert fold(run).whole.commit == ["c0", *merged][-1]
 
 
 def run_of(*events, tasks=("t1",)):
@@ -100,8 +100,8 @@ def test_a_failed_review_sends_its_issues_into_the_context_and_the_task():
     back = e.TaskReopened(task_id="t1", issues=(ISSUE,), by="the review")
     view = run_of(attempt(), reviewed(ISSUE), back)
     assert view.context.review_issues == [ISSUE]
-    assert view.tasks["t1"].issues == (ISSUE,)
-    assert (view.tasks["t1"].stage, view.tasks["t1"].revisions) == (Stage.BUILDING, 1)
+    assert view.tasks["t1"].review.issues == (ISSUE,)
+    assert (view.tasks["t1"].stage, view.tasks["t1"].review.revisions) == (Stage.BUILDING, 1)
 
 
 def test_a_passed_review_clears_the_issues_of_its_task_and_of_no_other():
@@ -109,7 +109,7 @@ def test_a_passed_review_clears_the_issues_of_its_task_and_of_no_other():
     of_other = e.ReviewRecorded(task_id="t2", attempt=1, commit="c2", passed=False, issues=(other,))
     view = run_of(reviewed(ISSUE), of_other, reviewed(), tasks=("t1", "t2"))
     assert view.context.review_issues == [other]
-    assert view.tasks["t1"].issues == ()
+    assert view.tasks["t1"].review.issues == ()
     assert view.tasks["t1"].stage is Stage.APPROVED
 
 
@@ -123,14 +123,14 @@ def test_a_new_attempt_counts_its_iterations_and_refusals_from_zero():
     ended = e.CallEnded(call_id="c-1", end=CallEnd.COMPLETED)
     view = run_of(attempt(), call("c-1"), ended, refused, attempt(2))
     found = view.tasks["t1"]
-    assert (found.attempt, found.iteration, found.refusals, found.trees) == (2, 0, [], ["tree0"])
+    assert (found.attempt, found.iteration, found.open.refusals, found.open.trees) == (2, 0, [], ["tree0"])
 
 
 def test_an_accepted_claim_ends_the_row_of_refusals():
     refused = e.CompletionRefused(task_id="t1", attempt=1, iteration=1, feedback="red", fingerprint="f")
     accepted = e.CompletionAccepted(task_id="t1", attempt=1, tree="tree1")
     found = run_of(attempt(), refused, accepted).tasks["t1"]
-    assert (found.stage, found.accepted_tree, found.refusals) == (Stage.ACCEPTED, "tree1", [])
+    assert (found.stage, found.claim.accepted_tree, found.open.refusals) == (Stage.ACCEPTED, "tree1", [])
 
 
 @pytest.mark.parametrize(
@@ -143,7 +143,7 @@ def test_an_accepted_claim_ends_the_row_of_refusals():
 )
 def test_a_task_that_ended_says_why(event, stage):
     found = run_of(attempt(), event).tasks["t1"]
-    assert (found.stage, found.reason) == (stage, "why")
+    assert (found.stage, found.end.reason) == (stage, "why")
 
 
 def test_a_call_is_open_until_its_own_end_and_no_other():
@@ -194,9 +194,9 @@ def test_a_view_holds_the_newest_messages_of_a_task_and_not_all():
 
 def test_a_resumption_takes_back_that_the_run_was_interrupted_or_had_ended():
     interrupted = run_of(e.RunInterrupted(by="SIGINT"))
-    assert interrupted.interrupted_by == "SIGINT"
+    assert interrupted.process.interrupted_by == "SIGINT"
     resumed = fold(stored([e.RunResumed(containment="supervisor")]), interrupted)
-    assert (resumed.interrupted_by, resumed.ended, resumed.resumptions) == ("", None, 1)
+    assert (resumed.process.interrupted_by, resumed.ended, resumed.process.resumptions) == ("", None, 1)
 
 
 MERGE = {"task_id": "t1", "commit": "c1", "onto": "c0"}
@@ -206,7 +206,7 @@ def test_a_merge_under_way_is_told_with_its_conflict_and_is_gone_when_it_is_over
     began = run_of(e.MergeStarted(**MERGE), e.MergeConflicted(**MERGE, paths=("a.py",)))
     refused = e.ResolutionRefused(**MERGE, reason="markers are left")
     going_on = fold(stored([refused]), began).tasks["t1"].merge
-    assert (going_on.onto, going_on.paths, going_on.refusals) == ("c0", ("a.py",), [refused])
+    assert (going_on.onto, going_on.paths, going_on.open.refusals) == ("c0", ("a.py",), [refused])
     for over in (e.MergeFailed(**MERGE, reason="red"), e.TaskMerged(**MERGE, tree="tree1")):
         assert fold(stored([over]), began).tasks["t1"].merge is None
 
@@ -215,17 +215,17 @@ def test_a_merged_task_is_merged_as_the_new_commit_on_what_was_merged_before():
     built = e.MergeBuilt(task_id="t1", commit="c2", tree="tree2", onto="c1")
     merged = e.TaskMerged(task_id="t1", commit="c2", tree="tree2", onto="c1")
     view = run_of(e.MergeStarted(**MERGE), built, merged)
-    assert (view.head_commit, view.head_tree) == ("c2", "tree2")
+    assert (view.whole.commit, view.whole.tree) == ("c2", "tree2")
     assert (view.tasks["t1"].stage, view.tasks["t1"].merged_onto) == (Stage.MERGED, "c1")
 
 
 def test_a_task_sent_back_onto_newer_work_is_built_there_until_it_has_its_place():
     back = e.TaskReopened(task_id="t1", issues=(), by="the merge", base="c9", start="c1")
     view = run_of(attempt(), back)
-    assert (view.tasks["t1"].rebuild, view.tasks["t1"].attempt_open) == (("c9", "c1"), False)
+    assert (view.tasks["t1"].next.rebuild, view.tasks["t1"].open.is_open) == (("c9", "c1"), False)
     place = e.TaskStarted(task_id="t1", branch="b", worktree="/w", base_commit="c9")
     again = fold(stored([place]), view).tasks["t1"]
-    assert (again.rebuild, again.base_commit) == (None, "c9")
+    assert (again.next.rebuild, again.place.base_commit) == (None, "c9")
 
 
 def test_a_task_that_is_tried_again_goes_on_where_it_ended():
@@ -237,7 +237,7 @@ def test_a_task_that_is_tried_again_goes_on_where_it_ended():
     in_review = run_of(attempt(), committed, unverified, ended, again).tasks["t1"]
     assert (in_review.stage, in_review.reason, in_review.commit) == (Stage.COMMITTED, "", "c1")
     building = run_of(attempt(), stuck, ended, again).tasks["t1"]
-    assert (building.stage, building.attempt_open) == (Stage.BUILDING, False)
+    assert (building.stage, building.open.is_open) == (Stage.BUILDING, False)
 
 
 def test_the_findings_of_a_review_in_between_are_the_tasks_and_one_without_a_report_changes_none():
@@ -245,16 +245,16 @@ def test_the_findings_of_a_review_in_between_are_the_tasks_and_one_without_a_rep
     place = {"task_id": "t1", "attempt": 1, "iteration": 1, "tree": "tree1"}
     view = run_of(attempt(), e.CheckpointReviewed(**place, findings=(finding,)))
     view = fold(stored([e.CheckpointReviewed(**place, problem="no JSON")]), view)
-    assert view.tasks["t1"].findings == (finding,)
-    assert len(view.tasks["t1"].checkpoints) == 2
+    assert view.tasks["t1"].review.findings == (finding,)
+    assert len(view.tasks["t1"].open.checkpoints) == 2
 
 
 def test_time_between_processes_is_not_worked():
     stop = e.RunInterrupted(by="SIGINT")
     view = fold([_at(0, started()), _at(5, stop), _at(900, e.RunResumed(containment="supervisor"))])
-    assert view.worked_s == 5
+    assert view.clock.worked_s == 5
     more = fold([_at(902.5, stop)], view)
-    assert (more.worked_s, more.last_at) == (7.5, _at(902.5, stop).at)
+    assert (more.clock.worked_s, more.clock.last_at) == (7.5, _at(902.5, stop).at)
 
 
 def _at(second, event):

@@ -12,6 +12,8 @@ from agents.transcript.facts.summaries import Outcome, counted_of, ran_none, sum
 _NAMES_A_WAY = 2  # words after the program
 _SPELLED = 4  # characters: a shorter line may stand in a command by chance
 _NOWHERE = Path("/nonexistent")  # scripts of the session's project are not looked into
+_NEVER_FAIL = frozenset({"tail", "head", "tee", "cat"})
+_TESTS = frozenset({"tests", "test", "t", "spec", "specs", "__tests__"})  # folders
 _NOT_STARTED = (126, 127)  # the shell's own exit codes: nothing was tested
 _RUNNERS = frozenset({
     "pytest", "py.test", "unittest", "nose2", "nosetests", "trial", "stestr", "tox", "nox", "behave",
@@ -74,9 +76,14 @@ def outcome_of(
     if exit_code and len(runs) == 1 and runs[0].is_last:
         return Outcome.FAILED
     summary = summary_of(told)
-    if summary is Outcome.UNKNOWN and exit_code and all(run.decides for run in runs):
+    if summary is Outcome.UNKNOWN and exit_code and (all(run.decides for run in runs) or passes_on(every)):
         return Outcome.FAILED  # they or what came after them
     return summary
+
+
+def passes_on(every: Sequence[Simple]) -> bool:
+    """Whether a line ends in a pipe to a command that does not fail itself: its exit code is another's."""
+    return len(every) > 1 and every[-1].name in _NEVER_FAIL
 
 
 def _without_own_words(command: str, output: str) -> str:
@@ -105,7 +112,14 @@ def is_test_run(simple: Simple) -> bool:
         return True
     if _INTERPRETERS.fullmatch(name) and plain:
         script = plain[0].rsplit("/", maxsplit=1)[-1]
-        return _is_test_file(plain[0]) or (script in _BY_SUBCOMMAND and _subcommand(script, plain[1:]))
+        in_tests = not _TESTS.isdisjoint(plain[0].split("/")[:-1])
+        return (
+            in_tests
+            or _is_test_file(plain[0])
+            or (script in _BY_SUBCOMMAND and _subcommand(script, plain[1:]))
+        )
+    if name in _NODE_MANAGERS and plain[:1] and plain[0] in _BY_TARGET:  # `pnpm turbo run test`
+        return is_test_run(replace(simple, words=simple.words[simple.words.index(plain[0]) :]))
     if name in _NODE_MANAGERS:
         return _npm_script(simple)
     if name in _BY_TARGET:
@@ -134,7 +148,7 @@ def _npm_script(simple: Simple) -> bool:
     if words[:1] == ["workspace"]:
         words = words[2:]
     if words[:1] in (["run"], ["run-script"]):
-        return bool(words[1:]) and _names_tests(words[1], "check")
+        return bool(words[1:]) and (words[1] == "check" or _names_tests(words[1]))
     return bool(words) and (words[0] in {"t", "tst", *_RUNNERS} or _names_tests(words[0]))
 
 

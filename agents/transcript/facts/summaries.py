@@ -22,6 +22,8 @@ _FAILING = re.compile(
     r"|[ \t]*Tests?(?: Suites| Files)?:? .*\b[1-9]\d* failed\b|[ \t]*Summary \[.*\b[1-9]\d* failed\b"
     r"|.*Failures: [1-9]|.*Errors: [1-9]|\d+% tests passed, [1-9]\d* tests? failed|[ \t]+\S+: FAIL\b"
     r"|\d+ (?:runs|tests), \d+ assertions, (?:\d+ failures, [1-9]|[1-9])|Result: FAIL$"
+    r"|\d+:\d\d \+\d+(?: ~\d+)? -\d+: Some tests failed"
+    r"|[ \t]*NX   (?:Running|Ran) targets? .* failed|[ \t]*Tasks:[ \t]+\d+ successful, [1-9]\d* failed"
     r"|nox > Session .* failed|npm ERR!|npm error|error: test failed|error Command failed)",
     re.MULTILINE,
 )
@@ -32,6 +34,7 @@ _PASSING = re.compile(
     r"|.*Tests run: [1-9]|100% tests passed|BUILD SUCCESS|\[INFO\] BUILD SUCCESS|[ \t]+congratulations :\)"
     r"|[ \t]*Testing \S+ tests passed|All tests successful|Result: PASS$|\d+ of \d+ test suites .*passed"
     r"|[ \t]*[1-9]\d* (?:runs|tests), \d+ assertions, 0 failures, 0 errors|0 errors .*\| 0 warnings"
+    r"|\d+:\d\d \+\d+(?: ~\d+)?: All tests passed|[ \t]*NX   Successfully ran targets?\b"
     r"|nox > Session .* was successful)",
     re.MULTILINE,
 )

@@ -60,6 +60,8 @@ _CONFIGURES_OUT = re.compile(
     r"|ignore_patterns?"
     r"|test:\s*false|\bxfail|filter-out|--skip\b"
 )
+_SUBSTITUTES = re.compile(r"\bs([/|#,@])((?:\\.|(?!\1).)*)\1((?:\\.|(?!\1).)*)\1")
+_DELETES = re.compile(r"/(?:\\.|[^/])*/(?:,\S+)?\s*d\b|\b\d+(?:,\d+)?d\b")
 _OUT_OF_THE_WAY = (".bak", ".disabled", ".skip", ".off", ".old", ".orig", ".broken", "~", ".txt")
 
 
@@ -174,12 +176,25 @@ def _by_command(command: Command) -> Iterator[Taken]:
             yield taken(how, tests[0] if tests else command.line)
         if simple.name in {"sed", "perl"} and tests and any(word.startswith("-i") for word in simple.words):
             script = " ".join(word for word in simple.words if word not in tests)
-            if _SKIPS.search(script) or re.search(r"skip|/d\b|\bassert|\bexpect", script):
-                yield taken(Taking.SKIPPED if "skip" in script.lower() else Taking.EMPTIED, tests[0])
+            if how := _by_script(script):
+                yield taken(how, tests[0])
     for document in heredocs(command.line):
         paths = [word for word in document.line.split() if is_test_file(word)]
         if paths and any(_SKIPS.search(line) for line in document.body.splitlines()):
             yield taken(Taking.SKIPPED, paths[0])
+
+
+def _by_script(script: str) -> Taking | None:
+    """How a script of sed or perl takes tests away: marks to skip put in, assertions taken out."""
+    if _SKIPS.search(script) or any("skip" in new and "skip" not in old for _, old, new in _changes(script)):
+        return Taking.SKIPPED
+    gone = any(_ASSERTS.search(old) and not _ASSERTS.search(new) for _, old, new in _changes(script))
+    deleted = _DELETES.search(script)
+    return Taking.EMPTIED if gone or (deleted and _ASSERTS.search(deleted[0])) else None
+
+
+def _changes(script: str) -> list[tuple[str, str, str]]:
+    return _SUBSTITUTES.findall(script)
 
 
 def _taking(simple: Simple, tests: Sequence[str]) -> Taking | None:

@@ -23,6 +23,7 @@ _SOURCES = frozenset({  # what a redirection writes is the project's code only w
     ".pm", ".r", ".clj", ".cljs", ".hs", ".erl", ".elm", ".zig", ".nim", ".m", ".mm", ".astro", ".ipynb",
     ".gradle", ".tf", ".proto", ".graphql", ".fs", ".vb", ".groovy", ".cr",
 })  # fmt: skip
+_SCRIPT_FOLDERS = frozenset({"bin", "sbin", "libexec", "scripts"})
 TODO_TOOLS = frozenset({"TodoWrite", "TaskCreate", "TaskUpdate"})
 
 _READ_MARGIN = re.compile(r"^\s*\d+(?:\u2192|\t)", re.MULTILINE)
@@ -115,7 +116,7 @@ def edits_of(call: ToolCall, *, order: int, turn: int, project: str) -> Iterator
         code = not document and (not project or _within(path, project))
         code = code and PurePosixPath(path).name not in _NO_PROGRAM
         if call.tool in SHELL_TOOLS:
-            code = code and PurePosixPath(path).suffix in _SOURCES
+            code = code and (PurePosixPath(path).suffix in _SOURCES or is_script(path))
         new = result.data.get("type") == "create" or result.text.startswith("File created")
         yield Edit(
             path=path, tool=call.tool, added=tuple(change.added), order=order, turn=turn,
@@ -195,6 +196,12 @@ def _written(simple: Simple, path: str, bodies: Sequence[Heredoc], *, keeps: boo
     if keeps:
         return _Change(path, lines, ())
     return _Change(path, lines, is_whole=bool(bodies) or simple.name in _PRINTS_NOTHING)
+
+
+def is_script(path: str) -> bool:
+    """Whether a file without an ending is a program, by its folder: `bin/rotate`."""
+    pure = PurePosixPath(path)
+    return not pure.suffix and pure.parent.name in _SCRIPT_FOLDERS
 
 
 def _is_document(path: str) -> bool:

@@ -15,7 +15,7 @@ from orchestrator.git.clearing.holdings import Holding, folders_without_git, hol
 from orchestrator.git.repository import find_repository
 from orchestrator.git.users.work import RUN_ID
 from state.errors import JournalError, RunActiveError, UsageError
-from state.journal.fold import fold
+from state.journal.fold.fold import fold
 from state.journal.store import JournalReader, is_active, journal_file
 from state.journal.view import RunView
 from state.paths import StateFolder, worktree_root

@@ -46,7 +46,7 @@ from orchestrator.run.record import Run, settings_of
 from orchestrator.views.run.console import Look, present
 from state.errors import UsageError
 from state.journal.events import RunResumed, RunStarted
-from state.journal.fold import fold
+from state.journal.fold.fold import fold
 from state.journal.store import Journal, JournalReader
 from state.journal.view import UNMERGED_ENDS, RunView
 from state.outcome import Outcome
@@ -136,7 +136,7 @@ def run_again(run_folder: Path, surroundings: Surroundings, go_on: GoOn | None =
         view = fold(journal.read())
         _check_retries(view, go_on.retry)
         if view.ended and not (view.ended.resumable or go_on.retry or go_on.verify):  # nothing to go on with
-            anyio.run(_show, journal, surroundings.look, view.last_seq - 1)
+            anyio.run(_show, journal, surroundings.look, view.clock.last_seq - 1)
             return view.ended.outcome
     check_cli(find_cli(), surroundings.environ)
     import_sdks()
@@ -226,7 +226,7 @@ async def _again(run_folder: Path, surroundings: Surroundings, go_on: GoOn) -> O
             questions=OnQuestion(go_on.questions) if go_on.questions else None,
         )
         journal.append(resumed)
-        return await _drive(journal, view.started, run_folder, surroundings, shown_from=view.last_seq)
+        return await _drive(journal, view.started, run_folder, surroundings, shown_from=view.clock.last_seq)
 
 
 def _models_now(repository: Path, surroundings: Surroundings, asked: Mapping[str, str]) -> dict[Role, Model]:

@@ -37,7 +37,7 @@ def _listed(name: str, values: tuple[str, ...]) -> list[str]:
 
 def conventions(view: RunView) -> str:
     """What the analysis says of the repository, without its commands; empty if it says nothing."""
-    known = view.analysis
+    known = view.plan.analysis
     if known is None or not (known.project_type or known.stack or known.entry_points or known.patterns):
         return ""
     return described(known, commands=False)
@@ -54,7 +54,7 @@ def decisions(view: RunView, task: TaskView | None = None) -> list[str]:
 
 def without_place(messages: Iterable[Message], task: TaskView) -> list[Message]:
     """The messages with paths as they are in the project, not in the task's worktree."""
-    return [replace(one, text=one.text.replace(f"{task.worktree}/", "")) for one in messages]
+    return [replace(one, text=one.text.replace(f"{task.place.worktree}/", "")) for one in messages]
 
 
 def others(view: RunView, task: TaskView) -> list[Task]:
@@ -65,8 +65,8 @@ def others(view: RunView, task: TaskView) -> list[Task]:
 def suggestions(view: RunView, task: TaskView | None = None) -> list[str]:
     """What reviews suggested so far: those of the plan and of this task, or of the whole run."""
     tasks = view.tasks.values() if task is None else [task]
-    final = [] if task else [one for review in view.final_reviews for one in review.suggestions]
-    said = [*view.plan_suggestions, *(one for each in tasks for one in each.suggestions), *final]
+    final = [] if task else [one for review in view.whole.reviews for one in review.suggestions]
+    said = [*view.plan.suggestions, *(one for each in tasks for one in each.review.suggestions), *final]
     return list(dict.fromkeys(said))
 
 
@@ -78,4 +78,4 @@ def forbids_tests(task: Task) -> bool:
 
 def at_the_base(view: RunView) -> list[str]:
     """Each verification command with its result on the untouched commit, in a line."""
-    return [baseline_words(check) for check in view.baseline.values()]
+    return [baseline_words(check) for check in view.baseline.checks.values()]

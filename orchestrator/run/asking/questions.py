@@ -74,7 +74,7 @@ class QuestionBus:
     ) -> Answers | Unanswered:
         deadline = anyio.current_time() + self._run.limits.question_s
         await self._wait_for_the_same(questions, deadline)
-        tree = await self._run.workspaces.snapshot(Path(self._task.worktree))
+        tree = await self._run.workspaces.snapshot(Path(self._task.place.worktree))
         rejection = rejection_by(self._run.view, self._task, questions, call_id=call_id, tree=tree)
         asked = QuestionsAsked(
             ask_id=ask_id,
@@ -200,10 +200,10 @@ class QuestionBus:
     def _is_open_elsewhere(self, questions: Sequence[Question]) -> bool:
         view = self._run.view
         return any(
-            ask.seq > view.resumed_seq  # what an earlier process left open is answered by nobody
+            ask.seq > view.process.resumed_seq  # what an earlier process left open is answered by nobody
             and not (ask.answered or ask.failed or ask.parked)
             and view.calls[ask.asked.call_id].end is None
-            and ask.asked.call_id not in self._task.calls
+            and ask.asked.call_id not in self._task.open.calls
             and _signature(ask.asked.questions) == _signature(questions)
             for ask in view.asks.values()
         )
@@ -217,7 +217,7 @@ class QuestionBus:
                 ask
                 for ask in self._run.view.asks.values()
                 if ask.answered
-                and ask.asked.call_id not in self._task.calls
+                and ask.asked.call_id not in self._task.open.calls
                 and _signature(ask.asked.questions) == _signature(questions)
                 and all(answer.basis is not Basis.SESSION for answer in ask.answered.answers)
                 and not any(question_key(question.text) in rejected for question in ask.asked.questions)
@@ -228,7 +228,7 @@ class QuestionBus:
 
 def whole_history(run: Run, task: TaskView) -> list[Message]:
     """Everything that was said in the attempt's session, prompts included, from the journal."""
-    calls = set(task.calls)
+    calls = set(task.open.calls)
     prompts = {id_: run.view.calls[id_].started.prompt for id_ in calls}
     told: list[Message] = []
     for stored in run.journal.read():

@@ -93,13 +93,13 @@ def delivered_in(view: RunView, task: TaskView, *, since: int) -> list[AskView]:
     return [
         ask
         for ask in view.asks.values()
-        if ask.answered and ask.asked.call_id in task.calls and ask.seq > since
+        if ask.answered and ask.asked.call_id in task.open.calls and ask.seq > since
     ]
 
 
 def interrupted_at(view: RunView, call_id: str) -> int:
     """The place in the journal where the session of this exchange was resumed last; 0: never."""
-    return max(view.resumed_seq, view.calls[call_id].resumed_at)
+    return max(view.process.resumed_seq, view.calls[call_id].resumed_at)
 
 
 def _given(ask: AskView) -> list[Given]:

@@ -110,7 +110,7 @@ async def quiet(run: Run) -> None:
 
 
 def _left(run: Run) -> float:
-    until = run.view.quiet_until
+    until = run.view.process.quiet_until
     return (until - datetime.now(UTC)).total_seconds() if until else 0.0
 
 

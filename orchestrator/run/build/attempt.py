@@ -9,18 +9,12 @@ from tempfile import TemporaryDirectory
 
 from agents.roles.worker import worker_session
 from orchestrator.run.asking.conversation import Conversation
+from orchestrator.run.asking.questions import QuestionBus
 from orchestrator.run.build.checkpoint import review_checkpoint
 from orchestrator.run.build.completion import check_completion
-from orchestrator.run.evidence.verification import results
-from orchestrator.run.evidence.worth import summary
 from orchestrator.run.build.guidance import guide
 from orchestrator.run.build.hand_over import hand_over_of
-from orchestrator.run.log_context import log_attempt
 from orchestrator.run.build.progress import last_error
-from orchestrator.run.places.protection import put_users_work_back
-from orchestrator.run.asking.questions import QuestionBus
-from orchestrator.run.record import Run
-from orchestrator.run.places.set_up import ready_environment, set_up
 from orchestrator.run.build.steps import (
     AnswerPlain,
     CheckClaim,
@@ -33,12 +27,18 @@ from orchestrator.run.build.steps import (
     next_step,
 )
 from orchestrator.run.build.stuck import end_stuck
+from orchestrator.run.evidence.verification import results
+from orchestrator.run.evidence.worth import summary
+from orchestrator.run.log_context import log_attempt
+from orchestrator.run.places.protection import put_users_work_back
+from orchestrator.run.places.set_up import ready_environment, set_up
+from orchestrator.run.record import Run
 from orchestrator.run.workspace import Place
-from state.journal.events import AttemptStarted, HandedOver, IterationMeasured, TaskStarted
 from state.ids import new_session_id
+from state.journal.events import AttemptStarted, HandedOver, IterationMeasured, TaskStarted
+from state.journal.view import Stage, TaskView
 from state.records import Role
 from state.settings.records import Workflow
-from state.journal.view import Stage, TaskView
 
 
 async def build(run: Run, task_id: str) -> None:
@@ -46,14 +46,14 @@ async def build(run: Run, task_id: str) -> None:
     task = run.task(task_id)
     await _prepare(run, task)
     log_attempt(task.attempt)
-    variables = await ready_environment(run, Path(task.worktree)) if run.settings.worktrees else {}
+    variables = await ready_environment(run, Path(task.place.worktree)) if run.settings.worktrees else {}
     with TemporaryDirectory(prefix="sq-", ignore_cleanup_errors=True) as temporary:
         spec_for = partial(
             worker_session,
             run.platform,
             task_id=task_id,
             attempt=task.attempt,
-            workspace=Path(task.worktree),
+            workspace=Path(task.place.worktree),
             temporary=Path(temporary),
             variables=variables,
             plans=run.settings.workflow is Workflow.PLAN_THEN_IMPLEMENT,
@@ -64,7 +64,7 @@ async def build(run: Run, task_id: str) -> None:
             task_id=task_id,
             attempt=task.attempt,
             spec_for=spec_for,
-            session_id=task.session_id,
+            session_id=task.open.session_id,
             questions=QuestionBus(run, task_id).callback,
         ) as talk:
             await _attempt(run, task, talk)
@@ -77,7 +77,7 @@ async def _attempt(run: Run, task: TaskView, talk: Conversation) -> None:
             case Say(prompt, planning):
                 await talk.ask(prompt, iteration=task.iteration + 1, planning=planning)
             case AnswerPlain(question):
-                await QuestionBus(run, task_id).answer_plain(task.calls[-1], question)
+                await QuestionBus(run, task_id).answer_plain(task.open.calls[-1], question)
             case ReviewCheckpoint():
                 await review_checkpoint(run, task)
             case Guide():
@@ -87,7 +87,7 @@ async def _attempt(run: Run, task: TaskView, talk: Conversation) -> None:
                     task_id=task_id,
                     attempt=task.attempt,
                     iteration=task.iteration,
-                    tree=await run.workspaces.snapshot(Path(task.worktree)),
+                    tree=await run.workspaces.snapshot(Path(task.place.worktree)),
                     error=last_error(task.history),
                 )
                 run.record(measured)
@@ -103,8 +103,8 @@ async def _new_place(run: Run, task: TaskView) -> Place | None:
     """A place for a task that has none, or has to be built on newer work; None: it has its place."""
     if task.stage is Stage.WAITING:
         return await run.workspaces.begin(run.view, task)
-    if task.rebuild:
-        base, start = task.rebuild
+    if task.next.rebuild:
+        base, start = task.next.rebuild
         return await run.workspaces.rebuild(run.view, task, base=base, start=start)
     return None
 
@@ -112,7 +112,7 @@ async def _new_place(run: Run, task: TaskView) -> Place | None:
 async def _prepare(run: Run, task: TaskView) -> None:
     """A place on the merged work that the task is to be built on, and an open attempt."""
     task_id = task.task.id
-    if not task.attempt_open:
+    if not task.open.is_open:
         await put_users_work_back(run)
     place = await _new_place(run, task)
     if place:
@@ -124,10 +124,10 @@ async def _prepare(run: Run, task: TaskView) -> None:
         )
         run.record(*([place.rescued] if place.rescued else []), started)
     else:  # after a crash the folder may have been removed
-        await run.workspaces.ensure(task, task.base_commit)
-    await set_up(run, task_id, Path(task.worktree))
-    if not task.attempt_open:
-        tree = await run.workspaces.snapshot(Path(task.worktree))
+        await run.workspaces.ensure(task, task.place.base_commit)
+    await set_up(run, task_id, Path(task.place.worktree))
+    if not task.open.is_open:
+        tree = await run.workspaces.snapshot(Path(task.place.worktree))
         started_anew = AttemptStarted(
             task_id=task_id, attempt=task.attempt + 1, session_id=new_session_id(), tree=tree
         )
@@ -136,6 +136,6 @@ async def _prepare(run: Run, task: TaskView) -> None:
 
 def _handed_over(run: Run, task: TaskView) -> list[HandedOver]:
     """What the attempt that is over leaves, if there was one."""
-    verified = run.view.verifications.get(task.trees[-1]) if task.trees else None
+    verified = run.view.evidence.verifications.get(task.open.trees[-1]) if task.open.trees else None
     notes = hand_over_of(run.view, task, summary(results(run, verified)) if verified else "")
     return [HandedOver(task_id=task.task.id, attempt=task.attempt, notes=notes)] if notes else []

@@ -11,12 +11,12 @@ from agents.roles.reviewer import get_review_prompt, reviewer_session
 from orchestrator.git.workspace import diff_text
 from orchestrator.run.asking.briefing import conventions, decisions
 from orchestrator.run.asking.conversation import Conversation
-from orchestrator.run.review.findings import in_folder, undecided, with_new
 from orchestrator.run.record import Run
+from orchestrator.run.review.findings import in_folder, undecided, with_new
 from orchestrator.run.review.review import DIFF_LIMIT, read_report
 from state.journal.events import CheckpointReviewed
-from state.records import Role
 from state.journal.view import TaskView
+from state.records import Role
 
 
 async def review_checkpoint(run: Run, task: TaskView) -> None:
@@ -26,14 +26,14 @@ async def review_checkpoint(run: Run, task: TaskView) -> None:
         BudgetExhausted: it may not be paid for.
         ServiceError: the model cannot be asked at all.
     """
-    task_id, tree = task.task.id, task.trees[-1]
+    task_id, tree = task.task.id, task.open.trees[-1]
     subject = f"checkpoint-{task.iteration}"
     spec_for = partial(
         reviewer_session,
         run.platform,
         task_id=task_id,
         attempt=task.attempt,
-        workspace=Path(task.worktree),
+        workspace=Path(task.place.worktree),
         subject=subject,
     )
     async with Conversation(
@@ -47,7 +47,7 @@ async def review_checkpoint(run: Run, task: TaskView) -> None:
         ended = [call for call in talk.calls if call.end]
         call = ended[-1] if ended else await talk.ask(await _prompt(run, task), iteration=task.iteration)
     report = read_report(call)
-    found = () if isinstance(report, str) else in_folder(report.issues, task.worktree, task_id)
+    found = () if isinstance(report, str) else in_folder(report.issues, task.place.worktree, task_id)
     run.record(
         CheckpointReviewed(
             task_id=task_id,
@@ -55,7 +55,7 @@ async def review_checkpoint(run: Run, task: TaskView) -> None:
             iteration=task.iteration,
             tree=tree,
             issues=tuple(found),
-            findings=with_new(task.findings, found, task.rounds + 1, advice=True),
+            findings=with_new(task.review.findings, found, task.review.rounds + 1, advice=True),
             problem=report if isinstance(report, str) else "",
         )
     )
@@ -69,6 +69,8 @@ async def _prompt(run: Run, task: TaskView) -> str:
         spec=run.started.spec_text,
         conventions=conventions(run.view),
         decisions=decisions(run.view),
-        findings=undecided(task.findings),
-        diff=await diff_text(Path(task.worktree), task.base_commit, task.trees[-1], limit=DIFF_LIMIT),
+        findings=undecided(task.review.findings),
+        diff=await diff_text(
+            Path(task.place.worktree), task.place.base_commit, task.open.trees[-1], limit=DIFF_LIMIT
+        ),
     )

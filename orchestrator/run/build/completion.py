@@ -8,6 +8,7 @@ from pathlib import Path
 
 from agents.session.permissions import protected_path
 from orchestrator.git.workspace import changed_paths, tree_of
+from orchestrator.run.build.considerations import STEERING, steering_gate
 from orchestrator.run.evidence.proof.take import take_proofs
 from orchestrator.run.evidence.verification import results, verify
 from orchestrator.run.evidence.worth import (
@@ -18,10 +19,9 @@ from orchestrator.run.evidence.worth import (
     said,
     unanswered,
 )
-from orchestrator.run.review.findings import disputes_of, undisputed
 from orchestrator.run.places.protection import refused_changes
 from orchestrator.run.record import Run
-from orchestrator.run.build.considerations import STEERING, steering_gate
+from orchestrator.run.review.findings import disputes_of, undisputed
 from state.journal.events import (
     CompletionAccepted,
     CompletionRefused,
@@ -29,8 +29,8 @@ from state.journal.events import (
     ProofsTaken,
     TaskUnverified,
 )
-from state.verdicts import GateResult, Verdict
 from state.journal.view import TaskView
+from state.verdicts import GateResult, Verdict
 from state.words import listed
 
 DIFF = "diff"
@@ -39,7 +39,7 @@ VERIFICATION = "verification"
 
 async def check_completion(run: Run, task: TaskView) -> None:
     """Ask the gates about a claim; record that it stands, is refused, or that nobody could tell."""
-    folder = Path(task.worktree)
+    folder = Path(task.place.worktree)
     tree = await run.workspaces.snapshot(folder)
     results = [await _diff_gate(run, task, folder, tree)]
     if results[-1].verdict is Verdict.ALLOW:
@@ -85,22 +85,22 @@ def fingerprint(result: GateResult) -> str:
 async def _diff_gate(run: Run, task: TaskView, folder: Path, tree: str) -> GateResult:
     if users := await refused_changes(run):
         return GateResult(gate=DIFF, verdict=Verdict.BLOCK, reason=users)
-    standing = undisputed(task.issues, disputes_of(run.view, task))
-    may_be_empty = bool(task.issues) and not standing and task.is_in_merged_work
-    if tree == await tree_of(folder, task.base_commit) and not may_be_empty:
+    standing = undisputed(task.review.issues, disputes_of(run.view, task))
+    may_be_empty = bool(task.review.issues) and not standing and task.is_in_merged_work
+    if tree == await tree_of(folder, task.place.base_commit) and not may_be_empty:
         return GateResult(
             gate=DIFF,
             verdict=Verdict.BLOCK,
             reason="The workspace holds no change at all: the task cannot be complete with an empty diff.",
         )
-    if standing and tree == task.committed_tree:
+    if standing and tree == task.claim.committed_tree:
         return GateResult(
             gate=DIFF,
             verdict=Verdict.BLOCK,
             reason="Nothing has changed since the review that sent this task back: its findings still stand. "
             f"There is no evidence against {', '.join(standing)}.",
         )
-    changed = await changed_paths(folder, task.base_commit, tree)
+    changed = await changed_paths(folder, task.place.base_commit, tree)
     if protected := [path for path in changed if protected_path(path, run.settings.protected)]:
         return GateResult(
             gate=DIFF,
@@ -121,7 +121,7 @@ async def _verification_gate(run: Run, task: TaskView, folder: Path, tree: str) 
     if has_failed(judged):
         reason = f"sq ran the project's own commands on your work.\n\n{feedback(judged)}"
         return GateResult(gate=VERIFICATION, verdict=Verdict.BLOCK, reason=reason)
-    base = await tree_of(run.repository, task.base_commit)
+    base = await tree_of(run.repository, task.place.base_commit)
     proofs = await take_proofs(run, finished, task_id=task.task.id, base=base)
     if lost := lost_canaries(run.view, proofs):
         reason = "\n\n".join(f"{canary_words(one)}. Put back how tests are run." for one in lost)
@@ -146,4 +146,4 @@ def _unproven(proofs: ProofsTaken) -> GateResult | None:
 
 
 def _refused(task: TaskView) -> set[str]:
-    return {refusal.fingerprint for refusal in task.refusals}
+    return {refusal.fingerprint for refusal in task.open.refusals}

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 
-from agents.ask.port import Ask, Reply
 from agents.access import Credentials, Lane
+from agents.ask.port import Ask, Reply
 from agents.transcript.read import Transcript, transcript_of, with_command_runs
 from orchestrator.gates.power_steering.considerations import (
     Consideration,
@@ -24,10 +24,10 @@ from orchestrator.run.asking.answer import asked, ended_with
 from orchestrator.run.asking.questions import whole_history
 from orchestrator.run.record import Run
 from state.journal.events import ChecksDecided
+from state.journal.view import TaskView
 from state.records import CallEnd, Role
 from state.settings.records import Steering
 from state.verdicts import GateResult, Verdict
-from state.journal.view import TaskView
 
 STEERING = "power steering"
 
@@ -90,13 +90,13 @@ def _asked_of(run: Run) -> list[Consideration]:
 
 def _session_of(run: Run, task: TaskView, tree: str) -> Transcript:
     """The task's sessions, and what sq's own verification of this tree showed."""
-    session = transcript_of(whole_history(run, task), cwd=task.worktree)
-    verified = run.view.verifications.get(tree)
+    session = transcript_of(whole_history(run, task), cwd=task.place.worktree)
+    verified = run.view.evidence.verifications.get(tree)
     return with_command_runs(session, verified.runs) if verified else session
 
 
 def _unmet_before(task: TaskView) -> Mapping[str, str]:
-    newest = task.checks[-1].results if task.checks else ()
+    newest = task.open.checks[-1].results if task.open.checks else ()
     return {result.consideration_id: result.reason for result in newest if not result.satisfied}
 
 

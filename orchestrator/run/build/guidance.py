@@ -12,15 +12,15 @@ from orchestrator.run.asking.briefing import without_place
 from orchestrator.run.evidence.shown import commands_on, seen_of
 from orchestrator.run.record import Run
 from state.journal.events import GuidanceGiven
-from state.settings.records import Effort
 from state.journal.view import TaskView
+from state.settings.records import Effort
 
 _DIFF_LIMIT = 30_000  # characters of the work so far that the Developer sees
 
 
 def is_checkpoint(effort: Effort, task: TaskView) -> bool:
     """Whether the Developer looks after the iteration that has just ended, and has not yet."""
-    looked = any(one.iteration == task.iteration for one in task.guidance)
+    looked = any(one.iteration == task.iteration for one in task.open.guidance)
     return _is_time(effort, task) and not looked
 
 
@@ -29,9 +29,9 @@ def is_review_due(effort: Effort, task: TaskView) -> bool:
 
     Only at something new: since the last look, or the beginning of the attempt.
     """
-    seen = task.checkpoints[-1].tree if task.checkpoints else task.trees[0]
-    looked = any(one.iteration == task.iteration for one in task.checkpoints)
-    return _is_time(effort, task) and not looked and task.trees[-1] != seen
+    seen = task.open.checkpoints[-1].tree if task.open.checkpoints else task.open.trees[0]
+    looked = any(one.iteration == task.iteration for one in task.open.checkpoints)
+    return _is_time(effort, task) and not looked and task.open.trees[-1] != seen
 
 
 def _is_time(effort: Effort, task: TaskView) -> bool:
@@ -52,7 +52,9 @@ async def guide(run: Run, task: TaskView) -> None:
         spec=run.started.spec_text,
         task=task.task,
         attempt=task.attempt,
-        changes=await diff_text(Path(task.worktree), task.base_commit, task.trees[-1], limit=_DIFF_LIMIT),
+        changes=await diff_text(
+            Path(task.place.worktree), task.place.base_commit, task.open.trees[-1], limit=_DIFF_LIMIT
+        ),
         history=without_place(list(task.history)[-window:] if window else [], task),
         verification=commands_on(run, task),
         seen=seen_of(run, task),

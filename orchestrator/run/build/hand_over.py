@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
-from agents.session.tools import TASK_STUCK
 from agents.roles.worker import signal_of
-from state.records import Finding, HandOver
+from agents.session.tools import TASK_STUCK
 from state.journal.view import CallView, RunView, TaskView
+from state.records import Finding, HandOver
 from state.words import baseline_words, decision_with_reason
 
 _KEPT = 4_000  # characters of what a Worker says of its work: the newest
@@ -42,11 +42,13 @@ NOTHING_BEFORE = Before()
 def before_of(task: TaskView) -> Before:
     """What the attempt that begins is told."""
     start = Start.FORMER
-    if task.rebuilt:
-        base, content = task.rebuilt
+    if task.next.rebuilt:
+        base, content = task.next.rebuilt
         alone = Start.MERGED if task.is_in_merged_work else Start.OVER
         start = alone if content == base else Start.BOTH
-    return Before(notes=task.hand_over, findings=task.findings, start=start, commit=task.commit)
+    return Before(
+        notes=task.next.hand_over, findings=task.review.findings, start=start, commit=task.claim.commit
+    )
 
 
 def hand_over_of(view: RunView, task: TaskView, verified: str) -> HandOver | None:
@@ -60,9 +62,11 @@ def hand_over_of(view: RunView, task: TaskView, verified: str) -> HandOver | Non
         verified: how the tests stand that sq ran on what the attempt left; empty: it ran none.
     """
     since = tuple(_since(view, task))
-    if not task.calls:
-        return task.hand_over and replace(task.hand_over, since=(*task.hand_over.since, *since))
-    reports = [signal_of(view.calls[id_]) for id_ in task.calls]
+    if not task.open.calls:
+        return task.next.hand_over and replace(
+            task.next.hand_over, since=(*task.next.hand_over.since, *since)
+        )
+    reports = [signal_of(view.calls[id_]) for id_ in task.open.calls]
     nothing: tuple[str, dict[str, Any]] = ("", {})
     name, last = next((report for report in reversed(reports) if report[0]), nothing)
     claimed = last.get("tests") or last.get("test_status") or ""
@@ -70,16 +74,16 @@ def hand_over_of(view: RunView, task: TaskView, verified: str) -> HandOver | Non
     return HandOver(
         attempt=task.attempt,
         done=_by_turn(
-            [_done(view.calls[id_], said) for id_, (_, said) in zip(task.calls, reports, strict=True)]
+            [_done(view.calls[id_], said) for id_, (_, said) in zip(task.open.calls, reports, strict=True)]
         ),
         tests=f"sq ran these on the work as that attempt left it:\n{verified}"
         if verified
         else (f"sq has not looked. It says: {claimed}" if claimed else ""),
         next_step=last.get("next_step", ""),
-        blockers=tuple(words for words in blockers if words not in task.last_end),
+        blockers=tuple(words for words in blockers if words not in task.end.of_attempt),
         notes=_by_turn([said.get("notes", "") for _, said in reports]),
         decisions=tuple(_decisions(view, task)),
-        ended=task.last_end,
+        ended=task.end.of_attempt,
         since=since,
     )
 
@@ -94,21 +98,21 @@ def _done(call: CallView, said: Mapping[str, Any]) -> str:
 
 def _since(view: RunView, task: TaskView) -> list[str]:
     """What sq knows to have changed since an attempt ended, where the user asked for another one."""
-    resumed = view.resumed
-    if not (task.retried and resumed):
+    resumed = view.process.resumed
+    if not (task.next.retried and resumed):
         return []
     changed = []
     if resumed.verify is not None:
         commands = ", ".join(f"`{command}`" for command in resumed.verify) or "none"
         changed.append(f"These commands verify the work from now on: {commands}.")
-    if view.baseline and view.baseline_seq > view.resumed_seq:
+    if view.baseline and view.baseline.seq > view.process.resumed_seq:
         changed.append("sq ran the commands again on the commit that the run began with:")
-        changed += [f"- {baseline_words(check)}" for check in view.baseline.values()]
+        changed += [f"- {baseline_words(check)}" for check in view.baseline.checks.values()]
     return ["The user asked for another attempt.", *(changed or ["sq knows of no other change."])]
 
 
 def _decisions(view: RunView, task: TaskView) -> list[str]:
-    asks = [ask for ask in view.asks.values() if ask.asked.call_id in task.calls]
+    asks = [ask for ask in view.asks.values() if ask.asked.call_id in task.open.calls]
     return [decision_with_reason(answer) for ask in asks for answer in ask.held]
 
 

@@ -5,23 +5,23 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import prompts
-from agents.session.tools import ITERATION_DONE, SUBMIT_IMPLEMENTATION_PLAN, TASK_COMPLETE, TASK_STUCK
 from agents.roles.worker import plain_question, signal_of
+from agents.session.tools import ITERATION_DONE, SUBMIT_IMPLEMENTATION_PLAN, TASK_COMPLETE, TASK_STUCK
 from orchestrator.run.asking.briefing import conventions, decisions, forbids_tests, others
 from orchestrator.run.asking.conversation import failure_of
-from orchestrator.run.evidence.verification import commands_for
-from orchestrator.run.evidence.worth import failing_before
-from orchestrator.run.review.findings import fingerprint, with_new
+from orchestrator.run.asking.rejections import delivered_in, interrupted_at, newest_words, refuses
 from orchestrator.run.build.guidance import is_checkpoint, is_review_due
 from orchestrator.run.build.hand_over import NOTHING_BEFORE, Before, before_of
-from orchestrator.run.review.ownership import users_paths
 from orchestrator.run.build.progress import refused_too_often, same_error, standing_still
+from orchestrator.run.evidence.verification import commands_for
+from orchestrator.run.evidence.worth import failing_before
 from orchestrator.run.record import Run
-from orchestrator.run.asking.rejections import delivered_in, interrupted_at, newest_words, refuses
+from orchestrator.run.review.findings import fingerprint, with_new
+from orchestrator.run.review.ownership import users_paths
 from state.journal.events import TaskFailed, TaskStuck
+from state.journal.view import AskView, CallView, RunView, Stage, TaskView
 from state.records import CallEnd, Question, ReviewIssue, Task, TestThatChanges
 from state.settings.records import Workflow
-from state.journal.view import AskView, CallView, RunView, Stage, TaskView
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,16 +145,16 @@ def build_prompt_with_feedback(
 
 def next_step(view: RunView, task: TaskView, run: Run) -> Step:
     """What the attempt needs next; reads the view and decides, nothing else."""
-    if not task.calls:
+    if not task.open.calls:
         return _begin(run, task)
-    last = view.calls[task.calls[-1]]
+    last = view.calls[task.open.calls[-1]]
     if last.end is None:
         return Say(last.started.prompt, planning=last.started.planning)
     if failure := failure_of(last):
         return GiveUp(_failed(view, task, last, failure))
-    if len(task.trees) <= task.iteration:
+    if len(task.open.trees) <= task.iteration:
         return Measure()
-    asked = view.asks.get(f"text-{task.calls[-1]}")
+    asked = view.asks.get(f"text-{task.open.calls[-1]}")
     return (
         _by_signal(run, task, last)
         or _by_question(view, task, last, asked)
@@ -182,10 +182,10 @@ def _by_question(view: RunView, task: TaskView, last: CallView, asked: AskView |
         return GiveUp(_failed(view, task, last, "a question was not answered"))
     if asked or signal_of(last)[0]:
         return None
-    before = sum(ask.asked.plain and ask.asked.call_id in task.calls for ask in view.asks.values())
+    before = sum(ask.asked.plain and ask.asked.call_id in task.open.calls for ask in view.asks.values())
     question = plain_question(last.last_text, before)
     if not question and refuses(newest_words(task)):
-        since = interrupted_at(view, task.calls[-1])
+        since = interrupted_at(view, task.open.calls[-1])
         answered = delivered_in(view, task, since=since)
         question = answered[-1].asked.questions[0] if answered else None
     return AnswerPlain(question) if question else None
@@ -209,7 +209,7 @@ def _go_on(run: Run, task: TaskView, last: CallView, asked: AskView | None) -> S
         problem = asked.failed.cause if asked.failed else ""
         said = prompts.render("answered", answers=answers, problem=problem, **following)
     elif _is_refused(task):
-        said = prompts.render("refused", reasons=task.refusals[-1].feedback, **following)
+        said = prompts.render("refused", reasons=task.open.refusals[-1].feedback, **following)
     else:
         announced = payload.get("next_step", "") if name == ITERATION_DONE else ""
         said = prompts.render("continue", next_step=announced, reported=bool(name), **following)
@@ -218,18 +218,18 @@ def _go_on(run: Run, task: TaskView, last: CallView, asked: AskView | None) -> S
 
 def _is_refused(task: TaskView) -> bool:
     """Whether the newest iteration's claim was looked at and not accepted."""
-    return bool(task.refusals) and task.refusals[-1].iteration == task.iteration
+    return bool(task.open.refusals) and task.open.refusals[-1].iteration == task.iteration
 
 
 def _stuck(task: TaskView, run: Run) -> TaskStuck | None:
     """Whether there is no point in another iteration, and why."""
     limit, threshold = run.max_iterations, run.effort.stuck_threshold
-    if why := refused_too_often([refusal.fingerprint for refusal in task.refusals]):
-        return TaskStuck(task_id=task.task.id, reason=f"{why}: {task.refusals[-1].feedback}")
-    if error := same_error(task.errors, threshold):
+    if why := refused_too_often([refusal.fingerprint for refusal in task.open.refusals]):
+        return TaskStuck(task_id=task.task.id, reason=f"{why}: {task.open.refusals[-1].feedback}")
+    if error := same_error(task.open.errors, threshold):
         reason = f"the last {threshold} iterations ended with the same error: {error}"
         return TaskStuck(task_id=task.task.id, reason=reason)
-    if standing_still(task.trees, threshold):
+    if standing_still(task.open.trees, threshold):
         reason = f"nothing has changed in the workspace for {threshold} iterations"
         return TaskStuck(task_id=task.task.id, reason=reason)
     if task.iteration >= limit:
@@ -262,8 +262,10 @@ def _begin(run: Run, task: TaskView) -> Step:
 
 def _from_checkpoint(task: TaskView) -> list[str]:
     """What a Reviewer and the Developer say where the newest iteration was a checkpoint."""
-    found = [one.issues for one in task.checkpoints if one.iteration == task.iteration and one.issues]
-    guidance = [one.guidance for one in task.guidance if one.iteration == task.iteration and one.guidance]
+    found = [one.issues for one in task.open.checkpoints if one.iteration == task.iteration and one.issues]
+    guidance = [
+        one.guidance for one in task.open.guidance if one.iteration == task.iteration and one.guidance
+    ]
     return [
         *(prompts.render("checkpoint", findings=with_new((), issues, 1)) for issues in found),
         *(prompts.render("guidance", guidance=words) for words in guidance),
@@ -274,24 +276,24 @@ def _first_prompt(run: Run, task: TaskView) -> str:
     own = {f"{task.task.id}: {line}" for line in decisions(run.view, task)}
     return build_prompt_with_feedback(
         task.task,
-        task.issues,
+        task.review.issues,
         1,
         run.max_iterations,
         run.started.spec_text,
-        commands_for(run, Path(task.worktree)),
+        commands_for(run, Path(task.place.worktree)),
         before_of(task),
         failing_before(run.view),
         () if run.started.edit_dirty else users_paths(run),
         Surroundings(
             others=others(run.view, task),
             conventions=conventions(run.view),
-            suggestions=run.view.plan_suggestions,
+            suggestions=run.view.plan.suggestions,
             decisions=[line for line in decisions(run.view) if line not in own],
             in_worktree=run.settings.worktrees,
             attempt=task.attempt,
-            base=task.base_commit if run.settings.worktrees else "",
+            base=task.place.base_commit if run.settings.worktrees else "",
             merged=task.is_in_merged_work,
             done=[id_ for id_, one in run.view.tasks.items() if one.stage is Stage.MERGED],
-            tests_that_change=run.view.tests_that_change,
+            tests_that_change=run.view.plan.tests_that_change,
         ),
     )

@@ -12,15 +12,17 @@ from orchestrator.run.evidence.verification import results, verify
 from orchestrator.run.evidence.worth import has_failed
 from orchestrator.run.record import Run
 from state.journal.events import TaskStuck, TaskUnverified
-from state.records import BaselineCheck
 from state.journal.view import TaskView
+from state.records import BaselineCheck
 from state.words import baseline_words
 
 
 async def end_stuck(run: Run, task: TaskView, reason: str) -> None:
     """Record how a task ends whose Worker gives up with this reason."""
     said = f"the Worker says: {reason}"
-    named = [check for check in run.view.baseline.values() if not usable(check) and is_named(check, reason)]
+    named = [
+        check for check in run.view.baseline.checks.values() if not usable(check) and is_named(check, reason)
+    ]
     if named and await _holds_without(run, task):
         seen = "; ".join(map(baseline_words, named))
         unverified = f"{said}. sq looked: the commit that the run began with could not run it either: {seen}"
@@ -37,9 +39,9 @@ def is_named(check: BaselineCheck, reason: str) -> bool:
 
 async def _holds_without(run: Run, task: TaskView) -> bool:
     """Whether there is work, and the commands that can run do not speak against it."""
-    folder = Path(task.worktree)
+    folder = Path(task.place.worktree)
     tree = await run.workspaces.snapshot(folder)
-    if tree == await tree_of(folder, task.base_commit):
+    if tree == await tree_of(folder, task.place.base_commit):
         return False
     finished = await verify(run, task_id=task.task.id, folder=folder, tree=tree)
     return not has_failed(results(run, finished))

@@ -56,10 +56,11 @@ async def take_baseline_of_analysis(run: Run) -> None:
     Only those are run that the table of runners knows as test runs, alone or joined by `&&`: nothing else
     that a model names is. One that runs no test beyond the others is left out again.
     """
-    named = run.view.analysis.verification_commands if run.view.analysis else ()
-    if run.settings.verify or not (named := tuple(one for one in named if one not in run.view.baseline)):
+    named = run.view.plan.analysis.verification_commands if run.view.plan.analysis else ()
+    named = tuple(one for one in named if one not in run.view.baseline.checks)
+    if run.settings.verify or not named:
         return
-    tree, others = run.view.baseline_tree, list(run.view.baseline.values())
+    tree, others = run.view.baseline.tree, list(run.view.baseline.checks.values())
     async with place_for(run, run.repository, tree) as ground:
         suites = [suite_of(check.run.command, ground.folder) for check in others]
         asked = {command: suite_of(command, ground.folder) for command in named}

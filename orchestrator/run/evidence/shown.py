@@ -11,15 +11,15 @@ from state.words import baseline_words
 
 def commands_on(run: Run, task: TaskView) -> tuple[str, ...]:
     """The commands that sq runs when the task is claimed to be complete."""
-    return commands_for(run, Path(task.worktree))
+    return commands_for(run, Path(task.place.worktree))
 
 
 def seen_of(run: Run, task: TaskView) -> str:
     """The newest results on this task's work; before there are any, those on the untouched commit."""
-    verifications = run.view.verifications
-    newest = next((tree for tree in reversed(task.trees) if tree in verifications), "")
+    verifications = run.view.evidence.verifications
+    newest = next((tree for tree in reversed(task.open.trees) if tree in verifications), "")
     if newest:
-        newer = "" if newest == task.trees[-1] else " The workspace has changed since."
+        newer = "" if newest == task.open.trees[-1] else " The workspace has changed since."
         return f"On this task's work.{newer}\n\n{with_output(results(run, verifications[newest]))}"
-    lines = [f"- {baseline_words(check)}" for check in run.view.baseline.values()]
+    lines = [f"- {baseline_words(check)}" for check in run.view.baseline.checks.values()]
     return "\n".join(["On the commit that the run began with:", *lines]) if lines else ""

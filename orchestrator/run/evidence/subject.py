@@ -65,10 +65,10 @@ async def subject_of(run: Run, now: CommandRun, base: str, tree: str) -> Subject
 
 def at_base(run: Run, base: str, command: str) -> CommandRun | None:
     """What a command said of the tree that the work began with; of the run's base where that is not known."""
-    verified = run.view.verifications.get(base)
+    verified = run.view.evidence.verifications.get(base)
     done = next((one for one in verified.runs if one.command == command), None) if verified else None
-    if done is None and command in run.view.baseline:
-        return run.view.baseline[command].run
+    if done is None and command in run.view.baseline.checks:
+        return run.view.baseline.checks[command].run
     return done
 
 

@@ -64,7 +64,7 @@ def commands_for(run: Run, folder: Path) -> tuple[str, ...]:
     The user's; else those of the baseline, which the repository shows or the analysis named, and those that
     the tree itself shows.
     """
-    baseline = run.view.baseline
+    baseline = run.view.baseline.checks
     if run.settings.verify:
         return tuple(command for command in run.settings.verify if usable(baseline.get(command)))
     found = dict.fromkeys(
@@ -82,13 +82,16 @@ def commands_for(run: Run, folder: Path) -> tuple[str, ...]:
 
 def results(run: Run, finished: VerificationFinished) -> list[Judged]:
     """What each command says of a tree, beside what it said of the base."""
-    return [judged(run.view.baseline.get(done.command), done, flaky=finished.flaky) for done in finished.runs]
+    return [
+        judged(run.view.baseline.checks.get(done.command), done, flaky=finished.flaky)
+        for done in finished.runs
+    ]
 
 
 def _known(run: Run, tree: str, environment: str) -> VerificationFinished | None:
     """What this process has recorded of a tree in this environment, where every command answered."""
-    known = run.view.verifications.get(tree)
-    if known is None or run.view.verified_at.get(tree, 0) < run.view.resumed_seq:
+    known = run.view.evidence.verifications.get(tree)
+    if known is None or run.view.evidence.verified_at.get(tree, 0) < run.view.process.resumed_seq:
         return None
     answered = all(done.answered for done in known.runs)
     return known if answered and known.environment == environment else None
@@ -96,7 +99,7 @@ def _known(run: Run, tree: str, environment: str) -> VerificationFinished | None
 
 async def _flaky(run: Run, ground: Ground, done: CommandRun) -> list[str]:
     """Which tests that passed at the base and fail now change their mind when they are run alone."""
-    names = suspects(run.view.baseline.get(done.command), done)
+    names = suspects(run.view.baseline.checks.get(done.command), done)
     if not names or len(names) > _RUN_AGAIN:
         return []
     suite = suite_of(done.command, ground.folder)
@@ -105,7 +108,7 @@ async def _flaky(run: Run, ground: Ground, done: CommandRun) -> list[str]:
     again = again or await run_counted(run, ground, done.command)
     flaky = [name for name in names if again.count.tests.get(name) is TestState.PASSED]
     steady = [name for name in names if name not in flaky]
-    if steady and files and run.view.baseline_tree and run.settings.worktrees:
+    if steady and files and run.view.baseline.tree and run.settings.worktrees:
         flaky += await _failing_at_the_base(run, done.command, files, steady)
     return flaky
 
@@ -114,7 +117,7 @@ async def _failing_at_the_base(
     run: Run, command: str, files: Sequence[str], names: Sequence[str]
 ) -> list[str]:
     """Which of these tests, that passed at the base, fail there when they are run alone."""
-    async with ground_for(run, run.view.baseline_tree) as ground:
+    async with ground_for(run, run.view.baseline.tree) as ground:
         there = [file for file in files if (ground.folder / file).is_file()]
         suite = suite_of(command, ground.folder)
         alone = await run_only(run, ground, [suite], there, names) if there else None

@@ -96,7 +96,11 @@ def lost_canaries(view: RunView, proofs: ProofsTaken) -> list[CanaryResult]:
 
     A command that could not be asked at the base, since there was nothing yet, has to notice it now.
     """
-    return [one for one in proofs.canaries if one.caught is False and _counts(view.baseline.get(one.command))]
+    return [
+        one
+        for one in proofs.canaries
+        if one.caught is False and _counts(view.baseline.checks.get(one.command))
+    ]
 
 
 def _counts(check: BaselineCheck | None) -> bool:
@@ -120,14 +124,14 @@ def unannounced(changes: Iterable[TestChange]) -> list[TestChange]:
 
 def changes_of(view: RunView, task: TaskView) -> list[TestChange]:
     """The changed tests of a task's committed work that nothing announces."""
-    proofs = view.proofs.get((task.task.id, task.committed_tree))
+    proofs = view.evidence.proofs.get((task.task.id, task.claim.committed_tree))
     return unannounced(proofs.changes) if proofs else []
 
 
 def failing_before(view: RunView) -> list[tuple[str, str]]:
     """What failed at the base already: the command, and its failing tests or that they are not known."""
     found = []
-    for command, check in view.baseline.items():
+    for command, check in view.baseline.checks.items():
         failed = names_of(check.run.count, TestState.FAILED)
         if failed:
             found.append((command, listed(failed)))

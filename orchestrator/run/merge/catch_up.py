@@ -9,7 +9,7 @@ from orchestrator.run.evidence.proof.take import take_proofs
 from orchestrator.run.evidence.verification import results, verify
 from orchestrator.run.record import Run
 from state.journal.events import WorkCaughtUp
-from state.journal.view import TaskView
+from state.journal.view import ClaimView, TaskView
 from state.records import Task
 
 _GOOD = frozenset({Standing.PASSED, Standing.NO_EVIDENCE})
@@ -19,11 +19,11 @@ async def catch_up(run: Run) -> None:
     """Bring the finished work onto the user's newest commit, or leave it as it is."""
     if not (run.settings.worktrees and run.settings.merge):
         return
-    head = run.view.head_commit
+    head = run.view.whole.commit
     news = await run.workspaces.users_news(head)
     if not news:
         return
-    whole = TaskView(Task(id="work", title="The finished work", description=""), commit=head)
+    whole = TaskView(Task(id="work", title="The finished work", description=""), claim=ClaimView(commit=head))
     state = await run.workspaces.begin_merge(whole, news)
     if state.is_clean:
         finished = await verify(run, task_id="", folder=state.folder, tree=state.tree)
@@ -32,6 +32,6 @@ async def catch_up(run: Run) -> None:
             commit = await run.workspaces.conclude_merge(whole, news, state.tree, message)
             await run.workspaces.advance(commit, head)
             run.record(WorkCaughtUp(onto=news, commit=commit, tree=state.tree))
-            await take_proofs(run, finished, task_id="", base=run.view.baseline_tree)
+            await take_proofs(run, finished, task_id="", base=run.view.baseline.tree)
             return
     await run.workspaces.undo_merge(whole, head)

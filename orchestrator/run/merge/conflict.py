@@ -119,7 +119,7 @@ def _next_words(run: Run, task: TaskView, merge: MergeView) -> str:
         decisions=decisions(run.view),
         suggestions=suggestions(run.view),
         merged=[one.task for one in run.view.tasks.values() if one.stage is Stage.MERGED],
-        verification=commands_for(run, Path(task.worktree)),
+        verification=commands_for(run, Path(task.place.worktree)),
         failing=failing_before(run.view),
         spec=run.started.spec_text,
     )
@@ -180,7 +180,7 @@ async def _problem_of_tree(run: Run, task: TaskView, merge: MergeView, state: Me
     if state.tree == await tree_of(state.folder, merge.onto):
         return "The result is what was merged before: all work on this task is gone. Keep both sides."
     changed = await changed_paths(state.folder, merge.onto, state.tree)
-    own = set(await changed_paths(state.folder, task.base_commit, merge.commit))
+    own = set(await changed_paths(state.folder, task.place.base_commit, merge.commit))
     protected = [path for path in changed if path not in own and protected_path(path, run.settings.protected)]
     if protected:
         return f"Protected paths were changed: {named(protected)}. Put them back as they were in HEAD."

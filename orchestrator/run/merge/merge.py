@@ -32,8 +32,8 @@ async def merge(run: Run, task_id: str) -> None:
         ServiceError: the model cannot be asked at all.
     """
     task = run.task(task_id)
-    if task.merge is None or task.merge.onto != run.view.head_commit:
-        run.record(MergeStarted(task_id=task_id, commit=task.commit, onto=run.view.head_commit))
+    if task.merge is None or task.merge.onto != run.view.whole.commit:
+        run.record(MergeStarted(task_id=task_id, commit=task.claim.commit, onto=run.view.whole.commit))
     merging = task.merge
     assert merging is not None  # noqa: S101  it has just been recorded
     if merging.built is None:

@@ -65,7 +65,7 @@ class Checkout:
         base = await shadow_commit(
             self._root,
             ref=self._ref(f"{id_}-base"),
-            parent=view.head_commit,
+            parent=view.whole.commit,
             tree=tree,
             message=f"What the checkout held before task {id_}",
         )
@@ -84,11 +84,13 @@ class Checkout:
     async def show_commit(self, task: TaskView) -> Path:
         """As `Workspaces`; nothing is put back: the checkout is the user's."""
         now = await self.snapshot(self._root)
-        if now != task.committed_tree and (changed := await self._changed(task.committed_tree, now)):
+        if now != task.claim.committed_tree and (
+            changed := await self._changed(task.claim.committed_tree, now)
+        ):
             raise GitError(
                 f"{self._root} no longer holds what is under review: {named(changed)} changed "
-                f"since sq committed task {task.task.id} ({task.commit[:12]}). With --no-worktrees, leave "
-                "the checkout alone until the run has ended"
+                f"since sq committed task {task.task.id} ({task.claim.commit[:12]}). With --no-worktrees, "
+                "leave the checkout alone until the run has ended"
             )
         return self._root
 
@@ -98,9 +100,11 @@ class Checkout:
 
     async def commit(self, task: TaskView, tree: str, message: str) -> str:
         """As `Workspaces`."""
-        revised = bool(task.commit) and task.commit != task.merged_commit
-        parent = task.commit if revised else task.base_commit
-        return await shadow_commit(self._root, ref=task.branch, parent=parent, tree=tree, message=message)
+        revised = bool(task.claim.commit) and task.claim.commit != task.merged_commit
+        parent = task.claim.commit if revised else task.place.base_commit
+        return await shadow_commit(
+            self._root, ref=task.place.branch, parent=parent, tree=tree, message=message
+        )
 
     async def begin_merge(self, task: TaskView, onto: str, *, uniting: bool = True) -> MergeState:
         """As `Workspaces`: the work is in the checkout, and the next task starts from its commit."""
@@ -110,12 +114,12 @@ class Checkout:
     async def merge_state(self, task: TaskView, onto: str) -> MergeState:
         """As `Workspaces`."""
         del onto
-        return MergeState(folder=self._root, under_way=True, tree=task.committed_tree)
+        return MergeState(folder=self._root, under_way=True, tree=task.claim.committed_tree)
 
     async def conclude_merge(self, task: TaskView, onto: str, tree: str, message: str) -> str:
         """As `Workspaces`."""
         del onto, tree, message
-        return task.commit
+        return task.claim.commit
 
     async def advance(self, commit: str, onto: str) -> None:
         """As `Workspaces`: no branch of sq's is there."""
@@ -133,11 +137,11 @@ class Checkout:
     async def bring_home(self, view: RunView, *, stays: str = "") -> Event:
         """As `Workspaces`: it is there, and no branch moves."""
         del stays
-        if not view.head_tree:
+        if not view.whole.tree:
             return WorkKept(branch="", commit=self.started.base_commit, reason="no task was finished")
         ref = self._ref("work")
-        await shadow_commit(self._root, ref=ref, parent=view.head_commit, tree=view.head_tree, message="")
-        return WorkLeft(ref=ref, commit=view.head_commit)
+        await shadow_commit(self._root, ref=ref, parent=view.whole.commit, tree=view.whole.tree, message="")
+        return WorkLeft(ref=ref, commit=view.whole.commit)
 
     async def clear(self, view: RunView) -> None:
         """As `Workspaces`."""
@@ -157,17 +161,17 @@ class Checkout:
         return [path for path in (await git(self._root, "diff", *named, committed, now)).split("\0") if path]
 
     async def _put_back_what_failed(self, view: RunView) -> WorkRescued | None:
-        begun = [task for task in view.tasks.values() if task.begun]
-        newest = max(begun, key=lambda task: task.begun, default=None)
+        begun = [task for task in view.tasks.values() if task.place.begun]
+        newest = max(begun, key=lambda task: task.place.begun, default=None)
         if newest is None or newest.stage not in ENDED_STAGES or newest.stage is Stage.MERGED:
             return None
         now = await self.snapshot(self._root)
-        left = newest.accepted_tree or (newest.trees[-1] if newest.trees else now)
+        left = newest.claim.accepted_tree or (newest.open.trees[-1] if newest.open.trees else now)
         ref = self._ref(f"{newest.task.id}-unfinished")
-        message = f"Unfinished: {newest.task.title}\n\n{newest.reason}"
+        message = f"Unfinished: {newest.task.title}\n\n{newest.end.reason}"
         kept = await ref_commit(self._root, ref) or await shadow_commit(
-            self._root, ref=ref, parent=newest.base_commit, tree=now, message=message
+            self._root, ref=ref, parent=newest.place.base_commit, tree=now, message=message
         )
-        base = await tree_of(self._root, newest.base_commit)
+        base = await tree_of(self._root, newest.place.base_commit)
         await put_back(self._root, self._index, changed=left, base=base, now=now)
         return WorkRescued(task_id=newest.task.id, ref=ref, commit=kept)

@@ -48,7 +48,7 @@ async def keep_users_work(
     root, ref = Path(started.repository), shadow_ref(started.run_id, BACKUP)
     index = run_folder / _INDEX
     now = await shadow_snapshot(root, index, lenient=True)
-    kept = view.users_work
+    kept = view.checkout.users_work
     if kept is None:
         message = "What the checkout held when the run began"
         base = await shadow_commit(
@@ -61,9 +61,9 @@ async def keep_users_work(
         backup = await take_backup(root, ref=ref, parent=started.base_commit, leave_out=leave_out)
         ignored = await keep_ignored(root, run_folder / IGNORED, leave_out=leave_out)
         record(_kept(backup, ref, base=base, ignored=len(ignored.hashes), not_kept=ignored.not_kept))
-    elif view.left_tree:  # no Worker has been at work since: what is different now, the user did
+    elif view.checkout.left_tree:  # no Worker has been at work since: what is different now, the user did
         old = await read_backup(root, kept.commit)
-        files = await renewed_files(root, old, left=view.left_tree, now=now)
+        files = await renewed_files(root, old, left=view.checkout.left_tree, now=now)
         backup = await take_backup(
             root, ref=ref, parent=started.base_commit, leave_out=leave_out, instead=files
         )
@@ -86,7 +86,7 @@ async def put_users_work_back(run: Run, *, last: bool = False) -> Restored:
     Raises:
         JournalError: it could not be recorded.
     """
-    kept = run.view.users_work
+    kept = run.view.checkout.users_work
     if run.settings.worktrees or kept is None:
         return Restored()
     root = run.repository
@@ -122,7 +122,7 @@ async def put_back_at_the_end(run: Run) -> None:
 
 async def put_back_after_a_kill(run: Run) -> None:
     """A process of the run was killed while a Worker may have been at work."""
-    if run.view.users_work and not run.view.left_tree and run.view.calls:
+    if run.view.checkout.users_work and not run.view.checkout.left_tree and run.view.calls:
         await put_users_work_back(run)
 
 
@@ -168,8 +168,8 @@ def _kept(backup: Backup, ref: str, *, base: str = "", ignored: int, not_kept: s
 
 
 def _restored(run: Run, restored: Restored, ignored: list[str], tree: str, problem: str) -> UsersWorkRestored:
-    begun = [task for task in run.view.tasks.values() if task.begun]
-    newest = max(begun, key=lambda task: task.begun, default=None)
+    begun = [task for task in run.view.tasks.values() if task.place.begun]
+    newest = max(begun, key=lambda task: task.place.begun, default=None)
     return UsersWorkRestored(
         tree=tree,
         task_id=newest.task.id if newest and tree else "",

@@ -63,8 +63,8 @@ class Worktrees:
 
     async def prepare(self, view: RunView) -> None:
         """As `Workspaces`: the run's branch and its integration worktree."""
-        await ensure_branch(self._repository, self._branch, view.head_commit)
-        await self._make(self._integration, branch=None, commit=view.head_commit)
+        await ensure_branch(self._repository, self._branch, view.whole.commit)
+        await self._make(self._integration, branch=None, commit=view.whole.commit)
 
     async def show(self, commit: str) -> Path:
         """As `Workspaces`; a merge under way there is undone first."""
@@ -76,7 +76,7 @@ class Worktrees:
 
     async def begin(self, view: RunView, task: TaskView) -> Place:
         """As `Workspaces`; what an earlier beginning left there is kept under a ref first."""
-        base = view.head_commit
+        base = view.whole.commit
         return await self.rebuild(view, task, base=base, start=base)
 
     async def rebuild(self, view: RunView, task: TaskView, *, base: str, start: str) -> Place:
@@ -94,24 +94,25 @@ class Worktrees:
 
     async def ensure(self, task: TaskView, commit: str) -> Path:
         """As `Workspaces`; the branch holds what was committed."""
-        folder = Path(task.worktree)
-        await self._make(folder, branch=task.branch, commit=commit)
+        folder = Path(task.place.worktree)
+        await self._make(folder, branch=task.place.branch, commit=commit)
         return folder
 
     async def show_commit(self, task: TaskView) -> Path:
         """As `Workspaces`; what was there instead is kept under a ref."""
-        folder = Path(task.worktree)
-        if await head_of(folder) == task.commit and await snapshot(folder) == task.committed_tree:
+        folder = Path(task.place.worktree)
+        if await head_of(folder) == task.claim.commit and await snapshot(folder) == task.claim.committed_tree:
             return folder
-        await self.ensure(task, task.commit)
-        if kept := await self._keep_what_is_lost(task, folder, task.branch, task.commit):
+        await self.ensure(task, task.claim.commit)
+        if kept := await self._keep_what_is_lost(task, folder, task.place.branch, task.claim.commit):
             log.warning("work.kept", task_id=task.task.id, ref=kept.ref)
-        await put_on(folder, task.commit, branch=task.branch)
-        if (tree := await snapshot(folder)) != task.committed_tree:
-            differing = await changed_paths(folder, task.committed_tree, tree)
+        await put_on(folder, task.claim.commit, branch=task.place.branch)
+        if (tree := await snapshot(folder)) != task.claim.committed_tree:
+            differing = await changed_paths(folder, task.claim.committed_tree, tree)
             raise GitError(
-                f"{folder} should show commit {task.commit[:12]} (tree {task.committed_tree[:12]}), but "
-                f"after a reset and a clean it holds tree {tree[:12]}, which differs in {named(differing)}; "
+                f"{folder} should show commit {task.claim.commit[:12]} "
+                f"(tree {task.claim.committed_tree[:12]}), but after a reset and a clean it holds tree "
+                f"{tree[:12]}, which differs in {named(differing)}; "
                 "look into it"
             )
         return folder
@@ -122,7 +123,9 @@ class Worktrees:
 
     async def commit(self, task: TaskView, tree: str, message: str) -> str:
         """As `Workspaces`."""
-        return await commit_tree(Path(task.worktree), branch=task.branch, tree=tree, message=message)
+        return await commit_tree(
+            Path(task.place.worktree), branch=task.place.branch, tree=tree, message=message
+        )
 
     async def _make(self, folder: Path, *, branch: str | None, commit: str) -> bool:
         async with self._making:
@@ -195,7 +198,7 @@ class Worktrees:
         return WorkRescued(task_id=merge.task_id, ref=kept[0], commit=kept[1])
 
     def _merge_of(self, task: TaskView, onto: str) -> Merge:
-        return Merge(folder=self._integration, task_id=task.task.id, commit=task.commit, onto=onto)
+        return Merge(folder=self._integration, task_id=task.task.id, commit=task.claim.commit, onto=onto)
 
     async def _state_of(self, merge: Merge) -> MergeState:
         return MergeState(folder=merge.folder, **asdict(await merge.look()))
@@ -218,9 +221,9 @@ class Worktrees:
 
     async def bring_home(self, view: RunView, *, stays: str = "") -> Event:
         """As `Workspaces`."""
-        commit = view.head_commit
+        commit = view.whole.commit
         kept = "it was asked for with --no-merge"
-        if not view.head_tree:
+        if not view.whole.tree:
             kept = "no task was merged"
         elif self.merge_home and stays:
             kept = stays
@@ -241,15 +244,17 @@ class Worktrees:
         try:
             for task in view.tasks.values():
                 if task.stage is Stage.MERGED:
-                    folder = Path(task.worktree)
-                    if await remove_worktree(self._repository, folder, holds=task.committed_tree):
-                        await remove_branch(self._repository, task.branch, merged_into=view.head_commit)
+                    folder = Path(task.place.worktree)
+                    if await remove_worktree(self._repository, folder, holds=task.claim.committed_tree):
+                        await remove_branch(
+                            self._repository, task.place.branch, merged_into=view.whole.commit
+                        )
             merged = {id_ for id_, task in view.tasks.items() if task.stage is Stage.MERGED}
             await forget_kept(self._repository, shadow_ref(self.started.run_id, ""), merged)
-            holds = await tree_of(self._repository, view.head_commit)
+            holds = await tree_of(self._repository, view.whole.commit)
             await remove_worktree(self._repository, self._integration, holds=holds)
-            if view.delivered or not view.head_tree:
-                await remove_branch(self._repository, self._branch, merged_into=view.head_commit)
+            if view.checkout.delivered or not view.whole.tree:
+                await remove_branch(self._repository, self._branch, merged_into=view.whole.commit)
             worktrees = Path(self.started.worktrees)
             for folder in (worktrees, worktrees.parent):  # the run's, and that of all runs of the repository
                 if folder.is_dir() and not any(folder.iterdir()):

@@ -28,14 +28,14 @@ async def analyze(run: Run) -> None:
         skipped = f"the Worker looks for itself in workflow {run.settings.workflow}"
         run.record(RepositoryAnalyzed(analysis=Analysis(), skipped=skipped))
         return
-    if run.view.proposed_analysis:
-        await _review(run, run.view.proposed_analysis)
+    if run.view.plan.proposed_analysis:
+        await _review(run, run.view.plan.proposed_analysis)
         return
-    rejections = run.view.analysis_rejections
+    rejections = run.view.plan.analysis_rejections
     if len(rejections) >= MAX_REJECTIONS:
         problems = "; ".join(rejections[-1].problems)
         raise AgentError(f"no acceptable analysis after {len(rejections)} tries: {problems}")
-    folder = await run.workspaces.show(run.view.head_commit)
+    folder = await run.workspaces.show(run.view.whole.commit)
     files = await tracked_files(folder)
     if not files:
         run.record(RepositoryAnalyzed(analysis=Analysis(), skipped="the repository is empty"))
@@ -59,7 +59,7 @@ async def analyze(run: Run) -> None:
 
 
 async def _review(run: Run, analysis: Analysis) -> None:
-    attempt = len(run.view.analysis_rejections) + 1
+    attempt = len(run.view.plan.analysis_rejections) + 1
     report = await review_proposal(run, ANALYSIS, attempt, "review_analysis", analysis=described(analysis))
     if report and report.passed:
         run.record(RepositoryAnalyzed(analysis=analysis))
@@ -76,7 +76,7 @@ def problem_of(issue: ReviewIssue) -> str:
 
 
 def _prompt(run: Run, files: list[str]) -> str:
-    if rejected := run.view.analysis_rejections:
+    if rejected := run.view.plan.analysis_rejections:
         return prompts.render("analyze_again", problems=rejected[-1].problems)
     shown = "\n".join(f"- {name}" for name in files[:_FILES_SHOWN])
     return prompts.render("analyze", files=shown, limit=_FILES_SHOWN, baseline=at_the_base(run.view))

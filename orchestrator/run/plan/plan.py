@@ -38,15 +38,15 @@ async def plan(run: Run) -> None:
     if run.settings.workflow is not Workflow.ORCHESTRATED:
         run.record(PlanAccepted(tasks=(_whole_spec(run.started.spec_text),), criteria=()))
         return
-    if run.view.proposed_plan:
-        await _review(run, run.view.proposed_plan)
+    if run.view.plan.proposed:
+        await _review(run, run.view.plan.proposed)
         return
-    rejections = run.view.plan_rejections
+    rejections = run.view.plan.rejections
     if len(rejections) >= MAX_REJECTIONS:
         cause = f"no acceptable plan after {len(rejections)} tries: " + "; ".join(rejections[-1].problems)
         run.record(RunEnded(outcome=Outcome.USAGE, cause=cause))
         return
-    folder = await run.workspaces.show(run.view.head_commit)
+    folder = await run.workspaces.show(run.view.whole.commit)
     spec_for = partial(planner_session, run.platform, subject=PLAN, attempt=1, workspace=folder)
     async with Conversation(run, role=Role.PLANNER, task_id=PLAN, attempt=1, spec_for=spec_for) as talk:
         ended = [call for call in talk.calls if call.end]
@@ -94,7 +94,7 @@ async def _review(run: Run, proposed: Plan) -> None:
     report = await review_proposal(
         run,
         PLAN,
-        len(run.view.plan_rejections) + 1,
+        len(run.view.plan.rejections) + 1,
         "review_plan",
         spec=run.started.spec_text,
         analysis=_described(run),
@@ -109,7 +109,7 @@ async def _review(run: Run, proposed: Plan) -> None:
 
 
 def _prompt(run: Run) -> str:
-    if rejected := run.view.plan_rejections:
+    if rejected := run.view.plan.rejections:
         last = rejected[-1]
         return prompts.render("plan_rejected", problems=last.problems, suggestions=last.suggestions)
     return prompts.render(
@@ -122,7 +122,7 @@ def _prompt(run: Run) -> str:
 
 
 def _described(run: Run) -> str:
-    return described(run.view.analysis or Analysis(), commands=False)
+    return described(run.view.plan.analysis or Analysis(), commands=False)
 
 
 def lines_not_in(spec: str, proposed: Plan) -> list[str]:

@@ -67,14 +67,14 @@ def known_of(task: TaskView) -> tuple[Finding, ...]:
 
     A finding that sq itself has made needs no ruling: sq has looked again before the review.
     """
-    known = {finding.id: finding for finding in task.findings}
-    for issue in task.issues:
+    known = {finding.id: finding for finding in task.review.findings}
+    for issue in task.review.issues:
         id_ = fingerprint(issue)
         finding = known.get(id_, Finding(id=id_, issue=issue))
         again = replace(finding, state=FindingState.OPEN, note="")
         known[id_] = finding if finding.state in _UNDECIDED else again
-    refused = tuple(f"the test {ruling.test} " for ruling in task.rulings if not ruling.accepted)
-    own = {fingerprint(issue) for issue in task.issues if task.reopened_by == MERGING}
+    refused = tuple(f"the test {ruling.test} " for ruling in task.review.rulings if not ruling.accepted)
+    own = {fingerprint(issue) for issue in task.review.issues if task.review.reopened_by == MERGING}
     return tuple(
         replace(finding, state=FindingState.FIXED, note="")
         if finding.id in own or finding.issue.description.startswith(refused)
@@ -87,19 +87,19 @@ def final_known(view: RunView) -> tuple[Finding, ...]:
     """The findings of the final review, as the reviews of the tasks have left them since."""
     states: dict[str, set[FindingState]] = {}
     for task in view.tasks.values():
-        for finding in task.findings:
+        for finding in task.review.findings:
             states.setdefault(finding.id, set()).add(finding.state)
     return tuple(
         replace(finding, state=FindingState.FIXED)
         if finding.state in _UNDECIDED and states.get(finding.id) and not states[finding.id] & _UNDECIDED
         else finding
-        for finding in view.final_findings
+        for finding in view.whole.findings
     )
 
 
 def disputes_of(view: RunView, task: TaskView) -> list[Dispute]:
     """What the Worker of the newest attempt disputes in its claims of completion, oldest first."""
-    reports = [signal_of(view.calls[id_]) for id_ in task.calls]
+    reports = [signal_of(view.calls[id_]) for id_ in task.open.calls]
     claims = [said for name, said in reports if name == TASK_COMPLETE]
     return [Dispute(**dispute) for claim in claims for dispute in claim.get("disputes", ())]
 

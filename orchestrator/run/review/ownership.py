@@ -21,13 +21,15 @@ UNCHANGED = "no task of this run has changed this file"
 
 def users_paths(run: Run) -> tuple[str, ...]:
     """The user's uncommitted work, which stands beside what is under review."""
-    return run.view.users_work.paths if run.view.users_work else ()
+    return run.view.checkout.users_work.paths if run.view.checkout.users_work else ()
 
 
 async def changed_by_tasks(run: Run) -> dict[str, list[str]]:
     """The paths that each merged task has changed."""
     return {
-        id_: await changed_paths(run.repository, view.merged_onto or view.base_commit, view.merged_commit)
+        id_: await changed_paths(
+            run.repository, view.merged_onto or view.place.base_commit, view.merged_commit
+        )
         for id_, view in run.view.tasks.items()
         if view.stage is Stage.MERGED
     }
@@ -45,9 +47,9 @@ async def own_paths(run: Run) -> list[str] | None:
 
 async def of_the_user(run: Run, task: TaskView, issues: Iterable[ReviewIssue]) -> dict[str, str]:
     """Which findings of a task's review are about the user's uncommitted work, by fingerprint, and why."""
-    if run.view.users_work is None:
+    if run.view.checkout.users_work is None:
         return {}
-    changed = await changed_paths(run.repository, task.base_commit, task.commit)
+    changed = await changed_paths(run.repository, task.place.base_commit, task.claim.commit)
     return {fingerprint(one): USERS for one in issues if await _is_users(run, one, changed)}
 
 
@@ -64,13 +66,13 @@ async def of_nobody(run: Run, issues: Iterable[ReviewIssue], changed: Collection
         named = run.settings.worktrees and one.task_id in run.view.tasks
         if one.file in there and one.file not in changed and not named:
             found[fingerprint(one)] = UNCHANGED
-        if run.view.users_work and await _is_users(run, one, changed):
+        if run.view.checkout.users_work and await _is_users(run, one, changed):
             found[fingerprint(one)] = USERS
     return found
 
 
 async def _is_users(run: Run, issue: ReviewIssue, changed: Collection[str]) -> bool:
-    kept = run.view.users_work
+    kept = run.view.checkout.users_work
     if kept is None or issue.file not in kept.paths:
         return False
     if issue.file not in changed:
@@ -83,7 +85,7 @@ async def _is_users(run: Run, issue: ReviewIssue, changed: Collection[str]) -> b
 
 async def _there_before(run: Run, files: list[str]) -> set[str]:
     """Those of these files that the repository, or without worktrees the checkout, held before the run."""
-    base = run.view.own_base or run.started.base_commit
+    base = run.view.checkout.own_base or run.started.base_commit
     if not files:
         return set()
     listed = await git(run.repository, "ls-tree", "-r", "--name-only", "-z", base)

@@ -54,7 +54,7 @@ class _Subject:
 async def review_task(run: Run, task_id: str) -> None:
     """Have a task's commit reviewed, exactly as it was verified, and record what follows from the report."""
     task = run.task(task_id)
-    if task.unusable_reviews - task.unusable_forgiven >= MAX_UNUSABLE:
+    if task.review.unusable - task.review.unusable_forgiven >= MAX_UNUSABLE:
         reason = f"the reviewer did not report usably, {MAX_UNUSABLE} times"
         run.record(TaskUnverified(task_id=task_id, reason=reason))
         return
@@ -63,9 +63,9 @@ async def review_task(run: Run, task_id: str) -> None:
     subject = _Subject(
         task_id=task_id,
         attempt=task.attempt,
-        commit=task.commit,
+        commit=task.claim.commit,
         folder=folder,
-        unusable=task.unusable_reviews,
+        unusable=task.review.unusable,
         unlike=partial(_unlike_what_was_verified, run, task, folder, shown),
     )
     report = await _report(run, subject, partial(_task_prompt, run, task, folder))
@@ -75,10 +75,10 @@ async def review_task(run: Run, task_id: str) -> None:
 
 async def review_whole(run: Run) -> None:
     """The final review of everything merged; its issues go to the tasks that have to fix them."""
-    number = len(run.view.final_reviews) + 1
-    commit = run.view.head_commit
+    number = len(run.view.whole.reviews) + 1
+    commit = run.view.whole.commit
     folder = await run.workspaces.show(commit)
-    subject = _Subject("", number, commit, folder, len(run.view.final_unusable))
+    subject = _Subject("", number, commit, folder, len(run.view.whole.unusable))
     report = await _report(run, subject, partial(_final_prompt, run, folder))
     if report:
         run.record(*await after_final_review(run, report, folder))
@@ -99,13 +99,13 @@ async def review_proposal(
     Raises:
         ReviewSilenceError: the reviewer did not report usably, twice.
     """
-    if run.view.proposal_unusable >= MAX_UNUSABLE:
+    if run.view.plan.unusable >= MAX_UNUSABLE:
         raise ReviewSilenceError(
             f"the {subject_name} could not be reviewed: the reviewer did not report usably, "
             f"{MAX_UNUSABLE} times"
         )
-    folder = await run.workspaces.show(run.view.head_commit)
-    subject = _Subject(subject_name, attempt, "", folder, run.view.proposal_unusable)
+    folder = await run.workspaces.show(run.view.whole.commit)
+    subject = _Subject(subject_name, attempt, "", folder, run.view.plan.unusable)
 
     async def prompt() -> str:
         return prompts.render(template, **values)
@@ -167,17 +167,17 @@ def _problem_of(ended: list[CallView]) -> str:
 
 async def _unlike_what_was_verified(run: Run, task: TaskView, folder: Path, shown: str) -> str:
     """Why a report is not about the verified commit; `shown` is the tree that the reviewer was given."""
-    if task.committed_tree not in run.view.verifications:
-        return f"commit {task.commit[:12]} holds a tree that sq has not verified"
+    if task.claim.committed_tree not in run.view.evidence.verifications:
+        return f"commit {task.claim.commit[:12]} holds a tree that sq has not verified"
     if await run.workspaces.snapshot(folder) != shown:
-        return f"the workspace did not hold commit {task.commit[:12]} any more when its review was over"
+        return f"the workspace did not hold commit {task.claim.commit[:12]} any more when its review was over"
     return ""
 
 
 async def _task_prompt(run: Run, task: TaskView, folder: Path) -> str:
     findings = undecided(with_disputes(known_of(task), disputes_of(run.view, task)))
-    reviewed = task.reviewed_commit if task.rounds else ""
-    proofs = run.view.proofs.get((task.task.id, task.committed_tree))
+    reviewed = task.review.commit if task.review.rounds else ""
+    proofs = run.view.evidence.proofs.get((task.task.id, task.claim.committed_tree))
     return prompts.render(
         "review_task",
         instructions=get_review_prompt(run.effort.review_depth),
@@ -189,14 +189,14 @@ async def _task_prompt(run: Run, task: TaskView, folder: Path) -> str:
         decisions=decisions(run.view),
         suggestions=suggestions(run.view, task),
         said=_said(run, task),
-        verification=_seen(run, task.committed_tree),
+        verification=_seen(run, task.claim.committed_tree),
         proven=bool(proofs and proofs.proven),
         untold=proofs.untold if proofs else (),
         changed_tests=changes_of(run.view, task),
         announced=[one for one in proofs.changes if one.expected_by] if proofs else [],
         unproven=proofs.unproven if proofs else (),
-        earlier=await _earlier(folder, findings, reviewed, (task.base_commit, task.commit)),
-        diff=await diff_text(folder, task.base_commit, task.commit, limit=DIFF_LIMIT),
+        earlier=await _earlier(folder, findings, reviewed, (task.place.base_commit, task.claim.commit)),
+        diff=await diff_text(folder, task.place.base_commit, task.claim.commit, limit=DIFF_LIMIT),
         users=users_paths(run),
     )
 
@@ -205,8 +205,8 @@ async def _final_prompt(run: Run, folder: Path) -> str:
     view = run.view
     disputes = [dispute for task in view.tasks.values() for dispute in disputes_of(view, task)]
     findings = undecided(with_disputes(final_known(view), disputes))
-    reviewed = view.final_reviews[-1].commit if view.final_reviews else ""
-    whole = (view.own_base or run.started.base_commit, view.head_commit)
+    reviewed = view.whole.reviews[-1].commit if view.whole.reviews else ""
+    whole = (view.checkout.own_base or run.started.base_commit, view.whole.commit)
     paths = await own_paths(run)
     return prompts.render(
         "review_final",
@@ -216,9 +216,9 @@ async def _final_prompt(run: Run, folder: Path) -> str:
         tasks=[task.task for task in view.tasks.values()],
         decisions=decisions(view),
         suggestions=suggestions(view),
-        conflicts=[await _resolution(folder, merge) for merge in view.resolved],
-        united=view.united,
-        verification=_seen(run, view.head_tree),
+        conflicts=[await _resolution(folder, merge) for merge in view.whole.resolved],
+        united=view.whole.united,
+        verification=_seen(run, view.whole.tree),
         let_through=[(id_, change) for id_, task in view.tasks.items() for change in changes_of(view, task)],
         earlier=await _earlier(folder, findings, reviewed, whole, paths),
         diff=await diff_text(folder, *whole, limit=DIFF_LIMIT, paths=paths),
@@ -228,7 +228,7 @@ async def _final_prompt(run: Run, folder: Path) -> str:
 
 def _said(run: Run, task: TaskView) -> str:
     """What the newest claim of completion says of the work."""
-    reports = [signal_of(run.view.calls[id_]) for id_ in task.calls]
+    reports = [signal_of(run.view.calls[id_]) for id_ in task.open.calls]
     claims = [said for name, said in reports if name == TASK_COMPLETE]
     return (
         "\n\n".join(filter(None, (claims[-1].get(key, "") for key in ("summary", "notes")))) if claims else ""
@@ -250,7 +250,7 @@ async def _resolution(folder: Path, merge: MergeView) -> dict[str, object]:
 
 def _seen(run: Run, tree: str) -> str:
     """What sq's own commands said of a tree, each with the end of its output."""
-    verified = run.view.verifications.get(tree)
+    verified = run.view.evidence.verifications.get(tree)
     return with_output(results(run, verified)) if verified else "sq has not verified this commit."
 
 

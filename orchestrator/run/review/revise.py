@@ -24,13 +24,13 @@ async def after_review(run: Run, task: TaskView, report: ReviewReport) -> list[E
     changes = changes_of(run.view, task)
     rulings = rulings_on(changes, report.tests)
     refused = _refused_changes(task_id, changes, rulings)
-    own = replace(report, issues=(*in_folder(report.issues, task.worktree, task_id), *refused))
-    settled = settle(known_of(task), disputes_of(run.view, task), own, task.rounds + 1)
+    own = replace(report, issues=(*in_folder(report.issues, task.place.worktree, task_id), *refused))
+    settled = settle(known_of(task), disputes_of(run.view, task), own, task.review.rounds + 1)
     settled = left_aside(settled, await of_the_user(run, task, settled.blocking))
     recorded = ReviewRecorded(
         task_id=task_id,
         attempt=task.attempt,
-        commit=task.commit,
+        commit=task.claim.commit,
         passed=not settled.blocking,
         issues=settled.blocking,
         suggestions=(*report.suggestions, *settled.suggestions),
@@ -82,8 +82,8 @@ async def after_final_review(run: Run, report: ReviewReport, folder: Path) -> li
     Which round is the last one the effort allows is looked at when nothing is left to build.
     """
     changed = await changed_by_tasks(run)
-    head = run.view.head_commit
-    number = len(run.view.final_reviews) + 1
+    head = run.view.whole.commit
+    number = len(run.view.whole.reviews) + 1
     disputes = [dispute for task in run.view.tasks.values() for dispute in disputes_of(run.view, task)]
     read = replace(report, issues=tuple(in_folder(report.issues, str(folder))))
     settled = settle(final_known(run.view), disputes, read, number)
@@ -151,7 +151,7 @@ def send_back(
     `base` and `start`: as in `TaskReopened`, where it is built on newer work.
     """
     limit = run.effort.revisions_per_task
-    if task.revisions >= limit:
+    if task.review.revisions >= limit:
         last = "; ".join(f"{issue.location}: {issue.description}" for issue in issues)
         reason = f"{limit} revisions are used up and {by} still finds: {last}"
         return TaskStuck(task_id=task.task.id, reason=reason)

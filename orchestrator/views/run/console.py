@@ -17,7 +17,7 @@ from orchestrator.views.run.silence import next_notice, silence_line
 from orchestrator.views.run.spending import spending_of
 from orchestrator.views.screen import cell, say, say_all, say_json, shown
 from state.journal.events import RunEnded, RunInterrupted
-from state.journal.fold import apply
+from state.journal.fold.fold import apply
 from state.journal.store import Stored
 from state.journal.view import RunView, Stage
 
@@ -165,11 +165,11 @@ async def _tell_of_silence(view: RunView, display: _Display, clock: Clock) -> No
     """Say what is waited for whenever no event has come for long; before the first one nothing is said."""
     begun = clock.now()
     while True:
-        heard = max(begun, view.last_at or begun)
+        heard = max(begun, view.clock.last_at or begun)
         quiet_s = (clock.now() - heard).total_seconds()
         due_s = next_notice(quiet_s)
         await clock.sleep(due_s - quiet_s)
-        if view.last_at and max(begun, view.last_at) == heard:
+        if view.clock.last_at and max(begun, view.clock.last_at) == heard:
             display.tell(silence_line(view, clock.now(), due_s))
 
 
@@ -239,7 +239,7 @@ def task_table(view: RunView, now: datetime) -> "Table":
     for column in ("task", "title", "stage", "attempt", "iteration", "issues"):
         table.add_column(column)
     for id_, task in view.tasks.items():
-        open_issues = str(len(task.issues)) if task.issues else ""
+        open_issues = str(len(task.review.issues)) if task.review.issues else ""
         stage = Text(task.stage, style=_STYLES.get(task.stage, "cyan"))
         table.add_row(
             Text(cell(id_)),
@@ -254,11 +254,11 @@ def task_table(view: RunView, now: datetime) -> "Table":
 
 def times(view: RunView, now: datetime) -> str:
     """How long the run has taken, and, while it goes on, how long ago it last gave a sign."""
-    if view.started_at is None or view.last_at is None:
+    if view.clock.started_at is None or view.clock.last_at is None:
         return ""
-    until = view.last_at if view.ended else now
-    took = f"{_clock(until - view.started_at)} since the start"
-    quiet = now - view.last_at
+    until = view.clock.last_at if view.ended else now
+    took = f"{_clock(until - view.clock.started_at)} since the start"
+    quiet = now - view.clock.last_at
     if view.ended or quiet < _WORTH_TELLING:
         return took
     return f"{took}, last sign {_clock(quiet)} ago"

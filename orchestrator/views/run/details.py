@@ -80,14 +80,14 @@ def details_of(view: RunView, summary: RunSummary, *, options: str = "") -> RunD
         repository=started.repository if started else "",
         base=f"{started.base_branch or 'a detached HEAD'} at {started.base_commit[:10]}" if started else "",
         effort=started.effort if started else "",
-        resumptions=view.resumptions,
+        resumptions=view.process.resumptions,
         notes=started.notes if started else (),
         tasks=tuple(_task(id_, task) for id_, task in view.tasks.items()),
         questions=tuple(_questions(view)),
-        baseline=tuple(view.baseline.values()),
-        baseline_notes=view.baseline_notes,
-        verifications=tuple(view.verifications.values()),
-        merged_tree=view.head_tree,
+        baseline=tuple(view.baseline.checks.values()),
+        baseline_notes=view.baseline.notes,
+        verifications=tuple(view.evidence.verifications.values()),
+        merged_tree=view.whole.tree,
         where=tuple(where_lines(view)),
         cost=cost_line(view),
         roles=spending_of(view),
@@ -113,7 +113,7 @@ def detail_lines(details: RunDetails) -> list[str]:
 def _cause(view: RunView) -> str:
     if view.ended:
         return view.ended.cause or MEANINGS[view.ended.outcome]
-    return f"stopped by {view.interrupted_by}" if view.interrupted_by else ""
+    return f"stopped by {view.process.interrupted_by}" if view.process.interrupted_by else ""
 
 
 def _task(task_id: str, task: TaskView) -> TaskDetails:
@@ -123,12 +123,12 @@ def _task(task_id: str, task: TaskView) -> TaskDetails:
         stage=task.stage,
         attempt=task.attempt,
         iteration=task.iteration,
-        issues=task.issues,
-        findings=task.findings,
-        reason=task.reason,
-        branch=task.branch,
-        worktree=task.worktree,
-        commit=task.commit,
+        issues=task.review.issues,
+        findings=task.review.findings,
+        reason=task.end.reason,
+        branch=task.place.branch,
+        worktree=task.place.worktree,
+        commit=task.claim.commit,
     )
 
 
@@ -154,11 +154,11 @@ def _next_command(view: RunView, summary: RunSummary, options: str) -> str:
     started = view.started
     if summary.outcome is not Outcome.COMPLETE and (again := retry_command(view)):
         return f"{again}{options}"
-    if started and view.delivered:
-        span = f"{started.base_commit[:10]}..{view.delivered.commit[:10]}"
+    if started and view.checkout.delivered:
+        span = f"{started.base_commit[:10]}..{view.checkout.delivered.commit[:10]}"
         return f"git -C {quote(started.repository)} log --stat {span}"
-    if started and view.kept and view.head_tree and summary.outcome is Outcome.COMPLETE:
-        return f"git -C {quote(started.repository)} merge {view.kept.branch}"
+    if started and view.checkout.kept and view.whole.tree and summary.outcome is Outcome.COMPLETE:
+        return f"git -C {quote(started.repository)} merge {view.checkout.kept.branch}"
     return logs
 
 

@@ -66,31 +66,36 @@ def where_lines(view: RunView) -> list[str]:
     if not view.started:
         return []
     where = []
-    if view.delivered:
-        where.append(f"where the work is: branch {view.delivered.branch} of {view.started.repository}")
-    elif view.left:
+    if view.checkout.delivered:
+        where.append(
+            f"where the work is: branch {view.checkout.delivered.branch} of {view.started.repository}"
+        )
+    elif view.checkout.left:
         where.append(f"where the work is: the checkout {view.started.repository}, uncommitted")
-    elif view.kept and view.head_tree:
-        where.append(f"where the work is: branch {view.kept.branch} of {view.started.repository}")
+    elif view.checkout.kept and view.whole.tree:
+        where.append(f"where the work is: branch {view.checkout.kept.branch} of {view.started.repository}")
     unfinished = [
-        f"unfinished work of {id_} is in {task.worktree}"
+        f"unfinished work of {id_} is in {task.place.worktree}"
         for id_, task in view.tasks.items()
-        if task.worktree and task.stage is not Stage.MERGED and _has_work(view, task)
+        if task.place.worktree and task.stage is not Stage.MERGED and _has_work(view, task)
     ]
     return where + unfinished
 
 
 def _has_work(view: RunView, task: TaskView) -> bool:
     """Whether a task's folder holds work of it; in the checkout that is work of the task begun last."""
-    later = any(one.worktree == task.worktree and one.begun > task.begun for one in view.tasks.values())
-    return not later and holds_work(Path(task.worktree), task.base_commit)
+    later = any(
+        one.place.worktree == task.place.worktree and one.place.begun > task.place.begun
+        for one in view.tasks.values()
+    )
+    return not later and holds_work(Path(task.place.worktree), task.place.base_commit)
 
 
 def retry_command(view: RunView) -> str:
     """The command that tries those tasks again that ended unmerged for good; empty where there are none."""
     if not view.started:
         return ""
-    ended = [id_ for id_, task in view.tasks.items() if task.stage in UNMERGED_ENDS and not task.limit]
+    ended = [id_ for id_, task in view.tasks.items() if task.stage in UNMERGED_ENDS and not task.end.at_limit]
     retries = " ".join(f"--retry {id_}" for id_ in ended)
     return f"sq resume {view.started.run_id} {retries}" if ended else ""
 
@@ -98,7 +103,7 @@ def retry_command(view: RunView) -> str:
 def cost_line(view: RunView) -> str:
     """What the run cost; a rehearsal says that it cost nothing."""
     settings = view.started.settings if view.started else None
-    budget = view.budget_usd or (settings.budget_run_usd if settings else None)
+    budget = view.process.budget_usd or (settings.budget_run_usd if settings else None)
     of = f" of ${budget:.2f}" if budget else ""
     cost = f"cost: ${view.cost_usd:.4f}{of} in {len(view.calls)} calls"
     if view.started and view.started.rehearsal:

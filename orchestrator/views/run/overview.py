@@ -68,8 +68,8 @@ def summary_of(
     """
     standing = _standing(view, is_active)
     resumable = standing in {Standing.INTERRUPTED, Standing.KILLED}
-    until = now if standing is Standing.ACTIVE else view.last_at
-    started, begun = view.started, view.started_at
+    until = now if standing is Standing.ACTIVE else view.clock.last_at
+    started, begun = view.started, view.clock.started_at
     return RunSummary(
         run_id=run_id,
         standing=standing,
@@ -132,7 +132,7 @@ def _standing(view: RunView, is_active: Callable[[], bool]) -> Standing:
         return Standing.ACTIVE
     if view.started is None:
         return Standing.NEVER_BEGAN
-    return Standing.INTERRUPTED if view.interrupted_by else Standing.KILLED
+    return Standing.INTERRUPTED if view.process.interrupted_by else Standing.KILLED
 
 
 def _row(summary: RunSummary) -> tuple[str, ...]:

@@ -31,7 +31,7 @@ def _waits(view: RunView, now: datetime) -> Iterator[str]:
     for call in view.calls.values():
         if call.end is None and call.since:
             yield _call(view, call, now)
-    for one in view.commands.values():
+    for one in view.evidence.commands.values():
         commands = ", ".join(f"`{command}`" for command in one.commands)
         about = f" for {one.task_id}" if one.task_id else ""
         yield f"{one.purpose}{about}: {commands}, since {_clock(one.at)}"

@@ -48,6 +48,7 @@ Teraz napiszę testy.
 Ora li sposto in un modulo e rilancio la suite.
 Nu flyttar jag frågan till lagret. Sedan kör jag testerna.
 Nu retter jeg de to filer.
+Zostały dwa błędy. Teraz je poprawię i uruchomię wszystko ponownie.
 Nu pas ik de drie aanroepen aan.
 Сейчас исправлю импорт и запущу тесты.
 Зараз виправлю запит.

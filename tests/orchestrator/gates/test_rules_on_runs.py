@@ -51,6 +51,60 @@ def test_a_build_whose_exit_code_a_pipe_hides_is_read_by_its_last_words(line, ou
     assert verdict("local_testing", CODE, ran(line, output)) is met
 
 
+def test_a_run_on_work_that_was_put_away_shows_nothing_of_it():
+    before = ran("git stash -q && pytest -q; git stash pop -q", "1 failed, 3 passed in 0.1s")
+    assert verdict("local_testing", CODE, ran("pytest -q", "4 passed in 0.1s"), before) is True
+
+
+def test_tests_left_out_by_a_program_that_is_known_by_its_counts_alone():
+    failed = ran("./accept all", "5 tests, 3 passed, 2 failed")
+    assert verdict("local_testing", CODE, failed, ran("./accept all", "5 tests, 5 passed, 0 failed")) is True
+    assert (
+        verdict("local_testing", CODE, failed, ran("./accept --exclude slow", "3 tests, 3 passed, 0 failed"))
+        is False
+    )
+
+
+@pytest.mark.parametrize(
+    ("script", "met"),
+    [
+        ("s/assertSent(/assertQueued(/", True),
+        ("s/assert total == 3/total == 3/", False),
+        ("/assert total/d", False),
+        ("s/def test_total/@skip\\ndef test_total/", False),
+    ],
+)
+def test_sed_on_a_test_takes_it_away_if_the_assertion_goes(script, met):
+    failed, passed = ran("pytest -q", "!Exit code 1\n1 failed in 0.1s"), ran("pytest -q", "1 passed in 0.1s")
+    steps = [CODE, failed, ran(f"sed -i '{script}' tests/test_total.py"), passed]
+    assert verdict("local_testing", *steps) is met
+
+
+def test_a_script_without_an_ending_is_code_in_a_folder_of_scripts():
+    changed = ran("sed -i 's/7/14/' bin/rotate")
+    bats = ran("bats test", "1..2\nok 1 keeps\nok 2 rotates")
+    assert verdict("local_testing", write("/project/bin/rotate", "#!/bin/sh\n"), bats, changed) is False
+    assert verdict("local_testing", write("/project/bin/rotate", "#!/bin/sh\n"), changed, bats) is True
+
+
+def test_a_check_behind_a_pipe_that_never_fails_has_the_lines_exit_code():
+    schema = write("/project/api/schema.graphql", "type A { b: Int }\n")
+    failed = ran("npm run schema:check 2>&1 | tail -4", "!Exit code 1\ncannot be satisfied by the subgraphs")
+    assert verdict("dev_workflow_complete", schema, failed) is False
+
+
+@pytest.mark.parametrize(
+    ("path", "line"),
+    [
+        ("src/Form.elm", '    Debug.todo "later"'),
+        ("lib/a.dart", "  throw UnimplementedError();"),
+        ("src/A.hs", "f = undefined"),
+    ],
+)
+def test_holes_of_other_languages_are_unfinished_code(path, line):
+    assert verdict("philosophy_compliance", write(f"/project/{path}", f"{line}\n")) is False
+
+
 def test_documents_whose_build_failed_last_are_not_checked_as_the_project_wants():
     page = write("/project/docs/guide.md", "# Guide\n")
     failed = ran("mkdocs build --strict", "!Exit code 1\nAborted with 2 warnings in strict mode!")

@@ -16,7 +16,7 @@ import anyio
 
 from orchestrator.run.places.worktrees import Worktrees
 from state.journal.events import RunStarted
-from state.journal.view import RunView, TaskView
+from state.journal.view import ClaimView, PlaceView, RunView, TaskView
 from state.records import Task
 
 _GIT = """#!/bin/sh
@@ -45,12 +45,11 @@ def cut_off(folder: Path, work, task: TaskView, operation: str, *, at: int, when
     count.write_text("0")
     told = {
         "operation": operation,
-        "onto": work.view.head_commit,
+        "onto": work.view.whole.commit,
         "started": asdict(work.places.started),
-        "task": {
-            name: getattr(task, name)
-            for name in ("branch", "worktree", "base_commit", "commit", "committed_tree", "attempt")
-        },
+        "place": asdict(task.place),
+        "claim": asdict(task.claim),
+        "attempt": task.attempt,
         "id": task.task.id,
     }
     environment = {
@@ -72,7 +71,12 @@ def work() -> None:
     """What the process does."""
     told = json.loads(sys.argv[1])
     places = Worktrees(started=RunStarted(**{**told["started"], "verify": ()}))
-    task = TaskView(Task(id=told["id"], title=f"Task {told['id']}", description=""), **told["task"])
+    task = TaskView(
+        Task(id=told["id"], title=f"Task {told['id']}", description=""),
+        attempt=told["attempt"],
+        place=PlaceView(**told["place"]),
+        claim=ClaimView(**told["claim"]),
+    )
     anyio.run(_operate, places, task, told["operation"], told["onto"])
 
 

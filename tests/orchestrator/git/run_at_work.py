@@ -53,7 +53,7 @@ class RunAtWork:
             sq_version="0",
         )
         self.places = Worktrees(started=started)
-        self.view.head_commit = started.base_commit
+        self.view.whole.commit = started.base_commit
         self.integration = folder / "run"
 
     def git(self, *arguments, folder=None):
@@ -90,16 +90,22 @@ class RunAtWork:
         """A task that has its place on the newest merged work."""
         task = TaskView(Task(id=id_, title=f"Task {id_}", description=""), attempt=1)
         place = await self.places.begin(self.view, task)
-        task.branch, task.worktree, task.base_commit = place.branch, str(place.folder), place.base_commit
+        task.place.branch, task.place.worktree, task.place.base_commit = (
+            place.branch,
+            str(place.folder),
+            place.base_commit,
+        )
         self.view.tasks[id_] = task
         return task, place.folder
 
     async def commit(self, task, files):
         """Change files in a task's worktree, and commit them."""
-        folder = await self.places.ensure(task, task.base_commit)
+        folder = await self.places.ensure(task, task.place.base_commit)
         write(folder, files)
-        task.committed_tree = await self.places.snapshot(folder)
-        task.commit = await self.places.commit(task, task.committed_tree, f"Work on {task.task.id}")
+        task.claim.committed_tree = await self.places.snapshot(folder)
+        task.claim.commit = await self.places.commit(
+            task, task.claim.committed_tree, f"Work on {task.task.id}"
+        )
         return task
 
     async def sides(self, base, ours, theirs):
@@ -113,11 +119,11 @@ class RunAtWork:
 
     async def merge(self, task):
         """Merge a task that git can merge."""
-        onto = self.view.head_commit
+        onto = self.view.whole.commit
         state = await self.places.begin_merge(task, onto)
         assert state.is_clean
         commit = await self.places.conclude_merge(task, onto, state.tree, f"Merge: {task.task.title}")
         await self.places.advance(commit, onto)
-        task.merged_commit = self.view.head_commit = commit
-        self.view.head_tree = state.tree
+        task.merged_commit = self.view.whole.commit = commit
+        self.view.whole.tree = state.tree
         return commit

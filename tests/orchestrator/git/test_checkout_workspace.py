@@ -6,7 +6,7 @@ from run_at_work import RUN, write
 from orchestrator.run.places.checkout import Checkout
 from state.errors import GitError
 from state.journal.events import RunStarted
-from state.journal.view import RunView, TaskView
+from state.journal.view import RunView, TaskView, WholeView
 from state.records import Task
 
 
@@ -29,12 +29,19 @@ async def place(project, tmp_path, shell):
         sq_version="0",
     )
     checkout = Checkout(started=started, run_folder=tmp_path)
-    view, task = RunView(head_commit=started.base_commit), TaskView(Task(id="a", title="A", description=""))
+    view, task = (
+        RunView(whole=WholeView(commit=started.base_commit)),
+        TaskView(Task(id="a", title="A", description="")),
+    )
     begun = await checkout.begin(view, task)
-    task.branch, task.worktree, task.base_commit = begun.branch, str(begun.folder), begun.base_commit
+    task.place.branch, task.place.worktree, task.place.base_commit = (
+        begun.branch,
+        str(begun.folder),
+        begun.base_commit,
+    )
     write(project, {"a.py": "x = 1\n", "b.py": "y = 1\n"})
-    task.committed_tree = await checkout.snapshot(project)
-    task.commit = await checkout.commit(task, task.committed_tree, "Work")
+    task.claim.committed_tree = await checkout.snapshot(project)
+    task.claim.commit = await checkout.commit(task, task.claim.committed_tree, "Work")
     return checkout, view, task
 
 
@@ -61,12 +68,12 @@ async def test_a_checkout_that_somebody_changed_under_review_is_an_error_and_is_
 async def test_a_task_is_merged_by_being_there(place, project, shell):
     checkout, view, task = place
     before = [shell(project, "git", *words) for words in (["status", "--porcelain"], ["for-each-ref"])]
-    onto = view.head_commit
+    onto = view.whole.commit
     state = await checkout.begin_merge(task, onto)
-    assert (state.is_clean, state.tree, state.folder) == (True, task.committed_tree, project)
+    assert (state.is_clean, state.tree, state.folder) == (True, task.claim.committed_tree, project)
     assert await checkout.merge_state(task, onto) == state
-    assert await checkout.conclude_merge(task, onto, state.tree, "Merge") == task.commit
-    await checkout.advance(task.commit, onto)
+    assert await checkout.conclude_merge(task, onto, state.tree, "Merge") == task.claim.commit
+    await checkout.advance(task.claim.commit, onto)
     assert await checkout.undo_merge(task, onto) is None
     after = [shell(project, "git", *words) for words in (["status", "--porcelain"], ["for-each-ref"])]
     assert after == before
@@ -74,7 +81,7 @@ async def test_a_task_is_merged_by_being_there(place, project, shell):
 
 async def test_a_task_is_rebuilt_on_what_the_checkout_holds(place, project):
     checkout, view, task = place
-    view.head_commit = task.commit
-    place_again = await checkout.rebuild(view, task, base=task.commit, start=task.commit)
+    view.whole.commit = task.claim.commit
+    place_again = await checkout.rebuild(view, task, base=task.claim.commit, start=task.claim.commit)
     assert (place_again.folder, place_again.rescued) == (project, None)
     assert (project / "a.py").exists()

@@ -15,7 +15,7 @@ CONFLICT = ({"f": "base\n"}, {"f": "ours\n"}, {"f": "theirs\n"})
 @pytest.mark.parametrize("when", SLOW_WHEN)
 async def test_a_merge_that_git_can_do(work, tmp_path, when):
     task = await work.sides(*SIDES)
-    onto, made, at = work.view.head_commit, set(), 1
+    onto, made, at = work.view.whole.commit, set(), 1
     while cut_off(tmp_path / "shim", work, task, "merge", at=at, when=when):
         state = await work.places.begin_merge(task, onto)
         made.add(await work.places.conclude_merge(task, onto, state.tree, "Merge"))
@@ -29,7 +29,7 @@ async def test_a_merge_that_git_can_do(work, tmp_path, when):
 @pytest.mark.parametrize("when", SLOW_WHEN)
 async def test_a_merge_with_a_conflict(work, tmp_path, when):
     task = await work.sides(*CONFLICT)
-    onto, at = work.view.head_commit, 1
+    onto, at = work.view.whole.commit, 1
     killed = True
     while killed:
         killed = cut_off(tmp_path / "shim", work, task, "begin", at=at, when=when)
@@ -44,7 +44,7 @@ async def test_a_merge_with_a_conflict(work, tmp_path, when):
 @pytest.mark.parametrize("when", SLOW_WHEN)
 async def test_a_resolved_conflict_that_is_concluded(work, tmp_path, when):
     task = await work.sides(*CONFLICT)
-    onto, at, killed, made = work.view.head_commit, 0, True, set()
+    onto, at, killed, made = work.view.whole.commit, 0, True, set()
     while killed:
         at += 1
         await work.places.begin_merge(task, onto)
@@ -61,7 +61,7 @@ async def test_a_resolved_conflict_that_is_concluded(work, tmp_path, when):
 @pytest.mark.parametrize("when", SLOW_WHEN)
 async def test_a_merge_that_is_given_up(work, tmp_path, when):
     task = await work.sides(*CONFLICT)
-    onto, at, killed = work.view.head_commit, 0, True
+    onto, at, killed = work.view.whole.commit, 0, True
     while killed:
         at += 1
         await work.places.begin_merge(task, onto)
@@ -77,17 +77,17 @@ async def test_a_merge_that_is_given_up(work, tmp_path, when):
 @pytest.mark.parametrize("when", WHEN)
 async def test_a_task_that_is_rebuilt(work, tmp_path, when):
     task = await work.sides(*CONFLICT)
-    onto, at, killed = work.view.head_commit, 0, True
+    onto, at, killed = work.view.whole.commit, 0, True
     while killed:
         at += 1
-        work.git("reset", "--hard", "--quiet", task.commit, folder=Path(task.worktree))
-        write(Path(task.worktree), {"half.py": f"half {at}\n"})
+        work.git("reset", "--hard", "--quiet", task.claim.commit, folder=Path(task.place.worktree))
+        write(Path(task.place.worktree), {"half.py": f"half {at}\n"})
         killed = cut_off(tmp_path / "shim", work, task, "rebuild", at=at, when=when)
         place = await work.places.rebuild(work.view, task, base=onto, start=onto)
         assert work.git("show", f"{place.rescued.ref}:half.py") == f"half {at}"
-        assert work.git("rev-parse", f"{place.rescued.ref}~1") == task.commit
+        assert work.git("rev-parse", f"{place.rescued.ref}~1") == task.claim.commit
         assert len(work.kept()) == at
-        assert work.git("status", "--porcelain", "--branch", folder=place.folder) == f"## {task.branch}"
+        assert work.git("status", "--porcelain", "--branch", folder=place.folder) == f"## {task.place.branch}"
         assert work.git("rev-parse", "HEAD", folder=place.folder) == onto
     assert at > 6
 
@@ -98,7 +98,7 @@ async def test_a_commit_that_is_shown(work, tmp_path, when):
     at, killed = 0, True
     while killed:
         at += 1
-        write(Path(task.worktree), {"half.py": f"half {at}\n"})
+        write(Path(task.place.worktree), {"half.py": f"half {at}\n"})
         killed = cut_off(tmp_path / "shim", work, task, "show", at=at, when=when)
         folder = await work.places.show_commit(task)
         assert not (folder / "half.py").exists()

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from orchestrator.git.command import git
 from state.errors import GitError
-from state.journal.view import TaskView
+from state.journal.view import ClaimView, TaskView
 from state.records import Task
 
 NAMES = ("a", "b", "d/a", "d/ä b")
@@ -68,7 +68,7 @@ def test_a_merge_is_what_git_computes_and_what_nobody_resolved_stays_unresolved(
 
 async def merge_and_resolve(work, sides, actions):
     _, onto, commit = await commits_of(work.project, sides)
-    task = TaskView(Task(id="b", title="Task b", description=""), commit=commit)
+    task = TaskView(Task(id="b", title="Task b", description=""), claim=ClaimView(commit=commit))
     state = await work.places.begin_merge(task, onto, uniting=False)
     tree = await oracle(work.project, onto, commit)
     assert (state.under_way, state.tree, state.is_clean) == (True, tree or "", tree is not None)

@@ -32,7 +32,7 @@ async def on_newer_work(work):
 async def test_a_task_begins_on_the_newest_merged_work(work):
     await work.merge(await committed(work))
     task, folder = await work.begun("b")
-    assert task.base_commit == work.view.head_commit == work.git("rev-parse", "HEAD", folder=folder)
+    assert task.place.base_commit == work.view.whole.commit == work.git("rev-parse", "HEAD", folder=folder)
     assert work.git("branch", "--show-current", folder=folder) == task_branch(RUN, "b")
     assert set(work.files(folder)) == {"README.md", "a.py"}
 
@@ -41,7 +41,7 @@ async def test_a_beginning_that_nobody_recorded_is_moved_to_the_work_that_is_new
     await work.begun("b")
     await work.merge(await committed(work))
     task, folder = await work.begun("b")
-    assert work.git("rev-parse", "HEAD", folder=folder) == task.base_commit == work.view.head_commit
+    assert work.git("rev-parse", "HEAD", folder=folder) == task.place.base_commit == work.view.whole.commit
     assert work.kept() == {}
 
 
@@ -51,7 +51,7 @@ async def test_many_tasks_begin_at_once(work):
             for number in range(8):
                 tasks.start_soon(work.begun, f"t{number}")
     for id_, task in work.view.tasks.items():
-        assert work.git("rev-parse", task_branch(RUN, id_)) == task.base_commit
+        assert work.git("rev-parse", task_branch(RUN, id_)) == task.place.base_commit
         assert set(work.files(work.integration.parent / id_)) == {"README.md"}
 
 
@@ -60,11 +60,11 @@ async def test_many_tasks_begin_at_once(work):
 
 async def test_a_task_is_rebuilt_on_newer_work_and_what_it_did_before_is_kept(work):
     task, newest = await on_newer_work(work)
-    before = task.commit
+    before = task.claim.commit
     place = await work.places.rebuild(work.view, task, base=newest, start=newest)
-    assert (place.branch, place.base_commit) == (task.branch, newest)
-    assert work.git("rev-parse", task.branch) == newest
-    assert work.git("status", "--porcelain", "--branch", folder=place.folder) == f"## {task.branch}"
+    assert (place.branch, place.base_commit) == (task.place.branch, newest)
+    assert work.git("rev-parse", task.place.branch) == newest
+    assert work.git("status", "--porcelain", "--branch", folder=place.folder) == f"## {task.place.branch}"
     assert set(work.files(place.folder)) == {"README.md", "b.py"}
     assert place.rescued
     assert (place.rescued.task_id, place.rescued.ref) == ("a", f"{KEPT}a-attempt1")
@@ -87,12 +87,12 @@ async def test_what_is_in_no_commit_is_kept_before_a_task_is_rebuilt(work):
     place = await work.places.rebuild(work.view, task, base=newest, start=newest)
     ref = place.rescued.ref
     assert [work.git("show", f"{ref}:{name}") for name in ("half.py", "a.py")] == ["def half(", "x = 2"]
-    assert work.git("log", "-1", "--format=%P", ref) == task.commit
+    assert work.git("log", "-1", "--format=%P", ref) == task.claim.commit
     assert set(work.files(place.folder)) == {"README.md", "b.py"}
 
 
 def task_folder(task):
-    return Path(task.worktree)
+    return Path(task.place.worktree)
 
 
 @pytest.mark.parametrize("gone", [[], ["folder"], ["folder", "branch"], ["folder", "registration", "branch"]])
@@ -105,7 +105,7 @@ async def test_a_rebuild_that_was_cut_off_anywhere_ends_the_same(work, gone):
     if "registration" in gone:
         work.git("worktree", "prune")
     if "branch" in gone:
-        work.git("update-ref", "-d", f"refs/heads/{task.branch}")
+        work.git("update-ref", "-d", f"refs/heads/{task.place.branch}")
     again = await work.places.rebuild(work.view, task, base=newest, start=newest)
     assert again == first
     assert list(work.kept()) == ["a-attempt1"]
@@ -117,7 +117,9 @@ async def test_a_rebuild_that_was_killed_once_the_work_was_kept_keeps_it_once(wo
     folder = task_folder(task)
     write(folder, {"half.py": "def half("})
     first = await work.places.rebuild(work.view, task, base=newest, start=newest)
-    work.git("update-ref", f"refs/heads/{task.branch}", task.commit)  # as far as the first one came
+    work.git(
+        "update-ref", f"refs/heads/{task.place.branch}", task.claim.commit
+    )  # as far as the first one came
     work.git("reset", "--hard", "--quiet", folder=folder)
     write(folder, {"half.py": "def half("})
     again = await work.places.rebuild(work.view, task, base=newest, start=newest)
@@ -163,8 +165,8 @@ async def test_commits_that_an_agent_made_elsewhere_are_kept_beside_those_of_its
     )
     elsewhere = work.git("rev-parse", "HEAD", folder=folder)
     place = await work.places.rebuild(work.view, task, base=newest, start=newest)
-    assert work.git("log", "-1", "--format=%P", place.rescued.ref).split() == [elsewhere, task.commit]
-    assert work.git("branch", "--show-current", folder=folder) == task.branch
+    assert work.git("log", "-1", "--format=%P", place.rescued.ref).split() == [elsewhere, task.claim.commit]
+    assert work.git("branch", "--show-current", folder=folder) == task.place.branch
 
 
 async def test_a_branch_of_the_users_that_an_agent_switched_to_is_not_moved(work):
@@ -221,7 +223,7 @@ async def test_a_worktree_that_is_somewhere_else_is_put_on_the_commit(work, how)
     if how == "gone":
         shutil.rmtree(folder)
     assert await work.places.show_commit(task) == folder
-    assert work.git("rev-parse", "HEAD", folder=folder) == task.commit
+    assert work.git("rev-parse", "HEAD", folder=folder) == task.claim.commit
     assert work.files(folder) == {"README.md": "# A project\n", "a.py": "x = 1\n"}
     assert work.kept() == ({"a-attempt1": tip} if how == "committed further" else {})
 
@@ -241,7 +243,7 @@ async def test_what_cannot_be_put_on_the_commit_is_an_error_that_says_what_is_th
     identity = ("-c", "user.name=x", "-c", "user.email=x@localhost")
     work.git(*identity, "commit", "--quiet", "--allow-empty", "-m", "Inside", folder=inner)
     with pytest.raises(
-        GitError, match=rf"should show commit {task.commit[:12]} .* differs in inner; look into"
+        GitError, match=rf"should show commit {task.claim.commit[:12]} .* differs in inner; look into"
     ):
         await work.places.show_commit(task)
     assert (inner / ".git").exists()
@@ -250,9 +252,9 @@ async def test_what_cannot_be_put_on_the_commit_is_an_error_that_says_what_is_th
 async def test_a_repository_that_verification_left_goes_when_the_work_is_committed(work, shell):
     task, folder = await work.begun()
     write(folder, {"a.py": "x = 1\n"})
-    task.committed_tree = await work.places.snapshot(folder)
+    task.claim.committed_tree = await work.places.snapshot(folder)
     shell(folder, "git", "init", "--quiet", "made by the tests")
-    task.commit = await work.places.commit(task, task.committed_tree, "Work")
+    task.claim.commit = await work.places.commit(task, task.claim.committed_tree, "Work")
     assert await work.places.show_commit(task) == folder
     assert not (folder / "made by the tests").exists()
 
@@ -263,7 +265,7 @@ async def test_a_lock_that_a_killed_git_left_in_a_tasks_worktree_does_not_stand_
     for name in ("index.lock", "HEAD.lock"):
         (work.project / ".git" / "worktrees" / "a" / name).touch()
     await work.places.show_commit(task)
-    newest = work.view.head_commit
+    newest = work.view.whole.commit
     (work.project / ".git" / "worktrees" / "a" / "index.lock").touch()
     await work.places.rebuild(work.view, task, base=newest, start=newest)
 
@@ -283,12 +285,12 @@ async def test_what_merged_tasks_left_is_cleared_and_what_others_left_stays(work
     for id_ in ("a", "a-attempt1", "b"):
         task, folder = await work.begun(id_)
         write(folder, {f"{id_}.py": "half\n"})
-        await work.places.rebuild(work.view, task, base=work.view.head_commit, start=work.view.head_commit)
+        await work.places.rebuild(work.view, task, base=work.view.whole.commit, start=work.view.whole.commit)
         commit = work.git("rev-parse", f"{KEPT}{id_}-attempt1")
         work.git("update-ref", f"{KEPT}{id_}-conflict-2", commit)
     await work.merge(await work.commit(work.view.tasks["a"], {"a.py": "x = 1\n"}))
     work.view.tasks["a"].stage = Stage.MERGED
-    work.git("update-ref", f"{KEPT}other", work.view.head_commit)
+    work.git("update-ref", f"{KEPT}other", work.view.whole.commit)
     await work.places.clear(work.view)
     assert sorted(work.kept()) == [
         "a-attempt1-attempt1",
@@ -306,10 +308,10 @@ async def test_what_merged_tasks_left_is_cleared_and_what_others_left_stays(work
 
 async def test_a_merge_half_done_is_not_cleared_away_nor_disturbed(work):
     task = await work.sides({"f": b"\0base"}, {"f": b"\0ours"}, {"f": b"\0theirs"})
-    state = await work.places.begin_merge(task, work.view.head_commit)
+    state = await work.places.begin_merge(task, work.view.whole.commit)
     write(work.integration, {"g": "half\n"})
     await work.places.clear(work.view)
-    assert await work.places.merge_state(task, work.view.head_commit) == state
+    assert await work.places.merge_state(task, work.view.whole.commit) == state
     assert (work.integration / "g").exists()
 
 
@@ -320,4 +322,4 @@ async def test_uncommitted_work_of_a_merged_task_keeps_its_worktree(work):
     write(task_folder(task), {"more.py": "y = 1\n"})
     await work.places.clear(work.view)
     assert (task_folder(task) / "more.py").exists()
-    assert f"refs/heads/{task.branch}" in work.refs()
+    assert f"refs/heads/{task.place.branch}" in work.refs()

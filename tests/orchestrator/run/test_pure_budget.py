@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from orchestrator.run.budget import BudgetExhausted, BudgetHeld, Wanted, committed, reserve
 from state.journal import events as e
-from state.journal.fold import apply
+from state.journal.fold.fold import apply
 from state.journal.store import Stored
 from state.journal.view import RunView
 from state.records import CallEnd, Role, Task
@@ -35,7 +35,7 @@ class Book:
         self.tell(e.PlanAccepted(tasks=TASKS, criteria=()))
 
     def tell(self, event: e.Event) -> None:
-        apply(self.view, Stored(self.view.last_seq + 1, datetime.now(UTC), event))
+        apply(self.view, Stored(self.view.clock.last_seq + 1, datetime.now(UTC), event))
 
     def begin(self, call_id: str, task: str, *, role: Role = Role.WORKER, text: str = "Go.") -> None:
         wanted = Wanted(task_id=task, model=OPUS, text=text, session=role is Role.WORKER)

@@ -12,7 +12,7 @@ from orchestrator.run.evidence.judged import judged
 from orchestrator.run.evidence.worth import feedback, readable, summary
 from orchestrator.run.review.revise import assign
 from state.journal.events import CheckpointReviewed
-from state.journal.view import TaskView
+from state.journal.view import AttemptView, TaskView
 from state.records import CommandRun, ReviewIssue, Task
 from state.settings.presets import effort_named
 
@@ -112,9 +112,9 @@ def test_five_refusals_in_a_row_are_enough_whatever_they_are():
 
 def under_way(*trees, looked_at=()):
     """A task whose attempt began with the first of these trees; each other one was left by an iteration."""
-    task = TaskView(Task(id="t1", title="", description=""), trees=list(trees))
-    task.calls = [f"c{number}" for number in range(1, len(trees))]
-    task.checkpoints = [
+    task = TaskView(Task(id="t1", title="", description=""), open=AttemptView(trees=list(trees)))
+    task.open.calls = [f"c{number}" for number in range(1, len(trees))]
+    task.open.checkpoints = [
         CheckpointReviewed(task_id="t1", attempt=1, iteration=iteration, tree=trees[iteration])
         for iteration in looked_at
     ]

@@ -20,7 +20,7 @@ from orchestrator.run.review.findings import (
     with_new,
 )
 from state.journal import events as e
-from state.journal.view import CallView, RunView, TaskView
+from state.journal.view import CallView, RunView, TaskReviewView, TaskView, WholeView
 from state.records import (
     Dispute,
     Finding,
@@ -179,26 +179,33 @@ def test_what_only_a_checkpoint_has_named_is_fixed_if_the_review_leaves_it_out()
 
 def test_findings_of_sq_itself_need_no_ruling():
     conflict = issue("the work conflicts with what was merged meanwhile", file="the merge")
-    task = TaskView(Task(id="t1", title="", description=""), issues=(conflict,), reopened_by="the merge")
+    task = TaskView(
+        Task(id="t1", title="", description=""),
+        review=TaskReviewView(issues=(conflict,), reopened_by="the merge"),
+    )
     assert [one.state for one in known_of(task)] == [FIXED]
     refused = issue("the test a.py::test_x fails, and the spec does not ask for it: why")
     task = TaskView(
         Task(id="t1", title="", description=""),
-        issues=(refused,),
-        rulings=(TestRuling(test="a.py::test_x", accepted=False, why="why"),),
+        review=TaskReviewView(
+            issues=(refused,), rulings=(TestRuling(test="a.py::test_x", accepted=False, why="why"),)
+        ),
     )
     assert [one.state for one in known_of(task)] == [FIXED]
 
 
 def test_a_finding_of_the_final_review_that_each_task_has_settled_since_is_settled():
     one = finding()
-    view = RunView(final_findings=(one,))
+    view = RunView(whole=WholeView(findings=(one,)))
     view.tasks = {
-        id_: TaskView(Task(id=id_, title="", description=""), findings=(replace(one, state=FIXED),))
+        id_: TaskView(
+            Task(id=id_, title="", description=""),
+            review=TaskReviewView(findings=(replace(one, state=FIXED),)),
+        )
         for id_ in ("t1", "t2")
     }
     assert [each.state for each in final_known(view)] == [FIXED]
-    view.tasks["t2"].findings = (one,)
+    view.tasks["t2"].review.findings = (one,)
     assert [each.state for each in final_known(view)] == [OPEN]
 
 
@@ -354,7 +361,7 @@ def claimed(*claims, name="task_complete"):
         )
         report = e.SignalReceived(call_id=id_, name=name, payload=json.dumps(claim))
         view.calls[id_] = CallView(started, at=None, session_id="s", report=report)
-        task.calls.append(id_)
+        task.open.calls.append(id_)
     return view, task
 
 
@@ -376,8 +383,10 @@ def test_issues_without_evidence_against_them_are_named_once():
 
 def test_what_others_sent_a_task_back_for_is_among_its_findings_and_open():
     before = finding(issue("old"), state=FIXED, note="done")
-    task = TaskView(Task(id="t1", title="", description=""), issues=(issue("old"), issue("new")))
-    task.findings = (before,)
+    task = TaskView(
+        Task(id="t1", title="", description=""), review=TaskReviewView(issues=(issue("old"), issue("new")))
+    )
+    task.review.findings = (before,)
     assert [(one.issue.description, one.state, one.note) for one in known_of(task)] == [
         ("old", OPEN, ""),
         ("new", OPEN, ""),

@@ -6,7 +6,7 @@ import pytest
 
 from orchestrator.run.asking.rejections import refuses, rejection_by
 from state.journal import events as e
-from state.journal.fold import fold
+from state.journal.fold.fold import fold
 from state.journal.store import Stored
 from state.records import Answer, GivenAnswer, Message, MessageKind, Question, Role, Task
 

@@ -40,7 +40,7 @@ def test_a_worker_that_only_ever_claims_ends_stuck_and_nothing_is_merged(rehears
     )
     assert done.outcome is Outcome.STUCK
     assert done.of(TaskMerged) == []
-    assert "3 times for the same reason" in done.view.tasks["notes"].reason
+    assert "3 times for the same reason" in done.view.tasks["notes"].end.reason
 
 
 def test_words_about_the_signal_are_not_the_signal(rehearse: Rehearse) -> None:
@@ -141,4 +141,4 @@ def test_turns_that_change_nothing_end_as_stuck_at_the_threshold_of_the_effort(r
     idle = [signals("iteration_done", done="thought about it", next_step=f"think {n}") for n in range(4)]
     done = rehearse(whole_run(**{"worker/notes/1": idle}), verify=("true",))
     assert done.outcome is Outcome.STUCK
-    assert "4 iterations" in done.view.tasks["notes"].reason
+    assert "4 iterations" in done.view.tasks["notes"].end.reason

@@ -82,7 +82,7 @@ def test_a_reviewer_that_insists_on_something_wrong_ends_as_stuck_when_the_revis
         **CHECKED,
     )
     assert done.outcome is Outcome.STUCK
-    assert "2 revisions are used up" in done.view.tasks["notes"].reason
+    assert "2 revisions are used up" in done.view.tasks["notes"].end.reason
     assert [one.passed for one in reviews(done)] == [False] * 3
     assert {one.id for review in reviews(done) for one in review.findings} == {id_of(WRONG)}
 
@@ -196,7 +196,7 @@ def test_a_second_final_review_is_shown_what_changed_and_hears_no_new_trifle(reh
     done = rehearse(whole_run(**lanes), effort="high", **CHECKED)
     assert done.outcome is Outcome.COMPLETE, done.output
     assert [one.passed for one in reviews(done, "")] == [False, True]
-    assert {one.state for one in done.view.final_findings} == {FindingState.FIXED, FindingState.WONT_FIX}
+    assert {one.state for one in done.view.whole.findings} == {FindingState.FIXED, FindingState.WONT_FIX}
 
 
 @pytest.mark.slow

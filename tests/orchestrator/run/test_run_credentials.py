@@ -15,7 +15,7 @@ from scripted import SPEC, call, completes, passes, plans, says, writes
 from agents.gateway.scenario import load_scenario
 from agents.gateway.server import Gateway, serve_scenario
 from state.journal.events import QuestionsAnswered, RunStarted
-from state.journal.fold import fold
+from state.journal.fold.fold import fold
 from state.journal.store import JournalReader
 from state.paths import StateFolder
 from state.settings.sources import user_file

@@ -287,7 +287,7 @@ def test_an_answer_that_is_rejected_twice_ends_the_task_with_question_and_both_a
     developer = [answers(answer("Which colour?", "red"), when="The Worker asks again"), answers(BLUE)]
     done = rehearse(whole_run(**{"worker/notes/1": worker, "developer/notes/1": developer}), **CHECKED)
     assert done.outcome is Outcome.FAILED
-    reason = done.view.tasks["notes"].reason
+    reason = done.view.tasks["notes"].end.reason
     assert all(words in reason for words in ("Which colour?", "'blue'", "'red'"))
     assert done.view.context.decisions == []
     assert "assumptions made" not in done.output
@@ -306,7 +306,7 @@ def test_a_question_that_cannot_be_undone_is_parked_where_that_was_asked_for(reh
     )
     done = rehearse(lanes, verify=("true",), settings={"questions": "park"})
     assert done.outcome is Outcome.STUCK
-    assert "parked for a person" in done.view.tasks["risky"].reason
+    assert "parked for a person" in done.view.tasks["risky"].end.reason
     assert done.view.tasks["notes"].merged_commit
     assert done.of(e.QuestionsAnswered) == []
 

@@ -31,7 +31,7 @@ def commits(repository: Path, shell: Shell, **files: str) -> str:
 
 
 def standings(done: Done) -> dict[str, BaselineStanding]:
-    return {command: check.standing for command, check in done.view.baseline.items()}
+    return {command: check.standing for command, check in done.view.baseline.checks.items()}
 
 
 # --- the baseline ------------------------------------------------------------------------------------------
@@ -49,7 +49,9 @@ def test_a_detected_command_whose_program_is_missing_is_left_out_and_the_others_
         "make test": BaselineStanding.PASSES,
     }
     assert "no-such-linter is not on this machine" in done.output
-    assert [run.command for run in done.view.verifications[done.view.head_tree].runs] == ["make test"]
+    assert [run.command for run in done.view.evidence.verifications[done.view.whole.tree].runs] == [
+        "make test"
+    ]
 
 
 @pytest.mark.parametrize(
@@ -67,8 +69,10 @@ def test_a_worker_that_is_stuck_on_a_check_which_the_untouched_commit_could_not_
     work = [writes("b.py", "B = 1\n"), signals("task_stuck", reason=reason)]
     done = rehearse(whole_run(**{"worker/notes/1": work}))
     assert done.outcome is outcome, done.output
-    assert ("could not run it either" in done.view.tasks["notes"].reason) is (outcome is Outcome.UNVERIFIED)
-    assert reason in done.view.tasks["notes"].reason
+    assert ("could not run it either" in done.view.tasks["notes"].end.reason) is (
+        outcome is Outcome.UNVERIFIED
+    )
+    assert reason in done.view.tasks["notes"].end.reason
 
 
 def test_after_a_command_of_the_users_that_could_not_run_a_resume_with_another_goes_on(
@@ -93,7 +97,7 @@ def test_where_there_is_nothing_yet_the_tests_that_the_work_brings_vouch_for_it(
     assert done.outcome is Outcome.COMPLETE, done.output
     assert standings(done) == {}
     assert "nothing to verify with" in done.output
-    (run,) = done.view.verifications[done.view.head_tree].runs
+    (run,) = done.view.evidence.verifications[done.view.whole.tree].runs
     assert (run.command, run.count.ran) == ("python3 -m unittest", 1)
 
 
@@ -184,12 +188,12 @@ def test_a_command_that_the_analysis_names_is_due_if_it_is_a_test_run_and_runs_m
     ]
     analysis = signals("report_analysis", project_type="notes", stack=[], verification_commands=named)
     done = rehearse(whole_run(**{"planner/analysis/1": [analysis]}))
-    assert list(done.view.baseline) == ["python3 -m unittest", named[2]]
+    assert list(done.view.baseline.checks) == ["python3 -m unittest", named[2]]
     assert all(
         f"`{command}`, which the analysis names, is" in done.output for command in (named[1], *named[3:])
     )
-    assert [run.command for run in done.view.verifications[done.view.head_tree].runs] == list(
-        done.view.baseline
+    assert [run.command for run in done.view.evidence.verifications[done.view.whole.tree].runs] == list(
+        done.view.baseline.checks
     )
     assert done.outcome is Outcome.COMPLETE, done.output
 
@@ -244,7 +248,7 @@ def test_after_the_environment_was_mended_a_retry_runs_the_commands_again_on_the
     broken.unlink()
     again = resume(done, retry=("notes",))
     assert again.outcome is Outcome.COMPLETE, again.output
-    tree = again.view.tasks["notes"].committed_tree
+    tree = again.view.tasks["notes"].claim.committed_tree
     said = [one.runs[0].exit_code for one in again.of(e.VerificationFinished) if one.tree == tree]
     assert said[0] == 3
     assert said[-1] == 0

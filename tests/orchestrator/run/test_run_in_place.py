@@ -79,7 +79,7 @@ def test_changes_that_were_allowed_stay_as_they_were_and_are_no_part_of_the_work
     assert done.outcome is Outcome.COMPLETE
     assert (repository / "mine.txt").read_text() == "unsaved"
     (task,) = done.view.tasks.values()
-    changed = shell(repository, "git", "diff", "--name-only", task.base_commit, task.commit)
+    changed = shell(repository, "git", "diff", "--name-only", task.place.base_commit, task.claim.commit)
     assert changed == "notes.txt"
 
 

@@ -15,7 +15,7 @@ import yaml
 from scripted import SPEC, call, whole_run
 
 from state.errors import UsageError
-from state.journal.fold import fold
+from state.journal.fold.fold import fold
 from state.journal.store import JournalReader
 from state.paths import StateFolder
 
@@ -64,7 +64,7 @@ def wait_until_it_runs(repository: Path) -> None:
                 task = fold(journal.read()).tasks.get("notes")
         except UsageError:
             continue
-        if task and task.worktree and (Path(task.worktree) / "done").exists():
+        if task and task.place.worktree and (Path(task.place.worktree) / "done").exists():
             return
     raise AssertionError("the worker's command never ran")
 

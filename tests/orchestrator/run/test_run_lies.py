@@ -130,11 +130,11 @@ def test_the_baseline_counts_the_tests_and_sees_that_a_failing_one_is_noticed(
 ) -> None:
     calculator("python", repository, shell)
     done = runs(rehearse, *CALCULATORS["python"].honest["a new function with its test"].commands)
-    (check,) = done.view.baseline.values()
+    (check,) = done.view.baseline.checks.values()
     assert (check.run.command, check.source, check.run.count.ran) == ("make test", "Makefile", 2)
     assert check.canary
     assert check.canary.caught is True
-    verified = done.view.verifications[done.view.head_tree]
+    verified = done.view.evidence.verifications[done.view.whole.tree]
     assert [one.count.ran for one in verified.runs] == [3]
     assert "fails if a failing test is added" in done.output
 

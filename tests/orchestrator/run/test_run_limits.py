@@ -55,7 +55,7 @@ def test_a_budget_that_is_too_small_ends_the_run_before_the_first_call(rehearse:
 def test_a_budget_ends_the_run_before_the_call_that_it_does_not_cover(rehearse: Rehearse) -> None:
     done = rehearse(whole_run(**{"worker/notes/1": steps(6)}), **with_budget(0.6))
     assert done.outcome is Outcome.LIMIT
-    assert done.view.limit
+    assert done.view.process.limit
     last = done.of(e.CallStarted)[-1]
     assert done.view.cost_usd <= 0.6 + OPUS
     assert last.reserved_usd > 0
@@ -114,7 +114,7 @@ def test_a_tasks_budget_stops_that_task_alone(rehearse: Rehearse) -> None:
     )
     done = rehearse(lanes, **with_budget(9, budget_task="1"))
     assert done.outcome is Outcome.LIMIT
-    assert done.view.tasks["dear"].limit
+    assert done.view.tasks["dear"].end.at_limit
     assert done.view.tasks["notes"].merged_commit
     assert "task dear's budget of $1.00 is used up" in done.output
 
@@ -158,7 +158,7 @@ def test_iterations_are_limited_and_a_larger_limit_lets_the_task_go_on(
         whole_run(**{"worker/notes/1": steps(3)}), verify=("true",), settings={"max_iterations": "2"}
     )
     assert done.outcome is Outcome.LIMIT
-    assert "limit of 2 iterations" in done.view.tasks["notes"].reason
+    assert "limit of 2 iterations" in done.view.tasks["notes"].end.reason
     assert resume(done, max_iterations=9).outcome is Outcome.COMPLETE
 
 
@@ -176,8 +176,8 @@ def test_a_reviewer_that_may_not_be_paid_for_leaves_the_merged_work_on_sqs_branc
     lanes = whole_run(**{"reviewer/notes/*": [{**passes(), "usage": dear}]})
     done = rehearse(lanes, **with_budget(0.7, effort="high"))
     assert done.outcome is Outcome.LIMIT
-    assert done.view.kept
-    assert shell(repository, "git", "show", f"{done.view.kept.branch}:notes.txt") == "A line."
+    assert done.view.checkout.kept
+    assert shell(repository, "git", "show", f"{done.view.checkout.kept.branch}:notes.txt") == "A line."
     assert shell(repository, "git", "ls-tree", "--name-only", "main") == ""
     assert committed(done.view) == done.view.cost_usd
 

@@ -92,8 +92,8 @@ def assert_as_described(done: Done, places: int, tree: str) -> None:
     assert done.outcome is Outcome.STUCK, done.output
     assert {id_ for id_, task in view.tasks.items() if task.stage is Stage.MERGED} == set(MERGED), done.output
     assert (view.tasks[STUCK].stage, view.tasks[WAITS].stage) == (Stage.STUCK, Stage.WAITING)
-    assert view.head_tree == tree
-    assert view.verifications[tree].runs
+    assert view.whole.tree == tree
+    assert view.evidence.verifications[tree].runs
     most, merges = most_at_once(done)
     assert 1 <= most <= places
     assert merges == 1
@@ -138,8 +138,8 @@ def test_twelve_tasks_end_as_described_with_any_number_of_places(
     done = run_twelve(rehearse, words, places)
     assert_as_described(done, places, tree)
     began_after_its_dependencies(done)
-    assert done.view.kept  # only a complete run moves the user's branch
-    assert shell(words, "git", "rev-parse", f"{done.view.kept.branch}^{{tree}}") == tree
+    assert done.view.checkout.kept  # only a complete run moves the user's branch
+    assert shell(words, "git", "rev-parse", f"{done.view.checkout.kept.branch}^{{tree}}") == tree
     assert shell(words, "git", "rev-parse", "main") == head
     assert shell(words, "git", "status", "--porcelain") == ""
     assert "waits was not built: it waits for stuck" in done.output

@@ -56,7 +56,7 @@ def test_what_was_committed_meanwhile_is_merged_and_verified_and_the_branch_move
     assert shell(repository, "git", "rev-parse", "main") == caught_up.commit
     assert shell(repository, "git", "rev-parse", "main^1") == caught_up.onto
     assert shell(repository, "git", "ls-tree", "--name-only", "main").split() == ["mine.txt", "notes.txt"]
-    assert done.view.verifications[caught_up.tree].runs[0].passed
+    assert done.view.evidence.verifications[caught_up.tree].runs[0].passed
     assert shell(repository, "git", "status", "--porcelain") == ""
 
 

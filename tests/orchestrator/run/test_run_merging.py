@@ -47,10 +47,10 @@ def test_a_conflict_is_resolved_verified_and_merged_and_the_branch_moves_once(
     [conflicted] = done.of(e.MergeConflicted)
     assert conflicted.paths == (WORDS,)
     merged = done.of(e.TaskMerged)[-1]
-    assert done.view.verifications[merged.tree].runs[0].passed
+    assert done.view.evidence.verifications[merged.tree].runs[0].passed
     assert shell(words, "git", "rev-list", "--parents", "-n1", "main").split()[1:] == [
         merged.onto,
-        done.view.tasks[merged.task_id].commit,
+        done.view.tasks[merged.task_id].claim.commit,
     ]
     assert "the merge conflicts in words.txt" in done.output
     assert len(shell(words, "git", "reflog", "main").splitlines()) == 3  # two first commits, and the end
@@ -110,7 +110,7 @@ def test_a_conflict_that_is_never_resolved_is_undone_and_its_task_is_built_anew_
     [failed] = done.of(e.MergeFailed)
     assert "3 resolutions did not hold" in failed.reason
     task = done.view.tasks[failed.task_id]
-    assert (task.attempt, task.base_commit) == (2, failed.onto)
+    assert (task.attempt, task.place.base_commit) == (2, failed.onto)
     assert words_on(words, shell) == BOTH.strip()
     second = [one for one in done.of(e.CallStarted) if one.role is Role.WORKER and one.attempt == 2]
     assert "conflicts with what was merged meanwhile" in second[0].prompt

@@ -96,7 +96,7 @@ def test_iterations_that_end_with_the_same_error_are_stuck_although_the_files_ch
     worker = [reply for number in range(6) for reply in tries(number)]
     done = rehearse(whole_run(**{"worker/notes/1": worker}), verify=("true",))
     assert done.outcome is Outcome.STUCK
-    assert "ended with the same error" in done.view.tasks["notes"].reason
+    assert "ended with the same error" in done.view.tasks["notes"].end.reason
     assert done.view.tasks["notes"].iteration == 4
 
 

@@ -102,7 +102,7 @@ def test_a_bad_request_is_not_tried_again_and_ends_its_task(rehearse: Rehearse) 
     done = rehearse(lanes, **PLAIN)
     assert done.outcome is Outcome.FAILED
     assert done.of(e.CallRetried) == []
-    assert "status 400" in done.view.tasks["notes"].reason
+    assert "status 400" in done.view.tasks["notes"].end.reason
 
 
 @pytest.mark.slow
@@ -154,7 +154,7 @@ def test_silence_ends_the_session_is_tried_once_more_and_then_the_task_is_stuck(
     lanes = whole_run(**{"worker/notes/1": [faulty(writes("notes.txt", "x"), hang="before-headers")]})
     done = rehearse(lanes, verify=("true",), settings={**QUICK, "limits.idle_s": "1"})
     assert done.outcome is Outcome.STUCK
-    assert "no sign of life for 1 s" in done.view.tasks["notes"].reason
+    assert "no sign of life for 1 s" in done.view.tasks["notes"].end.reason
     assert len(done.of(e.CallRetried)) == 1
 
 
@@ -197,4 +197,4 @@ def test_all_who_ask_wait_until_the_time_that_the_newest_failure_named(
         - moments[e.CallRetried]
     )
     assert waited.total_seconds() >= 0.3
-    assert done.view.quiet_until is not None
+    assert done.view.process.quiet_until is not None

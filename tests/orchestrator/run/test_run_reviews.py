@@ -192,7 +192,7 @@ def test_revisions_used_up_end_as_stuck(rehearse: Rehearse) -> None:
     finding = finds(issue("notes.txt", 1, "not yet", "try again", kind="incorrect-behavior"))
     done = rehearse(whole_run(**attempts, **{"reviewer/notes/*": [finding]}), effort="low", **CHECKED)
     assert done.outcome is Outcome.STUCK
-    assert "2 revisions" in done.view.tasks["notes"].reason
+    assert "2 revisions" in done.view.tasks["notes"].end.reason
 
 
 @pytest.mark.slow

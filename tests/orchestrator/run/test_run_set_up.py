@@ -260,4 +260,4 @@ def test_a_workers_commands_find_the_worktrees_own_code_as_sqs_commands_do(
     )
     assert done.outcome is Outcome.COMPLETE, done.output
     found = (repository / "notes.txt").read_text()
-    assert found == f"{done.view.tasks['notes'].worktree}/src/shop/__init__.py"
+    assert found == f"{done.view.tasks['notes'].place.worktree}/src/shop/__init__.py"

@@ -94,7 +94,7 @@ def test_an_agent_that_only_ever_calls_tools_ends_at_its_limit_of_turns(rehearse
         whole_run(**{"worker/notes/1": looks}), verify=("true",), settings={"limits.max_turns": "5"}
     )
     assert done.outcome is Outcome.LIMIT
-    assert "max turns" in done.view.tasks["notes"].reason
+    assert "max turns" in done.view.tasks["notes"].end.reason
     assert sum(line.lane == "worker/notes/1" for line in done.ledger) <= 6
 
 
@@ -143,7 +143,7 @@ def test_a_preset_of_the_users_own_is_what_the_run_keeps_to(rehearse: Rehearse, 
     lanes = whole_run(**{"worker/notes/1": [signals("iteration_done", **still) for _ in range(4)]})
     done = rehearse(lanes, effort="mine", plan_review=True, verify=("true",))
     assert done.outcome is Outcome.STUCK
-    assert "for 2 iterations" in done.view.tasks["notes"].reason
+    assert "for 2 iterations" in done.view.tasks["notes"].end.reason
 
 
 def test_a_reset_time_beyond_the_furthest_is_not_waited_for(rehearse: Rehearse) -> None:

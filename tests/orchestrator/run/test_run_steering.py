@@ -93,7 +93,7 @@ def test_the_same_failures_three_times_are_stuck_whatever_the_words(rehearse: Re
     ]
     done = rehearse(whole_run(**{"worker/notes/1": worker, **judged(*unmet)}), steering="blockers", **PLAIN)
     assert done.outcome is Outcome.STUCK, done.output
-    assert "3 times for the same reason" in done.view.tasks["notes"].reason
+    assert "3 times for the same reason" in done.view.tasks["notes"].end.reason
 
 
 def test_an_unmet_warning_is_told_and_holds_nobody(rehearse: Rehearse) -> None:

@@ -169,7 +169,10 @@ def test_an_untracked_spec_in_the_repository_is_no_part_of_the_work_and_stays_as
     assert done.outcome is Outcome.COMPLETE
     assert spec.read_text().startswith("# Notes")
     (task,) = done.view.tasks.values()
-    assert shell(repository, "git", "diff", "--name-only", task.base_commit, task.commit) == "notes.txt"
+    assert (
+        shell(repository, "git", "diff", "--name-only", task.place.base_commit, task.claim.commit)
+        == "notes.txt"
+    )
 
 
 def test_ignored_files_are_left_alone_by_the_tools_and_put_back_at_the_end(

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from orchestrator.run.scheduler import next_moves
 from state.journal.phase import is_under_way, may_begin, movable
-from state.journal.view import ENDED_STAGES, MergeView, Stage, TaskView
+from state.journal.view import ENDED_STAGES, AttemptView, MergeView, Stage, TaskView
 from state.records import Task
 
 MANY = 100
@@ -21,7 +21,7 @@ BADLY_ENDED = sorted(ENDED_STAGES - {Stage.MERGED})
 def a_task(id_, *needs, takes=1, stage=Stage.WAITING, is_open=False, merging=False):
     record = Task(id=id_, title=id_, description="", dependencies=needs, estimated_iterations=takes)
     merge = MergeView("c1", "c0") if merging else None
-    return TaskView(record, stage=stage, attempt_open=is_open, merge=merge)
+    return TaskView(record, stage=stage, open=AttemptView(is_open=is_open), merge=merge)
 
 
 def plan(*tasks):
@@ -210,7 +210,7 @@ class Play:
             task = self.tasks[id_]
             self.busy[id_] = task.stage
             if task.stage in {Stage.WAITING, Stage.BUILDING}:
-                task.stage, task.attempt_open = Stage.BUILDING, True
+                task.stage, task.open.is_open = Stage.BUILDING, True
             if task.stage is Stage.APPROVED:
                 task.merge = MergeView("c1", "c0")
         return chosen
@@ -224,7 +224,7 @@ class Play:
             case (Stage.WAITING | Stage.BUILDING, _):
                 task.stage = Stage.ACCEPTED
             case (Stage.ACCEPTED, _):
-                task.stage, task.attempt_open = Stage.COMMITTED, False
+                task.stage, task.open.is_open = Stage.COMMITTED, False
             case (Stage.COMMITTED, Fate.UNVERIFIED):
                 task.stage = Stage.UNVERIFIED
             case (Stage.COMMITTED, Fate.SENT_BACK) | (Stage.APPROVED, Fate.NOT_MERGED):
@@ -333,7 +333,7 @@ def any_state(draw):
     tasks = draw(graphs())
     for task in tasks.values():
         task.stage = draw(st.sampled_from(Stage))
-        task.attempt_open = task.stage is Stage.BUILDING and draw(st.booleans())
+        task.open.is_open = task.stage is Stage.BUILDING and draw(st.booleans())
         task.merge = MergeView("c1", "c0") if task.stage is Stage.APPROVED and draw(st.booleans()) else None
     return tasks
 

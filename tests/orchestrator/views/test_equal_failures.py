@@ -8,7 +8,7 @@ from orchestrator.views.checks import check_lines, fail, warn
 from orchestrator.views.run.lines import lines_of
 from state.alike import checks_named
 from state.journal import events as e
-from state.journal.fold import apply
+from state.journal.fold.fold import apply
 from state.journal.store import Stored
 from state.journal.view import RunView
 from state.records import CallEnd, Role, Task

@@ -45,7 +45,7 @@ from orchestrator.views.run.log import log_lines
 from orchestrator.views.run.overview import overview_lines, summary_of
 from orchestrator.views.run.told import told_in, told_lines
 from orchestrator.views.screen import as_json, cell, say, shown, visible
-from state.journal.fold import apply
+from state.journal.fold.fold import apply
 from state.journal.view import RunView
 from state.verdicts import CheckResult
 

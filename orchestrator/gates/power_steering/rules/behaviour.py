@@ -5,6 +5,7 @@ from pathlib import PurePosixPath
 
 from agents.transcript.facts.session import Edit
 from agents.transcript.facts.taken import is_test_file
+from agents.transcript.facts.work import is_script
 from orchestrator.gates.power_steering.evidence import Evidence
 
 _PROGRAMS = frozenset({
@@ -74,4 +75,4 @@ def _language(path: str) -> str:
 
 
 def _is_program(path: str) -> bool:
-    return PurePosixPath(path).suffix in _PROGRAMS
+    return PurePosixPath(path).suffix in _PROGRAMS or is_script(path)

@@ -91,6 +91,8 @@ def _short(name: str) -> str:
 
 def _are_siblings(evidence: Evidence, package: str, other: str) -> bool:
     """Whether the session shows both as folders side by side: in a listing, a manifest, or by their paths."""
+    if other.startswith(f"{package}-"):
+        return True
     texts = [*(one.text for one in evidence.facts.reads), *(one.output for one in evidence.facts.commands)]
     texts += [one.line for one in evidence.facts.commands]
     paths = [*(one.path for one in evidence.facts.reads), *(one.path for one in evidence.facts.edits)]

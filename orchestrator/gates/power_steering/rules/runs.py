@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 
 from agents.shell import Simple, simple_commands
-from agents.transcript.facts.checks import is_test_run
+from agents.transcript.facts.checks import is_test_run, may_run_tests, passes_on
 from agents.transcript.facts.session import Command, Edit, Outcome
 from agents.transcript.facts.taken import leaves_out
 from orchestrator.gates.power_steering.evidence import Evidence
@@ -14,6 +14,9 @@ from orchestrator.gates.power_steering.rules.said.asked import leaves_failing
 
 _COUNTED_FAILURES = re.compile(r"\b[1-9]\d* (?:failed|failing|failures?)\b")
 _NOT_STARTED = (126, 127)  # the shell's own exit codes
+_STASHES = re.compile(
+    r"\bgit stash\b(?! (?:pop|apply|list|drop|show)).*\bgit stash (?:pop|apply)\b", re.DOTALL
+)
 _LAST_WORDS = 600  # characters
 _DID_NOT_BUILD = re.compile(
     r"^(?:.*Build did NOT complete|.*BUILD FAIL|FAILURE: Build failed"
@@ -84,6 +87,8 @@ def _failed(command: Command, simple: Simple, *, alone: bool) -> bool | None:
         return None
     if simple.is_last and command.exit_code is not None:
         return command.exit_code != 0
+    if command.exit_code and alone and passes_on(simple_commands(command.line)):
+        return True
     if _DID_NOT_BUILD.search(command.output[-_LAST_WORDS:]) and alone:
         return True
     return False if simple.decides and command.exit_code == 0 else None
@@ -91,9 +96,9 @@ def _failed(command: Command, simple: Simple, *, alone: bool) -> bool | None:
 
 def _leaves_out(run: Command) -> bool:
     """Whether an option of the test command itself leaves tests out."""
-    return any(
-        leaves_out(" ".join(simple.words)) for simple in simple_commands(run.line) if is_test_run(simple)
-    )
+    every = simple_commands(run.line)
+    tests = [one for one in every if is_test_run(one)] or [one for one in every if may_run_tests(one)]
+    return any(leaves_out(" ".join(one.words)) for one in tests)
 
 
 def _run_unread_since(evidence: Evidence, failed: Command) -> bool:
@@ -135,7 +140,9 @@ def commands_after(evidence: Evidence, last: Edit) -> list[Command]:
 
 
 def ran_to_its_end(run: Command) -> bool:
-    """Whether a run started at all and was not interrupted."""
+    """Whether a run started at all, was not interrupted, and saw the work: `git stash` puts that away."""
+    if _STASHES.search(run.line):
+        return False
     return not run.is_interrupted and run.exit_code not in _NOT_STARTED
 
 

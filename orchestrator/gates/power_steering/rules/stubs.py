@@ -30,7 +30,13 @@ _RAISES = re.compile(
     rf"|(?:panic|fatalError|failwith|error|raise|revert|die|croak|abort|fail|stop|bail!|throw)\(?\s*[\"']{_SAYS_SO}"
     rf"|(?:return|=>|=)\s*(?:\w+\.)*(?:Err|Error|Errorf|New|failwith|errors\.New)\(\s*[\"']{_SAYS_SO})"
 )
-_RUST_MACRO = re.compile(r"\b(?:todo|unimplemented)!\s*[(\[{]")
+_HOLES = {  # by the ending of the file
+    ".elm": re.compile(r"\bDebug\.todo\b"),
+    ".dart": re.compile(r"\bthrow UnimplementedError\("),
+    ".zig": re.compile(r"@panic\(\"(?:TODO|not implemented)"),
+    ".hs": re.compile(r"=\s*undefined\s*$"),
+    ".rs": re.compile(r"\b(?:todo|unimplemented)!\s*[(\[{]"),
+}
 _SCALA_HOLE = re.compile(r"(?:=|=>)\s*\?\?\?\s*$")
 _DEF = re.compile(r"(\s*)(?:async\s+)?def\s+(\w+)\s*\(")
 _CLASS = re.compile(r"(\s*)class\s+(\w+)(?:\(([^)]*)\))?")
@@ -51,14 +57,19 @@ def unfinished(path: str, lines: Sequence[str]) -> Iterator[str]:
     yield from (comment for comment in comments_in(path, lines) if _MARK.match(comment))
     suffix = PurePosixPath(path).suffix
     for number, line in enumerate(lines):
-        if suffix == ".rs" and _RUST_MACRO.search(without_strings(line).split("//")[0]):
+        if suffix in _HOLES and _HOLES[suffix].search(line if suffix == ".zig" else _code(line)):
             yield line
-        if suffix == ".scala" and _SCALA_HOLE.search(without_strings(line).split("//")[0]):
+        if suffix == ".scala" and _SCALA_HOLE.search(_code(line)):
             yield line
         if _RAISES.match(line) and not _is_meant(lines, number):
             yield line
         if suffix == ".py" and (found := _DEF.match(line)) and not found[2].startswith("__"):
             yield from _empty(lines, number)
+
+
+def _code(line: str) -> str:
+    """A line without its strings and the comment behind it."""
+    return without_strings(line).split("//")[0]
 
 
 def _empty(lines: Sequence[str], number: int) -> Iterator[str]:

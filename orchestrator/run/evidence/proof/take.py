@@ -39,8 +39,8 @@ async def take_proofs(run: Run, finished: VerificationFinished, *, task_id: str,
         base: the tree that the work began with.
     """
     tree = finished.tree
-    known = run.view.proofs.get((task_id, tree))
-    if known and run.view.proved_at[task_id, tree] > run.view.resumed_seq:
+    known = run.view.evidence.proofs.get((task_id, tree))
+    if known and run.view.evidence.proved_at[task_id, tree] > run.view.process.resumed_seq:
         return known
     found, before = _Found(), run.command_seconds
     passed = results(run, finished)
@@ -53,7 +53,7 @@ async def take_proofs(run: Run, finished: VerificationFinished, *, task_id: str,
         task_id=task_id,
         tree=tree,
         changes=with_expectations(
-            _once(found.changes), run.view.tests_that_change, reviewed=run.view.plan_reviewed
+            _once(found.changes), run.view.plan.tests_that_change, reviewed=run.view.plan.reviewed
         ),
         unproven=tuple(dict.fromkeys(found.unproven)),
         proven=found.proven,
@@ -99,7 +99,7 @@ async def _on_a_clean_copy(run: Run, subject: Subject, found: _Found) -> None:
 
     What git ignores in the checkout may have been changed so that it passes.
     """
-    check = run.view.baseline.get(subject.command)
+    check = run.view.baseline.checks.get(subject.command)
     if not (check and check.canary and check.canary.caught):
         return
     done = await run_on(run, subject, subject.tree, [])
@@ -109,7 +109,7 @@ async def _on_a_clean_copy(run: Run, subject: Subject, found: _Found) -> None:
 
 async def _canary(run: Run, subject: Subject, found: _Found) -> None:
     """Whether the command notices a failing test on the tree; not asked where it did not at the base."""
-    check = run.view.baseline.get(subject.command)
+    check = run.view.baseline.checks.get(subject.command)
     if check and check.canary and check.canary.caught is not True:
         return
     before = subject.before.count if subject.before else subject.now.count

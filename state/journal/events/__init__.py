@@ -1,0 +1,27 @@
+"""Every fact of a run: frozen, in the past tense, one file a noun. `state.journal.codec` stores them."""
+
+from typing import get_args
+
+from state.journal.events.calls import *
+from state.journal.events.checkout import *
+from state.journal.events.evidence import *
+from state.journal.events.merges import *
+from state.journal.events.plan import *
+from state.journal.events.questions import *
+from state.journal.events.reviews import *
+from state.journal.events.run import *
+from state.journal.events.tasks import *
+
+Event = (
+    RunEvent
+    | CallEvent
+    | PlanEvent
+    | EvidenceEvent
+    | TaskEvent
+    | ReviewEvent
+    | MergeEvent
+    | QuestionEvent
+    | CheckoutEvent
+)
+
+EVENTS: tuple[type, ...] = get_args(Event)

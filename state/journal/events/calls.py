@@ -1,0 +1,119 @@
+"""Events of calls: the exchanges with models, and everything that happens in one."""
+
+from dataclasses import dataclass
+
+from state.records import CallEnd, Message, Role, Usage
+
+NO_USAGE = Usage()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallStarted:
+    """A prompt is about to be sent: stored first, since it may cost money.
+
+    `planning`: the agent makes a plan and writes nothing. `subject` tells conversations of one role about one
+    attempt apart. `reserved_usd` is what it will probably cost, `allowed_usd` what its session may spend.
+    """
+
+    call_id: str
+    role: Role
+    task_id: str
+    attempt: int
+    iteration: int
+    session_id: str
+    model: str
+    prompt: str
+    system: str = ""
+    reserved_usd: float = 0.0
+    planning: bool = False
+    subject: str = ""
+    allowed_usd: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallRetried:
+    """A try of a call failed in a way that may pass; after `wait_s` it is tried again.
+
+    Whoever else asks waits as long: `wait_s` counts from this event's time. `cost_usd`: of the failed try.
+    """
+
+    call_id: str
+    end: CallEnd
+    detail: str
+    wait_s: float
+    api_status: int | None = None
+    cost_usd: float = 0.0
+    usage: Usage = NO_USAGE
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallInterrupted:
+    """A call was cut off when the run stopped; it stays open. `cost_usd` is what it had cost by then."""
+
+    call_id: str
+    cost_usd: float
+    usage: Usage = NO_USAGE
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallResumed:
+    """A call that had started and not ended is asked to go on, in the same session where there is one."""
+
+    call_id: str
+    session_id: str
+    prompt: str
+    reserved_usd: float = 0.0
+    allowed_usd: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MessageReceived:
+    """One message went by in a session."""
+
+    call_id: str
+    message: Message
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SignalReceived:
+    """An agent reported through one of its typed tools. `payload` is the checked input as JSON."""
+
+    call_id: str
+    name: str
+    payload: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ActionRefused:
+    """A tool call was refused by policy; the agent was told why."""
+
+    call_id: str
+    tool: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallEnded:
+    """A call is over. `cost_usd` is what the CLI or the price list says; `answer` an asked call's JSON."""
+
+    call_id: str
+    end: CallEnd
+    detail: str = ""
+    api_status: int | None = None
+    cost_usd: float = 0.0
+    usage: Usage = NO_USAGE
+    seconds: float = 0.0
+    turns: int = 0
+    answer: str = ""
+
+
+CallEvent = (
+    CallStarted
+    | CallRetried
+    | CallInterrupted
+    | CallResumed
+    | MessageReceived
+    | SignalReceived
+    | ActionRefused
+    | CallEnded
+)

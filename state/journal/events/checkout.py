@@ -1,0 +1,106 @@
+"""Events of the user's checkout: their own work kept and put back, the finished work delivered."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UsersWorkKept:
+    """Without worktrees: a copy of all uncommitted work in the checkout was made, `commit` under `ref`.
+
+    `base` is a commit of the whole checkout as it was, from which the run's own changes count. It is empty if
+    the copy was made anew when the run was resumed. `ignored` is the number of ignored files that were copied
+    into the run's folder, `not_kept` why there are none.
+    """
+
+    ref: str
+    commit: str
+    base: str
+    paths: tuple[str, ...]
+    ignored: int = 0
+    not_kept: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UsersWorkRestored:
+    """What had changed of the user's uncommitted work was put back; afterwards the checkout holds `tree`.
+
+    `ref` keeps the other version of the files `overwritten`, and commits that an agent made. `indexes` and
+    `heads` name the repositories (`.`: the checkout) whose index, or HEAD and branch, were put back,
+    `elsewhere` those whose HEAD the user has moved. `ignored` are ignored files that were put back; the other
+    versions are in the folder `replaced`. `problem`: why something could not be put back.
+    """
+
+    tree: str
+    task_id: str = ""
+    paths: tuple[str, ...] = ()
+    overwritten: tuple[str, ...] = ()
+    ref: str = ""
+    indexes: tuple[str, ...] = ()
+    heads: tuple[str, ...] = ()
+    elsewhere: tuple[str, ...] = ()
+    ignored: tuple[str, ...] = ()
+    replaced: str = ""
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkRescued:
+    """Unfinished work of a task was in the way and is kept as `commit` under `ref`."""
+
+    task_id: str
+    ref: str
+    commit: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkCaughtUp:
+    """The finished work was merged with what the user committed meanwhile (`onto`), and verified as that."""
+
+    onto: str
+    commit: str
+    tree: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeliveryStarted:
+    """The user's branch is about to be moved to the finished work, if the checkout allows it."""
+
+    branch: str
+    commit: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkDelivered:
+    """The user's branch was moved to the finished work."""
+
+    branch: str
+    commit: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkLeft:
+    """The finished work is in the checkout, neither staged nor committed; `commit` holds the same tree."""
+
+    ref: str
+    commit: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkKept:
+    """The finished work stays on sq's branch: why, and how to take it over."""
+
+    branch: str
+    commit: str
+    reason: str
+
+
+CheckoutEvent = (
+    UsersWorkKept
+    | UsersWorkRestored
+    | WorkRescued
+    | WorkCaughtUp
+    | DeliveryStarted
+    | WorkDelivered
+    | WorkLeft
+    | WorkKept
+)

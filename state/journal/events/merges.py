@@ -1,0 +1,72 @@
+"""Events of merges: a task's work becomes part of the merged work."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MergeStarted:
+    """A reviewed commit is about to be merged onto `onto`, the newest merged work: one at a time."""
+
+    task_id: str
+    commit: str
+    onto: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MergeConflicted:
+    """Git cannot merge these paths by itself; a resolver session does, in the integration worktree."""
+
+    task_id: str
+    commit: str
+    onto: str
+    paths: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResolutionRefused:
+    """The resolver's claim does not hold: git, the files or the verification say otherwise."""
+
+    task_id: str
+    commit: str
+    onto: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MergeBuilt:
+    """The merged commit exists and passes the verification; the run's branch is about to move to it.
+
+    `united` are files to which both sides only added lines at the same places: both additions are kept.
+    `summary` is what the Resolver of its conflict says of the resolution, `noticed` what of other code.
+    """
+
+    task_id: str
+    commit: str
+    tree: str
+    onto: str
+    united: tuple[str, ...] = ()
+    summary: str = ""
+    noticed: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MergeFailed:
+    """A merge was given up and undone: the run's branch stands where it stood."""
+
+    task_id: str
+    commit: str
+    onto: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskMerged:
+    """A task's work is part of the run's branch, as `commit` on `onto` (empty: on the task's base)."""
+
+    task_id: str
+    commit: str
+    tree: str
+    onto: str = ""
+
+
+MergeEvent = MergeStarted | MergeConflicted | ResolutionRefused | MergeBuilt | MergeFailed | TaskMerged

@@ -1,0 +1,62 @@
+"""Events of a Worker's questions: asked, answered, parked, failed."""
+
+from dataclasses import dataclass
+
+from state.records import Answer, GivenAnswer, Question
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuestionsAsked:
+    """A Worker asked; `ask_id` is the id of its tool call. `plain`: at the end of a turn, without the tool.
+
+    `again` are the questions with which the Worker rejects earlier answers, `rejects`. `tree` is the content
+    of the workspace as the questions came.
+    """
+
+    ask_id: str
+    call_id: str
+    task_id: str
+    questions: tuple[Question, ...]
+    plain: bool = False
+    again: tuple[str, ...] = ()
+    rejects: tuple[GivenAnswer, ...] = ()
+    tree: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuestionsAnswered:
+    """Each question of one call has its own answer, made by call `by`.
+
+    `reused`: given before a crash, or to the same question of another session (`reused_from`).
+    """
+
+    ask_id: str
+    answers: tuple[Answer, ...]
+    model: str
+    reused: bool = False
+    reused_from: str = ""
+    by: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuestionsFailed:
+    """A call's questions were not answered. `final`: the exchange ends; else the Worker may ask better."""
+
+    ask_id: str
+    cause: str
+    final: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuestionsParked:
+    """A question is left to a person: it cannot be undone and the spec does not cover it.
+
+    `answers` are what the Developer would have said.
+    """
+
+    ask_id: str
+    question: str
+    answers: tuple[Answer, ...]
+
+
+QuestionEvent = QuestionsAsked | QuestionsAnswered | QuestionsFailed | QuestionsParked

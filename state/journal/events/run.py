@@ -1,0 +1,76 @@
+"""Events of the run as a whole: begun, resumed, interrupted, limited, ended."""
+
+from dataclasses import dataclass, field
+
+from state.outcome import Outcome
+from state.records import Role
+from state.settings.records import Model, OnQuestion, Settings
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunStarted:
+    """A run began; everything that was asked of it, so that it can be resumed without its command line.
+
+    A `base_branch` of None is a detached HEAD. `edit_dirty`: without worktrees, the user's uncommitted work
+    may be changed.
+    """
+
+    run_id: str
+    spec_name: str
+    spec_text: str
+    repository: str
+    worktrees: str
+    base_commit: str
+    base_branch: str | None
+    effort: str
+    verify: tuple[str, ...]
+    rehearsal: str | None
+    credentials: str
+    containment: str
+    sq_version: str
+    notes: tuple[str, ...] = ()
+    settings: Settings | None = None
+    edit_dirty: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunResumed:
+    """Another process took the run up again; with other limits and settings where they were given.
+
+    `retry` are tasks that had ended without being merged and are tried again. `verify`, `models` and
+    `questions` take the place of those settings from here on; None and empty: as before.
+    """
+
+    containment: str
+    budget_usd: float | None = None
+    max_iterations: int | None = None
+    retry: tuple[str, ...] = ()
+    verify: tuple[str, ...] | None = None
+    models: dict[Role, Model] = field(default_factory=dict)
+    questions: OnQuestion | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunInterrupted:
+    """The run was asked to stop (`by` names the signal) and saved its state."""
+
+    by: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LimitReached:
+    """The run's budget or time is used up: no model is asked any more; what is merged is brought home."""
+
+    cause: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunEnded:
+    """The run reached an outcome; `cause` is why it is not complete. `resumable`: a resume may go on."""
+
+    outcome: Outcome
+    cause: str
+    resumable: bool = False
+
+
+RunEvent = RunStarted | RunResumed | RunInterrupted | LimitReached | RunEnded

@@ -1,0 +1,155 @@
+"""Events of a task: started, attempted, claimed, committed, ended."""
+
+from dataclasses import dataclass
+
+from state.records import HandOver
+from state.verdicts import CheckResult, Verdict
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskStarted:
+    """A task got its branch and worktree, made from `base_commit`."""
+
+    task_id: str
+    branch: str
+    worktree: str
+    base_commit: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HandedOver:
+    """What an attempt that is over leaves to the next one."""
+
+    task_id: str
+    attempt: int
+    notes: HandOver
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AttemptStarted:
+    """A new Worker session begins on a task; `tree` is what the workspace holds then."""
+
+    task_id: str
+    attempt: int
+    session_id: str
+    tree: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IterationMeasured:
+    """What an iteration left: the progress check looks at content, not claims.
+
+    `error` is the last error that a tool reported in it, numbers aside; empty where there was none.
+    """
+
+    task_id: str
+    attempt: int
+    iteration: int
+    tree: str
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GateDecided:
+    """A completion gate answered a Worker's claim."""
+
+    task_id: str
+    attempt: int
+    iteration: int
+    gate: str
+    verdict: Verdict
+    reason: str
+    tree: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChecksDecided:
+    """Power steering looked at a Worker's session: what each consideration found."""
+
+    task_id: str
+    attempt: int
+    iteration: int
+    results: tuple[CheckResult, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompletionAccepted:
+    """All completion gates let a Worker's claim stand, for exactly this tree."""
+
+    task_id: str
+    attempt: int
+    tree: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompletionRefused:
+    """A completion gate blocked; `feedback` is the next prompt in the same session."""
+
+    task_id: str
+    attempt: int
+    iteration: int
+    feedback: str
+    fingerprint: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskCommitted:
+    """sq committed a task's verified tree on its branch."""
+
+    task_id: str
+    attempt: int
+    commit: str
+    tree: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GuidanceGiven:
+    """At a checkpoint the Developer looked at the progress; an empty `guidance` changes nothing."""
+
+    task_id: str
+    attempt: int
+    iteration: int
+    guidance: str
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskStuck:
+    """A task cannot move; what depends on it does not start."""
+
+    task_id: str
+    reason: str
+    limit: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskFailed:
+    """An agent or the infrastructure failed for good while on this task."""
+
+    task_id: str
+    cause: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskUnverified:
+    """A check that should have answered did not; the task is not merged."""
+
+    task_id: str
+    reason: str
+
+
+TaskEvent = (
+    TaskStarted
+    | HandedOver
+    | AttemptStarted
+    | IterationMeasured
+    | GateDecided
+    | ChecksDecided
+    | CompletionAccepted
+    | CompletionRefused
+    | TaskCommitted
+    | GuidanceGiven
+    | TaskStuck
+    | TaskFailed
+    | TaskUnverified
+)

@@ -1,0 +1,119 @@
+"""Calls: exchanges with models, their cost, their time, and what a Worker's call does to its task."""
+
+from datetime import datetime, timedelta
+from typing import assert_never
+
+from state.journal import events as e
+from state.journal.store import Stored
+from state.journal.view import ENDED_STAGES, CallView, RunView
+from state.records import CallEnd, Message, MessageKind, Role
+
+
+def apply(view: RunView, event: e.CallEvent, stored: Stored) -> None:  # noqa: C901  one case an event
+    """Take an event of a call into the view of its run."""
+    if isinstance(event, e.ActionRefused):
+        return
+    if isinstance(event, e.CallStarted):
+        _started(view, event, stored)
+        return
+    call = view.calls[event.call_id]
+    match event:
+        case e.CallRetried():
+            _retried(view, call, event, stored)
+        case e.CallInterrupted():
+            call.spent_usd += event.cost_usd
+            call.usage += event.usage
+            call.held_usd = call.allowed_usd = 0.0
+            _stop_clock(call, stored.at)
+        case e.CallResumed():
+            _resumed(view, call, event, stored)
+        case e.MessageReceived():
+            if event.message.kind is MessageKind.TEXT:
+                call.last_text = event.message.text
+            if call.started.role is Role.WORKER:
+                view.tasks[call.started.task_id].history.append(event.message)
+        case e.SignalReceived():
+            call.report = call.report or event  # the first one ended the turn
+        case e.CallEnded():
+            call.end, call.held_usd, call.allowed_usd = event, 0.0, 0.0
+            call.usage += event.usage
+            _stop_clock(call, stored.at)
+            if call.failed:
+                _note_error(view, call, event)
+        case _:
+            assert_never(event)
+
+
+def stop_clocks(view: RunView) -> None:
+    """Calls that were under way as their process died took until its last event."""
+    for call in view.calls.values():
+        if view.clock.last_at:
+            _stop_clock(call, view.clock.last_at)
+
+
+def resume(view: RunView, *, killed: bool) -> None:
+    """A new process takes the calls up. One that was under way has cost all that was held for it."""
+    for call in view.calls.values():
+        call.retries = []
+        if call.end is None:
+            call.spent_usd, call.held_usd = call.spent_usd + call.held_usd, 0.0
+            call.killed = killed
+        call.allowed_usd = 0.0
+
+
+def reopen_failed(view: RunView) -> None:
+    """The newest call of each kind goes on if it failed, but for answers and judgements, and ended tasks."""
+    newest: dict[tuple[Role, str, int, str], CallView] = {}
+    for call in view.calls.values():
+        newest[call.started.role, call.started.task_id, call.started.attempt, call.started.subject] = call
+    for (role, task_id, *_), call in newest.items():
+        over = task_id in view.tasks and view.tasks[task_id].stage in ENDED_STAGES
+        if call.failed and role not in {Role.DEVELOPER, Role.JUDGE} and not over:
+            call.spent_usd, call.end = call.cost_usd, None
+
+
+def _started(view: RunView, event: e.CallStarted, stored: Stored) -> None:
+    view.calls[event.call_id] = CallView(
+        event,
+        stored.at,
+        event.session_id,
+        since=stored.at,
+        held_usd=event.reserved_usd,
+        allowed_usd=event.allowed_usd,
+    )
+    if event.role is Role.WORKER:
+        view.checkout.left_tree = ""
+        task = view.tasks[event.task_id]
+        task.open.calls.append(event.call_id)
+        task.open.gates, task.next.rebuilt = [], None
+        task.history.append(Message(kind=MessageKind.PROMPT, text=event.prompt))
+
+
+def _retried(view: RunView, call: CallView, event: e.CallRetried, stored: Stored) -> None:
+    call.retries.append(event)
+    call.spent_usd += event.cost_usd
+    call.usage += event.usage
+    _stop_clock(call, stored.at)
+    call.since = stored.at + timedelta(seconds=event.wait_s)
+    if event.end is CallEnd.API_ERROR:  # a process that died is no reason for others to wait
+        view.process.quiet_until = max(call.since, view.process.quiet_until or call.since)
+    _note_error(view, call, event)
+
+
+def _resumed(view: RunView, call: CallView, event: e.CallResumed, stored: Stored) -> None:
+    call.session_id, call.resumed_at = event.session_id, stored.seq
+    call.since = call.since or stored.at
+    call.held_usd, call.allowed_usd = event.reserved_usd, event.allowed_usd
+    if call.started.role is Role.WORKER:
+        view.checkout.left_tree = ""
+        view.tasks[call.started.task_id].open.session_id = event.session_id
+
+
+def _stop_clock(call: CallView, at: datetime) -> None:
+    if call.since:
+        call.spent_s += max(0.0, (at - call.since).total_seconds())
+    call.since = None
+
+
+def _note_error(view: RunView, call: CallView, event: e.CallRetried | e.CallEnded) -> None:
+    view.context.errors.append(f"{call.started.role} {call.started.task_id}: {event.end}: {event.detail}")

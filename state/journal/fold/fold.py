@@ -1,0 +1,48 @@
+"""The fold itself: `fold(events)` makes a view; `fold(more, view)` goes on from one and leaves it as it was.
+
+The writer of a run keeps one view current with `apply`.
+"""
+
+from collections.abc import Iterable
+from copy import deepcopy
+from typing import assert_never
+
+from state.journal import events as e
+from state.journal.fold import calls, checkout, evidence, merges, plan, questions, reviews, run, tasks
+from state.journal.store import Stored
+from state.journal.view import RunView
+
+
+def apply(view: RunView, stored: Stored) -> None:
+    """Take one more event into a view."""
+    run.pass_time(view, stored)
+    event = stored.event
+    match event:
+        case _ if isinstance(event, e.RunEvent):
+            run.apply(view, event, stored)
+        case _ if isinstance(event, e.CallEvent):
+            calls.apply(view, event, stored)
+        case _ if isinstance(event, e.PlanEvent):
+            plan.apply(view, event)
+        case _ if isinstance(event, e.EvidenceEvent):
+            evidence.apply(view, event, stored)
+        case _ if isinstance(event, e.TaskEvent):
+            tasks.apply(view, event, stored)
+        case _ if isinstance(event, e.ReviewEvent):
+            reviews.apply(view, event)
+        case _ if isinstance(event, e.MergeEvent):
+            merges.apply(view, event)
+        case _ if isinstance(event, e.QuestionEvent):
+            questions.apply(view, event, stored)
+        case _ if isinstance(event, e.CheckoutEvent):
+            checkout.apply(view, event)
+        case _:
+            assert_never(event)
+
+
+def fold(events: Iterable[Stored], start: RunView | None = None) -> RunView:
+    """The view after these events; `start` is where they go on from and is not changed."""
+    view = deepcopy(start) if start else RunView()
+    for stored in events:
+        apply(view, stored)
+    return view
