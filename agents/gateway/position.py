@@ -150,7 +150,7 @@ class _Walk:
             if (recognised := self._recognise(said)) is not None:
                 self._give(recognised, frozenset())
             return
-        # One message, one reply; more than one only if something between them was lost.
+        # One message is one reply, and more than one only if something between them was lost.
         for number, repeat in dict.fromkeys((number, repeat) for number, _, repeat in ours):
             tools = frozenset(tool for other, tool, again in ours if (other, again) == (number, repeat))
             self._give(Due(number=number, repeat=repeat), tools)

@@ -68,7 +68,7 @@ class Expectation:
 
 @dataclass(frozen=True, slots=True, kw_only=True, config=_STRICT)
 class Reply:
-    """One answer of the model: text, tool calls, a structured answer, and closing words; or how it fails.
+    """One answer of the model (text, tool calls, a structured answer, closing words), or how it fails.
 
     `then` is said after the results of its tools, if the model is asked then. The turn of a recorded report
     ends before that.

@@ -116,7 +116,7 @@ def _by_lines(printed: Printed, text: str) -> _Tests:
 
 
 def _full_name(groups: Mapping[str, str | None], place: str) -> str:
-    if (inside := groups.get("in")) is not None:  # unittest; Python 3.11 repeats the name inside the brackets
+    if (inside := groups.get("in")) is not None:  # unittest. Python 3.11 repeats the name inside the brackets
         case = groups["case"] or ""
         return inside if inside.endswith(f".{case}") or inside == case else f"{inside}.{case}"
     name = groups["name"] or ""
