@@ -29,12 +29,12 @@ _INTERRUPTED = re.compile(
     r"\[Tool call interrupted|The user doesn't want to|"
     r"Tool permission request failed|.*Stream closed|.*Connection closed"
 )
-_CONTINUATIONS = (  # asked by the CLI inside an exchange: newest prompt, but not an instruction of its own
+_CONTINUATIONS = (  # sent by the CLI inside an exchange: newest prompt, but not an instruction of its own
     "Stop hook feedback:",
     "[structured-output-enforce]",
     "Output token limit hit",
 )
-_ASKED_AGAIN = (  # asked by the CLI when an answer broke off or was empty: the prompt before it still stands
+_ASKED_AGAIN = (  # sent by the CLI when an answer broke off or was empty: the prompt before it still applies
     "Your response above was cut off mid-stream",
     "[Your previous response had no visible output",
 )
@@ -119,7 +119,7 @@ class _Walk:
         self.fed: list[str] = []  # texts of the tool results since the last reply
         self._asked = False  # a prompt came since the last reply
         self._resumed = False  # and repeats the instruction of its exchange
-        self._instruction = ""  # of the current exchange, as it was first put
+        self._instruction = ""  # of the current exchange, in its first form
         self._exchange = 0
         self._results: dict[str, str] = {}  # all of them, by tool id
         self._times: Counter[tuple[int, Part]] = Counter()

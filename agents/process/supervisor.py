@@ -44,7 +44,7 @@ TYPE_CHECKING = False  # as typing's, without the milliseconds of importing it
 if TYPE_CHECKING:
     from typing import NoReturn
 
-GRACE_S = 2.0  # below the five seconds after which the Agent SDK turns from SIGTERM to SIGKILL
+GRACE_S = 2.0  # less than the five seconds between the Agent SDK's SIGTERM and SIGKILL
 ENDING_LIMIT_S = 10.0  # processes left then are not ours to kill, or hang in the kernel
 FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.002, 0.05  # between two looks at the processes left
 PARENT_POLL_MS = 100  # only where the kernel has no pidfd
@@ -269,7 +269,7 @@ def _fail(report_fd: int | None, reason: str, code: int) -> NoReturn:
 
 
 def _tell_end(descriptor: int, code: int) -> None:
-    """Write the last line, unless the pipe is full because it is not read: we must not wait for that."""
+    """Write the last line, unless the pipe is full: then waiting for a reader could block."""
     try:
         if select.select([], [descriptor], [], 0)[1]:
             os.write(descriptor, f"\n{ENDED}{code}\n".encode())

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def lack_in(message: object, signals: "tuple[SignalTool, ...]") -> str:
-    """Return the names of typed tools that this message lacks, for people.
+    """Return a sentence that names the typed tools that this message lacks, for people.
 
     Returns:
         "" if it lacks none, or is no init message.

@@ -234,7 +234,7 @@ class _Actor:
 
     def _judged(self, result: "ResultMessage", seconds: float) -> Exchange:
         total = result.total_cost_usd or 0.0
-        # The CLI counts a conversation's cost on, but from nothing after a process that was killed.
+        # The CLI adds up a conversation's cost, but starts from zero after a process that was killed.
         cost = total - self._cost_seen if total >= self._cost_seen else total
         self._cost_seen = total
         reported = bool(self._callbacks.reported)
@@ -272,7 +272,7 @@ class _Actor:
         self.cut_off = self._judged(result, 0.0) if result else self._aborted(CallEnd.INTERRUPTED, "", 0.0)
 
     async def _interrupt(self, client: "ClaudeSDKClient") -> "ResultMessage | None":
-        """Interrupt first when a session ends in mid-turn: closing it costs seconds otherwise."""
+        """Interrupt the turn and return its result, if one comes. Closing it in mid-turn costs seconds."""
         with anyio.CancelScope(shield=True), anyio.move_on_after(INTERRUPT_LIMIT_S):
             try:
                 await client.interrupt()

@@ -32,7 +32,7 @@ _NOTICE_EXIT = re.compile(r"exit code:? (\d{1,9})")
 _COMMAND = re.compile(r"<command-name>\s*/?([^<]*?)\s*</command-name>")
 _COMMAND_ARGS = re.compile(r"<command-args>(.*?)</command-args>", re.DOTALL)
 _TO_THE_MODEL = "<command-message>"  # a command that is a prompt begins with this tag, a local one does not
-_INJECTED = (  # how text begins that no user wrote, in entries without a source
+_INJECTED = (  # beginnings of text that no user wrote, in entries without a source
     "<local-command-",
     "<task-notification>",
     "<bash-",
@@ -148,7 +148,7 @@ def _from_user(entry: Mapping[str, object]) -> Iterator[Piece]:
 
 
 def _told(text: str, entry: Mapping[str, object]) -> Iterator[Piece]:
-    """Text of a user entry: the user's own, a hook's, or put there by the CLI."""
+    """Yield the text of a user entry: the user's own, a hook's, or the CLI's."""
     source = string(entry.get("promptSource"))
     origin = string(mapping(entry.get("origin")).get("kind"))
     if entry.get("isMeta") is True or entry.get("isCompactSummary") is True:

@@ -17,7 +17,7 @@ _NONE = ("[no test files]", "[no tests to run]")
 
 
 def go_count(text: str) -> TestCount:
-    """Return the tests of all packages, or UNCOUNTED if some ran without `-v`, which prints no names."""
+    """Return the tests of all packages, or UNCOUNTED if they ran without `-v`, which prints no names."""
     packages = [match for match in _LINE.finditer(text) if match["package"]]
     without = [match for match in packages if any(word in match["rest"] for word in _NONE)]
     count = tally(_tests(text), merge=True)

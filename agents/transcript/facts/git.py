@@ -96,7 +96,7 @@ def branch_told(command: str, output: str) -> str:
 
 
 def is_behind(command: str, output: str) -> bool | None:
-    """Whether the branch lacks commits of its upstream, by git or GitHub, or None if they do not say."""
+    """Whether the branch lacks commits of its upstream according to git or GitHub. None if unsaid."""
     if "g" not in command or not any(simple.name in {"git", "gh"} for simple in simple_commands(command)):
         return None
     behind = max((found.start() for found in _BEHIND.finditer(output)), default=-1)
