@@ -1,7 +1,7 @@
-"""How a session or a call reaches a model: a key, a CLI login, or the rehearsal gateway.
+"""How a session or a request reaches a model: a key, a CLI login, or the rehearsal gateway.
 
-A key wins over a login. What a session gets is environment variables for the CLI; what `ask` gets is an API
-address and key, or none, in which case it asks through the CLI.
+A key is preferred to a login. A session gets environment variables for the CLI. An `Asker` gets an API
+address and key, or asks through the CLI if there is none.
 """
 
 import json
@@ -16,8 +16,8 @@ from state.records import Role
 
 _AUTH_STATUS_DEADLINE_S = 20
 
-OURS = "SQ_AGENT"  # set in every Claude Code that sq starts: the stop gate leaves those alone
-# Every session: no telemetry, no updates, no background turns, no tries of the CLI's own (sq retries), and
+OURS = "SQ_AGENT"  # set in every Claude Code that sq starts: the stop gate ignores those
+# For every session: no telemetry, no updates, no background turns, no retries by the CLI (sq retries), and
 # no request before the tool servers are connected.
 QUIET = {
     "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
@@ -33,7 +33,7 @@ QUIET = {
 
 
 class Credentials(StrEnum):
-    """Where the right to ask a model comes from."""
+    """The source of the right to use a model."""
 
     REHEARSAL = "rehearsal"
     API_KEY = "api key"
@@ -42,7 +42,7 @@ class Credentials(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lane:
-    """Whose traffic this is: the path of a gateway's URL, and a label everywhere else."""
+    """The sender of a request: the path of a gateway's URL, and a label everywhere else."""
 
     role: Role
     task: str
@@ -52,7 +52,7 @@ class Lane:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApiAccess:
-    """What an API client needs. `base_url` None: the real API."""
+    """The address and key for an API client. If `base_url` is None, it is the real API."""
 
     key: str = field(repr=False)
     base_url: str | None
@@ -63,20 +63,20 @@ class Connection(Protocol):
 
     @property
     def credentials(self) -> Credentials:
-        """Where the right to ask comes from."""
+        """The source of the right to use a model."""
         ...
 
     def session_environment(self, lane: Lane) -> dict[str, str]:
-        """Variables for a Claude Code process that works in this lane."""
+        """Return variables for a Claude Code process that works in this lane."""
         ...
 
     def api_access(self, lane: Lane) -> ApiAccess | None:
-        """API address and key for this lane; None: there is only the CLI."""
+        """Return API address and key for this lane, or None if there is only the CLI."""
         ...
 
     @property
     def config_dir(self) -> Path | None:
-        """The CLI's configuration folder; None: the user's own, because the login is kept there."""
+        """The CLI's configuration folder, or None for the user's own, which holds the login."""
         ...
 
 
@@ -106,7 +106,7 @@ class KeyConnection:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoginConnection:
-    """The user is signed in to the CLI: its own configuration folder, settings left out by the session."""
+    """The user is signed in to the CLI. It uses the user's configuration folder without its settings."""
 
     kept: Mapping[str, str] = field(default_factory=dict)
     config_dir: Path | None = None
@@ -127,16 +127,16 @@ class LoginConnection:
 
 
 class LaneAddresses(Protocol):
-    """What a rehearsal needs of the gateway."""
+    """The part of the gateway that a rehearsal needs."""
 
     def lane_url(self, role: str, task: str, attempt: int | str, values: Mapping[str, str] = ...) -> str:
-        """The base URL under which this lane's requests are answered."""
+        """Return the base URL under which this lane's requests are answered."""
         ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RehearsalConnection:
-    """A scripted model behind a loopback gateway; no key leaves or enters."""
+    """A scripted model behind a loopback gateway. It uses no real key."""
 
     gateway: LaneAddresses
     config_dir: Path
@@ -162,28 +162,28 @@ class RehearsalConnection:
 
 
 def find_credentials(environ: Mapping[str, str], *, cli: Path) -> Credentials:
-    """Which right to ask a model the user has: a key first, else a login of the CLI.
+    """Return the user's credentials: a key first, else a login of the CLI.
 
     Raises:
-        UsageError: neither; says how to get one, and how to rehearse without.
+        UsageError: neither. The message says how to get one, and how to rehearse without.
     """
     if environ.get("ANTHROPIC_API_KEY"):
         return Credentials.API_KEY
     if is_signed_in(cli, environ):
         return Credentials.CLI_LOGIN
     raise UsageError(
-        "no credentials: ANTHROPIC_API_KEY is not set and nobody is signed in to Claude Code. "
+        "no credentials: ANTHROPIC_API_KEY is not set and Claude Code is not signed in. "
         f"Set the key (export ANTHROPIC_API_KEY=…) or sign in (`{cli} auth login`). "
         "To see a run without either: `sq demo`"
     )
 
 
 def find_connection(environ: Mapping[str, str], *, cli: Path, config_dir: Path) -> Connection:
-    """The connection that the user's credentials allow.
+    """Return the connection that the user's credentials allow.
 
     Args:
-        environ: the environment sq was started with.
-        cli: the Claude Code executable, asked whether somebody is signed in.
+        environ: sq's own environment.
+        cli: the Claude Code executable, which reports whether a user is signed in.
         config_dir: a configuration folder of the run's own, used with a key.
 
     Raises:
@@ -201,7 +201,7 @@ def find_connection(environ: Mapping[str, str], *, cli: Path, config_dir: Path) 
 
 
 def is_signed_in(cli: Path, environ: Mapping[str, str]) -> bool:
-    """Whether the CLI says that somebody is signed in. A CLI that does not answer counts as no."""
+    """Whether the CLI reports that a user is signed in. A CLI that does not answer counts as no."""
     import subprocess
 
     try:

@@ -1,4 +1,4 @@
-"""What every role of a run stands on: the connection, Claude Code's launcher, the models, one `Asker`."""
+"""The common base of a run's roles: the connection, Claude Code's launcher, the models, one `Asker`."""
 
 import os
 from collections.abc import Mapping
@@ -28,8 +28,8 @@ def _one_per_processor() -> anyio.CapacityLimiter:
 class Platform:
     """`hidden` are folders that no agent may see: sq's own state. No file tool may write `guarded` paths.
 
-    `starts` is held while a Claude Code process starts: that takes a core for a while, so that starts are
-    staggered where many sessions begin at once.
+    `starts` is held while a Claude Code process starts. A start takes a processor for a while, so that many
+    sessions that begin at once are started in turn.
     """
 
     connection: Connection
@@ -60,10 +60,11 @@ class Platform:
         temporary: Path | None = None,
         variables: Mapping[str, str] | None = None,
     ) -> SessionSpec:
-        """The spec of a session of this lane's role.
+        """Return the spec of a session of this lane's role.
 
-        `temporary` is a folder of its own for a role that writes: there and in the workspace it may, nowhere
-        else. Without it the session only reads. `variables` are those that commands need in the workspace.
+        `temporary` is a folder of its own for a role that writes. The session may write there and in the
+        workspace, and not elsewhere. Without it, the session only reads. `variables` are environment
+        variables for commands in the workspace.
         """
         policy = Policy(
             tools=tools,
@@ -116,7 +117,7 @@ def make_platform(
     hidden: tuple[Path, ...],
     guarded: frozenset[str] = frozenset(),
 ) -> Platform:
-    """The platform of a run; writes the launcher into the run's folder."""
+    """Return the platform of a run, and write the launcher into the run's folder."""
     starts = _one_per_processor()
     launcher, asker = make_asker(
         connection, cli=cli, folder=run_folder, containment=containment, environ=environ, starts=starts
@@ -142,9 +143,9 @@ def make_asker(
     environ: Mapping[str, str],
     starts: anyio.CapacityLimiter | None = None,
 ) -> tuple[Path, Asker]:
-    """Claude Code's launcher, written into `folder`, and who asks for one answer: the API, else the CLI.
+    """Write Claude Code's launcher into `folder`, and return it with the `Asker`: the API, else the CLI.
 
-    `starts`, if there is one, is held while a process starts.
+    `starts`, if given, is held while a process starts.
     """
     passed_on = connection.session_environment(Lane(role=Role.WORKER, task="", attempt=0))
     inside_claude = [name for name in environ if name.startswith(("CLAUDE_CODE_", "CLAUDE_SESSION", "SQ_"))]

@@ -1,4 +1,4 @@
-"""Task groups whose single failure comes out as itself, so that callers catch errors by their class."""
+"""Task groups that raise a single failure as itself, so that callers catch errors by their class."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -9,7 +9,7 @@ from anyio.abc import TaskGroup
 
 @asynccontextmanager
 async def task_group() -> AsyncIterator[TaskGroup]:
-    """An anyio task group; one error inside is raised as it is, several as an exception group."""
+    """An anyio task group. One error inside is raised as it is, several as an exception group."""
     try:
         async with anyio.create_task_group() as group:
             yield group
@@ -20,7 +20,7 @@ async def task_group() -> AsyncIterator[TaskGroup]:
 
 
 async def first_of(*tasks: Callable[[], Awaitable[None]]) -> None:
-    """Run these side by side until one of them returns; the others are cancelled."""
+    """Run these side by side until one of them returns, then cancel the others."""
     async with task_group() as group:
 
         async def run(task: Callable[[], Awaitable[None]]) -> None:

@@ -1,4 +1,4 @@
-"""A shell command line as the single commands that it runs, without what is wrapped around them."""
+"""Parses a shell command line into the single commands that it runs, without their wrappers."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
 
-_LONGEST = 100_000  # characters of a command line that are looked at
+_LONGEST = 100_000  # characters of a command line that are parsed
 _NESTED = 3  # `sh -c` inside `sh -c`
 _HEREDOC = re.compile(r"(?<!<)<<-?[ \t]*(['\"]?)([A-Za-z_]\w*)\1([^\n]*)\n")
-_MOST = 50  # here-documents of a line, and wrappers around a command, that are looked at
+_MOST = 50  # here-documents of a line, and wrappers around a command, that are parsed
 _TOKEN = re.compile(
     r"(?P<comment>(?<![^\s;|&(])#[^\n]*)"
     r"|(?P<word>(?:'[^']*'|\"(?:\\.|[^\"\\])*+\"|\\.|\$\([^()'\"]*+\)|\d*[<>]&\d*-?|&>>?|[^\s;|&()'\"\\])++)"
@@ -39,8 +39,8 @@ _SHELLS = frozenset({"bash", "sh", "zsh", "dash"})
 class Simple:
     """One command without its wrappers and assignments.
 
-    `writes`: the files that its output goes to; `appends`: those of them that keep what they hold.
-    `decides`: where the whole line ended with 0, so did this command. `is_last`: the line's exit code is its.
+    `writes`: the files that its output goes to. `appends`: those of them that keep their content. `decides`:
+    if the whole line ended with 0, so did this command. `is_last`: the line's exit code is its own.
     """
 
     words: tuple[str, ...]
@@ -56,15 +56,15 @@ class Simple:
 
     @property
     def plain(self) -> tuple[str, ...]:
-        """The words after the program that are no options."""
+        """The words after the program that are not options."""
         return tuple(word for word in self.words[1:] if not word.startswith("-"))
 
     def option(self, *names: str) -> str | None:
-        """The value of the first of the options `names` that is given, as `--body x` or `--body=x`."""
+        """Return the value of the first of the options `names` that is given, as `--body x` or `--body=x`."""
         return next(self.options(*names), None)
 
     def options(self, *names: str) -> Iterator[str]:
-        """The values of all options `names` that are given, in order."""
+        """Yield the values of all options `names` that are given, in order."""
         for word, following in zip(self.words, [*self.words[1:], ""], strict=True):
             if word in names:
                 yield following
@@ -74,25 +74,25 @@ class Simple:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Heredoc:
-    """Lines given to a command; `line` is the part of the command line that asks for them."""
+    """Lines given to a command. `line` is the part of the command line that refers to them."""
 
     line: str
     body: str
 
 
 def heredocs(command: str) -> tuple[Heredoc, ...]:
-    """The here-documents of a command line."""
+    """Return the here-documents of a command line."""
     return _parted(command)[1]
 
 
 @lru_cache(maxsize=4096)
 def simple_commands(command: str) -> tuple[Simple, ...]:
-    """The single commands of a line, in order, also of `sh -c '…'`; text in here-documents is none."""
+    """Return the single commands of a line, in order, also of `sh -c '…'`, but not text in here-documents."""
     return tuple(_simple(_parted(command)[0], depth=0))
 
 
 def _parted(command: str) -> tuple[str, tuple[Heredoc, ...]]:
-    """A command line without its here-documents, and these."""
+    """Return a command line without its here-documents, and these."""
     command = command[:_LONGEST]
     kept: list[str] = []
     found: list[Heredoc] = []
@@ -112,7 +112,7 @@ def _parted(command: str) -> tuple[str, tuple[Heredoc, ...]]:
 def _simple(command: str, *, depth: int) -> Iterator[Simple]:
     parts = _split(command)
     pipefail = any(raw[:1] == ["set"] and "pipefail" in raw for raw, _ in parts)
-    # A pipe passes on the exit code of its last command, `&&` a failure's; everything else hides it.
+    # A pipe passes on the exit code of its last command, `&&` that of a failure. Other links hide it.
     passed_on = {"&&", *_PIPES} if pipefail else {"&&"}
     hidden = max((number for number, (_, link) in enumerate(parts[:-1]) if link not in passed_on), default=-1)
     for number, (raw, link) in enumerate(parts):
@@ -135,7 +135,7 @@ def _simple(command: str, *, depth: int) -> Iterator[Simple]:
 
 
 def _split(command: str) -> list[tuple[list[str], str]]:
-    """The words of each command, quoted as they were, and what links it to the next one."""
+    """Return the words of each command, still quoted, and the operator that links it to the next one."""
     parts: list[tuple[list[str], str]] = []
     words: list[str] = []
     for token in _TOKEN.finditer(command):
@@ -154,7 +154,7 @@ def _split(command: str) -> list[tuple[list[str], str]]:
 
 
 def _without_redirections(raw: Sequence[str]) -> tuple[list[str], list[tuple[str, bool]]]:
-    """The words, unquoted, and the files that are written, each with whether it keeps what it holds."""
+    """Return the words, unquoted, and the files that are written, each with whether it keeps its content."""
     kept: list[str] = []
     writes: list[tuple[str, bool]] = []
     sign = ""  # its file is the next word
@@ -177,7 +177,7 @@ def _unquoted(word: str) -> str:
 
 
 def _unwrapped(words: list[str]) -> list[str]:
-    """The command that is really run: keywords, assignments, `timeout 60`, `uv run` and such taken off."""
+    """Return the actual command, without keywords, assignments, `timeout 60`, `uv run` and such."""
     for _ in range(_MOST):
         if not words:
             break
@@ -197,7 +197,7 @@ def _unwrapped(words: list[str]) -> list[str]:
 
 
 def _module_at(words: Sequence[str]) -> int:
-    """Where `-m` stands among the interpreter's own options."""
+    """Return the place of `-m` among the interpreter's own options."""
     position = 1
     while position < len(words) and words[position].startswith("-") and words[position] != "-m":
         position += 2 if words[position] in {"-X", "-W"} else 1
@@ -211,7 +211,7 @@ def _after_options(words: list[str], with_value: str) -> list[str]:
 
 
 def _script(words: Sequence[str]) -> str | None:
-    """What `sh -c` runs."""
+    """Return the script that `sh -c` runs."""
     if not words or _base(words[0]) not in _SHELLS:
         return None
     for word, following in pairwise(words[1:]):

@@ -1,4 +1,4 @@
-"""Asks through the Anthropic API: one streamed message, its cost by the price list."""
+"""Asks through the Anthropic API: one streamed message, with its cost by the price list."""
 
 import time
 from functools import cache
@@ -67,7 +67,7 @@ class ApiAsker:
                 retry_after_s=seconds_of(error.response.headers.get("retry-after")),
                 seconds=time.monotonic() - began,
             )
-        except (anthropic.APIError, httpx2.HTTPError) as error:  # a stream that breaks off comes out raw
+        except (anthropic.APIError, httpx2.HTTPError) as error:  # a broken stream raises the latter
             return Reply(end=CallEnd.API_ERROR, detail=str(error), seconds=time.monotonic() - began)
         except (
             AttributeError,
@@ -77,13 +77,13 @@ class ApiAsker:
             TypeError,
             ValueError,
         ) as error:  # status 200 and no message: a proxy's page
-            detail = f"what answered is not the API: {error!r}"
+            detail = f"the server is not the API: {error!r}"
             return Reply(end=CallEnd.API_ERROR, detail=detail, seconds=time.monotonic() - began)
 
 
 @cache
 def _trusted() -> "SSLContext":
-    """The certificates to trust, read once: it takes some 25 ms, in which everything else stands still."""
+    """Return the certificates to trust, read once: that takes some 25 ms, which block everything else."""
     import httpx2
 
     return httpx2.create_ssl_context()

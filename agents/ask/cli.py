@@ -1,4 +1,4 @@
-"""Asks through a Claude Code process without tools; its cost is what the CLI says."""
+"""Asks through a Claude Code process without tools. The CLI reports the cost."""
 
 import math
 import time
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class CliAsker:
-    """Asks through a Claude Code process without tools. `starts` is held while one starts."""
+    """Asks through a Claude Code process without tools. `starts` is held while a process starts."""
 
     def __init__(
         self,

@@ -1,7 +1,8 @@
-"""Asks through the Anthropic API from a process that lives for one answer, a hook: it blocks and starts fast.
+"""Asks through the Anthropic API in a process that needs one answer, a hook: it blocks and starts fast.
 
-The client of `ask_api` takes a second to import; this is the standard library's. The request is the same, not
-streamed. HTTP_PROXY, HTTPS_PROXY, ALL_PROXY, NO_PROXY, SSL_CERT_FILE and SSL_CERT_DIR are honoured.
+The client of `agents.ask.api` takes a second to import, so this one uses the standard library. The request is
+the same, but not streamed. HTTP_PROXY, HTTPS_PROXY, ALL_PROXY, NO_PROXY, SSL_CERT_FILE and SSL_CERT_DIR are
+respected.
 """
 
 import json
@@ -20,21 +21,21 @@ if TYPE_CHECKING:
     from urllib.request import OpenerDirector
 
 _ADDRESS = "https://api.anthropic.com"
-_VERSION = "2026-10-21"  # goes with `Authorization`: both as the anthropic client sends them
+_VERSION = "2026-10-21"  # sent like `Authorization`, as the anthropic client does
 _OK = 200
 _ELSEWHERE = range(300, 400)
 _LONGEST = 4 * 2**20  # bytes: many times the longest answer
 _PIECE = 2**16
-_SHOWN = 200  # characters of what answered in the API's place
-_SLACK_S = 1.0  # by which a limit of the socket's comes after the deadline, which decides
+_SHOWN = 200  # characters of an answer that is not the API's
+_SLACK_S = 1.0  # between the deadline, which decides, and the socket's limit
 
 
 def ask_now(ask: Ask, access: ApiAccess) -> Reply:
-    """The model's answer, or why there is none, within the deadline.
+    """Return the model's answer, or why there is none, within the deadline.
 
-    Never raises for what the model, the API or the way there does: that is in the reply. `on_begun` is called
-    when the whole answer is there. A late request is left behind in its thread, which ends with the process:
-    no limit of a socket covers the look-up of a name, or an answer that comes a byte at a time.
+    Failures of the model, the API or the network never raise. They are in the reply. `on_begun` is called
+    when the whole answer has arrived. A late request is left behind in its thread, which ends with the
+    process, because no limit of a socket covers a name look-up, or an answer that comes a byte at a time.
     """
     began = time.monotonic()
     body = json.dumps(to_api(ask)).encode()
@@ -64,7 +65,7 @@ def _asked(ask: Ask, access: ApiAccess, body: bytes, began: float) -> Reply:
 
     if not (access.key.isascii() and access.key.isprintable()):  # the library's error would show the key
         return _failed(began, "the API key has characters that no key has")
-    if time.monotonic() >= began + ask.deadline_s:  # nobody waits: nothing is asked, and nothing paid for
+    if time.monotonic() >= began + ask.deadline_s:  # too late: send and pay for nothing
         return late(ask, began)
     base = access.base_url or _ADDRESS
     headers = {
@@ -72,7 +73,7 @@ def _asked(ask: Ask, access: ApiAccess, body: bytes, began: float) -> Reply:
         "anthropic-version": _VERSION,
         "Content-Type": "application/json",
         "Accept": "application/json",
-        "User-Agent": "sq",  # what the library says of itself is refused in places
+        "User-Agent": "sq",  # some servers refuse the library's own name
     }
     try:
         request = Request(f"{base.rstrip('/')}/v1/messages", body, headers, method="POST")  # noqa: S310
@@ -84,7 +85,7 @@ def _asked(ask: Ask, access: ApiAccess, body: bytes, began: float) -> Reply:
 
 
 def _opener(base: str) -> "OpenerDirector":
-    """HTTP and HTTPS and no more: no files, no redirects (the key would go along), no errors by status."""
+    """Return an opener for HTTP and HTTPS: no files, no redirects (which leak the key), no status errors."""
     from urllib import request
 
     found = {} if is_here(base) else request.getproxies()
@@ -105,7 +106,7 @@ def _read(response: "HTTPResponse", *, until: float) -> bytes:
     while time.monotonic() < until and (piece := response.read1(_PIECE)):
         said += piece
         if len(said) > _LONGEST:
-            raise ValueError(f"what answered is not the API: it says more than {_LONGEST} bytes")
+            raise ValueError(f"the server is not the API: its answer has more than {_LONGEST} bytes")
     if response.length:
         raise ValueError(f"the answer was cut off, {response.length} bytes before its end")
     return bytes(said)
@@ -117,7 +118,7 @@ def _answered(ask: Ask, said: bytes, began: float) -> Reply:
         text = "".join(block["text"] for block in message["content"] if block["type"] == "text")
         stop_reason, usage = message["stop_reason"], usage_of(message["usage"])
     except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError):
-        return _failed(began, f"what answered is not the API; it said: {_start_of(said)}")
+        return _failed(began, f"the server is not the API. It said: {_start_of(said)}")
     return from_api(ask, text, stop_reason, usage, began=began)
 
 

@@ -1,9 +1,9 @@
-"""One structured answer from a model: a prompt and a schema in, checked JSON out.
+"""One structured answer from a model: a prompt and a schema in, validated JSON out.
 
-The port. Three backends stand behind it, held to it by one contract suite: the Anthropic API (`ask_api`, with
-a key), the same from a process that lives for one answer (`ask_light`), and the Claude CLI (`ask_cli`, with a
-login). None retries or outlives its deadline. What the first two say to the API, and what they make of its
-answer, is here.
+This is the port. One contract suite tests its three backends: the Anthropic API (`agents.ask.api`, with a
+key), the same from a process that needs one answer (`agents.ask.light`), and the Claude CLI
+(`agents.ask.cli`, with a login). None retries or outlives its deadline. The requests to the API and the
+reading of its answers, which the first two share, are here.
 """
 
 import json
@@ -20,15 +20,15 @@ from state.settings.records import CHARACTERS_PER_TOKEN, Model
 
 MAX_ANSWER_TOKENS = 4_000
 _LOOPBACK = {"127.0.0.1", "localhost", "::1"}
-_SHOWN = 500  # characters of what the model said instead of an answer
+_SHOWN = 500  # characters shown of a text that is no answer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ask:
-    """What is asked. `schema` is the JSON schema of the answer, an object.
+    """One request. `schema` is the JSON schema of the answer, an object.
 
-    `shared` stands before the prompt, the same to the byte in several asks, so that the API caches it.
-    `on_begun` is called when the model begins to answer: from then on the cache is there.
+    `shared` comes before the prompt and is the same to the byte in several requests, so that the API caches
+    it. `on_begun` is called when the model begins to answer, because the cache exists from then on.
     """
 
     lane: Lane
@@ -43,9 +43,9 @@ class Ask:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reply:
-    """What came back. `answer` is there only where `end` is completed; `text` where it is unusable.
+    """The answer to a request. `answer` is set only if `end` is completed, `text` only if it is unusable.
 
-    `retry_after_s`: the API named this time until it can be asked again.
+    `retry_after_s`: the API named this time until the next request.
     """
 
     end: CallEnd
@@ -60,20 +60,20 @@ class Reply:
 
 
 def room_of(model: Model) -> int:
-    """The characters that a prompt for this model may have, its answer and some slack taken off."""
+    """Return the characters that a prompt for this model may have, less its answer and some slack."""
     return max(0, model.context * 9 // 10 - MAX_ANSWER_TOKENS) * CHARACTERS_PER_TOKEN
 
 
 class Asker(Protocol):
-    """Asks a model once. Never raises for what the model or the API does: that is in the reply."""
+    """Asks a model once. Failures of the model or the API never raise. They are in the reply."""
 
     async def ask(self, ask: Ask) -> Reply:
-        """The model's answer, or why there is none."""
+        """Return the model's answer, or why there is none."""
         ...
 
 
 def late(ask: Ask, began: float) -> Reply:
-    """The reply that did not come in time; `began` by the monotonic clock."""
+    """Return the reply for an answer that did not come in time. `began` is by the monotonic clock."""
     return Reply(
         end=CallEnd.TIMED_OUT,
         detail=f"no answer within {ask.deadline_s:.0f} s",
@@ -82,7 +82,7 @@ def late(ask: Ask, began: float) -> Reply:
 
 
 def to_api(ask: Ask) -> dict[str, Any]:
-    """The request to the Messages API, as JSON."""
+    """Return the request to the Messages API, as JSON."""
     prompt = {"type": "text", "text": ask.prompt}
     shared = {"type": "text", "text": ask.shared, "cache_control": {"type": "ephemeral"}}
     return {
@@ -95,7 +95,7 @@ def to_api(ask: Ask) -> dict[str, Any]:
 
 
 def from_api(ask: Ask, text: str, stop_reason: str | None, usage: Usage, *, began: float) -> Reply:
-    """The reply that a message of the API is; `text`: its blocks of text together."""
+    """Return the reply for a message of the API. `text` holds its blocks of text together."""
     answer = _json_object(text)
     end = CallEnd.COMPLETED
     if stop_reason == "refusal":
@@ -116,7 +116,7 @@ def from_api(ask: Ask, text: str, stop_reason: str | None, usage: Usage, *, bega
 
 
 def seconds_of(retry_after: str | None) -> float | None:
-    """The header's seconds; its other form, a date, is not used by the API."""
+    """Return the header's seconds. The API does not use its other form, a date."""
     try:
         seconds = float(retry_after or "nan")
     except ValueError:
@@ -125,13 +125,13 @@ def seconds_of(retry_after: str | None) -> float | None:
 
 
 def is_here(url: str) -> bool:
-    """Whether it is an address of this machine (the gateway's is): never by way of the user's proxy."""
+    """Whether it is an address of this machine (as the gateway's is), never reached by the user's proxy."""
     return urlsplit(url).hostname in _LOOPBACK
 
 
 def _json_object(text: str) -> dict[str, Any] | None:
     try:
         data = json.loads(text)
-    except (ValueError, RecursionError):  # the second: brackets in brackets
+    except (ValueError, RecursionError):  # the second: deeply nested brackets
         return None
     return data if isinstance(data, dict) else None

@@ -1,4 +1,4 @@
-"""Answers that go wrong on the wire, as a reply's `misbehave` asks: first a list of steps, then acted out."""
+"""Answers that go wrong on the wire as a reply's `misbehave` asks: first a list of steps, then acted out."""
 
 import json
 import math
@@ -26,24 +26,22 @@ _ERRORS = {  # the API's own names
     504: "timeout_error",
     529: "overloaded_error",
 }
-_SERVER_ERRORS = 500  # from here on the server is to blame
-_READ = (
-    0.2  # seconds for the client to read the beginning before a cut: what it does depends on what it knows
-)
+_SERVER_ERRORS = 500  # from here on the error is the server's
+_READ = 0.2  # seconds for the client to read the beginning before a cut, as its reaction depends on that
 _NO_JSON = '{"type": "message", "content": [{"type": "te'
 _STREAM, _JSON = "text/event-stream", "application/json"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Head:
-    """Send the headers. `length` is what they say about the body; None: nothing, it is a stream."""
+    """Send the headers. `length` is the length of the body, None for a stream."""
 
     length: int | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pause:
-    """Wait; when the client goes away or the server ends meanwhile, that is the end of the answer."""
+    """Wait. If the client goes away or the server ends meanwhile, the answer ends here."""
 
     seconds: float = math.inf
 
@@ -57,14 +55,14 @@ Step = Head | Pause | Drop | bytes
 
 
 def bad_answer(misbehave: Misbehave, said: wire.Message, *, stream: bool) -> Response:
-    """`said` gone wrong, for a client that asked for a `stream` or for one JSON body."""
+    """Return `said` gone wrong, for a client that asked for a `stream` or for one JSON body."""
     if misbehave.status is not None:
         return _error(misbehave, misbehave.status)
     return _Performance(list(steps(misbehave, said, stream=stream)), media_type=_STREAM if stream else _JSON)
 
 
 def steps(misbehave: Misbehave, said: wire.Message, *, stream: bool) -> Iterator[Step]:
-    """What an answer that is no error does. A list without `Drop` ends in order."""
+    """Yield the steps of an answer that is not an error. A list without `Drop` ends in order."""
     if misbehave.body is Body.EMPTY:
         said = replace(said, blocks=(), stop_reason=StopReason.END_TURN)
     chunks = list(wire.events(said)) if stream else [json.dumps(wire.body(said)).encode()]
@@ -91,7 +89,7 @@ def steps(misbehave: Misbehave, said: wire.Message, *, stream: bool) -> Iterator
 
 
 class _Performance(Response):
-    """Acts out steps. The server does not wait for it when it ends."""
+    """Acts out steps. A server that ends does not wait for it."""
 
     def __init__(self, acts: list[Step], *, media_type: str) -> None:
         super().__init__(media_type=media_type)
@@ -148,14 +146,14 @@ def _malformed(*, stream: bool) -> Iterator[Step]:
 
 
 def _beginning(cut: Cut, said: wire.Message) -> Iterator[bytes]:
-    # A structured answer is text or a call, as the request wants it: then the first block is cut.
+    # The request decides whether a structured answer is text or a call. Without such a block, cut the first.
     kind = wire.ToolBlock if cut is Cut.TOOL else wire.TextBlock
     found = (number for number, block in enumerate(said.blocks) if isinstance(block, kind))
     return wire.events_into(said, next(found, 0))
 
 
 def _slow(seconds: float, said: wire.Message, chunks: list[bytes], *, stream: bool) -> Iterator[Step]:
-    """A pause before each delta; without streaming all of them before the body."""
+    """Yield a pause before each delta. Without streaming, all pauses come before the body."""
     if not stream:
         yield Pause(seconds=seconds * sum(map(wire.is_delta, wire.events(said))))
     for chunk in chunks:

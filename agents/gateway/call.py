@@ -1,4 +1,4 @@
-"""A request for the model as it came in, whose it is, and the port of what can answer one."""
+"""A request for the model, the lane it belongs to, and the port for objects that answer one."""
 
 from dataclasses import dataclass
 from typing import Protocol
@@ -13,7 +13,7 @@ _OWNER = 4  # segments before those: run, role, task, attempt
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Address:
-    """The path `/RUN/ROLE/TASK/ATTEMPT/v1/messages`, taken apart; `lane` is ROLE/TASK/ATTEMPT."""
+    """The path `/RUN/ROLE/TASK/ATTEMPT/v1/messages`, taken apart. `lane` is ROLE/TASK/ATTEMPT."""
 
     run_id: str
     lane: str
@@ -30,24 +30,24 @@ class Call:
 
 
 class Mode(Protocol):
-    """A way to answer the calls of a run: rehearse is one."""
+    """A way to answer the calls of a run, such as rehearsal."""
 
     async def answer(self, call: Call) -> Response:
-        """The response to `call`; an error response if there is none."""
+        """Return the response to `call`, or an error response if there is none."""
         ...
 
     def stray(self, path: str) -> Response:
-        """The response to a POST to `path` that is no call for the model."""
+        """Return the response to a POST to `path` that is no call for the model."""
         ...
 
 
 def lane_path(run_id: str, lane: tuple[str, str, str]) -> str:
-    """The path of a base URL; each segment is quoted, so that a name may hold anything."""
+    """Return the path of a base URL. Each segment is quoted, so that a name may hold any character."""
     return "".join(f"/{quote(segment, safe='')}" for segment in (run_id, *lane))
 
 
 def read_address(path: bytes) -> Address | None:
-    """The address in the raw `path` of a request; None if it has no owner."""
+    """Return the address in the raw `path` of a request, or None if it has no owner."""
     segments = tuple(map(unquote, path.decode("ascii", "replace").split("?")[0].split("/")[1:]))
     if len(segments) <= _OWNER:
         return None

@@ -1,4 +1,4 @@
-"""Reads a Messages API request as a conversation: prompts, what the model said, results of its tools."""
+"""Reads a Messages API request as a conversation: prompts, the model's messages, results of its tools."""
 
 import hashlib
 import json
@@ -13,23 +13,23 @@ from state.errors import SqError
 
 _REMINDER = re.compile(r"\A\s*<system-reminder>.*?</system-reminder>\s*", re.DOTALL)
 _REMINDER_START, _REMINDER_END = "<system-reminder>", "</system-reminder>"
-_NOT_PROMPTS = ("[Request interrupted by user",)  # the CLI writes these into user messages by itself
+_NOT_PROMPTS = ("[Request interrupted by user",)  # the CLI itself writes these into user messages
 
 
 class RequestError(SqError):
-    """The body is not a Messages API request; the message says what is wrong with it."""
+    """The body is not a Messages API request. The message says why."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prompt:
-    """What somebody asked the model, without the reminders around it."""
+    """A prompt for the model, without the reminders around it."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Said:
-    """What the model said before, as the request repeats it: adjacent assistant messages are one."""
+    """An earlier message of the model, as the request repeats it. Adjacent assistant messages are one."""
 
     texts: tuple[str, ...] = ()
     tool_ids: tuple[str, ...] = ()
@@ -37,7 +37,7 @@ class Said:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """What one tool call gave."""
+    """The result of one tool call."""
 
     tool_id: str
     text: str
@@ -50,7 +50,7 @@ Entry = Prompt | Said | Result
 class Request:
     """One call for the model.
 
-    `everything` is all text of system and messages; `digest` stays the same when the CLI sends the same
+    `everything` is all text of system and messages. `digest` stays the same when the CLI sends the same
     conversation again with other headers, cache marks or streaming.
     """
 
@@ -64,21 +64,21 @@ class Request:
 
     @property
     def newest_prompt(self) -> str:
-        """What was asked last."""
+        """The last prompt."""
         return next((entry.text for entry in reversed(self.entries) if isinstance(entry, Prompt)), "")
 
     @property
     def newest_results(self) -> tuple[str, ...]:
-        """The texts of the tool results since the model said something."""
+        """The texts of the tool results since the model's last message."""
         since = takewhile(lambda entry: not isinstance(entry, Said), reversed(self.entries))
         return tuple(entry.text for entry in since if isinstance(entry, Result))[::-1]
 
 
 def read_request(body: bytes) -> Request:
-    """The request in `body`.
+    """Return the request in `body`.
 
     Raises:
-        RequestError: the body is not JSON or has not the shape of a Messages API request.
+        RequestError: the body is not JSON or does not have the shape of a Messages API request.
     """
     try:
         raw: JsonValue = json.loads(body)
@@ -161,7 +161,7 @@ def _result_text(content: JsonValue) -> str:
 
 
 def _prompt(text: str) -> str:
-    """The prompt in a text block of a user message; empty when the block is the CLI's own."""
+    """Return the prompt in a text block of a user message, or "" if the block is the CLI's own."""
     text = text.strip()
     if text.startswith(_NOT_PROMPTS):
         return ""

@@ -1,4 +1,4 @@
-"""Holds a request against what a reply expects of it, and shows what differs."""
+"""Compares a request with a reply's expectations, and shows the differences."""
 
 from collections.abc import Iterator
 from difflib import get_close_matches, ndiff
@@ -8,11 +8,11 @@ from agents.gateway.position import Due, Position
 from agents.gateway.script import Expectation
 
 _SHORT = 400  # characters of a prompt or a result that a message shows
-_ALIKE = 0.4  # how alike two lines must be to be shown as a difference
+_ALIKE = 0.4  # similarity from which two lines are shown as a difference
 
 
 def unmet(expect: Expectation, request: Request, position: Position, due: Due) -> Iterator[str]:
-    """Each expectation that does not hold, with what came instead; nothing when all hold."""
+    """Yield each expectation that does not hold, with the text found instead."""
     results = "\n".join(due.results)
     yield from _lacking("prompt_contains", expect.prompt_contains, position.prompt, "the prompt")
     for words in expect.prompt_lacks:
@@ -28,7 +28,7 @@ def unmet(expect: Expectation, request: Request, position: Position, due: Due) -
 
 
 def shorten(text: str) -> str:
-    """`text` if it is short, else its head and its end."""
+    """Return `text` if it is short, else its head and its end."""
     half = _SHORT // 2
     return text if len(text) <= _SHORT else f"{text[:half]} … {text[-half:]}"
 
@@ -40,7 +40,7 @@ def _lacking(key: str, expected: tuple[str, ...], found: str, where: str) -> Ite
 
 
 def _difference(words: str, found: str) -> str:
-    """A diff against the most alike line, or the text itself when no line is alike."""
+    """Return a diff against the most similar line, or the text itself if no line is similar."""
     lines = found.splitlines()
     first = words.splitlines()[0]
     near = get_close_matches(first, lines, n=1, cutoff=_ALIKE)

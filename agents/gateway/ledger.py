@@ -1,4 +1,4 @@
-"""A run's answered requests, in a file that outlives the server and its process, and is counted there."""
+"""A run's answered requests, in a file that outlives the server and its process."""
 
 import json
 from collections import Counter
@@ -13,7 +13,7 @@ from pydantic.dataclasses import dataclass
 
 
 class Answered(StrEnum):
-    """What a request was answered with: a reply, the words that close one, an error, a scripted fault."""
+    """The kind of answer: a reply, the words that close one, an error, or a scripted fault."""
 
     REPLY = "reply"
     THEN = "then"
@@ -25,10 +25,10 @@ class Answered(StrEnum):
 class LedgerLine:
     """One answered request.
 
-    `reply` counts from 1, and is None for a problem when no reply was due; `repeat` counts from 0; `messages`
-    is the length of the request's list; `digest` is equal for the same conversation sent again. `misbehaved`
-    says how a scripted fault went (`status 429`). A lane that refuses connections has one line a server for
-    that, though no request came: it has no messages.
+    `reply` counts from 1, and is None for a problem when no reply was due. `repeat` counts from 0. `messages`
+    is the length of the request's list. `digest` is equal for the same conversation sent again. `misbehaved`
+    names the scripted fault (`status 429`). A lane that refuses connections has one line for each server that
+    does so. As no request arrives, it has no messages.
     """
 
     lane: str
@@ -59,19 +59,19 @@ class Ledger:
         self._file.close()
 
     def append(self, line: LedgerLine) -> None:
-        """Adds `line`; it survives the end of this process."""
+        """Add `line`. It survives the end of this process."""
         self._file.write(json.dumps(asdict(line)) + "\n")
         self._file.flush()
         if fault := _fault(line):
             self._misbehaved[fault] += 1
 
     def misbehaved(self, lane: str, reply: int) -> int:
-        """How often `reply` of `lane` went wrong on purpose so far, in this process and in those before."""
+        """Return how often `reply` of `lane` went wrong on purpose, in this process and in earlier ones."""
         return self._misbehaved[lane, reply]
 
 
 def read_ledger(path: Path) -> list[LedgerLine]:
-    """All lines of the ledger at `path`, oldest first; none if there is no such file.
+    """Return all lines of the ledger at `path`, oldest first, or [] if there is no such file.
 
     A last line that a crash cut in half is left out.
     """
@@ -82,7 +82,7 @@ def read_ledger(path: Path) -> list[LedgerLine]:
 
 
 def _fault(line: LedgerLine) -> tuple[str, int] | None:
-    """Whose count `line` adds to, if it tells of a scripted fault."""
+    """Return the lane and reply whose faults `line` counts for, or None if it is no scripted fault."""
     if line.part is not Answered.MISBEHAVED or line.reply is None:
         return None
     return line.lane, line.reply

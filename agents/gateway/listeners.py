@@ -1,4 +1,4 @@
-"""The loopback ports of a server: one that answers at once, and any number that refuse for a time first."""
+"""The loopback ports of a server: one that answers at once, and others that first refuse for a time."""
 
 import socket
 from asyncio import Transport
@@ -12,12 +12,12 @@ from starlette.types import ASGIApp, Scope
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 _HOST = "127.0.0.1"
-_GRACE = 1  # seconds that requests under way get when the server ends
-_LIMIT = 3  # seconds after which the server is dropped, whatever it does
+_GRACE = 1  # seconds that open requests get when the server ends
+_LIMIT = 3  # seconds after which the server is dropped in any case
 
 
 class Line(H11Protocol):
-    """One client's connection, which an answer may drop; `line_of` finds it."""
+    """One client's connection, which an answer may drop. `line_of` finds it."""
 
     _unattended = False
 
@@ -27,12 +27,12 @@ class Line(H11Protocol):
         self.app_state = {**self.app_state, "line": self}
 
     def drop(self) -> None:
-        """Closes the connection after what was sent, whether or not the answer was complete."""
+        """Close the connection after the bytes already sent, whether or not the answer was complete."""
         self.transport.close()
 
     @contextmanager
     def unattended(self) -> Iterator[None]:
-        """A server that ends inside the block drops the connection instead of waiting for the answer."""
+        """Drop the connection if the server ends inside the block, instead of waiting for the answer."""
         self._unattended = True
         try:
             yield
@@ -48,7 +48,7 @@ class Line(H11Protocol):
 
 
 def line_of(scope: Scope) -> Line:
-    """The connection that a request came by."""
+    """Return the connection of a request."""
     line: Line = scope["state"]["line"]
     return line
 
@@ -61,17 +61,17 @@ class Listeners:
         self._tasks = tasks
         self._sockets = sockets
         self._ports: list[_Port] = []
-        # It queues connections from here on: the URL is good at once.
+        # It queues connections from here on, so the URL can be used at once.
         self.base_url = self._open(socket.create_server((_HOST, 0)), refuse_for=0)
 
     def refusing(self, seconds: float) -> str:
-        """The URL of a new port that refuses connections for `seconds` (inf: for good) and then serves."""
-        bound = socket.socket()  # bound and not listening: connections are refused, and nobody takes the port
+        """Return the URL of a new port that refuses connections for `seconds` (inf: always), then serves."""
+        bound = socket.socket()  # bound and not listening: connections are refused, and the port stays ours
         bound.bind((_HOST, 0))
         return self._open(bound, refuse_for=seconds)
 
     def end(self) -> None:
-        """Has each port finish, within its limits."""
+        """End each port, within its limits."""
         for port in self._ports:
             port.end()
 
@@ -86,7 +86,7 @@ class Listeners:
 
 @asynccontextmanager
 async def listening(app: ASGIApp) -> AsyncIterator[Listeners]:
-    """Serves `app` until the block ends. An exception from the block comes out as it is, not in a group."""
+    """Serve `app` until the block ends. An exception from the block is raised as it is, not in a group."""
     failure: BaseException | None = None
     with ExitStack() as sockets:
         try:
@@ -105,7 +105,7 @@ async def listening(app: ASGIApp) -> AsyncIterator[Listeners]:
 
 
 class _Port:
-    """A bound socket and the server that listens on it sooner or later."""
+    """A bound socket and the server that listens on it, at once or later."""
 
     def __init__(self, app: ASGIApp, bound: socket.socket) -> None:
         self._bound = bound

@@ -1,23 +1,23 @@
-"""How a reply goes wrong on purpose: one mapping of a scenario, which checks itself as it is built.
+"""How a reply goes wrong on purpose: one mapping of a scenario, which validates itself.
 
     misbehave: {status: 429, message: Slow down., retry_after: 20, times: 1}
     misbehave: {stream: cut}             # or cut-in-tool: inside the first text or the first call of a tool
-    misbehave: {hang: before-headers}    # or after-headers; with seconds the reply comes after them
-    misbehave: {body: malformed}         # not JSON; or empty: a message without content
-    misbehave: {connection: dropped}     # before any header; or refused
+    misbehave: {hang: before-headers}    # or after-headers. With seconds, the reply comes after them
+    misbehave: {body: malformed}         # not JSON. Or empty: a message without content
+    misbehave: {connection: dropped}     # before any header. Or refused
     misbehave: {slow: 0.02}              # seconds before each delta
 
-`times: N` makes the first N requests that the reply is due for go wrong; then it is given. Without, all do.
-Counted are requests, so what a client sends again by itself counts too. Claude Code sends a 400 three to six
-times, with fewer features each time: script it without `times`. It asks for a broken stream once more without
-streaming, unless told not to: `times: 1` lets it have the reply then. After a whole block (a text before
-`cut-in-tool`) it asks the model to go on instead, at most three times, and after an empty reply once. The
-count goes by lane and survives the server's process. Expectations of the reply hold as ever. The words of
-`then` never go wrong; for that, make them a reply.
+With `times: N`, the first N requests for which the reply is due go wrong, then it is given. Without it, all
+go wrong. Requests are counted, so repetitions by a client count too. Claude Code sends a 400 three to six
+times, with fewer features each time: script it without `times`. It requests a broken stream once more without
+streaming, unless configured otherwise: `times: 1` lets it have the reply then. After a whole block (a text
+before `cut-in-tool`) it asks the model to go on instead, at most three times, and after an empty reply once.
+The count is kept for each lane and survives the server's process. Expectations of the reply apply as usual.
+The words of `then` never go wrong. To make them fail, write them as a reply.
 
-`connection: refused` is not counted, as no request arrives: the lane of such a first reply has a port of its
-own, which refuses from the moment its URL is known, for `seconds` or for good. A server that is started again
-refuses again only if it was for good.
+`connection: refused` is not counted, as no request arrives. The lane of such a first reply has a port of its
+own, which refuses from the moment its URL is known, for `seconds` or always. After a restart the server
+refuses again only if it refuses always.
 """
 
 from collections.abc import Iterator
@@ -33,28 +33,28 @@ Seconds = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 
 
 class Cut(StrEnum):
-    """Where a stream ends before its time; an answer without streaming is cut in the middle."""
+    """Where a stream ends too early. An answer without streaming is cut in the middle."""
 
     TEXT = "cut"
     TOOL = "cut-in-tool"
 
 
 class Hang(StrEnum):
-    """Where an answer stands still."""
+    """Where an answer stops and waits."""
 
     BEFORE_HEADERS = "before-headers"
     AFTER_HEADERS = "after-headers"
 
 
 class Body(StrEnum):
-    """What is wrong with a body that arrives whole."""
+    """The fault of a body that arrives whole."""
 
     MALFORMED = "malformed"
     EMPTY = "empty"
 
 
 class Connection(StrEnum):
-    """What happens to a connection instead of an answer."""
+    """The fault of a connection that gets no answer."""
 
     DROPPED = "dropped"
     REFUSED = "refused"
@@ -62,7 +62,7 @@ class Connection(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True, config=ConfigDict(extra="forbid"))
 class Misbehave:
-    """One way to go wrong, and how often. The module's docstring says what each key does."""
+    """One way to go wrong, and how often. The module's docstring describes each key."""
 
     status: Annotated[int, Field(ge=400, le=599)] | None = None
     message: Annotated[str, Field(min_length=1)] | None = None
@@ -77,18 +77,18 @@ class Misbehave:
 
     @property
     def kind(self) -> str:
-        """What goes wrong, in the words of the scenario: `status 429`, `stream cut`."""
+        """The fault in the words of the scenario: `status 429`, `stream cut`."""
         (kind,) = self._kinds()
         return f"{kind} {getattr(self, kind)}"
 
     @property
     def refuses(self) -> bool:
-        """Whether it keeps requests from arriving, and is no answer to any."""
+        """Whether it keeps requests from arriving, so that none is answered."""
         return self.connection is Connection.REFUSED
 
     @property
     def needs_words(self) -> bool:
-        """Whether the words of the reply are given some time, or a part of them."""
+        """Whether the words of the reply, or a part of them, are given at some time."""
         return any(each is not None for each in (self.times, self.seconds, self.stream, self.slow))
 
     @model_validator(mode="after")
@@ -107,7 +107,7 @@ class Misbehave:
         if self.seconds is not None and not (self.hang or self.refuses):
             yield "seconds is how long a hang or connection: refused lasts, and there is none here"
         if self.times is not None and self.refuses:
-            yield "times counts requests, and connection: refused lets none arrive; give seconds instead"
+            yield "times counts requests, and connection: refused lets none arrive, so give seconds instead"
 
     def _kinds(self) -> list[str]:
         return [kind for kind in _KINDS if getattr(self, kind) is not None]

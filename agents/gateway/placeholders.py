@@ -1,4 +1,4 @@
-"""Fills `{workspace}` and the like into a reply; other braces stay, since code is full of them."""
+"""Fills `{workspace}` and other registered names into a reply. Other braces stay, as code is full of them."""
 
 import re
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ _PATH_KEYS = ("file_path", "notebook_path", "path")  # of Claude Code's file too
 
 
 def fill_reply(reply: Reply, values: Values) -> Reply:
-    """`reply` with each registered `{name}` replaced by its value, wherever the reply holds text."""
+    """Return `reply` with each registered `{name}` replaced by its value, in all of its texts."""
     if not values:
         return reply
     return replace(
@@ -28,7 +28,7 @@ def fill_reply(reply: Reply, values: Values) -> Reply:
 
 
 def unfilled_paths(reply: Reply) -> Iterator[str]:
-    """Each path of `reply`'s tools that still holds a placeholder, as `Write.file_path: {workspace}/a.py`."""
+    """Yield each path in `reply`'s tools that holds a placeholder, as `Write.file_path: {workspace}/a.py`."""
     for tool in reply.tools:
         for key in _PATH_KEYS:
             path = tool.input.get(key)

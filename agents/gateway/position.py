@@ -1,13 +1,13 @@
-"""Which reply is due, from the conversation alone: a server that forgot everything answers the same.
+"""Finds the reply that is due from the conversation alone, so that a restarted server answers the same.
 
 The words used here:
 
 * given: a reply that the conversation shows the model has said. Tool calls carry its number in their ids
-  (`toolu_sq_<reply>_<tool>_<repeat>`); text is recognised when it equals what was due or what came before.
-* exchange: one instruction and all that is said until its answer ends. A prompt that holds the instruction
-  in full (a resumption: preamble and instruction) goes on with the exchange, and what was cut off or may
-  never have arrived is said again. The bare instruction once more, after its answer ended, is a new exchange.
-  An answer ends with words, or with tool calls after whose results a hook stopped the turn: Claude Code does
+  (`toolu_sq_<reply>_<tool>_<repeat>`). Text is recognised if it equals the text that was due or came before.
+* exchange: one instruction and everything until its answer ends. A prompt that holds the whole instruction
+  (a resumption: preamble and instruction) continues the exchange, and text that was cut off or may never
+  have arrived is said again. The bare instruction once more, after its answer ended, is a new exchange.
+  An answer ends with words, or with tool calls after whose results a hook stopped the turn. Claude Code does
   not ask for the closing words (`then`) in that case, and they are left out.
 """
 
@@ -23,25 +23,25 @@ from agents.gateway.conversation import Entry, Prompt, Result, Said
 from agents.gateway.script import Reply
 
 _OUR_ID = re.compile(r"toolu_sq_(\d+)_(\d+)_(\d+)")
-# What stands where a crash took a call's result: the CLI's repair when it resumes, and what the CLI itself
-# writes in the moment between the end of its parent and its own.
+# Texts in place of a call's result that a crash took: the CLI's repair when it resumes, and the CLI's own
+# texts between the end of its parent and its own end.
 _INTERRUPTED = re.compile(
     r"\[Tool call interrupted|The user doesn't want to|"
     r"Tool permission request failed|.*Stream closed|.*Connection closed"
 )
-_CONTINUATIONS = (  # asked by the CLI inside an exchange: newest prompt, but not an instruction of its own
+_CONTINUATIONS = (  # sent by the CLI inside an exchange: newest prompt, but not an instruction of its own
     "Stop hook feedback:",
     "[structured-output-enforce]",
     "Output token limit hit",
 )
-_ASKED_AGAIN = (  # asked by the CLI when an answer broke off or was empty: the prompt before it still stands
+_ASKED_AGAIN = (  # sent by the CLI when an answer broke off or was empty: the prompt before it still applies
     "Your response above was cut off mid-stream",
     "[Your previous response had no visible output",
 )
 
 
 class Part(StrEnum):
-    """What of a reply is said: the reply itself, or the words that close it."""
+    """The part of a reply that is said: the reply itself, or the words that close it."""
 
     REPLY = "reply"
     THEN = "then"
@@ -62,9 +62,9 @@ class Due:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Position:
-    """Where a conversation stands. `due` is None when no reply is left that fits the newest `prompt`.
+    """The state of a conversation. `due` is None if no remaining reply fits the newest `prompt`.
 
-    `last` is the number of the reply given last, 0 before the first; `results` came since then.
+    `last` is the number of the reply given last, 0 before the first. `results` came since then.
     """
 
     due: Due | None
@@ -74,7 +74,7 @@ class Position:
 
 
 def position(replies: Sequence[Reply], entries: Iterable[Entry]) -> Position:
-    """Where the conversation `entries` stands among `replies` (placeholders already filled)."""
+    """Return the position of the conversation `entries` among `replies` (placeholders already filled)."""
     walk = _Walk(replies)
     for entry in entries:
         match entry:
@@ -91,12 +91,12 @@ def position(replies: Sequence[Reply], entries: Iterable[Entry]) -> Position:
 
 
 def tool_id(due: Due, tool: int) -> str:
-    """The id of call number `tool` (from 1) of the reply that is due; unique in its conversation."""
+    """Return the id of call number `tool` (from 1) of the due reply. It is unique in its conversation."""
     return f"toolu_sq_{due.number}_{tool}_{due.repeat}"
 
 
 def structured_words(reply: Reply) -> str | None:
-    """The structured answer of `reply` as text, for a request that offers no tool to give it with."""
+    """Return the structured answer of `reply` as text, for a request that offers no tool for it."""
     return None if reply.structured is None else json.dumps(reply.structured, ensure_ascii=False)
 
 
@@ -110,7 +110,7 @@ class _Given:
 
 
 class _Walk:
-    """Goes through a conversation once, entry by entry; `due()` may be asked at every point."""
+    """Goes through a conversation once, entry by entry. `due()` may be called at every point."""
 
     def __init__(self, replies: Sequence[Reply]) -> None:
         self.replies = replies
@@ -119,14 +119,14 @@ class _Walk:
         self.fed: list[str] = []  # texts of the tool results since the last reply
         self._asked = False  # a prompt came since the last reply
         self._resumed = False  # and repeats the instruction of its exchange
-        self._instruction = ""  # of the current exchange, as it was first put
+        self._instruction = ""  # of the current exchange, in its first form
         self._exchange = 0
         self._results: dict[str, str] = {}  # all of them, by tool id
         self._times: Counter[tuple[int, Part]] = Counter()
 
     def heard(self, text: str) -> None:
         if text.startswith(_ASKED_AGAIN):
-            if not self._asked:  # what was given last is what broke off: it is said again
+            if not self._asked:  # the last reply broke off, so it is said again
                 self._asked = self._resumed = True
             return
         self.prompt = text
@@ -150,13 +150,13 @@ class _Walk:
             if (recognised := self._recognise(said)) is not None:
                 self._give(recognised, frozenset())
             return
-        # One message, one reply; more than one only if something between them was lost.
+        # One message is one reply, and more than one only if something between them was lost.
         for number, repeat in dict.fromkeys((number, repeat) for number, _, repeat in ours):
             tools = frozenset(tool for other, tool, again in ours if (other, again) == (number, repeat))
             self._give(Due(number=number, repeat=repeat), tools)
 
     def due(self) -> Due | None:
-        """The cases, first that holds: nothing given; no newer prompt; a resumption; something new."""
+        """Return the due part, by the first case: nothing given, no newer prompt, a resumption, a new one."""
         given = self.given
         if given is None:
             return self._next(0)
@@ -198,7 +198,7 @@ class _Walk:
         self._asked = self._resumed = False
 
     def _recognise(self, said: Said) -> Due | None:
-        """The text-only answer `said` is: what is due, or a part of the reply before."""
+        """Return the text-only answer that `said` is: the one that is due, or a part of the reply before."""
         candidates = [self.due()]
         if self.given:
             candidates += [self._part(self.given, Part.THEN), self._part(self.given, Part.REPLY)]
@@ -214,7 +214,7 @@ class _Walk:
         return self.replies[given.due.number - 1]
 
     def _over_here(self) -> bool:
-        """Whether the newest reply belongs to the current exchange and lacks nothing."""
+        """Whether the newest reply belongs to the current exchange and is complete."""
         given = self.given
         if given is None or given.exchange != self._exchange:
             return False
@@ -226,6 +226,6 @@ class _Walk:
         return given.due.part is Part.THEN or not tools or tools + 1 in given.tools
 
     def _complete(self, given: _Given) -> bool:
-        """Whether every call of `given` has a result that no crash took."""
+        """Whether every call of `given` has a result that was not lost in a crash."""
         ids = [tool_id(given.due, tool) for tool in range(1, len(self._reply(given).tools) + 1)]
         return all(each in self._results and not _INTERRUPTED.match(self._results[each]) for each in ids)

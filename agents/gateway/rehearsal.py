@@ -22,16 +22,16 @@ _SHOWN = 4  # remaining replies that a message about a missing one lists
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refused:
-    """Why a request gets an error instead of an answer; `due` if a reply was."""
+    """Why a request gets an error instead of an answer, with the reply that was `due`, if any."""
 
     reason: str
     due: Due | None = None
 
 
 class Rehearsal:
-    """Plays `scenario`. Each answered request goes into `ledger`, what went wrong into `problems`.
+    """Plays `scenario`. Each answered request is written to `ledger`, each problem to `problems`.
 
-    What goes wrong because the scenario asks for it is no problem, and a line of its own in the ledger.
+    A fault for which the scenario asks is not a problem. It has its own line in the ledger.
     """
 
     def __init__(self, scenario: Scenario, *, run_id: str, ledger: Ledger) -> None:
@@ -43,13 +43,13 @@ class Rehearsal:
         self._refused: set[tuple[str, str, str]] = set()
 
     def register(self, lane: str, values: Values) -> None:
-        """Has `{name}` filled in for `lane` from now on."""
+        """Fill in `{name}` for `lane` from now on."""
         self._values.setdefault(lane, {}).update(values)
 
     def refuses(self, lane: str) -> float:
-        """For how many seconds from now connections of `lane` are to be refused: 0 to infinity.
+        """Return for how many seconds from now connections of `lane` are to be refused: 0 to infinity.
 
-        Ask once a server: a refusal that ends is done with when it was asked for, a server ago or now.
+        Call it once for each server: a refusal that ends counts as done once this was called.
         """
         first = next(iter(self._scenario.replies(lane) or ()), None)
         misbehave = first.misbehave if first else None
@@ -61,7 +61,7 @@ class Rehearsal:
         return misbehave.seconds or math.inf
 
     async def answer(self, call: Call) -> Response:
-        """The reply that is due, well or badly as it says; or HTTP 400 with the reason why none is."""
+        """Return the due reply, well or badly as it says, or HTTP 400 with the reason why none is due."""
         try:
             request = read_request(call.body)
         except RequestError as error:
@@ -75,8 +75,8 @@ class Rehearsal:
         return self._give(call, request, replies, decided)
 
     def stray(self, path: str) -> Response:
-        """HTTP 404; a problem, since an agent asked for something that nobody wrote down."""
-        text = f"sq rehearsal: nothing answers POST {path}; expected /RUN/ROLE/TASK/ATTEMPT/v1/messages"
+        """Return HTTP 404 and report a problem, since an agent requested a path that does not exist."""
+        text = f"sq rehearsal: nothing answers POST {path}, expected /RUN/ROLE/TASK/ATTEMPT/v1/messages"
         self._report(("", "", path), text)
         return JSONResponse(wire.error(text), status_code=404)
 
@@ -86,7 +86,7 @@ class Rehearsal:
         found = self._scenario.replies(call.lane)
         if found is None:
             lanes = ", ".join(self._scenario.lanes) or "none"
-            return Refused(reason=f"lane {call.lane} is not in the scenario; its lanes are: {lanes}")
+            return Refused(reason=f"lane {call.lane} is not in the scenario. Its lanes are: {lanes}")
         values = self._values.get(call.lane, {})
         return tuple(fill_reply(reply, values) for reply in found)
 
@@ -146,7 +146,7 @@ class Rehearsal:
 
 
 def decide(replies: Sequence[Reply], request: Request, *, lane: str) -> Due | Refused:
-    """What to say to `request`: a reply of the lane, or why there is none to say."""
+    """Return the reply of the lane that answers `request`, or why none does."""
     here = position(replies, request.entries)
     if here.due is None:
         return Refused(reason=f"lane {lane}: no reply is left for this request\n  {_left(replies, here)}")

@@ -1,4 +1,4 @@
-"""Reads a scenario file, or says at once everything that is wrong with it and where."""
+"""Reads a scenario file, or reports everything that is wrong with it, with the places, at once."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import fields
@@ -35,10 +35,10 @@ class ScenarioError(UsageError):
 
 
 def load_scenario(path: Path) -> Scenario:
-    """The scenario in the YAML file `path`.
+    """Return the scenario in the YAML file `path`.
 
     Raises:
-        ScenarioError: the file cannot be read, is not YAML, or is not a scenario; it lists every problem.
+        ScenarioError: the file cannot be read, is not YAML, or is not a scenario. It lists every problem.
     """
     data, repeated = _read_yaml(path)
     try:
@@ -53,7 +53,7 @@ def load_scenario(path: Path) -> Scenario:
 
 
 class _Loader(yaml.SafeLoader):
-    """PyYAML takes the last of two equal keys in silence: here they are remembered."""
+    """Remembers repeated keys, of which PyYAML silently takes the last."""
 
     def __init__(self, stream: str) -> None:
         super().__init__(stream)
@@ -107,7 +107,7 @@ def _describe(details: ErrorDetails) -> str:
 def _nearest(place: Place) -> str:
     known = [field.name for field in fields(_record_at(place[:-1]))]
     near = get_close_matches(str(place[-1]), known, n=1)
-    return f"; the nearest known key is {near[0]}" if near else f"; known keys are {', '.join(known)}"
+    return f", the nearest known key is {near[0]}" if near else f", known keys are {', '.join(known)}"
 
 
 def _record_at(place: Place) -> type:
@@ -118,7 +118,7 @@ def _record_at(place: Place) -> type:
 
 
 def _spell(place: Place) -> str:
-    """A place in words: `lane worker/t1/1, reply 2, tools 1, name`."""
+    """Return a place in words: `lane worker/t1/1, reply 2, tools 1, name`."""
     if not place:
         return "the file"
     if place[0] != "lanes" or len(place) == 1:
@@ -133,7 +133,7 @@ def _spell(place: Place) -> str:
 
 
 def _spell_keys(keys: list[int | str]) -> Iterator[str]:
-    """The keys inside a reply; a position joins the list it belongs to, counted from 1."""
+    """Yield the keys inside a reply. A position joins the list it belongs to, counted from 1."""
     words = ""
     for key in keys:
         if isinstance(key, int):

@@ -1,6 +1,6 @@
-"""What a scenario says: lanes of replies, frozen records that check themselves as they are built.
+"""The records of a scenario: lanes of replies, frozen, each validated as it is built.
 
-Numbers that people meet (replies, tools) start at 1; `repeat` counts from 0.
+Numbers that people see (replies, tools) start at 1. `repeat` counts from 0.
 """
 
 from collections.abc import Mapping
@@ -38,7 +38,7 @@ class StopReason(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True, config=_STRICT)
 class Usage:
-    """Tokens that a reply reports. A number left out is the scenario's, then 0."""
+    """Tokens that a reply reports. A missing number is the scenario's, then 0."""
 
     input_tokens: Count | None = None
     output_tokens: Count | None = None
@@ -56,7 +56,7 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True, kw_only=True, config=_STRICT)
 class Expectation:
-    """What must be true of the request that a reply answers; otherwise the rehearsal fails, and says why."""
+    """Conditions for the request that a reply answers. If one fails, the rehearsal fails and names it."""
 
     prompt_contains: WordList = ()
     prompt_lacks: WordList = ()
@@ -68,13 +68,13 @@ class Expectation:
 
 @dataclass(frozen=True, slots=True, kw_only=True, config=_STRICT)
 class Reply:
-    """One thing the model says: text, tool calls, a structured answer, and what closes it; or how it fails.
+    """One answer of the model (text, tool calls, a structured answer, closing words), or how it fails.
 
-    `then` is said when the results of its tools come back, if the model is asked then: the turn of a recorded
-    report ends before that.
+    `then` is said after the results of its tools, if the model is asked then. The turn of a recorded report
+    ends before that.
 
-    A reply that always fails and gives none of its words need have none. As it is never given, it stays due:
-    only a prompt that its `when` does not fit leads to the replies after it.
+    A reply that always fails and gives none of its words need not have any. As it is never given, it stays
+    due. Only a prompt that does not match its `when` leads to the replies after it.
     """
 
     when: WordList = ()
@@ -132,7 +132,10 @@ class Scenario:
     lanes: dict[str, Annotated[tuple[Reply, ...], AfterValidator(_refuses_first)]]
 
     def replies(self, lane: str) -> tuple[Reply, ...] | None:
-        """What `lane` (role/task/attempt) plays: its own key, else the first pattern that fits, else None."""
+        """Return the replies of `lane` (role/task/attempt), by its own key or the first pattern that matches.
+
+        Returns None if no key matches.
+        """
         if lane in self.lanes:
             return self.lanes[lane]
         return next((found for key, found in self.lanes.items() if fnmatchcase(lane, key)), None)

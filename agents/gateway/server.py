@@ -16,12 +16,12 @@ from agents.gateway.listeners import Listeners, listening
 from agents.gateway.rehearsal import Rehearsal
 from agents.gateway.script import Scenario, Values
 
-_BYTES_PER_TOKEN = 4  # a usual estimate; nothing depends on it
+_BYTES_PER_TOKEN = 4  # a usual estimate, on which nothing depends
 _NO_VALUES: Values = MappingProxyType({})
 
 
 class Gateway:
-    """The server as its users see it: where each lane is, and what went wrong."""
+    """The server for its users: the address of each lane, and the problems."""
 
     def __init__(self, listeners: Listeners, run_id: str, rehearsal: Rehearsal) -> None:
         self._listeners = listeners
@@ -34,20 +34,20 @@ class Gateway:
 
     @property
     def problems(self) -> list[str]:
-        """Each failed expectation and unexpected request, once, for people; empty if all went well."""
+        """Each failed expectation and unexpected request, once, for people. It is empty if all went well."""
         return self._rehearsal.problems
 
     def lane_url(self, role: str, task: str, attempt: int | str, values: Values = _NO_VALUES) -> str:
-        """The base URL for one session: `http://127.0.0.1:PORT/RUN/ROLE/TASK/ATTEMPT`.
+        """Return the base URL for one session: `http://127.0.0.1:PORT/RUN/ROLE/TASK/ATTEMPT`.
 
-        `values` are what `{name}` stands for in the replies of this lane, e.g. `{"workspace": "/abs/path"}`.
+        `values` fill `{name}` in the replies of this lane, e.g. `{"workspace": "/abs/path"}`.
         """
         lane = (role, task, str(attempt))
         self._rehearsal.register("/".join(lane), values)
         return self._base_url("/".join(lane)) + lane_path(self._run_id, lane)
 
     def _base_url(self, lane: str) -> str:
-        """The port that all lanes share, or one for this lane alone if connections are to be refused."""
+        """Return the port that all lanes share, or an own one if the lane's connections are to be refused."""
         if lane not in self._base_urls:
             seconds = self._rehearsal.refuses(lane)
             shared = self._listeners.base_url
@@ -57,9 +57,9 @@ class Gateway:
 
 @asynccontextmanager
 async def serve_scenario(scenario: Scenario, *, run_id: str, ledger: Path) -> AsyncIterator[Gateway]:
-    """Plays `scenario` for the run `run_id` and adds each answered request to the file `ledger`.
+    """Play `scenario` for the run `run_id` and add each answered request to the file `ledger`.
 
-    An exception from the body comes out as it is, not in a group.
+    An exception from the body is raised as it is, not in a group.
     """
     with Ledger(ledger) as lines:
         rehearsal = Rehearsal(scenario, run_id=run_id, ledger=lines)
@@ -74,7 +74,7 @@ def _app(mode: Mode) -> Starlette:
             return Response(status_code=404)
         try:
             body = await request.body()
-        except ClientDisconnect:  # killed while it was asking; nobody is left to answer
+        except ClientDisconnect:  # the client was killed while it was asking
             return Response(status_code=400)
         if address and address.endpoint == MESSAGES:
             return await mode.answer(Call(run_id=address.run_id, lane=address.lane, body=body))

@@ -1,4 +1,4 @@
-"""A reply in the words of the Messages API: one JSON body, or the events of a stream."""
+"""A reply in the format of the Messages API: one JSON body, or the events of a stream."""
 
 import json
 from collections.abc import Iterator
@@ -10,10 +10,8 @@ from pydantic import JsonValue
 from agents.gateway.position import Due, Part, structured_words, tool_id
 from agents.gateway.script import Reply, StopReason, Usage
 
-STRUCTURED_OUTPUT = (
-    "StructuredOutput"  # the tool with which Claude Code lets a model give its structured answer
-)
-_DELTA = 64  # characters; several deltas for a usual text, so that clients have to put them together
+STRUCTURED_OUTPUT = "StructuredOutput"  # Claude Code's tool for a model's structured answer
+_DELTA = 64  # characters: several deltas for a usual text, so that clients have to put them together
 _TOKENS = ("input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
 
 Json = dict[str, JsonValue]
@@ -21,14 +19,14 @@ Json = dict[str, JsonValue]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextBlock:
-    """Something said."""
+    """A text."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolBlock:
-    """Something called."""
+    """A tool call."""
 
     id: str
     name: str
@@ -50,7 +48,7 @@ class Message:
 
 
 def message(reply: Reply, due: Due, *, model: str, offered: tuple[str, ...], usage: Usage) -> Message:
-    """The answer that `due` asks of `reply`. `offered`: tools of the request; `usage`: the scenario's own."""
+    """Return the answer for `due` from `reply`. `offered`: the request's tools. `usage`: the scenario's."""
     blocks = tuple(_blocks(reply, due, offered))
     calls = any(isinstance(block, ToolBlock) for block in blocks)
     usual = StopReason.TOOL_USE if calls else StopReason.END_TURN
@@ -65,7 +63,7 @@ def message(reply: Reply, due: Due, *, model: str, offered: tuple[str, ...], usa
 
 
 def body(message: Message) -> Json:
-    """`message` as the answer to a request without streaming."""
+    """Return `message` as the answer to a request without streaming."""
     content: list[JsonValue] = [
         {"type": "text", "text": block.text}
         if isinstance(block, TextBlock)
@@ -76,7 +74,7 @@ def body(message: Message) -> Json:
 
 
 def events(message: Message) -> Iterator[bytes]:
-    """`message` as server-sent events."""
+    """Yield `message` as server-sent events."""
     head = _head(message)
     head["usage"] = {**message.usage, "output_tokens": 1}  # the true number comes at the end
     yield _event("message_start", {"message": head})
@@ -89,7 +87,7 @@ def events(message: Message) -> Iterator[bytes]:
 
 
 def events_into(message: Message, number: int) -> Iterator[bytes]:
-    """The events of `message` up to the middle of its block `number` (from 0)."""
+    """Yield the events of `message` up to the middle of its block `number` (from 0)."""
     yield next(events(message))
     for index, block in enumerate(message.blocks[:number]):
         yield from _block_events(index, block)
@@ -98,12 +96,12 @@ def events_into(message: Message, number: int) -> Iterator[bytes]:
 
 
 def is_delta(event: bytes) -> bool:
-    """Whether `event` brings a piece of a block."""
+    """Whether `event` carries a piece of a block."""
     return event.startswith(b"event: content_block_delta\n")
 
 
 def error(text: str, kind: str = "invalid_request_error") -> Json:
-    """The body of an error; the usual `kind` is the caller's own fault (HTTP 400)."""
+    """Return the body of an error. The default `kind` is for a fault of the caller (HTTP 400)."""
     return {"type": "error", "error": {"type": kind, "message": text}}
 
 
@@ -156,11 +154,11 @@ def _block_events(index: int, block: Block, *, pieces: int = 1) -> Iterator[byte
 
 
 def _parts(text: str, pieces: int) -> Iterator[str]:
-    """`text` in deltas, at least that many `pieces` if it has the letters."""
+    """Yield `text` in deltas, at least `pieces` of them if it is long enough."""
     size = max(1, min(_DELTA, len(text) // pieces))
     return (text[start : start + size] for start in range(0, len(text), size))
 
 
 def _event(kind: str, data: Json) -> bytes:
-    """One event. The CLI needs the `event:` line too, not only the type in the data."""
+    """Return one event. The CLI needs the `event:` line too, not only the type in the data."""
     return f"event: {kind}\ndata: {json.dumps({'type': kind, **data})}\n\n".encode()

@@ -5,28 +5,28 @@ Started by path, with the standard library alone (see `agents.process.tree.conta
     python -I -S supervisor.py PARENT_PID namespaces|supervisor REPORT_FD|-|tell-end -- COMMAND [ARGUMENT…]
 
 It makes a session of its own (a terminal's Ctrl-C does not reach the command), starts COMMAND with
-the standard streams it was given, lets go of them, and waits. The tree is ended by SIGKILL when
+its own standard streams, closes them, and waits. The tree is ended by SIGKILL when
 
-- COMMAND exits: leftovers end too, and the exit code is COMMAND's (128 + n if signal n ended it);
-- the process PARENT_PID is gone, however it went;
+- COMMAND exits: leftovers end too, and the exit code is COMMAND's (128 + n if signal n ended it),
+- the process PARENT_PID has ended in any way, or
 - SIGTERM, SIGINT or SIGHUP came, was forwarded to COMMAND, and `GRACE_S` passed.
 
 Two ways to reach the whole tree, setsid and nohup descendants included:
 
 - namespaces: COMMAND runs in a PID namespace whose init is a fork of this program. The kernel ends the
   namespace with its init, the init with this program, and this program with PARENT_PID: none of our
-  code has to run. As root without, else with a user namespace that maps the user to itself: in there sudo
-  and other set-user-id programs have no effect, and files of other users seem to be nobody's.
+  code has to run. Users other than root also get a user namespace that maps the user to itself. In it,
+  sudo and other set-user-id programs have no effect, and files of other users have no known owner.
 - supervisor: no privileges. This program is the subreaper of all descendants (orphans become its
-  children) and kills what it finds in /proc until no child is left. Out of reach: processes of
+  children) and kills those in /proc until no child is left. Out of reach: processes of
   another user (sudo), and any descendant but COMMAND if this program itself is killed by SIGKILL.
 
-Not on Linux there is neither: COMMAND leads a process group and the group is killed. A descendant that
+Outside Linux there is neither: COMMAND leads a process group and the group is killed. A descendant that
 left the group (setsid) survives.
 
 Exit codes of its own: 125 not set up or the parent is gone, 126 COMMAND cannot be run, 127 not found. The
-reason goes to REPORT_FD, which tells them from the same codes of COMMAND, or else to standard error. With
-tell-end the last line of standard error says that the tree has ended, and COMMAND's exit code.
+reason goes to REPORT_FD, which distinguishes them from the same codes of COMMAND, or else to standard
+error. With `tell-end` the last line of standard error reports the end of the tree and COMMAND's exit code.
 """
 
 # Importing pathlib or contextlib would cost a good part of the start.
@@ -44,9 +44,9 @@ TYPE_CHECKING = False  # as typing's, without the milliseconds of importing it
 if TYPE_CHECKING:
     from typing import NoReturn
 
-GRACE_S = 2.0  # below the five seconds after which the Agent SDK turns from SIGTERM to SIGKILL
-ENDING_LIMIT_S = 10.0  # what is left then is not ours to kill, or hangs in the kernel
-FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.002, 0.05  # between two looks at what is left
+GRACE_S = 2.0  # less than the five seconds between the Agent SDK's SIGTERM and SIGKILL
+ENDING_LIMIT_S = 10.0  # processes left then are not ours to kill, or hang in the kernel
+FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.002, 0.05  # between two looks at the processes left
 PARENT_POLL_MS = 100  # only where the kernel has no pidfd
 
 FORWARDED = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
@@ -65,11 +65,11 @@ LINUX = sys.platform == "linux"
 
 
 class RefusedError(Exception):
-    """The tree cannot be contained, hence COMMAND was not started."""
+    """The tree cannot be contained, so COMMAND was not started."""
 
 
 class Mailbox:
-    """The signals that came, in order; `wake` is readable when there are any."""
+    """The signals that came, in order. `wake` is readable if there are any."""
 
     __slots__ = ("wake",)
 
@@ -83,7 +83,7 @@ class Mailbox:
             signal.signal(number, lambda _number, _frame: None)
 
     def take(self) -> list[int]:
-        """Empty the mailbox. SIGCHLD only wakes and is left out."""
+        """Empty the mailbox and return its signals, without SIGCHLD, which only wakes."""
         try:
             return [number for number in os.read(self.wake, 4096) if number != signal.SIGCHLD]
         except BlockingIOError:
@@ -91,7 +91,7 @@ class Mailbox:
 
 
 class Lifeline:
-    """Tells a child whether the process that forked it still lives, over PID namespaces as well."""
+    """Lets a child find out whether the process that forked it still lives, over PID namespaces as well."""
 
     __slots__ = ("_held", "_watched")
 
@@ -99,7 +99,7 @@ class Lifeline:
         self._watched, self._held = os.pipe()
 
     def die_with_parent(self) -> None:
-        """In the child: be killed with the parent, also if it died before the kernel was told."""
+        """In the child: be killed with the parent, even if it died before the kernel was informed."""
         os.close(self._held)
         if LINUX:
             _libc("prctl", PR_SET_PDEATHSIG, int(signal.SIGKILL), 0, 0, 0)
@@ -108,10 +108,10 @@ class Lifeline:
 
 
 def main(arguments: list[str]) -> NoReturn:
-    """Run the command line described above; never returns."""
+    """Run the command line described above and exit. Never returns."""
     parent, way, report, separator, *command = arguments
     report_fd = int(report) if report.isdecimal() else None
-    # A descriptor of its own, which COMMAND does not inherit: the streams are let go of.
+    # A descriptor of its own, which COMMAND does not inherit, because the streams will be closed.
     end_fd = os.dup(STDERR) if report == TELL_END else None
     if report_fd is not None:
         os.set_inheritable(report_fd, False)
@@ -152,10 +152,10 @@ def _contain(parent: int, namespaces: bool, command: list[str], report_fd: int |
 
 
 def _watch_parent(parent: int) -> int | None:
-    """A descriptor that becomes readable when the parent is gone; None if it must be polled for."""
+    """Return a descriptor that becomes readable when the parent is gone, or None if polling is needed."""
     try:
         descriptor = os.pidfd_open(parent)
-    except (AttributeError, OSError):  # not Linux; an old kernel, a seccomp profile, gone already
+    except (AttributeError, OSError):  # not Linux, an old kernel, a seccomp profile, gone already
         descriptor = None
     if os.getppid() != parent:
         raise RefusedError(f"its parent should be process {parent} and is {os.getppid()}")
@@ -163,7 +163,7 @@ def _watch_parent(parent: int) -> int | None:
 
 
 def _supervise(parent: int, parent_fd: int | None, mailbox: Mailbox, child: int) -> int:
-    """Wait until the tree has to end, forwarding signals; the exit code to end with."""
+    """Wait until the tree has to end, forwarding signals, and return the exit code to end with."""
     poll = select.poll()
     poll.register(mailbox.wake, select.POLLIN)
     if parent_fd is not None:
@@ -189,7 +189,7 @@ def _patience_ms(deadline: float | None, *, polling: bool) -> float | None:
 
 
 def _reap(child: int) -> int | None:
-    """Collect every child that has exited; the exit code of `child` if it is one of them."""
+    """Collect every child that has exited, and return the exit code of `child` if it is one of them."""
     code = None
     try:
         while (exited := os.waitpid(-1, os.WNOHANG))[0]:
@@ -202,7 +202,7 @@ def _reap(child: int) -> int | None:
 
 
 def _end_tree(child: int) -> None:
-    """Kill all descendants. Repeated, as one that forks while we look leaves an orphan, then our child."""
+    """Kill all descendants, repeatedly: one that forks meanwhile leaves an orphan, then our child."""
     if not LINUX:
         _kill(-child)
     give_up = time.monotonic() + ENDING_LIMIT_S
@@ -224,7 +224,7 @@ def _has_children() -> bool:
 
 
 def _descendants(root: int) -> list[int]:
-    """All processes below `root`, parents first (parents only know of their children on Linux)."""
+    """Return all processes below `root`, parents first (parents only know of their children on Linux)."""
     children: dict[int, list[int]] = {}
     for name in filter(str.isdigit, os.listdir("/proc") if LINUX else ()):
         try:
@@ -248,7 +248,7 @@ def _kill(pid: int) -> None:
 
 
 def _become(command: list[str], report_fd: int | None) -> NoReturn:
-    """Turn into the command. Handled signals get their default action back by exec, ignored ones do not."""
+    """Turn into the command. Exec resets handled signals to their default action, but not ignored ones."""
     for number in IGNORED_BY_PYTHON:
         signal.signal(number, signal.SIG_DFL)
     os.setpgid(0, 0)
@@ -269,7 +269,7 @@ def _fail(report_fd: int | None, reason: str, code: int) -> NoReturn:
 
 
 def _tell_end(descriptor: int, code: int) -> None:
-    """Write the last line, unless the pipe is full: nobody reads it, and we must not wait for that."""
+    """Write the last line, unless the pipe is full: then waiting for a reader could block."""
     try:
         if select.select([], [descriptor], [], 0)[1]:
             os.write(descriptor, f"\n{ENDED}{code}\n".encode())
@@ -278,14 +278,14 @@ def _tell_end(descriptor: int, code: int) -> None:
 
 
 def _let_go_of_streams() -> None:
-    """Hold no pipe open: whoever reads the command's output shall see its end."""
+    """Hold no pipe open, so that readers of the command's output see its end."""
     null = os.open(os.devnull, os.O_RDWR)
     for descriptor in (0, 1, 2):
         os.dup2(null, descriptor)
 
 
 def _enter_namespaces() -> None:
-    """The next child is the init of a PID namespace."""
+    """Make the next child the init of a PID namespace."""
     user, group = os.geteuid(), os.getegid()
     if user == 0:
         _libc("unshare", CLONE_NEWPID)
@@ -300,8 +300,8 @@ def _enter_namespaces() -> None:
 def _be_init(command: list[str], report_fd: int | None, outer_pid: int) -> NoReturn:
     """Be process 1 of the namespace: mount its /proc, start the command, collect orphans, pass signals on.
 
-    The command gets the process id that the supervising process has outside: Claude Code names sockets
-    and session files by its process id, and the processes 2 of all namespaces would meet there.
+    The command gets the process id that the supervising process has outside. Claude Code names sockets and
+    session files by its process id, and with ids of the namespace all of them would be process 2.
     """
     try:
         _libc("unshare", CLONE_NEWNS)
@@ -309,7 +309,7 @@ def _be_init(command: list[str], report_fd: int | None, outer_pid: int) -> NoRet
         _libc("mount", b"proc", b"/proc", b"proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, None)
     except OSError as error:
         _fail(report_fd, f"the command is not started: {error}", EXIT_REFUSED)
-    os.setsid()  # the session it was in is not visible in here and would be shown as 0
+    os.setsid()  # its old session is not visible in the namespace and would be shown as 0
     mailbox = Mailbox()
     try:
         _write("/proc/sys/kernel/ns_last_pid", str(outer_pid - 1))
@@ -334,7 +334,11 @@ def _write(path: str, text: str) -> None:
 
 
 def _libc(function: str, *arguments: int | bytes | None) -> None:
-    """Call one function of the C library; raises OSError."""
+    """Call one function of the C library.
+
+    Raises:
+        OSError: the function failed.
+    """
     import ctypes
 
     words = [ctypes.c_ulong(value) if isinstance(value, int) else value for value in arguments]

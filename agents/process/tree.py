@@ -1,9 +1,9 @@
-"""Process trees that end whole: with sq however it dies, with their command, at a deadline, on cancellation.
+"""Process trees that end whole: with sq, with their command, at a deadline, or on cancellation.
 
-Everything sq starts for a run (the Claude Code CLI by the launcher as the SDK's `cli_path`, verification
-commands by `run_command`) runs under `agents/process/supervisor.py`, which says how the tree is held and
-ended and what is out of reach. Use it from a thread that lives as long as the command, as the event loop's
-does: in the way `namespaces` the kernel ends the tree with the thread that started it.
+Everything that sq starts for a run (the Claude Code CLI by the launcher as the SDK's `cli_path`, verification
+commands by `run_command`) runs under `agents/process/supervisor.py`, which describes how the tree is held and
+ended and which processes are out of reach. Use it from a thread that lives as long as the command, as the
+event loop's does: with `namespaces`, the kernel ends the tree with the thread that started it.
 """
 
 from __future__ import annotations
@@ -32,16 +32,16 @@ if TYPE_CHECKING:
     from anyio.abc import ByteReceiveStream, Process
 
 SUPERVISOR = Path(__file__).with_name("supervisor.py")
-PROBE_LIMIT_S = 5.0  # it takes 50 ms; a machine on its knees still gets the safer way
+PROBE_LIMIT_S = 5.0  # it takes 50 ms, and an overloaded machine still gets the safer way
 ENDING_LIMIT_S = 4.0  # the supervisor's grace of two seconds, and time to kill and collect
-LAST_OUTPUT_LIMIT_S = 1.0  # from the exit to the end of output, late only if someone out of reach holds it
+LAST_OUTPUT_LIMIT_S = 1.0  # from the exit to the end of output, late only if a process out of reach holds it
 WORDS_KEPT = 20
 UTF8_CONTINUATION = range(0x80, 0xC0)  # the second to fourth byte of a character
 SHELL_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 class Containment(StrEnum):
-    """How a process tree is held together; what each can and cannot do: `agents/process/supervisor.py`."""
+    """How a process tree is held together. `agents/process/supervisor.py` describes both ways."""
 
     NAMESPACES = "namespaces"
     SUPERVISOR = "supervisor"
@@ -49,26 +49,26 @@ class Containment(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommandResult:
-    """What became of a command."""
+    """The result of a command."""
 
     exit_code: int | None
-    """128 + n if signal n ended it; None if it did not start or was ended at its deadline."""
+    """128 + n if signal n ended it, None if it did not start or was ended at its deadline."""
     timed_out: bool
     started: bool
     output: str
-    """Standard output and error in the order written; of a long one the end, below a line saying so."""
+    """Standard output and error in the order written. A long one is cut to its end, below a note."""
     duration_s: float
     error: str
-    """Why it did not start, else empty."""
+    """Why it did not start, else ""."""
 
 
 def detect_containment(environ: Mapping[str, str] = os.environ) -> Containment:
-    """The way that works here: the one `SQ_CONTAINMENT` names, else namespaces if a trial run succeeds.
+    """Return the way that works here: `SQ_CONTAINMENT` if set, else namespaces if a trial run succeeds.
 
-    Takes about 50 ms and blocks; call it before the event loop starts.
+    Takes about 50 ms and blocks. Call it before the event loop starts.
 
     Raises:
-        UsageError: `SQ_CONTAINMENT` names no way there is.
+        UsageError: `SQ_CONTAINMENT` does not name a way.
     """
     forced = environ.get("SQ_CONTAINMENT", "")
     if forced:
@@ -77,17 +77,17 @@ def detect_containment(environ: Mapping[str, str] = os.environ) -> Containment:
         except ValueError:
             known = ", ".join(Containment)
             raise UsageError(
-                f"SQ_CONTAINMENT is {forced!r}; set it to one of: {known}, or unset it"
+                f"SQ_CONTAINMENT is {forced!r}. Set it to one of: {known}, or unset it"
             ) from None
     return Containment.NAMESPACES if _namespaces_work() else Containment.SUPERVISOR
 
 
 def contained(argv: Sequence[str], containment: Containment, *, parent: int | None = None) -> list[str]:
-    """The command line that runs `argv` so that its tree ends with process `parent` (this one).
+    """Return the command line that runs `argv` so that its tree ends with process `parent` (this one).
 
-    Only `parent` itself can start it: under any other it refuses, exit code 125. The tree also ends when
-    `argv` exits (its exit code comes through, 128 + n if signal n ended it) and two seconds after SIGTERM,
-    which `argv` gets first.
+    Only `parent` itself can start it. Started by another process it refuses, exit code 125. The tree also
+    ends when `argv` exits (the exit code is that of `argv`, 128 + n if signal n ended it) and two seconds
+    after SIGTERM, which `argv` gets first.
     """
     return _supervised(argv, containment, parent, report="-")
 
@@ -97,8 +97,8 @@ def write_launcher(
 ) -> Path:
     """Write an executable for the SDK's `cli_path`: `command`, contained, without the variables `drop_env`.
 
-    It works only for the process that wrote it: a resumed run writes its own. Its last line on standard error
-    says how it ended (`LastWords`). Returns `path`.
+    It works only for the process that wrote it, so a resumed run writes its own. The last line on standard
+    error reports how it ended (`LastWords`). Returns `path`.
     """
     unset = sorted(name for name in drop_env if SHELL_NAME.fullmatch(name))
     unnamable = sorted(name for name in {*drop_env} - {*unset} if name and "=" not in name)
@@ -116,7 +116,7 @@ def write_launcher(
 
 
 class LastWords:
-    """What comes from a launcher's standard error: the newest lines, and whether and how the process ended.
+    """A launcher's standard error: the newest lines, and whether and how the process ended.
 
     `hear` takes each line. `exit_code` is None until `ended` is set.
     """
@@ -127,11 +127,11 @@ class LastWords:
         self._lines: deque[str] = deque(maxlen=WORDS_KEPT)
 
     def __str__(self) -> str:
-        """The lines for the end of a sentence; empty where there are none."""
+        """Return the lines for the end of a sentence, or "" if there are none."""
         return f" (it said: {' | '.join(self._lines)})" if self._lines else ""
 
     def hear(self, line: str) -> None:
-        """The next line. That of the supervisor is for us, not for people."""
+        """Take the next line. That of the supervisor is not kept for people."""
         code = line.removeprefix(ENDED)
         if code == line or not code.isdecimal():
             self._lines.append(line)
@@ -152,7 +152,7 @@ async def run_command(
     """Run a command to its end or its deadline, with no input, and leave nothing of its tree behind.
 
     `output_limit` is in bytes. At the deadline and on cancellation the command gets SIGTERM, and two seconds
-    later everything SIGKILL. A command that cannot be started is a result, not an exception.
+    later everything gets SIGKILL. A command that cannot be started is a result, not an exception.
     """
     begun = time.monotonic()
     tail = _Tail(output_limit)
@@ -168,7 +168,7 @@ async def run_command(
                     env=env,
                     pass_fds=(report_end,),
                 )
-        except (OSError, ValueError) as problem:  # no such folder; a NUL character in an argument
+        except (OSError, ValueError) as problem:  # no such folder, a NUL character in an argument
             timed_out, exit_code, error = False, None, str(problem)
         else:
             async with _ended(process), _collected(process.stdout, tail):
@@ -188,7 +188,7 @@ async def run_command(
 
 
 class _Tail:
-    """The last `limit` bytes of what was added."""
+    """The last `limit` of the bytes added."""
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
@@ -231,7 +231,7 @@ def _namespaces_work() -> bool:
 def _supervised(
     argv: Sequence[str], containment: Containment, parent: int | None, *, report: str
 ) -> list[str]:
-    # -I -S: neither the user's variables nor site-packages nor the working folder decide what it imports.
+    # -I -S: the user's variables, site-packages and the working folder do not affect its imports.
     python = [sys.executable, "-I", "-S", str(SUPERVISOR)]
     how = [str(os.getpid() if parent is None else parent), containment.value]
     return [*python, *how, report, "--", *argv]
@@ -239,7 +239,7 @@ def _supervised(
 
 @contextlib.asynccontextmanager
 async def _ended(process: Process) -> AsyncIterator[None]:
-    """However the block is left, the tree has ended and the streams are closed."""
+    """End the tree and close the streams when the block is left in any way."""
     try:
         yield
     finally:
@@ -249,7 +249,7 @@ async def _ended(process: Process) -> AsyncIterator[None]:
 
 
 async def _end(process: Process) -> None:
-    """End the tree if it has not. SIGTERM alone suffices, even if what follows is cancelled."""
+    """End the tree if it has not ended. SIGTERM alone suffices, even if the code after it is cancelled."""
     if process.returncode is None:
         process.terminate()
         with anyio.move_on_after(ENDING_LIMIT_S, shield=True):
@@ -290,7 +290,7 @@ def _pipe() -> Iterator[tuple[int, int]]:
 
 
 def _read_report(report: int) -> str:
-    """Why the supervisor did not start the command, if so: written before it exited."""
+    """Return why the supervisor did not start the command, or "". It writes that before it exits."""
     os.set_blocking(report, False)
     try:
         return os.read(report, 4096).decode(errors="replace").strip()

@@ -1,1 +1,1 @@
-"""The roles of a run, one module each: what each is asked and what it gives back."""
+"""The roles of a run, one module each, with their prompts and the form of their results."""

@@ -1,7 +1,7 @@
 """The Developer: answers a Worker's questions with a model that has the context, and guides at checkpoints.
 
-It answers; it judges no completion and drives no work (one prompt for all of that answered "complete" to open
-questions elsewhere).
+It only answers. It does not judge completion or drive the work, since one prompt for all of that answered
+"complete" to open questions elsewhere.
 """
 
 from collections.abc import Sequence
@@ -29,7 +29,7 @@ from state.records import (
 )
 from state.words import question_key
 
-_LEAST_SHOWN = 500  # characters of a message that is cut because nothing more fits
+_LEAST_SHOWN = 500  # characters of a message that is cut to fit
 
 
 class _Strict(BaseModel):
@@ -38,12 +38,12 @@ class _Strict(BaseModel):
 
 class _Answer(_Strict):
     question: str = Field(description="The question's text, as it was asked.")
-    labels: list[str] = Field(description="Chosen labels, exactly as written; empty where none fits.")
-    free_text: str = Field(description="The answer in words, where labels is empty; else an empty string.")
+    labels: list[str] = Field(description="Chosen labels, exactly as written. Empty if none fits.")
+    free_text: str = Field(description="The answer in words if labels is empty, else an empty string.")
     reason: str = Field(description="Why, in one sentence.")
     basis: Basis = Field(
         default=Basis.JUDGEMENT,
-        description="What decides it: the spec, the code, the session so far, or your judgement.",
+        description="The basis of the answer: the spec, the code, the session so far, or your judgement.",
     )
     evidence: str = Field(default="", description="The words of the basis that say so, quoted or named.")
     reversible: bool = Field(description="Whether the decision is easy to undo.")
@@ -55,16 +55,16 @@ class _Answers(_Strict):
 
 
 class _Guidance(_Strict):
-    guidance: str = Field(description="One piece of guidance for the Worker; empty where none is needed.")
+    guidance: str = Field(description="One piece of guidance for the Worker. Empty if none is needed.")
 
 
 def system_prompt() -> str:
-    """What every Developer is told."""
+    """Return the system prompt of every Developer."""
     return prompts.render("developer_system")
 
 
 def questions_in(arguments: object) -> tuple[Question, ...] | str:
-    """The questions of an AskUserQuestion call, or what is wrong with it."""
+    """Return the questions of an AskUserQuestion call, or the problem with it."""
     listed = arguments.get("questions") if isinstance(arguments, dict) else None
     if not isinstance(listed, list) or not listed:
         return "the call holds no questions: pass a list of 1 to 4"
@@ -72,7 +72,7 @@ def questions_in(arguments: object) -> tuple[Question, ...] | str:
     for item in listed:
         text = str(item.get("question") or "") if isinstance(item, dict) else ""
         if not text.strip():
-            return "a question is empty: say what you need to know"
+            return "a question is empty: write down your question"
         options = item.get("options")
         questions.append(
             Question(
@@ -105,20 +105,20 @@ def developer_ask(
     problem: str = "",
     deadline_s: float,
 ) -> Ask:
-    """The call that asks for one answer per question.
+    """Return the request for one answer per question.
 
     Args:
         platform: reaches the model.
-        questions: what the Worker asks.
+        questions: the Worker's.
         spec: the whole of it.
         task: the Worker's.
         attempt: at that task.
-        history: of the Worker's session, oldest first; its beginning is cut where it does not fit the model.
+        history: of the Worker's session, oldest first. Its beginning is cut if it does not fit the model.
         verification: the commands that sq runs on the task's work.
-        seen: the results of these commands so far; empty if there are none.
-        conventions: what is known of the repository.
-        decisions: the answers that held in the run so far.
-        rejected: answers that the Worker did not accept, for it asks the same again.
+        seen: the results of these commands so far, "" if there are none.
+        conventions: known facts about the repository.
+        decisions: the answers that apply in the run so far.
+        rejected: answers that the Worker did not accept, as it asks the same again.
         problem: why the last reply could not be used.
         deadline_s: for all tries together.
     """
@@ -149,7 +149,7 @@ def developer_ask(
 
 
 def _without_instruction(message: Message, spec: str) -> Message:
-    """A prompt that holds the spec says nothing that does not stand above it: a note takes its place."""
+    """Replace a prompt that holds the spec by a note, because the request shows the spec already."""
     if message.kind is MessageKind.PROMPT and spec and spec in message.text:
         return replace(message, text="(the Worker's first instruction: its task and the spec, as above)")
     return message
@@ -167,7 +167,7 @@ def guidance_ask(
     seen: str = "",
     deadline_s: float,
 ) -> Ask:
-    """The call that asks for one piece of guidance at a checkpoint.
+    """Return the request for one piece of guidance at a checkpoint.
 
     `changes` is the work so far as a diff. The other arguments are those of `developer_ask`.
     """
@@ -187,7 +187,7 @@ def guidance_ask(
 
 
 def fitted(history: Sequence[Message], room: int) -> list[Message]:
-    """The newest messages that fit into `room` characters, whole; the last one that fits in part is cut."""
+    """Return the newest messages that fit into `room` characters. The oldest of them may be cut."""
     kept: list[Message] = []
     for message in reversed(history):
         if len(message.text) > room:
@@ -203,7 +203,7 @@ def fitted(history: Sequence[Message], room: int) -> list[Message]:
 
 
 def read_guidance(data: dict[str, Any] | None) -> tuple[str] | str:
-    """The guidance in a tuple, or why the reply cannot be used."""
+    """Return the guidance in a tuple, or why the reply cannot be used."""
     try:
         return (_Guidance.model_validate(data or {}).guidance.strip(),)
     except ValidationError as error:
@@ -211,7 +211,7 @@ def read_guidance(data: dict[str, Any] | None) -> tuple[str] | str:
 
 
 def answers_schema(questions: Sequence[Question]) -> dict[str, Any]:
-    """The JSON schema of the Developer's reply: it enumerates the labels of each question's options."""
+    """Return the JSON schema of the Developer's reply. It lists the labels of each question's options."""
     schema = _strict(_Answers.model_json_schema())
     shape = schema["$defs"].pop("_Answer")
     items = [_answer_schema(shape, question) for question in questions]
@@ -228,11 +228,11 @@ def _answer_schema(shape: dict[str, Any], question: Question) -> dict[str, Any]:
 
 
 def read_answers(data: dict[str, Any] | None, questions: Sequence[Question]) -> tuple[Answer, ...] | str:
-    """One checked answer per question, in order, or why the reply cannot be used.
+    """Return one valid answer per question, in order, or why the reply cannot be used.
 
-    Where a question has options, the answer is one of its labels (several for multiSelect) or a free text
-    marked as such. `agents.roles.labels` says which label is meant by a reply that is spelled otherwise. An
-    answer to a question that was not asked makes the reply unusable.
+    If a question has options, the answer is one of its labels (several for multiSelect) or a free text marked
+    as such. `agents.roles.labels` finds the label that a differently spelled reply means. An answer to a
+    question that was not asked makes the reply unusable.
     """
     try:
         given = _Answers.model_validate(data or {}).answers
@@ -258,7 +258,7 @@ def _shape_problem(error: ValidationError) -> str:
 
 
 def _in_order(given: Sequence[_Answer], questions: Sequence[Question]) -> Sequence[_Answer] | str:
-    """The answers in the order of the questions that they name, or which of them names none."""
+    """Return the answers in the order of the questions that they name, or the problem with one of them."""
     named = {question_key(answer.question): answer for answer in given}
     asked = [question_key(question.text) for question in questions]
     if strange := [answer.question for answer in given if question_key(answer.question) not in asked]:
@@ -270,7 +270,7 @@ def _in_order(given: Sequence[_Answer], questions: Sequence[Question]) -> Sequen
 
 
 def _checked(question: Question, answer: _Answer) -> Answer | str:
-    """The answer with the labels that it means, or why it cannot be used."""
+    """Return the answer with the labels that it means, or why it cannot be used."""
     free_text = answer.free_text.strip()
     if not answer.labels and not free_text:
         return "neither a label nor a free text"
@@ -297,7 +297,7 @@ def _checked(question: Question, answer: _Answer) -> Answer | str:
 
 
 def _strict(schema: dict[str, Any]) -> dict[str, Any]:
-    """Pydantic's schema without titles, which cost tokens and say nothing."""
+    """Return Pydantic's schema without titles, which cost tokens and carry no information."""
     schema.pop("title", None)
     for value in schema.values():
         for part in value if isinstance(value, list) else [value]:

@@ -1,7 +1,7 @@
-"""The Judge: answers a question about a session, or several in one call, from what happened in it.
+"""The Judge: gives a judgement on a question about a session, or on several in one call.
 
-All calls of one look share one byte-identical beginning, system text, schema and session, which the API
-caches; only the questions' own words follow.
+All calls about one state of a session share a byte-identical beginning (system text, schema and session),
+which the API caches. Only the words of the questions follow.
 """
 
 import re
@@ -20,7 +20,7 @@ _FIRST_WORDS = re.compile(r"\s*(NOT SATISFIED|SATISFIED)(?=[\s:;,.!\u2013\u2014]
 
 
 class Finding(StrEnum):
-    """What the Judge says to a question."""
+    """The Judge's verdict on a question."""
 
     SATISFIED = "satisfied"
     NOT_SATISFIED = "not_satisfied"
@@ -29,17 +29,17 @@ class Finding(StrEnum):
 
 
 class Judgement(BaseModel):
-    """One answer of the Judge."""
+    """One judgement of the Judge."""
 
     model_config = ConfigDict(extra="forbid")
 
     verdict: Finding
-    reason: str = Field(description="Why, in one or two sentences that name what was seen.")
-    quote: str = Field(description="The words of the session that decide it; empty where none do.")
+    reason: str = Field(description="Why, in one or two sentences that name the facts seen.")
+    quote: str = Field(description="The words of the session that decide it. Empty if none do.")
 
 
 class Asked(Protocol):
-    """What the Judge is asked: a consideration."""
+    """A question for the Judge: a consideration."""
 
     @property
     def id(self) -> str: ...  # noqa: D102
@@ -48,12 +48,12 @@ class Asked(Protocol):
 
 
 def system_prompt() -> str:
-    """What every Judge is told."""
+    """Return the system prompt of every Judge."""
     return prompts.render("judge_system")
 
 
 def shared_part(session: str) -> str:
-    """What stands before every question about this session."""
+    """Return the text in front of every question about this session."""
     return prompts.render("judge_session", session=session)
 
 
@@ -66,15 +66,15 @@ def judge_ask(
     before: Mapping[str, str],
     deadline_s: float,
 ) -> Ask:
-    """The call that asks one question, or a group of them.
+    """Return the request for a judgement on one question, or on a group of them.
 
     Args:
-        considerations: the questions; the kind of each picks its words. The reply to one is for
+        considerations: the questions. The kind of each selects its words. The reply to one is for
             `read_judgement`, to several for `read_judgements`.
         model: the Judge's.
-        lane: whose traffic it is.
+        lane: the lane of the request.
         shared: `shared_part` of the session, the same for all calls.
-        before: by id, why a question was answered with no the last time.
+        before: by id, why the last judgement on a question was no.
         deadline_s: after which there is no answer.
     """
     asked = {one.id: _words_of(one, before.get(one.id, "")) for one in considerations}
@@ -91,7 +91,7 @@ def judge_ask(
 
 
 def read_judgement(data: dict[str, Any] | None) -> Judgement | str:
-    """The judgement, or why the reply cannot be used."""
+    """Return the judgement, or why the reply cannot be used."""
     try:
         return Judgement.model_validate(data or {})
     except ValidationError as error:
@@ -100,7 +100,7 @@ def read_judgement(data: dict[str, Any] | None) -> Judgement | str:
 
 
 def read_judgements(data: dict[str, Any] | None, ids: Sequence[str]) -> dict[str, Judgement | str]:
-    """The judgement on each of `ids`, or why there is none; what was said of others is passed over."""
+    """Return the judgement on each of `ids`, or why there is none. Judgements on other ids are ignored."""
     given: dict[str, list[dict[str, Any]]] = {id_: [] for id_ in ids}
     judgements = (data or {}).get("judgements")
     for one in judgements if isinstance(judgements, list) else []:
@@ -110,7 +110,7 @@ def read_judgements(data: dict[str, Any] | None, ids: Sequence[str]) -> dict[str
 
 
 def judgement_in_text(text: str) -> Judgement | None:
-    """A judgement in free text: it counts only if the first word is exactly SATISFIED or NOT SATISFIED."""
+    """Return a judgement from free text, if its first words are exactly SATISFIED or NOT SATISFIED."""
     found = _FIRST_WORDS.match(text)
     if found is None:
         return None
@@ -138,8 +138,8 @@ _SCHEMA: dict[str, Any] = {
     "required": ["verdict", "reason", "quote"],
     "additionalProperties": False,
 }
-# Looser than the one above: whoever checks it refuses a reply whole, and one bad judgement must not cost the
-# others of its group. Each is checked alone when it is read.
+# Looser than the schema above: a schema refuses a reply whole, and one bad judgement must not cost the others
+# of its group. Each is validated alone when it is read.
 _GROUP_SCHEMA: dict[str, Any] = {
     "type": "object",
     "properties": {

@@ -1,7 +1,7 @@
-"""Which option of a question a reply means, if it is not spelled exactly like one.
+"""Finds the option of a question that a reply means, if it is not spelled exactly like one.
 
 Models repeat an option as they read it: in other case, without the `(Recommended)` behind it, or with its
-description behind a colon. Such a reply is that option if it can be no other one.
+description behind a colon. Such a reply means that option if it can mean no other one.
 """
 
 import re
@@ -13,7 +13,7 @@ _SUFFIX = re.compile(r"\s*\([^()]*\)\s*$")
 
 
 def label_meant(said: str, options: Sequence[QuestionOption]) -> str | None:
-    """The label of the one option that a reply means; None if it means none, or could mean several.
+    """Return the label of the one option that a reply means, or None if it means none or several.
 
     A label exactly as it is written always means itself. Otherwise case, white space, a suffix in parentheses
     and the option's own description behind a colon make no difference.
@@ -32,7 +32,7 @@ def _means(said: str, option: QuestionOption) -> bool:
 
 
 def _without_description(said: str, option: QuestionOption) -> str:
-    """The reply without the option's own description behind a colon; empty: it does not end with that."""
+    """Return the reply without the option's own description behind a colon, or "" if it does not end so."""
     plain, description = _plain(said), _plain(option.description)
     head = plain.removesuffix(description).rstrip()
     return head.removesuffix(":").rstrip() if head != plain and head.endswith(":") else ""

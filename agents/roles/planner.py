@@ -19,7 +19,7 @@ _TOOL: Mapping[str, str] = {ANALYSIS: REPORT_ANALYSIS, PLAN: SUBMIT_PLAN}
 
 
 def system_prompt() -> str:
-    """What every Planner is told."""
+    """Return the system prompt of every Planner."""
     return prompts.render("planner_system")
 
 
@@ -33,7 +33,7 @@ def planner_session(
     resume: bool,
     cost: float,
 ) -> SessionSpec:
-    """A session that reports an analysis or a plan (`subject`), and has the tool for that alone."""
+    """Return a session that reports an analysis or a plan (`subject`), and has the tool for that alone."""
     return platform.session(
         Lane(role=Role.PLANNER, task=subject, attempt=attempt, values={"workspace": str(workspace)}),
         workspace=workspace,
@@ -47,10 +47,10 @@ def planner_session(
 
 
 def read_analysis(payload: str) -> Analysis:
-    """The analysis that a `report_analysis` call carried (checked when it was received)."""
+    """Return the analysis in a `report_analysis` call (validated when it was received)."""
     return msgspec.json.decode(payload, type=Analysis)
 
 
 def read_plan(payload: str) -> Plan:
-    """The plan that a `submit_plan` call carried (its shape was checked when it was received)."""
+    """Return the plan in a `submit_plan` call (its shape was validated when it was received)."""
     return msgspec.json.decode(payload, type=Plan)

@@ -12,7 +12,7 @@ from state.records import Role
 
 
 def system_prompt() -> str:
-    """The system prompt of every Resolver: where it works."""
+    """Return the system prompt of every Resolver, which says where it works."""
     return prompts.render("resolver_system")
 
 
@@ -27,9 +27,9 @@ def resolver_session(
     resume: bool,
     cost: float,
 ) -> SessionSpec:
-    """A session that writes in the integration worktree, `workspace`, where git has a merge under way.
+    """Return a session that writes in the integration worktree, `workspace`, which has an open merge.
 
-    `cost` is what the conversation had cost before it is resumed, in USD.
+    `cost` is the cost of the conversation before it is resumed, in USD.
     """
     lane = Lane(role=Role.RESOLVER, task=task_id, attempt=attempt, values={"workspace": str(workspace)})
     return platform.session(

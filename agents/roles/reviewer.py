@@ -1,4 +1,4 @@
-"""The Reviewer: judges a commit it cannot change, and reports once, in a shape that is read strictly."""
+"""The Reviewer: judges a commit that it cannot change, and reports once, in a strict format."""
 
 import json
 import re
@@ -23,19 +23,19 @@ _KNOWN_TYPES = {kind.value for kind in IssueType}
 _RULINGS = {
     "fixed": FindingState.FIXED,
     "open": FindingState.OPEN,
-    "wontfix": FindingState.WONT_FIX,  # however it is spelled
+    "wontfix": FindingState.WONT_FIX,  # in any spelling
 }
 
 
 def system_prompt() -> str:
-    """What every Reviewer is told."""
+    """Return the system prompt of every Reviewer."""
     return prompts.render("reviewer_system")
 
 
 def get_review_prompt(depth: ReviewDepth | str, *, under_way: bool = False) -> str:
-    """What to look for and how to report, at one of the four depths (seed 002).
+    """Return the aims and the report format of a review at one of the four depths (seed 002).
 
-    `under_way`: the work is not done yet, so that nothing is asked that only finished work can answer.
+    `under_way`: the work is not finished, so the prompt leaves out points that need finished work.
     """
     return prompts.render("review_depth", depth=ReviewDepth(depth).value, under_way=under_way)
 
@@ -51,9 +51,9 @@ def reviewer_session(
     resume: bool,
     cost: float,
 ) -> SessionSpec:
-    """A read-only session in the worktree of the work under review; `task_id` "" is the final review.
+    """Return a read-only session in the worktree under review. `task_id` "" is the final review.
 
-    `subject` tells the reviews of one attempt apart, where there are several.
+    `subject` distinguishes the reviews of one attempt, if there are several.
     """
     about = task_id or FINAL
     lane = Lane(
@@ -75,10 +75,10 @@ def reviewer_session(
 
 
 def parse_review_output(output: str) -> ReviewReport | str:
-    """A usable report, or the sentence that says why it is not usable.
+    """Return a usable report, or the sentence that says why it is not usable.
 
     Takes the tool's JSON, JSON in a fenced block, or JSON between words (seed 002). `passed` must be a
-    boolean, and a review that does not pass must name issues; anything else is unusable, never a pass.
+    boolean, and a review that does not pass must name issues. Anything else is unusable, never a pass.
     """
     data = _json_in(output)
     if (data is None or "passed" not in data) and (broken := _broken_json_in(output)):
@@ -87,15 +87,15 @@ def parse_review_output(output: str) -> ReviewReport | str:
         return "Failed to parse review output: it holds no JSON object"
     passed, issues = data.get("passed"), data.get("issues") or []
     if not isinstance(passed, bool):
-        return f"`passed` must be true or false; found {passed!r}"
+        return f"`passed` must be true or false, found {passed!r}"
     if not isinstance(issues, list):
-        return f"`issues` must be a list; found {type(issues).__name__}"
+        return f"`issues` must be a list, found {type(issues).__name__}"
     if not passed and not issues:
         return "the review does not pass and names no issue"
     suggestions = data.get("suggestions") or []
     normalised = tuple(normalize_issue(issue) for issue in issues)
     return ReviewReport(
-        # Issues beside a pass are a contradiction; the issues are what was seen.
+        # Issues beside a pass are a contradiction, in which the issues count.
         passed=passed and not normalised,
         issues=normalised,
         suggestions=tuple(map(str, suggestions)) if isinstance(suggestions, list) else (str(suggestions),),
@@ -105,7 +105,7 @@ def parse_review_output(output: str) -> ReviewReport | str:
 
 
 def _rulings(earlier: object) -> Iterator[Ruling]:
-    """What is said of earlier findings; entries that name no finding or no known state are left out."""
+    """Yield the rulings on earlier findings. Entries without a finding or a known state are left out."""
     for said in earlier if isinstance(earlier, list) else ():
         if not isinstance(said, Mapping) or not isinstance(said.get("id"), str):
             continue
@@ -115,7 +115,7 @@ def _rulings(earlier: object) -> Iterator[Ruling]:
 
 
 def _test_rulings(tests: object) -> Iterator[TestRuling]:
-    """What is said of changed tests; only the word `accepted` accepts, other rulings refuse."""
+    """Yield the rulings on changed tests. Only the word `accepted` accepts, other rulings refuse."""
     for said in tests if isinstance(tests, list) else ():
         if isinstance(said, Mapping) and isinstance(said.get("test"), str):
             ruling = "".join(filter(str.isalpha, str(said.get("ruling")).lower()))
@@ -125,7 +125,7 @@ def _test_rulings(tests: object) -> Iterator[TestRuling]:
 
 
 def normalize_issue(issue: object) -> ReviewIssue:
-    """One issue as the reviewer wrote it: an object, or a plain string (legacy, seed 002)."""
+    """Return one issue as the reviewer wrote it: an object, or a plain string (legacy, seed 002)."""
     if not isinstance(issue, Mapping):
         return ReviewIssue(
             task_id="", file="unknown", description=str(issue), suggestion="Review and fix this issue"
@@ -143,14 +143,14 @@ def normalize_issue(issue: object) -> ReviewIssue:
 
 
 def unusable_issue(problem: str) -> ReviewIssue:
-    """The synthetic issue that stands for an unusable report; recorded, never sent to a Worker."""
+    """Return the synthetic issue for an unusable report. It is recorded, never sent to a Worker."""
     return ReviewIssue(
         task_id="", file="unknown", description=problem, suggestion="Check agent output format"
     )
 
 
 def _json_in(output: str) -> dict[str, Any] | None:
-    """The object that reports: the first with `passed`, since a reviewer may quote other JSON before it."""
+    """Return the report: the first object with `passed`, since a reviewer may quote other JSON before it."""
     between = output[output.find("{") : output.rfind("}") + 1]
     found = []
     for candidate in (output, *_BLOCK.findall(output), between):
@@ -164,9 +164,9 @@ def _json_in(output: str) -> dict[str, Any] | None:
 
 
 def _broken_json_in(output: str) -> str:
-    """Where an object that is meant as JSON breaks off, and why: `line 3, column 9: …`; "" if none does.
+    """Return where a JSON object breaks off, and why (`line 3, column 9: …`), or "" if none does.
 
-    An object that begins with `passed` is meant as the report; another one may be quoted.
+    An object that begins with `passed` is taken as the report. Another one may be a quotation.
     """
     for begins in (_BEGINS_LIKE_A_REPORT, _BEGINS_LIKE_AN_OBJECT):
         for found in begins.finditer(output):

@@ -1,4 +1,4 @@
-"""The Worker: builds one task in its worktree; the only role that writes."""
+"""The Worker: builds one task in its worktree. It is the only role that writes."""
 
 import json
 from collections.abc import Mapping
@@ -26,11 +26,11 @@ from state.records import Question, Role
 _STUCK_PREFIX = "TASK_STUCK:"
 MOST_PLAIN_QUESTIONS = 3  # in one attempt
 _LONGEST_QUESTION = 2_000  # characters
-_CLOSING = " \t\n*_`)\"'"  # what may stand behind a question mark
+_CLOSING = " \t\n*_`)\"'"  # characters allowed behind a question mark
 
 
 def system_prompt(*, in_worktree: bool = True) -> str:
-    """The system prompt of every Worker: where it works. Not `in_worktree`: in the user's checkout."""
+    """Return the system prompt of every Worker. Without `in_worktree`, it works in the user's checkout."""
     return prompts.render("worker_system", in_worktree=in_worktree)
 
 
@@ -47,10 +47,10 @@ def worker_session(
     resume: bool,
     cost: float,
 ) -> SessionSpec:
-    """A session for one attempt, with a temporary folder of its own. `plans`: it can hand over a plan.
+    """Return a session for one attempt, with its own temporary folder. `plans`: it can hand over a plan.
 
-    `variables` are those that commands need in the workspace. `cost` is what the conversation had cost before
-    it is resumed, in USD.
+    `variables` are environment variables for commands in the workspace. `cost` is the cost of the
+    conversation before it is resumed, in USD.
     """
     lane = Lane(role=Role.WORKER, task=task_id, attempt=attempt, values={"workspace": str(workspace)})
     return platform.session(
@@ -68,9 +68,9 @@ def worker_session(
 
 
 def plain_question(text: str, asked: int) -> Question | None:
-    """The question with which a turn's last words end, if they do; `asked` such questions came before.
+    """Return the question at the end of a turn's text, or None. `asked` such questions came before.
 
-    Capped in length and in number: the tool is the way to ask.
+    Length and number are limited, because the tool is the usual way to ask.
     """
     paragraph = text.strip().split("\n\n")[-1].strip()
     if asked >= MOST_PLAIN_QUESTIONS or not paragraph.rstrip(_CLOSING).endswith("?"):
@@ -79,7 +79,7 @@ def plain_question(text: str, asked: int) -> Question | None:
 
 
 def signal_of(call: CallView) -> tuple[str, dict[str, Any]]:
-    """The signal a Worker ended its turn with: the typed one, else the text's last line, else none."""
+    """Return the signal that ended a Worker's turn: the typed one, else the text's last line, else ""."""
     if call.report:
         return call.report.name, json.loads(call.report.payload)
     name, payload = signal_in_text(call.last_text) or ("", "{}")
@@ -87,9 +87,9 @@ def signal_of(call: CallView) -> tuple[str, dict[str, Any]]:
 
 
 def signal_in_text(text: str) -> tuple[str, str] | None:
-    """The text form of a signal, `(name, payload JSON)`: it counts only as the last line on its own.
+    """Return the text form of a signal, `(name, payload JSON)`, if it is the last line on its own.
 
-    "I will not output TASK_COMPLETE yet" is none.
+    "I will not output TASK_COMPLETE yet" does not count.
     """
     lines = text.strip().splitlines()
     last = lines[-1].strip() if lines else ""

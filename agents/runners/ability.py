@@ -1,4 +1,4 @@
-"""Why a suite could not run: a program that is not on this machine, or a project with nothing to run yet."""
+"""Finds out why a suite could not run: a program is missing, or the project has nothing to run yet."""
 
 import re
 from pathlib import Path
@@ -7,8 +7,8 @@ from agents.runners.counts.suite import Suite
 from state.records import TestCount
 
 _NOT_RUN = (126, 127)
-# Each names the program in a group. The first kinds are a shell's words, the others those of who starts
-# programs.
+# Each pattern has a group for the program. `_SHELL` are messages of shells, `_STARTERS` those of programs
+# that start others.
 _SHELL = (
     (
         r"^(?:\S*(?:sh|bash|zsh|dash|ksh|make)(?:\[\d+\])?|[\w./-]+): (?:line )?(?:\d+: )?(?:exec: )?"
@@ -60,10 +60,10 @@ _LONGEST = 200
 
 
 def missing_program(suite: Suite, output: str, exit_code: int | None) -> str:
-    """The program, or the runner's own module, that this machine does not have; "" if that is not said.
+    """Return the program, or the runner's own module, that the output reports as missing, or "" if none.
 
-    A file inside the project that is not there is not missing from the machine, neither is a module of the
-    project that cannot be imported.
+    A missing file inside the project does not count, and neither does a module of the project that cannot be
+    imported.
     """
     if exit_code == 0:
         return ""
@@ -83,7 +83,7 @@ def missing_program(suite: Suite, output: str, exit_code: int | None) -> str:
 
 
 def nothing_yet(suite: Suite, output: str, exit_code: int | None, count: TestCount) -> str:
-    """Returns why the tree has nothing to run yet, as the output says it, or "" if the output does not."""
+    """Return the output's reason why the tree has nothing to run yet, or "" if it gives none."""
     if count.passed or count.failed:
         return ""
     patterns = [pattern for row in (*suite.runners, *suite.carriers) for pattern in row.nothing]
@@ -124,7 +124,7 @@ def _is_inside(suite: Suite, name: str) -> bool:
 
 
 def _is_told_by_exit(suite: Suite, name: str, output: str, exit_code: int | None, pattern: str) -> bool:
-    """Whether the words are about a command of the suite: the exit code says so, or the name, or make."""
+    """Whether the message is about a command of the suite, by the exit code, the name, or make's error."""
     if exit_code in _NOT_RUN or pattern in _STARTERS:
         return True
     base = name.rsplit("/", maxsplit=1)[-1]

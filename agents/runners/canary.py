@@ -1,4 +1,4 @@
-"""A test that must fail: a suite which stays green with it does not run what it counts."""
+"""Makes a test that must fail: a suite that still passes with it does not run the tests that it counts."""
 
 import posixpath
 import re
@@ -19,11 +19,10 @@ _ENDING = re.compile(r"(?:[._-](?:test|spec))?\.\w+$")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Canary:
-    """A failing test: `content` is the whole new text of `path`, which may be there already.
+    """A failing test: `content` is the whole new text of `path`, which may exist already.
 
-    `name` is the test's own name, which its name in a count ends with; empty where a counted test fails in
-    its
-    stead. `only` are the files that `prepare_only` takes to run it.
+    `name` is the test's own name. Its name in a count ends with it. It is "" if a counted test fails instead.
+    `only` are the files to give to `prepare_only` to run it.
     """
 
     path: str
@@ -33,11 +32,10 @@ class Canary:
 
 
 def canary_for(suite: Suite, count: TestCount, token: str) -> Canary | None:
-    """A test that must fail, beside or in a file whose tests the baseline counted.
+    """Return a test that must fail, in a file whose tests the baseline counted or in a new file beside one.
 
-    `token` is some random letters: place, name and words are made of it and look ordinary. None where the
-    suite
-    runs no tests that the table knows, or no form of a failing test fits.
+    `token` is some random letters, from which ordinary-looking paths, names and words are made. Returns None
+    if the suite runs no tests that the table knows, or no form of a failing test fits.
     """
     words = ordinary(token)
     for run in suite.test_runs:
@@ -48,14 +46,14 @@ def canary_for(suite: Suite, count: TestCount, token: str) -> Canary | None:
 
 
 def _counted_files(suite: Suite, run: Run, count: TestCount) -> Iterator[str]:
-    """Test files of the run, those first whose tests the count names as passed."""
+    """Yield the test files of the run, first those whose tests the count names as passed."""
     named = _named_files(suite, run)
     every = named or [
         path
         for path in walked(suite.folder)
         if suite.holds_tests(run, path) and _is_reached(run, suite, path)
     ]
-    if run.runner and (only := run.runner.select.only):  # files that `prepare_only` can be given come first
+    if run.runner and (only := run.runner.select.only):  # files that `prepare_only` takes come first
         every.sort(key=lambda path: not re.search(only, path))
     passed = " ".join(name for name, state in count.tests.items() if state is TestState.PASSED)
     counted = [path for path in every if _is_told(path, passed)]
@@ -64,7 +62,7 @@ def _counted_files(suite: Suite, run: Run, count: TestCount) -> Iterator[str]:
 
 
 def _named_files(suite: Suite, run: Run) -> list[str]:
-    """The test files that the command itself names."""
+    """Return the test files that the command itself names."""
     found: list[str] = []
     for word in targets(run.simple, run.runner):
         path = run.folder / word.split("::", maxsplit=1)[0]
@@ -86,7 +84,7 @@ def _is_reached(run: Run, suite: Suite, path: str) -> bool:
 
 
 def _is_told(path: str, names: str) -> bool:
-    """Whether names of tests speak of a file, by its path, its module or its class."""
+    """Whether names of tests mention a file, by its path, its module or its class."""
     pure = PurePosixPath(path)
     module = path.removesuffix(pure.suffix).replace("/", ".")
     return (
@@ -127,7 +125,7 @@ def _new_file(suite: Suite, path: str, text: str, form: FailingTest, words: Ordi
 
 
 def _put_in(text: str, test: str, before: str) -> str:
-    """The text with the test at its end, or in front of the line that has to stay the last one."""
+    """Return the text with the test at its end, or in front of the line that must stay the last one."""
     found = re.search(before, text, re.MULTILINE) if before else None
     at = found.start() if found else len(text)
     front = text[:at] if not text[:at] or text[:at].endswith("\n") else text[:at] + "\n"

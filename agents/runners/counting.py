@@ -1,4 +1,4 @@
-"""How many tests a suite ran, by name where its runners tell, from their reports and their output."""
+"""Counts the tests that a suite ran, by name if its runners name them, from their reports and output."""
 
 import re
 from collections.abc import Sequence
@@ -15,12 +15,11 @@ _LONG_LINE = re.compile(r"^(.{2000}).+$", re.MULTILINE)  # no runner's own line 
 
 
 def count(suite: Suite, output: str, exit_code: int | None, reports: Path) -> TestCount:
-    """The tests that one run of the suite's command ran.
+    """Return the tests that one run of the suite's command ran.
 
-    `output` is all it printed, `reports` the folder that `prepare` was given. A report is believed where it
-    holds
-    at least as many tests as the output speaks of. Runners that are not in the table are read by the general
-    forms of summaries.
+    `output` is everything the command printed, `reports` the folder that was given to `prepare`. A report is
+    used if it holds at least as many tests as the output mentions. The output of runners outside the table is
+    read with general patterns for summaries.
     """
     text = _LONG_LINE.sub("\\1", _ANSI.sub("", output).replace("\r", "\n"))
     counts: list[TestCount] = []
@@ -37,7 +36,7 @@ def count(suite: Suite, output: str, exit_code: int | None, reports: Path) -> Te
 
 
 def _better(reported: TestCount, read: TestCount) -> TestCount:
-    """The report, unless the output speaks of more tests: then a second run has overwritten it."""
+    """Return the report, unless the output mentions more tests, because a second run overwrote the report."""
     if reported == UNCOUNTED:
         return read
     if read.says_none and not reported.tests:

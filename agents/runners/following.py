@@ -1,4 +1,4 @@
-"""What a command runs in the end: carriers are followed through the project's files to the runners."""
+"""Follows a command through the project's files, by way of carriers, to the runners it starts in the end."""
 
 import os
 import re
@@ -38,15 +38,13 @@ _CANNOT_GROW = re.compile(r"[)}&;#|]\s*$|(?:^|\s)#|\b(?:ba|da|z)?sh\s+(?:-\w+\s+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """One command that a suite runs in the end, with the shell line and the folder in which it stands.
+    """One command that a suite runs in the end, with the shell line and the folder it stands in.
 
-    `runs_tests` is None where that is unknown. `through` are the carriers that lead to it, outermost first.
-    `passes` is what stands between the suite's command and arguments that shall reach this one; None: none
-    do.
-    `grows`: arguments appended to `line` are arguments of this command. `programs` is a folder in front of
-    PATH.
-    `choose` is a command that takes files in place of `line`; `replaces` and `elsewhere` are those of its
-    step.
+    `runs_tests` is None if unknown. `through` are the carriers that lead to it, outermost first. `passes` is
+    the text between the suite's command and appended arguments that lets them reach this command, None if
+    they cannot reach it. `grows`: arguments appended to `line` are arguments of this command. `programs` is a
+    folder in front of PATH. `choose` is a command that takes files, to be used instead of `line`. `replaces`
+    and `elsewhere` are those of its step.
     """
 
     simple: Simple
@@ -64,7 +62,7 @@ class Run:
 
 
 def runs_of(command: str, folder: Path) -> tuple[Run, ...]:
-    """Everything that a command runs in the end, in order, as far as the files of the project tell."""
+    """Return everything that a command runs in the end, in order, as far as the project's files show it."""
     found: list[Run] = []
     for run in _followed(Step(line=command, folder=folder, passes=""), (), 0):
         found.append(run)
@@ -99,7 +97,7 @@ def _followed(step: Step, through: tuple[Runner, ...], depth: int) -> Iterator[R
 
 
 def _inside(run: Run, script: Path | None, depth: int) -> Iterator[Run]:
-    """What a carrier or a script of the project runs; the run itself where it is neither."""
+    """Yield the runs inside a carrier or a script of the project, or the run itself if it is neither."""
     steps: list[Step] | None = None
     through = run.through
     if run.runner is not None and run.runner.carrier and run.runs_tests is None:
@@ -130,5 +128,5 @@ def _inside(run: Run, script: Path | None, depth: int) -> Iterator[Run]:
 
 
 def _joined(outer: str, inner: str) -> str | None:
-    """What has to stand in front of arguments that pass through both; None where two `--` would be needed."""
+    """Return the text in front of arguments that pass through both, or None if it would need `--` twice."""
     return None if outer and inner else outer or inner

@@ -1,4 +1,4 @@
-"""A suite's command for chosen test files and names."""
+"""Builds a suite's command for chosen test files and names."""
 
 import posixpath
 import re
@@ -19,30 +19,29 @@ _LINKS = re.compile(r"&&|\|\||[;|\n()]|(?<=\s)-\w*c\s+['\"]")
 def prepare_only(
     suite: Suite, reports: Path, environ: Mapping[str, str], files: Sequence[str], names: Sequence[str] = ()
 ) -> Prepared | None:
-    """A command that runs only these test files, and of them only the tests of these names if the runner can.
+    """Return a command that runs only these test files, and only the tests `names` if the runner can.
 
-    `files` are relative to the suite's folder; `names` are names as `count` gives them. It is the command
-    itself
-    where arguments reach the runner, else the line of the project's files in which the runner stands.
+    `files` are relative to the suite's folder, `names` are names as `count` returns them. It is the suite's
+    command if arguments reach the runner, otherwise the line of the project's files that holds the runner.
 
     Returns:
-        None if a file belongs to no run of the suite, or it is not known how its runner takes files.
+        None if a file belongs to no run of the suite, or if it is unknown how its runner takes files.
     """
     parted = _parted(suite, files, names)
     commands = [command for run, chosen in parted for command in _commands(suite, run, chosen, names)]
     if not parted or len(commands) < len(parted) or "" in commands:
         return None
     command = commands[0]
-    if len(commands) > 1:  # all of them are run, and the last failure's code is theirs
+    if len(commands) > 1:  # all of them run, and the exit code is that of the last failure
         command = "".join(f"( {one} ) || code=$?; " for one in commands)
         command = f"code=0; {command}exit $code"
     return prepare(suite_of(command, suite.folder), reports, environ)
 
 
 def _parted(suite: Suite, files: Sequence[str], names: Sequence[str]) -> list[tuple[Run, list[str]]]:
-    """The runs that hold the files, each with its own; a file counts for the first run that holds it.
+    """Return the runs that hold the files, each with its files. A file goes to the first run that holds it.
 
-    Nothing, if a file belongs to no run. Without files the names are for the first run.
+    Returns [] if a file belongs to no run. Without files, the names go to the first run.
     """
     runs = suite.test_runs
     if not files and names and runs:
@@ -64,7 +63,7 @@ def _names(run: Run, file: str) -> bool:
 
 
 def _commands(suite: Suite, run: Run, files: Sequence[str], names: Sequence[str]) -> Iterator[str]:
-    """The commands for one run, each for the suite's folder; an empty one where there is no way."""
+    """Yield the commands for one run, each for the suite's folder, or "" for each that is impossible."""
     row = run.runner
     if row is None or (not row.select.files and not (row.select.names and names)):
         yield ""
@@ -88,13 +87,13 @@ def _commands(suite: Suite, run: Run, files: Sequence[str], names: Sequence[str]
 
 
 def _arguments(select: Selection, files: Sequence[str], names: Sequence[str]) -> list[str] | None:
-    """What chooses these tests; None if one of the files cannot be given."""
+    """Return the arguments that choose these tests, or None if one of the files cannot be given."""
     if select.files and any(select.only and not re.search(select.only, file) for file in files):
         if not (select.names and names):
             return None
         files = ()
     arguments: list[str] = []
-    if select.names == ("{path}::{name}",) and names:  # names of pytest are what it is given
+    if select.names == ("{path}::{name}",) and names:  # pytest takes names as they are
         return [name for name in names if "::" in name] + [
             file for file in files if not any(name.startswith(f"{file}::") for name in names)
         ]
@@ -125,7 +124,7 @@ def _arguments(select: Selection, files: Sequence[str], names: Sequence[str]) ->
 
 
 def _bare(name: str) -> str:
-    """A test's own name without its file, package or class as `count` puts them in front."""
+    """Return a test's own name, without the file, package or class that `count` puts in front."""
     if found := re.search(r"/((?:Test|Example|Fuzz|Benchmark)\w*)(?:/.*)?$", name):  # of Go
         return found[1]
     return name.rsplit(" > ", maxsplit=1)[-1].rsplit("::", maxsplit=1)[-1]
@@ -136,7 +135,7 @@ def _escaped(name: str) -> str:
 
 
 def _paths(run: Run) -> list[str]:
-    """The words of a run that name files or folders to run."""
+    """Return the words of a run that name files or folders to run."""
     words = targets(run.simple, run.runner)
     return [
         word
@@ -150,7 +149,7 @@ def _paths(run: Run) -> list[str]:
 
 
 def _discovered(run: Run, path: str, names: Sequence[str]) -> list[str]:
-    """How `unittest discover` is given one file."""
+    """Return the arguments that give `unittest discover` one file."""
     start = run.simple.option("-s", "--start-directory") or "."
     top = run.simple.option("-t", "--top-level-directory") or start
     folder = posixpath.dirname(path) or "."
@@ -160,7 +159,7 @@ def _discovered(run: Run, path: str, names: Sequence[str]) -> list[str]:
 
 
 def _direct(suite: Suite, run: Run, arguments: Sequence[str], drop: Sequence[str] = ()) -> str:
-    """The line in which the run stands, without the files it names, with these arguments at its end."""
+    """Return the line that holds the run, without the files it names and with these arguments at its end."""
     line = run.line if run.grows else _segment(run)
     for option in drop:
         if (value := run.simple.option(option)) is not None:
@@ -173,7 +172,7 @@ def _direct(suite: Suite, run: Run, arguments: Sequence[str], drop: Sequence[str
 
 
 def _segment(run: Run) -> str:
-    """The part of the line that is this command, with the wrappers in front of it."""
+    """Return the part of the line that is this command, with the wrappers in front of it."""
     first = run.simple.words[0]
     at = run.line.rfind(first)
     if at < 0:
@@ -194,7 +193,7 @@ def _without(line: str, front: str, word: str) -> str:
 
 
 def _placed(suite: Suite, run: Run, line: str) -> str:
-    """A line of the project's files as it is run from the suite's folder."""
+    """Return a line of the project's files in the form in which it runs from the suite's folder."""
     if run.programs:
         line = f'PATH="$PWD/{run.programs}:$PATH"; export PATH; {line}'
     if run.folder == suite.folder or run.line == suite.command:

@@ -1,4 +1,4 @@
-"""Ordinary words and numbers made of random letters."""
+"""Makes ordinary words and numbers out of random letters."""
 
 import hashlib
 from dataclasses import dataclass
@@ -25,13 +25,13 @@ _THIRD = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ordinary:
-    """Words in the forms that names are written in, and a sum that is wrong."""
+    """Words in the forms in which names are written, and a wrong sum."""
 
     forms: dict[str, str]
 
 
 def ordinary(token: str) -> Ordinary:
-    """The words and numbers made of some random letters, the same for the same letters."""
+    """Return words and numbers made from some random letters, the same ones for the same letters."""
     digest = hashlib.sha256(token.encode()).digest()
     words = [_FIRST[digest[0] % 32], _SECOND[digest[1] % 32], *_THIRD[digest[2] % 32].split()]
     a, b = 11 + digest[3] % 80, 11 + digest[4] % 80

@@ -1,4 +1,4 @@
-"""Globs over the relative paths of a project."""
+"""Matches globs against the relative paths of a project."""
 
 import os
 import re
@@ -17,15 +17,14 @@ _MOST = 50_000
 def matches(path: str, globs: Iterable[str]) -> bool:
     """Whether a relative path matches one of the globs.
 
-    A glob without a slash is about the name, at any depth; one with a leading slash or a slash inside is
-    about
-    the whole path; `**` stands for any number of folders.
+    A glob without a slash is compared with the name, at any depth. A glob with a slash is compared with the
+    whole path. `**` stands for any number of folders.
     """
     return any(_pattern(glob).fullmatch(path) is not None for glob in globs)
 
 
 def walked(folder: Path) -> Iterator[str]:
-    """The relative paths of the project's files, sorted, without what tools made or fetched."""
+    """Yield the relative paths of the project's files, sorted, without files that tools made or fetched."""
     seen = 0
     for place, folders, names in os.walk(folder):
         folders[:] = sorted(name for name in folders if name not in _NOISE)

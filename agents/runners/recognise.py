@@ -1,4 +1,4 @@
-"""Which row of the table a command belongs to, and whether it runs tests at all."""
+"""Finds the row of the table that a command belongs to, and whether the command runs tests at all."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -21,11 +21,10 @@ _LONGEST_SCRIPT = 200_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recognised:
-    """What a command is: its row, if there is one, and whether it runs tests; None: unknown.
+    """The row of a command, if it has one, and whether it runs tests (None if unknown).
 
     `simple` is the command as its row knows it, without an interpreter or wrapper in front. `script` is a
-    shell
-    script of the project that it runs.
+    shell script of the project that it runs.
     """
 
     simple: Simple
@@ -35,7 +34,7 @@ class Recognised:
 
 
 def recognised(simple: Simple, folder: Path) -> Recognised:
-    """What one command is, run in `folder`."""
+    """Return the row and kind of one command that runs in `folder`."""
     simple = _bare(simple)
     if not simple.words:
         return Recognised(simple=simple, runs_tests=False)
@@ -57,7 +56,7 @@ def recognised(simple: Simple, folder: Path) -> Recognised:
 
 
 def positional(simple: Simple, values: Sequence[str]) -> list[str]:
-    """The words that are neither options nor the values of these options."""
+    """Return the words that are neither options nor values of the options in `values`."""
     kept: list[str] = []
     skip = False
     for word in simple.words[1:]:
@@ -73,7 +72,7 @@ def positional(simple: Simple, values: Sequence[str]) -> list[str]:
 
 
 def targets(simple: Simple, row: Runner | None) -> list[str]:
-    """The positional words of a call without its subcommand: what it is told to run."""
+    """Return the positional words of a call without its subcommand: the things it shall run."""
     words = positional(simple, row.select.values if row else ())
     subcommands = (
         {word for call in row.called if simple.name in call.programs for word in call.subcommands}
@@ -85,7 +84,7 @@ def targets(simple: Simple, row: Runner | None) -> list[str]:
 
 
 def text_of(path: Path) -> str:
-    """The text of a file; empty where it is none or cannot be read."""
+    """Return the text of a file, or "" if it is no file or cannot be read."""
     try:
         with path.open(encoding="utf-8", errors="replace") as file:
             return file.read(_LONGEST_SCRIPT)
@@ -103,7 +102,7 @@ def _bare(simple: Simple) -> Simple:
 
 
 def _readings(simple: Simple) -> Iterator[Simple]:
-    """A command as it stands, and without the interpreter: `node node_modules/jest/bin/jest.js` is jest."""
+    """Yield a command as it is, and without its interpreter: `node node_modules/jest/bin/jest.js` is jest."""
     name = _INTERPRETERS.fullmatch(simple.name)
     if name and (plain := simple.plain):
         at = simple.words.index(plain[0])
@@ -131,7 +130,7 @@ def _is_call(call: Called, simple: Simple, row: Runner, folder: Path) -> bool:
 
 
 def _code(simple: Simple, row: Runner, folder: Path) -> str:
-    """What an interpreter runs: the text after `-e` or `-c`, else the text of the script."""
+    """Return the code that an interpreter runs: the text after `-e` or `-c`, else the text of the script."""
     given = simple.option("-e", "-c", "--eval")
     if given is not None:
         return given

@@ -1,11 +1,11 @@
-"""The records of one row of the table of test runners."""
+"""The records that make up one row of the table of test runners."""
 
 from dataclasses import dataclass, field
 from enum import StrEnum
 
 
 class Ecosystem(StrEnum):
-    """What has to be set up before a runner works."""
+    """The tools that must be set up before a runner works."""
 
     PYTHON = "python"
     NODE = "node"
@@ -25,7 +25,7 @@ class Ecosystem(StrEnum):
 
 
 class ReportKind(StrEnum):
-    """The form of a runner's report; `text`: it writes none and its output is read."""
+    """The format of a runner's report. `text`: it writes no report, so its output is read."""
 
     JUNIT = "junit"
     TRX = "trx"
@@ -50,8 +50,8 @@ class Reader(StrEnum):
 class Called:
     """One way to call a runner: any of the programs, with one of the subcommands and flags, if there are any.
 
-    `contains` is a pattern that the script (the first plain word) holds, where the program is an interpreter.
-    `anywhere`: the subcommand may be any of the plain words, not only the first.
+    `contains` is a pattern that the script (the first plain word) must match if the program is an
+    interpreter. `anywhere`: the subcommand may be any of the plain words, not only the first.
     """
 
     programs: tuple[str, ...]
@@ -63,7 +63,10 @@ class Called:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
-    """Files by which a repository shows a runner (all there, `contains` in one), and the command then."""
+    """Files that show that a repository uses a runner, and the command to use then.
+
+    All files must exist, and one must match `contains`.
+    """
 
     files: tuple[str, ...]
     command: str
@@ -74,11 +77,10 @@ class Found:
 class Report:
     """How a runner is made to report: `{report}` is the file, `{reports}` the folder, `{package}` ours.
 
-    The environment is used only if `guard`, a shell command run in it, succeeds. `arguments` are appended,
-    for
+    The environment is used only if `guard`, a shell command run in it, succeeds. `arguments` are appended to
     commands that they reach. A command with one of the options `not_with` is left as it is. `written` are
-    reports that the runner leaves in the project anyway, and `unless`
-    says in its output that it left older ones as they are because nothing changed.
+    reports that the runner leaves in the project anyway. If the output matches `unless`, the runner has kept
+    older reports because nothing changed.
     """
 
     kind: ReportKind = ReportKind.TEXT
@@ -94,12 +96,11 @@ class Report:
 class Printed:
     """How a runner's output is read.
 
-    `tests` have the groups `name` and `state`, and perhaps `file`; `file` matches lines that name the file or
-    module of the tests after it; `ends` is where the tests end and repetitions begin; `bad` says that a
-    whole file failed. `states` adds words to
-    the usual ones. `numbers` have groups `passed`, `failed`, `skipped`, `total` (with a digit behind them
-    where
-    there are several), or `words` for a list such as `3 passed, 1 failed`. `none` says that no test ran.
+    `tests` have the groups `name` and `state`, and perhaps `file`. `file` matches lines that name the file or
+    module of the tests after it. `ends` matches the line at which the tests end and repetitions begin. `bad`
+    matches the message that a whole file failed. `states` adds words to the usual ones. `numbers` have groups
+    `passed`, `failed`, `skipped`, `total` (with a digit behind them if there are several), or `words` for a
+    list such as `3 passed, 1 failed`. `none` matches the message that no test ran.
     """
 
     reader: Reader = Reader.LINES
@@ -116,14 +117,12 @@ class Printed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Selection:
-    """How single tests are chosen. `{path}` is the file; nothing in `files`: the runner takes none.
+    """How single tests are chosen. `{path}` is the file. If `files` is empty, the runner takes none.
 
     `only` is a pattern of the files that can be given. `between` joins all files into one argument.
-    `folders`:
-    folders are named instead of files, each once. `single`: it takes one file at a time. `values` are options
-    that take a value. `names` are the arguments for a test's name, `{name}`; with `joined` there is one
-    argument
-    more, for all names in one pattern, `{names}`.
+    `folders`: folders are named instead of files, each once. `single`: the runner takes one file at a time.
+    `values` are options that take a value. `names` are the arguments for a test's name, `{name}`. With
+    `joined` there is one more argument, which holds all names in one pattern, `{names}`.
     """
 
     files: tuple[str, ...] = ()
@@ -138,7 +137,7 @@ class Selection:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TestFiles:
-    """Paths that hold tests; `contains` is asked of a file's text where the path alone says little."""
+    """Paths that hold tests. If `contains` is given, the text of the file must match it too."""
 
     __test__ = False  # pytest collects classes named Test*
 
@@ -150,11 +149,9 @@ class TestFiles:
 class FailingTest:
     """A test that must fail, for test files whose path matches `path` and whose text matches `when`.
 
-    `new` is the name of a new file beside such a file; without it, or where a command names its files, the
-    text
+    `new` is the name of a new file beside such a file. Without it, or if a command names its files, the text
     is put into that file, in front of the first line that matches `before`. `header` are patterns of lines
-    which
-    a new file takes over. `whole`: the text needs a file of its own.
+    that a new file takes over. `whole`: the text needs a file of its own.
     """
 
     path: str
@@ -172,11 +169,9 @@ class FailingTest:
 class Runner:
     """One row. `carrier`: it runs other runners, which are found in the project's files.
 
-    `unknown` says what it cannot do. `modules` are its own modules: it is missing where one does not import.
-    `nothing` are patterns of output
-    that
-    say there is nothing to run yet. `deciders` and `manifests` are globs of files that decide how tests are
-    run.
+    `unknown` lists the abilities that it lacks. `modules` are its own modules: the runner is missing if one
+    of them cannot be imported. `nothing` are patterns of output that report that there is nothing to run yet.
+    `deciders` and `manifests` are globs of files that decide how tests are run.
     """
 
     name: str

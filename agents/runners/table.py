@@ -25,15 +25,15 @@ _NO_TESTS = "no_tests.yaml"
 
 
 class RowError(SqError):
-    """A row of the table cannot be used; the message names the row and the field."""
+    """A row of the table cannot be used. The message names the row and the field."""
 
 
 @cache
 def table() -> dict[str, Runner]:
-    """The rows by name, in the order of the files and of the rows in them.
+    """Return the rows by name, in the order of the files and of the rows in them.
 
     Raises:
-        RowError: a row cannot be used; names the row and the field.
+        RowError: a row cannot be used. The message names the row and the field.
     """
     rows: dict[str, Runner] = {}
     for file in sorted((files("agents.runners") / "rows").iterdir(), key=lambda one: one.name):
@@ -48,16 +48,16 @@ def table() -> dict[str, Runner]:
 
 @cache
 def no_tests() -> dict[str, tuple[str, ...]]:
-    """Programs that run no tests, with the subcommands for which that holds; none: for all of them."""
+    """Return the programs that run no tests, each with the subcommands concerned, or () for all of them."""
     raw = _loaded((files("agents.runners") / "rows" / _NO_TESTS).read_text("utf-8"))
     return msgspec.convert(raw, dict[str, tuple[str, ...]])
 
 
 def row_of(name: str, raw: object) -> Runner:
-    """One row as it stands in a file.
+    """Return the record of one row as it stands in a file.
 
     Raises:
-        RowError: it cannot be used; names the row and the field.
+        RowError: it cannot be used. The message names the row and the field.
     """
     if not isinstance(raw, Mapping):
         raise RowError(f"row {name}: a mapping is needed, not {type(raw).__name__}")
@@ -83,7 +83,7 @@ def _loaded(text: str) -> dict[str, Any]:
 
 
 def _unknown_fields(raw: object, known: object, at: str = "") -> Iterator[str]:
-    """The fields of a row as written that its record does not have."""
+    """Yield the fields of a written row that its record lacks."""
     if isinstance(raw, Mapping) and isinstance(known, Mapping):
         for key, value in raw.items():
             field = f"{at}.{key}" if at else str(key)

@@ -1,7 +1,7 @@
-"""What Claude Code calls back while it works: permissions, the typed tools, questions.
+"""The callbacks of Claude Code while it works: permissions, the typed tools, questions.
 
-Each callback asks the policy, tells the listener, and keeps the first failure of a listener: a session must
-not go on when what happens in it can no longer be stored.
+Each callback asks the policy, informs the listener, and keeps the first failure of a listener: a session must
+not go on if its events can no longer be stored.
 """
 
 import json
@@ -35,7 +35,7 @@ _WHILE_PLANNING = {
     *(f"{SIGNAL_PREFIX}{name}" for name in (SUBMIT_IMPLEMENTATION_PLAN, TASK_STUCK)),
 }
 _STOPPED = "The report is recorded."  # Claude Code repeats it beside the next prompt
-# An Edit of a big file carries it whole in one line; the SDK's default of 1 MiB ends the session.
+# An Edit of a big file carries all of it in one line, and the SDK's default of 1 MiB ends the session.
 _PATTERN, _ESCAPED = re.compile(r"[\\*?\[\]!(){}]"), r"\\\g<0>"
 MAX_LINE_BYTES = 64 * 2**20
 
@@ -43,14 +43,14 @@ MAX_LINE_BYTES = 64 * 2**20
 class Callbacks:
     """The callbacks of one session.
 
-    `failure` is the first error that a listener raised; `on_failure` is called then. `waiting` counts the
-    callbacks under way: their time is not the session's silence. `unanswered`: a question ended the exchange;
-    `planning`: nothing but reading, asking and handing over a plan is let through. `lacking` says which typed
-    tools the process did not offer its model: from then on its messages and calls are ignored.
+    `failure` is the first error that a listener raised. `on_failure` is called then. `waiting` counts the
+    running callbacks, whose time does not count as silence of the session. `unanswered`: a question ended the
+    exchange. `planning`: only reading, asking and handing over a plan are allowed. `lacking` names the typed
+    tools that the process did not offer its model. Once it is set, messages and calls are ignored.
 
-    Of the exchange under way (`begin`): `reported` names the typed tool that was recorded in it, `text` is
-    the newest words of the agent, `usage` the tokens of all replies seen, `stop_reason` why the last reply
-    ended, `resets_at` when a limit that the API reports ends (seconds since 1970).
+    Of the current exchange (`begin`): `reported` names the typed tool that was recorded in it, `text` is the
+    agent's newest text, `usage` the tokens of all replies seen, `stop_reason` why the last reply ended,
+    `resets_at` the end of a limit that the API reports (seconds since 1970).
     """
 
     def __init__(self, spec: SessionSpec, listener: Listener, on_failure: Callable[[], None]) -> None:
@@ -66,24 +66,24 @@ class Callbacks:
         self.begin()
 
     def begin(self) -> None:
-        """A new exchange: what was seen of the last one is forgotten."""
+        """Begin a new exchange and forget the state of the last one."""
         self.text = self.stop_reason = self.reported = ""
         self.resets_at: float | None = None
         self._ended = False
         self._usage: Counter[str] = Counter()
 
     def over(self, end: CallEnd) -> CallEnd:
-        """End the exchange: no report is recorded any more, and one that was recorded stands."""
+        """End the exchange. No further report is recorded, and a recorded one stays valid."""
         self._ended = True
         return end if end is CallEnd.COMPLETED or not self.reported else CallEnd.SIGNALLED
 
     @property
     def usage(self) -> Usage:
-        """The tokens of the replies that came in the exchange, a cut one included as far as it came."""
+        """The tokens of the exchange's replies. A cut reply counts as far as it came."""
         return usage_of(self._usage)
 
     def options(self, *, stderr: Callable[[str], None]) -> "ClaudeAgentOptions":
-        """The SDK's options for this session: its own tools only, no settings of the user's."""
+        """Return the SDK's options for this session: its own tools only, none of the user's settings."""
         from claude_agent_sdk import ClaudeAgentOptions, HookMatcher
 
         spec = self._spec
@@ -116,7 +116,7 @@ class Callbacks:
         )
 
     async def finished(self) -> None:
-        """Wait until no callback is under way: the SDK cancels those that are, and waits for none."""
+        """Wait until no callback is running: the SDK cancels running ones without waiting for them."""
         while self.waiting:
             await self._answered.wait()
 
@@ -124,7 +124,7 @@ class Callbacks:
         """Pass an SDK message on to the listener.
 
         Raises:
-            Exception: what the listener raised; it is kept in `failure` too.
+            Exception: the listener's error, which is kept in `failure` too.
         """
         self._count(message)
         self.lacking = self.lacking or lack_in(message, self._spec.signals)
@@ -168,7 +168,7 @@ class Callbacks:
 
     @property
     def _closed(self) -> str:
-        """Why no call is let through any more; empty: they are judged one by one."""
+        """Why no further call is allowed, or "" if calls are judged one by one."""
         if self.lacking:
             return "this session is started again"
         if self.reported:
@@ -201,7 +201,7 @@ class Callbacks:
         }
 
     async def _after_report(self, _event: object, _tool_use_id: str | None, _context: object) -> Any:  # noqa: ANN401
-        """End the turn once its report is recorded; a call that failed never comes here."""
+        """End the turn once its report is recorded. A call that failed never comes here."""
         return {"continue_": False, "stopReason": _STOPPED} if self.reported else {}
 
     async def _may_use(
@@ -214,7 +214,7 @@ class Callbacks:
         if tool != QUESTION_TOOL:
             return PermissionResultAllow()
         if self._listener.on_question_callback is None:
-            return PermissionResultDeny(message="nobody answers questions in this session")
+            return PermissionResultDeny(message="questions are not answered in this session")
         self.waiting += 1
         try:
             ask = self._listener.on_question_callback
@@ -239,9 +239,9 @@ class Callbacks:
 
 
 def _hiding(folders: Sequence[Path]) -> str:
-    """Claude Code's own rules for folders that an agent may not see: its searches leave them out.
+    """Return Claude Code's own rules for folders that an agent may not see: its searches leave them out.
 
-    Without them a Glob from the workspace lists what is in a folder inside it.
+    Without these rules, a Glob from the workspace lists the files in such a folder inside it.
     """
     real = dict.fromkeys(name for folder in folders for name in (str(folder), os.path.realpath(folder)))
     rules = [f"Read(/{_PATTERN.sub(_ESCAPED, name)}/**)" for name in real]
@@ -249,7 +249,7 @@ def _hiding(folders: Sequence[Path]) -> str:
 
 
 async def _apart(call: Callable[[], Awaitable[T]]) -> T:
-    """Run it in a task of its own: the SDK cancels ours more than once, also in the midst of a clean-up."""
+    """Run it in a task of its own: the SDK cancels ours more than once, even during a clean-up."""
     results: list[T] = []
 
     async def run() -> None:

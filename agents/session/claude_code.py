@@ -1,4 +1,4 @@
-"""The Claude Code executable and the SDK that drives it: found without importing the SDK, and started."""
+"""The Claude Code executable and its SDK: found without importing the SDK, and started."""
 
 import os
 import re
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 
 MIN_CLI = (2, 1, 248)  # the first that sends a prompt verbatim: before, `/clear` in a spec was a command
 VERSION_DEADLINE_S = 10
-LAST_WORDS_LIMIT_S = 1.0  # between the two signs of a start that failed: the SDK's and the launcher's
+LAST_WORDS_LIMIT_S = 1.0  # between the SDK's and the launcher's signs of a failed start
 
 
 def sdk_version() -> str:
-    """The installed Agent SDK's version.
+    """Return the installed Agent SDK's version.
 
     Raises:
-        SdkError: it is not installed; says how to install it.
+        SdkError: it is not installed. The message says how to install it.
     """
     try:
         if find_spec("claude_agent_sdk"):
@@ -39,7 +39,7 @@ def sdk_version() -> str:
 
 
 def check_cli(cli: Path, environ: Mapping[str, str]) -> None:
-    """Look whether an executable is a Claude Code that sq can drive; the SDK's own one is trusted.
+    """Check that an executable is a Claude Code that sq can drive. The SDK's own one is trusted.
 
     Raises:
         UsageError: it is too old, or gives no version.
@@ -52,13 +52,13 @@ def check_cli(cli: Path, environ: Mapping[str, str]) -> None:
         what = f"is Claude Code {said}, too old" if found else f"gives no version: {said}"
         wanted = ".".join(map(str, MIN_CLI))
         raise UsageError(
-            f"{cli} {what}; sq needs {wanted} or newer. Update it with "
+            f"{cli} {what}. sq needs {wanted} or newer. Update it with "
             "`npm install -g @anthropic-ai/claude-code`, or reinstall claude-agent-sdk, which brings its own"
         )
 
 
 def version_said(cli: Path, environ: Mapping[str, str]) -> str:
-    """What `--version` says, or why it says nothing."""
+    """Return the output of `--version`, or why there is none."""
     try:
         done = subprocess.run(
             [cli, "--version"],
@@ -78,13 +78,13 @@ def version_said(cli: Path, environ: Mapping[str, str]) -> str:
 
 
 def version_in(text: str) -> tuple[int, ...]:
-    """The first dotted number in a text; empty where there is none."""
+    """Return the first dotted number in a text, or () if there is none."""
     found = re.search(r"\d+(?:\.\d+)+", text)
     return tuple(int(part) for part in found.group().split(".")) if found else ()
 
 
 def find_cli() -> Path:
-    """The Claude Code executable: the one that comes with the SDK, else the one on PATH.
+    """Return the Claude Code executable: the one that comes with the SDK, else the one on PATH.
 
     Raises:
         UsageError: the SDK is missing, or there is no executable.
@@ -104,10 +104,10 @@ def find_cli() -> Path:
 
 
 async def connect(client: "ClaudeSDKClient", words: "LastWords", *, limit_s: float) -> str:
-    """Start the client's process: empty if it did start, else why not, for people.
+    """Start the client's process. Return "" if it started, else why not, for people.
 
-    The caller disconnects the client either way. `words` hears the launcher's standard error: it tells at
-    once of a process that ended, while the SDK waits a minute for one that did so with exit code 0.
+    The caller disconnects the client either way. `words` gets the launcher's standard error, which reports
+    the end of a process at once. The SDK waits a minute for a process that ended with exit code 0.
     """
     import anyio
     from claude_agent_sdk import ResultError

@@ -1,4 +1,4 @@
-"""What a session is started with, who hears what happens in it, and what an exchange gives back."""
+"""The settings of a session, the listener to its events, and the result of an exchange."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
@@ -16,7 +16,7 @@ _USUAL = Limits()
 
 @dataclass(frozen=True, slots=True)
 class Unanswered:
-    """Why a call's questions got no answers. `final`: the exchange ends; else the agent may ask better."""
+    """Why a call's questions got no answers. `final`: the exchange ends, else the agent may ask again."""
 
     reason: str
     final: bool
@@ -39,7 +39,7 @@ def _ignore_refusal(tool: str, reason: str) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Listener:
-    """Who hears what happens in a session, at once and in order.
+    """Callbacks for the events of a session, called at once and in order.
 
     `on_question_callback(tool call id, input)` returns one answer per question, or why there is none. Without
     it, questions are refused.
@@ -53,9 +53,9 @@ class Listener:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionSpec:
-    """Everything a session is started with. `resume`: the conversation of `session_id` goes on.
+    """All settings of a session. `resume`: it continues the conversation `session_id`.
 
-    `cost_before_usd` is what that conversation had cost; `max_cost_usd` is what all of it may cost.
+    `cost_before_usd` is the cost of that conversation so far, `max_cost_usd` the limit for all of it.
     """
 
     role: Role
@@ -77,9 +77,9 @@ class SessionSpec:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exchange:
-    """What became of one prompt. `cost_usd` is this exchange's alone.
+    """The result of one prompt. `cost_usd` is this exchange's alone.
 
-    `retry_after_s`: the API named this time until it can be asked again.
+    `retry_after_s`: the API named this time until the next request.
     """
 
     end: CallEnd
@@ -94,4 +94,4 @@ class Exchange:
 
 
 class SessionStartError(AgentError):
-    """The Claude Code process did not start, or the conversation to resume is not there."""
+    """The Claude Code process did not start, or the conversation to resume does not exist."""

@@ -9,7 +9,7 @@ TEXT_KEPT = 20_000  # characters of one message that are kept
 
 
 def messages_of(message: object) -> list[Message]:
-    """The SDK's message as history: texts, tool calls with their input, tool results with their output."""
+    """Return an SDK message as history: texts, tool calls with input, tool results with output."""
     from claude_agent_sdk import AssistantMessage, TextBlock, ToolResultBlock, ToolUseBlock, UserMessage
 
     told: list[Message] = []

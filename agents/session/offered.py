@@ -1,4 +1,4 @@
-"""Which typed tools a Claude Code process offers its model. The process lists them in its init message.
+"""Finds the typed tools that a Claude Code process fails to offer its model, by its init message.
 
 Under load Claude Code may send its first request before its tool servers are connected. The model then
 answers without the tools through which it should report.
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def lack_in(message: object, signals: "tuple[SignalTool, ...]") -> str:
-    """Name the typed tools that this message lacks, for people.
+    """Return a sentence that names the typed tools that this message lacks, for people.
 
     Returns:
         "" if it lacks none, or is no init message.

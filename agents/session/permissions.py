@@ -1,7 +1,7 @@
-"""What a role may do, and where.
+"""The actions that a role may take, and where.
 
-`Policy.judge` is a plain function over a tool call; a session asks it twice for each call: in a PreToolUse
-hook, which holds in every mode, and in the permission callback. The rules are data: `policy.yaml`.
+`Policy.judge` is a plain function of a tool call. A session calls it twice for each call: in a PreToolUse
+hook, which applies in every mode, and in the permission callback. The rules are data: `policy.yaml`.
 """
 
 import fnmatch
@@ -21,7 +21,7 @@ WRITE_TOOLS = ("Edit", "Write", "NotebookEdit")
 RESOLVER_TOOLS = ("Bash", *READ_TOOLS, "Edit", "Write")
 WORKER_TOOLS = (*RESOLVER_TOOLS, "AskUserQuestion")
 SIGNAL_PREFIX = "mcp__sq__"
-REFLOG_NAME = "sq-agent"  # GIT_REFLOG_ACTION in the user's checkout: tells what an agent's git has moved
+REFLOG_NAME = "sq-agent"  # GIT_REFLOG_ACTION in the user's checkout: marks moves by an agent's git
 
 _PATH_FIELDS = ("file_path", "notebook_path", "path")
 _WILDCARD = re.compile(r"[*?\[{]")
@@ -31,11 +31,10 @@ _WILDCARD = re.compile(r"[*?\[{]")
 class Policy:
     """One session's rights.
 
-    `tools` are the only tools it may call; `writable` are the folders it may write in (empty: it only
-    reads); `hidden` are folders it may not even read (sq's own state). `protected` are patterns beside those
-    of `policy.yaml`; `allowed` are names of its rules that do not hold here. `role` chooses the words of a
-    refusal. `guarded` are paths, files and
-    folders, that are the user's and in no commit.
+    `tools` are the only tools it may call. `writable` are the folders it may write in. If it is empty, the
+    session only reads. `hidden` are folders it may not even read (sq's own state). `protected` are patterns
+    beside those of `policy.yaml`. `allowed` are names of its rules that do not apply here. `role` selects the
+    words of a refusal. `guarded` are the user's files and folders that are in no commit.
     """
 
     tools: tuple[str, ...]
@@ -48,15 +47,15 @@ class Policy:
     role: Role | None = None
 
     def judge(self, tool: str, arguments: Mapping[str, Any]) -> str | None:
-        """Why this call is refused, in words that the agent can act on; None: it is allowed."""
+        """Return why this call is refused, in words that the agent can act on, or None if it is allowed."""
         if tool.startswith(SIGNAL_PREFIX):
             return None
         if tool not in self.tools:
-            return f"{tool} is not one of your tools; you have {', '.join(self.tools)}"
+            return f"{tool} is not one of your tools. You have {', '.join(self.tools)}"
         if tool == "Bash":
             return self._judge_command(str(arguments.get("command", "")))
         paths = [str(arguments[field]) for field in _PATH_FIELDS if arguments.get(field)]
-        if tool == "Glob":  # its pattern may be a path as well, absolute or upwards
+        if tool == "Glob":  # its pattern may be a path too, absolute or upwards
             fixed = _WILDCARD.split(str(arguments.get("pattern", "")), maxsplit=1)[0]
             paths.append(str(Path(str(arguments.get("path") or ""), fixed)))
         refusals = (self._judge_path(path, writing=tool in WRITE_TOOLS) for path in paths)
@@ -65,19 +64,19 @@ class Policy:
     def _judge_path(self, value: str, *, writing: bool) -> str | None:
         try:  # links are followed first: a link inside the workspace may point out of it
             path = Path(os.path.realpath(self.readable[0] / Path(value).expanduser()))
-        except (ValueError, RuntimeError):  # a NUL character, the home of a user that there is not
-            return f"{value!r} is no path; give one inside {self.readable[0]}"
+        except (ValueError, RuntimeError):  # a NUL character, the home of a user that does not exist
+            return f"{value!r} is no path. Give one inside {self.readable[0]}"
         if any(_inside(path, folder) for folder in self.hidden):
             return f"{value} belongs to sq's own state, which agents cannot see"
         if writing and not any(_inside(path, folder) for folder in self.writable):
             if not self.writable:
                 return f"{value}: this session only reads"
-            return f"{value} is outside your workspace; write inside {self.writable[0]} only"
+            return f"{value} is outside your workspace. Write inside {self.writable[0]} only"
         if writing and (protected := protected_path(_relative(path, self.writable), self.protected)):
-            return f"{value} is protected ({protected}); leave it as it is"
+            return f"{value} is protected ({protected}). Leave it as it is"
         if writing and any(str(place) in self.guarded for place in (path, *path.parents)):
             return (
-                f"{value} is a file of the user's that git ignores; leave it as it is and write another one"
+                f"{value} is a file of the user's that git ignores. Leave it as it is and write another one"
             )
         return None
 
@@ -92,16 +91,16 @@ class Policy:
 
 
 def protected_path(relative: str, more: Sequence[str] = ()) -> str | None:
-    """The pattern that protects this path (relative to the repository), if one does.
+    """Return the pattern that protects this path (relative to the repository), or None.
 
-    `more` are the user's patterns; those of `policy.yaml` hold always.
+    `more` are the user's patterns. Those of `policy.yaml` always apply.
     """
     patterns: Sequence[str] = [*_rules()["protected"], *more]
     return next((pattern for pattern in patterns if fnmatch.fnmatchcase(relative, pattern)), None)
 
 
 def rule_names() -> tuple[str, ...]:
-    """The names of the rules for commands, which a user's configuration may allow."""
+    """Return the names of the rules for commands, which a user's configuration may allow."""
     return tuple(str(rule["name"]) for rule in _rules()["bash"])
 
 

@@ -1,6 +1,6 @@
-"""What a CLI result means: read from `is_error`, `terminal_reason` and `api_error_status`.
+"""Reads the meaning of a CLI result from `is_error`, `terminal_reason` and `api_error_status`.
 
-The subtype alone says nothing: an API error arrives as `subtype: "success"`.
+The subtype alone is not enough: an API error arrives as `subtype: "success"`.
 """
 
 from collections.abc import Mapping
@@ -30,9 +30,9 @@ _BY_STOP_REASON = {"refusal": CallEnd.REFUSED, "max_tokens": CallEnd.TRUNCATED}
 
 
 def end_of(result: "ResultMessage", *, reported: bool = False) -> CallEnd:
-    """How the exchange ended. Completed only if nothing says otherwise.
+    """Return how the exchange ended. It is completed only if every field agrees.
 
-    `reported`: a typed tool was recorded in it. Then, and only then, a turn that a hook stopped is completed.
+    `reported`: a typed tool was recorded in it. Only then does a turn that a hook stopped count as completed.
     """
     # An older CLI, as PATH may hold, reports `error_max_turns` with `is_error` false.
     if not result.is_error and result.api_error_status is None and result.subtype == "success":
@@ -49,10 +49,10 @@ def end_of(result: "ResultMessage", *, reported: bool = False) -> CallEnd:
 
 
 def detail_of(result: "ResultMessage", *, reported: bool = False) -> str:
-    """What the CLI says about it, for people; empty where the exchange was completed (as `end_of`)."""
+    """Return the CLI's explanation, for people, or "" if the exchange was completed (as `end_of`)."""
     if end_of(result, reported=reported) is CallEnd.COMPLETED:
         return ""
-    if result.terminal_reason in _ABORTED:  # what it says then is of no use to anybody
+    if result.terminal_reason in _ABORTED:  # its own text is useless then
         return "Claude Code was interrupted in the middle of its turn"
     said = [result.result or "", *(result.errors or [])]
     status = f"status {result.api_error_status}" if result.api_error_status else ""
@@ -61,7 +61,7 @@ def detail_of(result: "ResultMessage", *, reported: bool = False) -> str:
 
 
 def reset_named_in(message: object) -> float | None:
-    """When the usage limit ends that this SDK message says was hit, in seconds since 1970; else None."""
+    """Return when the usage limit that this SDK message reports ends, in seconds since 1970, or None."""
     from claude_agent_sdk import RateLimitEvent
 
     if isinstance(message, RateLimitEvent) and message.rate_limit_info.status == "rejected":
@@ -70,7 +70,7 @@ def reset_named_in(message: object) -> float | None:
 
 
 def usage_of(usage: Mapping[str, Any] | None) -> Usage:
-    """Tokens of a turn, from the snake_case totals of the CLI or the API."""
+    """Return the tokens of a turn, from the snake_case totals of the CLI or the API."""
     counts = usage or {}
     return Usage(
         input_tokens=int(counts.get("input_tokens") or 0),

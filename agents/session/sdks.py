@@ -1,4 +1,4 @@
-"""The two SDKs that sq stands on: imported, or refused with the command that puts them right here."""
+"""The two SDKs that sq needs: imported, or refused with the command that repairs them here."""
 
 import importlib
 import shutil
@@ -21,10 +21,10 @@ _CHECKOUT = Path(__file__).parents[2]
 
 
 class SdkError(UsageError):
-    """An SDK cannot be used: `found` says why, `command` puts it right."""
+    """An SDK cannot be used: `found` says why, `command` repairs it."""
 
     def __init__(self, package: str, *, error: Exception | None = None) -> None:
-        """`error` is what its import raised; None: it is not installed."""
+        """`error` is the error of its import, None if it is not installed."""
         self.command = install_command(package, this_place(), again=error is not None)
         if error is None:
             self.found, advice = f"{package} is not installed", "Install it with"
@@ -37,7 +37,7 @@ class SdkError(UsageError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """The Python environment that sq runs in. `managed`: by the system, which has pip refuse to install."""
+    """The Python environment of sq. `managed`: the system manages it and makes pip refuse to install."""
 
     executable: str
     prefix: Path
@@ -48,10 +48,10 @@ class Place:
 
 
 def import_sdks(*packages: str) -> None:
-    """Import these SDKs; by default both.
+    """Import these SDKs, by default both.
 
     Raises:
-        SdkError: one is not installed or cannot be imported; says how to install it here.
+        SdkError: one is not installed or cannot be imported. The message says how to install it here.
     """
     for package in packages or _PURPOSES:
         module = package.replace("-", "_")
@@ -63,7 +63,7 @@ def import_sdks(*packages: str) -> None:
 
 
 def install_command(package: str, place: Place, *, again: bool = False) -> str:
-    """The command that installs a package where sq runs; `again`: also if it is there already."""
+    """Return the command that installs a package where sq runs. `again`: even if it is installed."""
     python, wanted = quote(place.executable), quote(requirement(package))
     if place.made_by_checkout:
         given = "" if place.prefix == _CHECKOUT / ".venv" else f"SQ_VENV={quote(str(place.prefix))} "
@@ -79,7 +79,7 @@ def install_command(package: str, place: Place, *, again: bool = False) -> str:
 
 
 def this_place() -> Place:
-    """The environment of this process."""
+    """Return the environment of this process."""
     prefix = Path(sys.prefix)
     managed = Path(sysconfig.get_path("stdlib")) / "EXTERNALLY-MANAGED"
     return Place(
@@ -93,7 +93,7 @@ def this_place() -> Place:
 
 
 def requirement(package: str) -> str:
-    """The package with the versions that sq works with, if sq's own metadata are there to say them."""
+    """Return the package with the versions that sq works with, if sq's own metadata exist to name them."""
     try:
         wanted = requires(_SQ) or []
     except PackageNotFoundError:

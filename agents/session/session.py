@@ -1,8 +1,8 @@
 """One conversation with one Claude Code process.
 
-An actor task owns the `ClaudeSDKClient`: it opens it, asks, interrupts and closes it; a second task reads
-always, since a session whose messages nobody reads stalls after a hundred of them. Others hold a `Session`
-and talk to the actor through a stream. Silence beyond the idle limit interrupts the exchange and ends the
+An actor task owns the `ClaudeSDKClient`: it opens it, sends prompts, interrupts and closes it. A second task
+reads all the time, since a session stalls after a hundred unread messages. Other code holds a `Session` and
+reaches the actor through a stream. Silence beyond the idle limit interrupts the exchange and ends the
 session.
 """
 
@@ -58,16 +58,16 @@ class Session:
 
     @property
     def cut_off(self) -> Exchange | None:
-        """What an exchange had cost that was cut off, once the session has ended."""
+        """The cost of an exchange that was cut off, once the session has ended."""
         return self._actor.cut_off
 
     async def exchange(self, prompt: str, *, planning: bool = False) -> Exchange:
-        """Send a prompt and wait until the agent has ended its turn, however it ends.
+        """Send a prompt and wait until the agent's turn has ended in any way.
 
-        `planning`: it may read, ask and hand over a plan; everything else is refused.
+        `planning`: the agent may read, ask and hand over a plan. Everything else is refused.
 
         Raises:
-            SqError: what a listener raised while it was told something; the exchange was interrupted.
+            SqError: a listener raised it, and the exchange was interrupted.
         """
         request = _Request(prompt, planning=planning)
         await self._actor.requests.send(request)
@@ -79,7 +79,7 @@ class Session:
 
 @asynccontextmanager
 async def open_session(spec: SessionSpec, listener: Listener) -> AsyncIterator[Session]:
-    """Start a Claude Code process, and end it and everything it started on the way out.
+    """Start a Claude Code process, and on leaving end it and everything that it started.
 
     Raises:
         SessionStartError: it did not start in time, or there is nothing to resume.
@@ -103,7 +103,7 @@ class _Request:
 
 
 class _Actor:
-    """Owns the client. Nobody else touches it."""
+    """Owns the client. No other code touches it."""
 
     def __init__(self, spec: SessionSpec, listener: Listener) -> None:
         self.spec = spec
@@ -128,7 +128,7 @@ class _Actor:
         try:
             if why := await connect(client, self._words, limit_s=self.spec.connect_limit_s):
                 raise SessionStartError(why)
-            # Ended by `scope` alone, so that the reader is still there to see an interrupted turn end.
+            # Only `scope` ends it, so that the reader can still see the end of an interrupted turn.
             with anyio.CancelScope(shield=True):
                 async with task_group() as tasks:
                     tasks.start_soon(self._read, client)
@@ -208,7 +208,7 @@ class _Actor:
         return self._aborted(CallEnd.SILENT, detail, seconds)
 
     async def _result_of(self, request: _Request) -> "ResultMessage | None":
-        """The result that answers this prompt; None when there will be none: silence, or the end."""
+        """Return the result that answers this prompt, or None if none will come: silence, or the end."""
         results: list[ResultMessage] = []
 
         async def receive() -> None:
@@ -229,12 +229,12 @@ class _Actor:
         # A deadline that moves with each message: an event per message would cost more than this.
         while (left := limit - (time.monotonic() - self._activity)) > 0:
             await anyio.sleep(left)
-            if self._callbacks.waiting:  # it waits for us, for instance for the answer to a question
+            if self._callbacks.waiting:  # it waits for us, for example for an answer
                 self._activity = time.monotonic()
 
     def _judged(self, result: "ResultMessage", seconds: float) -> Exchange:
         total = result.total_cost_usd or 0.0
-        # The CLI counts a conversation's cost on, but from nothing after a process that was killed.
+        # The CLI adds up a conversation's cost, but starts from zero after a process that was killed.
         cost = total - self._cost_seen if total >= self._cost_seen else total
         self._cost_seen = total
         reported = bool(self._callbacks.reported)
@@ -256,7 +256,7 @@ class _Actor:
         )
 
     def _aborted(self, end: CallEnd, detail: str, seconds: float) -> Exchange:
-        """An exchange without a result: it has cost what the replies seen have cost."""
+        """Return an exchange without a result. Its cost is that of the replies seen."""
         usage = self._callbacks.usage
         cost = self.spec.model.cost(usage)
         return Exchange(
@@ -272,17 +272,17 @@ class _Actor:
         self.cut_off = self._judged(result, 0.0) if result else self._aborted(CallEnd.INTERRUPTED, "", 0.0)
 
     async def _interrupt(self, client: "ClaudeSDKClient") -> "ResultMessage | None":
-        """Interrupt before anything else ends the session: closing in mid-turn costs seconds otherwise."""
+        """Interrupt the turn and return its result, if one comes. Closing it in mid-turn costs seconds."""
         with anyio.CancelScope(shield=True), anyio.move_on_after(INTERRUPT_LIMIT_S):
             try:
                 await client.interrupt()
-                if not self._death:  # otherwise nobody reads the end of the turn
+                if not self._death:  # otherwise the end of the turn is not read
                     return await self._result_inbox.receive()
             except Exception as error:  # noqa: BLE001  there is nothing left to interrupt
                 log.debug("session.interrupt.failed", error=repr(error))
         return None
 
-    # --- what the process tells us ----------------------------------------------------------------
+    # --- the end of the process -------------------------------------------------------------------
 
     def _die(self, why: str) -> None:
         self._death = f"{why}{self._words}"
@@ -300,6 +300,6 @@ async def _one_message(request: _Request) -> AsyncIterator[dict[str, Any]]:
 
 
 def _answers(result: "ResultMessage", request: _Request) -> bool:
-    """Whether this result is the answer to that prompt; error results may name no prompt at all."""
+    """Whether this result is the answer to that prompt. Error results may name no prompt at all."""
     named = result.user_message_uuids or ([result.user_message_uuid] if result.user_message_uuid else [])
     return request.id in named if named else True

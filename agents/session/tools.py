@@ -1,8 +1,8 @@
 """The typed tools through which each role reports: `task_complete`, `submit_plan`, `report_review`, ….
 
-They run inside sq's process (an SDK MCP server named `sq`). A role is given only its own, so that a builder
-cannot pass its own review. Input that does not fit is returned to the agent as an error that says what is
-wrong; what fits is stored before the agent hears that it was.
+They run inside sq's process (an SDK MCP server named `sq`). A role gets only its own tools, so that a builder
+cannot pass its own review. Invalid input is returned to the agent as an error with the reasons. Valid input
+is stored before the agent gets its confirmation.
 """
 
 import json
@@ -29,7 +29,7 @@ CONFLICT_STUCK = "conflict_stuck"
 
 
 _Words = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
-_NOTES = "What the next session on this task should know: what you learned, what did not work."
+_NOTES = "Notes for the next session on this task: things you learned, and attempts that failed."
 
 
 class _Input(BaseModel):
@@ -51,14 +51,14 @@ def _list_of(item: dict[str, Any], description: str) -> dict[str, Any]:
 class DisputeInput(_Input):
     """A Worker's evidence against a finding of a review."""
 
-    id: _Words = Field(description="The finding's id, as you were told it; any other is ignored.")
-    evidence: _Words = Field(description="What shows that the finding is wrong: code, output, the spec.")
+    id: _Words = Field(description="The finding's id, as it was given to you. Any other id is ignored.")
+    evidence: _Words = Field(description="The evidence that the finding is wrong: code, output, the spec.")
 
 
 class TaskCompleteInput(_Input):
     """A Worker's claim that its task is done."""
 
-    summary: str = Field(description="What you did, in a sentence or two.")
+    summary: str = Field(description="Your work, in a sentence or two.")
     tests: str = Field(default="", description="Which tests you ran and how they ended.")
     disputes: list[DisputeInput] = Field(
         default_factory=list, description="Findings that you did not act on because they are wrong."
@@ -67,32 +67,32 @@ class TaskCompleteInput(_Input):
 
 
 class TaskStuckInput(_Input):
-    """A Worker cannot go on."""
+    """A Worker's report that it cannot go on."""
 
-    reason: str = Field(min_length=1, description="What stops you and what would help.")
+    reason: str = Field(min_length=1, description="The obstacle that stops you, and the help that you need.")
     notes: str = Field(default="", description=_NOTES)
 
 
 class IterationDoneInput(_Input):
-    """A Worker ends a turn with work left."""
+    """A Worker's report at the end of a turn with work left."""
 
-    done: str = Field(description="What you got done in this turn.")
-    test_status: str = Field(default="", description="How the tests stand.")
-    next_step: str = Field(default="", description="What you will do next.")
-    blockers: list[str] = Field(default_factory=list, description="What stands in the way.")
+    done: str = Field(description="The work that you finished in this turn.")
+    test_status: str = Field(default="", description="The state of the tests.")
+    next_step: str = Field(default="", description="Your next step.")
+    blockers: list[str] = Field(default_factory=list, description="Obstacles to the rest of the work.")
     notes: str = Field(default="", description=_NOTES)
 
 
 class ImplementationPlanInput(_Input):
-    """How a Worker wants to build its task."""
+    """A Worker's plan for building its task."""
 
-    plan: str = Field(min_length=1, description="What you will change where, in which order, and the tests.")
+    plan: str = Field(min_length=1, description="The changes with their places, in order, and the tests.")
 
 
 class AnalysisInput(_Input):
-    """What a repository is."""
+    """A description of a repository."""
 
-    project_type: str = Field(description="What kind of project this is.")
+    project_type: str = Field(description="The kind of project.")
     stack: list[str] = Field(default_factory=list, description="Languages, frameworks, build tools.")
     entry_points: list[str] = Field(default_factory=list, description="Where execution starts, as paths.")
     patterns: list[str] = Field(default_factory=list, description="Conventions that new code has to follow.")
@@ -105,8 +105,8 @@ class PlanTask(_Input):
     """One task of a plan."""
 
     id: str = Field(description="Short: letters, digits and dashes.")
-    title: str = Field(description="The task in a line; it becomes the title of its commit.")
-    description: str = Field(description="What to build and where. The builder has this and the spec.")
+    title: str = Field(description="The task in a line, which becomes the title of its commit.")
+    description: str = Field(description="The work, and where to do it. The builder has this and the spec.")
     acceptance_criteria: list[str] = Field(
         default_factory=list, description="When the task is done, in words that can be checked."
     )
@@ -142,23 +142,23 @@ class PlanInput(_Input):
 
 
 class ConflictResolvedInput(_Input):
-    """A Resolver's claim that a merge holds what both sides meant."""
+    """A Resolver's claim that a merge keeps the intentions of both sides."""
 
     summary: str = Field(description="How you brought the two sides together, in a sentence or two.")
     noticed: str = Field(
-        default="", description="What you noticed about other code. The final review reads it."
+        default="", description="Observations about other code. The final review reads them."
     )
 
 
 class ConflictStuckInput(_Input):
-    """A Resolver cannot bring the two sides together."""
+    """A Resolver's report that it cannot bring the two sides together."""
 
     reason: str = Field(min_length=1, description="Why the two sides exclude each other.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SignalTool:
-    """One reporting tool. `model` None: the input is passed on as it came and judged by its reader."""
+    """One reporting tool. If `model` is None, the input is passed on as it came and its reader judges it."""
 
     name: str
     description: str
@@ -174,7 +174,7 @@ _ISSUE = _object(
     line={"type": "integer", "description": "The line in that file."},
     type={"type": "string", "enum": [kind.value for kind in IssueType]},
     description=_text("What is wrong."),
-    suggestion=_text("What puts it right."),
+    suggestion=_text("The change that fixes it."),
 )
 _EARLIER = _object(
     ["id", "state", "why"],
@@ -186,22 +186,22 @@ _CHANGED_TEST = _object(
     ["test", "ruling", "why"],
     test=_text("The test's name, as the prompt prints it."),
     ruling={"type": "string", "enum": ["accepted", "refused"]},
-    why=_text("The reason, in a sentence; for accepted ones the words that ask for the change."),
+    why=_text("The reason, in a sentence. For accepted tests, the words that ask for the change."),
 )
 _REVIEW_SCHEMA = _object(
     ["passed", "issues"],
     passed={"type": "boolean", "description": "True only if `issues` is empty."},
-    issues=_list_of(_ISSUE, "New findings that have to be put right."),
-    suggestions=_list_of({"type": "string"}, "What could be better and is no reason to send the work back."),
+    issues=_list_of(_ISSUE, "New findings that have to be fixed."),
+    suggestions=_list_of({"type": "string"}, "Improvements that are no reason to send the work back."),
     tests=_list_of(_CHANGED_TEST, "A ruling on each changed test that the prompt lists."),
-    earlier=_list_of(_EARLIER, "How each earlier finding stands that the prompt lists."),
+    earlier=_list_of(_EARLIER, "The state of each earlier finding that the prompt lists."),
 )
 
 SIGNALS: dict[Role, tuple[SignalTool, ...]] = {
     Role.WORKER: (
         SignalTool(
             name=TASK_COMPLETE,
-            description="Claim that the task is complete. sq then looks for itself.",
+            description="Claim that the task is complete. sq then checks it.",
             model=TaskCompleteInput,
         ),
         SignalTool(name=TASK_STUCK, description="Say that you cannot go on, and why.", model=TaskStuckInput),
@@ -214,12 +214,12 @@ SIGNALS: dict[Role, tuple[SignalTool, ...]] = {
     Role.PLANNER: (
         SignalTool(
             name=REPORT_ANALYSIS,
-            description="Report what this repository is.",
+            description="Report your analysis of this repository.",
             model=AnalysisInput,
         ),
         SignalTool(name=SUBMIT_PLAN, description="Submit the plan.", model=PlanInput),
     ),
-    # A review that does not fit is not argued about here: `orchestrator.run.review.review` judges it.
+    # `orchestrator.run.review.review` judges reviews, also invalid ones.
     Role.REVIEWER: (
         SignalTool(
             name=REPORT_REVIEW, description="Report your review, once.", model=None, schema=_REVIEW_SCHEMA
@@ -228,7 +228,7 @@ SIGNALS: dict[Role, tuple[SignalTool, ...]] = {
     Role.RESOLVER: (
         SignalTool(
             name=CONFLICT_RESOLVED,
-            description="Claim that the conflict is resolved. sq then looks for itself.",
+            description="Claim that the conflict is resolved. sq then checks it.",
             model=ConflictResolvedInput,
         ),
         SignalTool(
@@ -241,7 +241,7 @@ SIGNALS: dict[Role, tuple[SignalTool, ...]] = {
     Role.JUDGE: (),
 }
 
-# Beside those of a Worker, where it plans before it builds.
+# An additional tool of a Worker that plans before it builds.
 PLAN_SIGNAL = SignalTool(
     name=SUBMIT_IMPLEMENTATION_PLAN,
     description="Hand over your plan, when you were asked for one.",
@@ -252,9 +252,9 @@ OnSignal = Callable[[str, str], str | None]
 
 
 def signal_server(tools: tuple[SignalTool, ...], on_signal: OnSignal) -> "McpSdkServerConfig":
-    """An in-process MCP server with these tools.
+    """Return an in-process MCP server with these tools.
 
-    `on_signal(name, payload as JSON)` hears each report that fits. It returns why it refuses one, else None.
+    `on_signal(name, payload as JSON)` gets each valid report. It returns why it refuses one, else None.
     """
     from claude_agent_sdk import create_sdk_mcp_server
 
@@ -282,4 +282,4 @@ def _sdk_tool(signal: SignalTool, on_signal: OnSignal) -> "SdkMcpTool[Any]":
 
 def _problems(signal: SignalTool, error: ValidationError) -> str:
     lines = [f"{'.'.join(map(str, item['loc']))}: {item['msg']}" for item in error.errors()]
-    return f"{signal.name} was not recorded. Call it again with these put right:\n" + "\n".join(lines)
+    return f"{signal.name} was not recorded. Correct these fields and call it again:\n" + "\n".join(lines)

@@ -1,7 +1,7 @@
-"""What one line of a Claude Code transcript holds, in pieces, and whose words the text in it is.
+"""Parses one line of a Claude Code transcript into pieces, and finds out whose words its text is.
 
-The lines are those of Claude Code 2.1.329; older ones are understood where they differ. Nothing here raises
-for what a line holds: a line that is no JSON object, or whose fields have other types, gives nothing.
+The format is that of Claude Code 2.1.329. Older lines are understood too. The content of a line never raises:
+a line that is no JSON object, or whose fields have other types, yields nothing.
 """
 
 import json
@@ -23,7 +23,7 @@ from agents.transcript.records import (
     string,
 )
 
-# Whole requests, kept by the CLI beside the conversation: most of the bytes, none of the words.
+# Whole requests, which the CLI keeps beside the conversation: most of the bytes, no words of it.
 _REQUEST_LINE = b'{"type":"api-request'
 _HOOK_FEEDBACK = re.compile(r"\w+ hook feedback:")
 _REMINDER = re.compile(r"<(system-reminder|ide_\w+)>.*?</\1>", re.DOTALL)
@@ -32,7 +32,7 @@ _NOTICE_EXIT = re.compile(r"exit code:? (\d{1,9})")
 _COMMAND = re.compile(r"<command-name>\s*/?([^<]*?)\s*</command-name>")
 _COMMAND_ARGS = re.compile(r"<command-args>(.*?)</command-args>", re.DOTALL)
 _TO_THE_MODEL = "<command-message>"  # a command that is a prompt begins with this tag, a local one does not
-_INJECTED = (  # how text begins that no user wrote, in entries that do not say where they come from
+_INJECTED = (  # beginnings of text that no user wrote, in entries without a source
     "<local-command-",
     "<task-notification>",
     "<bash-",
@@ -59,7 +59,7 @@ _NOTHING = Entry()
 
 
 def entry_of(line: bytes) -> Entry | None:
-    """The line in pieces, none for a kind without words; None if it is no JSON object with a type."""
+    """Return the line in pieces, () for a kind without words, or None if it is no JSON object with a type."""
     if line.startswith(_REQUEST_LINE):
         return _NOTHING
     try:
@@ -82,7 +82,7 @@ def entry_of(line: bytes) -> Entry | None:
 
 
 def text_of(content: object) -> str:
-    """The text of a content field: a string, or a list of blocks."""
+    """Return the text of a content field: a string, or a list of blocks."""
     if isinstance(content, str):
         return content
     return "\n".join(_block_text(mapping(block)) for block in listed(content))
@@ -101,7 +101,7 @@ def _pieces(kind: str, entry: Mapping[str, object]) -> Iterator[Piece]:
             yield from _from_assistant(entry)
         case "attachment":
             yield from _from_attachment(mapping(entry.get("attachment")))
-        case "queue-operation":  # a notice is queued before the model hears of it
+        case "queue-operation":  # a notice is queued before the model gets it
             yield from notices(string(entry.get("content")))
         case "system" if entry.get("subtype") == "compact_boundary":
             yield Compacted()
@@ -111,7 +111,7 @@ def _pieces(kind: str, entry: Mapping[str, object]) -> Iterator[Piece]:
 
 def _from_assistant(entry: Mapping[str, object]) -> Iterator[Piece]:
     message = mapping(entry.get("message"))
-    # The CLI writes in the model's place when the API failed, and to close a turn that was cut off.
+    # The CLI writes in the model's name when the API failed, and to close a turn that was cut off.
     made_up = entry.get("isApiErrorMessage") is True or message.get("model") == "<synthetic>"
     content = message.get("content")
     for block in [{"type": "text", "text": content}] if isinstance(content, str) else listed(content):
@@ -141,14 +141,14 @@ def _from_user(entry: Mapping[str, object]) -> Iterator[Piece]:
             denial=string(entry.get("toolDenialKind")),
         )
     texts = [_block_text(block) for block in blocks if block.get("type") != "tool_result"]
-    if results:  # what stands beside a result was put there by the CLI
+    if results:  # the CLI added any text beside a result
         yield from (Said(speaker=Speaker.INJECTED, text=text) for text in texts if text)
     elif texts:
         yield from _told("\n".join(texts), entry)
 
 
 def _told(text: str, entry: Mapping[str, object]) -> Iterator[Piece]:
-    """Text of a user entry: the user's own, a hook's, or put there by the CLI."""
+    """Yield the text of a user entry: the user's own, a hook's, or the CLI's."""
     source = string(entry.get("promptSource"))
     origin = string(mapping(entry.get("origin")).get("kind"))
     if entry.get("isMeta") is True or entry.get("isCompactSummary") is True:
@@ -164,7 +164,7 @@ def _told(text: str, entry: Mapping[str, object]) -> Iterator[Piece]:
 
 
 def _unsourced(text: str) -> Iterator[Piece]:
-    """Text whose entry does not say who sent it: commands, notes, and prompts of older versions."""
+    """Yield pieces of text whose entry names no sender: commands, notes, prompts of older versions."""
     for reminder in _REMINDER.finditer(text):
         yield Said(speaker=Speaker.INJECTED, text=reminder.group())
     rest = _REMINDER.sub("", text).strip()
@@ -209,7 +209,7 @@ def _from_attachment(attachment: Mapping[str, object]) -> Iterator[Piece]:
 
 
 def notices(text: str) -> Iterator[BackgroundEnded]:
-    """The ends of background tasks that `text` tells of."""
+    """Yield the ends of background tasks that `text` reports."""
     for part in text.split("<task-notification>")[1:]:
         if found := _NOTICE.search(part.split("</task-notification>", maxsplit=1)[0]):
             code = _NOTICE_EXIT.search(found[3])

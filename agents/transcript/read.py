@@ -1,7 +1,7 @@
-"""What happened in a Claude Code session, as turns: read from its transcript, or from a live session.
+"""Reads a Claude Code session as turns, from its transcript or from a live session.
 
-A turn is a prompt of the user or the feedback of a hook, and everything until the next one. Nothing here
-imports an SDK: a hook has to be quick.
+A turn is a prompt of the user or the feedback of a hook, and everything until the next one. No module here
+imports an SDK, because a hook has to be quick.
 """
 
 import json
@@ -46,7 +46,7 @@ __all__ = [
 ]
 
 _PLANNING = {"EnterPlanMode": True, "ExitPlanMode": False}
-_WIDEN = 4  # a window without a word of the conversation is read again, this many times as long
+_WIDEN = 4  # a window without conversation is read again, this many times as long
 _EXIT_CODE = re.compile(r"Exit code (\d{1,9})(?:\n|$)")
 _BACKGROUND = re.compile(r"(?:Command (?:running|was \w+) in background|moved to the background).*?ID: (\w+)")
 _NEVER_RAN = re.compile(
@@ -56,19 +56,19 @@ _NEVER_RAN = re.compile(
 )
 _CUT_OFF = re.compile(r"\[Tool call interrupted|.*this call was stopped while running", re.DOTALL)
 _AGENT_ID = re.compile(r"[\w-]{1,64}")
-# What can still be told of an input that was cut: its short fields before the cut.
+# The short fields before the cut, which can still be read from an input that was cut.
 _FIELD = re.compile(r'"(command|description|file_path|notebook_path|path|skill)": ("(?:[^"\\]|\\.)*+")')
 
 
 class TranscriptError(SqError):
-    """A transcript is not there or cannot be read."""
+    """A transcript does not exist or cannot be read."""
 
 
 def read_transcript(path: Path, *, tail_bytes: int | None = None) -> Transcript:
-    """The session in the JSON Lines file `path`, with its subagents' calls from the files beside it.
+    """Return the session in the JSON Lines file `path`, with its subagents' calls from the files beside it.
 
-    `tail_bytes`: only complete lines of that many bytes at the end are read; more, where those hold
-    nothing of the conversation. What a line holds never raises.
+    With `tail_bytes`, only the complete lines in that many bytes at the end are read, or more if those hold
+    nothing of the conversation. The content of a line never raises.
 
     Raises:
         TranscriptError: there is no such file, or it cannot be read.
@@ -79,7 +79,7 @@ def read_transcript(path: Path, *, tail_bytes: int | None = None) -> Transcript:
             left_out, entries, skipped = _window(path, tail_bytes)
         except (OSError, ValueError) as error:  # ValueError: a path with a null byte
             raise TranscriptError(
-                f"cannot read the transcript {path}: {error}; name the .jsonl file of a session"
+                f"cannot read the transcript {path}: {error}. Name the .jsonl file of a session"
             ) from error
         own = [entry for entry in entries if not entry.is_sidechain]
         told = own if any(entry.pieces for entry in own) else entries  # a subagent's own file
@@ -97,16 +97,16 @@ def read_transcript(path: Path, *, tail_bytes: int | None = None) -> Transcript:
 
 
 def transcript_of(messages: Sequence[Message], *, prompt: str = "", cwd: str = "") -> Transcript:
-    """The same view of a live session. `prompt` was said before the first of `messages`.
+    """Return the transcript of a live session, in which `prompt` was sent before the first of `messages`.
 
-    Calls and results are paired in order: messages have no ids.
+    Calls and results are paired in order, because messages have no ids.
     """
     first = [Message(kind=MessageKind.PROMPT, text=prompt)] if prompt else []
     return replace(_assembled(_from_messages([*first, *messages]), None), cwd=cwd)
 
 
 def with_last_message(transcript: Transcript, text: str) -> Transcript:
-    """`transcript` with the assistant's newest words, which the CLI may write after it asked its hooks."""
+    """Return `transcript` with the assistant's newest words, which the CLI may write after its hooks ran."""
     newest = transcript.turns[-1] if transcript.turns else Turn(number=1)
     if not text.strip() or (newest.texts and newest.texts[-1].strip() == text.strip()):
         return transcript
@@ -115,7 +115,7 @@ def with_last_message(transcript: Transcript, text: str) -> Transcript:
 
 
 def with_command_runs(transcript: Transcript, runs: Iterable[CommandRun]) -> Transcript:
-    """`transcript` with commands that sq itself ran on the work, before the assistant's last words."""
+    """Return `transcript` with commands that sq itself ran on the work, before the assistant's last words."""
     newest = transcript.turns[-1] if transcript.turns else Turn(number=1)
     last = max((at for at, item in enumerate(newest.items, 1) if isinstance(item, ToolCall)), default=0)
     ran = tuple(
@@ -134,14 +134,14 @@ def with_command_runs(transcript: Transcript, runs: Iterable[CommandRun]) -> Tra
 
 
 def _window(path: Path, tail_bytes: int | None) -> tuple[int, list[Entry], int]:
-    """Bytes left out, the entries of the lines after them, and how many lines were of no use."""
+    """Return the bytes left out, the entries of the lines after them, and the number of useless lines."""
     entries: list[Entry] = []
     seen: set[str] = set()
     skipped = 0
     with path.open("rb") as file:
         left_out = 0
         if tail_bytes is not None and (start := file.seek(0, os.SEEK_END) - max(tail_bytes, 0)) > 0:
-            file.seek(start - 1)  # from the byte before: where that ends a line, the next one is complete
+            file.seek(start - 1)  # from the byte before: if it ends a line, the next line is complete
             left_out = start - 1 + len(file.readline())
         else:
             file.seek(0)
@@ -156,7 +156,7 @@ def _window(path: Path, tail_bytes: int | None) -> tuple[int, list[Entry], int]:
 
 
 def _assembled(pieces: Iterable[Piece], subagents: Path | None) -> Transcript:
-    """Turns out of pieces: results find their calls, wherever those stand."""
+    """Make turns out of pieces. Results are joined to their calls, wherever those stand."""
     turns: list[tuple[Said | None, list[Said | str]]] = []
     calls: dict[str, ToolCall] = {}
     ended: list[BackgroundEnded] = []
@@ -201,7 +201,7 @@ def _resolved(items: Iterable[Said | str], calls: Mapping[str, ToolCall]) -> Ite
 
 
 def _inner(piece: CallReturned, subagents: Path | None) -> tuple[ToolCall, ...]:
-    """The calls of the subagent that a call started; none where its file is not there any more."""
+    """Return the calls of the subagent that a call started, or () if its file no longer exists."""
     agent_id = string(piece.data.get("agentId"))
     if subagents is None or not _AGENT_ID.fullmatch(agent_id):
         return ()
@@ -218,9 +218,9 @@ def _result(tool: str, returned: CallReturned) -> ToolResult:
     background = _background_id(tool, returned)
     cut_off = data.get("interrupted") is True or bool(returned.is_error and _CUT_OFF.match(text))
     refused = returned.is_error and not code and not cut_off
-    # A denial in anybody's words: a shell command that ran and failed tells its exit code.
+    # A denial by a user, hook or rule: a shell command that ran and failed reports its exit code.
     refused = refused and (bool(returned.denial or _NEVER_RAN.match(text)) or tool in SHELL_TOOLS)
-    # `grep` without a hit is no error for the CLI: it explains the exit code and does not tell it.
+    # The CLI does not treat `grep` without a hit as an error: it explains the exit code without naming it.
     succeeded = not returned.is_error and not cut_off and not background
     clean = tool in SHELL_TOOLS and succeeded and "returnCodeInterpretation" not in data
     return ToolResult(

@@ -1,4 +1,4 @@
-"""The records of a session: the pieces that its lines hold, and the turns that they make up."""
+"""The records of a session: the pieces in its lines, and the turns made of them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -8,7 +8,7 @@ SHELL_TOOLS = frozenset({"Bash", "PowerShell"})
 
 
 class Speaker(StrEnum):
-    """Whose words a text is."""
+    """The author of a text."""
 
     USER = "user"
     HOOK = "hook"
@@ -18,10 +18,10 @@ class Speaker(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Said:
-    """Words of somebody. `opens`: they begin a turn.
+    """Words of a speaker. `opens`: they begin a turn.
 
-    `command`: the `/name` that the user typed; `is_expanded`: the CLI knew it and put its text into the
-    conversation itself, or carried it out.
+    `command` is the `/name` that the user typed. `is_expanded`: the CLI knew the command, and put its text
+    into the conversation or carried it out.
     """
 
     speaker: Speaker
@@ -43,9 +43,9 @@ class CallMade:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallReturned:
-    """What came back for call `id`. `data` is what the CLI notes for itself (`toolUseResult`).
+    """The result of call `id`. `data` is the CLI's own record of it (`toolUseResult`).
 
-    `denial` is the CLI's word for why a call was not carried out to its end, where it was not.
+    `denial` is the CLI's word for why a call was not carried out to its end, or "".
     """
 
     id: str
@@ -57,7 +57,7 @@ class CallReturned:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BackgroundEnded:
-    """A background task ended, as the CLI tells it: `status` is completed, failed or killed."""
+    """The end of a background task, as the CLI reports it: `status` is completed, failed or killed."""
 
     id: str
     status: str
@@ -73,7 +73,7 @@ class PlanMode:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compacted:
-    """What came before is a summary for the model from here on; the file keeps it whole."""
+    """From here on the model has a summary of everything before. The file keeps it whole."""
 
 
 Piece = Said | CallMade | CallReturned | BackgroundEnded | PlanMode | Compacted
@@ -81,10 +81,10 @@ Piece = Said | CallMade | CallReturned | BackgroundEnded | PlanMode | Compacted
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolResult:
-    """What a call gave back. `exit_code` is None where nobody knows it, and for tools that have none.
+    """The result of a call. `exit_code` is None if unknown, and for tools that have none.
 
-    `is_refused`: the call never ran; `is_interrupted`: it was ended, and what it did is unknown.
-    `background_id`: it goes on in the background. `data`: what the CLI notes beside the text.
+    `is_refused`: the call never ran. `is_interrupted`: it was ended, and its effect is unknown.
+    `background_id`: it goes on in the background. `data`: the CLI's own record beside the text.
     """
 
     text: str
@@ -98,7 +98,7 @@ class ToolResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolCall:
-    """A tool call with its result, None while there is none. `inner`: what the subagent it started called."""
+    """A tool call with its result, or None without one. `inner`: the calls of a subagent that it started."""
 
     id: str
     tool: str
@@ -110,7 +110,7 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Turn:
-    """What `opener` led to, in order. No opener: what the window begins with. `number` counts from 1."""
+    """Everything after `opener`, in order. A window's first turn may have none. `number` counts from 1."""
 
     number: int
     opener: Said | None = None
@@ -118,12 +118,12 @@ class Turn:
 
     @property
     def calls(self) -> tuple[ToolCall, ...]:
-        """The tool calls of the turn, those of subagents inside theirs."""
+        """The tool calls of the turn. Calls of subagents are inside theirs."""
         return tuple(item for item in self.items if isinstance(item, ToolCall))
 
     @property
     def texts(self) -> tuple[str, ...]:
-        """What the assistant said in the turn."""
+        """The assistant's texts in the turn."""
         said = (item for item in self.items if isinstance(item, Said))
         return tuple(item.text for item in said if item.speaker is Speaker.ASSISTANT)
 
@@ -132,8 +132,9 @@ class Turn:
 class Transcript:
     """A session, newest turn last.
 
-    `skipped_lines` could not be used (no JSON objects, half a line); `sidechain_lines` belong to subagents
-    and stand in no turn; `left_out_bytes` lie before the window that was read. `cwd` is where it began.
+    `skipped_lines` could not be used (no JSON objects, half a line). `sidechain_lines` belong to subagents
+    and are in no turn. `left_out_bytes` come before the window that was read. `cwd` is the folder in which
+    the session began.
     """
 
     turns: tuple[Turn, ...] = ()
@@ -148,15 +149,15 @@ class Transcript:
 
 
 def string(value: object) -> str:
-    """`value` if it is text, else nothing."""
+    """Return `value` if it is text, else ""."""
     return value if isinstance(value, str) else ""
 
 
 def mapping(value: object) -> Mapping[str, object]:
-    """`value` if it is an object, else an empty one."""
+    """Return `value` if it is an object, else an empty one."""
     return value if isinstance(value, dict) else {}
 
 
 def listed(value: object) -> list[object]:
-    """`value` if it is a list, else an empty one."""
+    """Return `value` if it is a list, else an empty one."""
     return value if isinstance(value, list) else []

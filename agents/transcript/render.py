@@ -1,7 +1,7 @@
-"""A session in words for a judge, within a budget: the newest first, in order, nothing that poses as ours.
+"""Renders a session as text for a judge, within a budget, in order and with the newest parts preferred.
 
-Every element of ours is a tag at the start of a line; what stands inside is escaped. The output for the same
-transcript and budget is the same, byte for byte.
+Every element of ours is a tag at the start of a line. Its content is escaped, so that nothing in it can pose
+as ours. The output for the same transcript and budget is the same, byte for byte.
 """
 
 import json
@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 from agents.transcript.records import Said, Speaker, ToolCall, Transcript
 
-TOOL_CHARS = 4_000  # what a tool's input or output may take when not everything fits
+TOOL_CHARS = 4_000  # for a tool's input or output when not everything fits
 _PINNED_SHARE = 4  # the newest prompt of the user is always shown, in this part of the budget at most
-_WORTH_CUTTING = 300  # less than this of a message says nothing
+_WORTH_CUTTING = 300  # less than this of a message is useless
 _GAP = '<left-out messages="{}"/>\n'
 _GAPS_ROOM = 3 * 50
 _HALF_ENTITY = re.compile(r"&[a-z]{0,4}$")
@@ -22,7 +22,7 @@ _REST_OF_ENTITY = re.compile(r"^[a-z]{0,4};")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Element:
-    """A tag and what stands in it: escaped texts, each in a tag of its own unless that is empty."""
+    """A tag and its content: escaped texts, each in a tag of its own unless that is empty."""
 
     tag: str
     parts: tuple[tuple[str, str], ...]
@@ -30,18 +30,18 @@ class _Element:
     is_prompt: bool = False
 
     def shown(self, limit: int | None = None) -> str:
-        """The element; with `limit`, each part is cut in the middle to that many characters."""
+        """Return the element. With `limit`, each part is cut in the middle to that many characters."""
         told = ((tag, text if limit is None else cut_in_the_middle(text, limit)) for tag, text in self.parts)
         body = "".join(_wrapped(tag, text) if tag else f"{text}\n" for tag, text in told)
         return _wrapped(self.tag, body.removesuffix("\n"))
 
 
 def rendered(transcript: Transcript, budget_chars: int) -> str:
-    """The session in at most `budget_chars` characters, as elements in order.
+    """Return the session in at most `budget_chars` characters, as elements in order.
 
-    Everything whole where that fits. Else long inputs and outputs of tools are cut in the middle, and then
-    the oldest is left out; the end of the session and the user's newest prompt always stay. Notes say what
-    is missing: `<left-out messages="12"/>`, `<left-out bytes="4711"/>`.
+    If not everything fits, long inputs and outputs of tools are cut in the middle, and then the oldest
+    messages are left out. The end of the session and the user's newest prompt always stay. Notes show how
+    much is missing: `<left-out messages="12"/>`, `<left-out bytes="4711"/>`.
     """
     elements = list(_elements(transcript))
     head = f'<left-out bytes="{transcript.left_out_bytes}"/>\n' if transcript.left_out_bytes else ""
@@ -55,7 +55,7 @@ def rendered(transcript: Transcript, budget_chars: int) -> str:
 
 
 def _fitted(elements: list[_Element], room: int) -> str:
-    """Newest first until the room is used; the user's newest prompt has its part of it before all else."""
+    """Return the newest elements that fit. The user's newest prompt gets its share of the room first."""
     kept: dict[int, str] = {}
     asked = max((number for number, element in enumerate(elements) if element.is_prompt), default=None)
     if asked is not None:
@@ -87,19 +87,19 @@ def _with_gaps(kept: dict[int, str], total: int) -> Iterator[str]:
 
 
 def _cut(element: _Element, limit: int) -> str:
-    """The element in at most `limit` characters, each of its parts with an equal share."""
+    """Return the element in at most `limit` characters, with an equal share for each part."""
     frame = len(_Element(tag=element.tag, parts=tuple((tag, "") for tag, _ in element.parts)).shown())
     left = max(limit - frame, 0)
     sizes = sorted(len(text) for _, text in element.parts)
     share = left
-    for done, size in enumerate(sizes):  # what the short parts do not need is for the long ones
+    for done, size in enumerate(sizes):  # the short parts leave room for the long ones
         share = left // (len(sizes) - done)
         left -= min(size, share)
     return element.shown(share)
 
 
 def cut_in_the_middle(text: str, limit: int) -> str:
-    """`text` in at most `limit` characters: its start, a note of how much is missing, its end."""
+    """Return `text` in at most `limit` characters: its start, a note of how much is missing, its end."""
     if len(text) <= limit:
         return text
     note = f"\n[… {len(text)} characters, cut in the middle …]\n"

@@ -1,1 +1,1 @@
-"""What carriers run: make, just, npm, tox and such, read from the project's files, one file a form."""
+"""The commands that make, just, npm, tox and other carriers run, read from the project's files."""

@@ -1,4 +1,4 @@
-"""The recipe lines that `just RECIPE` runs, dependencies first."""
+"""Reads the recipe lines that `just RECIPE` runs, dependencies first."""
 
 import re
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ class _Recipe:
 
 
 def just_steps(simple: Simple, folder: Path) -> list[Step] | None:
-    """The lines that a call of just runs, in order; None where the justfile or a recipe is not there."""
+    """Return the lines that a call of just runs, in order, or None if the justfile or a recipe is missing."""
     named = simple.option("-f", "--justfile")
     path = next((folder / name for name in ([named] if named else _FILES) if (folder / name).is_file()), None)
     if path is None:

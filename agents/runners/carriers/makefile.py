@@ -1,4 +1,4 @@
-"""The recipe lines that `make TARGET` runs, prerequisites first."""
+"""Reads the recipe lines that `make TARGET` runs, prerequisites first."""
 
 import re
 from collections.abc import Sequence
@@ -29,7 +29,7 @@ class _Makefile:
 
 
 def make_steps(simple: Simple, folder: Path) -> list[Step] | None:
-    """The lines that a call of make runs, in order; None where the makefile or a target is not there."""
+    """Return the lines that a call of make runs, in order, or None if the makefile or a target is missing."""
     folder = folder / (simple.option("-C", "--directory") or "")
     named = simple.option("-f", "--file", "--makefile")
     path = next((folder / name for name in ([named] if named else _FILES) if (folder / name).is_file()), None)
@@ -105,7 +105,7 @@ def _collect(goal: str, made: _Makefile, lines: list[str], seen: set[str], depth
 
 
 def _expanded(text: str, made: _Makefile, depth: int = 0) -> str:
-    """The text with make's variables in; what make would have to compute becomes empty."""
+    """Return the text with make's variables filled in. Calls of make's functions become empty."""
     text = _CALL.sub("", text)
     if depth > _DEEPEST:
         return text

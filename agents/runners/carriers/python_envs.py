@@ -1,4 +1,4 @@
-"""The commands that tox, nox and hatch run, read from their files."""
+"""Reads the commands that tox, nox and hatch run."""
 
 import configparser
 import re
@@ -17,7 +17,7 @@ _STRINGS = re.compile(r"(?<![\w=])(?:r|f)?\"([^\"\n]*)\"|(?<![\w=])(?:r|f)?'([^'
 
 
 def tox_steps(simple: Simple, folder: Path) -> list[Step] | None:
-    """The commands of the chosen environments of tox; None where nothing of tox is there."""
+    """Return the commands of the chosen tox environments, or None if tox is not configured."""
     chosen = (simple.option("-e", "--env") or "").split(",") if simple.option("-e", "--env") else []
     tables = _tox_tables(folder)
     if not tables:
@@ -46,7 +46,7 @@ def tox_steps(simple: Simple, folder: Path) -> list[Step] | None:
 
 
 def nox_steps(simple: Simple, folder: Path) -> list[Step] | None:
-    """What the sessions of a noxfile run, by their text; None where there is no noxfile."""
+    """Return the commands of a noxfile's sessions, read from its text, or None if there is no noxfile."""
     text = text_of(folder / (simple.option("-f", "--noxfile") or "noxfile.py"))
     if not text:
         return None
@@ -69,7 +69,7 @@ def _nox_lines(part: str, folder: Path) -> Iterator[Step]:
 
 
 def hatch_steps(simple: Simple, folder: Path) -> list[Step] | None:
-    """What `hatch test` or `hatch run SCRIPT` runs; a name that is no script is a program."""
+    """Return the commands of `hatch test` or `hatch run SCRIPT`. A name that is not a script is a program."""
     words = positional(simple, ("-e", "--env", "-p", "--project", "-i", "--include", "-x", "--exclude"))
     if words[:1] == ["test"]:
         return [Step(line="pytest", folder=folder, passes="", elsewhere=True)]
@@ -108,7 +108,7 @@ def _hatch_scripts(folder: Path) -> Iterator[tuple[str, list[str]]]:
 
 
 def _tox_tables(folder: Path) -> dict[str, str]:
-    """The commands of each environment, one a line; `testenv` is what holds for the others."""
+    """Return the commands of each environment, one a line. `testenv` holds the defaults for the others."""
     pyproject = _toml(folder / "pyproject.toml").get("tool", {}).get("tox", {})
     ini = text_of(folder / "tox.ini") or str(pyproject.get("legacy_tox_ini", ""))
     loaded = _toml(folder / "tox.toml") or pyproject
@@ -142,7 +142,7 @@ def _toml_lines(commands: Iterable[Any]) -> Iterator[str]:
 
 
 def _expanded_list(text: str) -> str:
-    """`py3{10,11}` as `py310 py311`; commas inside braces must not split it."""
+    """Return `py3{10,11}` as `py310 py311`, so that commas inside braces do not split it."""
     while found := re.search(r"([^\s,{}]*)\{([^{}]*)\}([^\s,{}]*)", text):
         every = " ".join(f"{found[1]}{one.strip()}{found[3]}" for one in found[2].split(","))
         text = text[: found.start()] + every + text[found.end() :]

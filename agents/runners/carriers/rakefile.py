@@ -1,4 +1,4 @@
-"""What the tasks of a Rakefile run, by the usual ways to write them."""
+"""Reads the commands of a Rakefile's tasks, written in the usual ways."""
 
 import re
 from pathlib import Path
@@ -19,7 +19,7 @@ _SHELL = re.compile(r"^\s+(?:sh|system)[ (]+[\"']([^\"'\n]+)", re.MULTILINE)
 
 
 def rake_steps(simple: Simple, folder: Path) -> list[Step] | None:
-    """What a call of rake runs; None where there is no Rakefile or a task is not seen in it."""
+    """Return the commands that a call of rake runs, or None if the Rakefile or a task in it is missing."""
     path = next((folder / name for name in _FILES if (folder / name).is_file()), None)
     if path is None:
         return None

@@ -1,4 +1,4 @@
-"""The scripts of package.json and composer.json that npm, pnpm, yarn, bun and composer run."""
+"""Reads the scripts of package.json and composer.json that npm, pnpm, yarn, bun and composer run."""
 
 import json
 import re
@@ -34,7 +34,7 @@ _MOST_PACKAGES = 50
 
 
 def package_steps(simple: Simple, folder: Path) -> list[Step] | None:
-    """The scripts that a call of npm or its like runs, with `pre` and `post`; None if there are none."""
+    """Return the scripts that a call of npm or its like runs, with `pre` and `post`, or None if none."""
     folder = folder / (simple.option(*_FOLDER) or "")
     words = positional(simple, _VALUES)
     if simple.name in {"npm-run-all", "run-s", "run-p"}:
@@ -61,7 +61,7 @@ def package_steps(simple: Simple, folder: Path) -> list[Step] | None:
 
 
 def composer_steps(simple: Simple, folder: Path) -> list[Step] | None:
-    """The lines of a script of composer.json; None where there is no such script."""
+    """Return the lines of a script of composer.json, or None if there is no such script."""
     folder = folder / (simple.option("-d", "--working-dir") or "")
     words = positional(simple, ("-d", "--working-dir", "--timeout"))
     name = words[1] if words[:1] and words[0] in _RUN and len(words) > 1 else (words or ["test"])[0]
@@ -110,7 +110,7 @@ def _several(words: Sequence[str], folder: Path) -> list[Step] | None:
 
 
 def _workspaces(folder: Path, names: Sequence[str]) -> list[Path]:
-    """The folders of the packages with these names or folders; without names of all but the first."""
+    """Return the folders of the packages with these names or folders. Without names, of all but the root."""
     globs = _json(folder / "package.json").get("workspaces", [])
     globs = globs.get("packages", []) if isinstance(globs, dict) else globs
     listed = re.findall(

@@ -6,16 +6,13 @@ from pathlib import Path
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """A shell line that is run in `folder`.
+    """A shell line that runs in `folder`.
 
-    `passes` is what stands between the carrier's own command and arguments that shall reach the end of this
-    line
-    (`" --"` for npm); None: none reach it. `programs` is a folder that is in front of PATH. `choose` is an
-    argument of `line` by which it takes files, `TEST={files}`; empty: they are appended. `replaces`:
-    arguments
+    `passes` is the text between the carrier's own command and arguments that shall reach the end of this line
+    (`" --"` for npm), None if they cannot reach it. `programs` is a folder in front of PATH. `choose` is the
+    command that takes files, with `{files}` in it, "" if they are appended to `line`. `replaces`: arguments
     that pass take the place of the files in `line`. `elsewhere`: the line runs in an environment that only
-    the
-    carrier makes.
+    the carrier makes.
     """
 
     line: str

@@ -40,10 +40,10 @@ _FIRST = re.compile(r"\b(?:Ran|Tests run:|Executed)\s+(\d+)\b")
 
 
 def general_count(text: str) -> TestCount:
-    """The tests of a runner that is in no table, by its last summary; UNCOUNTED if that cannot be read.
+    """Return the count in the last summary of a runner outside the table, or UNCOUNTED if it is unreadable.
 
-    It never takes "cannot be read" for zero: `says_none` needs words for that, and no test that passed or
-    failed.
+    An unreadable summary never counts as zero: `says_none` needs words that say so, and no test that passed
+    or failed.
     """
     read = _of_tap(text) or _of_ratio(text) or _of_summary(text)
     if (read is None or not (read.passed or read.failed)) and _NONE.search(text):
@@ -54,7 +54,7 @@ def general_count(text: str) -> TestCount:
 
 
 def _of_tap(text: str) -> TestCount | None:
-    """TAP, where a plan stands beside the tests."""
+    """Return the count of TAP output, if it has a plan beside the tests."""
     if not _PLAN.search(text):
         return None
     count = tally(tap_tests(text))
@@ -62,7 +62,7 @@ def _of_tap(text: str) -> TestCount | None:
 
 
 def _of_ratio(text: str) -> TestCount | None:
-    """`12 of 12 tests passed`, `All 12 tests passed`."""
+    """Return the count in `12 of 12 tests passed` or `All 12 tests passed`."""
     found = list(_RATIO.finditer(text))
     if found:
         passed, total = int(found[-1]["passed"]), int(found[-1]["total"])
@@ -72,7 +72,7 @@ def _of_ratio(text: str) -> TestCount | None:
 
 
 def _of_summary(text: str) -> TestCount | None:
-    """The last line, or lines that belong together, with a number beside a word for passing or failing."""
+    """Return the count in the last line, or group of lines, with numbers beside words such as "passed"."""
     lines = text.split("\n")
     for at in range(len(lines) - 1, -1, -1):
         told, alone = _numbers(lines[at])
@@ -91,7 +91,7 @@ def _of_summary(text: str) -> TestCount | None:
 
 
 def _numbers(line: str) -> tuple[dict[str, int], bool]:
-    """The counts that a line tells, and whether it is one alone; none for a line with other words."""
+    """Return the counts in a line, and whether it holds a single one. Lines with other words have none."""
     if len(line) > _LONGEST:
         return {}, False
     if found := _LONE.match(line) or _LONE_AFTER.match(line):

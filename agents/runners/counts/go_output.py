@@ -1,4 +1,4 @@
-"""Tests in the output of `go test -v`."""
+"""Reads the tests in the output of `go test -v`."""
 
 import re
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ _NONE = ("[no test files]", "[no tests to run]")
 
 
 def go_count(text: str) -> TestCount:
-    """The tests of all packages; UNCOUNTED where packages were tested without `-v`, which names nothing."""
+    """Return the tests of all packages, or UNCOUNTED if they ran without `-v`, which prints no names."""
     packages = [match for match in _LINE.finditer(text) if match["package"]]
     without = [match for match in packages if any(word in match["rest"] for word in _NONE)]
     count = tally(_tests(text), merge=True)
@@ -29,7 +29,7 @@ def go_count(text: str) -> TestCount:
 
 
 def _tests(text: str) -> Iterator[tuple[str, TestState]]:
-    """The tests, named by package; those of a package stand in front of the line with its result."""
+    """Yield the tests, named by package. The tests of a package stand in front of its result line."""
     told: dict[str, TestState | None] = {}
     for match in _LINE.finditer(text):
         if match["run"]:

@@ -1,4 +1,4 @@
-"""Tests and numbers as a runner of the table prints them."""
+"""Reads tests and numbers from the output of a runner of the table."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -26,11 +26,10 @@ _MIX_TEST = re.compile(
 
 
 def printed_count(printed: Printed, text: str, exit_code: int | None, *, alone: bool) -> TestCount:
-    """What a row's runner says in its output.
+    """Return the count in the output of a row's runner.
 
-    Names count only where there are as many as the numbers say. `alone`: the exit code is this runner's own,
-    so
-    that its codes for "no test" mean that.
+    Names are used only if there are as many as the numbers say. `alone`: the exit code is this runner's own,
+    so its codes for "no test" apply.
     """
     if printed.reader is Reader.GO:
         return go_count(text)
@@ -45,7 +44,7 @@ def printed_count(printed: Printed, text: str, exit_code: int | None, *, alone: 
 
 
 def numbers_of(patterns: tuple[str, ...], text: str) -> TestCount | None:
-    """The numbers in all summaries that match one of the patterns, added up; None where none matches."""
+    """Return the sum of all summaries that match one of the patterns, or None if none matches."""
     sums = {"passed": 0, "failed": 0, "skipped": 0}
     found = False
     for pattern in patterns:
@@ -59,7 +58,7 @@ def numbers_of(patterns: tuple[str, ...], text: str) -> TestCount | None:
 
 
 def numbers_in(match: re.Match[str]) -> dict[str, int]:
-    """Passed, failed and skipped of one summary; what is not passed of a total is left for passed."""
+    """Return passed, failed and skipped of one summary. If it lacks passed, that is the rest of its total."""
     sums = {"passed": 0, "failed": 0, "skipped": 0, "total": 0, "excluded": 0}
     groups = match.groupdict()
     for name, value in groups.items():
@@ -74,7 +73,7 @@ def numbers_in(match: re.Match[str]) -> dict[str, int]:
 
 
 def word_numbers(words: str) -> Iterator[tuple[str, int]]:
-    """The counts in a list such as `3 passed, 1 failed` or `failures=1, skipped=2`."""
+    """Yield the counts in a list such as `3 passed, 1 failed` or `failures=1, skipped=2`."""
     for pair in _PAIR.finditer(words):
         word = _BEHIND.sub("", _NOUN.sub("", pair["word"] or pair["word2"])).strip()
         number = int(pair["number"] or pair["number2"])
@@ -117,7 +116,7 @@ def _by_lines(printed: Printed, text: str) -> _Tests:
 
 
 def _full_name(groups: Mapping[str, str | None], place: str) -> str:
-    if (inside := groups.get("in")) is not None:  # unittest; Python 3.11 repeats the name inside the brackets
+    if (inside := groups.get("in")) is not None:  # unittest. Python 3.11 repeats the name inside the brackets
         case = groups["case"] or ""
         return inside if inside.endswith(f".{case}") or inside == case else f"{inside}.{case}"
     name = groups["name"] or ""

@@ -1,4 +1,4 @@
-"""A suite's command told to report, whole or for chosen files, with the exit code that the plain one has."""
+"""Changes a suite's command so that it reports, whole or for chosen files, and keeps its exit code."""
 
 import re
 import shlex
@@ -11,23 +11,24 @@ from agents.runners.counts.suite import Suite
 from agents.runners.following import Run
 from agents.runners.table import Runner
 
-STARTED = "started"  # an empty file, made when the command starts: older reports in the project are not its
+STARTED = "started"  # an empty file, made when the command starts: older reports are of other runs
 _LISTS = re.compile(r".*(?:OPTS|OPTIONS|FLAGS|OVERRIDE)")
 _ENDINGS = {"junit": "xml", "trx": "trx", "jest": "json", "rspec": "json", "dart": "jsonl"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prepared:
-    """A command as it has to be run to report, with the variables to add to its environment."""
+    """A command that reports when run, with the variables to add to its environment."""
 
     command: str
     environment: dict[str, str]
 
 
 def prepare(suite: Suite, reports: Path, environ: Mapping[str, str]) -> Prepared:
-    """The suite's command, told to report into the folder `reports`; `environ` is what it would run with.
+    """Return the suite's command, changed to report into the folder `reports`.
 
-    Its exit code is that of the plain command. The folder has to be there, empty, before the command is run.
+    `environ` is the environment in which it would run. Its exit code is that of the plain command. The folder
+    must exist and be empty before the command runs.
     """
     added = ""
     if run := next(
@@ -38,7 +39,7 @@ def prepare(suite: Suite, reports: Path, environ: Mapping[str, str]) -> Prepared
 
 
 def report_file(row: Runner, reports: Path) -> Path:
-    """Where a row's report goes."""
+    """Return the file to which a row's report goes."""
     return reports / f"{row.name.replace(' ', '-')}.{_ENDINGS.get(row.report.kind, 'txt')}"
 
 
@@ -58,7 +59,7 @@ def _prepared(suite: Suite, command: str, reports: Path, environ: Mapping[str, s
             name: f"{environ[name]} {value}" if _is_list(name) and environ.get(name) else value
             for name, value in made.items()
         }
-        if row.report.guard:  # in the shell: it holds only where the program of this machine bears it
+        if row.report.guard:  # in the shell: set only if this machine's program accepts it
             told = " ".join(f"{name}={shlex.quote(value)}" for name, value in made.items())
             front += f"if {told} {row.report.guard} >/dev/null 2>&1; then export {told}; fi; "
         else:

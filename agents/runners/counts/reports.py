@@ -1,4 +1,4 @@
-"""The reports that runners write: JUnit and TRX, and the JSON of Jest, RSpec, Dart and our Node reporter."""
+"""Reads the reports of runners: JUnit and TRX, and the JSON of Jest, RSpec, Dart and our Node reporter."""
 
 import json
 import re
@@ -14,11 +14,11 @@ from state.records import UNCOUNTED, TestCount, TestState
 
 _Tests = Iterator[tuple[str, TestState]]
 _LARGEST = 200_000_000
-_RERUN = 2.0  # seconds that clocks of file systems may differ by
+_RERUN = 2.0  # seconds by which clocks of file systems may differ
 
 
 def reported_count(row: Runner, reports: Path, folder: Path, output: str) -> TestCount:
-    """What the reports of one row hold; UNCOUNTED where there is none, or it cannot be read.
+    """Return the count in the reports of one row, or UNCOUNTED if there is none or it cannot be read.
 
     Names of files are relative to `folder`.
     """
@@ -33,7 +33,7 @@ def reported_count(row: Runner, reports: Path, folder: Path, output: str) -> Tes
                 return UNCOUNTED
             told = list(read(path.read_text("utf-8", errors="replace"), folder))
         except (OSError, ValueError, KeyError, TypeError, AttributeError, ET.ParseError):
-            return UNCOUNTED  # cut off when its runner was ended: a part would look like all
+            return UNCOUNTED  # cut off when its runner was ended: a part would look complete
         found = True
         tests += told
     if not found:
@@ -42,7 +42,7 @@ def reported_count(row: Runner, reports: Path, folder: Path, output: str) -> Tes
 
 
 def junit_tests(text: str, folder: Path) -> _Tests:
-    """The tests of a JUnit report, named by file where it tells one, else by class."""
+    """Yield the tests of a JUnit report, named by file if the report names one, else by class."""
     for case, suites in _cases(ET.fromstring(text), ()):  # noqa: S314  as above
         kinds = {child.tag.rsplit("}", maxsplit=1)[-1] for child in case}
         state = FAILED if kinds & {"failure", "error"} else PASSED
@@ -167,7 +167,7 @@ def _files(row: Runner, reports: Path, folder: Path, output: str) -> list[Path]:
 
 
 def _relative(place: str, folder: Path) -> str:
-    """A path without the folder of the project, which is another one in each worktree."""
+    """Return a path without the folder of the project, which differs in each worktree."""
     for base in (str(folder), str(folder.resolve())):
         if place.startswith(base + "/"):
             return place[len(base) + 1 :]

@@ -1,4 +1,4 @@
-"""A command that checks a project, with what it runs in the end and the files that have a part in it."""
+"""A command that checks a project, with the commands it runs in the end and the files that affect it."""
 
 import re
 from collections.abc import Iterable
@@ -15,7 +15,7 @@ _SCRIPTS = re.compile(r"(?:^|\s|/)([\w./-]+\.(?:sh|bash|py|rb|js|mjs|pl))\b")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Suite:
-    """A command, the folder it is run in, and everything it runs in the end as far as that is known."""
+    """A command, the folder it runs in, and everything it runs in the end, as far as that is known."""
 
     command: str
     folder: Path
@@ -35,24 +35,23 @@ class Suite:
 
     @property
     def carriers(self) -> tuple[Runner, ...]:
-        """The rows through which it runs them, each once."""
+        """The rows through which it runs the tests, each once."""
         rows = [row for run in self.runs for row in run.through]
         rows += [run.runner for run in self.runs if run.runner is not None and run.runner.carrier]
         return tuple({row.name: row for row in rows}.values())
 
     @property
     def runs_tests(self) -> bool | None:
-        """Whether it runs tests; False only where everything in it is known to run none, None: unknown."""
+        """Whether it runs tests. False only if every command in it is known to run none, None if unknown."""
         told = [run.runs_tests for run in self.runs]
         if True in told:
             return True
         return None if None in told or not told else False
 
     def test_files(self, paths: Iterable[str]) -> list[str]:
-        """Those of the relative paths that hold tests.
+        """Return those of the relative paths that hold tests.
 
-        The text of a file is looked at where its name alone says little; a file that is not there is taken by
-        its name.
+        The text of a file is read if its name alone does not decide. A missing file is judged by its name.
         """
         return [path for path in paths if any(self.holds_tests(run, path) for run in self.test_runs)]
 
@@ -69,11 +68,11 @@ class Suite:
         return False
 
     def deciders(self, paths: Iterable[str]) -> list[str]:
-        """Those of the relative paths that decide how its tests run: configuration, shadows, scripts."""
+        """Return the paths that decide how its tests run: configuration, shadowing files, scripts."""
         return [path for path in paths if self._decides(path)]
 
     def manifests(self, paths: Iterable[str]) -> list[str]:
-        """Those of the relative paths that carry dependencies and scripts."""
+        """Return the paths that list dependencies and scripts."""
         rows = [*self.runners, *self.carriers]
         return [path for path in paths if any(matches(path, row.manifests) for row in rows)]
 
@@ -93,11 +92,11 @@ class Suite:
         return False
 
     def _inside(self, run: Run, path: str) -> str | None:
-        """A path as it is called in the folder of a run; None: it lies outside."""
+        """Return a path relative to the folder of a run, or None if it lies outside."""
         full = self.folder / path
         return full.relative_to(run.folder).as_posix() if full.is_relative_to(run.folder) else None
 
 
 def suite_of(command: str, folder: Path) -> Suite:
-    """The suite of a command line that is run in `folder`."""
+    """Return the suite of a command line that runs in `folder`."""
     return Suite(command=command, folder=folder, runs=runs_of(command, folder))

@@ -1,4 +1,4 @@
-"""Tests by name and state, gathered into a count."""
+"""Gathers tests, by name and state, into a count."""
 
 from collections.abc import Iterable, Mapping
 
@@ -28,7 +28,7 @@ _WORDS: Mapping[str, TestState] = {
 
 
 def state_of(word: str, more: Mapping[str, str] | None = None) -> TestState | None:
-    """The state that a runner's word or sign means; None: it means none."""
+    """Return the state that a runner's word or sign stands for, or None."""
     word = word.strip()
     if more and word in more:
         return TestState(more[word])
@@ -36,10 +36,10 @@ def state_of(word: str, more: Mapping[str, str] | None = None) -> TestState | No
 
 
 def tally(tests: Iterable[tuple[str, TestState]], *, merge: bool = False) -> TestCount:
-    """The count of tests in the order they were told.
+    """Return the count of tests in the order in which they were reported.
 
-    Another test of the same name gets a number behind it. With `merge` it is the same test, told twice: for a
-    failing tear-down, or a test that was tried again; the later word counts, a failure of the same run stays.
+    Another test with the same name gets a number behind it. With `merge` it is the same test, reported twice,
+    because its tear-down failed or it was tried again. The later state counts, but a failure stays.
     """
     told: dict[str, TestState] = {}
     for name, state in tests:

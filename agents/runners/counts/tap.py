@@ -1,4 +1,4 @@
-"""Tests in the output of TAP, the Test Anything Protocol."""
+"""Reads tests from TAP output, the Test Anything Protocol."""
 
 import re
 from collections.abc import Iterator
@@ -16,11 +16,11 @@ _LINE = re.compile(
 def tap_tests(
     text: str, *, begins: str = "", bad: str = "", nested: bool = False
 ) -> Iterator[tuple[str, TestState]]:
-    """The tests, in order.
+    """Yield the tests, in order.
 
-    `begins` has the group `file` and matches lines in front of a file's tests, `bad` lines that say a file
-    failed as a whole. With `nested` the subtests are the tests, named through what is around them; else they
-    are one with their test.
+    `begins` has the group `file` and matches lines in front of a file's tests. `bad` matches lines that
+    report that a whole file failed. With `nested` the subtests count as tests, named with the tests around
+    them. Without it they are part of their test.
     """
     patterns = [_LINE, *(re.compile(pattern, re.MULTILINE) for pattern in (begins, bad) if pattern)]
     matches = sorted(
@@ -35,7 +35,7 @@ def tap_tests(
             place, failing = match["file"], False
             continue
         if match.re is not _LINE:
-            if not failing:  # it failed by its tests otherwise
+            if not failing:  # else its tests failed already
                 yield place or "a test file", FAILED
             continue
         depth = len(match["indent"])

@@ -1,4 +1,4 @@
-"""Tests in an indented list with a sign before each, as Mocha, Jest, Vitest and `node --test` print it."""
+"""Reads tests from an indented list with signs, as Mocha, Jest, Vitest and `node --test` print it."""
 
 import re
 from collections.abc import Iterator
@@ -19,11 +19,10 @@ _LINE = re.compile(
 
 
 def tree_tests(text: str, *, begins: str = "", ends: str = "") -> Iterator[tuple[str, TestState]]:
-    """The tests, named through the groups around them, and by file where `begins` has a group `file`.
+    """Yield the tests, named with the groups around them, and by file if `begins` has a group `file`.
 
-    With `begins` nothing counts in front of its first match; `ends` matches where the list is over. A line
-    that
-    repeats the name of the group around it closes that group.
+    With `begins`, lines before its first match are ignored. `ends` matches the line at which the list is
+    over. A line that repeats the name of the group around it closes that group.
     """
     place = ""
     listing = not begins
@@ -39,7 +38,7 @@ def tree_tests(text: str, *, begins: str = "", ends: str = "") -> Iterator[tuple
             listing = listing or (not begins and line.startswith("\u25b6 "))
             continue
         depth, name, sign = len(match["indent"]), match["name"], match["sign"] or ""
-        if not depth and not sign:  # what the tests themselves print
+        if not depth and not sign:  # printed by the tests themselves
             continue
         closed = [group for group in groups if group[0] == depth]
         groups = [group for group in groups if group[0] < depth]

@@ -1,4 +1,4 @@
-"""Which commands are test runs, and how they ended: by exit code, else by the summary in their output."""
+"""Finds test runs among commands, and how they ended: by exit code, else by the summary in the output."""
 
 import re
 from collections.abc import Container, Sequence
@@ -11,7 +11,7 @@ from agents.transcript.facts.summaries import Outcome, counted_of, ran_none, sum
 
 _NAMES_A_WAY = 2  # words after the program
 _SPELLED = 4  # characters: a shorter line may stand in a command by chance
-_NOWHERE = Path("/nonexistent")  # scripts of the session's project are not looked into
+_NOWHERE = Path("/nonexistent")  # scripts of the session's project are not read
 _NEVER_FAIL = frozenset({"tail", "head", "tee", "cat"})
 _TESTS = frozenset({"tests", "test", "t", "spec", "specs", "__tests__"})  # folders
 _NOT_STARTED = (126, 127)  # the shell's own exit codes: nothing was tested
@@ -50,18 +50,18 @@ _ONLY_ASKS = frozenset({
 
 
 def way_of(simple: Simple) -> tuple[str, ...]:
-    """What a command runs, without its options: the same way runs the same kind of thing again."""
+    """Return a command without its options. Commands with the same way run the same kind of thing."""
     return (simple.name, *simple.plain[:_NAMES_A_WAY])
 
 
 def outcome_of(
     command: str, exit_code: int | None, output: str, known: Container[tuple[str, ...]] = ()
 ) -> Outcome | None:
-    """How the tests that the command line runs ended; None if it runs none.
+    """Return how the tests in the command line ended, or None if it runs none.
 
-    The exit code counts where nothing hides it (`| tail`, `|| true`, `; echo done`), the summary elsewhere. A
-    command that may run anything runs tests if its output counts them. `known`: ways (`way_of`) that have
-    been seen to run tests.
+    The exit code decides unless something hides it (`| tail`, `|| true`, `; echo done`). Then the summary
+    decides. A command that may run anything runs tests if its output counts them. `known`: ways (`way_of`)
+    that have been seen to run tests.
     """
     every = simple_commands(command)
     runs = [simple for simple in every if is_test_run(simple) or way_of(simple) in known]
@@ -77,7 +77,7 @@ def outcome_of(
         return Outcome.FAILED
     summary = summary_of(told)
     if summary is Outcome.UNKNOWN and exit_code and (all(run.decides for run in runs) or passes_on(every)):
-        return Outcome.FAILED  # they or what came after them
+        return Outcome.FAILED  # they failed, or something after them
     return summary
 
 
@@ -87,25 +87,25 @@ def passes_on(every: Sequence[Simple]) -> bool:
 
 
 def _without_own_words(command: str, output: str) -> str:
-    """The output without the lines that the command itself spells out: an `echo` says nothing of tests."""
+    """Return the output without lines that the command itself spells out, such as those of an `echo`."""
     return "\n".join(
         line for line in output.splitlines() if len(line.strip()) < _SPELLED or line.strip() not in command
     )
 
 
 def may_run_tests(simple: Simple) -> bool:
-    """Whether a program that is not known to run tests may do so all the same."""
+    """Whether a program may run tests although it is not known to."""
     if _ONLY_ASKS.intersection(simple.words) or not simple.words:
         return False
     return recognised(simple, _NOWHERE).runs_tests is not False
 
 
 def is_test_run(simple: Simple) -> bool:
-    """Whether the command runs tests. Only asking about them, or installing a runner, is none."""
+    """Whether the command runs tests. Only asking about them, or installing a runner, does not count."""
     if _ONLY_ASKS.intersection(simple.words):
         return False
     name, plain = simple.name, simple.plain
-    if name in _RUN_INSIDE:  # another machine, or a container: the command stands behind its name
+    if name in _RUN_INSIDE:  # another machine, or a container: the command comes after its name
         inner = (replace(simple, words=simple.words[at:]) for at in range(1, len(simple.words)))
         return any(is_test_run(one) for one in inner if one.name not in _RUN_INSIDE)
     if (name == "node" and "--test" in simple.words) or any(_TESTS_IN_CODE.search(w) for w in simple.words):
@@ -140,7 +140,7 @@ def _subcommand(name: str, plain: Sequence[str]) -> bool:
 
 
 def _npm_script(simple: Simple) -> bool:
-    """`npm test`, `pnpm -r test`, `yarn workspace app test:unit`, `npm --prefix web run test`."""
+    """Whether a package manager runs tests: `npm test`, `pnpm -r test`, `npm --prefix web run test`."""
     values = {
         simple.option(name) for name in ("--prefix", "-w", "--workspace", "-C", "--filter", "--cwd", "-F")
     }
@@ -155,8 +155,8 @@ def _npm_script(simple: Simple) -> bool:
 def _names_tests(target: str, *more: str) -> bool:
     """Whether a target's name has test as a word of its own: `test:unit`, `testDebugUnitTest`, not `latest`.
 
-    `more` are whole names of targets that run tests: `check`, not `ktlintCheck`. One that only makes the
-    tests runs none: `compileTestKotlin`.
+    `more` are whole names of targets that run tests: `check`, not `ktlintCheck`. A target that only builds the
+    tests does not count: `compileTestKotlin`.
     """
     words = [word.lower() for word in _WORD.findall(target)]
     named = target.rsplit(":", 1)[-1] in more or not {"test", "tests", "e2e"}.isdisjoint(words)

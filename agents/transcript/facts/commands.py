@@ -1,4 +1,4 @@
-"""The shell commands of a session and what was left running, as far as results show it."""
+"""Finds the shell commands of a session and the tasks it left running, as far as results show them."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,10 +14,10 @@ _STOPPERS = {"TaskStop": "task_id", "KillShell": "shell_id", "KillBash": "shell_
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Command:
-    """A shell command that ran. `order` counts all calls of the session, a subagent's after its own.
+    """A shell command that ran. `order` counts all calls of the session, a subagent's after its own call.
 
-    `exit_code` is None where it is not known: interrupted, or still in the background. `cwd`: where the
-    session stood, if known. `tests`: how the tests that it runs ended, None if it runs none.
+    `exit_code` is None if unknown: interrupted, or still in the background. `cwd` is the session's folder, if
+    known. `tests`: how the tests that it runs ended, None if it runs none.
     """
 
     line: str
@@ -33,10 +33,10 @@ class Command:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BackgroundTask:
-    """Something that was left running: a command, or a subagent.
+    """A command or a subagent that was left running.
 
-    `status` is running, completed, failed or killed. A task whose CLI was killed stays
-    `running` here; a hook is told the truth in its `background_tasks`.
+    `status` is running, completed, failed or killed. A task whose CLI was killed stays `running` here. The
+    `background_tasks` of a hook hold its true state.
     """
 
     id: str
@@ -48,7 +48,7 @@ class BackgroundTask:
 
 
 def placed_calls(turns: Sequence[Turn]) -> Iterator[PlacedCall]:
-    """All calls with their order and the number of their turn, those of subagents after theirs."""
+    """Return all calls with their order and the number of their turn, those of subagents after theirs."""
     calls = ((turn.number, each) for turn in turns for call in turn.calls for each in _with_inner(call))
     return ((order, turn, call) for order, (turn, call) in enumerate(calls, start=1))
 
@@ -60,7 +60,7 @@ def _with_inner(call: ToolCall) -> Iterator[ToolCall]:
 
 
 def commands_of(calls: Sequence[PlacedCall], ended: Mapping[str, BackgroundEnded]) -> Iterator[Command]:
-    """The commands that ran; `ended` has the background tasks whose end was told, by id."""
+    """Yield the commands that ran. `ended` has the background tasks whose end was reported, by id."""
     ways: set[tuple[str, ...]] = set()
     for order, turn, call in calls:
         result, line = call.result, string(call.input.get("command"))
@@ -86,7 +86,7 @@ def commands_of(calls: Sequence[PlacedCall], ended: Mapping[str, BackgroundEnded
 
 
 def _ways_seen(line: str) -> Iterator[tuple[str, ...]]:
-    """What ran tests in a line whose output counts them; a test command that is known explains the counts."""
+    """Yield the ways that ran tests in a line whose output counts them, unless a known test command did."""
     every = simple_commands(line)
     if not any(map(is_test_run, every)):
         yield from (way_of(simple) for simple in every if may_run_tests(simple))
@@ -95,7 +95,7 @@ def _ways_seen(line: str) -> Iterator[tuple[str, ...]]:
 def background_of(
     calls: Sequence[PlacedCall], ended: Mapping[str, BackgroundEnded]
 ) -> Iterator[BackgroundTask]:
-    """Everything that was left running, also what has ended since."""
+    """Yield everything that was left running, even if it has ended since."""
     stopped = {
         string(call.input.get(_STOPPERS[call.tool]))
         for _, _, call in calls

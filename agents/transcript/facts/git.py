@@ -1,4 +1,4 @@
-"""Commits, pushes and pull requests, as far as the output of the commands shows that they were made."""
+"""Finds commits, pushes and pull requests, as far as the output of commands shows that they were made."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -35,7 +35,7 @@ _PENDING_EXIT = 8  # of `gh pr checks`
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GitAction:
-    """A commit or a push that was made. `branch`: the one it went to; empty where the output does not say."""
+    """A commit or a push that was made. `branch` is the one it went to, "" if the output does not name it."""
 
     kind: str
     branch: str
@@ -46,9 +46,9 @@ class GitAction:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HubAction:
-    """A `gh` call: `kind` is such as `pr create`. `body`: of the pull request, None where none was given.
+    """A `gh` call: `kind` is such as `pr create`. `body`: of the pull request, None if none was given.
 
-    `outcome`: what the checks or the run say, for `pr checks` and `run`; `is_pending`: that they still run.
+    `outcome`: the result of the checks or the run, for `pr checks` and `run`. `is_pending`: they still run.
     """
 
     kind: str
@@ -64,7 +64,7 @@ class HubAction:
 def git_actions_of(
     command: str, output: str, exit_code: int | None, *, order: int, turn: int, branch: str = ""
 ) -> Iterator[GitAction]:
-    """The commits and pushes of a command line; `branch` is the one it started on, if known."""
+    """Yield the commits and pushes of a command line. `branch` is the one it started on, if known."""
     ran = simple_commands(command)
     moves = any(_git(simple)[:1] in (["checkout"], ["switch"]) for simple in ran)
     for simple in ran:
@@ -89,14 +89,14 @@ def git_actions_of(
 
 
 def branch_told(command: str, output: str) -> str:
-    """The branch that is checked out after the command line, as far as it tells; else nothing."""
+    """Return the branch that is checked out after the command line, or "" if the output does not name it."""
     if "git" not in command or not any(_git(simple) for simple in simple_commands(command)):
         return ""
     return next((name for found in reversed(_BRANCH.findall(output)) for name in found if name), "")
 
 
 def is_behind(command: str, output: str) -> bool | None:
-    """Whether the branch lacks commits of its upstream, as git or GitHub say; None where they do not."""
+    """Whether the branch lacks commits of its upstream according to git or GitHub. None if unsaid."""
     if "g" not in command or not any(simple.name in {"git", "gh"} for simple in simple_commands(command)):
         return None
     behind = max((found.start() for found in _BEHIND.finditer(output)), default=-1)
@@ -107,7 +107,7 @@ def is_behind(command: str, output: str) -> bool | None:
 def hub_actions_of(
     command: str, output: str, exit_code: int | None, *, order: int, turn: int
 ) -> Iterator[HubAction]:
-    """The `gh pr` and `gh run` calls of a command line."""
+    """Yield the `gh pr` and `gh run` calls of a command line."""
     for simple in simple_commands(command):
         kind = simple.plain[:2]
         if simple.name != "gh" or len(kind) < 2 or kind[0] not in {"pr", "run"}:  # noqa: PLR2004  pr create
@@ -129,7 +129,7 @@ def hub_actions_of(
 
 
 def _outcome(kind: Sequence[str], output: str, exit_code: int | None) -> tuple[Outcome, bool]:
-    """What the output says, and whether it says that checks still run."""
+    """Return the outcome in the output, and whether it reports that checks still run."""
     if kind[0] == "pr" and kind[1] != "checks":
         return Outcome.UNKNOWN, False
     rows = [_CELLS.split(row.strip()) for row in output.splitlines() if _CELLS.search(row.strip())]
@@ -149,7 +149,7 @@ def _outcome(kind: Sequence[str], output: str, exit_code: int | None) -> tuple[O
 
 
 def _git(simple: Simple) -> list[str]:
-    """The words from git's subcommand on; nothing for another program."""
+    """Return the words from git's subcommand on, or [] for another program."""
     words = list(simple.words[1:]) if simple.name == "git" else []
     while words and words[0].startswith("-"):
         words = words[2 if words[0] in _GIT_TAKES_A_VALUE else 1 :]

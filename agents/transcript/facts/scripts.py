@@ -1,4 +1,4 @@
-"""Which files a script writes that is given to an interpreter: after `-c` or `-e`, or as a here-document."""
+"""Finds the files written by a script given to an interpreter, after `-c` or `-e` or as a here-document."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -19,7 +19,7 @@ _WRITES = (
 
 
 def scripts_of(simple: Simple, given: Sequence[Heredoc]) -> Iterator[str]:
-    """The scripts that a command runs; `given`: the here-documents of its command line."""
+    """Yield the scripts that a command runs. `given` are the here-documents of its command line."""
     if not _INTERPRETER.fullmatch(simple.name):
         return
     if script := simple.option("-c", "-e", "--eval"):
@@ -28,7 +28,7 @@ def scripts_of(simple: Simple, given: Sequence[Heredoc]) -> Iterator[str]:
 
 
 def written_by(script: str) -> Iterator[str]:
-    """The files that a script writes by a name that stands in it, each once."""
+    """Yield the files that a script writes under a name that it spells out, each once."""
     names = {found["name"]: found["path"] for found in _NAMED.finditer(script)}
     found = [
         each["path"] or names.get(each["name"] or "", "")

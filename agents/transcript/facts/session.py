@@ -1,7 +1,7 @@
-"""What happened in a session, as facts: edits, commands and how tests ended, todos, git, goals, last words.
+"""The facts of a session: edits, commands and how tests ended, todos, git, goals, last words.
 
-They rest on tool calls and their results, never on what the assistant says of them. Calls that were refused,
-or that have no result, are no evidence of anything.
+They rest on tool calls and their results, never on the assistant's own account. Calls that were refused, or
+that have no result, are not evidence.
 """
 
 import re
@@ -45,7 +45,7 @@ _TRAILING_MARKS = " \t*_`\"')»\u2019\u201d"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Goal:
-    """A prompt of the user, word for word: from `turn` on this is what is asked."""
+    """A prompt of the user, word for word: the task from `turn` on."""
 
     text: str
     turn: int
@@ -63,7 +63,7 @@ class TypedCommand:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SkillUse:
-    """A call of the Skill tool that worked."""
+    """A successful call of the Skill tool."""
 
     name: str
     order: int
@@ -72,7 +72,7 @@ class SkillUse:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Called:
-    """A call of a tool that worked."""
+    """A successful call of a tool."""
 
     tool: str
     order: int
@@ -83,9 +83,8 @@ class Called:
 class Facts:
     """Everything found, oldest first.
 
-    `calls` are all tool calls that worked, `taken` what was done to tests to keep them from failing.
-    `todos_turn`: when the list was touched last, or 0.
-    `is_partial`: the session began before what was read.
+    `calls` are all successful tool calls, `taken` the steps that kept tests from failing. `todos_turn` is the
+    turn that last touched the list, or 0. `is_partial`: the session began before the part that was read.
     """
 
     goals: tuple[Goal, ...] = ()
@@ -114,12 +113,12 @@ class Facts:
 
     @property
     def open_todos(self) -> tuple[Todo, ...]:
-        """What the agent's own list still has to do."""
+        """The open items of the agent's own list."""
         return tuple(todo for todo in self.todos if todo.is_open)
 
     @property
     def running(self) -> tuple[BackgroundTask, ...]:
-        """Background tasks of which no end was told."""
+        """Background tasks whose end was not reported."""
         return tuple(task for task in self.background if task.status == "running")
 
     @property
@@ -129,20 +128,20 @@ class Facts:
 
     @property
     def last_code_edit(self) -> Edit | None:
-        """The newest change of code; documents and files outside the project are none."""
+        """The newest change of code. Documents and files outside the project do not count."""
         return next((edit for edit in reversed(self.edits) if edit.is_code), None)
 
     @property
     def tests_since_edit(self) -> tuple[Command, ...]:
-        """The test runs after the last change of code; all where no code was changed."""
+        """The test runs after the last change of code, or all if no code was changed."""
         last = self.last_code_edit
         return tuple(run for run in self.test_runs if last is None or run.order >= last.order)
 
     @property
     def tested(self) -> Outcome | None:
-        """How the newest test run since the last change of code ended; None if there was none.
+        """The outcome of the newest test run since the last change of code, None if there was none.
 
-        A run that tells nothing does not hide what the one before it told.
+        A run with unknown outcome does not hide that of an earlier run.
         """
         told = [run.tests for run in self.tests_since_edit]
         known = [outcome for outcome in told if outcome is not Outcome.UNKNOWN]
@@ -150,7 +149,7 @@ class Facts:
 
 
 def facts_of(transcript: Transcript) -> Facts:
-    """The facts of a session, extracted in one pass over its calls."""
+    """Return the facts of a session, extracted in one pass over its calls."""
     calls = tuple(placed_calls(transcript.turns))
     worked = [(order, turn, call) for order, turn, call in calls if call.result and not call.result.is_error]
     main = [call for turn in transcript.turns for call in turn.calls]  # a subagent's list is its own
@@ -198,7 +197,7 @@ def facts_of(transcript: Transcript) -> Facts:
 
 
 def is_question(text: str) -> bool:
-    """Whether a message ends by asking something; options listed after the question are part of it."""
+    """Whether a message ends by asking something. Options listed after the question are part of it."""
     lines = [line for line in text.rstrip().splitlines() if line.strip()]
     while len(lines) > 1 and _LIST_ITEM.match(lines[-1]) and not _ends_asking(lines[-1]):
         lines.pop()
@@ -232,7 +231,7 @@ def _pending_questions(transcript: Transcript) -> Iterator[str]:
 
 
 def _final_text(transcript: Transcript) -> str:
-    """The assistant's words after its last call; what the CLI put behind them is passed over."""
+    """Return the assistant's words after its last call, without text that the CLI put behind them."""
     words: list[str] = []
     for item in reversed(transcript.turns[-1].items if transcript.turns else ()):
         if isinstance(item, Said) and item.speaker is Speaker.ASSISTANT:

@@ -1,4 +1,4 @@
-"""How tests ended, read from the output of any runner: a general reading first, then known runners' lines.
+"""Reads how tests ended from the output of any runner, first in general, then by known runners' lines.
 
 The general reading is the one that counts a run's own verification (`agents.runners.counts.general`).
 """
@@ -47,7 +47,7 @@ _ANY_NUMBER_PASSED = re.compile(r"\b[1-9]\d* passed\b")
 
 
 class Outcome(StrEnum):
-    """How a test run or a check ended, as far as its exit code or its summary tells."""
+    """The end of a test run or a check, as far as its exit code or its summary shows it."""
 
     PASSED = "passed"
     FAILED = "failed"
@@ -55,7 +55,7 @@ class Outcome(StrEnum):
 
 
 def summary_of(output: str) -> Outcome:
-    """What the summary lines in a test runner's output say; words elsewhere in a line say nothing."""
+    """Return the outcome in the summary lines of a test runner's output. Words elsewhere are ignored."""
     text = _ANSI.sub("", output).replace("\r", "")
     counted = counted_of(text)
     counts = [found[1] for found in _COUNTS.finditer(text)]
@@ -67,7 +67,7 @@ def summary_of(output: str) -> Outcome:
 
 
 def counted_of(output: str) -> Outcome:
-    """What the counts in an output say, whatever printed it."""
+    """Return the outcome by the counts in an output, for any runner."""
     text = _ANSI.sub("", output).replace("\r", "")
     if minitest := [int(count) for found in _MINITEST.findall(text) for count in found]:
         return Outcome.FAILED if any(minitest) else Outcome.PASSED
@@ -82,5 +82,5 @@ def counted_of(output: str) -> Outcome:
 
 
 def ran_none(output: str) -> bool:
-    """Whether an output says that no test was run."""
+    """Whether an output reports that no test was run."""
     return general_count(_ANSI.sub("", output).replace("\r", "")).says_none

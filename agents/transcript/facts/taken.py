@@ -1,6 +1,6 @@
-"""What a session did to its tests besides running them: taken away, skipped, emptied, put back, left out.
+"""Finds the steps of a session that keep tests from failing: deleted, skipped, emptied, restored, left out.
 
-Each of these makes failing tests pass without mending the code. Whether that is wrong, rules decide.
+Each of these makes failing tests pass without a repair of the code. Rules decide whether that is wrong.
 """
 
 import re
@@ -70,14 +70,14 @@ class Taking(StrEnum):
 
     DELETED = "deleted"
     SKIPPED = "skipped"
-    EMPTIED = "emptied of what they assert"
+    EMPTIED = "emptied of their assertions"
     RESTORED = "put back as they were"
     LEFT_OUT = "left out of the run"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Taken:
-    """Tests were kept from failing: `how`, where (`path`, or the command line), and when."""
+    """A step that kept tests from failing: `how`, where (`path`, or the command line), and when."""
 
     how: Taking
     path: str
@@ -108,7 +108,7 @@ def leaves_out(line: str) -> bool:
 
 
 def taken_of(edits: Sequence[Edit], commands: Sequence[Command], reads: Sequence[Reading]) -> Iterator[Taken]:
-    """What was done to tests, oldest first; `reads` tell what a file held before it was written anew."""
+    """Yield these steps, oldest first. `reads` show the content of a file before it was written anew."""
     content: dict[str, list[str]] = {}
     steps: list[Edit | Command | Reading] = sorted([*edits, *commands, *reads], key=lambda step: step.order)
     for step in steps:
@@ -133,7 +133,7 @@ def taken_of(edits: Sequence[Edit], commands: Sequence[Command], reads: Sequence
 
 
 def _follow(content: dict[str, list[str]], path: str, edit: Edit) -> None:
-    """Bring what a file is known to hold up to an edit; after one of unknown lines nothing is known of it."""
+    """Update the known content of a file by an edit. After an edit of unknown lines it is unknown."""
     if edit.is_whole:
         content[path] = list(edit.added)
     elif edit.removed is None:

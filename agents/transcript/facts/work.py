@@ -1,4 +1,4 @@
-"""What tool calls did to files and to the list of todos, as far as their results show it."""
+"""Finds the changes that tool calls made to files and to the list of todos, as far as results show them."""
 
 import re
 from collections import Counter
@@ -16,7 +16,7 @@ _DOCUMENTS = frozenset(
 _DOCUMENT_NAMES = frozenset({"license", "licence", "changelog", "readme", "authors", "notice", "copying"})
 _DOCUMENT_FOLDERS = frozenset({"docs", "doc"})
 _NO_PROGRAM = frozenset({".gitignore", ".gitattributes", ".dockerignore", ".editorconfig", ".mailmap"})
-_SOURCES = frozenset({  # what a redirection writes is the project's code only where its name says so
+_SOURCES = frozenset({  # a file written by redirection is code only with such an ending
     ".py", ".pyi", ".js", ".jsx", ".mjs", ".cjs", ".ts", ".tsx", ".go", ".rs", ".java", ".kt", ".scala",
     ".c", ".h", ".cc", ".cpp", ".hpp", ".cs", ".rb", ".php", ".swift", ".ex", ".exs", ".sh", ".sql", ".vue",
     ".svelte", ".toml", ".css", ".scss", ".less", ".html", ".jl", ".ml", ".mli", ".lua", ".dart", ".pl",
@@ -34,10 +34,10 @@ _PRINTS_NOTHING = frozenset({"", ":", "true"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Edit:
-    """A change of a file that was made. `added`: its new lines. `order` and `turn` say when.
+    """A change of a file that was made. `added`: its new lines. `order` and `turn` are its position.
 
-    `removed`: the lines that went, None where nobody knows. `is_whole`: the file holds `added` and no more.
-    `is_code`: it lies in the project and is no document. `is_new`: the file was not there before.
+    `removed`: the lines that went, None if unknown. `is_whole`: `added` is the whole file. `is_code`: it lies
+    in the project and is no document. `is_new`: the file did not exist before.
     """
 
     path: str
@@ -54,7 +54,7 @@ class Edit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
-    """A file that was read, without the line numbers of the Read tool; `is_whole`: all of it."""
+    """A file that was read, without the line numbers of the Read tool. `is_whole`: all of it."""
 
     path: str
     text: str
@@ -65,7 +65,7 @@ class Reading:
 
 @dataclass(frozen=True, slots=True)
 class _Change:
-    """What an `Edit` says of the lines of a file."""
+    """The part of an `Edit` about the lines of a file."""
 
     path: str
     added: Iterable[str] = ()
@@ -83,12 +83,12 @@ class Todo:
 
     @property
     def is_open(self) -> bool:
-        """Whether it is still to be done; deleted ones are not."""
+        """Whether it is still to be done. Deleted items are not."""
         return self.status not in _CLOSED
 
 
 def readings_of(call: ToolCall, *, order: int, turn: int) -> Iterator[Reading]:
-    """What a call of the Read tool showed of a file."""
+    """Yield the part of a file that a call of the Read tool showed."""
     if call.tool == "Read" and call.result is not None and not call.result.is_error:
         yield Reading(
             path=string(call.input.get("file_path")),
@@ -100,7 +100,7 @@ def readings_of(call: ToolCall, *, order: int, turn: int) -> Iterator[Reading]:
 
 
 def edits_of(call: ToolCall, *, order: int, turn: int, project: str) -> Iterator[Edit]:
-    """The changes that a call made; `project` is the folder that is worked in, if known."""
+    """Yield the changes that a call made. `project` is the folder in which the session works, if known."""
     result = call.result
     if result is None or result.is_refused or result.is_interrupted:
         return
@@ -162,7 +162,7 @@ def _changes(tool: str, given: Mapping[str, object], data: Mapping[str, object])
 
 
 def without(lines: Iterable[str], gone: Iterable[str]) -> Iterator[str]:
-    """`lines` without those in `gone`, each as often as it stands there."""
+    """Yield `lines` without those in `gone`, each as often as it occurs there."""
     left = Counter(gone)
     for line in lines:
         if left[line] > 0:
@@ -172,7 +172,7 @@ def without(lines: Iterable[str], gone: Iterable[str]) -> Iterator[str]:
 
 
 def same_file(path: str, other: str) -> bool:
-    """Whether two ways to name a file may mean the same one: a relative path is the end of the other."""
+    """Whether two paths may name the same file, because they are equal or one ends with the other."""
     longer, shorter = sorted((path, other), key=len, reverse=True)
     return longer == shorter or longer.endswith("/" + shorter.removeprefix("./"))
 
@@ -191,7 +191,7 @@ def _shell_changes(command: str) -> Iterator[_Change]:
 
 
 def _written(simple: Simple, path: str, bodies: Sequence[Heredoc], *, keeps: bool) -> _Change:
-    """What a command whose output goes to a file did to it; only of here-documents the lines are known."""
+    """Return the change by a command whose output goes to a file. Only here-documents show the lines."""
     lines = [line for each in bodies for line in each.body.splitlines()]
     if keeps:
         return _Change(path, lines, ())
@@ -215,7 +215,7 @@ def _within(path: str, project: str) -> bool:
 
 
 def todos_of(calls: Iterable[ToolCall]) -> tuple[Todo, ...]:
-    """The lists of TodoWrite and of TaskCreate and TaskUpdate, as the calls that worked left them."""
+    """Return the lists of TodoWrite and of TaskCreate and TaskUpdate, as the successful calls left them."""
     written: tuple[Todo, ...] = ()
     tasks: dict[str, Todo] = {}
     for call in calls:
@@ -236,7 +236,7 @@ def todos_of(calls: Iterable[ToolCall]) -> tuple[Todo, ...]:
                 task = tasks.get(id_, Todo(id=id_, text=f"task #{id_}", status="pending"))
                 text = _words(call.input, "subject") or task.text
                 tasks[id_] = replace(task, text=text, status=_words(call.input, "status") or task.status)
-            case "TaskList":  # only for what was made before the window; it may have run beside an update
+            case "TaskList":  # only for tasks made before the window: it may have run beside an update
                 for item in map(mapping, listed(call.result.data.get("tasks"))):
                     id_, text, status = (_words(item, name) for name in ("id", "subject", "status"))
                     tasks.setdefault(id_, Todo(id=id_, text=text, status=status))

@@ -105,7 +105,7 @@ def _credentials(cli: Path | UsageError, environ: Mapping[str, str]) -> Check:
     sign_in = f"`{cli} auth login`" if isinstance(cli, Path) else "sign in to Claude Code"
     return warn(
         name,
-        "none: ANTHROPIC_API_KEY is not set and nobody is signed in to Claude Code",
+        "none: ANTHROPIC_API_KEY is not set and Claude Code is not signed in",
         f"`export ANTHROPIC_API_KEY=…` or {sign_in}; `sq demo` works without either",
     )
 

@@ -63,8 +63,8 @@ def test_every_mistake_is_named_at_once_with_its_place(problems):
     """)
     assert set(found) == {
         "reply 1, misbehave, status: Input should be greater than or equal to 400, found 200",
-        "reply 2, misbehave, staus: unknown key; the nearest known key is status",
-        "reply 2, misbehave, retry_afer: unknown key; the nearest known key is retry_after",
+        "reply 2, misbehave, staus: unknown key, the nearest known key is status",
+        "reply 2, misbehave, retry_afer: unknown key, the nearest known key is retry_after",
         "reply 3, misbehave, stream: Input should be 'cut' or 'cut-in-tool', found 'torn'",
         "reply 4, misbehave, slow: Input should be greater than 0, found 0",
         "reply 4, misbehave, times: Input should be greater than or equal to 1, found 0",
@@ -94,7 +94,7 @@ def test_every_mistake_is_named_at_once_with_its_place(problems):
         ),
         (
             "{connection: refused, times: 1}",
-            "times counts requests, and connection: refused lets none arrive; give seconds instead",
+            "times counts requests, and connection: refused lets none arrive, so give seconds instead",
         ),
     ],
 )

@@ -66,10 +66,10 @@ lanes:
       usage: {input_tokens: -1}
 """)
     assert set(found) == {
-        "lane worker/t1/1, reply 2, expect, promt_contains: unknown key; the nearest known key is prompt_contains",
-        "lane worker/t1/1, reply 2, txet: unknown key; the nearest known key is text",
+        "lane worker/t1/1, reply 2, expect, promt_contains: unknown key, the nearest known key is prompt_contains",
+        "lane worker/t1/1, reply 2, txet: unknown key, the nearest known key is text",
         "lane worker/t1/1, reply 3, tools 2, name: this key is needed and missing",
-        "lane worker/t1/1, reply 3, tools 2, nam: unknown key; the nearest known key is name",
+        "lane worker/t1/1, reply 3, tools 2, nam: unknown key, the nearest known key is name",
         "lane judge/t1/1, reply 1, text: Input should be a valid string, found 3",
         "lane judge/t1/1, reply 1, usage, input_tokens: Input should be greater than or equal to 0, found -1",
     }
@@ -77,7 +77,7 @@ lanes:
 
 def test_a_key_like_no_other_is_answered_with_the_known_ones(problems):
     (problem,) = problems("scenario: 1\nlanes: {}\nzzz: 1\n")
-    assert problem == "zzz: unknown key; known keys are scenario, description, usage, lanes"
+    assert problem == "zzz: unknown key, known keys are scenario, description, usage, lanes"
 
 
 def test_a_reply_that_says_nothing_is_refused(problems):

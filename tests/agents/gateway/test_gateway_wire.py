@@ -189,7 +189,7 @@ async def test_a_request_with_no_reply_left_is_refused_and_shown(playing, ledger
 async def test_a_lane_that_is_not_in_the_scenario_is_refused(playing):
     async with playing("worker/t1/1: [{text: One.}]") as gateway:
         message = await refusal(gateway.lane_url("worker", "t1", 2), "go")
-        assert "lane worker/t1/2 is not in the scenario; its lanes are: worker/t1/1" in message
+        assert "lane worker/t1/2 is not in the scenario. Its lanes are: worker/t1/1" in message
         assert gateway.problems == [message]
 
 
