@@ -155,8 +155,8 @@ def _npm_script(simple: Simple) -> bool:
 def _names_tests(target: str, *more: str) -> bool:
     """Whether a target's name has test as a word of its own: `test:unit`, `testDebugUnitTest`, not `latest`.
 
-    `more` are whole names of targets that run tests: `check`, not `ktlintCheck`. A target that only builds the
-    tests does not count: `compileTestKotlin`.
+    `more` are whole names of targets that run tests: `check`, not `ktlintCheck`. A target that only builds
+    the tests does not count: `compileTestKotlin`.
     """
     words = [word.lower() for word in _WORD.findall(target)]
     named = target.rsplit(":", 1)[-1] in more or not {"test", "tests", "e2e"}.isdisjoint(words)
