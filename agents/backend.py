@@ -66,16 +66,6 @@ class Platform:
         workspace, and not elsewhere. Without it, the session only reads. `variables` are environment
         variables for commands in the workspace.
         """
-        policy = Policy(
-            tools=tools,
-            readable=(workspace,),
-            writable=(workspace, temporary) if temporary else (),
-            hidden=self.hidden,
-            protected=self.settings.protected,
-            allowed=self.settings.allowed,
-            guarded=self.guarded,
-            role=lane.role,
-        )
         environment = {**(variables or {}), **self.connection.session_environment(lane)}
         if temporary:
             environment["TMPDIR"] = str(temporary)
@@ -86,7 +76,7 @@ class Platform:
             workspace=workspace,
             model=self.models.get(lane.role) or self.models[Role.WORKER],  # an older run names no resolver
             system=system,
-            policy=policy,
+            policy=self._policy(lane.role, tools, workspace, temporary),
             signals=signals,
             session_id=session_id,
             resume=resume,
@@ -96,6 +86,18 @@ class Platform:
             max_turns=self.settings.limits.max_turns,
             idle_limit_s=self.settings.limits.idle_s,
             connect_limit_s=self.settings.limits.connect_s,
+        )
+
+    def _policy(self, role: Role, tools: tuple[str, ...], workspace: Path, temporary: Path | None) -> Policy:
+        return Policy(
+            tools=tools,
+            readable=(workspace,),
+            writable=(workspace, temporary) if temporary else (),
+            hidden=self.hidden,
+            protected=self.settings.protected,
+            allowed=self.settings.allowed,
+            guarded=self.guarded,
+            role=role,
         )
 
     def has_transcript(self, session_id: str, environ: Mapping[str, str]) -> bool:

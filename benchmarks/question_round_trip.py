@@ -210,7 +210,7 @@ async def _talk(run: Run, workspace: Path) -> None:
     async with Conversation(
         run, role=Role.WORKER, task_id=TASK, attempt=1, spec_for=spec_for, questions=bus.callback
     ) as talk:
-        call = await talk.ask("Ask which colour, often.")
+        call = await talk.exchange(1, "Ask which colour, often.")
         if failure := failure_of(call):
             sys.exit(f"the Worker's session failed: {failure}")
 

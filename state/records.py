@@ -441,6 +441,24 @@ class CallEnd(StrEnum):
     SIGNALLED = "signalled before the process ended"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallResult:
+    """The result of one try of a call. `cost_usd` is the cost of this try alone.
+
+    `retry_after_s`: the API named this time until the next request. `turns`: of the model, 0 if not counted.
+    """
+
+    end: CallEnd
+    detail: str = ""
+    text: str = ""
+    api_status: int | None = None
+    retry_after_s: float | None = None
+    cost_usd: float = 0.0
+    usage: Usage = field(default_factory=Usage)
+    seconds: float = 0.0
+    turns: int = 0
+
+
 class MessageKind(StrEnum):
     """What a message of a session is."""
 

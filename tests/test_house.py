@@ -32,3 +32,8 @@ def test_architecture_has_a_row_for_each_room():
     text = (ROOT / "ARCHITECTURE.md").read_text("utf-8")
     found = [line for line in text.splitlines() if line.startswith(tuple(f"| `{top}" for top in house.TOPS))]
     assert found == rows
+
+
+def test_no_function_is_long_and_no_record_is_wide():
+    assert house.long_functions() == []
+    assert [name for name, fields in house.records().items() if fields > MOST_FILES] == []

@@ -10,12 +10,12 @@ import json
 import math
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Protocol
 from urllib.parse import urlsplit
 
 from agents.access import Lane
-from state.records import CallEnd, Usage
+from state.records import CallEnd, CallResult, Usage
 from state.settings.records import CHARACTERS_PER_TOKEN, Model
 
 MAX_ANSWER_TOKENS = 4_000
@@ -42,21 +42,10 @@ class Ask:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reply:
-    """The answer to a request. `answer` is set only if `end` is completed, `text` only if it is unusable.
+class Reply(CallResult):
+    """The answer to a request. `answer` is set only if `end` is completed, `text` only if it is unusable."""
 
-    `retry_after_s`: the API named this time until the next request.
-    """
-
-    end: CallEnd
     answer: dict[str, Any] | None = None
-    text: str = ""
-    detail: str = ""
-    api_status: int | None = None
-    retry_after_s: float | None = None
-    cost_usd: float = 0.0
-    usage: Usage = field(default_factory=Usage)
-    seconds: float = 0.0
 
 
 def room_of(model: Model) -> int:

@@ -126,16 +126,9 @@ def developer_ask(
     if not rejected:
         history = [_without_instruction(message, spec) for message in history]
     facts = {
-        "questions": questions,
-        "spec": spec,
-        "task": task,
-        "problem": problem,
-        "rejected": rejected,
-        "verification": verification,
-        "seen": seen,
-        "conventions": conventions,
-        "decisions": decisions,
-    }
+        "questions": questions, "spec": spec, "task": task, "problem": problem, "rejected": rejected,
+        "verification": verification, "seen": seen, "conventions": conventions, "decisions": decisions,
+    }  # fmt: skip
     without = prompts.render("developer_answer", history=(), **facts)
     fitting = fitted(history, room_of(model) - len(without))
     return Ask(

@@ -8,7 +8,7 @@ from typing import Any
 from agents.session.permissions import Policy
 from agents.session.tools import SignalTool
 from state.errors import AgentError
-from state.records import Answer, CallEnd, Message, Role, Usage
+from state.records import Answer, Message, Role
 from state.settings.records import Limits, Model
 
 _USUAL = Limits()
@@ -73,24 +73,6 @@ class SessionSpec:
     max_turns: int = _USUAL.max_turns
     idle_limit_s: float = _USUAL.idle_s
     connect_limit_s: float = _USUAL.connect_s
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Exchange:
-    """The result of one prompt. `cost_usd` is this exchange's alone.
-
-    `retry_after_s`: the API named this time until the next request.
-    """
-
-    end: CallEnd
-    detail: str = ""
-    text: str = ""
-    api_status: int | None = None
-    retry_after_s: float | None = None
-    cost_usd: float = 0.0
-    usage: Usage = field(default_factory=Usage)
-    seconds: float = 0.0
-    turns: int = 0
 
 
 class SessionStartError(AgentError):

@@ -21,10 +21,10 @@ from agents.concurrency import first_of, task_group
 from agents.process.tree import LastWords
 from agents.session.callbacks import Callbacks
 from agents.session.claude_code import connect
-from agents.session.exchange import Exchange, Listener, SessionSpec, SessionStartError
+from agents.session.exchange import Listener, SessionSpec, SessionStartError
 from agents.session.results import detail_of, end_of, usage_of
 from state.errors import AgentError
-from state.records import CallEnd
+from state.records import CallEnd, CallResult
 
 if TYPE_CHECKING:
     from anyio.streams.memory import MemoryObjectReceiveStream
@@ -57,11 +57,11 @@ class Session:
         return self._actor.over
 
     @property
-    def cut_off(self) -> Exchange | None:
+    def cut_off(self) -> CallResult | None:
         """The cost of an exchange that was cut off, once the session has ended."""
         return self._actor.cut_off
 
-    async def exchange(self, prompt: str, *, planning: bool = False) -> Exchange:
+    async def exchange(self, prompt: str, *, planning: bool = False) -> CallResult:
         """Send a prompt and wait until the agent's turn has ended in any way.
 
         `planning`: the agent may read, ask and hand over a plan. Everything else is refused.
@@ -72,7 +72,7 @@ class Session:
         request = _Request(prompt, planning=planning)
         await self._actor.requests.send(request)
         await request.answered.wait()
-        if isinstance(request.outcome, Exchange):
+        if isinstance(request.outcome, CallResult):
             return request.outcome
         raise request.outcome or AgentError("the session ended before it answered")
 
@@ -99,7 +99,7 @@ class _Request:
     planning: bool = False
     id: str = field(default_factory=lambda: str(uuid.uuid4()))
     answered: anyio.Event = field(default_factory=anyio.Event)
-    outcome: Exchange | Exception | None = None
+    outcome: CallResult | Exception | None = None
 
 
 class _Actor:
@@ -108,7 +108,7 @@ class _Actor:
     def __init__(self, spec: SessionSpec, listener: Listener) -> None:
         self.spec = spec
         self.over = False
-        self.cut_off: Exchange | None = None
+        self.cut_off: CallResult | None = None
         self.scope = anyio.CancelScope()
         self.requests, self._inbox = anyio.create_memory_object_stream[_Request](1)
         self._results, self._result_inbox = anyio.create_memory_object_stream["ResultMessage"](math.inf)
@@ -179,7 +179,7 @@ class _Actor:
 
     # --- one exchange -----------------------------------------------------------------------------
 
-    async def _exchange(self, client: "ClaudeSDKClient", request: _Request) -> Exchange:
+    async def _exchange(self, client: "ClaudeSDKClient", request: _Request) -> CallResult:
         began = time.monotonic()
         self._activity = began
         self._callbacks.begin()
@@ -232,7 +232,7 @@ class _Actor:
             if self._callbacks.waiting:  # it waits for us, for example for an answer
                 self._activity = time.monotonic()
 
-    def _judged(self, result: "ResultMessage", seconds: float) -> Exchange:
+    def _judged(self, result: "ResultMessage", seconds: float) -> CallResult:
         total = result.total_cost_usd or 0.0
         # The CLI adds up a conversation's cost, but starts from zero after a process that was killed.
         cost = total - self._cost_seen if total >= self._cost_seen else total
@@ -243,7 +243,7 @@ class _Actor:
             end = CallEnd.UNANSWERED
         if end is CallEnd.API_ERROR and self._callbacks.stop_reason == _CUT_SHORT:
             end = CallEnd.TRUNCATED  # reported like an API that failed
-        return Exchange(
+        return CallResult(
             end=self._callbacks.over(end),
             detail=detail_of(result, reported=reported),
             text=result.result or self._callbacks.text,
@@ -255,11 +255,11 @@ class _Actor:
             turns=result.num_turns,
         )
 
-    def _aborted(self, end: CallEnd, detail: str, seconds: float) -> Exchange:
+    def _aborted(self, end: CallEnd, detail: str, seconds: float) -> CallResult:
         """Return an exchange without a result. Its cost is that of the replies seen."""
         usage = self._callbacks.usage
         cost = self.spec.model.cost(usage)
-        return Exchange(
+        return CallResult(
             end=self._callbacks.over(end), detail=detail, cost_usd=cost, usage=usage, seconds=seconds
         )
 

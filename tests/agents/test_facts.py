@@ -23,6 +23,11 @@ def facts(name):
 
 def did(*steps, final=""):
     """The facts of a live session of (tool, input, output) steps; an output `!…` is an error."""
+    return facts_of(live(*steps, final=final))
+
+
+def live(*steps, final=""):
+    """Its transcript."""
     messages = []
     for tool, arguments, output in steps:
         text = json.dumps({"command": arguments} if isinstance(arguments, str) else arguments)
@@ -33,7 +38,7 @@ def did(*steps, final=""):
             )
             messages.append(told)
     messages.append(Message(kind=MessageKind.TEXT, text=final))
-    return facts_of(transcript_of(messages, prompt="Do it.", cwd="/project"))
+    return transcript_of(messages, prompt="Do it.", cwd="/project")
 
 
 def write(path, content="x = 1\n"):
@@ -463,6 +468,6 @@ def test_background_work_runs_until_its_end_is_told():
 
 
 def test_plan_mode_is_known_in_a_live_session():
-    assert did(("EnterPlanMode", {}, "Entered plan mode.")).plan_mode
-    assert not did(("EnterPlanMode", {}, "ok"), ("ExitPlanMode", {}, "approved")).plan_mode
-    assert did(("EnterPlanMode", {}, "ok"), ("ExitPlanMode", {}, "!rejected")).plan_mode
+    assert live(("EnterPlanMode", {}, "Entered plan mode.")).plan_mode
+    assert not live(("EnterPlanMode", {}, "ok"), ("ExitPlanMode", {}, "approved")).plan_mode
+    assert live(("EnterPlanMode", {}, "ok"), ("ExitPlanMode", {}, "!rejected")).plan_mode

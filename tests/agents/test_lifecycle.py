@@ -16,9 +16,9 @@ from session_desk import MARK, Desk, call, desk_with
 from agents.access import Lane
 from agents.ask.cli import CliAsker
 from agents.ask.port import Ask
-from agents.session.exchange import Exchange, Listener, SessionSpec, Unanswered
+from agents.session.exchange import Listener, SessionSpec, Unanswered
 from agents.session.session import Session, open_session
-from state.records import Answer, CallEnd, Message, Role
+from state.records import Answer, CallEnd, CallResult, Message, Role
 
 LIMIT_S = 60
 QUESTION = {
@@ -48,7 +48,7 @@ class Talk:
         self.reached = anyio.Event()
         self.asked: list[str] = []
         self.session: Session | None = None
-        self.exchange: Exchange | None = None
+        self.exchange: CallResult | None = None
         self._spec = self._spec_for(desk, moment)
         self._moment = moment
 

@@ -11,9 +11,9 @@ import anyio
 from session_desk import Desk, call, desk_with
 
 from agents.gateway.ledger import read_ledger
-from agents.session.exchange import Exchange, Listener, SessionSpec
+from agents.session.exchange import Listener, SessionSpec
 from agents.session.session import open_session
-from state.records import CallEnd
+from state.records import CallEnd, CallResult
 
 LIMIT_S = 60
 COMPLETE = "mcp__sq__task_complete"
@@ -42,7 +42,7 @@ async def asked(
     replies: Sequence[Mapping[str, Any]],
     prompts: Sequence[str] = ("build it",),
     **changes: Any,
-) -> tuple[list[Exchange], Heard]:
+) -> tuple[list[CallResult], Heard]:
     """The exchanges of one session with these replies."""
     heard = Heard()
     with anyio.fail_after(LIMIT_S):
@@ -138,7 +138,7 @@ async def test_a_turn_that_ended_with_its_report_is_resumed_in_another_process(t
         "worker/t1/1": [{"tools": [DONE]}, {"text": "More.", "expect": {"anywhere_contains": ["build it"]}}]
     }
 
-    async def exchange(spec: SessionSpec, prompt: str) -> Exchange:
+    async def exchange(spec: SessionSpec, prompt: str) -> CallResult:
         async with open_session(spec, heard.listener) as session:
             return await session.exchange(prompt)
 

@@ -8,9 +8,9 @@ import pytest
 from session_desk import call, desk_with
 
 from agents.session.claude_code import find_cli
-from agents.session.exchange import Exchange, Listener
+from agents.session.exchange import Listener
 from agents.session.session import open_session
-from state.records import CallEnd
+from state.records import CallEnd, CallResult
 
 LIMIT_S = 60
 WITHOUT_TOOLS = {
@@ -23,7 +23,7 @@ WITHOUT_TOOLS = {
 }
 
 
-async def asked(tmp_path: Path, script: str, *replies: dict[str, object]) -> tuple[Exchange, list[object]]:
+async def asked(tmp_path: Path, script: str, *replies: dict[str, object]) -> tuple[CallResult, list[object]]:
     """The last exchange of a session with this stand-in for Claude Code, and all that its listener heard."""
     heard: list[object] = []
     listener = Listener(

@@ -84,7 +84,7 @@ class Facts:
     """Everything found, oldest first.
 
     `calls` are all successful tool calls, `taken` the steps that kept tests from failing. `todos_turn` is the
-    turn that last touched the list, or 0. `is_partial`: the session began before the part that was read.
+    turn that last touched the list, or 0.
     """
 
     goals: tuple[Goal, ...] = ()
@@ -103,8 +103,6 @@ class Facts:
     final_text: str = ""
     taken: tuple[Taken, ...] = ()
     is_behind: bool | None = None
-    plan_mode: bool = False
-    is_partial: bool = False
 
     @property
     def asks(self) -> bool:
@@ -191,8 +189,6 @@ def facts_of(transcript: Transcript) -> Facts:
         final_text=_final_text(transcript),
         taken=tuple(taken_of(edits, commands, reads)),
         is_behind=_newest_told([is_behind(one.line, one.output) for one in commands]),
-        plan_mode=transcript.plan_mode,
-        is_partial=transcript.left_out_bytes > 0,
     )
 
 

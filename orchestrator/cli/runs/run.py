@@ -1,6 +1,7 @@
 """`sq run`: work through a spec."""
 
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -82,20 +83,8 @@ from orchestrator.cli import options
 @options.quiet
 def command(
     spec: Path,
-    effort: str | None,
-    no_worktrees: bool,
     allow_dirty: bool,
     edit_dirty: bool,
-    merge: bool | None,
-    merge_unverified: bool,
-    max_parallel: str | None,
-    max_iterations: str | None,
-    budget: str | None,
-    models: dict[str, str],
-    developer_qa_model: str | None,
-    questions: str | None,
-    workflow: str | None,
-    verify: tuple[str, ...],
     dry_run: bool,
     rehearse: Path | None,
     state_dir: Path | None,
@@ -103,6 +92,7 @@ def command(
     plain: bool,
     verbose: bool,
     quiet: bool,
+    **asked: Any,  # noqa: ANN401  the values of the options, by their names
 ) -> int:
     """Work through a spec until it is built, reviewed and verified, or say exactly why it is not.
 
@@ -112,24 +102,10 @@ def command(
     """
     from orchestrator.cli.runs.compose import RunRequest, Surroundings, run_new
 
-    flags = {
-        "effort": ("--effort", effort),
-        "worktrees": ("--no-worktrees", False if no_worktrees else None),
-        "merge": ("--no-merge" if merge is False else "--merge", merge),
-        "merge_unverified": ("--merge-unverified", True if merge_unverified else None),
-        "max_parallel": ("--max-parallel", max_parallel),
-        "max_iterations": ("--max-iterations", max_iterations),
-        "budget": ("--budget", budget),
-        "developer_qa_model": ("--developer-qa-model", developer_qa_model),
-        "questions": ("--questions", questions),
-        "workflow": ("--workflow", workflow),
-        "verify": ("--verify", verify),
-        **{f"models.{role}": (f"--model {role}", name) for role, name in models.items()},
-    }
     request = RunRequest(
         spec=spec.absolute(),
         folder=Path.cwd(),
-        flags=flags,
+        flags=_flags(**asked),
         allow_dirty=allow_dirty,
         edit_dirty=edit_dirty,
         dry_run=dry_run,
@@ -138,3 +114,16 @@ def command(
     )
     look = options.look_of(as_json=as_json, plain=plain, verbose=verbose, quiet=quiet)
     return run_new(request, Surroundings(look=look)).exit_code
+
+
+def _flags(
+    *, no_worktrees: bool, merge: bool | None, merge_unverified: bool, models: dict[str, str], **plain: object
+) -> dict[str, tuple[str, object]]:
+    """The settings that flags give, by their keys, each with the flag as it was typed."""
+    return {
+        **{key: (f"--{key.replace('_', '-')}", value) for key, value in plain.items()},
+        "worktrees": ("--no-worktrees", False if no_worktrees else None),
+        "merge": ("--no-merge" if merge is False else "--merge", merge),
+        "merge_unverified": ("--merge-unverified", True if merge_unverified else None),
+        **{f"models.{role}": (f"--model {role}", name) for role, name in models.items()},
+    }

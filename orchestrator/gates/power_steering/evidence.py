@@ -124,8 +124,6 @@ def waits_for_user(facts: Facts) -> str:
 
     An offer behind a claim of completion ("All done. Anything else?") is no question that it waits for.
     """
-    if facts.plan_mode:
-        return "it is planning, and waits for its plan to be accepted"
     if facts.pending_questions:
         return f"it waits for an answer: {facts.pending_questions[0]}"
     if facts.asks and not only_offers(facts.final_text):

@@ -107,6 +107,8 @@ def figures_of(
 def waiting_for(evidence: Evidence) -> str:
     """What a session that has stopped waits for, so that it is not judged; empty: it claims to be done."""
     facts = evidence.facts
+    if evidence.transcript.plan_mode:
+        return "it is planning, and waits for its plan to be accepted"
     if asked := waits_for_user(facts):
         return asked
     return f"work is still running in the background: {facts.running[-1].what}" if facts.running else ""

@@ -15,7 +15,7 @@ from orchestrator.run.asking.retries import persistently, raise_if_hopeless
 from orchestrator.run.budget import Wanted, reserve
 from orchestrator.run.record import Run
 from state.ids import new_call_id
-from state.journal.events import CallEnded, CallStarted
+from state.journal.events import CallEnded, CallStarted, call_ended
 from state.records import CallEnd
 
 T = TypeVar("T")
@@ -71,16 +71,9 @@ async def asked(run: Run, ask: Ask, *, iteration: int) -> tuple[str, Reply]:
 
 def ended_with(call_id: str, reply: Reply) -> CallEnded:
     """The end of a call that this reply is."""
-    return CallEnded(
-        call_id=call_id,
-        end=reply.end,
-        detail="" if reply.end is CallEnd.COMPLETED else f"{reply.end}: {reply.detail}",
-        api_status=reply.api_status,
-        cost_usd=reply.cost_usd,
-        usage=reply.usage,
-        seconds=reply.seconds,
-        answer=json.dumps(reply.answer, ensure_ascii=False) if reply.answer else "",
-    )
+    detail = "" if reply.end is CallEnd.COMPLETED else f"{reply.end}: {reply.detail}"
+    answer = json.dumps(reply.answer, ensure_ascii=False) if reply.answer else ""
+    return call_ended(call_id, replace(reply, detail=detail), answer=answer)
 
 
 async def ask_model(

@@ -5,7 +5,7 @@ be sent; what the journal already holds is not asked again. A call is made only 
 (`orchestrator.run.budget`), and tried again where its failure may pass (`orchestrator.run.asking.retries`).
 """
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
 from dataclasses import replace
 from types import TracebackType
@@ -14,10 +14,11 @@ from typing import Protocol, Self
 import structlog
 
 import prompts
-from agents.session.exchange import Exchange, Listener, OnQuestions, SessionSpec, SessionStartError
+from agents.session.exchange import Listener, OnQuestions, SessionSpec, SessionStartError
 from agents.session.session import Session, open_session
+from orchestrator.run.asking.purse import Planned, Purse
 from orchestrator.run.asking.retries import persistently, raise_if_hopeless
-from orchestrator.run.budget import BudgetExhausted, BudgetHeld, Reservation, Wanted, reserve
+from orchestrator.run.budget import BudgetExhausted, Reservation
 from orchestrator.run.record import Run
 from state.ids import new_call_id, new_session_id
 from state.journal.events import (
@@ -25,18 +26,19 @@ from state.journal.events import (
     CallEnded,
     CallInterrupted,
     CallResumed,
-    CallRetried,
     CallStarted,
     MessageReceived,
     SignalReceived,
+    call_ended,
+    call_retried,
 )
 from state.journal.view import CallView
-from state.records import CallEnd, Message, Role
+from state.records import CallEnd, CallResult, Message, Role
 
 log = structlog.get_logger(__name__)
 
 _WRITING = frozenset({Role.WORKER, Role.RESOLVER})
-_CENT = 0.01  # USD by which a cap may differ from a share
+Prompt = Callable[[], Awaitable[str]]
 
 
 class SpecFor(Protocol):
@@ -85,8 +87,7 @@ class Conversation:
         self._stack = AsyncExitStack()
         self._session: Session | None = None
         self._call_id = ""
-        self._allowed: float | None = None
-        self._cap_left: float | None = None  # of the live session
+        self._purse = Purse(run, task_id)
 
     async def __aenter__(self) -> Self:
         await self._stack.__aenter__()
@@ -105,28 +106,43 @@ class Conversation:
         """The calls of this conversation so far, those of earlier processes included."""
         return self._run.view.calls_of(self._role, self._task_id, self._attempt, self._subject)
 
-    async def ask(self, prompt: str, *, iteration: int = 1, planning: bool = False) -> CallView:
-        """One exchange: a new one, or the one that the process before this left open.
+    @property
+    def ended(self) -> int:
+        """How many of its exchanges have ended."""
+        return sum(call.end is not None for call in self.calls)
 
-        `planning`: the agent reads, asks and hands over a plan; everything else is refused.
+    async def exchange(
+        self, number: int, prompt: str | Prompt, *, iteration: int = 0, planning: bool = False
+    ) -> CallView:
+        """Return an exchange by its number: from the journal if it ended, resumed if open, else made now.
 
-        What the model or its process does is in the call's end.
+        The end of the call says how the model and its process ended.
+
+        Args:
+            number: which exchange of the conversation, from 1. Those before it have ended.
+            prompt: the prompt, or a function that makes it, which is called only if the exchange is made now.
+            iteration: the task's iteration that it is about; 0: the same as `number`.
+            planning: the agent may read, ask and hand over a plan. Other actions are refused.
 
         Raises:
-            BudgetExhausted: the call may not be paid for, or used up what there was.
-            ServiceError: the model cannot be asked at all.
+            BudgetExhausted: the call may not be paid for, or used up the budget.
+            ServiceError: no model can be asked at all.
         """
         calls = self.calls
-        if calls and calls[-1].end is None:
-            return await self._go_on(calls[-1])
-        reserved = await self._reserved(prompt)
-        if self._cap_left is not None and self._cap_left > (reserved.allowed_usd or 0.0) + _CENT:
-            await self._end_session()  # others hold more now than when it began
+        if number <= len(calls):
+            call = calls[number - 1]
+            return call if call.end else await self._go_on(call)
+        words = prompt if isinstance(prompt, str) else await prompt()
+        self._call_id = ""
+        reserved = await self._purse.hold(self._planned(words))
+        if self._purse.is_too_large(reserved):
+            await self._end_session()
         session_id = calls[-1].session_id if calls else self._first_session_id
-        started = replace(self._started(session_id, prompt, iteration, reserved), planning=planning)
+        started = self._started(session_id, words, iteration or number, reserved)
+        started = replace(started, planning=planning)
         self._call_id = started.call_id
         self._run.record(started)
-        return await self._to_its_end(prompt, sent_before=False)
+        return await self._to_its_end(words, sent_before=False)
 
     async def _go_on(self, call: CallView) -> CallView:
         self._call_id = call.started.call_id
@@ -137,13 +153,13 @@ class Conversation:
         return await self._to_its_end(call.started.prompt, sent_before=True)
 
     async def _to_its_end(self, prompt: str, *, sent_before: bool) -> CallView:
-        async def try_once(number: int) -> Exchange:
+        async def try_once(number: int) -> CallResult:
             again = sent_before or number > 1
-            reserved = await self._reserved(prompt) if again else None
+            reserved = await self._purse.hold(self._planned(prompt)) if again else None
             try:
                 session = await self._open_session(again=again)
             except SessionStartError as error:
-                return Exchange(end=CallEnd.NOT_STARTED, detail=str(error))
+                return CallResult(end=CallEnd.NOT_STARTED, detail=str(error))
             words = prompt
             if again or session.session_id != self._open_call.session_id:
                 words = self._resumed(session, prompt, reserved)
@@ -151,24 +167,14 @@ class Conversation:
 
         used_up: BudgetExhausted | None = None
         exchange = await persistently(self._run, self._call_id, try_once)
-        while exchange.end is CallEnd.BUDGET and not (used_up := self._used_up(prompt, exchange.cost_usd)):
+        while exchange.end is CallEnd.BUDGET:
+            if used_up := self._purse.end_of(self._planned(prompt), exchange.cost_usd):
+                break
             await self._end_share(exchange)
             sent_before = True
             exchange = await persistently(self._run, self._call_id, try_once)
-        if self._cap_left is not None:
-            self._cap_left -= exchange.cost_usd
-        self._run.record(
-            CallEnded(
-                call_id=self._call_id,
-                end=exchange.end,
-                detail=exchange.detail,
-                api_status=exchange.api_status,
-                cost_usd=exchange.cost_usd,
-                usage=exchange.usage,
-                seconds=exchange.seconds,
-                turns=exchange.turns,
-            )
-        )
+        self._purse.spend(exchange.cost_usd)
+        self._run.record(call_ended(self._call_id, exchange))
         raise_if_hopeless(exchange)
         if used_up:
             raise used_up
@@ -178,61 +184,23 @@ class Conversation:
     def _open_call(self) -> CallView:
         return self._run.view.calls[self._call_id]
 
-    async def _reserved(self, prompt: str) -> Reservation:
-        """Hold what the call will probably cost, with a share of the rest; waits for what others hold.
-
-        Raises:
-            BudgetExhausted: there is nothing to wait for.
-        """
-        while True:
-            changed = self._run.changed
-            try:
-                reservation = reserve(self._run.view, self._run.settings, self._wanted(prompt))
-            except BudgetHeld:
-                await changed.wait()
-            else:
-                self._allowed = reservation.allowed_usd
-                return reservation
-
-    def _wanted(self, prompt: str, spent_usd: float = 0.0) -> Wanted:
+    def _planned(self, prompt: str) -> Planned:
         spec = self._spec_for(session_id="", resume=False, cost=0.0)
-        return Wanted(
-            task_id=self._task_id,
-            model=spec.model,
-            text=spec.system + prompt,
-            earlier=self.calls,
-            again=self._call_id,
-            spent_usd=spent_usd,
-            session=True,
-        )
+        return Planned(model=spec.model, text=spec.system + prompt, earlier=self.calls, again=self._call_id)
 
-    def _used_up(self, prompt: str, spent_usd: float) -> BudgetExhausted | None:
-        """Why the call that reached its session's cap cannot go on with another share; None: it can."""
-        try:
-            reserve(self._run.view, self._run.settings, self._wanted(prompt, spent_usd))
-        except BudgetHeld:
-            return None
-        except BudgetExhausted as error:
-            return error
-        return None
-
-    async def _end_share(self, exchange: Exchange) -> None:
+    async def _end_share(self, exchange: CallResult) -> None:
         """A session that has reached its cap does nothing more: another one goes on."""
         self._run.record(
-            CallRetried(
-                call_id=self._call_id,
-                end=exchange.end,
-                detail="its share of the budget is used up; it gets another",
-                wait_s=0.0,
-                cost_usd=exchange.cost_usd,
-                usage=exchange.usage,
+            call_retried(
+                self._call_id, replace(exchange, detail="its share of the budget is used up; it gets another")
             )
         )
         await self._end_session()
 
     async def _end_session(self) -> None:
         """End the live process; the conversation goes on in another one, with another cap."""
-        self._session = self._cap_left = None
+        self._session = None
+        self._purse.end_session()
         await self._stack.aclose()
 
     def _resumed(self, session: Session, prompt: str, reserved: Reservation | None) -> str:
@@ -287,9 +255,7 @@ class Conversation:
         return died or self._open_call.killed
 
     async def _enter(self, spec: SessionSpec) -> Session:
-        cap = None if self._allowed is None else spec.cost_before_usd + self._allowed
-        self._cap_left = self._allowed
-        capped = replace(spec, max_cost_usd=cap)
+        capped = replace(spec, max_cost_usd=self._purse.begin_session(spec.cost_before_usd))
         async with self._run.platform.starts:  # a start takes a core: all at once would only slow each other
             self._session = await self._stack.enter_async_context(open_session(capped, self._listener()))
         return self._session

@@ -7,7 +7,7 @@ waited for once; the same answer after it is the end.
 
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 import anyio
 from tenacity import AsyncRetrying, RetryCallState, retry_if_result
@@ -15,8 +15,8 @@ from tenacity.wait import wait_exponential_jitter
 
 from orchestrator.run.record import Run
 from state.errors import AgentError
-from state.journal.events import CallRetried
-from state.records import CallEnd, Usage
+from state.journal.events import CallRetried, call_retried
+from state.records import CallEnd, CallResult
 from state.settings.records import Retries
 
 _REFUSED = {401, 403}
@@ -25,31 +25,14 @@ _FEW = {CallEnd.SILENT: 1, CallEnd.NOT_STARTED: 2}  # how often these are tried 
 _JITTER = 0.25  # of the first wait, so that sessions do not come back in step
 
 
-class Tried(Protocol):
-    """What one try of a call gave back: an exchange or a reply."""
-
-    @property
-    def end(self) -> CallEnd: ...  # noqa: D102
-    @property
-    def detail(self) -> str: ...  # noqa: D102
-    @property
-    def api_status(self) -> int | None: ...  # noqa: D102
-    @property
-    def retry_after_s(self) -> float | None: ...  # noqa: D102
-    @property
-    def cost_usd(self) -> float: ...  # noqa: D102
-    @property
-    def usage(self) -> Usage: ...  # noqa: D102
-
-
-T = TypeVar("T", bound=Tried)
+T = TypeVar("T", bound=CallResult)
 
 
 class ServiceError(AgentError):
     """The model cannot be asked, whatever the task: the run stops here, and can be resumed."""
 
 
-def may_pass(tried: Tried) -> bool:
+def may_pass(tried: CallResult) -> bool:
     """Whether the same call may go well in a while."""
     match tried.end:
         case CallEnd.API_ERROR:
@@ -70,18 +53,8 @@ async def persistently(run: Run, call_id: str, try_once: Callable[[int], Awaitab
     """
 
     def note(state: RetryCallState) -> None:
-        failed: Tried = _result(state)
-        run.record(
-            CallRetried(
-                call_id=call_id,
-                end=failed.end,
-                detail=failed.detail,
-                wait_s=state.upcoming_sleep,
-                api_status=failed.api_status,
-                cost_usd=failed.cost_usd,
-                usage=failed.usage,
-            )
-        )
+        failed: CallResult = _result(state)
+        run.record(call_retried(call_id, failed, wait_s=state.upcoming_sleep))
 
     retrying = AsyncRetrying(
         retry=retry_if_result(may_pass),
@@ -114,7 +87,7 @@ def _left(run: Run) -> float:
     return (until - datetime.now(UTC)).total_seconds() if until else 0.0
 
 
-def raise_if_hopeless(tried: Tried) -> None:
+def raise_if_hopeless(tried: CallResult) -> None:
     """Stop the run where no other call would fare better.
 
     Raises:
@@ -130,7 +103,7 @@ def raise_if_hopeless(tried: Tried) -> None:
 
 
 def _is_enough(state: RetryCallState, retries: Retries, earlier: list[CallRetried]) -> bool:
-    failed: Tried = _result(state)
+    failed: CallResult = _result(state)
     named = failed.retry_after_s
     if named is not None and named > retries.longest_wait_s:  # a limit that ends at a time: once, if near
         waited = any(one.wait_s > retries.longest_wait_s for one in earlier)
@@ -142,7 +115,7 @@ def _wait(state: RetryCallState, retries: Retries) -> float:
     growing = wait_exponential_jitter(
         multiplier=retries.first_wait_s, max=retries.longest_wait_s, jitter=retries.first_wait_s * _JITTER
     )
-    failed: Tried = _result(state)
+    failed: CallResult = _result(state)
     return max(failed.retry_after_s or 0.0, growing(state))
 
 

@@ -75,7 +75,7 @@ async def _attempt(run: Run, task: TaskView, talk: Conversation) -> None:
     while task.stage is Stage.BUILDING:
         match next_step(run.view, task, run):
             case Say(prompt, planning):
-                await talk.ask(prompt, iteration=task.iteration + 1, planning=planning)
+                await talk.exchange(talk.ended + 1, prompt, planning=planning)
             case AnswerPlain(question):
                 await QuestionBus(run, task_id).answer_plain(task.open.calls[-1], question)
             case ReviewCheckpoint():

@@ -44,8 +44,7 @@ async def review_checkpoint(run: Run, task: TaskView) -> None:
         subject=subject,
         spec_for=spec_for,
     ) as talk:
-        ended = [call for call in talk.calls if call.end]
-        call = ended[-1] if ended else await talk.ask(await _prompt(run, task), iteration=task.iteration)
+        call = await talk.exchange(1, partial(_prompt, run, task), iteration=task.iteration)
     report = read_report(call)
     found = () if isinstance(report, str) else in_folder(report.issues, task.place.worktree, task_id)
     run.record(

@@ -91,12 +91,7 @@ async def resolve(run: Run, task: TaskView, merge: MergeView, state: MergeState)
 
 async def _talk(run: Run, task: TaskView, merge: MergeView, talk: Conversation) -> Resolved | Unresolved:
     while True:
-        ended = [call for call in talk.calls if call.end]
-        if len(ended) == len(merge.refusals):
-            words = _next_words(run, task, merge)
-            call = await talk.ask(words, iteration=len(ended) + 1)
-        else:
-            call = ended[-1]
+        call = await talk.exchange(len(merge.refusals) + 1, _next_words(run, task, merge))
         match await _look(run, task, merge, call):
             case _Refused(reason):
                 refused = ResolutionRefused(

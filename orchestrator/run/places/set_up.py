@@ -72,20 +72,31 @@ async def set_up(run: Run, task_id: str, folder: Path, *, of_sq: bool = False) -
     failed_here = f"failed in {os.getpid()} for {key}"  # another process tries it again
     if noted in {f"{_DONE} {key}", failed_here} or (listed and task_id and noted.startswith(_DONE)):
         return
+    ready = await _made_ready(run, task_id, folder, plan, marker)
+    if listed:  # the files that the commands made do not ask for them once more
+        key = await to_thread.run_sync(key_of_list, folder, settings.worktree_setup)
+    run.record(ready)
+    failed = [one for one in ready.runs if not one.passed]
+    if failed and listed:
+        raise SetUpError(_failed(task_id, folder, failed[0]))
+    marker.write_text(failed_here if failed else f"{_DONE} {key}", "utf-8")
+
+
+async def _made_ready(run: Run, task_id: str, folder: Path, plan: Plan, marker: Path) -> WorkspaceSetUp:
+    """Copy the files and run the commands of a set-up; tracked files that they change are put back."""
+    noted = marker.read_text("utf-8") if marker.exists() else ""
     with TemporaryDirectory(prefix="sq-") as temporary:
         index = Path(temporary) / "index"
         head = await head_of(folder)
         committed = await tree_of(folder, head)
-        cut_off = noted == f"{_BEGUN} {head}"  # nobody has worked there since
+        cut_off = noted == f"{_BEGUN} {head}"  # no agent has worked there since
         before = committed if cut_off else await shadow_snapshot(folder, index)
         if task_id and before == committed:
             marker.write_text(f"{_BEGUN} {head}", "utf-8")
         copied = await _copy(run, folder)
         done = await (_run_plan(run, task_id, folder, plan) if plan.steps else _run_listed(run, folder))
         await _put_back(folder, index, before)
-    if listed:  # what the commands made does not ask for them once more
-        key = await to_thread.run_sync(key_of_list, folder, settings.worktree_setup)
-    ready = WorkspaceSetUp(
+    return WorkspaceSetUp(
         task_id=task_id,
         folder=str(folder),
         copied=_told(copied),
@@ -93,11 +104,6 @@ async def set_up(run: Run, task_id: str, folder: Path, *, of_sq: bool = False) -
         again=done.again,
         left_out=plan.left_out,
     )
-    run.record(ready)
-    failed = [one for one in done.runs if not one.passed]
-    if failed and listed:
-        raise SetUpError(_failed(task_id, folder, failed[0]))
-    marker.write_text(failed_here if failed else f"{_DONE} {key}", "utf-8")
 
 
 async def ready_environment(run: Run, folder: Path) -> dict[str, str]:

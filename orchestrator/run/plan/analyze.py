@@ -3,18 +3,17 @@
 from functools import partial
 
 import prompts
-from agents.roles.planner import ANALYSIS, planner_session, read_analysis
+from agents.roles.planner import ANALYSIS, read_analysis
 from orchestrator.git.repository import tracked_files
 from orchestrator.run.asking.briefing import at_the_base, described
-from orchestrator.run.asking.conversation import Conversation, failure_of
+from orchestrator.run.asking.conversation import failure_of
+from orchestrator.run.plan.propose import MAX_REJECTIONS, propose, review
 from orchestrator.run.record import Run
-from orchestrator.run.review.review import review_proposal
 from state.errors import AgentError
 from state.journal.events import AnalysisProposed, AnalysisRejected, RepositoryAnalyzed
-from state.records import Analysis, ReviewIssue, Role
+from state.records import Analysis
 from state.settings.records import Workflow
 
-MAX_REJECTIONS = 3  # the first and two corrected ones
 _FILES_SHOWN = 400
 
 
@@ -40,13 +39,7 @@ async def analyze(run: Run) -> None:
     if not files:
         run.record(RepositoryAnalyzed(analysis=Analysis(), skipped="the repository is empty"))
         return
-    spec_for = partial(planner_session, run.platform, subject=ANALYSIS, attempt=1, workspace=folder)
-    async with Conversation(run, role=Role.PLANNER, task_id=ANALYSIS, attempt=1, spec_for=spec_for) as talk:
-        ended = [call for call in talk.calls if call.end]
-        if len(ended) > len(rejections):
-            call = ended[len(rejections)]
-        else:
-            call = await talk.ask(_prompt(run, files), iteration=len(rejections) + 1)
+    call = await propose(run, ANALYSIS, len(rejections), folder, partial(_prompt, run, files))
     if call.payload:
         analysis = read_analysis(call.payload)
         reviewed = run.effort.review_analysis
@@ -59,23 +52,15 @@ async def analyze(run: Run) -> None:
 
 
 async def _review(run: Run, analysis: Analysis) -> None:
-    attempt = len(run.view.plan.analysis_rejections) + 1
-    report = await review_proposal(run, ANALYSIS, attempt, "review_analysis", analysis=described(analysis))
-    if report and report.passed:
+    rejected = len(run.view.plan.analysis_rejections)
+    found = await review(run, ANALYSIS, rejected, analysis=described(analysis))
+    if found and found.passed:
         run.record(RepositoryAnalyzed(analysis=analysis))
-    elif report:
-        run.record(AnalysisRejected(problems=tuple(map(problem_of, report.issues))))
+    elif found:
+        run.record(AnalysisRejected(problems=found.problems))
 
 
-def problem_of(issue: ReviewIssue) -> str:
-    """A finding about a proposal, in a line for the planner."""
-    about = " ".join(
-        part for part in (issue.task_id, issue.location if issue.file != "unknown" else "") if part
-    )
-    return (f"{about}: " if about else "") + f"{issue.description} (fix: {issue.suggestion})"
-
-
-def _prompt(run: Run, files: list[str]) -> str:
+async def _prompt(run: Run, files: list[str]) -> str:
     if rejected := run.view.plan.analysis_rejections:
         return prompts.render("analyze_again", problems=rejected[-1].problems)
     shown = "\n".join(f"- {name}" for name in files[:_FILES_SHOWN])

@@ -10,19 +10,17 @@ from functools import partial
 from graphlib import CycleError, TopologicalSorter
 
 import prompts
-from agents.roles.planner import PLAN, planner_session, read_plan
+from agents.roles.planner import PLAN, read_plan
 from orchestrator.run.asking.briefing import at_the_base, described
-from orchestrator.run.asking.conversation import Conversation, failure_of
-from orchestrator.run.plan.analyze import problem_of
+from orchestrator.run.asking.conversation import failure_of
+from orchestrator.run.plan.propose import MAX_REJECTIONS, propose, review
 from orchestrator.run.record import Run
-from orchestrator.run.review.review import review_proposal
 from state.errors import AgentError
 from state.journal.events import PlanAccepted, PlanProposed, PlanRejected, RunEnded
 from state.outcome import Outcome
-from state.records import Analysis, Plan, Role, Task
+from state.records import Analysis, Plan, Task
 from state.settings.records import Workflow
 
-MAX_REJECTIONS = 3  # the first plan and two corrected ones
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,39}")
 _TITLE_KEPT = 80
 _QUOTE_WORDS = 3  # a shorter text stands in any spec
@@ -47,13 +45,7 @@ async def plan(run: Run) -> None:
         run.record(RunEnded(outcome=Outcome.USAGE, cause=cause))
         return
     folder = await run.workspaces.show(run.view.whole.commit)
-    spec_for = partial(planner_session, run.platform, subject=PLAN, attempt=1, workspace=folder)
-    async with Conversation(run, role=Role.PLANNER, task_id=PLAN, attempt=1, spec_for=spec_for) as talk:
-        ended = [call for call in talk.calls if call.end]
-        if len(ended) > len(rejections):
-            call = ended[len(rejections)]
-        else:
-            call = await talk.ask(_prompt(run), iteration=len(rejections) + 1)
+    call = await propose(run, PLAN, len(rejections), folder, partial(_prompt, run))
     if failure := failure_of(call):
         raise AgentError(f"the spec could not be planned: {failure}")
     if call.payload is None:
@@ -91,24 +83,22 @@ def _whole_spec(spec: str) -> Task:
 
 
 async def _review(run: Run, proposed: Plan) -> None:
-    report = await review_proposal(
+    found = await review(
         run,
         PLAN,
-        len(run.view.plan.rejections) + 1,
-        "review_plan",
+        len(run.view.plan.rejections),
         spec=run.started.spec_text,
         analysis=_described(run),
         baseline=at_the_base(run.view),
         plan=proposed,
     )
-    if report and report.passed:
-        run.record(_accepted(proposed, reviewed=True, suggestions=report.suggestions))
-    elif report:
-        problems = tuple(map(problem_of, report.issues))
-        run.record(PlanRejected(problems=problems, suggestions=report.suggestions))
+    if found and found.passed:
+        run.record(_accepted(proposed, reviewed=True, suggestions=found.suggestions))
+    elif found:
+        run.record(PlanRejected(problems=found.problems, suggestions=found.suggestions))
 
 
-def _prompt(run: Run) -> str:
+async def _prompt(run: Run) -> str:
     if rejected := run.view.plan.rejections:
         last = rejected[-1]
         return prompts.render("plan_rejected", problems=last.problems, suggestions=last.suggestions)

@@ -137,14 +137,14 @@ async def _report(run: Run, subject: "_Subject", prompt: Callable[[], Awaitable[
     async with Conversation(
         run, role=Role.REVIEWER, task_id=task_id, attempt=attempt, spec_for=spec_for
     ) as talk:
-        ended = [call for call in talk.calls if call.end]
-        if len(ended) > unusable:
-            call = ended[unusable]
-        else:
-            words = prompts.render("review_again", problem=_problem_of(ended)) if unusable else await prompt()
-            if unusable and not any(failure_of(one) == "" for one in ended):
-                words = await prompt()  # no process has seen the first prompt
-            call = await talk.ask(words, iteration=unusable + 1)
+
+        async def words() -> str:
+            seen = [call for call in talk.calls if call.end]
+            if all(map(failure_of, seen)):  # no process has seen the first prompt
+                return await prompt()
+            return prompts.render("review_again", problem=_problem_of(seen))
+
+        call = await talk.exchange(unusable + 1, words)
     report = read_report(call)
     if subject.unlike and isinstance(report, ReviewReport):
         report = await subject.unlike() or report

@@ -8,11 +8,11 @@ from orchestrator.views.columns import columns
 from orchestrator.views.durations import duration
 from orchestrator.views.run.lines import cost_line, issue_lines, retry_command, said, where_lines
 from orchestrator.views.run.overview import RunSummary, Standing, clock, state_text
-from orchestrator.views.run.spending import RoleSpending, spending_lines, spending_of
+from orchestrator.views.run.spending import spending_lines, spending_of
 from state.journal.events import VerificationFinished
-from state.journal.view import RunView, Stage, TaskView
+from state.journal.view import BaselineView, RunView, Stage, TaskView
 from state.outcome import MEANINGS, Outcome
-from state.records import Answer, BaselineCheck, Finding, FindingState, Question, ReviewIssue
+from state.records import Answer, Finding, FindingState, Question, ReviewIssue
 from state.words import baseline_words, count_words
 
 _SET_ASIDE = {FindingState.DISPUTED, FindingState.WONT_FIX}
@@ -60,13 +60,11 @@ class RunDetails:
     notes: tuple[str, ...]
     tasks: tuple[TaskDetails, ...]
     questions: tuple[QuestionDetails, ...]
-    baseline: tuple[BaselineCheck, ...]
-    baseline_notes: tuple[str, ...]
+    baseline: BaselineView
     verifications: tuple[VerificationFinished, ...]
     merged_tree: str
     where: tuple[str, ...]
-    cost: str
-    roles: tuple[RoleSpending, ...]
+    spending: tuple[str, ...]
     next_command: str
 
 
@@ -84,13 +82,11 @@ def details_of(view: RunView, summary: RunSummary, *, options: str = "") -> RunD
         notes=started.notes if started else (),
         tasks=tuple(_task(id_, task) for id_, task in view.tasks.items()),
         questions=tuple(_questions(view)),
-        baseline=tuple(view.baseline.checks.values()),
-        baseline_notes=view.baseline.notes,
+        baseline=view.baseline,
         verifications=tuple(view.evidence.verifications.values()),
         merged_tree=view.whole.tree,
         where=tuple(where_lines(view)),
-        cost=cost_line(view),
-        roles=spending_of(view),
+        spending=(cost_line(view), *spending_lines(spending_of(view))),
         next_command=_next_command(view, summary, options),
     )
 
@@ -104,8 +100,7 @@ def detail_lines(details: RunDetails) -> list[str]:
         *_baseline_lines(details),
         *_verification_lines(details),
         *details.where,
-        details.cost,
-        *spending_lines(details.roles),
+        *details.spending,
         f"next: {details.next_command}",
     ]
 
@@ -211,10 +206,10 @@ def _question_lines(questions: tuple[QuestionDetails, ...]) -> Iterator[str]:
 
 
 def _baseline_lines(details: RunDetails) -> Iterator[str]:
-    if details.baseline or details.baseline_notes:
+    if details.baseline.checks or details.baseline.notes:
         yield "baseline, before any change:"
-    yield from (f"  {baseline_words(check)}" for check in details.baseline)
-    yield from (f"  {note}" for note in details.baseline_notes)
+    yield from (f"  {baseline_words(check)}" for check in details.baseline.checks.values())
+    yield from (f"  {note}" for note in details.baseline.notes)
 
 
 def _verification_lines(details: RunDetails) -> Iterator[str]:

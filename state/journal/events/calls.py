@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from state.records import CallEnd, Message, Role, Usage
+from state.records import CallEnd, CallResult, Message, Role, Usage
 
 NO_USAGE = Usage()
 
@@ -117,3 +117,31 @@ CallEvent = (
     | ActionRefused
     | CallEnded
 )
+
+
+def call_ended(call_id: str, result: CallResult, *, answer: str = "") -> CallEnded:
+    """Return the event for the end of a call with this result. `answer`: the JSON of an asked call."""
+    return CallEnded(
+        call_id=call_id,
+        end=result.end,
+        detail=result.detail,
+        api_status=result.api_status,
+        cost_usd=result.cost_usd,
+        usage=result.usage,
+        seconds=result.seconds,
+        turns=result.turns,
+        answer=answer,
+    )
+
+
+def call_retried(call_id: str, result: CallResult, *, wait_s: float = 0.0) -> CallRetried:
+    """Return the event for a try of a call that is followed by another one after `wait_s` seconds."""
+    return CallRetried(
+        call_id=call_id,
+        end=result.end,
+        detail=result.detail,
+        wait_s=wait_s,
+        api_status=result.api_status,
+        cost_usd=result.cost_usd,
+        usage=result.usage,
+    )

@@ -104,9 +104,6 @@ class Measured:
     misses: Share
     visible_misses: Share
     announced_held: Share
-    check_false_blocks: Share
-    check_misses: Share
-    check_visible_misses: Share
     types: Share
     pairs: Share
     agreement: Share
@@ -116,6 +113,21 @@ class Measured:
     seconds: float
     cost_usd: float
     wrong: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    @property
+    def check_false_blocks(self) -> Share:
+        """Met blockers that were called unmet."""
+        return _sum(row.false_blocks for row in self.rows if row.severity is Severity.BLOCKER)
+
+    @property
+    def check_misses(self) -> Share:
+        """Unmet considerations that were not found."""
+        return _sum(row.misses for row in self.rows)
+
+    @property
+    def check_visible_misses(self) -> Share:
+        """Unmet considerations that were not found, though rules could see them."""
+        return _sum(row.visible_misses for row in self.rows)
 
 
 async def examine_all(
@@ -163,9 +175,6 @@ def counted(
         misses=_share(not one.observed.blocks for one in bad),
         visible_misses=_share(not one.observed.blocks for one in visible),
         announced_held=_share(one.observed.blocks for one in examined if one.labelled.label.announced),
-        check_false_blocks=_sum(row.false_blocks for row in rows if row.severity is Severity.BLOCKER),
-        check_misses=_sum(row.misses for row in rows),
-        check_visible_misses=_sum(row.visible_misses for row in rows),
         types=_share(one.observed.session_type == one.labelled.label.session_type for one in examined),
         pairs=_share(_flips(one, by_name, to_flip[name]) for name, one in by_name.items() if to_flip[name]),
         agreement=_share(_agrees(one, answer) for one in examined for answer in _by_judge(one)),

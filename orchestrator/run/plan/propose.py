@@ -1,0 +1,70 @@
+"""propose: the planner hands in an analysis or a plan, and hears the problems until one holds.
+
+The loop is the same for both: asked for, checked, reviewed if the effort says so, and asked for again.
+"""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from agents.roles.planner import planner_session
+from orchestrator.run.asking.conversation import Conversation
+from orchestrator.run.record import Run
+from orchestrator.run.review.review import review_proposal
+from state.journal.view import CallView
+from state.records import ReviewIssue, Role
+
+MAX_REJECTIONS = 3  # the first proposal and two corrected ones
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reviewed:
+    """The review of a proposal: `problems` keep it from being accepted, `suggestions` do not."""
+
+    problems: tuple[str, ...] = ()
+    suggestions: tuple[str, ...] = ()
+    passed: bool = False
+
+
+async def propose(
+    run: Run, subject: str, rejected: int, folder: Path, prompt: Callable[[], Awaitable[str]]
+) -> CallView:
+    """Return the planner's call with its next proposal.
+
+    Args:
+        run: the run.
+        subject: `analysis` or `plan`.
+        rejected: how many proposals were rejected so far.
+        folder: where the planner reads.
+        prompt: makes the prompt.
+
+    Raises:
+        BudgetExhausted: it may not be paid for.
+        ServiceError: no model can be asked at all.
+    """
+    spec_for = partial(planner_session, run.platform, subject=subject, attempt=1, workspace=folder)
+    async with Conversation(run, role=Role.PLANNER, task_id=subject, attempt=1, spec_for=spec_for) as talk:
+        return await talk.exchange(rejected + 1, prompt)
+
+
+async def review(run: Run, subject: str, rejected: int, **values: object) -> Reviewed | None:
+    """Return the review of a proposal, or None if there is no usable one yet. `values` are for its prompt.
+
+    Raises:
+        ReviewSilenceError: the reviewer did not report usably, twice.
+    """
+    report = await review_proposal(run, subject, rejected + 1, f"review_{subject}", **values)
+    if report is None:
+        return None
+    if report.passed:
+        return Reviewed(suggestions=report.suggestions, passed=True)
+    return Reviewed(problems=tuple(map(_problem_of, report.issues)), suggestions=report.suggestions)
+
+
+def _problem_of(issue: ReviewIssue) -> str:
+    """Return a finding about a proposal as a line for the planner."""
+    about = " ".join(
+        part for part in (issue.task_id, issue.location if issue.file != "unknown" else "") if part
+    )
+    return (f"{about}: " if about else "") + f"{issue.description} (fix: {issue.suggestion})"
