@@ -68,7 +68,7 @@ class VerificationFinished:
     """sq ran the verification commands on `tree`. Without commands there is no verification.
 
     `environment` is the fingerprint of their programs and set-up. `flaky` are tests that passed at the
-    baseline, failed here, and passed when they were run alone.
+    baseline, failed here, and ended differently when they were run alone.
     """
 
     task_id: str
