@@ -83,7 +83,7 @@ def readable(output: str, limit: int) -> str:
 def unanswered(results: Iterable[Judged]) -> str:
     """Return which commands could not answer, and why, or "" if all did."""
     silent = [one for one in results if one.standing is Standing.UNANSWERED]
-    return ", ".join(f"`{one.run.command}` {one.why}" for one in silent)
+    return "; ".join(f"`{one.run.command}` {one.why}" for one in silent)
 
 
 def has_failed(results: Iterable[Judged]) -> bool:
