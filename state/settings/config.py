@@ -188,7 +188,7 @@ def _values(sources: Sources, efforts: Mapping[str, Effort]) -> dict[str, Entry]
 
 
 def _task_budget(sources: Sources, run: Entry, task: Entry) -> Entry:
-    """Return a task's budget: none if the run has none, unless set later than it, and at most the run's."""
+    """Return a task's budget: at most the run's. It is none if the run has none, unless it was set later."""
     if run.value is None:
         ranks = {key: one.rank for key, one in sources.values.items()}
         return task if ranks.get("budget_task", 0) >= ranks["budget"] else run

@@ -35,7 +35,7 @@ def model_named(alias: str) -> Model:
 
 
 def usual_settings(effort: str = "medium", verify: tuple[str, ...] = ()) -> Settings:
-    """Return the settings of a run if only a shipped preset was chosen.
+    """Return the settings of a run for which only a shipped preset was chosen.
 
     Raises:
         UsageError: there is no such preset.

@@ -32,7 +32,7 @@ _SETTINGS = (
 # Replaces the user's own merge drivers: such a program may be missing, or drop one side without a word.
 _AS_TEXT = "git merge-file -q -L HEAD -L base -L {theirs} --marker-size=%L %A %O %B || exit 1"
 _DRIVER = re.compile(r"merge\.[^=]+\.driver")
-_BASE = "1"  # the stage of a path's version before both sides
+_BASE = "1"  # the stage of the version that both sides began with
 _NOTHING = "nothing"
 _NOTE = "sq-merge.json"
 

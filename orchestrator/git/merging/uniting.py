@@ -13,7 +13,7 @@ from orchestrator.git.command import git
 from orchestrator.git.locks import in_worktree
 from state.errors import GitError
 
-_MARKER = 43  # characters, more than a line of any file would have
+_MARKER = 43  # characters of a marker: longer than any line of this form in files
 _OURS, _BASE, _SPLIT, _THEIRS = (sign * _MARKER for sign in (b"<", b"|", b"=", b">"))
 _FILES = {"100644", "100755"}
 _LARGEST = 4 << 20

@@ -17,7 +17,7 @@ from state.errors import GitError
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Renewed:
-    """The content of a copy in place of the checkout's own files.
+    """The files of the checkout itself for a new copy.
 
     `still` are files of the earlier copy that stay unchanged. `bases` has, for each path that is copied anew,
     `base`, `plain` and `whole` of its `Kept`.
@@ -42,7 +42,7 @@ class Renewed:
 
 
 async def renewed_files(root: Path, old: Backup, *, left: str, now: str) -> Renewed:
-    """Return the content of a new copy, of the checkout's own files.
+    """Return the files of the checkout itself for a new copy.
 
     Args:
         root: the checkout.

@@ -52,7 +52,7 @@ def stop_clocks(view: RunView) -> None:
 
 
 def resume(view: RunView, *, killed: bool) -> None:
-    """Hand the calls over to a new process. A call that was under way has cost all its reserved amount."""
+    """Hand the calls over to a new process. An open call counts as having cost all that was held."""
     for call in view.calls.values():
         call.retries = []
         if call.end is None:
