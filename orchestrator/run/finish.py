@@ -30,7 +30,7 @@ async def commit(run: Run, task_id: str) -> None:
 
 
 async def bring_home(run: Run) -> None:
-    """Bring the merged work to the user, verified in its final form, or record why it stays on sq's branch.
+    """Bring the merged work to the user, verified in its final form, or record why it stays where it is.
 
     The user's branch moves only for a run that is complete, or with `merge_unverified` also for one that
     could not be verified.

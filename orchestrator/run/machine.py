@@ -177,7 +177,7 @@ async def _do(run: Run, phase: Phase) -> Event | None:
 
 
 async def _move(run: Run, task_id: str) -> Event | None:
-    """Take a task to its next stage. An error ends the task, or its end of the whole run is returned."""
+    """Take a task to its next stage. An error ends the task. An event that ends the run is returned."""
     task = run.task(task_id)
     with log_about(task_id, task.attempt):
         ending = await _given_up(_next_stage(run, task_id), about=task.stage, task_id=task_id)
