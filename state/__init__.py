@@ -1,1 +1,1 @@
-"""The ground: facts, their record, and what follows from them. Imports nothing of the floors above."""
+"""The ground: facts, their record, and the view made from them. Imports nothing of the floors above."""

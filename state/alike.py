@@ -1,4 +1,4 @@
-"""Things that are the same in what matters, told once: groups, and the words that compare equal."""
+"""Grouping of things that are alike, so that they are reported once, and reasons that compare equal."""
 
 import re
 from collections.abc import Callable, Hashable, Iterable
@@ -10,7 +10,7 @@ _OF_ONE_REQUEST = re.compile(r"\breq_\w+")  # the API gives each answer an id of
 
 
 def alike(items: Iterable[T], key: Callable[[T], Hashable]) -> list[list[T]]:
-    """The items in groups of equal key, in the order of each group's first one."""
+    """Return the items in groups of equal key, in the order of each group's first item."""
     groups: dict[Hashable, list[T]] = {}
     for item in items:
         groups.setdefault(key(item), []).append(item)
@@ -18,12 +18,12 @@ def alike(items: Iterable[T], key: Callable[[T], Hashable]) -> list[list[T]]:
 
 
 def without_ids(reason: str) -> str:
-    """A reason as it compares: without the id of the request in which it was given."""
+    """Return a reason without the id of the request in which it was given, for comparison."""
     return _OF_ONE_REQUEST.sub("req_…", reason)
 
 
 def checks_named(names: Iterable[str]) -> str:
-    """One check by its name; several by their number and the first ten names."""
+    """Return the name of one check, or the number of several checks and the first ten names."""
     every = list(names)
     if len(every) == 1:
         return every[0]

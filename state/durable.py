@@ -1,8 +1,8 @@
 """JSON files that are whole after any crash, read and changed under a lock.
 
-Seed 001 truncates the file and writes into it, which leaves half a file; here the new one is complete on the
-disk before it takes the old one's name. The lock (`flock` on `NAME.lock`) is freed by the kernel when its
-process dies. Folders that are made here are 0700, files 0600.
+Seed 001 truncates the file and writes into it, which leaves half a file after a crash. Here the new file is
+complete on the disk before it takes the old one's name. The kernel frees the lock (`flock` on `NAME.lock`)
+when its process dies. Folders made here are 0700, files 0600.
 """
 
 import errno
@@ -18,20 +18,20 @@ from pathlib import Path
 from state.errors import SqError
 
 VERSION = 1  # of the files' format: their first key
-LOCK_WAIT_S = 5.0  # many times what a queue of writers needs, below any hook's time-out
+LOCK_WAIT_S = 5.0  # far longer than a queue of writers needs, and below any hook's time-out
 
 _POLL_S = 0.002
 _MOST_BYTES = 8 << 20  # a larger file is not ours
 _NO_FILE = (errno.EISDIR, errno.EACCES, errno.EPERM, errno.ELOOP, errno.ENXIO, errno.EAGAIN)
-_CANNOT_SYNC = (errno.EINVAL, errno.ENOTSUP)  # file systems that have no fsync of a folder
+_CANNOT_SYNC = (errno.EINVAL, errno.ENOTSUP)  # file systems without fsync of a folder
 
 
 class LockTimeoutError(SqError):
-    """Another process held the file's lock for as long as was waited; nothing was changed."""
+    """Another process held the file's lock for the whole waiting time. Nothing was changed."""
 
 
 class DamagedFileError(SqError):
-    """The file is there and cannot be used; nothing was changed. `found` is its value if it has one.
+    """The file exists and cannot be used. Nothing was changed. `found` is its value if it has one.
 
     `reason`: `unreadable` (the disk, for now), `no_file`, `invalid_json`, `not_object`, `newer_version`.
     """
@@ -43,10 +43,10 @@ class DamagedFileError(SqError):
 
 
 class WriteFailedError(SqError):
-    """The file could not be written; it holds the old content or the new one, whole.
+    """The file could not be written. It holds either the old content or the new one, whole.
 
-    `mismatch`: the disk gave back something else than was written. `final`: do not try again. After EIO the
-    kernel has dropped the data, and the next fsync reports a success that is none.
+    `mismatch`: the file read back differently from the data written. `final`: do not try again. After EIO the
+    kernel has dropped the data, and the next fsync wrongly reports success.
     """
 
     def __init__(self, message: str, *, mismatch: bool = False, final: bool = False) -> None:
@@ -57,7 +57,7 @@ class WriteFailedError(SqError):
 
 @contextmanager
 def locked(path: Path, *, wait_s: float = LOCK_WAIT_S, sync: bool = True) -> Iterator[None]:
-    """Hold the lock of a file, also against other threads. Not reentrant; makes the file's folder.
+    """Hold the lock of a file, also against other threads. Not reentrant. Makes the file's folder.
 
     Raises:
         LockTimeoutError: it was not free within `wait_s` seconds.
@@ -71,17 +71,17 @@ def locked(path: Path, *, wait_s: float = LOCK_WAIT_S, sync: bool = True) -> Ite
             _wait_for(lock, path, wait_s)
         yield
     finally:
-        with suppress(OSError):  # closing frees it too, unless a child that was forked meanwhile has it
+        with suppress(OSError):  # closing frees it too, unless a child forked meanwhile has it
             fcntl.flock(lock, fcntl.LOCK_UN)
         with suppress(OSError):
             lock.close()
 
 
 def read_json(path: Path) -> dict[str, object] | None:
-    """The object in a JSON file, without its version, or None where there is no file. Needs no lock.
+    """Return the object in a JSON file, without its version, or None if there is no file. Needs no lock.
 
     Raises:
-        DamagedFileError: there is something else.
+        DamagedFileError: the file exists and holds no usable object.
     """
     try:
         value = json.loads(read_small(path))
@@ -96,20 +96,20 @@ def read_json(path: Path) -> dict[str, object] | None:
         raise DamagedFileError(f"{path} holds no JSON object", reason="not_object", found=value)
     version = value.get("version", VERSION)
     if type(version) is not int or version > VERSION:
-        message = f"{path} has version {version}; the newest that this sq knows is {VERSION}"
+        message = f"{path} has version {version}, and the newest that this sq knows is {VERSION}"
         raise DamagedFileError(message, reason="newer_version", found=value)
     value.pop("version", None)
     return value
 
 
 def write_json(path: Path, value: Mapping[str, object], *, sync: bool = True, verify: bool = True) -> None:
-    """Replace a JSON file by this object, under its lock; errors: `locked`, `encoded`, `replace_file`."""
+    """Replace a JSON file by this object, under its lock. Errors: of `locked`, `encoded`, `replace_file`."""
     with locked(path, sync=sync):
         replace_file(path, encoded(value), sync=sync, verify=verify)
 
 
 def encoded(value: Mapping[str, object]) -> bytes:
-    """An object as it is stored: its version first, indented, ASCII. `WriteFailedError`: it is no JSON."""
+    """Return an object as stored: version first, indented, ASCII. `WriteFailedError`: it is not JSON."""
     try:
         text = json.dumps({"version": VERSION, **value}, indent=2, allow_nan=False)
     except (TypeError, ValueError, RecursionError) as error:
@@ -118,10 +118,10 @@ def encoded(value: Mapping[str, object]) -> bytes:
 
 
 def replace_file(path: Path, data: bytes, *, sync: bool = True, verify: bool = True) -> None:
-    """Put these bytes in a file's place in one step. The caller holds its lock.
+    """Replace a file's content by these bytes in one step. The caller holds its lock.
 
-    With `sync` it survives a power cut; with `verify` the new file is read back before it takes the place.
-    `WriteFailedError`: it could not be written, or not be synced, or reads differently.
+    With `sync` the new content survives a power cut. With `verify` the new file is read back before it
+    replaces the old one. `WriteFailedError`: it could not be written or synced, or reads back differently.
     """
     temporary = path.with_name(f".{path.name}.{os.urandom(6).hex()}.tmp")
     with write_errors(f"{path} could not be written"):
@@ -131,17 +131,17 @@ def replace_file(path: Path, data: bytes, *, sync: bool = True, verify: bool = T
             temporary.replace(path)
         finally:
             with suppress(OSError):
-                temporary.unlink()  # where it has not been renamed
+                temporary.unlink()  # if it has not been renamed
         if sync:
             _sync_folder(path.parent)
 
 
 def overwrite_file(path: Path, data: bytes) -> None:
-    """Write into the file itself, by one call, without fsync: the last resort where it cannot be replaced.
+    """Write into the file itself, in one call, without fsync: the last resort if it cannot be replaced.
 
-    Shorter data is filled up with spaces, which JSON allows, so that nothing has to be truncated. When only a
-    part could be written, the old content is written back; where there was no file, none is left. The caller
-    holds the lock; errors: `replace_file`.
+    Shorter data is padded with spaces, which JSON allows, so that no truncation is needed. If only a part
+    could be written, the old content is written back, or the file is removed if it is new. The caller holds
+    the lock. Errors: as in `replace_file`.
     """
     is_new = not path.is_file()
     try:
@@ -158,7 +158,7 @@ def overwrite_file(path: Path, data: bytes) -> None:
 
 
 def make_private_folder(folder: Path, *, sync: bool = True) -> None:
-    """Make a folder and those above it, each 0700; those that are there keep their modes."""
+    """Make a folder and its missing parents, each 0700. Existing folders keep their modes."""
     if folder.is_dir():
         return
     make_private_folder(folder.parent, sync=sync)
@@ -169,13 +169,13 @@ def make_private_folder(folder: Path, *, sync: bool = True) -> None:
 
 
 def open_private(path: Path, mode: str) -> FileIO:
-    """Open a file unbuffered, 0600 where it is made; never through a link, never waiting for a named pipe."""
+    """Open a file unbuffered, 0600 if it is new. Never follows a link and never waits for a named pipe."""
     careful = os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
     return FileIO(path, mode, opener=lambda name, flags: os.open(name, flags | careful, 0o600))
 
 
 def read_small(path: Path) -> bytes:
-    """A file's bytes, without waiting for a named pipe. ValueError: it is larger than ours ever are."""
+    """Return a file's bytes, without waiting for a named pipe. ValueError: it is larger than sq's files."""
     with FileIO(path, opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK)) as file:
         if os.fstat(file.fileno()).st_size > _MOST_BYTES:
             raise ValueError(f"more than {_MOST_BYTES} bytes")
@@ -184,7 +184,7 @@ def read_small(path: Path) -> bytes:
 
 @contextmanager
 def write_errors(what: str) -> Iterator[None]:
-    """An OSError in here becomes a `WriteFailedError` that says what was asked."""
+    """Turn an OSError into a `WriteFailedError` whose message begins with `what`."""
     try:
         yield
     except OSError as error:
@@ -192,7 +192,7 @@ def write_errors(what: str) -> Iterator[None]:
 
 
 def sync_file(file: int, path: Path) -> None:
-    """Fsync, once. `WriteFailedError`, final after EIO: it failed."""
+    """Fsync, once. `WriteFailedError`: it failed. It is final after EIO."""
     try:
         os.fsync(file)
     except OSError as error:
@@ -240,7 +240,7 @@ def _sync_folder(folder: Path) -> None:
 
 
 def _sweep(path: Path) -> None:
-    """Remove what killed writers left: for who holds the lock, no temporary file is in use."""
+    """Remove the files of killed writers. The caller holds the lock, so no temporary file is in use."""
     for one in path.parent.iterdir():
         if one.name.startswith(f".{path.name}.") and one.name.endswith(".tmp"):
             one.unlink(missing_ok=True)

@@ -1,10 +1,10 @@
-"""The errors of sq: one root, and one class for each thing a caller would do differently."""
+"""The errors of sq: one root, and one class for each case that a caller handles differently."""
 
 
 class SqError(Exception):
     """Root of every error that sq raises on purpose.
 
-    The message says what was asked, what was found and what to do about it.
+    The message says which input was given, which fact was found and how to mend it.
     """
 
 
@@ -21,8 +21,8 @@ class RunActiveError(UsageError):
 
 
 class AgentError(SqError):
-    """An agent or what it stands on failed for good: no session, no answer, no connection."""
+    """An agent or the services below it failed for good: no session, no answer, no connection."""
 
 
 class GitError(SqError):
-    """A git command failed; the message holds the command and what git said."""
+    """A git command failed. The message holds the command and git's own message."""

@@ -1,4 +1,4 @@
-"""How a run ends: the outcomes, their exit codes, and which one counts where several hold."""
+"""How a run ends: the outcomes, their exit codes, and their precedence."""
 
 from collections.abc import Iterable
 from enum import StrEnum
@@ -33,15 +33,15 @@ EXIT_CODES = {
 
 MEANINGS = {
     Outcome.COMPLETE: "every task built, verified by sq's own commands, reviewed and merged",
-    Outcome.FAILED: "an agent or the infrastructure failed for good; the cause is named",
-    Outcome.USAGE: "bad flag, spec or plan; SDK or CLI missing; no credentials",
+    Outcome.FAILED: "an agent or the infrastructure failed for good, and the cause is named",
+    Outcome.USAGE: "a bad flag, spec or plan, a missing SDK or CLI, or no credentials",
     Outcome.STUCK: "tasks remain and none can move",
     Outcome.LIMIT: "budget, time or iteration limit reached",
     Outcome.UNVERIFIED: "everything built, but something could not be verified",
-    Outcome.INTERRUPTED: "state saved; `sq resume` goes on",
+    Outcome.INTERRUPTED: "state saved, `sq resume` goes on",
 }
 
-# Where several hold, the first of these is the run's outcome.
+# If several hold, the first of these is the run's outcome.
 PRECEDENCE = (
     Outcome.INTERRUPTED,
     Outcome.USAGE,
@@ -53,6 +53,6 @@ PRECEDENCE = (
 
 
 def worst(outcomes: Iterable[Outcome]) -> Outcome:
-    """The outcome that counts where several hold; complete where none does."""
+    """Return the outcome with the highest precedence, or complete if there is none."""
     present = set(outcomes)
     return next((outcome for outcome in PRECEDENCE if outcome in present), Outcome.COMPLETE)

@@ -1,4 +1,4 @@
-"""Where things are: the state folder and what a run keeps in it, and the worktrees outside the checkout."""
+"""Paths: the state folder and the files of a run in it, and the worktrees outside the checkout."""
 
 import hashlib
 import re
@@ -9,7 +9,7 @@ from state.errors import UsageError
 from state.ids import RunId, run_id_at
 
 _PRIVATE = 0o700
-GROUND = "verify."  # how the folders of scratch worktrees begin; no task id has a dot
+GROUND = "verify."  # beginning of the names of scratch worktrees. No task id has a dot.
 
 
 class StateFolder:
@@ -27,14 +27,14 @@ class StateFolder:
         return self.root / "runs"
 
     def new_run(self) -> tuple[RunId, Path]:
-        """Make the folder of a new run; its id is taken by making it, so no two runs share one.
+        """Make the folder of a new run. Its id is taken by making it, so no two runs share one.
 
         Raises:
             UsageError: the state folder cannot be written.
         """
         try:
             self.root.parent.mkdir(parents=True, exist_ok=True)
-            # A folder that is there already keeps its mode: it may be shared.
+            # A folder that exists keeps its mode: it may be shared.
             self.root.mkdir(mode=_PRIVATE, exist_ok=True)
             self.runs.mkdir(mode=_PRIVATE, exist_ok=True)
             while True:
@@ -46,25 +46,25 @@ class StateFolder:
                 return run_id, self.runs / run_id
         except OSError as error:
             raise UsageError(
-                f"the state folder {self.root} cannot be used: {error.strerror}; "
+                f"the state folder {self.root} cannot be used: {error.strerror}, so "
                 "make it writable or name another with --state-dir"
             ) from error
 
     def run_ids(self) -> list[RunId]:
-        """The runs that have a journal, oldest first."""
+        """Return the runs that have a journal, oldest first."""
         if not self.runs.is_dir():
             return []
         return sorted(RunId(path.parent.name) for path in self.runs.glob("*/journal.db"))
 
     def find(self, name: str | None) -> Path:
-        """The folder of the run of this id (or an unambiguous beginning or end of it), or of the newest.
+        """Return the folder of the run with this id (or a unique beginning or end of it), or of the newest.
 
         Raises:
             UsageError: there is none, or the name fits several.
         """
         known = self.run_ids()
         if not known:
-            raise UsageError(f"there are no runs in {self.root}; begin one with `sq --spec SPEC.md`")
+            raise UsageError(f"there are no runs in {self.root}, so begin one with `sq --spec SPEC.md`")
         if name is None:
             return self.runs / known[-1]
         fitting = [run for run in known if run == name] or [
@@ -72,12 +72,12 @@ class StateFolder:
         ]
         if len(fitting) != 1:
             found = "several runs fit" if fitting else "no such run"
-            raise UsageError(f"run {name}: {found} in {self.root}; known are {', '.join(fitting or known)}")
+            raise UsageError(f"run {name}: {found} in {self.root}, known are {', '.join(fitting or known)}")
         return self.runs / fitting[0]
 
 
 def worktree_root(repository: Path, run_id: str) -> Path:
-    """Where a run's worktrees are: in the user's own state folder, never inside the checkout."""
+    """Return the folder of a run's worktrees: in the user's own state folder, never inside the checkout."""
     import platformdirs
 
     name = re.sub(r"[^A-Za-z0-9._-]+", "-", repository.name).strip("-.") or "repository"

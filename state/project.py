@@ -1,14 +1,14 @@
-"""The project that a folder belongs to: a session may have begun in any folder below its top."""
+"""The project that a folder belongs to. A session may have begun in any folder below its top."""
 
 from pathlib import Path
 
-_OWN = ("sq.toml", ".claude/power-steering.yaml")  # where a project says what its sessions are asked
+_OWN = ("sq.toml", ".claude/power-steering.yaml")  # where a project configures the checks of its sessions
 
 
 def top_of(folder: Path) -> Path:
-    """The top of the checkout around a folder, without asking git.
+    """Return the top of the checkout around a folder, without running git.
 
-    Outside of a checkout: the nearest folder above with settings of sq; else the folder itself.
+    Outside of a checkout, return the nearest folder above with settings of sq, or else the folder itself.
     """
     here = folder.absolute()
     above = (here, *here.parents)

@@ -1,7 +1,7 @@
 """The records that events carry and floors exchange: tasks, issues, questions, plans.
 
-All are frozen; none knows how it is stored. `taskId` of the seed is `task_id` here (JSON written for
-people keeps the seed's camelCase).
+All are frozen and independent of how they are stored. The seed's `taskId` is `task_id` here (JSON written
+for people keeps the seed's camelCase).
 """
 
 from dataclasses import dataclass, field
@@ -9,7 +9,7 @@ from enum import StrEnum
 
 
 class Role(StrEnum):
-    """Who speaks with a model."""
+    """The roles that speak with a model."""
 
     PLANNER = "planner"
     WORKER = "worker"
@@ -20,7 +20,7 @@ class Role(StrEnum):
 
 
 class IssueType(StrEnum):
-    """What kind of finding a review issue is (the first four: seed 002)."""
+    """The kind of a review issue (the first four: seed 002)."""
 
     OVER_ENGINEERING = "over-engineering"
     MISSING_ERROR_HANDLING = "missing-error-handling"
@@ -45,7 +45,7 @@ class Task:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Criterion:
-    """One thing the spec asks for, and the tasks that the planner says will meet it."""
+    """One demand of the spec, and the tasks that will meet it according to the planner."""
 
     text: str
     task_ids: tuple[str, ...] = ()
@@ -53,7 +53,7 @@ class Criterion:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """A planner's proposal; worth something only after `orchestrator.run.plan.plan.problems_of`."""
+    """A planner's proposal. It counts only after `orchestrator.run.plan.plan.problems_of`."""
 
     tasks: tuple[Task, ...]
     criteria: tuple[Criterion, ...] = ()
@@ -62,7 +62,7 @@ class Plan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Analysis:
-    """What a repository is, as an agent read it. Claims: the commands are checked by running them."""
+    """An agent's description of a repository. Its commands are claims, checked by running them."""
 
     project_type: str = ""
     stack: tuple[str, ...] = ()
@@ -73,7 +73,7 @@ class Analysis:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReviewIssue:
-    """A reviewer's finding (seed 002). `line` is absent where the finding is about a whole file."""
+    """A reviewer's finding (seed 002). `line` is absent if the finding is about a whole file."""
 
     task_id: str
     file: str
@@ -89,7 +89,7 @@ class ReviewIssue:
 
 
 class FindingState(StrEnum):
-    """What became of a finding."""
+    """The state of a finding."""
 
     OPEN = "open"
     FIXED = "fixed"
@@ -102,7 +102,7 @@ class Finding:
     """An issue through the reviews of a task: `id` is its fingerprint, `round` the review that found it.
 
     `note` is the evidence of a dispute, or why it is not going to be fixed. `unruled`: it is open because the
-    last review did not say how it stands. `advice`: only a checkpoint has named it.
+    last review did not rule on it. `advice`: only a checkpoint has named it.
     """
 
     id: str
@@ -124,7 +124,7 @@ class Dispute:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ruling:
-    """What a re-review says of an earlier finding: it still stands, is fixed, or need not be."""
+    """A re-review's ruling on an earlier finding: open, fixed, or need not be fixed."""
 
     id: str
     state: FindingState
@@ -147,10 +147,10 @@ class ReviewReport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HandOver:
-    """What one attempt leaves to the next: what is done, how the tests stand, what stood in the way.
+    """The notes of one attempt for the next: work done, state of the tests, obstacles.
 
-    `attempt` is its number. `tests` is what sq saw, where it looked, else what the Worker said; `decisions`
-    are answers that held; `ended` is why the attempt ended; `since` is what has changed after its end.
+    `attempt` is its number. `tests` is the result that sq saw, or else the Worker's account. `decisions` are
+    answers that held. `ended` is why the attempt ended. `since` lists the changes after its end.
     """
 
     attempt: int = 0
@@ -166,7 +166,7 @@ class HandOver:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuestionOption:
-    """One choice a question offers."""
+    """One choice that a question offers."""
 
     label: str
     description: str = ""
@@ -174,7 +174,7 @@ class QuestionOption:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """One question of an AskUserQuestion call. No options: free text is asked for."""
+    """One question of an AskUserQuestion call. Without options, the answer is free text."""
 
     text: str
     header: str = ""
@@ -183,7 +183,7 @@ class Question:
 
 
 class Basis(StrEnum):
-    """What an answer rests on."""
+    """The basis of an answer."""
 
     SPEC = "spec"
     CODE = "code"
@@ -192,7 +192,7 @@ class Basis(StrEnum):
 
 
 class Confidence(StrEnum):
-    """How sure somebody is of an answer."""
+    """The confidence in an answer."""
 
     LOW = "low"
     MEDIUM = "medium"
@@ -203,9 +203,9 @@ class Confidence(StrEnum):
 class Answer:
     """The Developer's answer to one question.
 
-    `labels` are labels of that question's options; `free_text` is used where no option fits or none
-    was offered. One of the two is filled. `beside_options`: options were offered, and the answer is a free
-    text. `evidence` is what of its basis says so, in words or as a quote.
+    `labels` are labels of that question's options. `free_text` is used if no option fits or none was offered.
+    One of the two is filled. `beside_options`: options were offered, and the answer is a free text.
+    `evidence` is the part of its basis that supports it, in words or as a quote.
     """
 
     question: str
@@ -225,12 +225,12 @@ class Answer:
 
     @property
     def marked(self) -> str:
-        """The answer as the Worker and people read it: a free text beside options is marked as such."""
+        """The answer for the Worker and people, with a mark on a free text beside options."""
         return f"{self.text} (free text, none of the options)" if self.beside_options else self.text
 
     @property
     def is_covered(self) -> bool:
-        """Whether it may be given without asking a person: the spec says so, or it is easy to undo."""
+        """Whether it needs no person's consent: it follows from the spec or is easy to undo."""
         return self.reversible or self.basis is Basis.SPEC
 
 
@@ -246,7 +246,7 @@ class TestState(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GivenAnswer:
-    """An answer by where it was given: the question's text in the call `ask_id`."""
+    """An answer by its place: the question's text in the call `ask_id`."""
 
     ask_id: str
     question: str
@@ -256,8 +256,8 @@ class GivenAnswer:
 class TestCount:
     """The tests that one command ran, from the runner's report or its output.
 
-    `tests` is by name, and empty where the names are unknown. A number of None is unknown, which is not zero.
-    `says_none`: the command says itself that it ran no test.
+    `tests` is by name, and empty if the names are unknown. A number of None is unknown, which is not zero.
+    `says_none`: the command itself reports that it ran no test.
     """
 
     __test__ = False
@@ -270,7 +270,7 @@ class TestCount:
 
     @property
     def ran(self) -> int | None:
-        """How many tests were executed, skipped ones left out; None: unknown."""
+        """The number of tests executed, without skipped ones, or None if it is unknown."""
         if self.says_none:
             return 0
         if self.passed is None and self.failed is None:
@@ -283,10 +283,10 @@ UNCOUNTED = TestCount()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommandRun:
-    """One verification command as sq ran it. `exit_code` is None where it did not start or was ended.
+    """One verification command as sq ran it. `exit_code` is None if it did not start or was ended.
 
-    `missing` names a program, or a runner's module, that is not on this machine; `nothing_yet` says what the
-    tree does not hold yet (no test, no manifest, no such script). `timed_out`: it was ended at its deadline.
+    `missing` names a program, or a runner's module, that is not on this machine. `nothing_yet` names the part
+    that the tree lacks so far (a test, a manifest, the script). `timed_out`: it was ended at its deadline.
     """
 
     command: str
@@ -301,17 +301,17 @@ class CommandRun:
 
     @property
     def passed(self) -> bool:
-        """Whether it ran to its end and said yes."""
+        """Whether it ran to its end with exit code 0."""
         return self.exit_code == 0
 
     @property
     def answered(self) -> bool:
-        """Whether it ran to its end at all; a command that could not start has not answered."""
+        """Whether it ran to its end at all. A command that could not start has not answered."""
         return self.exit_code is not None
 
 
 class BaselineStanding(StrEnum):
-    """What a verification command says of the commit that a run starts from."""
+    """The result of a verification command on the commit that a run starts from."""
 
     PASSES = "passes"
     FAILS = "fails"
@@ -322,9 +322,9 @@ class BaselineStanding(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CanaryResult:
-    """A test that must fail was added to a tree and the command was run.
+    """The result of a command on a tree with an added test that must fail.
 
-    `caught`: whether the command failed with it; None: sq could not tell, and `problem` says why.
+    `caught`: whether the command failed with it, or None if sq cannot say, for the reason in `problem`.
     """
 
     command: str
@@ -339,7 +339,7 @@ class CanaryResult:
 class BaselineCheck:
     """One command on the untouched commit. `source` is where it was found: `--verify`, a file, the analysis.
 
-    `chosen`: the user named it. `canary` is None where no test that must fail could be made for it.
+    `chosen`: the user named it. `canary` is None if no test that must fail could be made for it.
     """
 
     run: CommandRun
@@ -360,7 +360,7 @@ class TestThatChanges:
 
 
 class TestChangeKind(StrEnum):
-    """How a test of the base is no longer what it was."""
+    """How a test of the base differs from before."""
 
     __test__ = False
 
@@ -374,8 +374,8 @@ class TestChangeKind(StrEnum):
 class TestChange:
     """A test that passed at the base and no longer counts as it was.
 
-    `test` is empty where the whole file is meant, `path` where the file is unknown. `expected_by`: the line
-    of the spec that announces the change, or that the reviewed plan does; empty: nothing does.
+    `test` is empty if the whole file is meant, `path` if the file is unknown. `expected_by` is the line of
+    the spec or of the reviewed plan that announces the change, or "" if there is none.
     """
 
     __test__ = False
@@ -388,13 +388,13 @@ class TestChange:
 
     @property
     def name(self) -> str:
-        """What people and agents call it."""
+        """The name that people and agents use."""
         return self.test or self.path
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TestRuling:
-    """What a reviewer says of a changed test. `ruled`: it did say something about this one."""
+    """A reviewer's ruling on a changed test. `ruled`: the report did mention this test."""
 
     __test__ = False
 
@@ -460,7 +460,7 @@ class CallResult:
 
 
 class MessageKind(StrEnum):
-    """What a message of a session is."""
+    """The kind of a message of a session."""
 
     TEXT = "text"
     TOOL_CALL = "tool call"

@@ -1,31 +1,31 @@
-"""Which environment variables are secrets, and how their values are kept out of everything written.
+"""Which environment variables are secrets, and how their values are kept out of all stored and shown text.
 
-A secret is recognised by its name; its value, where it is long enough to be one, is replaced wherever
-it would be stored or shown.
+A secret is recognised by its name. Its value, if it is long enough to be one, is replaced wherever it would
+be stored or shown.
 """
 
 import json
 import re
 from collections.abc import Callable, Mapping
 
-# Whole words of a variable's name, so that KEYBOARD, MONKEY or AUTHOR are no secrets.
+# Whole words of a variable's name, so that KEYBOARD, MONKEY or AUTHOR are not secrets.
 _SECRET_WORDS = re.compile(
     r"(?:^|_)(?:API_?KEY|KEY|TOKEN|SECRET|SECRETS|PASSWORD|PASSWD|PASS|PASSPHRASE|CREDENTIAL|CREDENTIALS|"
     r"AUTH|COOKIE|PRIVATE|DSN|PAT|WEBHOOK)(?:_|$)|(?:^|_)[A-Z]+(?:TOKEN|SECRET|PASSWORD)$|_PWD$",
     re.IGNORECASE,
 )
 _URL_WITH_PASSWORD = re.compile(r"^[a-z][a-z0-9+.-]*://[^/@\s:]*:[^/@\s]+@", re.IGNORECASE)
-# Needed by commands although their names look like it.
+# Needed by commands although their names look like secrets.
 _NO_SECRETS = {"SSH_AUTH_SOCK", "XAUTHORITY"}
 _WORD = re.compile(r"[A-Za-z]{1,15}")
 _SHORTEST_SECRET = 8  # shorter values would blank out ordinary words
-_JSON_DEPTH = 2  # a tool's input is JSON, and a file that it writes may be JSON in that
+_JSON_DEPTH = 2  # a tool's input is JSON, and a file that it writes may be JSON inside that
 
 Redact = Callable[[str], str]
 
 
 def secret_names(environ: Mapping[str, str]) -> list[str]:
-    """The names of the variables whose values must not leave the orchestrator, sorted."""
+    """Return the names of the variables whose values must not leave the orchestrator, sorted."""
     return sorted(
         name
         for name, value in environ.items()
@@ -34,13 +34,13 @@ def secret_names(environ: Mapping[str, str]) -> list[str]:
 
 
 def without_secrets(environ: Mapping[str, str]) -> dict[str, str]:
-    """A copy of the environment without its secrets: what verification commands are given."""
+    """Return a copy of the environment without its secrets, for verification commands."""
     hidden = set(secret_names(environ))
     return {name: value for name, value in environ.items() if name not in hidden}
 
 
 def redactor(environ: Mapping[str, str]) -> Redact:
-    """A function that replaces every secret's value in a text, plain or inside JSON, by its name."""
+    """Return a function that replaces every secret's value in a text, plain or inside JSON, by its name."""
     values = {environ[name]: name for name in secret_names(environ) if _tells_something(environ[name])}
     if not values:
         return lambda text: text

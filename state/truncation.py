@@ -1,11 +1,11 @@
-"""What models wrote, made fit to be said again: cut at a boundary, without markup, and the claims in it."""
+"""Model output prepared for quoting: cut at a boundary, without markup, and the claims in it."""
 
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
-MAX_RESPONSE_LENGTH = 5000  # characters of a model's response that are looked at (seed 001)
+MAX_RESPONSE_LENGTH = 5000  # characters read of a model's response (seed 001)
 MAX_FEEDBACK_LENGTH = 200  # characters of a reason, a claim or a summary (seed 001)
 INDICATOR = "..."
 
@@ -41,7 +41,7 @@ _NO_CLAIM_BEFORE = re.compile(
 
 
 class Method(StrEnum):
-    """How a text was cut; the diagnostics log names it (seed 001)."""
+    """How a text was cut. The diagnostics log names it (seed 001)."""
 
     UNCHANGED = "unchanged"
     SENTENCE = "sentence"
@@ -64,45 +64,45 @@ class Truncation:
 
     @property
     def truncated_length(self) -> int:
-        """How many characters are left."""
+        """The number of characters left."""
         return len(self.text)
 
 
 def smart_truncate(text: str, max_length: int = MAX_FEEDBACK_LENGTH) -> str:
-    """The text in at most `max_length` characters, cut at a sentence or else at a word (seed 001)."""
+    """Return the text in at most `max_length` characters, cut at a sentence or else at a word (seed 001)."""
     return truncate(text, max_length).text
 
 
 def truncate(text: str, max_length: int = MAX_FEEDBACK_LENGTH) -> Truncation:
     """As `smart_truncate`, and how it was done.
 
-    In this order: a text that fits stays as it is; a limit without room for `...` is a plain cut; the text
-    ends behind the last `.`, `!` or `?` that white space follows; at the last white space behind the first
-    character, with `...`; or anywhere, with `...`, exactly `max_length` long.
+    In this order: a text that fits is unchanged. A limit without room for `...` is a plain cut. The text ends
+    after the last `.`, `!` or `?` before white space, or at the last white space after the first character,
+    with `...`, or anywhere, with `...`, exactly `max_length` long.
     """
     kept, method = _cut(text, max(max_length, 0))
     return Truncation(text=kept, method=method, original_length=len(text))
 
 
 def escape_markup(text: str) -> str:
-    """The text with `&`, `<` and `>` as entities and without control characters but tab and line feed.
+    """Return the text with `&`, `<` and `>` as entities, without control characters but tab and line feed.
 
-    What a model wrote can then neither open a tag of a prompt or page nor move a terminal's cursor.
+    Model output can then neither open a tag of a prompt or page nor move a terminal's cursor.
     """
     return _CONTROL.sub("", text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
 def as_written(text: str) -> str:
-    """Escaped words as they were before, but for tags: a command comes back to its author with its own signs.
+    """Undo `escape_markup`, except for tags: a command returns to its author with its own characters.
 
-    A `<` that opens a tag stays an entity, so that no word of a model can pose as another's.
+    A `<` that opens a tag stays an entity, so that no text of a model can pose as another's.
     """
     plain = text.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
     return _TAG.sub("&lt;", plain)
 
 
 def feedback(text: str, max_length: int = MAX_FEEDBACK_LENGTH) -> Truncation:
-    """A model's words as they may be said back: escaped, then cut, no entity in two; seed 001."""
+    """Return a model's words for quoting: escaped, then cut without splitting an entity (seed 001)."""
     cut = truncate(escape_markup(limit_response(text)).strip(), max_length)
     if cut.method is not Method.HARD:
         return Truncation(text=cut.text, method=cut.method, original_length=len(text))
@@ -112,15 +112,15 @@ def feedback(text: str, max_length: int = MAX_FEEDBACK_LENGTH) -> Truncation:
 
 
 def limit_response(text: str) -> str:
-    """The part of a model's response that is looked at: its first 5,000 characters (seed 001)."""
+    """Return the part of a model's response that is read: its first 5,000 characters (seed 001)."""
     return text[:MAX_RESPONSE_LENGTH]
 
 
 def completion_claims(texts: Iterable[str], max_length: int = MAX_FEEDBACK_LENGTH) -> tuple[str, ...]:
-    """The sentences that say that something is done or passes, in order, each once, as `feedback` (seed 001).
+    """Return the sentences that claim completion or passing, in order, each once, as `feedback` (seed 001).
 
-    Denials, conditions, plans and questions ("not complete yet", "once all tests pass", "will be done") are
-    none; nor is what stands in fenced code.
+    Denials, conditions, plans and questions ("not complete yet", "once all tests pass", "will be done") and
+    text in fenced code are not claims.
     """
     found = {
         feedback(sentence, max_length).text: None
@@ -155,7 +155,7 @@ def _is_claim(sentence: str) -> bool:
 
 
 def _claims(clause: str) -> bool:
-    """Whether a claim stands in here with nothing before or behind it that takes it back."""
+    """Whether a part holds a claim that nothing before or after it takes back."""
     return any(
         not _NO_CLAIM_AFTER.search(clause, 0, match.end()) and not _NO_CLAIM_BEFORE.match(clause, match.end())
         for match in _CLAIM.finditer(clause)
@@ -163,5 +163,5 @@ def _claims(clause: str) -> bool:
 
 
 def _clauses(sentence: str) -> Iterator[str]:
-    """The sentence's parts, so that "not" in one does not deny what another one claims."""
+    """Yield the sentence's parts, so that "not" in one does not deny a claim of another."""
     yield from (part for part in _CLAUSE_END.split(sentence) if part)

@@ -1,11 +1,11 @@
-"""What a gate answers."""
+"""The answers of gates."""
 
 from dataclasses import dataclass
 from enum import StrEnum
 
 
 class Verdict(StrEnum):
-    """A gate's answer. `not checked` means nobody looked; it is never read as `allow` for work."""
+    """A gate's answer. `not checked` means that no check ran, and never counts as `allow` for work."""
 
     ALLOW = "allow"
     BLOCK = "block"
@@ -14,9 +14,9 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GateResult:
-    """One gate's answer and why; the reason is what the blocked agent is told.
+    """One gate's answer and why. The blocked agent receives the reason.
 
-    `key` tells failures of this gate apart where the reason's words do not: equal for the same failure.
+    `key` is equal for the same failure of this gate. It is needed if the reason's words do not show that.
     """
 
     gate: str
@@ -35,7 +35,7 @@ class Source(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckResult:
-    """What one consideration found. Not checked is satisfied, and says why; so is what does not apply."""
+    """The result of one consideration. Unchecked and inapplicable ones are satisfied, with a reason."""
 
     consideration_id: str
     satisfied: bool

@@ -1,4 +1,4 @@
-"""Facts in words: the same ones for agents and for people."""
+"""Facts in words, the same for agents and for people."""
 
 import re
 from collections.abc import Iterable
@@ -12,14 +12,14 @@ _RAN = frozenset({BaselineStanding.PASSES, BaselineStanding.FAILS})
 
 
 def listed(names: Iterable[str]) -> str:
-    """Names for a sentence: the first ten, and how many more there are."""
+    """Return names for a sentence: the first ten, and how many more there are."""
     every = list(names)
     more = len(every) - _NAMED
     return ", ".join(every[:_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
 def count_words(count: TestCount) -> str:
-    """How many tests a command ran."""
+    """Return how many tests a command ran."""
     if count.ran is None:
         return "number of tests unknown"
     if count.ran == 0:
@@ -29,28 +29,28 @@ def count_words(count: TestCount) -> str:
 
 
 def question_key(text: str) -> str:
-    """A question's words: case, white space and punctuation make no other question of it."""
+    """Return a question's words, without case, white space and punctuation, for comparison."""
     return " ".join(_WORD.findall(text.lower()))
 
 
 def decision_line(answer: Answer) -> str:
-    """A question and its answer in a line."""
+    """Return a question and its answer in a line."""
     return f"{answer.question} → {answer.marked}"
 
 
 def decision_with_reason(answer: Answer) -> str:
-    """A question, its answer and the reason, in a line for agents, without the asker's own recommendation."""
+    """Return question, answer and reason in a line for agents without the asker's recommendation."""
     line = _RECOMMENDED.sub("", decision_line(answer))
     return line + (f" ({answer.reason})" if answer.reason else "")
 
 
 def names_of(count: TestCount, state: TestState) -> list[str]:
-    """The tests that ended so, as far as they are known by name."""
+    """Return the names of the tests that ended in this state, if they are known."""
     return [name for name, found in count.tests.items() if found is state]
 
 
 def baseline_words(check: BaselineCheck) -> str:
-    """What a command says of the commit that a run starts from."""
+    """Return the result of a command on the commit that a run starts from."""
     words = f"`{check.run.command}` ({check.source}): {check.standing}"
     if check.standing in _RAN:
         words += f", {count_words(check.run.count)}"
@@ -59,4 +59,4 @@ def baseline_words(check: BaselineCheck) -> str:
     if check.canary and check.canary.caught:
         words += ", fails if a failing test is added"
     failing = names_of(check.run.count, TestState.FAILED)
-    return words + (f"; failing: {listed(failing)}" if failing else "")
+    return words + (f", failing: {listed(failing)}" if failing else "")

@@ -15,7 +15,7 @@ NAME, EMAIL = "sq", "sq@localhost"
 DEADLINE_S = 120.0
 _TIDY_S = 3.0
 
-# Hooks are the user's, for the user's commits. Signing would ask for a passphrase nobody types.
+# Hooks are the user's, for the user's commits. Signing would ask for a passphrase and wait.
 _SETTINGS = ("core.hooksPath=/dev/null", "commit.gpgSign=false", "gc.auto=0", "core.fsmonitor=false")
 _LOCATION = (
     "GIT_DIR",
@@ -28,7 +28,7 @@ _LOCATION = (
 
 
 def git_environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
-    """The environment of sq's git commands: its own identity, no prompts, no inherited location."""
+    """Return the environment of sq's git commands: its own identity, no prompts, no inherited location."""
     inherited = {name: value for name, value in without_secrets(os.environ).items() if name not in _LOCATION}
     return {
         **inherited,
@@ -53,7 +53,7 @@ async def git(
     """Run `git -C folder …` and return its standard output without the last line's end.
 
     Raises:
-        GitError: it failed or took longer than two minutes; holds the command and what git said.
+        GitError: it failed or took longer than two minutes. Holds the command and git's message.
     """
     given = (stdin or "").encode()
     printed = await git_bytes(folder, *arguments, stdin=given, settings=settings, environment=environment)
@@ -67,7 +67,7 @@ async def git_bytes(
     settings: Sequence[str] = (),
     environment: Mapping[str, str] | None = None,
 ) -> bytes:
-    """As `git`, with standard input and output to the byte: for contents, and for names that are not UTF-8.
+    """As `git`, with standard input and output as bytes: for contents, and for names that are not UTF-8.
 
     Raises:
         GitError: as `git`.
@@ -82,7 +82,7 @@ async def git_bytes(
             f"git {' '.join(arguments)} in {folder} took longer than {DEADLINE_S:.0f} s"
         ) from error
     except OSError as error:
-        raise GitError(f"git could not be run in {folder}: {error.strerror}; is git installed?") from error
+        raise GitError(f"git could not be run in {folder}: {error.strerror} (is git installed?)") from error
     if done.returncode:
         said = (done.stderr or done.stdout).decode(errors="replace").strip()
         raise GitError(f"git {' '.join(arguments)} in {folder} failed: {said}")
@@ -92,9 +92,9 @@ async def git_bytes(
 async def _run(
     command: Sequence[str], stdin: bytes, environment: Mapping[str, str]
 ) -> subprocess.CompletedProcess[bytes]:
-    """Run to the end. Cancelled, git gets SIGTERM, at which it removes its locks; SIGKILL would leave them.
+    """Run to the end. On cancellation git gets SIGTERM and removes its locks, which SIGKILL would leave.
 
-    In a session of its own: Ctrl-C in the terminal is for sq, and not an error of this command.
+    It runs in a session of its own: Ctrl-C in the terminal is for sq, and not an error of this command.
     """
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err, tempfile.TemporaryFile() as given:
         given.write(stdin)
@@ -126,7 +126,7 @@ async def git_succeeds(folder: Path, *arguments: str) -> bool:
 
 
 def git_version() -> str | None:
-    """What `git --version` says; None where there is no git."""
+    """Return the version from `git --version`, or None without git."""
     try:
         done = subprocess.run(["git", "--version"], capture_output=True, text=True, timeout=10, check=False)
     except (OSError, subprocess.TimeoutExpired):

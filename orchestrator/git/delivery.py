@@ -1,4 +1,4 @@
-"""The announced last step: the user's branch is moved to the finished work, or the work is kept and told."""
+"""The announced last step: move the user's branch to the finished work, or keep the work and say so."""
 
 from pathlib import Path
 
@@ -10,10 +10,10 @@ from state.errors import GitError
 async def deliver(
     repository: Repository, *, branch: str, commit: str, base_branch: str | None, not_dirt: list[Path]
 ) -> str:
-    """Fast-forward the user's branch to `commit`; returns "" when done, else why it was not.
+    """Fast-forward the user's branch to `commit`. Returns "" when done, else why it was not.
 
-    Nothing is touched unless the checkout is clean, still on the branch where the run began, and the branch
-    still stands where the finished work starts from.
+    Nothing is changed unless the checkout is clean and still on the branch where the run began, and that
+    branch is still at the commit that the finished work starts from.
     """
     now = await find_repository(repository.root)
     if base_branch is None:
@@ -27,7 +27,7 @@ async def deliver(
     if dirty := await uncommitted(repository, not_dirt=not_dirt):
         return f"the checkout has uncommitted changes ({', '.join(dirty[:3])})"
     try:
-        # By default git overwrites what it ignores, and that may be a file of the user's.
+        # By default git overwrites ignored files, which may be the user's.
         await git(repository.root, "merge", "--ff-only", "--no-overwrite-ignore", "--quiet", branch)
     except GitError as error:
         return f"git would not move {base_branch}: {error}"

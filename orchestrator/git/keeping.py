@@ -1,4 +1,4 @@
-"""Work that is about to go is kept: as a commit on no branch, under a ref that replaces no other."""
+"""Keeps work before it is removed: as a commit on no branch, under a ref that replaces no other."""
 
 import re
 from collections.abc import Collection, Sequence
@@ -8,14 +8,14 @@ from orchestrator.git.command import git, git_succeeds
 from orchestrator.git.workspace import changed_paths, head_of, snapshot, tree_of
 from state.errors import GitError
 
-_OF_TASK = re.compile(r"(.+)-(?:attempt\d+|conflict)(?:-\d+)?")  # how the refs end that keep a task's work
+_OF_TASK = re.compile(r"(.+)-(?:attempt\d+|conflict)(?:-\d+)?")  # ends of the refs that keep a task's work
 
 
 async def lost_work(folder: Path, *, branch: str, start: str, kept: Collection[str], message: str) -> str:
-    """A commit of what a worktree and its branch hold, and neither `start` nor the commits `kept` do.
+    """Return a commit of the work in a worktree and its branch that is neither in `start` nor in `kept`.
 
-    Empty: there is nothing. It may be one that is there already, else one on no branch; asked again, it is
-    the same.
+    Returns "" if there is none. It may be an existing commit, else it is on no branch. A repeated call
+    returns the same commit.
     """
     head = await head_of(folder)
     tips = dict.fromkeys(tip for tip in (head, await _commit_at(folder, f"refs/heads/{branch}")) if tip)
@@ -35,7 +35,7 @@ async def _is_in(repository: Path, commit: str, others: Collection[str]) -> bool
 
 
 async def _is_pieced_together(repository: Path, tree: str, start: str, kept: Collection[str]) -> bool:
-    """Whether each file is as `start` or as one of the commits has it: a move to `start` was cut off."""
+    """Whether each file is as in `start` or as in one of the commits: a move to `start` was cut off."""
     own = set(await changed_paths(repository, start, tree))
     for commit in kept:
         if own.isdisjoint(await changed_paths(repository, commit, tree)):
@@ -51,7 +51,7 @@ async def _commit_at(repository: Path, ref: str) -> str:
 
 
 async def make_commit(repository: Path, *, tree: str, parents: Sequence[str], message: str) -> str:
-    """A commit on no branch, with the date of its last parent: made again, it is the same one."""
+    """Make a commit on no branch, with the date of its last parent, so that a repeated call repeats it."""
     told = await git(repository, "rev-list", "--max-count=1", "--format=@%ct +0000", parents[-1])
     date = told.partition("\n")[2]
     on = [part for parent in parents for part in ("-p", parent)]
@@ -60,9 +60,9 @@ async def make_commit(repository: Path, *, tree: str, parents: Sequence[str], me
 
 
 async def keep(repository: Path, ref: str, commit: str) -> str:
-    """Keep a commit under `ref`, or under the first `ref-N` that is free; returns that ref.
+    """Keep a commit under `ref`, or under the first `ref-N` that is free, and return that ref.
 
-    No other commit loses its ref by that, and this one does not get a second.
+    No other commit loses its ref, and this one does not get a second.
     """
     kept = await numbered_refs(repository, ref)
     for name, held in kept.items():
@@ -77,7 +77,7 @@ async def keep(repository: Path, ref: str, commit: str) -> str:
 
 
 async def numbered_refs(repository: Path, ref: str) -> dict[str, str]:
-    """The commits that `ref` and each `ref-N` keep, by ref, in the order in which they were made."""
+    """Return the commits that `ref` and each `ref-N` keep, by ref, in the order in which they were made."""
     numbered = re.compile(rf"{re.escape(ref)}(?:-(\d+))?")
     listed = await git(repository, "for-each-ref", "--format=%(refname) %(objectname)", f"{ref}*")
     found = [

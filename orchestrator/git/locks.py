@@ -1,4 +1,4 @@
-"""Git in sq's own worktrees, where another git may still be at work, or was killed and left a lock."""
+"""Git in sq's own worktrees, where another git may still be running, or was killed and left a lock."""
 
 import os
 import re
@@ -14,15 +14,15 @@ from state.errors import GitError
 
 STILL_MADE = "another git is still making the worktree"
 _LOCKS = ("index.lock", "HEAD.lock")
-# A lock; a worktree that is only half made or half removed.
+# A lock, or a worktree that is only half made or half removed.
 _RACE = re.compile(rf"\.lock'?: File exists|commondir|{STILL_MADE}")
 _T = TypeVar("_T")
 
 
 async def in_worktree(folder: Path, *arguments: str, settings: Sequence[str] = ()) -> str:
-    """`git -C folder …` in a worktree of sq's.
+    """Run `git -C folder …` in a worktree of sq's.
 
-    A lock that a killed git left there is removed; one that a git holds is waited for.
+    A lock that a killed git left there is removed. A lock that a running git holds is waited for.
 
     Raises:
         GitError: as `git`.
@@ -36,10 +36,10 @@ async def in_worktree(folder: Path, *arguments: str, settings: Sequence[str] = (
 
 
 async def patiently(action: Callable[[], Awaitable[_T]]) -> _T:
-    """What an action returns; it is tried again where it met another git at work, for some seconds.
+    """Return an action's result. For some seconds it is tried again if another git is in its way.
 
     Raises:
-        GitError: it failed otherwise, or the other git does not end.
+        GitError: it failed for another reason, or the other git does not end.
     """
     retrying = AsyncRetrying(
         retry=retry_if_exception(_is_a_race),
@@ -51,20 +51,20 @@ async def patiently(action: Callable[[], Awaitable[_T]]) -> _T:
 
 
 def git_dir(folder: Path) -> Path:
-    """Where git keeps a worktree's own index and HEAD; sq's notes on the worktree are there too.
+    """Return the folder of a worktree's own index and HEAD. sq's notes on the worktree are there too.
 
     Raises:
-        GitError: it is no worktree.
+        GitError: the folder is not a worktree.
     """
     try:
         named = (folder / ".git").read_text("utf-8", errors="surrogateescape")
     except OSError as error:
-        raise GitError(f"{folder} is no worktree of sq's: {error.strerror}") from error
+        raise GitError(f"{folder} is not a worktree of sq's: {error.strerror}") from error
     return folder / named.removeprefix("gitdir:").strip()
 
 
 def git_is_at_work(folder: Path) -> bool:
-    """Whether a git command runs in a worktree, or makes it; False where processes cannot be listed."""
+    """Whether a git command runs in a worktree, or makes it. False if processes cannot be listed."""
     real = os.path.realpath(folder)
     for process in Path("/proc").glob("[0-9]*"):
         try:
@@ -72,7 +72,7 @@ def git_is_at_work(folder: Path) -> bool:
                 continue
             where = (process / "cwd").readlink()
             words = (process / "cmdline").read_bytes().split(b"\0")
-        except OSError:  # it has ended, or is somebody else's
+        except OSError:  # it has ended, or is another user's
             continue
         if where.is_relative_to(real) or os.fsencode(folder) in words:
             return True

@@ -1,4 +1,4 @@
-"""The user's repository: looked at, never changed, except by the announced last step."""
+"""The user's repository: read, and never changed except in the announced last step."""
 
 import os
 import re
@@ -15,7 +15,7 @@ _PATTERN_SIGN = re.compile(r"[\\*?\[]")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Repository:
-    """A checkout as sq found it. `branch` is None with a detached HEAD; `head` is None without commits."""
+    """A checkout as sq found it. `branch` is None with a detached HEAD, `head` is None without commits."""
 
     root: Path
     head: str | None
@@ -23,10 +23,10 @@ class Repository:
 
 
 async def find_repository(folder: Path) -> Repository:
-    """The repository that a folder is in.
+    """Return the repository that a folder is in.
 
     Raises:
-        UsageError: there is none, or it has no working tree; says what to do.
+        UsageError: there is none, or it has no working tree. Says how to mend that.
     """
     try:
         root = Path(await git(folder, "rev-parse", "--show-toplevel"))
@@ -50,14 +50,14 @@ async def _or_none(folder: Path, *arguments: str) -> str | None:
 
 
 async def base_commit(repository: Repository, *, not_dirt: list[Path]) -> str:
-    """The commit that a run starts from; in a repository without commits an empty one, on no branch.
+    """Return the commit that a run starts from. Without commits it is an empty one, on no branch.
 
     Args:
-        repository: where.
+        repository: the repository.
         not_dirt: files that need not be committed, such as the spec.
 
     Raises:
-        UsageError: no commit yet, but files: agents would not see them.
+        UsageError: there is no commit yet, but files, which agents would not see.
     """
     if repository.head:
         return repository.head
@@ -73,10 +73,10 @@ async def base_commit(repository: Repository, *, not_dirt: list[Path]) -> str:
 
 
 async def refuse_dirt(repository: Repository, *, not_dirt: list[Path]) -> None:
-    """Refuse to work in a checkout that holds changes which no commit has.
+    """Refuse to work in a checkout with uncommitted changes.
 
     Raises:
-        UsageError: it does; names some and says what to do.
+        UsageError: it has some. Names a few and says how to mend that.
     """
     left = await uncommitted(repository, not_dirt=not_dirt)
     if left:
@@ -87,12 +87,12 @@ async def refuse_dirt(repository: Repository, *, not_dirt: list[Path]) -> None:
 
 
 def named(paths: Sequence[str]) -> str:
-    """Some of these paths, for a sentence."""
+    """Return some of these paths, for a sentence."""
     return ", ".join(paths[:_FILES_NAMED]) + (" …" if len(paths) > _FILES_NAMED else "")
 
 
 async def uncommitted(repository: Repository, *, not_dirt: list[Path]) -> list[str]:
-    """Paths with changes that are in no commit, those of `not_dirt` (files or folders) left out."""
+    """Return the paths with uncommitted changes, without those of `not_dirt` (files or folders)."""
     status = await git(repository.root, "status", "--porcelain", "-z", "--untracked-files=all")
     entries = iter(status.split("\0"))
     paths = []
@@ -111,12 +111,12 @@ async def uncommitted(repository: Repository, *, not_dirt: list[Path]) -> list[s
 
 
 async def ignore_locally(repository: Repository, folder: Path) -> None:
-    """Keep a folder inside the checkout out of git's sight by `.git/info/exclude`, not by a tracked file."""
+    """Hide a folder inside the checkout from git by `.git/info/exclude`, not by a tracked file."""
     folder = Path(os.path.realpath(folder))
     if not folder.is_relative_to(repository.root) or folder == repository.root:
         return
     relative = folder.relative_to(repository.root).as_posix()
-    # With the slash, since the folder may not be there yet and the pattern is for folders.
+    # With the slash, since the folder may not exist yet and the pattern is for folders.
     if await git_succeeds(repository.root, "check-ignore", "--quiet", f"{relative}/"):
         return
     exclude = Path(await git(repository.root, "rev-parse", "--git-path", "info/exclude"))
@@ -130,6 +130,6 @@ async def ignore_locally(repository: Repository, folder: Path) -> None:
 
 
 async def tracked_files(folder: Path) -> list[str]:
-    """The files that git tracks below a folder."""
+    """Return the files that git tracks below a folder."""
     listed = await git(folder, "ls-files", "-z")
     return [name for name in listed.split("\0") if name]

@@ -1,4 +1,4 @@
-"""Scratch worktrees, which show exact trees for commands to run on: nothing in them is work."""
+"""Scratch worktrees, which hold exact trees for commands to run on, and no work."""
 
 from collections.abc import Collection, Mapping
 from pathlib import Path
@@ -13,7 +13,7 @@ _FILE, _GONE = "100644", "0" * 40
 
 
 async def show_tree(repository: Path, folder: Path, tree: str) -> None:
-    """Have a scratch worktree hold exactly this tree; what git ignores there stays, such as a set-up.
+    """Put exactly this tree into a scratch worktree. Ignored files there stay, such as those of a set-up.
 
     Raises:
         GitError: git refuses.
@@ -36,14 +36,14 @@ async def remove_scratch(repository: Path, folder: Path) -> None:
 
 
 async def pieced_together(repository: Path, tree: str, *, of: str, paths: Collection[str]) -> str:
-    """The tree `tree` in which these paths are as the tree `of` has them: there, or not there."""
+    """Return the tree `tree` with these paths as in the tree `of`, or missing if they are missing there."""
     entries = await _entries(repository, of, paths)
     lines = [f"{entries.get(path, f'0 {_GONE}')}\t{path}" for path in paths]
     return await _changed(repository, tree, lines)
 
 
 async def with_files(repository: Path, tree: str, files: Mapping[str, str]) -> str:
-    """The tree `tree` with these files in it, whose text is given."""
+    """Return the tree `tree` with these files added, given as path and text."""
     lines = []
     for path, text in files.items():
         blob = await git(repository, "hash-object", "-w", "--stdin", stdin=text)
@@ -52,27 +52,27 @@ async def with_files(repository: Path, tree: str, files: Mapping[str, str]) -> s
 
 
 async def text_at(repository: Path, tree: str, path: str) -> str:
-    """The text of a file in a tree, with the end of its last line; empty where it is not there."""
+    """Return the text of a file in a tree, with the end of its last line, or "" if it is missing."""
     if not await _entries(repository, tree, [path]):
         return ""
     return await git(repository, "cat-file", "blob", f"{tree}:{path}") + "\n"
 
 
 async def files_in(repository: Path, tree: str) -> list[str]:
-    """The paths of all files in a tree."""
+    """Return the paths of all files in a tree."""
     listed = await git(repository, "ls-tree", "-r", "-z", "--full-tree", "--name-only", tree)
     return [path for path in listed.split("\0") if path]
 
 
 async def renamed_files(repository: Path, base: str, tree: str) -> dict[str, str]:
-    """The files that a tree has under another path than `base`, as far as their content tells: old → new."""
+    """Return the files that a tree has under another path than `base`, judged by content: old → new."""
     told = await git(repository, "diff", "--name-status", "--diff-filter=R", "-M", "-z", base, tree)
     parts = [part for part in told.split("\0") if part]
     return {old: new for _, old, new in zip(parts[::3], parts[1::3], parts[2::3], strict=True)}
 
 
 async def _entries(repository: Path, tree: str, paths: Collection[str]) -> dict[str, str]:
-    """The mode and the object of each of these paths that is a file in a tree."""
+    """Return the mode and the object of each of these paths that is a file in a tree."""
     found = {}
     for entry in (await git(repository, "ls-tree", "-r", "-z", "--full-tree", tree)).split("\0"):
         facts, _, path = entry.partition("\t")

@@ -1,6 +1,6 @@
 """Files of the checkout that git ignores (`.env`, local data), copied into worktrees, which lack them.
 
-What sq's snapshots would see is never copied: it would pass for the work of an agent.
+Files that sq's snapshots would see are never copied: they would be taken for the work of an agent.
 """
 
 import os
@@ -25,9 +25,9 @@ _BUFFER = 1 << 20
 async def files_to_copy(
     repository: Path, patterns: Sequence[str], *, state: Path | None = None
 ) -> tuple[str, ...]:
-    """The files in a checkout that match patterns (as in .gitignore) and that git ignores, by relative path.
+    """Return the files in a checkout that match patterns (as in .gitignore) and that git ignores, as paths.
 
-    Left out, and named in the log: links that lead out of the checkout, and repositories in it. `state` is
+    Links that lead out of the checkout, and repositories in it, are left out and named in the log. `state` is
     sq's state folder, of which nothing is copied.
     """
     matching = await _matching(repository, patterns, state)
@@ -42,9 +42,9 @@ async def files_to_copy(
 async def not_ignored(
     repository: Path, patterns: Sequence[str], *, state: Path | None = None
 ) -> tuple[str, ...]:
-    """The files in a checkout that match patterns and that the repository itself does not ignore.
+    """Return the files in a checkout that match patterns and that the repository itself does not ignore.
 
-    What only the user's own settings for all repositories ignore is among them: sq's snapshots see it.
+    They include files ignored only by the user's settings for all repositories: sq's snapshots see them.
     """
     matching = await _matching(repository, patterns, state)
     ignored = set(await _ignored(repository, matching))
@@ -55,7 +55,7 @@ async def refuse_not_ignored(repository: Path, patterns: Sequence[str], *, state
     """Refuse patterns that name files which git does not ignore.
 
     Raises:
-        UsageError: they do; names some and says what to do.
+        UsageError: they do. Names some and says how to mend that.
     """
     if found := await not_ignored(repository, patterns, state=state):
         raise UsageError(
@@ -65,17 +65,17 @@ async def refuse_not_ignored(repository: Path, patterns: Sequence[str], *, state
 
 
 async def not_ignored_there(folder: Path, paths: Sequence[str]) -> tuple[str, ...]:
-    """Which of these paths are not there in a worktree and would not be ignored, by what is committed."""
+    """Return the paths that are missing in a worktree and that its committed files do not ignore."""
     missing = [path for path in paths if not os.path.lexists(folder / path) and not _leads_out(folder, path)]
     ignored = set(await _ignored(folder, missing))
     return tuple(path for path in missing if path not in ignored)
 
 
 def copy_files(repository: Path, folder: Path, paths: Iterable[str]) -> tuple[str, ...]:
-    """Copy files from a checkout to a worktree, with their modes and times; returns the paths it copied.
+    """Copy files from a checkout to a worktree, with modes and times, and return the paths copied.
 
-    What the worktree has stays as it is, and nothing is written through a link. What was cut off in the
-    middle is done anew.
+    Existing files in the worktree stay, and nothing is written through a link. A copy that was cut off is
+    made again.
 
     Raises:
         OSError: a file cannot be read or written.
@@ -84,7 +84,7 @@ def copy_files(repository: Path, folder: Path, paths: Iterable[str]) -> tuple[st
 
 
 async def _matching(repository: Path, patterns: Sequence[str], state: Path | None) -> list[str]:
-    """Files that git does not track and that match; a repository inside ends with a slash."""
+    """Return matching files that git does not track. The path of a repository inside ends with a slash."""
     if not patterns:
         return []
     excludes = [f"--exclude={pattern}" for pattern in patterns]
@@ -99,7 +99,7 @@ async def _matching(repository: Path, patterns: Sequence[str], state: Path | Non
 
 
 async def _ignored(folder: Path, paths: Sequence[str]) -> list[str]:
-    """Those of the paths that git ignores without a look at the user's own settings."""
+    """Return those of the paths that git ignores without the user's own settings."""
     if not paths:
         return []
     try:
@@ -107,13 +107,13 @@ async def _ignored(folder: Path, paths: Sequence[str]) -> list[str]:
             listed = await git(
                 folder, "check-ignore", "-z", "--stdin", stdin="\0".join([*paths, ""]), settings=ignoring
             )
-    except GitError:  # so git says that none is; if it failed, none is taken to be
+    except GitError:  # git fails if none is ignored. Any other failure is treated the same.
         return []
     return [path for path in listed.split("\0") if path]
 
 
 def _why_not(repository: Path, path: str) -> str:
-    """Why a path cannot be copied; empty: it can."""
+    """Return why a path cannot be copied, or "" if it can."""
     source = repository / path
     if path.endswith("/"):
         return "it is a repository of its own"
@@ -130,7 +130,7 @@ def _why_not(repository: Path, path: str) -> str:
 
 
 def _leads_out(folder: Path, path: str) -> bool:
-    """Whether a folder on the way to a path is a link or no folder."""
+    """Whether a folder on the way to a path is a link or not a folder."""
     way = [folder / parent for parent in Path(path).parents]
     return any(step.is_symlink() or (step.exists() and not step.is_dir()) for step in way[:-1])
 
@@ -164,7 +164,7 @@ def _make_parents(repository: Path, folder: Path, path: str) -> None:
 
 
 def _write(source: Path, target: Path) -> None:
-    """Copy a file; until it is whole nobody may read it, which is the sign of one that was cut off."""
+    """Copy a file. It is unreadable until it is complete, which marks a copy that was cut off."""
     with source.open("rb") as given:
         facts = os.fstat(given.fileno())
         new = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0)

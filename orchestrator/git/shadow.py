@@ -1,6 +1,6 @@
 """The user's checkout as trees and commits that the user does not see: an index and refs of sq's own.
 
-Nothing is staged and no branch moves. The commits hang under `refs/sq/`, so that git keeps them.
+Nothing is staged and no branch moves. The commits are kept by refs under `refs/sq/`.
 """
 
 import shutil
@@ -13,27 +13,27 @@ from state.errors import GitError
 
 
 def shadow_ref(run_id: str, name: str) -> str:
-    """A ref of a run; `name` is a task's id, or what else is kept."""
+    """Return a ref of a run. `name` is a task's id, or names other kept content."""
     return f"refs/sq/{run_id}/{name}"
 
 
 async def ref_commit(root: Path, ref: str) -> str | None:
-    """The commit that a ref names; None where there is no such ref."""
+    """Return the commit that a ref names, or None if there is no such ref."""
     if not await git_succeeds(root, "show-ref", "--verify", "--quiet", ref):
         return None
     return await git(root, "rev-parse", "--verify", ref)
 
 
 async def shadow_snapshot(root: Path, index: Path, *, lenient: bool = False) -> str:
-    """The tree hash of everything in a checkout, through the index file `index`; the user's is only read.
+    """Return the tree hash of a whole checkout, through the index file `index`. The user's is only read.
 
-    `lenient`: without what git cannot take in, such as a repository without commits.
+    `lenient`: leave out content that git cannot take in, such as a repository without commits.
     """
     if not index.exists():  # its cache saves reading every file
         own = Path(await git(root, "rev-parse", "--git-path", "index"))
         own = own if own.is_absolute() else root / own
         if own.exists():
-            shutil.copy2(own, index)  # with its time: by that git knows what to read again
+            shutil.copy2(own, index)  # with its time, by which git knows which files to read again
     environment = {"GIT_INDEX_FILE": str(index)}
     with as_file(files("orchestrator.git") / "junk.gitignore") as junk:
         settings, some = [f"core.excludesFile={junk}"], ["--ignore-errors"] if lenient else []
@@ -46,7 +46,7 @@ async def shadow_snapshot(root: Path, index: Path, *, lenient: bool = False) -> 
 
 
 async def shadow_commit(root: Path, *, ref: str, parent: str, tree: str, message: str) -> str:
-    """A commit of this tree on `parent`, kept by `ref`; the parent itself where it holds the same tree."""
+    """Make a commit of this tree on `parent`, kept by `ref`, or `parent` itself if it has that tree."""
     if await tree_of(root, parent) == tree:
         commit = parent
     else:
@@ -56,10 +56,10 @@ async def shadow_commit(root: Path, *, ref: str, parent: str, tree: str, message
 
 
 async def put_back(root: Path, index: Path, *, changed: str, base: str, now: str) -> list[str]:
-    """Undo in the checkout what `changed` did to `base` (trees), where it still stands so `now`.
+    """Undo in the checkout the changes from `base` to `changed` (trees), in files unchanged in `now`.
 
-    `index` is that of `shadow_snapshot`: git notes there what it wrote.
-    Returns the paths that were put back. What somebody has edited since stays as it is.
+    `index` is that of `shadow_snapshot`, in which git notes the files that it wrote.
+    Returns the paths that were put back. Files edited since stay as they are.
     """
     untouched = set(await changed_paths(root, base, changed)) - set(await changed_paths(root, changed, now))
     for path in sorted(untouched):

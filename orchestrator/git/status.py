@@ -1,4 +1,4 @@
-"""What `git status` says of a checkout, as records: which paths are the user's uncommitted work."""
+"""The output of `git status` as records: which paths are the user's uncommitted work."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -10,14 +10,14 @@ _NO_BLOB = "0"
 _OPTIONS = ("--porcelain=v2", "-z", "--untracked-files=all", "--ignore-submodules=none", "--renames")
 _CHANGED, _RENAMED, _UNMERGED, _UNTRACKED = "1", "2", "u", "?"
 _FIELDS = {_CHANGED: 8, _RENAMED: 9, _UNMERGED: 10, _UNTRACKED: 1}  # before the path
-_SKIPPED = "S"  # as `git ls-files -v` marks what git does not look at in the checkout
+_SKIPPED = "S"  # the mark of `git ls-files -v` for a file that git ignores in the checkout
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dirt:
-    """A path that is not as HEAD has it. `blob` is what HEAD has there; empty: nothing.
+    """A path that differs from HEAD. `blob` is HEAD's blob there, or "".
 
-    `whole`: any change of it counts, since lines say nothing (renamed, in conflict). `repository`: it is a
+    `whole`: any change of it counts, not single lines (renamed, in conflict). `repository`: it is a
     repository of its own.
     """
 
@@ -28,10 +28,12 @@ class Dirt:
 
 
 async def dirt_of(folder: Path) -> list[Dirt]:
-    """The paths of a checkout with uncommitted work, ignored ones not; names keep bytes that are not UTF-8.
+    """Return the paths of a checkout with uncommitted work, without ignored ones.
+
+    Names keep bytes that are not UTF-8.
 
     Raises:
-        GitError: git cannot say.
+        GitError: git cannot list them.
     """
     listed = (await git_bytes(folder, "status", *_OPTIONS)).decode(errors="surrogateescape")
     found = {one.path: one for one in _parsed(listed)}
@@ -41,7 +43,7 @@ async def dirt_of(folder: Path) -> list[Dirt]:
 
 
 async def repositories_in(folder: Path, dirt: list[Dirt]) -> list[str]:
-    """The repositories inside a checkout: its submodules that are there, and those that it does not track."""
+    """Return the repositories inside a checkout: existing submodules, and untracked ones."""
     listed = (await git_bytes(folder, "ls-files", "--stage", "-z")).decode(errors="surrogateescape")
     entries = [entry.partition("\t") for entry in listed.split("\0") if entry.startswith("160000 ")]
     paths = {path for _, _, path in entries} | {one.path for one in dirt if one.repository}
@@ -68,7 +70,7 @@ def _parsed(listed: str) -> Iterator[Dirt]:
 
 
 async def _unwatched(folder: Path) -> list[Dirt]:
-    """Files that are there and that git was told not to look at: edits in them show nowhere."""
+    """Return existing files that git is configured to skip, so that edits in them show nowhere."""
     listed = (await git_bytes(folder, "ls-files", "-v", "--stage", "-z")).decode(errors="surrogateescape")
     found = []
     for entry in listed.split("\0"):

@@ -1,6 +1,6 @@
-"""Whether the folder of a task holds work: files that differ from what the task began with, committed or not.
+"""Whether a task's folder holds work: files that differ from the task's first commit, committed or not.
 
-Synchronous, for views. The look changes nothing: it works on a copy of the folder's index.
+Synchronous, for views. Nothing is changed: it works on a copy of the folder's index.
 """
 
 import shutil
@@ -12,11 +12,11 @@ from orchestrator.git.command import git_environment
 from orchestrator.git.workspace import ignoring_junk
 
 _DEADLINE_S = 10.0
-_UNCHANGED = " "  # the letter of `git status` for a file that is as the index has it
+_UNCHANGED = " "  # the letter of `git status` for a file that is as in the index
 
 
 def holds_work(folder: Path, base: str) -> bool:
-    """Whether a folder differs from the commit `base`, ignored files aside; True if git cannot say."""
+    """Whether a folder differs from the commit `base`, without ignored files. True if git cannot say."""
     if not folder.exists():
         return False
     try:
@@ -28,7 +28,7 @@ def holds_work(folder: Path, base: str) -> bool:
 
 def _differences(folder: Path, base: str, index: Path) -> list[str]:
     own = folder / _git(folder, "rev-parse", "--git-path", "index").strip()
-    if own.exists():  # with its time: by that git knows which files it has to read
+    if own.exists():  # with its time, by which git knows which files it has to read
         shutil.copy2(own, index)
     _git(folder, "read-tree", "--reset", base, index=index)
     listed = _git(folder, "status", "--porcelain", "-z", "--no-renames", index=index)

@@ -1,4 +1,4 @@
-"""The worktrees a run works in: made outside the checkout, read as trees, committed by sq alone."""
+"""The worktrees that a run works in: made outside the checkout, read as trees, committed by sq alone."""
 
 import shutil
 import uuid
@@ -13,12 +13,12 @@ from state.errors import GitError
 
 
 def run_branch(run_id: str) -> str:
-    """The branch that a run's merged work is on."""
+    """Return the branch of a run's merged work."""
     return f"sq/{run_id}"
 
 
 def task_branch(run_id: str, task_id: str) -> str:
-    """The branch of one task. Beside `sq/RUN`, not below it: git keeps no ref below another."""
+    """Return the branch of one task. It is beside `sq/RUN`, because git keeps no ref below another."""
     return f"sq-tasks/{run_id}/{task_id}"
 
 
@@ -26,22 +26,22 @@ def task_branch(run_id: str, task_id: str) -> str:
 
 
 async def ensure_branch(repository: Path, branch: str, commit: str) -> None:
-    """Make a branch at a commit unless it is there."""
+    """Make a branch at a commit unless it exists."""
     if not await git_succeeds(repository, "show-ref", "--verify", "--quiet", f"refs/heads/{branch}"):
         await git(repository, "update-ref", f"refs/heads/{branch}", commit, "")
 
 
 async def ensure_worktree(repository: Path, folder: Path, *, branch: str | None, commit: str) -> bool:
-    """A worktree of `branch` in `folder`, the branch made at `commit` if there is none; None: detached.
+    """Make a worktree of `branch` in `folder`, and the branch at `commit` if it is missing. None: detached.
 
-    A folder that is a worktree already is left as it is: it may hold work. Two runs may do this at once, so a
-    lock that git holds for a moment is waited for. What a killed git has only half made is made anew.
+    An existing worktree is left as it is, because it may hold work. Two runs may do this at once, so a lock
+    that git holds for a moment is waited for. A worktree that a killed git has only half made is made anew.
 
     Returns:
         Whether it was made now.
 
     Raises:
-        GitError: git refuses; nothing falls back to working in the checkout.
+        GitError: git refuses. There is no fallback to working in the checkout.
     """
     if not _is_half_made(folder) and await head_of(folder):
         return False
@@ -63,7 +63,7 @@ async def ensure_worktree(repository: Path, folder: Path, *, branch: str | None,
 
 
 async def head_of(folder: Path) -> str:
-    """The commit that a worktree is on; empty: there is no worktree."""
+    """Return the commit that a worktree is on, or "" if there is no worktree."""
     if not (folder / ".git").is_file():
         return ""
     try:
@@ -73,7 +73,7 @@ async def head_of(folder: Path) -> str:
 
 
 async def remove_worktree(repository: Path, folder: Path, *, holds: str) -> bool:
-    """Remove a worktree whose content is the tree `holds`; False, and it stays, if it holds anything else."""
+    """Remove a worktree whose content is the tree `holds`. If it holds more, keep it and return False."""
     if not folder.exists():
         return True
     if await snapshot_aside(folder) != holds:
@@ -83,28 +83,29 @@ async def remove_worktree(repository: Path, folder: Path, *, holds: str) -> bool
 
 
 async def remove_branch(repository: Path, branch: str, *, merged_into: str) -> None:
-    """Delete a branch whose commits are all in `merged_into`; any other stays."""
+    """Delete a branch whose commits are all in `merged_into`. Any other branch stays."""
     ref = f"refs/heads/{branch}"
     if await git_succeeds(repository, "merge-base", "--is-ancestor", ref, merged_into):
         await git(repository, "update-ref", "-d", ref)
 
 
 def _is_half_made(folder: Path) -> bool:
-    """Whether git was killed while it made this worktree, or is still at it: nobody has worked there."""
+    """Whether git is still making this worktree, or was killed while it did: it holds no work."""
     try:
         return (git_dir(folder) / "locked").read_text("utf-8").strip() == "initializing"
     except (GitError, OSError):
         return False
 
 
-# --- what is in a worktree ------------------------------------------------------------------------------
+# --- content of a worktree ------------------------------------------------------------------------------
 
 
 async def snapshot(folder: Path) -> str:
-    """The tree hash of everything in a worktree, uncommitted and new files included, ignored ones not.
+    """Return the tree hash of a whole worktree, with uncommitted and new files, without ignored ones.
 
-    Staged in an index that no agent sees: a Worker's `git diff` goes on to show its work. That index is kept
-    as long as the worktree's own stays the same, because by its notes git need not read every file again.
+    Files are staged in an index that no agent sees, so a Worker's `git diff` still shows its work. That index
+    is kept as long as the worktree's own stays the same, because with its data git need not read every file
+    again.
     """
     where = git_dir(folder)
     own, kept = where / "index", where / f"sq-index.{_stamp(where / 'index')}"
@@ -113,7 +114,7 @@ async def snapshot(folder: Path) -> str:
         for source in (kept, own):
             if source.exists() and not draft.exists():
                 with suppress(FileNotFoundError):
-                    shutil.copy2(source, draft)  # with its time: by that git knows which files changed since
+                    shutil.copy2(source, draft)  # with its time, by which git knows which files changed since
         environment = {"GIT_INDEX_FILE": str(draft)}
         with ignoring_junk() as ignoring:
             await git(folder, "add", "--all", settings=ignoring, environment=environment)
@@ -129,7 +130,7 @@ async def snapshot(folder: Path) -> str:
 
 
 def _stamp(index: Path) -> str:
-    """Tells one content of an index file from another without reading it."""
+    """Return a text that distinguishes contents of an index file without reading it."""
     try:
         found = index.stat()
     except FileNotFoundError:
@@ -138,14 +139,14 @@ def _stamp(index: Path) -> str:
 
 
 async def snapshot_aside(folder: Path, *, lenient: bool = False) -> str:
-    """As `snapshot`, without a change to the worktree's index: what a merge has left unresolved stays so.
+    """As `snapshot`, without a change to the worktree's index: unresolved paths of a merge stay so.
 
-    `lenient`: without what git cannot take in, such as a repository without commits.
+    `lenient`: leave out content that git cannot take in, such as a repository without commits.
     """
     own, aside = git_dir(folder) / "index", git_dir(folder) / "sq-index"
     for left in (aside, aside.with_name(f"{aside.name}.lock")):
         left.unlink(missing_ok=True)
-    if own.exists():  # with its time: by that git knows which files it has to read again
+    if own.exists():  # with its time, by which git knows which files it has to read again
         shutil.copy2(own, aside)
     environment = {"GIT_INDEX_FILE": str(aside)}
     with ignoring_junk() as ignoring:
@@ -158,10 +159,10 @@ async def snapshot_aside(folder: Path, *, lenient: bool = False) -> str:
 
 
 async def put_on(folder: Path, commit: str, *, branch: str | None, with_repositories: bool = False) -> None:
-    """Put a worktree on a commit: what it holds beside that goes, what is ignored stays.
+    """Put a worktree on a commit: other content is removed, except ignored files.
 
-    Whatever HEAD was, no branch moves but `branch`, which is moved there and checked out; None: detached.
-    `with_repositories`: git repositories inside it, which no commit could keep, go as well.
+    Only `branch` moves, wherever HEAD was. It is moved to the commit and checked out (None: detached).
+    `with_repositories`: git repositories inside it, which no commit could keep, are removed as well.
     """
     await in_worktree(folder, "update-ref", "--no-deref", "HEAD", "HEAD")  # so that a reset moves no branch
     await in_worktree(folder, "reset", "--hard", "--quiet", commit, settings=["submodule.recurse=false"])
@@ -173,12 +174,12 @@ async def put_on(folder: Path, commit: str, *, branch: str | None, with_reposito
 
 
 async def tree_of(folder: Path, commit: str) -> str:
-    """The tree hash of a commit."""
+    """Return the tree hash of a commit."""
     return await git(folder, "rev-parse", "--verify", f"{commit}^{{tree}}")
 
 
 async def changed_paths(folder: Path, base: str, tree: str) -> list[str]:
-    """The paths that differ between two trees or commits."""
+    """Return the paths that differ between two trees or commits."""
     names = await git(folder, "diff", "--name-only", "--no-renames", "-z", base, tree)
     return [name for name in names.split("\0") if name]
 
@@ -186,7 +187,7 @@ async def changed_paths(folder: Path, base: str, tree: str) -> list[str]:
 async def diff_text(
     folder: Path, base: str, commit: str, *, limit: int, paths: Sequence[str] | None = None
 ) -> str:
-    """The change as a reviewer reads it: the files, then the diff, cut at `limit` characters with a note.
+    """Return the change for a reviewer: the files, then the diff, cut at `limit` characters with a note.
 
     `paths`: only of these.
     """
@@ -202,7 +203,7 @@ async def diff_text(
 
 
 async def resolution_text(folder: Path, commit: str, *, limit: int) -> str:
-    """What a merge commit holds that neither side had, as a combined diff; cut at `limit` characters."""
+    """Return the parts of a merge commit from neither side, as a combined diff cut at `limit` characters."""
     diff = await git(folder, "show", "--no-color", "--no-ext-diff", "--format=", "--cc", commit)
     if not diff.strip():
         return "The resolution takes each place from one of the two sides."
@@ -215,10 +216,10 @@ async def resolution_text(folder: Path, commit: str, *, limit: int) -> str:
 
 
 async def commit_tree(folder: Path, *, branch: str, tree: str, message: str) -> str:
-    """Commit exactly this tree on the worktree's branch; done already, it is not done again.
+    """Commit exactly this tree on the worktree's branch, unless that is already done.
 
-    What lies in the worktree beside that tree (left there by the verification commands) is removed, so that
-    the reviewer sees the commit and nothing else.
+    Other files in the worktree (left there by the verification commands) are removed, so that the reviewer
+    sees the commit and nothing else.
     """
     head = await git(folder, "rev-parse", "--verify", "HEAD")
     commit = head
@@ -230,10 +231,10 @@ async def commit_tree(folder: Path, *, branch: str, tree: str, message: str) -> 
 
 
 async def move_forward(repository: Path, *, branch: str, commit: str, onto: str) -> None:
-    """Move the run's branch on from `onto` to `commit`; done already, nothing happens.
+    """Move the run's branch from `onto` to `commit`. Nothing happens if that is already done.
 
     Raises:
-        GitError: the branch is at neither, or `commit` does not stand on `onto`; says what was found.
+        GitError: the branch is at neither, or `commit` is not based on `onto`. Names the commit found.
     """
     ref = f"refs/heads/{branch}"
     try:
@@ -245,12 +246,12 @@ async def move_forward(repository: Path, *, branch: str, commit: str, onto: str)
     if now != onto:
         raise GitError(f"{branch} should be at {onto[:12]} and is at {now[:12]}: something else has moved it")
     if not await git_succeeds(repository, "merge-base", "--is-ancestor", onto, commit):
-        raise GitError(f"{commit[:12]} does not stand on {branch} ({onto[:12]}): it cannot be moved there")
+        raise GitError(f"{commit[:12]} is not based on {branch} ({onto[:12]}): it cannot be moved there")
     await git(repository, "update-ref", ref, commit, onto)
 
 
 @contextmanager
 def ignoring_junk() -> Iterator[list[str]]:
-    """The setting that has git ignore what builds leave behind, and not what the user ignores everywhere."""
+    """Yield the setting that makes git ignore build leftovers, not the user's global ignores."""
     with as_file(files("orchestrator.git") / "junk.gitignore") as junk:
         yield [f"core.excludesFile={junk}"]

@@ -1,10 +1,10 @@
-"""What may still be spent. Asked before each call, by every agent: reserve, settle, refuse.
+"""The budget that is left. Each call of each agent goes through: reserve, settle, refuse.
 
-What is under way counts with what was reserved for it. A session may spend more than a call of it probably
-costs, up to its own cap (the CLI looks at it after each reply): that cap is its share of what is left. It
-counts in full while the session's call is open, so that sessions side by side do not spend the same money.
-One that reaches its share gets another while there is any; whoever finds nothing left because others hold it
-waits until they have settled. A Developer or judge, asked while a Worker waits, counts what was reserved.
+A call under way counts with its reserved amount. A session may spend more than the probable cost of a call,
+up to its own cap (the CLI checks it after each reply): that cap is its share of the rest. It counts in full
+while the session's call is open, so that sessions side by side do not spend the same money. A session that
+reaches its share gets another while there is any. If other sessions hold all the rest, a call waits until
+they have settled. For a Developer or judge, asked while a Worker waits, only reserved amounts count.
 """
 
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ EXPECTED_ANSWER_TOKENS = 1_000
 
 
 class BudgetExhausted(SqError):  # noqa: N818  not an error but an end
-    """A call was not made because it may not be paid for. `task_id` is empty for the whole run's budget."""
+    """A call was not made because the budget forbids it. `task_id` is empty for the whole run's budget."""
 
     def __init__(self, message: str, *, task_id: str) -> None:
         super().__init__(message)
@@ -26,12 +26,12 @@ class BudgetExhausted(SqError):  # noqa: N818  not an error but an end
 
 
 class BudgetHeld(SqError):  # noqa: N818  not an error but a reason to wait
-    """A call may not be paid for while sessions under way hold their shares."""
+    """A call has to wait because sessions under way hold their shares of the budget."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reservation:
-    """`usd` is held for a call; `allowed_usd` is all that its session may use (None: no end)."""
+    """`usd` is held for a call. `allowed_usd` is all that its session may use (None: no limit)."""
 
     usd: float
     allowed_usd: float | None
@@ -39,11 +39,11 @@ class Reservation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
-    """A call that somebody wants to make: whose it is, what is sent, how many tokens come back at most.
+    """A call to be made: its task, its text, and the most tokens of its answer.
 
-    `earlier` are the calls of the same conversation, whose cost is the better guess; `again` is the id of an
-    open call that is tried again, whose own reservation does not stand in its way; `spent_usd` is what its
-    last try has cost and the view does not know yet. `session`: it gets a share of what is left as its cap.
+    `earlier` are the calls of the same conversation, whose cost is the better guess. `again` is the id of an
+    open call that is tried again, whose own reservation does not count against it. `spent_usd` is the cost of
+    its last try, which the view does not know yet. `session`: it gets a share of the rest as its cap.
     """
 
     task_id: str
@@ -57,10 +57,10 @@ class Wanted:
 
 
 def reserve(view: RunView, settings: Settings, wanted: Wanted) -> Reservation:
-    """Hold what a call will probably cost; a call about no task has only the run's budget.
+    """Hold the probable cost of a call. A call about no task has only the run's budget.
 
     Raises:
-        BudgetExhausted: it does not fit into what is left.
+        BudgetExhausted: it does not fit into the rest.
         BudgetHeld: it would, if sessions under way do not use up their shares.
     """
     usd = _estimate(wanted)
@@ -85,7 +85,7 @@ def reserve(view: RunView, settings: Settings, wanted: Wanted) -> Reservation:
 
 
 def committed(view: RunView, task_id: str = "", *, beside: str = "", shares: bool = False) -> float:
-    """What is spent and held, in USD, by one task or the whole run. What call `beside` holds is left out.
+    """Return the USD spent and held by one task or the whole run, without those held by call `beside`.
 
     `shares`: sessions under way count with all that they may spend.
     """
@@ -101,13 +101,13 @@ def _held(view: RunView, call: CallView, *, shares: bool) -> float:
 
 
 def _spends(view: RunView, call: CallView) -> bool:
-    """Whether a session may still spend its share: not where its task ended and left the call open."""
+    """Whether a session may still spend its share: not if its task ended and left the call open."""
     task = view.tasks.get(call.started.task_id)
     return call.end is None and call.allowed_usd > 0 and not (task and task.stage in ENDED_STAGES)
 
 
 def _sharers(view: RunView, settings: Settings, beside: str) -> int:
-    """How many sessions what is left is for: the one that asks, and those that may still begin beside it."""
+    """Return how many sessions share the rest: the asking one, and those that may still begin beside it."""
     unfinished = sum(task.stage not in ENDED_STAGES for task in view.tasks.values())
     holding = sum(_spends(view, call) for id_, call in view.calls.items() if id_ != beside)
     return max(1, min(settings.places, unfinished) - holding)

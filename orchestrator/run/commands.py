@@ -10,14 +10,14 @@ from state.records import CommandRun
 from state.secrets import without_secrets
 
 OUTPUT_KEPT = 4_000  # characters at the end of a command's output that are stored
-_OUTPUT_READ = 8_000_000  # bytes: what is counted in
-# What a shell answers for a command that is not there or not executable.
+_OUTPUT_READ = 8_000_000  # bytes that are read for counting
+# A shell's exit codes for a command that is missing or not executable.
 _NOT_STARTED = {126, 127}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ran:
-    """A command that was run: what is stored of it, its whole output, and the shell's exit code."""
+    """A command that was run: its stored record, its whole output, and the shell's exit code."""
 
     run: CommandRun
     output: str
@@ -32,9 +32,9 @@ async def run_whole(
     Args:
         run: the run.
         command: a line for the shell.
-        folder: where.
+        folder: the folder to run it in.
         environment: variables beside those of sq's own environment, of which the secrets are left out.
-        told_as: the command that is recorded, where that which is run has been told to report.
+        told_as: the command that is recorded, if the one that is run has options for reporting added.
     """
     result = await run_command(
         ["sh", "-c", command],

@@ -30,10 +30,10 @@ async def commit(run: Run, task_id: str) -> None:
 
 
 async def bring_home(run: Run) -> None:
-    """Bring the merged work to the user, verified as it is there, or record why it stays where it is.
+    """Bring the merged work to the user, verified in its final form, or record why it stays where it is.
 
-    The user's branch moves for a run that is complete, and with `merge_unverified` for one that could not be
-    verified; for no other.
+    The user's branch moves only for a run that is complete, or with `merge_unverified` also for one that
+    could not be verified.
     """
     if run.view.whole.tree:
         folder = await run.workspaces.show(run.view.whole.commit)
@@ -53,7 +53,7 @@ async def bring_home(run: Run) -> None:
 
 
 def _moving(run: Run) -> set[Outcome]:
-    """The outcomes for which the user's branch moves."""
+    """Return the outcomes for which the user's branch moves."""
     return {Outcome.COMPLETE, *([Outcome.UNVERIFIED] if run.settings.merge_unverified else [])}
 
 
@@ -68,7 +68,7 @@ async def end(run: Run) -> None:
 
 
 def judge(view: RunView, final_rounds: int) -> tuple[Outcome, str]:
-    """The outcome that the events prove, and the cause where it is not `complete`."""
+    """Return the outcome that the events prove, and the cause if it is not `complete`."""
     causes: list[tuple[Outcome, str]] = [(Outcome.LIMIT, view.process.limit)] if view.process.limit else []
     for id_, task in view.tasks.items():
         match task.stage:
@@ -94,7 +94,7 @@ def judge(view: RunView, final_rounds: int) -> tuple[Outcome, str]:
 
 
 def _whole(view: RunView, final_rounds: int) -> list[tuple[Outcome, str]]:
-    """What keeps a run whose tasks are all merged from being complete."""
+    """Return why a run whose tasks are all merged is not complete."""
     causes = []
     last = view.whole.reviews[-1] if view.whole.reviews else None
     if saw_the_whole(view):
@@ -108,7 +108,7 @@ def _whole(view: RunView, final_rounds: int) -> list[tuple[Outcome, str]]:
 
 
 def whole_results(view: RunView) -> list[Judged]:
-    """What each command says of the merged whole."""
+    """Return each command's result on the merged whole."""
     verified = view.evidence.verifications.get(view.whole.tree)
     if verified is None:
         return []
@@ -118,12 +118,12 @@ def whole_results(view: RunView) -> list[Judged]:
 
 
 def _unverified(view: RunView) -> list[str]:
-    """What the verification of the merged whole leaves open."""
+    """Return the gaps in the verification of the merged whole."""
     results = whole_results(view)
     proofs = view.evidence.proofs.get(("", view.whole.tree))
     causes = [canary_words(one) for one in lost_canaries(view, proofs)] if proofs else []
     causes += [
-        f"`{command}` passes in the checkout and not on a clean copy of it: what git ignores decides there"
+        f"`{command}` passes in the checkout and not on a clean copy of it, so ignored files decide there"
         for command in (proofs.only_here if proofs else ())
     ]
     failed = [one.run.command for one in results if one.standing in {Standing.FAILED, Standing.UNANSWERED}]
@@ -157,7 +157,7 @@ def _failed_before(view: RunView, one: Judged) -> bool:
 
 
 def _changed_tests(view: RunView) -> list[str]:
-    """The tests that the work changed or took away without an announcement, and who accepted that."""
+    """Return the tests that the work changed or removed without an announcement, and who accepted that."""
     found: dict[str, str] = {}
     for task in view.tasks.values():
         rulings = {ruling.test: ruling for ruling in task.review.rulings}

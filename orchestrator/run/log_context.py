@@ -1,6 +1,6 @@
 """Which task and attempt a log line is about, bound to the running coroutine and all that it starts.
 
-Tasks side by side do not mix: each runs in a coroutine of its own, which has its own copy of the context.
+Tasks side by side do not mix: each runs in a coroutine with its own copy of the context.
 """
 
 from collections.abc import Iterator

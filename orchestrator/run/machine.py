@@ -1,7 +1,7 @@
-"""The run itself: what the view says comes next, done, until there is an outcome.
+"""The run itself: does the next step of the view, until there is an outcome.
 
-Where a run is follows from the view alone (`state.journal.phase`); everything that happens is stored before
-the next look, so a run that is killed anywhere goes on from its journal.
+The state of a run follows from its view alone (`state.journal.phase`). Every event is stored before the next
+step is chosen, so a run that is killed anywhere continues from its journal.
 """
 
 import math
@@ -43,14 +43,14 @@ from state.records import CallEnd, Role
 
 log = structlog.get_logger(__name__)
 
-_TIDY_S = 20.0  # what removing the scratch worktrees may take
+_TIDY_S = 20.0  # the most that removing the scratch worktrees may take
 
 
 async def work(run: Run) -> Outcome:
     """Go on with a run until it has an outcome.
 
     Raises:
-        JournalError: nothing can be stored any more; the run stops where it is.
+        JournalError: nothing can be stored any more. The run stops where it is.
     """
     await run.workspaces.prepare(run.view)
     _close_lost_asks(run)
@@ -83,7 +83,7 @@ async def _work(run: Run) -> None:
 
 
 async def _given_up(work: Awaitable[Event | None], *, about: str, task_id: str = "") -> Event | None:
-    """The attempt's boundary: do this, and say what has to be recorded then, or where it cannot be done.
+    """The attempt's boundary: do the work, and return the event to record, also if the work fails.
 
     Raises:
         JournalError: nothing can be recorded any more.
@@ -104,7 +104,7 @@ def _time_left(run: Run) -> float:
 
 
 async def work_until_stopped(run: Run, stop: "StopRequest") -> Outcome:
-    """As `work`; when a stop is asked for, sessions are closed, the state is saved, and it ends there."""
+    """As `work`. When a stop is requested, close sessions, save the state, and end."""
     outcome = Outcome.INTERRUPTED
     async with task_group() as tasks:
 
@@ -122,24 +122,24 @@ async def work_until_stopped(run: Run, stop: "StopRequest") -> Outcome:
 
 
 class StopRequest:
-    """Asks a run to stop; `reason` is the signal's name."""
+    """Requests a run to stop. `reason` is the signal's name."""
 
     def __init__(self) -> None:
         self.reason = ""
         self._asked = anyio.Event()
 
     def ask(self, reason: str) -> None:
-        """Ask, once or more often."""
+        """Request it, once or more often."""
         self.reason = self.reason or reason
         self._asked.set()
 
     async def wait(self) -> None:
-        """Wait until somebody asks."""
+        """Wait until a stop is requested."""
         await self._asked.wait()
 
 
 def _close_lost_asks(run: Run) -> None:
-    """A question to a model that the process before this left open is lost."""
+    """Close requests for answers that the previous process left open, because they are lost."""
     lost = [
         CallEnded(
             call_id=id_,
@@ -177,7 +177,7 @@ async def _do(run: Run, phase: Phase) -> Event | None:
 
 
 async def _move(run: Run, task_id: str) -> Event | None:
-    """Take a task to its next stage; an error ends the task, or is an end of the whole run, given back."""
+    """Take a task to its next stage. An error ends the task. An event that ends the run is returned."""
     task = run.task(task_id)
     with log_about(task_id, task.attempt):
         ending = await _given_up(_next_stage(run, task_id), about=task.stage, task_id=task_id)
@@ -202,7 +202,7 @@ async def _next_stage(run: Run, task_id: str) -> None:
 
 
 def _end_for(error: SqError, task_id: str) -> Event:
-    """What an error ends: the task it happened in, or else the run."""
+    """Return the end of the task in which an error happened, or else of the run."""
     match error:
         case BudgetExhausted(task_id=whose) if whose:
             return TaskStuck(task_id=whose, reason=str(error), limit=True)

@@ -1,6 +1,7 @@
-"""Tasks side by side: each moves on by itself; which ones do now is the scheduler's to say.
+"""Tasks side by side: each moves on by itself. The scheduler decides which ones move now.
 
-A move is what the stage of a task asks for: build, commit, review or merge. Nobody waits for a round to end.
+A move is the next step for the stage of a task: build, commit, review or merge. No task waits for a round of
+others to end.
 """
 
 from collections.abc import Awaitable, Callable
@@ -19,8 +20,8 @@ async def move_tasks(run: Run, move: Move) -> Event | None:
 
     Args:
         run: the run.
-        move: takes the task of this id to its next stage. What it gives back ends the run: the other tasks
-            are stopped where they are, then it is to be recorded.
+        move: takes the task of this id to its next stage. An event that it returns ends the run: the other
+            tasks are stopped where they are, and the event is returned to be recorded.
 
     Raises:
         JournalError: nothing can be stored any more.

@@ -1,6 +1,6 @@
 """A run under way: its journal and the view folded from it, kept in step, and the means to act.
 
-`Run.record` stores events and then applies them: nothing is acted on that was not stored.
+`Run.record` stores events and then applies them, so no action follows an event that was not stored.
 """
 
 import os
@@ -47,7 +47,7 @@ class Run:
         self.view = fold(self.journal.read())
 
     def record(self, *events: Event) -> None:
-        """Store facts, all or none, and take them in.
+        """Store events, all or none, and apply them to the view.
 
         Raises:
             JournalError: they could not be stored.
@@ -59,14 +59,14 @@ class Run:
 
     @property
     def started(self) -> RunStarted:
-        """What was asked of this run."""
+        """The event with everything that was asked of this run."""
         if self.view.started is None:
             raise RuntimeError("a run is recorded as started before it is worked on")
         return self.view.started
 
     @property
     def settings(self) -> Settings:
-        """What this run keeps to now."""
+        """The settings of this run now."""
         return self.view.settings or self.platform.settings
 
     @property
@@ -76,7 +76,7 @@ class Run:
 
     @property
     def limits(self) -> Limits:
-        """What this run may use up."""
+        """The limits of this run."""
         return self.settings.limits
 
     @property
@@ -90,10 +90,10 @@ class Run:
         return Path(self.started.repository)
 
     def task(self, task_id: str) -> TaskView:
-        """The view of a task."""
+        """Return the view of a task."""
         return self.view.tasks[task_id]
 
 
 def settings_of(started: RunStarted) -> Settings:
-    """What a run was asked to keep to; a run of an older sq named only its preset and commands."""
+    """Return the settings of a run. A run of an older sq named only its preset and commands."""
     return started.settings or usual_settings(started.effort, started.verify)

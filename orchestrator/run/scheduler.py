@@ -1,4 +1,4 @@
-"""Which tasks are moved on now: a plain function of their views. Nobody waits for others at a barrier.
+"""Which tasks are moved on now: a plain function of their views. No task waits for others at a barrier.
 
 A task holds one of the places from its start until it is merged, has ended or is sent back. Those with the
 longest way to go come first.
@@ -12,14 +12,14 @@ from state.journal.view import ENDED_STAGES, Stage, TaskView
 
 
 def next_moves(tasks: Mapping[str, TaskView], busy: Collection[str], places: int) -> list[str]:
-    """The tasks that are moved on now; to be asked again whenever a move has ended.
+    """Return the tasks that are moved on now. To be called again whenever a move has ended.
 
-    Those that hold a place go on; then what was sent back gets one again, then new tasks start. One task is
-    merged at a time.
+    Tasks that hold a place go on first, then tasks that were sent back, then new ones. One task is merged at
+    a time.
 
     Args:
         tasks: all tasks of the plan, in its order.
-        busy: those whose move is under way; each holds a place.
+        busy: those whose move is under way, each of which holds a place.
         places: how many tasks may hold one at once.
     """
     idle = [id_ for id_ in _longest_way_first(tasks) if id_ not in busy]
@@ -35,7 +35,7 @@ def next_moves(tasks: Mapping[str, TaskView], busy: Collection[str], places: int
 
 
 def _longest_way_first(tasks: Mapping[str, TaskView]) -> list[str]:
-    """The tasks by how long it takes until all is done that depends on them; ties in the plan's order."""
+    """Return the tasks, longest chain of dependent work first, and ties in the plan's order."""
     needed_by: dict[str, list[str]] = {id_: [] for id_ in tasks}
     for id_, task in tasks.items():
         for needed in task.task.dependencies:

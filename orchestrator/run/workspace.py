@@ -1,4 +1,4 @@
-"""Where a run's work happens: the port; behind it worktrees outside the checkout, or the checkout itself."""
+"""The place of a run's work: the port for worktrees outside the checkout, or for the checkout itself."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,9 +10,9 @@ from state.journal.view import RunView, TaskView
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """Where a task is built: `branch` is a branch or a ref of sq's, `base_commit` what it starts from.
+    """The place of a task: `branch` is a branch or a ref of sq's, `base_commit` the commit it starts from.
 
-    `rescued` tells of work that was in the way and is kept elsewhere.
+    `rescued` names work that was in the way and is kept elsewhere.
     """
 
     branch: str
@@ -23,11 +23,11 @@ class Place:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MergeState:
-    """What git says of a merge in the integration worktree.
+    """The state of a merge in the integration worktree, according to git.
 
     `under_way`: HEAD is the commit it began on and the merged commit is the one expected (or the merge needs
-    no commit of its own). `unmerged` are paths that git holds as unresolved, `marked` files in which conflict
-    markers stand that neither side had. `tree` is what the worktree holds, empty while paths are unmerged.
+    no commit of its own). `unmerged` are paths that git holds as unresolved, `marked` files with conflict
+    markers that neither side had. `tree` is the content of the worktree, or "" while paths are unmerged.
     """
 
     folder: Path
@@ -39,73 +39,74 @@ class MergeState:
 
     @property
     def is_clean(self) -> bool:
-        """Whether git has nothing left to resolve and no marker stands."""
+        """Whether git has nothing left to resolve and there are no markers."""
         return self.under_way and not self.unmerged and not self.marked
 
 
 class Workspaces(Protocol):
-    """Places for the tasks of a run, what they hold as git trees and commits, and the way home."""
+    """Places for the tasks of a run, their content as git trees and commits, and the way home."""
 
     async def prepare(self, view: RunView) -> None:
-        """What every process of a run needs before it works."""
+        """Prepare everything that each process of a run needs before it works."""
         ...
 
     async def show(self, commit: str) -> Path:
-        """A folder that shows the merged work, to read in."""
+        """Return a folder that holds the merged work, for reading."""
         ...
 
     async def begin(self, view: RunView, task: TaskView) -> Place:
-        """A place for a task, on the newest merged work."""
+        """Return a place for a task, on the newest merged work."""
         ...
 
     async def rebuild(self, view: RunView, task: TaskView, *, base: str, start: str) -> Place:
-        """The task's place on newer merged work, `base`, holding what commit `start` holds.
+        """Return the task's place on newer merged work, `base`, with the content of commit `start`.
 
-        Work in it that no commit has, and commits that `start` does not contain, are kept under a ref first.
+        Uncommitted work in it, and commits that `start` does not contain, are kept under a ref first.
         """
         ...
 
     async def ensure(self, task: TaskView, commit: str) -> Path:
-        """The place of a task that began before, made anew from `commit` if it is gone."""
+        """Return the place of a task that began before, made anew from `commit` if it is gone."""
         ...
 
     async def show_commit(self, task: TaskView) -> Path:
-        """The place of a task, showing exactly its commit, checked by hash.
+        """Return the place of a task, with exactly its commit, checked by hash.
 
         Raises:
-            GitError: it does not show it, whatever is tried.
+            GitError: it has other content even after a reset.
         """
         ...
 
     async def snapshot(self, folder: Path) -> str:
-        """The tree hash of everything in a place, new files included, ignored ones not."""
+        """Return the tree hash of everything in a place, with new files and without ignored ones."""
         ...
 
     async def commit(self, task: TaskView, tree: str, message: str) -> str:
-        """A commit of exactly this tree; done already, it is not done again."""
+        """Commit exactly this tree, unless that is already done, and return the commit."""
         ...
 
     async def begin_merge(self, task: TaskView, onto: str, *, uniting: bool = True) -> MergeState:
-        """Merge a task's commit onto `onto` in the integration worktree, as far as git can; commit nothing.
+        """Merge a task's commit onto `onto` in the integration worktree, as far as git can, without a commit.
 
-        Where the task stands on `onto` already, the worktree just shows the task's commit. `uniting`: if both
+        If the task is based on `onto` already, the worktree just shows the task's commit. `uniting`: if both
         sides only added lines at the same place, both additions stay.
         """
         ...
 
     async def merge_state(self, task: TaskView, onto: str) -> MergeState:
-        """What git says of that merge now; files that somebody edited since are taken in."""
+        """Return the current state of that merge. Files edited since are included."""
         ...
 
     async def conclude_merge(self, task: TaskView, onto: str, tree: str, message: str) -> str:
-        """The commit that merges a task onto `onto` with this tree; no branch moves.
+        """Return the commit that merges a task onto `onto` with this tree. No branch moves.
 
-        The task's own commit where it stands on `onto` and has that tree. Done again, it is the same commit.
+        It is the task's own commit if that is based on `onto` and has that tree. A repeated call returns the
+        same.
         """
         ...
 
     async def advance(self, commit: str, onto: str) -> None:
-        """Move the merged work on from `onto` to `commit`; done already, nothing happens.
+        """Move the merged work from `onto` to `commit`. Nothing happens if that is already done.
 
         Raises:
             GitError: the merged work is neither.
@@ -113,23 +114,23 @@ class Workspaces(Protocol):
         ...
 
     async def undo_merge(self, task: TaskView, onto: str) -> WorkRescued | None:
-        """Put the integration worktree back on `onto`; what a resolver left is kept under a ref first."""
+        """Put the integration worktree back on `onto`. A resolver's work is kept under a ref first."""
         ...
 
     async def users_news(self, commit: str) -> str:
-        """The user's newest commit, where `commit` shares history with it and lacks it; else empty."""
+        """Return the user's newest commit if `commit` shares history with it and lacks it, else ""."""
         ...
 
     async def bring_home(self, view: RunView, *, stays: str = "") -> Event:
-        """Bring the merged work to where the user looks for it, or say why it stays where it is.
+        """Bring the merged work to where the user looks for it, or return why it stays where it is.
 
-        `stays`: why no branch of the user's is to move; empty: it may.
+        `stays`: why no branch of the user's may move, or "" if it may.
         """
         ...
 
     async def clear(self, view: RunView) -> None:
-        """Remove what is not needed any more; never work that is nowhere else.
+        """Remove everything that is not needed any more, but never work that is nowhere else.
 
-        What was kept of a task's unfinished work goes once the task is merged.
+        Kept unfinished work of a task is removed once the task is merged.
         """
         ...

@@ -1,7 +1,7 @@
 """Events as they are stored: a name, a version, and the JSON of the dataclass.
 
-A field may be added to an event with a default; anything else raises `VERSIONS` for that event and adds a
-step to `UPCASTS`, so that old journals stay readable.
+A field may be added to an event if it has a default. Any other change raises the event's entry in `VERSIONS`
+and adds a step to `UPCASTS`, so that old journals stay readable.
 """
 
 import json
@@ -15,7 +15,7 @@ from state.errors import JournalError
 from state.journal.events import EVENTS, Event
 
 type_by_name: dict[str, type] = {event.__name__: event for event in EVENTS}
-VERSIONS: dict[str, int] = {}  # 1 where an event is not listed
+VERSIONS: dict[str, int] = {}  # 1 for an event that is not listed
 UPCASTS: dict[tuple[str, int], Callable[[dict[str, Any]], dict[str, Any]]] = {}
 
 
@@ -26,22 +26,22 @@ def _decoder(name: str) -> msgspec.json.Decoder[Any] | None:
 
 
 def version_of(name: str) -> int:
-    """The version in which events of this name are written now."""
+    """Return the version in which events of this name are written now."""
     return VERSIONS.get(name, 1)
 
 
 def encode(event: Event) -> tuple[str, int, str]:
-    """An event as `(name, version, JSON body)`."""
+    """Return an event as `(name, version, JSON body)`."""
     name = type(event).__name__
     try:
         body = msgspec.json.encode(event)
-    except UnicodeEncodeError:  # half a surrogate pair: some program cut its output in a character
+    except UnicodeEncodeError:  # half a surrogate pair: some program cut its output inside a character
         body = json.dumps(_mended(msgspec.to_builtins(event)), ensure_ascii=False).encode()
     return name, version_of(name), body.decode()
 
 
 def decode(name: str, version: int, body: str | bytes) -> Event:
-    """The event that was stored.
+    """Return the event that was stored.
 
     Raises:
         JournalError: the name or version is unknown (a newer sq wrote it), or the body is damaged.
@@ -50,7 +50,7 @@ def decode(name: str, version: int, body: str | bytes) -> Event:
     if decoder is None or version > newest:
         raise JournalError(
             f"the journal holds {name} version {version}, which this sq does not know: "
-            "it was written by a newer sq; use that one"
+            "it was written by a newer sq, so use that one"
         )
     try:
         if version == newest:
@@ -59,13 +59,13 @@ def decode(name: str, version: int, body: str | bytes) -> Event:
         for step in range(version, newest):
             data = UPCASTS[name, step](data)
         return msgspec.convert(data, type_by_name[name])
-    # An upcast that meets a damaged body does not find what it looks for.
+    # An upcast of a damaged body fails in any of these ways.
     except (msgspec.MsgspecError, UnicodeDecodeError, LookupError, TypeError, ValueError) as error:
         raise JournalError(f"a stored {name} cannot be read: {error}") from error
 
 
 def _mended(value: Any) -> Any:  # noqa: ANN401  JSON
-    """The same JSON with every half of a surrogate pair replaced, as Unicode's replacement character."""
+    """Return the same JSON with every half surrogate pair replaced by Unicode's replacement character."""
     if isinstance(value, str):
         return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     if isinstance(value, dict):

@@ -1,4 +1,4 @@
-"""Where a run is: a plain function of its view, the same for whoever decides and whoever shows."""
+"""Where a run is: a plain function of its view, used for decisions and for display alike."""
 
 from collections.abc import Mapping
 from enum import StrEnum
@@ -12,7 +12,7 @@ _REVIEWED_ONCE = frozenset({ReviewDepth.SHALLOW, ReviewDepth.STANDARD})
 
 
 class Phase(StrEnum):
-    """What a run as a whole does next. `TASKS`: each task has a stage of its own."""
+    """The next step of a run as a whole. `TASKS`: each task has a stage of its own."""
 
     BASELINE = "baseline"
     ANALYZE = "analyze"
@@ -24,7 +24,7 @@ class Phase(StrEnum):
 
 
 def phase_of(view: RunView) -> Phase:
-    """What comes next; a limit that is reached leaves only the way home."""
+    """Return the next step. At a limit, bringing the work home is the only step left."""
     dry = bool(view.started and view.started.settings and view.started.settings.dry_run)
     if view.process.limit:
         return Phase.END if view.checkout.is_home or not view.tasks else Phase.BRING_HOME
@@ -46,8 +46,8 @@ def phase_of(view: RunView) -> Phase:
 def _needs_baseline(view: RunView) -> bool:
     """Whether the commands have to be run on the base: at the start, and again by each process after it.
 
-    What an earlier process recorded holds for its environment, which the user may have mended since. In the
-    checkout itself the base is gone once agents have worked there. Work that is on its way home needs none.
+    Records of an earlier process hold for its environment, which the user may have mended since. In the
+    checkout itself the base is gone once agents have worked there. Work on its way home needs no baseline.
     """
     if not view.baseline.seq:
         return True
@@ -57,21 +57,21 @@ def _needs_baseline(view: RunView) -> bool:
 
 
 def movable(tasks: Mapping[str, TaskView]) -> list[str]:
-    """The tasks that something can be done for: those under way, then those that may begin."""
+    """Return the tasks that can make progress: those under way, then those that may begin."""
     going_on = [id_ for id_, task in tasks.items() if is_under_way(task)]
     return going_on + [id_ for id_ in tasks if may_begin(tasks, id_)]
 
 
 def is_under_way(task: TaskView) -> bool:
-    """Whether a task holds a place: it was begun, and has neither ended nor been sent back."""
+    """Whether a task holds a place: it has begun, and has neither ended nor been sent back."""
     return task.stage in _UNDER_WAY or (task.stage is Stage.BUILDING and task.open.is_open)
 
 
 def may_begin(tasks: Mapping[str, TaskView], task_id: str) -> bool:
-    """Whether a task that holds no place may have one, for its first attempt or the next.
+    """Whether a task without a place may get one, for its first attempt or the next.
 
-    One that was sent back together with what it depends on waits for that, and for ever where that has ended
-    unmerged.
+    A task that was sent back together with one that it depends on waits for that one. If that one has ended
+    unmerged, it waits forever.
     """
     task = tasks[task_id]
     if is_under_way(task) or task.stage in ENDED_STAGES:
@@ -87,7 +87,7 @@ def _whole_is_judged(view: RunView) -> bool:
 def saw_the_whole(view: RunView) -> bool:
     """Whether the review of the run's only task saw the whole as it is merged: it needs no second review.
 
-    From review depth `deep` on it gets one all the same.
+    From review depth `deep` on, a second review takes place all the same.
     """
     if len(view.tasks) != 1 or view.whole.reviews or view.settings is None:
         return False

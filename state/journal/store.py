@@ -1,8 +1,8 @@
 """The event store of one run: append, read, follow.
 
 SQLite in WAL mode with `synchronous = FULL`: an appended event survives `kill -9` and a power cut
-(`benchmarks.run_overhead` shows what that costs). One process writes, held to it by a lock that the
-kernel frees when the process dies; any number follow.
+(`benchmarks.run_overhead` measures the cost). A lock that the kernel frees when its process dies allows one
+writing process. Any number of processes may follow.
 """
 
 import gc
@@ -35,8 +35,8 @@ CREATE TABLE IF NOT EXISTS events (
 )
 """
 _SELECT = "SELECT seq, at, name, version, body FROM events WHERE seq > ? ORDER BY seq"
-_GLANCE_S = 0.3  # somebody who only asks `is_active` holds the lock for a moment
-_POLL_S = 0.1  # how soon a follower in another process sees a new event
+_GLANCE_S = 0.3  # `is_active` in another process holds the lock only for a moment
+_POLL_S = 0.1  # until a follower in another process sees a new event
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class Stored:
 
 
 def journal_file(run_folder: Path) -> Path:
-    """Where a run's events are."""
+    """Return the path of a run's journal."""
     return run_folder / "journal.db"
 
 
@@ -69,13 +69,13 @@ def is_active(run_folder: Path) -> bool:
 
 
 class Journal:
-    """The writer of one run's events; also a reader. Use `JournalReader` to look without writing."""
+    """Writes and reads one run's events. Use `JournalReader` to read without writing."""
 
     def __init__(self, run_folder: Path, *, redact: Redact = str) -> None:
         """Open the journal of a run for writing, making it if it is not there.
 
         Args:
-            run_folder: the run's folder; must exist.
+            run_folder: the run's folder, which must exist.
             redact: applied to each text of an event before it is stored.
 
         Raises:
@@ -87,7 +87,7 @@ class Journal:
             self._lock.acquire(timeout=_GLANCE_S, poll_interval=0.01)
         except Timeout:
             raise RunActiveError(
-                f"run {run_folder.name} is being worked on by another sq process; "
+                f"run {run_folder.name} is being worked on by another sq process, so "
                 f"watch it with `sq status {run_folder.name}`, or stop that process first"
             ) from None
         self._redact = redact
@@ -112,10 +112,10 @@ class Journal:
     def append(self, *events: Event) -> list[Stored]:
         """Store events durably, all or none, and wake the followers in this process.
 
-        What comes back is what was stored: its texts are redacted, as every later reader sees them.
+        Returns the stored events. Their texts are redacted, as every later reader sees them.
 
         Raises:
-            JournalError: the disk is full or the file damaged; nothing was stored.
+            JournalError: the disk is full or the file damaged. Nothing was stored.
         """
         at = datetime.now(UTC)
         redacted = [_redacted(event, self._redact) for event in events]
@@ -132,17 +132,17 @@ class Journal:
         except sqlite3.Error as error:
             if self._db.in_transaction:
                 self._db.execute("ROLLBACK")
-            raise JournalError(f"the journal could not be written: {error}; is the disk full?") from error
+            raise JournalError(f"the journal could not be written: {error} (is the disk full?)") from error
         grown, self._grown = self._grown, anyio.Event()
         grown.set()
         return stored
 
     def read(self, after: int = 0) -> list[Stored]:
-        """The events behind `after`, in order."""
+        """Return the events after `after`, in order."""
         return _read(self._db, after)
 
     def follow(self, after: int = 0) -> AsyncIterator[Stored]:
-        """The events behind `after` and then each new one as it is stored; ends only by cancellation."""
+        """Yield the events after `after` and then each new one as it is stored. Ends only by cancellation."""
         return _follow(self.read, after, lambda: self._grown.wait)
 
     def close(self) -> None:
@@ -174,16 +174,16 @@ class JournalReader:
         self._db.close()
 
     def read(self, after: int = 0) -> list[Stored]:
-        """The events behind `after`, in order."""
+        """Return the events after `after`, in order."""
         return _read(self._db, after)
 
     def follow(self, after: int = 0) -> AsyncIterator[Stored]:
-        """As `Journal.follow`, seeing another process's events within 0.1 s."""
+        """As `Journal.follow`, but another process's events arrive within 0.1 s."""
         return _follow(self.read, after, lambda: partial(anyio.sleep, _POLL_S))
 
 
 def _opened(file: Path) -> sqlite3.Connection:
-    """A connection that writes durably; it is closed again if the file cannot be used."""
+    """Return a connection that writes durably. It is closed again if the file cannot be used."""
     with ExitStack() as unless_ready:
         db = sqlite3.connect(file, isolation_level=None)
         unless_ready.callback(db.close)
@@ -194,8 +194,8 @@ def _opened(file: Path) -> sqlite3.Connection:
     return db
 
 
-def _redacted(value: Any, redact: Redact) -> Any:  # noqa: ANN401  a record, or what a field of one holds
-    """The same with each text redacted: not its JSON, whose names and closed sets a secret may resemble."""
+def _redacted(value: Any, redact: Redact) -> Any:  # noqa: ANN401  a record, or the value of a field
+    """Redact each text of a record, not its JSON: a secret may resemble names or values of enums there."""
     if isinstance(value, str):
         return value if isinstance(value, StrEnum) else redact(value)
     if isinstance(value, tuple):
@@ -210,7 +210,7 @@ def _redacted(value: Any, redact: Redact) -> Any:  # noqa: ANN401  a record, or 
 
 
 def _read(db: sqlite3.Connection, after: int) -> list[Stored]:
-    """The events behind `after`. Looking for garbage while they pile up finds none and doubles the time."""
+    """Return the events after `after`. Garbage collection would find nothing here and double the time."""
     collects = gc.isenabled()
     gc.disable()
     try:
@@ -225,7 +225,7 @@ def _rows(db: sqlite3.Connection, after: int) -> Iterator[Stored]:
         for seq, at, name, version, body in db.execute(_SELECT, (after,)):
             yield Stored(seq, datetime.fromisoformat(at), decode(name, version, body))
     except sqlite3.OperationalError as error:
-        if "no such table" in str(error):  # its writer has made the file and not yet the table
+        if "no such table" in str(error):  # its writer has made the file but not yet the table
             return
         raise JournalError(f"the journal could not be read: {error}") from error
     except (sqlite3.DatabaseError, ValueError) as error:
@@ -238,7 +238,7 @@ async def _follow(
     next_change: Callable[[], Callable[[], Awaitable[object]]],
 ) -> AsyncIterator[Stored]:
     while True:
-        changed = next_change()  # taken before reading, so that nothing stored in between is slept over
+        changed = next_change()  # taken before reading, so that an event stored in between is not missed
         for stored in read(after):
             after = stored.seq
             yield stored

@@ -1,6 +1,6 @@
-"""What is true now, as records: a run, its tasks, its calls with models, its questions.
+"""The current state as records: a run, its tasks, its calls with models, its questions.
 
-Filled by `state.journal.fold` and by nothing else. Everything that is decided or shown is read from here.
+Only `state.journal.fold` fills them. All decisions and all displays read from here.
 """
 
 from collections import deque
@@ -29,11 +29,11 @@ from state.records import (
 from state.settings.records import Settings
 from state.words import question_key
 
-HISTORY_KEPT = 200  # messages of a task that the view holds; the journal has all
+HISTORY_KEPT = 200  # messages of a task that the view holds. The journal has all.
 
 
 class Stage(StrEnum):
-    """Where a task is."""
+    """The stage of a task."""
 
     WAITING = "waiting"
     BUILDING = "building"
@@ -53,37 +53,37 @@ ENDED_STAGES = UNMERGED_ENDS | {Stage.MERGED}
 
 @dataclass(slots=True)
 class CallView:
-    """One exchange with a model. `end` is None while it is under way, or was when its process died.
+    """One exchange with a model. `end` is None while it is under way, or if it was when its process died.
 
-    `spent_usd` is the cost of its earlier tries and of what was cut off; `held_usd` is reserved for what is
-    under way, and counts as spent for whoever asks what is left. `usage` and `spent_s` are of all its tries,
-    waits between them and between processes left out.
+    `spent_usd` is the cost of its earlier tries and of parts that were cut off. `held_usd` is reserved for
+    the try under way and counts as spent in the budget. `usage` and `spent_s` cover all its tries, without
+    waits between them and between processes.
     """
 
     started: e.CallStarted
     at: datetime
     session_id: str
-    report: e.SignalReceived | None = None  # the first one: it ended the turn
+    report: e.SignalReceived | None = None  # the first one, which ended the turn
     last_text: str = ""
     resumed_at: int = 0
     retries: list[e.CallRetried] = field(default_factory=list)  # since it was started or resumed
     spent_usd: float = 0.0
     usage: Usage = e.NO_USAGE
     spent_s: float = 0.0
-    since: datetime | None = None  # the try under way began then; None: none is, or its process died
+    since: datetime | None = None  # start of the try under way, or None if there is none or its process died
     held_usd: float = 0.0
-    allowed_usd: float = 0.0  # its session may spend so much before its cap ends it
-    killed: bool = False  # its process was, so that the CLI counts the conversation's cost from nothing
+    allowed_usd: float = 0.0  # the most that its session may spend before its cap ends it
+    killed: bool = False  # its process was killed, so the CLI counts the conversation's cost from zero
     end: e.CallEnded | None = None
 
     @property
     def cost_usd(self) -> float:
-        """What it has cost so far."""
+        """Its cost so far."""
         return self.spent_usd + (self.end.cost_usd if self.end else 0.0)
 
     @property
     def failed(self) -> bool:
-        """Whether it ended, and not as it should."""
+        """Whether it ended badly."""
         return self.end is not None and self.end.end not in _GOOD_ENDS
 
     @property
@@ -94,7 +94,7 @@ class CallView:
 
 @dataclass(slots=True)
 class AskView:
-    """One AskUserQuestion call and its outcome. `rejected`: the questions whose answers did not hold."""
+    """One AskUserQuestion call and its outcome. `rejected`: the questions whose answers were rejected."""
 
     asked: e.QuestionsAsked
     seq: int
@@ -113,7 +113,7 @@ class AskView:
 
 @dataclass(frozen=True, slots=True)
 class CommandsView:
-    """Commands of the project that sq has begun to run; `purpose` is baseline, verification or set-up."""
+    """Commands of the project that sq has begun to run. `purpose` is baseline, verification or set-up."""
 
     purpose: str
     task_id: str
@@ -123,7 +123,7 @@ class CommandsView:
 
 @dataclass(slots=True)
 class MergeView:
-    """A task's merge under way. `refusals` are claims to have resolved its conflict that did not hold."""
+    """A task's merge under way. `refusals` are wrong claims that its conflict is resolved."""
 
     commit: str
     onto: str
@@ -133,13 +133,13 @@ class MergeView:
 
     @property
     def paths(self) -> tuple[str, ...]:
-        """What git could not merge by itself."""
+        """The paths that git could not merge by itself."""
         return self.conflict.paths if self.conflict else ()
 
 
 @dataclass(slots=True)
 class PlaceView:
-    """Where a task is worked on. `begun`: the place in the journal where it got its workspace."""
+    """The place of a task's work. `begun`: the place in the journal where it got its workspace."""
 
     branch: str = ""
     worktree: str = ""
@@ -149,13 +149,13 @@ class PlaceView:
 
 @dataclass(slots=True)
 class AttemptView:
-    """The newest attempt at a task; a new one begins with empty lists."""
+    """The newest attempt at a task. A new one begins with empty lists."""
 
     session_id: str = ""
     is_open: bool = False
     calls: list[str] = field(default_factory=list)  # of its Worker
     trees: list[str] = field(default_factory=list)  # at its start, then at each iteration's end
-    errors: list[str] = field(default_factory=list)  # the last error of each iteration, "" without one
+    errors: list[str] = field(default_factory=list)  # the last error of each iteration, or ""
     gates: list[e.GateDecided] = field(default_factory=list)  # answers to the newest claim
     refusals: list[e.CompletionRefused] = field(default_factory=list)  # in a row
     checks: list[e.ChecksDecided] = field(default_factory=list)
@@ -174,9 +174,9 @@ class ClaimView:
 
 @dataclass(slots=True)
 class TaskReviewView:
-    """The reviews of a task and what they lead to."""
+    """The reviews of a task and their consequences."""
 
-    issues: tuple[ReviewIssue, ...] = ()  # that the next attempt has to put right
+    issues: tuple[ReviewIssue, ...] = ()  # for the next attempt to fix
     findings: tuple[Finding, ...] = ()  # of all reviews
     suggestions: tuple[str, ...] = ()  # of all reviews
     rounds: int = 0  # usable reviews since it was last merged
@@ -190,11 +190,11 @@ class TaskReviewView:
 
 @dataclass(slots=True)
 class NextAttemptView:
-    """What the next attempt at a task begins with."""
+    """The input of the next attempt at a task."""
 
     hand_over: HandOver | None = None  # from the attempt before
-    rebuild: tuple[str, str] | None = None  # its base, and the commit that it begins with
-    rebuilt: tuple[str, str] | None = None  # as `rebuild`, once it is done and until a Worker was told
+    rebuild: tuple[str, str] | None = None  # its base, and the commit whose content it begins with
+    rebuilt: tuple[str, str] | None = None  # as `rebuild`, after it is done until a Worker has been informed
     retried: bool = False  # a person asked for it
 
 
@@ -204,7 +204,7 @@ class TaskEndView:
 
     reason: str = ""
     at_limit: bool = False
-    stage_before: Stage = Stage.WAITING  # where it was when it ended without being merged
+    stage_before: Stage = Stage.WAITING  # its stage when it ended without being merged
     of_attempt: str = ""  # why the newest attempt ended, if it did not end well
 
 
@@ -234,13 +234,13 @@ class TaskView:
 
     @property
     def is_in_merged_work(self) -> bool:
-        """Whether its newest commit was merged: since a merge nothing of it was reviewed."""
+        """Whether its newest commit was merged: it had no review since its last merge."""
         return bool(self.merged_commit) and not self.review.rounds
 
 
 @dataclass(slots=True)
 class Context:
-    """The seed's OrchestratorContext (002): empty at the start, filled by what happens."""
+    """The seed's OrchestratorContext (002): empty at the start, filled by events."""
 
     discoveries: list[str] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)
@@ -260,7 +260,7 @@ class ClockView:
 
 @dataclass(slots=True)
 class ProcessView:
-    """The newest process that works on the run, and what limits it."""
+    """The newest process that works on the run, and its limits."""
 
     resumptions: int = 0
     resumed: e.RunResumed | None = None
@@ -269,7 +269,7 @@ class ProcessView:
     budget_usd: float | None = None  # given to a resumed run, in place of those of its settings
     max_iterations: int | None = None  # likewise
     limit: str = ""  # which limit of the whole run is reached
-    quiet_until: datetime | None = None  # no request goes to a model before
+    quiet_until: datetime | None = None  # no request goes to a model before this time
 
 
 @dataclass(slots=True)
@@ -300,7 +300,7 @@ class PlanView:
 
 @dataclass(slots=True)
 class EvidenceView:
-    """Runs of the project's commands: under way, and what they showed. `…_at`: places in the journal."""
+    """Runs of the project's commands: those under way, and results. `…_at`: places in the journal."""
 
     commands: dict[str, CommandsView] = field(default_factory=dict)  # under way, by purpose and subject
     verifications: dict[str, e.VerificationFinished] = field(default_factory=dict)  # newest, by tree
@@ -315,7 +315,7 @@ class WholeView:
 
     commit: str = ""  # of the run's own branch
     tree: str = ""
-    merged_tree: str = ""  # of the newest merge of a task: without what the user committed meanwhile
+    merged_tree: str = ""  # of the newest merge of a task, without the user's later commits
     merged_since_review: bool = False
     reviews: list[e.ReviewRecorded] = field(default_factory=list)
     findings: tuple[Finding, ...] = ()
@@ -330,20 +330,20 @@ class CheckoutView:
 
     users_work: e.UsersWorkKept | None = None  # the newest copy of it
     own_base: str = ""  # without worktrees: the commit from which the run's own changes count
-    left_tree: str = ""  # its tree at the last end of a process, "" if a Worker was at it since
+    left_tree: str = ""  # its tree at the last end of a process, "" if a Worker has changed it since
     delivered: e.WorkDelivered | None = None
     left: e.WorkLeft | None = None
     kept: e.WorkKept | None = None
 
     @property
     def is_home(self) -> bool:
-        """Whether the work is where it stays: on the user's branch, in the checkout, or on sq's branch."""
+        """Whether the work is in its final place: the user's branch, the checkout, or sq's branch."""
         return bool(self.delivered or self.left or self.kept)
 
 
 @dataclass(slots=True)
 class RunView:
-    """A run as its events tell it. `settings`: what the run keeps to now."""
+    """A run as its events describe it. `settings`: those in effect now."""
 
     started: e.RunStarted | None = None
     ended: e.RunEnded | None = None
@@ -363,7 +363,7 @@ class RunView:
     def calls_of(
         self, role: Role, task_id: str, attempt: int | None = None, subject: str = ""
     ) -> list[CallView]:
-        """The calls of a role for a task about one subject, oldest first."""
+        """Return the calls of a role for a task about one subject, oldest first."""
         return [
             call
             for call in self.calls.values()
@@ -374,7 +374,7 @@ class RunView:
         ]
 
     def decided(self, task_id: str = "") -> list[tuple[str, Answer]]:
-        """The answers that hold, with the task that asked: the newest one to each question of a task.
+        """Return the answers that hold, with the task that asked: the newest one to each question of a task.
 
         `task_id`: only of this task.
         """
@@ -387,5 +387,5 @@ class RunView:
 
     @property
     def cost_usd(self) -> float:
-        """What all calls have cost so far, aborted ones included."""
+        """The cost of all calls so far, aborted ones included."""
         return sum(call.cost_usd for call in self.calls.values())

@@ -1,1 +1,1 @@
-"""The configuration: keys, sources, presets, and the records they end in."""
+"""The configuration: keys, sources, presets, and the resulting records."""

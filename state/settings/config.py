@@ -1,6 +1,6 @@
-"""The configuration: shipped defaults, user file, `sq.toml`, `SQ_*`, flags; later ones win.
+"""The configuration: shipped defaults, user file, `sq.toml`, `SQ_*`, flags. Later ones win.
 
-Every value keeps its source, for `sq config show`; every problem is told at once.
+Every value keeps its source, for `sq config show`. All problems are reported at once.
 """
 
 from collections.abc import Collection, Mapping
@@ -20,7 +20,7 @@ from state.settings.sources import REPOSITORY_FILE, Flags, OwnTable, Sources, ne
 DEVELOPER_QA_MODEL = "developer_qa_model"  # the seed's name (004)
 _DEFAULT = "default"
 _MEDIUM = "medium"
-_CONTEXT = 200_000  # tokens, of a model that nobody described
+_CONTEXT = 200_000  # tokens, of a model without a description
 _PRICES = ("input", "output", "cache_write", "cache_read")
 
 
@@ -34,11 +34,11 @@ class Entry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Resolved:
-    """A configuration that holds: what a run keeps to, and each value with its source.
+    """A valid configuration: the settings of a run, and each value with its source.
 
-    `values` has every key of the table, in its order; `own` every field of the user's presets and prices
-    (`efforts.NAME.FIELD`, `prices.ALIAS.FIELD`); `efforts` all presets, shipped ones first; `files` what was
-    looked for, whether it is there or not.
+    `values` has every key of the table, in its order. `own` has every field of the user's presets and prices
+    (`efforts.NAME.FIELD`, `prices.ALIAS.FIELD`), `efforts` all presets, shipped ones first, and `files` the
+    files looked for, whether they exist or not.
     """
 
     settings: Settings
@@ -58,13 +58,13 @@ def load_config(
     """Read every source and put the settings together.
 
     Args:
-        repository: the folder that may hold an `sq.toml`; None: outside a repository.
+        repository: the folder that may hold an `sq.toml`, or None outside a repository.
         environ: where `SQ_*` are looked for.
-        flags: key → (name of the flag, its value); None and () stand for a flag that was not given.
-        rules: the names that `policy.allowed` may hold; None: they are not checked.
+        flags: key → (name of the flag, its value). None and () stand for a flag that was not given.
+        rules: the names that `policy.allowed` may hold, or None to leave them unchecked.
 
     Raises:
-        UsageError: something cannot be used as it is; tells every problem, each with its source.
+        UsageError: a value cannot be used. Names every problem, each with its source.
     """
     files = (user_file(), *([repository / REPOSITORY_FILE] if repository else []))
     sources = Sources()
@@ -86,7 +86,7 @@ def load_config(
 
 
 def _efforts(sources: Sources, own: dict[str, Entry]) -> dict[str, Effort]:
-    """All presets. One of the user's starts from `like`, else from its shipped namesake, else from medium."""
+    """Return all presets. One of the user's starts from `like`, else its shipped namesake, else medium."""
     done = {name: row for name, row in shipped_efforts().items() if name not in sources.efforts}
 
     def named(name: str, waiting: tuple[str, ...]) -> Effort:
@@ -103,7 +103,7 @@ def _efforts(sources: Sources, own: dict[str, Entry]) -> dict[str, Effort]:
             return namesake
         if base not in done and base not in sources.efforts:
             known = ", ".join(shipped_efforts() | sources.efforts)
-            problem = f'there is no preset "{base}"; known are {known}'
+            problem = f'there is no preset "{base}", known are {known}'
         elif base in waiting:
             problem = f"a circle: {' → '.join((*waiting[waiting.index(base) :], base))}"
         else:
@@ -128,7 +128,7 @@ def _effort(name: str, table: OwnTable, base: Effort, own: dict[str, Entry]) -> 
 
 
 def _own_models(sources: Sources, own: dict[str, Entry]) -> dict[str, Model]:
-    """The models of `[prices]`; what is not said of a shipped one stays as it is."""
+    """Return the models of `[prices]`. Values that are not given for a shipped one stay unchanged."""
     models = {}
     for alias, table in sources.prices.items():
         row: dict[str, Any] = {"id": alias, "context": _CONTEXT}
@@ -170,7 +170,7 @@ def _values(sources: Sources, efforts: Mapping[str, Effort]) -> dict[str, Entry]
     name = str(given["effort"].value if "effort" in given else KEYS["effort"].default)
     if name not in efforts:
         sources.problems.append(
-            f'{given["effort"].place}: there is no preset "{name}"; known are {", ".join(efforts)}'
+            f'{given["effort"].place}: there is no preset "{name}", known are {", ".join(efforts)}'
         )
     effort = efforts.get(name, efforts[_MEDIUM])
     values = {}
@@ -188,7 +188,7 @@ def _values(sources: Sources, efforts: Mapping[str, Effort]) -> dict[str, Entry]
 
 
 def _task_budget(sources: Sources, run: Entry, task: Entry) -> Entry:
-    """A task's budget: none where the run has none, unless it was set after that; never above the run's."""
+    """Return a task's budget: at most the run's. It is none if the run has none, unless it was set later."""
     if run.value is None:
         ranks = {key: one.rank for key, one in sources.values.items()}
         return task if ranks.get("budget_task", 0) >= ranks["budget"] else run
@@ -201,7 +201,7 @@ def _check_rules(sources: Sources, values: Mapping[str, Entry], rules: Collectio
     for name in cast("tuple[str, ...]", values["policy.allowed"].value):
         if rules is not None and name not in rules:
             place = sources.values["policy.allowed"].place
-            sources.problems.append(f'{place}: the policy has no rule "{name}"; {nearest(name, list(rules))}')
+            sources.problems.append(f'{place}: the policy has no rule "{name}", {nearest(name, list(rules))}')
 
 
 def _chosen_models(
@@ -217,7 +217,7 @@ def _chosen_models(
             key = key if key in sources.values else f"models.{role}"
             place = sources.values[key].place if key in sources.values else f"{values[key].source}: {key}"
             sources.problems.append(
-                f'{place}: the price of "{alias}" is unknown, so that no budget can hold; known are '
+                f'{place}: the price of "{alias}" is unknown, so no budget can hold. Known are '
                 f'{", ".join(models)}. Add [prices.{alias}] with {", ".join(_PRICES)}, or set budget = "none"'
             )
     return chosen

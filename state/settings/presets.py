@@ -11,31 +11,31 @@ from state.settings.records import Effort, Model, Settings
 
 
 def effort_named(name: str) -> Effort:
-    """The shipped preset of this name.
+    """Return the shipped preset of this name.
 
     Raises:
-        UsageError: there is none; names the known ones.
+        UsageError: there is none. Names the known ones.
     """
     table = efforts()
     if name not in table:
-        raise UsageError(f"--effort {name}: unknown preset; known are {', '.join(table)}")
+        raise UsageError(f"--effort {name}: unknown preset, known are {', '.join(table)}")
     return table[name]
 
 
 def model_named(alias: str) -> Model:
-    """The shipped model of this alias.
+    """Return the shipped model of this alias.
 
     Raises:
-        UsageError: there is none; names the known ones.
+        UsageError: there is none. Names the known ones.
     """
     table = models()
     if alias not in table:
-        raise UsageError(f"model {alias}: not in models.yaml; known are {', '.join(table)}")
+        raise UsageError(f"model {alias}: not in models.yaml, known are {', '.join(table)}")
     return table[alias]
 
 
 def usual_settings(effort: str = "medium", verify: tuple[str, ...] = ()) -> Settings:
-    """What a run keeps to where nothing but a shipped preset was chosen.
+    """Return the settings of a run for which only a shipped preset was chosen.
 
     Raises:
         UsageError: there is no such preset.
@@ -52,7 +52,7 @@ def usual_settings(effort: str = "medium", verify: tuple[str, ...] = ()) -> Sett
 
 @cache
 def efforts() -> dict[str, Effort]:
-    """The shipped presets by name, mildest first."""
+    """Return the shipped presets by name, mildest first."""
     return {
         name: msgspec.convert({"name": name, **row}, Effort) for name, row in _table("effort.yaml").items()
     }
@@ -60,7 +60,7 @@ def efforts() -> dict[str, Effort]:
 
 @cache
 def models() -> dict[str, Model]:
-    """The shipped models by alias."""
+    """Return the shipped models by alias."""
     return {
         alias: msgspec.convert({"alias": alias, **row}, Model) for alias, row in _table("models.yaml").items()
     }

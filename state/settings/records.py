@@ -1,6 +1,6 @@
-"""What a run keeps to: effort, models, limits, retries, policy. Resolved once, stored with the run.
+"""The settings of a run: effort, models, limits, retries, policy. Resolved once, stored with the run.
 
-Plain records; where their values come from is `state.settings.config`'s business.
+These are plain records. `state.settings.config` finds their values.
 """
 
 from dataclasses import dataclass, field
@@ -35,14 +35,14 @@ class Steering(StrEnum):
 
 
 class OnQuestion(StrEnum):
-    """What happens to a question about something that cannot be undone and that the spec does not cover."""
+    """How to treat a question about an action that cannot be undone and that the spec does not cover."""
 
     ANSWER = "answer"
     PARK = "park"
 
 
 class SetUp(StrEnum):
-    """How a new worktree is made ready, if no commands are listed: as its files show, or not at all."""
+    """How a new worktree is made ready, if no commands are listed: from its files, or not at all."""
 
     AUTO = "auto"
     NONE = "none"
@@ -52,8 +52,8 @@ class SetUp(StrEnum):
 class Effort:
     """One row of `effort.yaml`, or a preset of the user's own: how much a run spends on being sure.
 
-    `checkpoint_every` counts iterations of an attempt; 0: no checkpoints. `block_unproven_tests`: a Worker
-    whose new tests pass without its change is sent back once.
+    `checkpoint_every` counts iterations of an attempt, and 0 means no checkpoints. `block_unproven_tests`: a
+    Worker whose new tests pass without its change is sent back once.
     """
 
     name: str
@@ -76,7 +76,7 @@ CHARACTERS_PER_TOKEN = 3  # an estimate on the safe side, for prose and code
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prices:
-    """USD per million tokens; `prompt_tokens` is the prompt length from which on they hold."""
+    """USD per million tokens. `prompt_tokens` is the prompt length from which on they apply."""
 
     input: float
     output: float
@@ -87,7 +87,7 @@ class Prices:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Model:
-    """One row of `models.yaml`. Without prices nothing can be counted, so no budget can hold."""
+    """One row of `models.yaml`. Without prices the cost cannot be counted, so no budget can hold."""
 
     alias: str
     id: str
@@ -96,7 +96,7 @@ class Model:
     above: Prices | None = None
 
     def cost(self, usage: Usage) -> float:
-        """What a call with these tokens costs, in USD; 0 where the prices are unknown."""
+        """Return the cost of a call with these tokens in USD, or 0 if the prices are unknown."""
         prompt = usage.input_tokens + usage.cache_read_tokens + usage.cache_write_tokens
         prices = self.above if self.above and prompt > self.above.prompt_tokens else self.prices
         if prices is None:
@@ -111,10 +111,10 @@ class Model:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """What a run may use up before it stops; times in seconds. `run_s` None: no limit of time."""
+    """The most that a run may use before it stops, times in seconds. `run_s` None: no limit of time."""
 
     max_iterations: int = 50  # per task
-    max_turns: int = 250  # replies of the model in one exchange: an agent that only calls tools ends here
+    max_turns: int = 250  # replies of the model in one exchange, against an agent that only calls tools
     idle_s: float = 300.0  # silence of a session's stream beyond this ends its process group
     connect_s: float = 60.0  # for Claude Code to answer at its start
     question_s: float = 60.0  # one AskUserQuestion call, all its questions together (seed 004)
@@ -124,9 +124,9 @@ class Limits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Retries:
-    """How failures of the API and of processes are met; waits in seconds, doubling from the first."""
+    """How failures of the API and of processes are retried. Waits are in seconds, doubling from the first."""
 
-    tries: int = 10  # after the first; together about six minutes
+    tries: int = 10  # after the first, together about six minutes
     first_wait_s: float = 1.0
     longest_wait_s: float = 60.0
     longest_reset_s: float = 21_600.0  # a reset time named by the API that is further away is not waited for
@@ -134,10 +134,10 @@ class Retries:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """Everything a run was asked to keep to. A budget of None holds nothing back.
+    """All settings of a run. A budget of None sets no limit.
 
-    `protected` are patterns of paths that no task may change, beside the shipped ones; `allowed` are names of
-    rules in `agents/session/policy.yaml` that do not hold for this run.
+    `protected` are patterns of paths that no task may change, beside the shipped ones. `allowed` are names of
+    rules in `agents/session/policy.yaml` that are off for this run.
     """
 
     effort: Effort
@@ -150,9 +150,9 @@ class Settings:
     )
     worktrees: bool = True
     max_parallel: int = 4  # tasks under way at once
-    worktree_include: tuple[str, ...] = ()  # patterns of ignored files that each worktree gets a copy of
+    worktree_include: tuple[str, ...] = ()  # patterns of ignored files that are copied to each worktree
     worktree_setup: tuple[str, ...] = ()  # commands that are run in each new worktree
-    set_up: SetUp = SetUp.AUTO  # of worktrees, where no commands are listed
+    set_up: SetUp = SetUp.AUTO  # of worktrees, if no commands are listed
     merge: bool = True
     merge_unverified: bool = False  # the user's branch moves for outcome unverified too
     dry_run: bool = False
@@ -165,7 +165,7 @@ class Settings:
 
     @property
     def sets_up_by_itself(self) -> bool:
-        """Whether sq decides how worktrees are made ready: a list of commands takes the place of that."""
+        """Whether sq decides how worktrees are made ready, because no commands are listed for it."""
         return self.set_up is SetUp.AUTO and not self.worktree_setup
 
     @property

@@ -1,4 +1,4 @@
-"""Where settings are given: files, the environment, flags. Each value is checked, each problem collected.
+"""The sources of settings: files, the environment, flags. Each value is checked, each problem collected.
 
 Later sources win, value by value, so that `[efforts.NAME]` and `[prices.ALIAS]` may be spread over files.
 """
@@ -13,15 +13,15 @@ from pathlib import Path
 from state.errors import UsageError
 from state.settings.keys import EFFORT_KINDS, KEYS, PRICE_KINDS, Kind, Value
 
-Flags = Mapping[str, tuple[str, object]]  # key → the flag's name and value; None and () were not given
+Flags = Mapping[str, tuple[str, object]]  # key → the flag's name and value. None and () were not given.
 
 REPOSITORY_FILE = "sq.toml"
-CONSIDERATIONS = "considerations"  # the table of power steering's questions
+CONSIDERATIONS = "considerations"  # the table of power steering's considerations
 
 _OWN_TABLES = {"efforts": EFFORT_KINDS, "prices": PRICE_KINDS}
 _ENV = "SQ_"
 _FOREIGN_ENV = "SQ_PS_"  # settings of the stop hook, read there
-_TYPING_ERROR = 0.8  # as similar as this is meant to be the same; other SQ_ variables are somebody else's
+_TYPING_ERROR = 0.8  # this similar is a typing error, and other SQ_ variables belong to other programs
 _SIMILAR = 0.5
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")  # a repository's file must not steer a terminal
 
@@ -53,9 +53,9 @@ class OwnTable:
 
 @dataclass(slots=True)
 class Sources:
-    """Everything that was given, and everything that is wrong with it.
+    """All values that were given, and all problems with them.
 
-    `unfit` are the full names whose value does not fit: what follows from them needs no problem of its own.
+    `unfit` are the full names of values that do not fit. Consequences of them are not reported as problems.
     """
 
     values: dict[str, Given] = field(default_factory=dict)
@@ -66,7 +66,7 @@ class Sources:
     _rank: int = 0
 
     def add_file(self, file: Path) -> None:
-        """Read a TOML file; one that is not there gives nothing."""
+        """Read a TOML file. A missing file gives nothing."""
         self._rank += 1
         table = self._toml(file)
         table.pop(CONSIDERATIONS, None)  # power steering's, each item checked alone where it is used
@@ -79,7 +79,7 @@ class Sources:
         self._add_table(file, "", table, kinds, self.values)
 
     def add_environment(self, environ: Mapping[str, str]) -> None:
-        """Read `SQ_*`. An empty variable gives nothing; one close to a known one is a typing error."""
+        """Read `SQ_*`. An empty variable gives nothing. A name close to a known one is a typing error."""
         self._rank += 1
         known = {key.env: key for key in KEYS.values()}
         for name, key in known.items():
@@ -89,16 +89,16 @@ class Sources:
             if name.startswith(_ENV) and not name.startswith(_FOREIGN_ENV):
                 bare = {other.removeprefix(_ENV): other for other in known}
                 if close := get_close_matches(name.removeprefix(_ENV), bare, 1, _TYPING_ERROR):
-                    self.problems.append(f"{name}: unknown variable; did you mean {bare[close[0]]}?")
+                    self.problems.append(f"{name}: unknown variable, did you mean {bare[close[0]]}?")
 
     def add_flags(self, flags: Flags) -> None:
-        """Take what was typed: text is read as in the environment, other values as in a file."""
+        """Take the flags: text is read as in the environment, other values as in a file."""
         self._rank += 1
         for name, (flag, value) in flags.items():
             if value is None or value == ():
                 continue
             if name not in KEYS:  # a part of it was typed: the role of --model
-                self.problems.append(f"{flag}: unknown key {name}; {nearest(name, list(KEYS))}")
+                self.problems.append(f"{flag}: unknown key {name}, {nearest(name, list(KEYS))}")
                 continue
             kind = KEYS[name].kind
             typed = kind.parse(value) if isinstance(value, str) else value
@@ -126,7 +126,7 @@ class Sources:
         except OSError as error:
             self.problems.append(f"{file}: cannot be read: {error.strerror}")
         except UnicodeDecodeError as error:
-            self.problems.append(f"{file}: not UTF-8 (byte {error.start}); save it as UTF-8")
+            self.problems.append(f"{file}: not UTF-8 (byte {error.start}), save it as UTF-8")
         except ValueError as error:  # it names line and column, except at the end
             end = f"line {text.count(chr(10)) + 1}, the end of the file"
             said = str(error).replace("end of document", end)
@@ -161,7 +161,7 @@ class Sources:
                 self.problems.append(f"{place} needs to be a table with {', '.join(inside)}")
             else:
                 names = [*kinds, *sections, *([] if prefix else _OWN_TABLES)]
-                self.problems.append(f"{place}: unknown key; {nearest(name, names)}")
+                self.problems.append(f"{place}: unknown key, {nearest(name, names)}")
 
     def _take(
         self,
@@ -181,7 +181,7 @@ class Sources:
 
 
 def nearest(name: str, known: Sequence[str]) -> str:
-    """What to say about an unknown name: the most similar known one, or all of them."""
+    """Return the most similar known name as a suggestion, or all known names."""
     close = get_close_matches(name, known, 1, _SIMILAR)
     return f"did you mean {close[0]}?" if close else f"known are {', '.join(known)}"
 

@@ -226,13 +226,13 @@ def test_a_shipped_preset_can_be_overridden_in_part(config):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("[efforts.a]\nlike = 'heroic'", 'efforts.a.like: there is no preset "heroic"; known are low, medium, high, max, a'),
+        ("[efforts.a]\nlike = 'heroic'", 'efforts.a.like: there is no preset "heroic", known are low, medium, high, max, a'),
         ("[efforts.a]\nlike = 'b'\n[efforts.b]\nlike = 'a'", "a circle: a → b → a"),
         ("[efforts.a]\nlike = 'a'", "a circle: a → a"),
         ("[efforts.medium]\nlike = 'a'\n[efforts.a]\nbudget_run_usd = 1", "a circle: medium → a → medium"),
-        ("[efforts.a]\nstuck_treshold = 1", "efforts.a.stuck_treshold: unknown key; did you mean stuck_threshold?"),
+        ("[efforts.a]\nstuck_treshold = 1", "efforts.a.stuck_treshold: unknown key, did you mean stuck_threshold?"),
         ("[efforts.a]\nmodels = 'opus'", "efforts.a.models needs to be a table with planner, worker"),
-        ("[efforts.a.models]\nwroker = 'opus'", "efforts.a.models.wroker: unknown key; did you mean models.worker?"),
+        ("[efforts.a.models]\nwroker = 'opus'", "efforts.a.models.wroker: unknown key, did you mean models.worker?"),
         ("[efforts.a]\nreview_depth = 'abyssal'", "efforts.a.review_depth needs one of shallow, standard, deep, compr"),
         ("[efforts.a]\nreview_plan = 1", "efforts.a.review_plan needs true or false; found 1"),
         ("[efforts]\nlow = 3", "efforts.low needs to be a table: [efforts.low]"),
@@ -307,9 +307,9 @@ def test_the_unpriced_model_of_a_preset_is_refused_with_the_presets_name(config)
         ),
         ("[prices.opus]\ninput = -1", "prices.opus.input needs a number from 0; found -1"),
         ("[prices.opus]\ncontext = 0", "prices.opus.context needs a whole number from 1; found 0"),
-        ("[prices.opus]\noutptu = 1", "prices.opus.outptu: unknown key; did you mean output?"),
+        ("[prices.opus]\noutptu = 1", "prices.opus.outptu: unknown key, did you mean output?"),
         ("[prices.opus]\nabove = 3", "prices.opus.above needs to be a table with prompt_tokens, input"),
-        ("[price.opus]\ninput = 1", "price: unknown key; did you mean prices?"),
+        ("[price.opus]\ninput = 1", "price: unknown key, did you mean prices?"),
     ],
 )
 def test_what_is_wrong_with_a_price_is_said(config, text, said):
@@ -332,15 +332,15 @@ def test_all_problems_are_told_at_once_each_with_its_source(config):
     assert config.problems(rules=("push",)).splitlines() == [
         "the configuration has 10 problems:",
         f'  - {user}: worktrees needs true or false; found the text "perhaps"',
-        f"  - {user}: budgte: unknown key; did you mean budget?",
+        f"  - {user}: budgte: unknown key, did you mean budget?",
         f"  - {repo}: max_iterations needs a whole number from 1; found 0",
-        f"  - {repo}: efort: unknown key; did you mean effort?",
-        f"  - {repo}: limits.idle: unknown key; did you mean limits.idle_s?",
+        f"  - {repo}: efort: unknown key, did you mean effort?",
+        f"  - {repo}: limits.idle: unknown key, did you mean limits.idle_s?",
         '  - SQ_BUDGET needs a number above 0, or "none"; found -3',
-        "  - SQ_VERFIY: unknown variable; did you mean SQ_VERIFY?",
+        "  - SQ_VERFIY: unknown variable, did you mean SQ_VERIFY?",
         "  - --tries needs a whole number from 0; found 1.5",
-        '  - --effort: there is no preset "heroic"; known are low, medium, high, max',
-        '  - SQ_POLICY_ALLOWED: the policy has no rule "pusj"; did you mean push?',
+        '  - --effort: there is no preset "heroic", known are low, medium, high, max',
+        '  - SQ_POLICY_ALLOWED: the policy has no rule "pusj", did you mean push?',
     ]
 
 
@@ -361,9 +361,9 @@ def test_all_problems_are_told_at_once_each_with_its_source(config):
         ("effort = ''", "effort needs a text; found an empty text"),
         ("effort = 2026-01-31", 'effort needs a text; found "2026-01-31"'),
         ("[effort]\nname = 'low'", "effort needs a text; found a table"),
-        ("idle_s = 3", "idle_s: unknown key; did you mean limits.idle_s?"),
-        ("xyzzy = 3", "xyzzy: unknown key; known are effort, workflow"),
-        ("[model]\nworker = 'opus'", "model: unknown key; did you mean models?"),
+        ("idle_s = 3", "idle_s: unknown key, did you mean limits.idle_s?"),
+        ("xyzzy = 3", "xyzzy: unknown key, known are effort, workflow"),
+        ("[model]\nworker = 'opus'", "model: unknown key, did you mean models?"),
     ],
 )
 def test_a_value_that_does_not_fit_is_told_with_what_is_needed_and_what_was_found(config, text, said):
@@ -426,18 +426,18 @@ def test_variables_that_are_no_settings_are_left_alone(config, name):
 @pytest.mark.parametrize("name", ["SQ_EFFORTS", "SQ_MODEL_WORKER", "SQ_LIMITS_IDLE", "SQ_WORKTREE"])
 def test_a_variable_that_is_close_to_a_known_one_is_a_typing_error(config, name):
     config.environ[name] = "3"
-    assert config.problems().startswith(f"{name}: unknown variable; did you mean SQ_")
+    assert config.problems().startswith(f"{name}: unknown variable, did you mean SQ_")
 
 
 def test_a_flag_for_a_key_that_is_not_there_is_told_with_the_nearest(config):
     config.flags["models.wroker"] = ("--model wroker", "opus")
-    assert config.problems() == "--model wroker: unknown key models.wroker; did you mean models.worker?"
+    assert config.problems() == "--model wroker: unknown key models.wroker, did you mean models.worker?"
 
 
 def test_rules_of_the_policy_are_checked_where_their_names_are_known(config):
     config.repo("policy.allowed = ['push', 'publsh']")
     assert config.load().settings.allowed == ("push", "publsh")
-    assert 'the policy has no rule "publsh"; did you mean publish?' in config.problems(
+    assert 'the policy has no rule "publsh", did you mean publish?' in config.problems(
         rules=("push", "publish")
     )
 

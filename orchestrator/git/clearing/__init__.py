@@ -1,1 +1,1 @@
-"""What a run holds in git, and removing it without losing work."""
+"""The things that a run holds in git, and removing them without losing work."""

@@ -1,6 +1,6 @@
-"""Removes what a run holds in git. Work that is nowhere else stays, or is kept under a rescue ref first.
+"""Removes the things that a run holds in git. Work without another copy stays, or gets a rescue ref first.
 
-Each step leaves a state from which the same call finishes.
+After an interruption of any step, the same call completes the rest.
 """
 
 import shutil
@@ -17,7 +17,7 @@ from state.errors import GitError
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cleaned:
-    """What became of a holding: removed (`rescued` names the ref that keeps its work), or kept, and why."""
+    """The result for a holding: removed (`rescued` names the ref that keeps its work), or kept, and why."""
 
     holding: Holding
     removed: bool
@@ -26,7 +26,7 @@ class Cleaned:
 
 
 def rescue_ref(run_id: str, holding: Holding) -> str:
-    """The ref under which the work of a holding is kept when it is removed by force."""
+    """Return the ref that keeps the work of a holding when it is removed by force."""
     match holding.kind:
         case Kind.WORKTREE:
             name = f"worktrees/{Path(holding.name).name}"
@@ -40,7 +40,7 @@ def rescue_ref(run_id: str, holding: Holding) -> str:
 
 
 def what_would_stay(holdings: Sequence[Holding], *, force: bool) -> list[Cleaned]:
-    """What `remove_holdings` would keep whatever happens, as it would say it."""
+    """Return the holdings that `remove_holdings` would keep in any case, with its reasons."""
     return [
         Cleaned(holding=one, removed=False, problem=one.blocked or one.unmerged)
         for one in holdings
@@ -51,12 +51,12 @@ def what_would_stay(holdings: Sequence[Holding], *, force: bool) -> list[Cleaned
 async def remove_holdings(
     repository: Path | None, run_id: str, holdings: Sequence[Holding], *, force: bool
 ) -> list[Cleaned]:
-    """Remove what may be removed, and say of each what became of it.
+    """Remove the holdings that may be removed, and return the result for each.
 
     Args:
-        repository: the user's checkout; None: it is gone, and only folders are left.
+        repository: the user's checkout, or None if it is gone and only folders are left.
         run_id: the run.
-        holdings: what a look found, worktrees first.
+        holdings: the things that the run holds, worktrees first.
         force: remove unmerged work too, once a rescue ref keeps it.
     """
     rescued: dict[str, str] = {}
@@ -84,7 +84,7 @@ async def remove_holdings(
 
 
 def remove_worktree_root(worktrees: Path) -> None:
-    """Remove the folder of a run's worktrees, and that of its repository's runs, where they are empty."""
+    """Remove the folder of a run's worktrees, and that of its repository's runs, if they are empty."""
     for begun in worktrees.glob(f"{ASIDE}*"):
         remove_folder(begun)
     for folder in (worktrees, worktrees.parent):
@@ -93,7 +93,7 @@ def remove_worktree_root(worktrees: Path) -> None:
 
 
 def remove_folder(folder: Path) -> None:
-    """Remove a folder with everything in it, folders that are not writable included.
+    """Remove a folder with everything in it, even folders that are not writable.
 
     Raises:
         OSError: something in it cannot be removed.
@@ -114,7 +114,7 @@ def remove_folder(folder: Path) -> None:
 
 
 async def _rescue(repository: Path, run_id: str, holding: Holding) -> str:
-    """Keep what a holding holds under a ref, which never takes the place of another one."""
+    """Keep the work of a holding under a ref, which never replaces another one."""
     first = ref = rescue_ref(run_id, holding)
     commit = holding.commit
     tree = holding.tree or await tree_of(repository, commit)
@@ -126,14 +126,14 @@ async def _rescue(repository: Path, run_id: str, holding: Holding) -> str:
         number += 1
         ref = f"{first}-{number}"
     if tree != await tree_of(repository, commit):
-        message = f"What the worktree {Path(holding.name).name} of run {run_id} held\n"
+        message = f"Content of the worktree {Path(holding.name).name} of run {run_id}\n"
         commit = await git(repository, "commit-tree", "-p", commit, "-F", "-", tree, stdin=message)
     await git(repository, "update-ref", ref, commit, "")
     return ref
 
 
 async def _remove(repository: Path | None, holding: Holding) -> str:
-    """Remove one thing; why it could not be, else empty."""
+    """Remove one thing and return "", or return why it could not be removed."""
     try:
         match holding.kind:
             case Kind.WORKTREE:
@@ -150,14 +150,14 @@ async def _remove(repository: Path | None, holding: Holding) -> str:
 
 
 async def _remove_worktree(repository: Path | None, holding: Holding) -> None:
-    """Set its folder aside in one step, so that half a folder is never taken for work, then remove it."""
+    """Rename its folder in one step, so that half a folder is never taken for work, then remove it."""
     folder = Path(holding.name)
     aside = folder.with_name(f"{ASIDE}{folder.name}")
     if aside.exists():
         remove_folder(aside)
     if folder.exists():
         folder.rename(aside)
-    if repository and holding.registered:  # twice: git locks one that it has only half made
+    if repository and holding.registered:  # twice: git locks a worktree that it has only half made
         await git(repository, "worktree", "remove", "--force", "--force", str(folder))
     if aside.exists():
         remove_folder(aside)

@@ -1,4 +1,4 @@
-"""Which bytes that a ref keeps are in no commit of the user's, and not in the checkout as it is now."""
+"""Which bytes kept by a ref are neither in a commit of the user's nor in the checkout as it is now."""
 
 import os
 from collections.abc import Iterable
@@ -25,9 +25,9 @@ class Elsewhere:
     _here: set[str] = field(default_factory=set)
 
     async def only_in(self, ref: str, commit: str) -> list[str]:
-        """The paths of a ref's tree whose bytes are nowhere else.
+        """Return the paths of a ref's tree whose bytes are nowhere else.
 
-        Of a copy of the user's work, also those that were only staged.
+        For a copy of the user's work, include those that were only staged.
 
         Raises:
             GitError: the repository cannot be read.
@@ -61,7 +61,7 @@ class Elsewhere:
         return {blob: path for mode, _, blob, path in facts if mode != _LINK}
 
     async def _known(self, wanted: Iterable[str], commit: str) -> set[str]:
-        """Those of these blobs that a branch of the user's reaches."""
+        """Return those of these blobs that a branch of the user's reaches."""
         if not self.users.tips:
             return set()
         repository = self.users.repository
@@ -72,7 +72,7 @@ class Elsewhere:
         unreached = set(own.splitlines())
         found = {blob for blob in wanted if blob not in unreached}
         rest = set(wanted) - found
-        if rest:  # perhaps in an older commit, of which git has not looked at the files
+        if rest:  # perhaps in an older commit, whose files git has not read
             every = await git(
                 repository, "rev-list", "--objects", "--no-object-names", "--stdin",
                 stdin="\n".join(self.users.tips) + "\n",
@@ -81,7 +81,7 @@ class Elsewhere:
         return found
 
     async def _in_the_checkout(self) -> set[str]:
-        """The blobs of all files in the checkout, as git would commit them, and of what is staged."""
+        """Return the blobs of all files in the checkout, as git would commit them, and of staged files."""
         root = self.users.repository
         with TemporaryDirectory(prefix="sq-") as temporary:
             tree = await shadow_snapshot(root, Path(temporary) / "index", lenient=True)
@@ -89,6 +89,6 @@ class Elsewhere:
         return {*await self._blobs(tree), *(line.split(" ")[1] for line in staged)}
 
     async def _stands_there(self, path: str, blob: str) -> bool:
-        """Whether a file holds these bytes, which git would commit with other ends of lines."""
+        """Whether a file holds these bytes, which git would commit with other line ends."""
         content = look_at(self.users.repository / path)[2]
         return content is not None and await blob_of(self.users.repository, content) == blob

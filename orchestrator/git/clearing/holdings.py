@@ -1,6 +1,6 @@
-"""What a run holds in git (worktrees, branches, refs), and which of it is nowhere else.
+"""The things that a run holds in git (worktrees, branches, refs), and which of them exist nowhere else.
 
-A look changes nothing; not even the index of a worktree is written, so that a merge half done stays as it is.
+Looking changes nothing, not even the index of a worktree, so an unfinished merge stays as it is.
 """
 
 import os
@@ -20,7 +20,7 @@ from orchestrator.git.workspace import changed_paths, run_branch, task_branch, t
 from state.errors import GitError
 from state.paths import GROUND
 
-ASIDE = ".removing-"  # how the folder of a worktree begins whose removal has begun
+ASIDE = ".removing-"  # prefix of the folder of a worktree that is being removed
 _HEADS = "refs/heads/"
 _ANY_OF_A_RUN = re.compile(rf"refs/(?:heads/sq|heads/sq-tasks|sq)/({RUN_ID})(?:/|$)")
 _GITLINK = re.compile(r"^160000 \w+ (\w+)\t(.*)$", re.MULTILINE)
@@ -28,7 +28,7 @@ _FILES_NAMED = 3
 
 
 class Kind(StrEnum):
-    """What can be removed of a run."""
+    """The kinds of things of a run that can be removed."""
 
     WORKTREE = "worktree"
     BRANCH = "branch"
@@ -39,9 +39,9 @@ class Kind(StrEnum):
 class Holding:
     """One thing that a run holds. `name` is a folder, a branch or a ref.
 
-    `commit` is what it stands at (empty: unknown), `tree` what a worktree holds. `unmerged` says which work
-    would be lost with it; `blocked` why it cannot be removed at all, and what to do. `registered`: git knows
-    this worktree; `checked_out` is its branch.
+    `commit` is its commit or "" if unknown, `tree` the content of a worktree. `unmerged` says which work
+    would be lost with it, `blocked` why it cannot be removed at all, and how to mend that. `registered`: git
+    knows this worktree. `checked_out` is its branch.
     """
 
     kind: Kind
@@ -55,7 +55,7 @@ class Holding:
 
 
 async def runs_in(repository: Path) -> list[str]:
-    """The ids of the runs that have branches or refs here, oldest first."""
+    """Return the ids of the runs that have branches or refs here, oldest first."""
     listed = await git(repository, "for-each-ref", "--format=%(refname)", "refs/heads", "refs/sq")
     return sorted({found[1] for ref in listed.splitlines() if (found := _ANY_OF_A_RUN.match(ref))})
 
@@ -63,13 +63,13 @@ async def runs_in(repository: Path) -> list[str]:
 async def holdings_of(
     repository: Path, run_id: str, worktrees: Path | None, *, spec: Path | None = None
 ) -> list[Holding]:
-    """Everything that a run holds here: worktrees, then branches, then refs.
+    """Return everything that a run holds here: worktrees, then branches, then refs.
 
     Args:
         repository: the user's checkout.
         run_id: the run.
-        worktrees: the folder of its worktrees; None: it has none.
-        spec: the run's spec, which is no work of the run.
+        worktrees: the folder of its worktrees, or None if it has none.
+        spec: the run's spec, which does not count as work of the run.
 
     Raises:
         GitError: the repository cannot be read.
@@ -89,20 +89,20 @@ async def holdings_of(
 
 
 async def missing_worktrees(repository: Path, below: Path) -> list[Path]:
-    """The worktrees below a folder that git knows and whose folders are gone."""
+    """Return the worktrees below a folder that git knows and whose folders are gone."""
     real = Path(os.path.realpath(below))
     known = await _registered_worktrees(repository)
     return [path for path in known if path.is_relative_to(real) and not path.exists()]
 
 
 def folders_without_git(worktrees: Path) -> list[Holding]:
-    """The worktrees of a run whose repository is gone: empty ones, and those that nobody can look into."""
+    """Return the worktrees of a run whose repository is gone. Those with files are `blocked`."""
     folders = [Holding(kind=Kind.WORKTREE, name=str(folder)) for folder in _folders_in(worktrees)]
     return [_unreadable(folder, "its repository is gone") for folder in folders]
 
 
 async def _registered_worktrees(repository: Path) -> dict[Path, str]:
-    """The worktrees that git knows, the checkout among them, each with its branch; empty: none."""
+    """Return the worktrees that git knows, including the checkout, each with its branch or ""."""
     found: dict[Path, str] = {}
     path = repository
     for line in (await git(repository, "worktree", "list", "--porcelain")).splitlines():
@@ -133,14 +133,14 @@ async def _branches(users: UsersWork, run_id: str, elsewhere: dict[str, Path]) -
         name = ref.removeprefix(_HEADS)
         blocked = ""
         if folder := elsewhere.get(name):
-            blocked = f"it is checked out in {folder}; `git switch` to another branch there first"
+            blocked = f"it is checked out in {folder}, so `git switch` to another branch there first"
         unmerged = await users.lost_with(commit)
         found.append(Holding(kind=Kind.BRANCH, name=name, commit=commit, unmerged=unmerged, blocked=blocked))
     return found
 
 
 async def _refs(users: UsersWork, run_id: str, spec: Path | None) -> list[Holding]:
-    """A ref may go if all its bytes are in a commit of the user's or in the checkout, the spec aside."""
+    """Return the refs of a run. A ref may go if all its bytes, except the spec, are in the user's work."""
     root = users.repository
     inside = spec is not None and spec.is_relative_to(root)
     aside = frozenset([str(spec.relative_to(root))]) if spec and inside else frozenset[str]()
@@ -150,7 +150,7 @@ async def _refs(users: UsersWork, run_id: str, spec: Path | None) -> list[Holdin
         holding = Holding(kind=Kind.REF, name=ref, commit=commit)
         if only := await elsewhere.only_in(ref, commit):
             named = ", ".join(only[:_FILES_NAMED]) + (" …" if len(only) > _FILES_NAMED else "")
-            unmerged = f"what it holds is in no commit of a branch of yours, and not in the checkout: {named}"
+            unmerged = f"its content is in no commit of a branch of yours, and not in the checkout: {named}"
             holding = replace(holding, unmerged=unmerged)
         found.append(holding)
     return found
@@ -203,7 +203,7 @@ async def _worktree(
 async def _lost_with_worktree(users: UsersWork, holding: Holding, standing: list[str]) -> str:
     if holding.tree == await tree_of(users.repository, holding.commit):
         if holding.checked_out or await _is_in(users.repository, holding.commit, standing):
-            return ""  # the branch answers for its commits
+            return ""  # the branch is examined for its commits
         return await users.lost_with(holding.commit)
     if await users.has_tree(holding.tree):
         return ""
@@ -215,7 +215,7 @@ async def _lost_with_worktree(users: UsersWork, holding: Holding, standing: list
 
 
 async def _own_repositories(folder: Path, commit: str, tree: str) -> list[str]:
-    """Repositories inside a worktree that its commit does not name as a submodule at this commit."""
+    """Return repositories inside a worktree that its commit does not name as a submodule at this commit."""
     links = [
         set(_GITLINK.findall(await git(folder, "ls-tree", "-r", "--full-tree", one)))
         for one in (commit, tree)

@@ -1,1 +1,1 @@
-"""Merges of two commits in a worktree of their own, and what came of each."""
+"""Merges of two commits in a worktree of their own, and their results."""

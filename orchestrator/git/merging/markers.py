@@ -1,4 +1,4 @@
-"""Conflict markers that a merge has left in files, told from those that stand there on purpose."""
+"""Conflict markers that a merge has left in files, distinguished from intended lines of that form."""
 
 import re
 from collections import Counter
@@ -16,14 +16,14 @@ _DIVIDER = "=" * 7
 async def marked_files(
     folder: Path, tree: str, *, sides: tuple[str, str], base: str, in_conflict: Collection[str]
 ) -> tuple[str, ...]:
-    """The files of a worktree that hold conflict markers which come from neither side.
+    """Return the files of a worktree with conflict markers that come from neither side.
 
     Args:
         folder: the worktree.
-        tree: what it holds.
+        tree: its content.
         sides: the two commits that are merged.
-        base: what they have in common.
-        in_conflict: paths that git could not merge; in others a line of `=======` is a heading.
+        base: their merge base.
+        in_conflict: paths that git could not merge. In other files a line of `=======` is a heading.
     """
     ours, theirs = [set(await changed_paths(folder, side, tree)) for side in sides]
     marked = []
@@ -35,7 +35,7 @@ async def marked_files(
 
 
 def _are_new(found: Counter[str], ours: Counter[str], theirs: Counter[str], base: Counter[str]) -> bool:
-    """Whether there are more than a merge of both sides has."""
+    """Whether there are more markers than a merge of both sides has."""
     return any(
         count > max(ours[line], theirs[line], ours[line] + theirs[line] - base[line])
         for line, count in found.items()
@@ -51,12 +51,12 @@ def _text_of(path: Path) -> str:
 async def _markers_in(folder: Path, commit: str, path: str) -> Counter[str]:
     try:
         text = await git(folder, "cat-file", "blob", f"{commit}:{path}")
-    except GitError:  # it is not there, or no file
+    except GitError:  # it is missing, or not a file
         text = ""
     return _markers(text, dividers=True)
 
 
 def _markers(text: str, *, dividers: bool) -> Counter[str]:
-    """The lines that are conflict markers, counted; the `=======` between two sides on demand."""
+    """Count the lines that are conflict markers, with `dividers` also the `=======` between two sides."""
     lines = (line.rstrip("\r") for line in text.split("\n"))
     return Counter(line for line in lines if _MARKER.match(line) or (dividers and line == _DIVIDER))

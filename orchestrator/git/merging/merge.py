@@ -1,7 +1,7 @@
-"""Merges of two commits in a worktree of their own; what came of one is asked of git, not of the resolver.
+"""Merges of two commits in a worktree of their own. The state of one comes from git, not from the resolver.
 
-A resolver may edit, stage, commit, abort or reset: `Merge.look` says what is so now. What git itself left is
-noted beside the worktree's index, to tell it from what somebody did.
+A resolver may edit, stage, commit, abort or reset, so `Merge.look` reads the current state. Git's own result
+is noted beside the worktree's index, to distinguish it from later changes.
 """
 
 import hashlib
@@ -19,7 +19,7 @@ from orchestrator.git.merging.uniting import unite
 from orchestrator.git.workspace import head_of, ignoring_junk, put_on, snapshot_aside, tree_of
 from state.errors import GitError
 
-# Whatever the user has configured for merges of their own, these are done alike everywhere.
+# These options and settings replace the user's own for merges, so that merges are the same everywhere.
 _OPTIONS = (
     *("--no-commit", "--no-ff", "--no-edit", "--strategy=ort", "--no-verify", "--no-verify-signatures"),
     *("--no-gpg-sign", "--no-rerere-autoupdate", "--no-autostash", "--no-squash", "--no-signoff"),
@@ -29,17 +29,17 @@ _SETTINGS = (
     *("rerere.enabled=false", "merge.conflictStyle=diff3", "merge.default=text", "merge.renames=true"),
     *("merge.directoryRenames=conflict", "submodule.recurse=false"),
 )
-# In place of the user's own merge drivers: such a program may be missing, or drop one side without a word.
+# Replaces the user's own merge drivers: such a program may be missing, or drop one side without a word.
 _AS_TEXT = "git merge-file -q -L HEAD -L base -L {theirs} --marker-size=%L %A %O %B || exit 1"
 _DRIVER = re.compile(r"merge\.[^=]+\.driver")
-_BASE = "1"  # the stage of what a path was before both sides
+_BASE = "1"  # the stage of the version that both sides began with
 _NOTHING = "nothing"
 _NOTE = "sq-merge.json"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
-    """What is so of a merge: `orchestrator.run.workspace.MergeState` says it in words."""
+    """The state of a merge. `orchestrator.run.workspace.MergeState` explains the fields."""
 
     under_way: bool
     unmerged: tuple[str, ...] = ()
@@ -52,8 +52,8 @@ class Found:
 class Merge:
     """The merge of a task's `commit` onto `onto` in the worktree `folder`.
 
-    Noted are `left`, what git left of each path that it could not merge, `united`, the paths in which sq kept
-    two additions, `tree`, all that they left, and the commit that it was `concluded` with.
+    The note holds `left`, git's result for each path that it could not merge, `united`, the paths in which sq
+    kept two additions, `tree`, the content after both, and `concluded`, the commit that ended the merge.
     """
 
     folder: Path
@@ -66,10 +66,10 @@ class Merge:
     united: list[str] = field(default_factory=list)
 
     async def begin(self, *, uniting: bool = True) -> None:
-        """Merge as far as git can, and commit nothing; half of an earlier merge is no longer there then.
+        """Merge as far as git can, without a commit. Remains of an earlier merge are removed first.
 
         Args:
-            uniting: two additions at one place are united, which git does not do.
+            uniting: unite two additions at one place, which git does not do.
 
         Raises:
             GitError: git cannot even begin.
@@ -89,7 +89,7 @@ class Merge:
         replace(self, left=left, united=united, tree=await snapshot_aside(self.folder)).note()
 
     async def look(self) -> Found:
-        """What is so of the merge now; nothing is staged."""
+        """Return the current state of the merge. Nothing is staged."""
         if not (head := await head_of(self.folder)):
             return Found(under_way=False)
         base, noted = await self._base(), begun_merge(self.folder)
@@ -120,9 +120,9 @@ class Merge:
         )
 
     async def conclude(self, tree: str, message: str) -> str:
-        """The commit that merges with this tree: one of the two where it holds the other, else a new one.
+        """Return the merge commit with this tree: one of the two if it contains the other, else a new one.
 
-        No branch moves; the worktree shows it then.
+        No branch moves. The worktree is put on that commit.
 
         Raises:
             GitError: no merge is needed, but the tree is another.
@@ -143,21 +143,21 @@ class Merge:
         return result
 
     async def keep_leftovers(self, ref: str) -> tuple[str, str] | None:
-        """Keep what somebody made of the merge; returns the ref and the commit, None: only git was at it.
+        """Keep others' work on the merge. Returns the ref and the commit, or None if only git worked on it.
 
-        A merge that was concluded is not looked at: its commit holds what was made of it.
+        A concluded merge is ignored, because its commit holds that work.
         """
         if self.concluded:
             return None
         tree = await snapshot_aside(self.folder, lenient=True)
         if tree in {self.tree, *[await tree_of(self.folder, one) for one in (self.onto, self.commit)]}:
             return None
-        message = f"What was made of the merge of {self.task_id}, which was given up"
+        message = f"Work on the merge of {self.task_id}, which was given up"
         commit = await self._made_of(tree, message)
         return await keep(self.folder, ref, commit), commit
 
     async def kept_before(self, ref: str) -> tuple[str, str] | None:
-        """The newest ref, and its commit, under which something of this merge was kept."""
+        """Return the newest ref, and its commit, under which work on this merge was kept."""
         for name, commit in reversed((await numbered_refs(self.folder, ref)).items()):
             told = await git(self.folder, "rev-list", "--max-count=1", "--parents", commit)
             if told.split() == [commit, self.onto, self.commit]:
@@ -165,7 +165,7 @@ class Merge:
         return None
 
     def note(self) -> None:
-        """Write down that it was begun, and what is known of it."""
+        """Store the facts of the merge in a file."""
         noted = asdict(self)
         del noted["folder"]
         draft = _note(self.folder).with_suffix(".draft")
@@ -173,7 +173,7 @@ class Merge:
         draft.replace(_note(self.folder))
 
     def forget(self) -> None:
-        """Remove what was written down."""
+        """Remove that file."""
         _note(self.folder).unlink(missing_ok=True)
 
     async def _base(self) -> str:
@@ -188,7 +188,7 @@ class Merge:
         drivers = [name for name in listed.split("\0") if _DRIVER.fullmatch(name)]
         as_text = _AS_TEXT.format(theirs=self.commit)
         settings = [*_SETTINGS, *(f"{name}={as_text}" for name in drivers)]
-        with ignoring_junk() as ignoring:  # such files do not stand in the way
+        with ignoring_junk() as ignoring:  # such files do not prevent the merge
             await in_worktree(self.folder, "merge", *_OPTIONS, self.commit, settings=[*settings, *ignoring])
 
     def _merged_commit(self) -> str:
@@ -198,7 +198,7 @@ class Merge:
             return ""
 
     async def _unmerged(self) -> list[str]:
-        """The paths that git's index holds as unresolved; not those that both sides agree to be rid of."""
+        """Return the paths that git's index holds as unresolved, without those that both sides removed."""
         stages: dict[str, set[str]] = {}
         for entry in (await git(self.folder, "ls-files", "--unmerged", "-z")).split("\0"):
             facts, _, path = entry.partition("\t")
@@ -212,10 +212,10 @@ class Merge:
 
 
 def begun_merge(folder: Path) -> Merge | None:
-    """The merge that was begun in a worktree, with what git left of it; None: there is none."""
+    """Return the merge that was begun in a worktree, with git's result, or None if there is none."""
     try:
         return Merge(folder=folder, **json.loads(_note(folder).read_text("utf-8")))
-    except (OSError, ValueError, TypeError):  # none, or none that was written to its end
+    except (OSError, ValueError, TypeError):  # no file, or one that was not completed
         return None
 
 
@@ -224,7 +224,7 @@ def _note(folder: Path) -> Path:
 
 
 def _print_of(path: Path) -> str:
-    """What is at a path, as a short text that is another one once that is changed."""
+    """Return a short text for the content of a path, which changes with that content."""
     try:
         found = path.lstat()
         if stat.S_ISLNK(found.st_mode):

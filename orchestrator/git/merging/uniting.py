@@ -1,7 +1,7 @@
 """Two additions at one place, united: both sides only added lines there, so both additions stay.
 
-Git calls that a conflict, for instance if two tasks append to one file of tests. Whether the result holds is
-for the verification to say. A file with any other conflict is left as it is.
+Git treats that as a conflict, for instance if two tasks append to one file of tests. The verification decides
+whether the result is right. A file with any other conflict is left as it is.
 """
 
 import re
@@ -13,11 +13,11 @@ from orchestrator.git.command import git
 from orchestrator.git.locks import in_worktree
 from state.errors import GitError
 
-_MARKER = 43  # characters: no file has such lines of its own
+_MARKER = 43  # characters of a marker: longer than any line of this form in files
 _OURS, _BASE, _SPLIT, _THEIRS = (sign * _MARKER for sign in (b"<", b"|", b"=", b">"))
 _FILES = {"100644", "100755"}
 _LARGEST = 4 << 20
-# Two additions at one place would break the form of such a file, or its order means something.
+# In these files two additions at one place would break the format, or their order matters.
 _FORMS = {
     *(
         ".json",
@@ -82,7 +82,7 @@ async def unite(folder: Path) -> tuple[str, ...]:
 
 
 async def _unmerged(folder: Path) -> dict[str, dict[str, str]]:
-    """The paths that git could not merge: the mode of each of their stages."""
+    """Return the paths that git could not merge, with the mode of each of their stages."""
     found: dict[str, dict[str, str]] = {}
     for entry in (await git(folder, "ls-files", "--unmerged", "-z")).split("\0"):
         facts, _, path = entry.partition("\t")
@@ -93,7 +93,7 @@ async def _unmerged(folder: Path) -> dict[str, dict[str, str]]:
 
 
 async def _united(folder: Path, path: str) -> bytes | None:
-    """The text of a file with both additions, or None if it has another conflict."""
+    """Return the text of a file with both additions, or None if it has another conflict."""
     told = await git(folder, "checkout-index", "--stage=all", "--temp", "-z", "--", path)
     base, ours, theirs = (folder / name for name in told.partition("\t")[0].split(" "))
     try:
@@ -107,17 +107,17 @@ async def _united(folder: Path, path: str) -> bytes | None:
 
 
 async def _merge_into(folder: Path, ours: Path, base: Path, theirs: Path) -> None:
-    """Have git write the merge of three files into the first, with its conflicts marked."""
+    """Let git write the merge of three files into the first, with its conflicts marked."""
     try:
         await git(
             folder, "merge-file", "--diff3", f"--marker-size={_MARKER}", str(ours), str(base), str(theirs)
         )
-    except GitError:  # so git counts conflicts
+    except GitError:  # the exit code is the number of conflicts
         return
 
 
 def _joined(text: bytes) -> bytes | None:
-    """The text with both additions at each place, or None if there is none or a conflict of another kind."""
+    """Return the text with both additions at each place, or None without any or with another conflict."""
     lines: list[bytes] = []
     conflicts = 0
     for part in _parts(text.splitlines(keepends=True)):
@@ -132,7 +132,7 @@ def _joined(text: bytes) -> bytes | None:
 
 
 def _parts(lines: list[bytes]) -> Iterator[bytes | _Conflict]:
-    """Yields the lines of a marked merge, and in their place its conflicts."""
+    """Yield the lines of a marked merge, with each conflict in place of its lines."""
     sections: dict[bytes, list[bytes]] = {}
     current: list[bytes] | None = None
     for line in lines:
@@ -149,7 +149,7 @@ def _parts(lines: list[bytes]) -> Iterator[bytes | _Conflict]:
 
 
 def _between(before: list[bytes], conflict: _Conflict) -> list[bytes]:
-    """The blank lines between two additions, if both have some before them and none of their own."""
+    """Return the blank lines between two additions, if both have some before them and none of their own."""
     if (
         not conflict.ours
         or not conflict.theirs
@@ -165,17 +165,17 @@ def _between(before: list[bytes], conflict: _Conflict) -> list[bytes]:
 
 
 def _ended(lines: list[bytes]) -> list[bytes]:
-    """Lines of which the last has an end too."""
+    """Return the lines with a line end after the last one."""
     return [*lines[:-1], lines[-1] + b"\n"] if lines and not lines[-1].endswith(b"\n") else lines
 
 
 def _first(lines: list[bytes]) -> bytes:
-    """The first line that is not blank."""
+    """Return the first line that is not blank."""
     return next((line.strip() for line in lines if line.strip()), b"")
 
 
 def _names_in(lines: list[bytes]) -> set[bytes]:
-    """The names that lines define, of the definitions that are indented least."""
+    """Return the names that lines define, from the definitions with the least indentation."""
     found = [named for line in lines if (named := _DEFINED.match(line))]
     least = min((len(named.group(1)) for named in found), default=0)
     return {named.group(2) for named in found if len(named.group(1)) == least}

@@ -1,8 +1,8 @@
 """A copy of the user's uncommitted work, to the byte: files, index and HEAD of a checkout and its submodules.
 
 Made through a private index and kept by one ref, so that git keeps every byte of it. Its tree holds the files
-that HEAD does not have so; its second parent the index files and a list of everything, its third what was
-staged. The checkout itself is only read.
+that differ from HEAD. Its second parent holds the index files and a list of everything, its third the staged
+files. The checkout itself is only read.
 """
 
 import json
@@ -18,7 +18,7 @@ from orchestrator.git.status import Dirt, dirt_of, repositories_in
 from orchestrator.git.users.held import Held, Kind, blob_of, held_at, is_empty, tree_of_files
 from state.errors import GitError
 
-BACKUP = "users.work"  # of the ref's name; the dot keeps it apart from every task's id
+BACKUP = "users.work"  # part of the ref's name, which the dot distinguishes from every task's id
 LIST = "list.json"
 
 
@@ -26,8 +26,8 @@ LIST = "list.json"
 class Kept:
     """A path with uncommitted work, as it was. `path` is relative to the checkout.
 
-    `base` is the blob that HEAD has there; empty: none. `plain`: that blob is taken as it is, else as git
-    would write it into the checkout. `whole`: any change of the path counts.
+    `base` is HEAD's blob there, or "". `plain`: that blob is used unchanged, else as git would write it into
+    the checkout. `whole`: any change of the path counts.
     """
 
     path: str
@@ -39,10 +39,10 @@ class Kept:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeptRepository:
-    """A repository as it was: `path` within the checkout, empty for the checkout itself.
+    """A repository as it was. `path` is within the checkout, and "" for the checkout itself.
 
-    `branch` is the ref that HEAD names (empty: it is detached), `head` the commit (empty: none yet), `index`
-    the blob of the index file (empty: none).
+    `branch` is the ref that HEAD names ("" if it is detached), `head` the commit ("" if there is none),
+    `index` the blob of the index file ("" if there is none).
     """
 
     path: str
@@ -61,15 +61,15 @@ class Backup:
 
     @property
     def files(self) -> dict[str, Kept]:
-        """Every file that was copied, by its path in the checkout."""
+        """Return every file that was copied, by its path in the checkout."""
         return {kept.path: kept for repository in self.repositories for kept in repository.files}
 
 
 class Selection(Protocol):
-    """Which files a copy holds."""
+    """Decides which files a copy holds."""
 
     def of(self, found: tuple[Kept, ...]) -> tuple[Kept, ...]:
-        """The files of the copy; `found` are those that are uncommitted now."""
+        """Return the files of the copy. `found` are those that are uncommitted now."""
         ...
 
 
@@ -80,10 +80,10 @@ async def take_backup(
 
     Args:
         root: the checkout.
-        ref: what keeps it; one that is there is moved.
-        parent: the commit that it is put on.
-        leave_out: what is not the user's work, such as sq's own state.
-        instead: which of the checkout's own files the copy holds; without it all that are uncommitted.
+        ref: the ref that keeps it. An existing one is moved.
+        parent: the parent commit of the copy.
+        leave_out: paths that are not the user's work, such as sq's own state.
+        instead: decides which of the checkout's own files are copied. Without it all uncommitted ones are.
 
     Raises:
         GitError: something cannot be read or kept.
@@ -103,7 +103,7 @@ async def take_backup(
 
 
 async def read_backup(root: Path, commit: str) -> Backup:
-    """The copy that a commit holds.
+    """Return the copy that a commit holds.
 
     Raises:
         GitError: it holds none.
@@ -116,7 +116,7 @@ async def read_backup(root: Path, commit: str) -> Backup:
 
 
 async def staged_commit(root: Path, parent: str) -> list[str]:
-    """A commit of what was staged; none where a conflict is not resolved."""
+    """Return a commit of the staged content, or none if a conflict is not resolved."""
     index = await index_file(root)
     if not index.exists():
         return []
@@ -127,17 +127,17 @@ async def staged_commit(root: Path, parent: str) -> list[str]:
             tree = await git(root, "write-tree", environment={"GIT_INDEX_FILE": str(private)})
         except GitError:
             return []
-    return [await git(root, "commit-tree", "-p", parent, "-m", "What was staged", tree)]
+    return [await git(root, "commit-tree", "-p", parent, "-m", "The staged content", tree)]
 
 
 async def index_file(folder: Path) -> Path:
-    """Where the index of a repository is."""
+    """Return the path of the index of a repository."""
     named = await git(folder, "rev-parse", "--git-path", "index")
     return folder / named
 
 
 async def head_of_repository(folder: Path) -> tuple[str, str]:
-    """The ref that HEAD names and the commit it is on; empty where there is none."""
+    """Return the ref that HEAD names and its commit, each "" if there is none."""
     try:
         branch = await git(folder, "symbolic-ref", "--quiet", "HEAD")
     except GitError:
@@ -152,7 +152,7 @@ async def head_of_repository(folder: Path) -> tuple[str, str]:
 
 
 async def _repositories(root: Path, path: str, leave_out: list[Path]) -> AsyncIterator[KeptRepository]:
-    """A repository and those inside it, each as it is."""
+    """Yield a repository and those inside it, each in its current state."""
     folder = root / path
     dirt = await dirt_of(folder)
     files = [
@@ -176,11 +176,11 @@ async def _repositories(root: Path, path: str, leave_out: list[Path]) -> AsyncIt
 
 
 async def _keep(root: Path, path: str, dirt: Dirt) -> Kept:
-    name = os.path.join(path, dirt.path)  # noqa: PTH118  a Path would drop what git tells apart
+    name = os.path.join(path, dirt.path)  # noqa: PTH118  a Path would drop a difference that git knows
     held = await held_at(root, name)
     whole = (
         dirt.whole or held.kind is not Kind.FILE or is_empty(held)
-    )  # an empty file has no lines to tell by
+    )  # an empty file has no lines to compare
     return Kept(path=name, held=held, base=dirt.blob, whole=whole)
 
 
@@ -189,13 +189,13 @@ def _is_inside(path: Path, folders: list[Path]) -> bool:
 
 
 async def _notes(root: Path, parent: str, repositories: Sequence[KeptRepository]) -> str:
-    """A commit with the list of everything, and each index file so that git keeps it."""
+    """Make a commit with the list of everything and each index file, so that git keeps them."""
     listed = json.dumps([asdict(one) for one in repositories]).encode()
     entries = {LIST: await blob_of(root, listed)}
     entries |= {f"index-{number}": one.index for number, one in enumerate(repositories) if one.index}
     lines = "".join(f"100644 blob {blob}\t{name}\0" for name, blob in entries.items())
     tree = await git(root, "mktree", "-z", stdin=lines)
-    return await git(root, "commit-tree", "-p", parent, "-m", "What was where", tree)
+    return await git(root, "commit-tree", "-p", parent, "-m", "Index files, and a list of all files", tree)
 
 
 def _kept(listed: dict[str, object]) -> Kept:

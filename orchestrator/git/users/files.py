@@ -1,6 +1,6 @@
-"""What has become of the user's uncommitted work since it was copied, and putting it back to the byte.
+"""Changes to the user's uncommitted work since it was copied, and putting it back to the byte.
 
-In a text only the user's own lines count: what somebody wrote around them stays. Of anything else, such as a
+In a text only the user's own lines count, and other lines around them stay. In anything else, such as a
 binary or a deleted file, every change counts.
 """
 
@@ -17,7 +17,7 @@ from orchestrator.git.users.held import Held, Kind, blob_of, is_as, look_at
 from orchestrator.git.users.hunks import Hunk, hunks_of, numbers_in, without_overlaps
 
 _DIFF = ("diff", "-U0", "--text", "--no-color", "--no-ext-diff", "--no-textconv", "--no-renames")
-_LOOKED_AT = 8000  # bytes in which a NUL makes a file a binary one, as in git
+_LOOKED_AT = 8000  # bytes in which a NUL marks a binary file, as in git
 _EXECUTABLE = 0o111
 
 
@@ -25,10 +25,10 @@ _EXECUTABLE = 0o111
 class Change:
     """A path that no longer holds all of the user's work.
 
-    `lost` are the user's lines that are gone or changed, with their numbers in the user's version; `restored`
-    those that the user had deleted and that are there again; with neither, the path as a whole is another
-    one. `content` is what belongs there (None: what was copied, whatever that was). `overwritten`: what is
-    there now has content of its own that will not be in place any more. `refused`: more than a trifle.
+    `lost` are the user's lines that are gone or changed, with their numbers in the user's version. `restored`
+    are lines that the user had deleted and that are back. If both are empty, the whole path differs.
+    `content` is the content to write (None: the copied one). `overwritten`: the current content has parts of
+    its own that will be replaced. `refused`: the change is not trivial.
     """
 
     kept: Kept
@@ -40,7 +40,7 @@ class Change:
 
 
 async def changes_since(root: Path, backup: Backup) -> list[Change]:
-    """The paths of a copy that no longer hold all of the user's work.
+    """Return the paths of a copy that no longer hold all of the user's work.
 
     Raises:
         GitError: something cannot be read.
@@ -55,7 +55,7 @@ async def changes_since(root: Path, backup: Backup) -> list[Change]:
 
 
 async def put_back(root: Path, changes: Sequence[Change], *, aside: Path) -> None:
-    """Put the user's work back where it changed; folders and links in the way are moved into `aside`.
+    """Put the user's work back where it changed. Folders and links in the way are moved into `aside`.
 
     Raises:
         OSError: a file cannot be written.
@@ -77,7 +77,7 @@ async def put_back(root: Path, changes: Sequence[Change], *, aside: Path) -> Non
 
 
 async def users_line_numbers(root: Path, backup: Backup, path: str) -> set[int]:
-    """The numbers of those lines of a path, as it is now, that are the user's; empty: none, or no text."""
+    """Return the current numbers of the user's lines of a path, empty if there are none or it is not text."""
     for repository in backup.repositories:
         for kept in repository.files:
             now = look_at(root / path)[2]
@@ -114,7 +114,7 @@ async def _change(root: Path, repository: KeptRepository, kept: Kept) -> Change 
 
 
 async def _base(root: Path, repository: KeptRepository, kept: Kept) -> bytes:
-    """What HEAD has at a path, as git writes it into the checkout: with the user's ends of lines."""
+    """Return HEAD's content of a path, as git writes it into the checkout: with the user's line ends."""
     if not kept.base:
         return b""
     if kept.plain:
@@ -124,12 +124,12 @@ async def _base(root: Path, repository: KeptRepository, kept: Kept) -> bytes:
 
 
 def whole_lines(text: bytes) -> bytes:
-    """The text with an end of its last line: otherwise a line behind it would change it."""
+    """Return the text with an end of its last line, so that a line added after it does not change it."""
     return text if text.endswith(b"\n") or not text else text + b"\n"
 
 
 async def hunks_between(root: Path, old: bytes, new: bytes) -> list[Hunk]:
-    """The hunks from one text to another."""
+    """Return the hunks from one text to another."""
     if old == new:
         return []
     blobs = [await blob_of(root, text) for text in (old, new)]
@@ -137,9 +137,9 @@ async def hunks_between(root: Path, old: bytes, new: bytes) -> list[Hunk]:
 
 
 def _ended(content: bytes, whose: Sequence[tuple[bytes, bytes]]) -> bytes:
-    """A text with the end of that text whose last line it has: some have no end of line there.
+    """Return a text ended like the text that has the same last line: some have no final line end.
 
-    `whose`: texts with an end of line, each with what it is really.
+    `whose`: texts with a line end, each with its original.
     """
     last = by_line(content)[-1:]
     really = next((real for text, real in whose if by_line(text)[-1:] == last), content)
@@ -147,7 +147,7 @@ def _ended(content: bytes, whose: Sequence[tuple[bytes, bytes]]) -> bytes:
 
 
 def by_line(text: bytes) -> list[bytes]:
-    """Lines as git counts them."""
+    """Return the lines as git counts them."""
     return [line + b"\n" for line in text.split(b"\n")[:-1]]
 
 
@@ -156,9 +156,9 @@ def _shown(line: bytes) -> str:
 
 
 def _clear_the_way(root: Path, target: Path, held: Held, aside: Path) -> None:
-    """Nothing but a file may be where the user's goes, and nothing but folders above it.
+    """Clear the target path: only a file may be there, and only folders above it.
 
-    A file that goes is in a commit of its own by now; everything else is moved.
+    A file that is removed is in a commit of its own by now. Everything else is moved.
     """
     above = [folder for folder in target.parents if folder != root and folder.is_relative_to(root)]
     for place in reversed(above):
@@ -182,7 +182,7 @@ def _set_aside(root: Path, place: Path, aside: Path) -> None:
 
 
 def _write(target: Path, content: bytes, mode: int) -> None:
-    """In one step: whoever is killed leaves the old file or the new one."""
+    """Write in one step, so that after a crash the old file or the new one is there."""
     with NamedTemporaryFile(dir=target.parent, prefix=".sq-", delete=False) as draft:
         draft.write(content)
     try:

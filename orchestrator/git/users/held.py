@@ -1,4 +1,4 @@
-"""What is at a path of a checkout, to the byte: links are not followed, and no filter of git's has a part."""
+"""The content of a path of a checkout, to the byte, without following links or using git's filters."""
 
 import hashlib
 import os
@@ -17,17 +17,17 @@ _SHA1_DIGITS = 40
 
 
 class Kind(StrEnum):
-    """What is at a path."""
+    """The kind of thing at a path."""
 
     FILE = "file"
     LINK = "link"
     NOTHING = "nothing"
-    OTHER = "other"  # a folder, a socket: nothing that git keeps
+    OTHER = "other"  # a folder, a socket: things that git does not keep
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Held:
-    """What is at a path: `blob` names its bytes, or where a link leads; `mode` are its permission bits."""
+    """The content of a path: `blob` names its bytes, or a link's target. `mode` are its permission bits."""
 
     kind: Kind
     mode: int = 0
@@ -35,13 +35,13 @@ class Held:
 
 
 async def held_at(root: Path, path: str) -> Held:
-    """What is at a path now; its bytes are written into git's objects. Links are not followed."""
+    """Return the current content of a path, with its bytes in git's objects. Links are not followed."""
     kind, mode, content = look_at(root / path)
     return Held(kind=kind, mode=mode, blob=await blob_of(root, content) if content is not None else "")
 
 
 def is_as(root: Path, path: str, held: Held) -> bool:
-    """Whether exactly this is at a path now, its permission bits aside."""
+    """Whether a path holds exactly this content now, apart from its permission bits."""
     kind, _, content = look_at(root / path)
     if kind is not held.kind or content is None:
         return kind is held.kind
@@ -50,13 +50,13 @@ def is_as(root: Path, path: str, held: Held) -> bool:
 
 
 def is_empty(held: Held) -> bool:
-    """Whether it is a file without a byte."""
+    """Whether it is an empty file."""
     digest = hashlib.sha1 if len(held.blob) == _SHA1_DIGITS else hashlib.sha256
     return held.kind is Kind.FILE and held.blob == digest(b"blob 0\0").hexdigest()
 
 
 def look_at(place: Path) -> tuple[Kind, int, bytes | None]:
-    """What is at a place: its kind, permission bits, and its bytes or where the link leads.
+    """Return the kind and permission bits of a path, and its bytes or the target of the link.
 
     Raises:
         GitError: it cannot be read.
@@ -75,12 +75,12 @@ def look_at(place: Path) -> tuple[Kind, int, bytes | None]:
 
 
 async def blob_of(root: Path, content: bytes) -> str:
-    """The blob of these bytes as they are, written into git's objects."""
+    """Return the blob of these bytes as they are, written into git's objects."""
     return (await git_bytes(root, "hash-object", "-w", "--stdin", stdin=content)).decode().strip()
 
 
 async def tree_of_files(root: Path, files: Mapping[str, Held]) -> str:
-    """A tree of exactly these files, through an index that is removed again."""
+    """Return a tree of exactly these files, made through a temporary index."""
     lines = b"".join(
         b"%s %s\t%s\0" % (_git_mode(held), held.blob.encode(), os.fsencode(path))
         for path, held in files.items()

@@ -1,4 +1,4 @@
-"""Which lines of a text somebody changed, and a text with some of another's changes taken back. Pure."""
+"""Which lines of a text were changed, and a text with some of another's changes undone. Pure."""
 
 import re
 from collections.abc import Sequence
@@ -9,7 +9,7 @@ _HEADER = re.compile(rb"^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@", re.MULTILI
 
 @dataclass(frozen=True, slots=True)
 class Hunk:
-    """Lines `old` of one text are lines `new` of the other; both from the first to before the last."""
+    """Lines `old` of one text are lines `new` of the other, each from the first to before the last."""
 
     old: tuple[int, int]
     new: tuple[int, int]
@@ -17,11 +17,11 @@ class Hunk:
 
 @dataclass(frozen=True, slots=True)
 class Merged:
-    """A text without those changes that took lines away from somebody.
+    """A text without those changes that took lines away from their author.
 
-    `lost` are the lines that the changes had taken away, with their numbers from 1; `restored` lines that
-    had been deleted and that the changes had brought back. `overwritten`: a change that was left out had
-    lines of its own.
+    `lost` are the lines that the changes had removed, with their numbers from 1. `restored` are lines that
+    had been deleted and that the changes had brought back. `overwritten`: an undone change had lines of its
+    own.
     """
 
     lines: tuple[bytes, ...]
@@ -31,7 +31,7 @@ class Merged:
 
 
 def hunks_of(diff: bytes) -> list[Hunk]:
-    """The hunks of a `git diff -U0` of one file."""
+    """Return the hunks of a `git diff -U0` of one file."""
     return [Hunk(_range(found[1], found[2]), _range(found[3], found[4])) for found in _HEADER.finditer(diff)]
 
 
@@ -43,12 +43,12 @@ def without_overlaps(
     own: Sequence[Hunk],
     changes: Sequence[Hunk],
 ) -> Merged:
-    """`theirs`, where the changes that it made to my lines are undone.
+    """Return `theirs`, with the changes to my lines undone.
 
     Args:
         base: the lines of a text.
-        mine: what I made of it.
-        theirs: what somebody made of mine.
+        mine: my version of it.
+        theirs: a changed version of mine.
         own: the hunks from `base` to `mine`.
         changes: the hunks from `mine` to `theirs`.
     """
@@ -75,7 +75,7 @@ def without_overlaps(
 
 
 def numbers_in(own: Sequence[Hunk], changes: Sequence[Hunk]) -> set[int]:
-    """The numbers, from 1, that my lines (`own`, from a base to mine) have after `changes` to mine."""
+    """Return the numbers, from 1, of my lines (`own`, from a base to mine) after `changes` to mine."""
     numbers = set()
     for mine in {number for hunk in own for number in range(*hunk.new)}:
         before = [change for change in changes if change.old[1] <= mine]
@@ -90,9 +90,9 @@ def _common(one: tuple[int, int], other: tuple[int, int]) -> range:
 
 
 def _around(own: Hunk, change: Hunk, size: int) -> list[int]:
-    """The lines between which I deleted others, if a change takes all of them: nothing tells the place then.
+    """Return the neighbours of a place where I deleted lines, if a change takes all of them.
 
-    `size` is how many lines there are.
+    Nothing shows the place after such a change. `size` is the number of lines.
     """
     place = own.new[0]
     before, behind = place == 0 or change.old[0] < place, place == size or place < change.old[1]
@@ -103,7 +103,7 @@ def _around(own: Hunk, change: Hunk, size: int) -> list[int]:
 
 
 def _brought_back(own: Hunk, change: Hunk, base: Sequence[bytes], brought: Sequence[bytes]) -> list[bytes]:
-    """The lines that I deleted and that a change brings back, all of them at their place; else none."""
+    """Return the lines that I deleted, if a change brings all of them back at their place, else none."""
     if own.new[0] != own.new[1] or not change.old[0] <= own.new[0] <= change.old[1]:
         return []
     deleted = list(base[own.old[0] : own.old[1]])
@@ -115,7 +115,7 @@ def _brought_back(own: Hunk, change: Hunk, base: Sequence[bytes], brought: Seque
 
 
 def _range(start: bytes, count: bytes | None) -> tuple[int, int]:
-    """From git's notation: an empty range is named by the line before it."""
+    """Convert git's notation, which names an empty range by the line before it."""
     number = 1 if count is None else int(count)
     first = int(start) - 1 if number else int(start)
     return first, first + number

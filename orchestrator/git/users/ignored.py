@@ -1,7 +1,7 @@
 """The ignored files of the user's checkout: known by hash, copied into the run's folder, put back at its end.
 
-They are no part of anybody's work and in no commit, so that nothing else would notice a change. What builds
-and tests leave behind is not looked at, nor are more files than fit.
+They are in no commit, so a change of them would go unnoticed otherwise. Files that builds and tests leave
+behind are not copied, and none are if they are too many or too large.
 """
 
 import hashlib
@@ -33,7 +33,7 @@ class Ignored:
 
 
 async def keep_ignored(root: Path, folder: Path, *, leave_out: Sequence[Path]) -> Ignored:
-    """Copy the ignored files of a checkout into `folder` and note their hashes, where they are not too many.
+    """Copy the ignored files of a checkout into `folder` and note their hashes, if they are not too many.
 
     Raises:
         GitError: git cannot list them.
@@ -62,7 +62,7 @@ async def keep_ignored(root: Path, folder: Path, *, leave_out: Sequence[Path]) -
 
 
 def read_ignored(folder: Path) -> Ignored:
-    """What `keep_ignored` noted; nothing where it was never called."""
+    """Return the record of `keep_ignored`, empty if it was never called."""
     try:
         listed = json.loads((folder / _LIST).read_text("utf-8"))
     except FileNotFoundError:
@@ -71,14 +71,14 @@ def read_ignored(folder: Path) -> Ignored:
 
 
 def changed_ignored(root: Path, ignored: Ignored) -> list[str]:
-    """The ignored files that are gone or hold something else."""
+    """Return the ignored files that are gone or have other content."""
     return [path for path, was in ignored.hashes.items() if _hash(root / path) != was]
 
 
 def put_ignored_back(root: Path, folder: Path, paths: Sequence[str]) -> None:
-    """Put these files back, with their times, so that no build takes them for newer than they are.
+    """Put these files back, with their times, so that no build considers them newer than they are.
 
-    What is there instead is moved into the folder.
+    Files in their place are moved into the folder.
 
     Raises:
         OSError: a file cannot be written.
@@ -93,7 +93,7 @@ def put_ignored_back(root: Path, folder: Path, paths: Sequence[str]) -> None:
 
 
 async def _listed(root: Path, *more: str) -> list[str]:
-    """The ignored files; not those that `junk.gitignore` names, which every build writes."""
+    """Return the ignored files, without those that `junk.gitignore` names, which every build writes."""
     words = ("ls-files", "--others", "--ignored", "--exclude-standard", "-z", *more)
     every = (await git_bytes(root, *words)).decode(errors="surrogateescape").split("\0")
     with as_file(files("orchestrator.git") / "junk.gitignore") as junk:
@@ -117,7 +117,7 @@ def _is_inside(path: Path, folders: list[Path]) -> bool:
 
 
 def _hash(path: Path) -> str:
-    """Of a file's bytes, or of where a link leads; empty: there is neither."""
+    """Return the hash of a file's bytes or the target of a link, or "" if there is neither."""
     try:
         if path.is_symlink():
             return f"link {path.readlink()}"

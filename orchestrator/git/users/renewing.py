@@ -1,7 +1,7 @@
-"""A copy of the user's work made anew for a run that goes on: what the user did meanwhile is the user's too.
+"""A new copy of the user's work for a resumed run: the user's changes made meanwhile belong to it.
 
-Between two processes of a run no Worker is at work. So a path that changed in between was changed by the
-user, and the rest is as the run left it: the earlier copy still holds for that.
+Between two processes of a run no Worker is active. So a path that changed in between was changed by the user,
+and for the rest the earlier copy still holds.
 """
 
 from collections.abc import Mapping
@@ -17,17 +17,17 @@ from state.errors import GitError
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Renewed:
-    """What takes the place of the checkout's own files in a copy.
+    """The files of the checkout itself for a new copy.
 
-    `still` are files of the earlier copy that stay as they are there. `bases` has, for each path that is
-    copied anew, `base`, `plain` and `whole` of its `Kept`.
+    `still` are files of the earlier copy that stay unchanged. `bases` has, for each path that is copied anew,
+    `base`, `plain` and `whole` of its `Kept`.
     """
 
     still: Mapping[str, Kept]
     bases: Mapping[str, tuple[str, bool, bool]]
 
     def of(self, found: tuple[Kept, ...]) -> tuple[Kept, ...]:
-        """The files of the new copy; `found` are those that are uncommitted now."""
+        """Return the files of the new copy. `found` are those that are uncommitted now."""
         anew = [
             replace(
                 kept,
@@ -42,13 +42,13 @@ class Renewed:
 
 
 async def renewed_files(root: Path, old: Backup, *, left: str, now: str) -> Renewed:
-    """What a new copy holds of the checkout's own files.
+    """Return the files of the checkout itself for a new copy.
 
     Args:
         root: the checkout.
         old: the earlier copy.
-        left: the tree that the run left.
-        now: the tree that the checkout holds now.
+        left: the tree at the end of the run's last process.
+        now: the tree of the checkout now.
     """
     names = (await git_bytes(root, "diff", "--name-only", "--no-renames", "-z", left, now)).split(b"\0")
     changed = [name.decode(errors="surrogateescape") for name in names if name]
@@ -59,7 +59,7 @@ async def renewed_files(root: Path, old: Backup, *, left: str, now: str) -> Rene
 
 
 async def _base(root: Path, old: Backup, kept: Kept | None, left: str, path: str) -> tuple[str, bool, bool]:
-    """`base`, `plain` and `whole` of a path: what tells the user's lines from the run's."""
+    """Return `base`, `plain` and `whole` of a path, which separate the user's lines from the run's."""
     kind, _, content = look_at(root / path)
     try:
         blob = (await git_bytes(root, "rev-parse", "--verify", "--quiet", f"{left}:{path}")).decode().strip()

@@ -1,6 +1,6 @@
 """Puts the user's uncommitted work back as it was copied: files, index and HEAD.
 
-What a run has written around the user's lines stays. What is replaced is kept by a ref.
+Lines that a run has written around the user's lines stay. Replaced content is kept by a ref.
 """
 
 from collections.abc import Sequence
@@ -13,15 +13,15 @@ from orchestrator.git.users.files import Change, changes_since, put_back
 from orchestrator.git.users.held import Kind, held_at, tree_of_files
 from orchestrator.git.users.staging import head_moved, index_changed, put_head_back, put_index_back
 
-BESIDE = "users.beside"  # of the ref's name, as `BACKUP`
+BESIDE = "users.beside"  # part of the ref's name, as `BACKUP`
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Restored:
-    """What was put back. `indexes` and `heads` are paths of repositories (`.`: the checkout).
+    """The result of `restore`. `indexes` and `heads` are paths of repositories (`.`: the checkout).
 
-    `overwritten` are the files of which `ref` keeps another version; `elsewhere`: HEAD was moved, by nobody
-    of sq's, so that it stays where it is, and the index too.
+    `overwritten` are the files of which `ref` keeps another version. `elsewhere`: HEAD was moved, but not by
+    an agent, so it stays there, and the index too.
     """
 
     changes: tuple[Change, ...] = ()
@@ -34,19 +34,19 @@ class Restored:
 
     @property
     def is_nothing(self) -> bool:
-        """Whether everything was as it had been."""
+        """Whether nothing had changed."""
         return not (self.changes or self.indexes or self.heads)
 
 
 async def restore(root: Path, backup: Backup, *, ref: str, aside: Path, files: bool = True) -> Restored:
-    """Put back what changed of the user's, and say what that was.
+    """Put the user's changed work back, and return the details.
 
     Args:
         root: the checkout.
         backup: the copy.
-        ref: keeps what is there instead now; one that is there gets a number.
+        ref: keeps the replaced content. If it exists, the new ref gets a number.
         aside: the folder for folders and links that are in the way.
-        files: whether files are put back; else only index and HEAD.
+        files: whether files are put back, else only index and HEAD.
 
     Raises:
         GitError: something cannot be read, kept or put back.
@@ -88,10 +88,10 @@ async def restore(root: Path, backup: Backup, *, ref: str, aside: Path, files: b
 
 
 async def _keep_beside(root: Path, backup: Backup, paths: Sequence[str], head: str) -> str:
-    """A commit of these files as they are, on a moved HEAD if there is one, and with what is staged now."""
+    """Make a commit of the current files, on a moved HEAD if there is one, and with the staged content."""
     held = {path: await held_at(root, path) for path in paths}
     tree = await tree_of_files(root, {path: one for path, one in held.items() if one.kind is not Kind.OTHER})
     parents = [backup.commit, *([head] if head else []), *await staged_commit(root, backup.commit)]
     return await make_commit(
-        root, tree=tree, parents=parents, message="What stood where the user's work is\n"
+        root, tree=tree, parents=parents, message="The content that the user's work replaced\n"
     )

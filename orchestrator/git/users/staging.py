@@ -1,4 +1,4 @@
-"""The user's index and HEAD: whether somebody changed them since they were copied, and putting them back."""
+"""The user's index and HEAD: whether they changed since they were copied, and putting them back."""
 
 import time
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ _PATIENCE_S = 5.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Moved:
-    """HEAD is not where it was. `by_agent`: its reflog says that an agent's git moved it."""
+    """HEAD has moved. `by_agent`: its reflog names an agent's git as the cause."""
 
     branch: str
     head: str
@@ -25,7 +25,7 @@ class Moved:
 
 
 async def head_moved(root: Path, repository: KeptRepository) -> Moved | None:
-    """Where HEAD of a repository is now, if that is not where it was."""
+    """Return the new place of a repository's HEAD, or None if it has not moved."""
     folder = root / repository.path
     branch, head = await head_of_repository(folder)
     if (branch, head) == (repository.branch, repository.head):
@@ -38,7 +38,7 @@ async def head_moved(root: Path, repository: KeptRepository) -> Moved | None:
 
 
 async def put_head_back(root: Path, repository: KeptRepository) -> None:
-    """HEAD and its branch as they were; the files stay. Commits that this leaves behind are to be kept first.
+    """Put HEAD and its branch back. The files stay. Commits that lose their branch must be kept first.
 
     Raises:
         GitError: git refuses.
@@ -55,7 +55,7 @@ async def put_head_back(root: Path, repository: KeptRepository) -> None:
 
 
 async def index_changed(root: Path, repository: KeptRepository) -> bool:
-    """Whether an index has other entries than the copied one; what git notes of files does not count."""
+    """Whether an index has other entries than the copied one. Git's cached file data does not count."""
     folder = root / repository.path
     index = await index_file(folder)
     if not (repository.index and index.exists()):
@@ -71,10 +71,10 @@ async def index_changed(root: Path, repository: KeptRepository) -> bool:
 
 
 async def put_index_back(root: Path, repository: KeptRepository) -> None:
-    """The index file as it was copied, under git's own lock.
+    """Put the index file back as it was copied, under git's own lock.
 
     Raises:
-        GitError: another git holds the lock and does not give it back.
+        GitError: another git holds the lock and does not release it.
     """
     folder = root / repository.path
     index = await index_file(folder)
@@ -93,7 +93,7 @@ async def put_index_back(root: Path, repository: KeptRepository) -> None:
 
 
 async def _free(folder: Path, lock: Path) -> None:
-    """Wait for another git; a lock that a killed one has left is removed."""
+    """Wait for another git. A lock that a killed git has left is removed."""
     import anyio
 
     until = time.monotonic() + _PATIENCE_S
@@ -101,6 +101,6 @@ async def _free(folder: Path, lock: Path) -> None:
         if not git_is_at_work(folder):
             lock.unlink(missing_ok=True)
         elif time.monotonic() > until:
-            raise GitError(f"{lock} is held by another git; once that has ended: sq resume")
+            raise GitError(f"{lock} is held by another git: once that has ended, `sq resume`")
         else:
             await anyio.sleep(0.1)

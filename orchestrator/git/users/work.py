@@ -1,4 +1,4 @@
-"""What the user's own branches hold: work that is in none of them is not to be lost."""
+"""The content of the user's own branches: work that is in none of them must not be lost."""
 
 import re
 from dataclasses import dataclass, field
@@ -12,7 +12,7 @@ _BRANCH_OF_A_RUN = re.compile(rf"refs/heads/(?:sq|sq-tasks)/{RUN_ID}(?:/|$)")
 
 @dataclass(slots=True, kw_only=True)
 class UsersWork:
-    """What the user's own branches hold, local and remote ones."""
+    """The content of the user's own branches, local and remote ones."""
 
     repository: Path
     tips: tuple[str, ...]
@@ -20,16 +20,16 @@ class UsersWork:
     _trees: set[str] = field(default_factory=set)
 
     async def lacks(self, commit: str) -> list[str]:
-        """The commits up to this one that no branch of the user's has, newest first.
+        """Return the commits up to this one that no branch of the user's has, newest first.
 
-        An empty first commit, from which sq starts where there is none, is no work.
+        An empty first commit, which sq makes in a repository without commits, does not count as work.
         """
         listed = await self._log("%H %T %P", commit, *(f"^{tip}" for tip in self.tips))
         entries = [line.split() for line in listed]
         return [commit for commit, tree, *parents in entries if parents or tree != self.empty_tree]
 
     async def lost_with(self, commit: str) -> str:
-        """What no branch of the user's would have any more without this commit, in words; empty: nothing."""
+        """Return in words the work that no branch of the user's would have without this commit, or ""."""
         commits = await self.lacks(commit)
         if not commits:
             return ""
@@ -50,7 +50,7 @@ class UsersWork:
 
 
 async def users_work(repository: Path) -> UsersWork:
-    """What the branches of a repository hold that are not sq's.
+    """Return the content of the branches of a repository that are not sq's.
 
     Raises:
         GitError: the repository cannot be read.

@@ -1,6 +1,6 @@
 """build: one attempt at a task in one Worker session, iteration by iteration, until its claim stands.
 
-What comes next follows from the view alone (`orchestrator.run.build.steps`); here it is done.
+The next step follows from the view alone (`orchestrator.run.build.steps`). This module does it.
 """
 
 from functools import partial
@@ -42,7 +42,7 @@ from state.settings.records import Workflow
 
 
 async def build(run: Run, task_id: str) -> None:
-    """Bring a task from where it is to an accepted claim, or to the event that says why not."""
+    """Bring a task from its current stage to an accepted claim, or to the event that says why not."""
     task = run.task(task_id)
     await _prepare(run, task)
     log_attempt(task.attempt)
@@ -100,7 +100,7 @@ async def _attempt(run: Run, task: TaskView, talk: Conversation) -> None:
 
 
 async def _new_place(run: Run, task: TaskView) -> Place | None:
-    """A place for a task that has none, or has to be built on newer work; None: it has its place."""
+    """Return a place for a task that has none or moves to newer work, or None if it has its place."""
     if task.stage is Stage.WAITING:
         return await run.workspaces.begin(run.view, task)
     if task.next.rebuild:
@@ -110,7 +110,7 @@ async def _new_place(run: Run, task: TaskView) -> Place | None:
 
 
 async def _prepare(run: Run, task: TaskView) -> None:
-    """A place on the merged work that the task is to be built on, and an open attempt."""
+    """Make sure of a place on the merged work that the task is built on, and of an open attempt."""
     task_id = task.task.id
     if not task.open.is_open:
         await put_users_work_back(run)
@@ -135,7 +135,7 @@ async def _prepare(run: Run, task: TaskView) -> None:
 
 
 def _handed_over(run: Run, task: TaskView) -> list[HandedOver]:
-    """What the attempt that is over leaves, if there was one."""
+    """Return the hand-over of the previous attempt, if there was one."""
     verified = run.view.evidence.verifications.get(task.open.trees[-1]) if task.open.trees else None
     notes = hand_over_of(run.view, task, summary(results(run, verified)) if verified else "")
     return [HandedOver(task_id=task.task.id, attempt=task.attempt, notes=notes)] if notes else []

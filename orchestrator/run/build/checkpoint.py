@@ -1,6 +1,6 @@
-"""Checkpoints: a Reviewer looks at work under way; the Worker is told in its session's next prompt.
+"""Checkpoints: a Reviewer looks at work under way. The findings go into the Worker's next prompt.
 
-It is no revision and ends nothing. A review that does not come, or not usably, holds nobody up.
+A checkpoint is not a revision and ends nothing. The work continues without a usable review.
 """
 
 from functools import partial
@@ -20,10 +20,10 @@ from state.records import Role
 
 
 async def review_checkpoint(run: Run, task: TaskView) -> None:
-    """Have the newest iteration's work looked at, once, and record what was found, or why nothing came.
+    """Have the newest iteration's work reviewed, once, and record the findings or the problem.
 
     Raises:
-        BudgetExhausted: it may not be paid for.
+        BudgetExhausted: the budget does not allow the call.
         ServiceError: the model cannot be asked at all.
     """
     task_id, tree = task.task.id, task.open.trees[-1]

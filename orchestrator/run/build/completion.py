@@ -1,6 +1,6 @@
 """The completion gates on a Worker's claim, in order: diff, sq's own verification, power steering.
 
-Evidence, not claims: a task is accepted for exactly the tree that was looked at.
+Evidence decides, not claims: a task is accepted for exactly the tree that was checked.
 """
 
 import hashlib
@@ -38,7 +38,7 @@ VERIFICATION = "verification"
 
 
 async def check_completion(run: Run, task: TaskView) -> None:
-    """Ask the gates about a claim; record that it stands, is refused, or that nobody could tell."""
+    """Ask the gates about a claim, and record that it is accepted, refused, or could not be checked."""
     folder = Path(task.place.worktree)
     tree = await run.workspaces.snapshot(folder)
     results = [await _diff_gate(run, task, folder, tree)]
@@ -77,7 +77,7 @@ async def check_completion(run: Run, task: TaskView) -> None:
 
 
 def fingerprint(result: GateResult) -> str:
-    """Tells failures apart: the same gate with the same words, numbers such as times and addresses aside."""
+    """Return a hash that is equal for the same failure: the same gate and words, without numbers."""
     words = "".join("#" if character.isdigit() else character for character in result.reason)
     return hashlib.sha256(f"{result.gate}\n{result.key or words}".encode()).hexdigest()[:16]
 
@@ -134,13 +134,13 @@ async def _verification_gate(run: Run, task: TaskView, folder: Path, tree: str) 
 
 
 def _unproven(proofs: ProofsTaken) -> GateResult | None:
-    """What is said once to a Worker whose tests pass without its change."""
+    """Return the refusal, sent once, for a Worker whose tests pass without its change."""
     if not proofs.unproven:
         return None
     reason = (
         "These tests that you added or changed pass without your change too, so they do not show it: "
         f"{listed(proofs.unproven)}. Make them fail on the code as it was, or claim completion again if "
-        "there is a reason; the reviewer will look at it."
+        "there is a reason. The reviewer will look at it."
     )
     return GateResult(gate=VERIFICATION, verdict=Verdict.BLOCK, reason=reason, key="unproven tests")
 

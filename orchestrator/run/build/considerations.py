@@ -1,6 +1,6 @@
-"""Power steering of a Worker that claims completion: a judge looks at its session, question by question.
+"""Power steering of a Worker that claims completion: a judge examines its session, check by check.
 
-Checks that nobody could make are told and never change the outcome alone.
+Checks that could not run are reported and never change the outcome alone.
 """
 
 import json
@@ -33,10 +33,10 @@ STEERING = "power steering"
 
 
 async def steering_gate(run: Run, task: TaskView, tree: str) -> GateResult | None:
-    """Have the effort's considerations judged, record what each found, and say whether the claim stands.
+    """Have the effort's considerations judged, record each result, and return whether the claim stands.
 
-    None where the effort asks nothing; `not checked` where no check could be made, which leaves the claim to
-    sq's own verification.
+    Returns None if the effort asks nothing, and `not checked` if no check could run. Then sq's own
+    verification decides on the claim.
     """
     considerations = _asked_of(run)
     if not considerations:
@@ -75,7 +75,7 @@ async def steering_gate(run: Run, task: TaskView, tree: str) -> GateResult | Non
 
 
 def _asked_of(run: Run) -> list[Consideration]:
-    """What a Worker is asked; the user's own are read in the checkout, not in the Worker's workspace."""
+    """Return a Worker's considerations. The user's own come from the checkout, not from the workspace."""
     steering = run.effort.power_steering
     if steering is Steering.NONE:
         return []
@@ -89,7 +89,7 @@ def _asked_of(run: Run) -> list[Consideration]:
 
 
 def _session_of(run: Run, task: TaskView, tree: str) -> Transcript:
-    """The task's sessions, and what sq's own verification of this tree showed."""
+    """Return the task's sessions, with the results of sq's own verification of this tree."""
     session = transcript_of(whole_history(run, task), cwd=task.place.worktree)
     verified = run.view.evidence.verifications.get(tree)
     return with_command_runs(session, verified.runs) if verified else session
@@ -101,9 +101,9 @@ def _unmet_before(task: TaskView) -> Mapping[str, str]:
 
 
 async def _ask(run: Run, task: TaskView, ask: Ask) -> Reply:
-    """The judge's reply, recorded, with the cost of all tries.
+    """Return the judge's reply, recorded, with the cost of all tries.
 
-    What it had answered to the same before a crash is not asked again, a group of questions as one.
+    A reply to the same request from before a crash is used again. A group of checks is one request.
     """
     for call in run.view.calls_of(Role.JUDGE, task.task.id, task.attempt):
         same = call.started.prompt == ask.prompt and call.started.iteration == task.iteration

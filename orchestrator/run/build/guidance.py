@@ -1,6 +1,6 @@
-"""Checkpoints: when they are due; the Developer looks at the progress and may guide, once (seed 004, US-002).
+"""Checkpoints: when they are due, and how the Developer may guide the work, once (seed 004, US-002).
 
-It never judges completion. Guidance that does not come holds nobody up.
+Guidance never judges completion. The work continues without it if none comes.
 """
 
 from pathlib import Path
@@ -19,15 +19,15 @@ _DIFF_LIMIT = 30_000  # characters of the work so far that the Developer sees
 
 
 def is_checkpoint(effort: Effort, task: TaskView) -> bool:
-    """Whether the Developer looks after the iteration that has just ended, and has not yet."""
+    """Whether the Developer's look at the progress is due after the iteration that has just ended."""
     looked = any(one.iteration == task.iteration for one in task.open.guidance)
     return _is_time(effort, task) and not looked
 
 
 def is_review_due(effort: Effort, task: TaskView) -> bool:
-    """Whether a Reviewer looks after the iteration that has just ended, and has not yet.
+    """Whether a Reviewer's look is due after the iteration that has just ended.
 
-    Only at something new: since the last look, or the beginning of the attempt.
+    It is due only if the tree has changed since the last look, or since the beginning of the attempt.
     """
     seen = task.open.checkpoints[-1].tree if task.open.checkpoints else task.open.trees[0]
     looked = any(one.iteration == task.iteration for one in task.open.checkpoints)
@@ -40,10 +40,10 @@ def _is_time(effort: Effort, task: TaskView) -> bool:
 
 
 async def guide(run: Run, task: TaskView) -> None:
-    """Ask for guidance and record what came: a piece of it, nothing, or why there is none.
+    """Ask for guidance, and record the guidance, or that there is none and why.
 
     Raises:
-        BudgetExhausted: it may not be paid for.
+        BudgetExhausted: the budget does not allow the call.
         ServiceError: the model cannot be asked at all.
     """
     window = run.settings.context_window

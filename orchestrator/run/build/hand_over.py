@@ -1,6 +1,6 @@
-"""What one attempt at a task leaves to the next: made of its Worker's reports and of what sq saw itself.
+"""The hand-over from one attempt at a task to the next: its Worker's reports and sq's own observations.
 
-And where the next one begins.
+It also says where the next one begins.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,21 +14,21 @@ from state.journal.view import CallView, RunView, TaskView
 from state.records import Finding, HandOver
 from state.words import baseline_words, decision_with_reason
 
-_KEPT = 4_000  # characters of what a Worker says of its work: the newest
+_KEPT = 4_000  # characters of a Worker's words about its work, the newest ones
 
 
 class Start(StrEnum):
-    """What the workspace holds as another attempt begins."""
+    """The content of the workspace when another attempt begins."""
 
     FORMER = "former"  # the work of the attempt before
-    MERGED = "merged"  # the newest merged work, which has that in it
+    MERGED = "merged"  # the newest merged work, which contains the former work
     OVER = "over"  # the newest merged work alone
     BOTH = "both"  # the two of them, merged
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Before:
-    """What an attempt is told of the one before; `commit` is the work that was sent back, if any."""
+    """An attempt's information about the previous one. `commit` is the work that was sent back, if any."""
 
     notes: HandOver | None = None
     findings: tuple[Finding, ...] = ()
@@ -40,7 +40,7 @@ NOTHING_BEFORE = Before()
 
 
 def before_of(task: TaskView) -> Before:
-    """What the attempt that begins is told."""
+    """Return the information for the attempt that begins."""
     start = Start.FORMER
     if task.next.rebuilt:
         base, content = task.next.rebuilt
@@ -52,14 +52,14 @@ def before_of(task: TaskView) -> Before:
 
 
 def hand_over_of(view: RunView, task: TaskView, verified: str) -> HandOver | None:
-    """The notes that the newest attempt at a task leaves; None where there was none.
+    """Return the notes of the newest attempt at a task, or None if there was none.
 
-    One that did not come to anything hands on what it was given.
+    An attempt without results hands on the notes that it was given.
 
     Args:
         view: the run.
-        task: whose newest attempt is over.
-        verified: how the tests stand that sq ran on what the attempt left; empty: it ran none.
+        task: the task whose newest attempt is over.
+        verified: sq's test results on the attempt's work, or "" if sq ran none.
     """
     since = tuple(_since(view, task))
     if not task.open.calls:
@@ -89,7 +89,7 @@ def hand_over_of(view: RunView, task: TaskView, verified: str) -> HandOver | Non
 
 
 def _done(call: CallView, said: Mapping[str, Any]) -> str:
-    """What a turn did, as its report says; of a report in text form the words before it."""
+    """Return a turn's work from its report. For a report in text form, return the words before it."""
     reported = str(said.get("summary") or said.get("done") or "")
     if reported or call.report or not said:
         return reported
@@ -97,7 +97,7 @@ def _done(call: CallView, said: Mapping[str, Any]) -> str:
 
 
 def _since(view: RunView, task: TaskView) -> list[str]:
-    """What sq knows to have changed since an attempt ended, where the user asked for another one."""
+    """Return the known changes since an attempt ended, if the user asked for another one."""
     resumed = view.process.resumed
     if not (task.next.retried and resumed):
         return []
@@ -117,7 +117,7 @@ def _decisions(view: RunView, task: TaskView) -> list[str]:
 
 
 def _by_turn(said: Sequence[str]) -> str:
-    """What the turns of an attempt said, each once and marked with its turn; where it is long, its end."""
+    """Return the words of an attempt's turns, each once and with its turn. A long text keeps its end."""
     turns = {words.strip(): number for number, words in enumerate(said, 1) if words.strip()}
     if len(turns) == 1:
         text = next(iter(turns))

@@ -1,4 +1,4 @@
-"""Whether a loop moves, measured on content: trees, errors, failures; never on words or counts of events."""
+"""Whether a loop makes progress: judged by content (trees, errors, failures), not words or event counts."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from state.records import Message, MessageKind
 
 MAX_REFUSALS = 5  # blocks of the completion gates in a row
-SAME_FAILURE = 3  # the same failures that often
-_ERROR_KEPT = 300  # characters of an error by which it is recognised
+SAME_FAILURE = 3  # failures of the same kind in a row
+_ERROR_KEPT = 300  # characters of an error that are compared
 _VARIES = re.compile(r"0x[0-9a-fA-F]+|\d+(\.\d+)?|/tmp/\S+")
 
 
@@ -18,15 +18,15 @@ def standing_still(trees: Sequence[str], threshold: int) -> bool:
 
 
 def same_error(errors: Sequence[str], threshold: int) -> str:
-    """The error with which each of the last `threshold` iterations ended; empty where they did not."""
+    """Return the error with which each of the last `threshold` iterations ended, or "" if they differ."""
     newest = errors[-threshold:]
     return newest[0] if len(newest) == threshold and len(set(newest)) == 1 else ""
 
 
 def last_error(history: Iterable[Message]) -> str:
-    """The error that the newest tool result of an iteration is, numbers and addresses aside; else empty.
+    """Return the newest tool result of an iteration if it is an error, without numbers and addresses, or "".
 
-    `history` ends with the iteration's messages; its prompt is where they begin.
+    `history` ends with the iteration's messages, which begin at its prompt.
     """
     results: list[Message] = []
     for message in history:
@@ -42,9 +42,9 @@ def last_error(history: Iterable[Message]) -> str:
 
 
 def refused_too_often(fingerprints: Sequence[str]) -> str:
-    """Why a claim that keeps being refused is given up; empty while it is not.
+    """Return why a claim that keeps being refused is given up, or "" if it is not.
 
-    `fingerprints` tell the refusals of one attempt apart, oldest first: equal ones are the same failures.
+    `fingerprints` are those of the refusals of one attempt, oldest first. Equal ones mean the same failure.
     """
     if len(fingerprints) >= SAME_FAILURE and len(set(fingerprints[-SAME_FAILURE:])) == 1:
         return f"completion was refused {SAME_FAILURE} times for the same reason"

@@ -1,4 +1,4 @@
-"""What an attempt needs next: a plain function of the view, so that a resumed run goes on where it was."""
+"""The next step of an attempt: a plain function of the view, so that a resumed run continues from there."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ from state.settings.records import Workflow
 
 @dataclass(frozen=True, slots=True)
 class Say:
-    """Send this prompt as the next iteration; the open call, if there is one, goes on instead.
+    """Send this prompt as the next iteration. If a call is open, continue it instead.
 
     `planning`: the Worker only reads, and hands over a plan.
     """
@@ -37,7 +37,7 @@ class Say:
 
 @dataclass(frozen=True, slots=True)
 class AnswerPlain:
-    """The turn ended with a question in plain words: have it answered."""
+    """The turn ended with a question in plain words, which is to be answered."""
 
     question: Question
 
@@ -54,7 +54,7 @@ class Guide:
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """Look at what the iteration left in the workspace."""
+    """Record the content of the workspace after the iteration."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ class CheckClaim:
 
 @dataclass(frozen=True, slots=True)
 class EndStuck:
-    """The Worker gives up, for this reason: look whether that is so, and end the attempt."""
+    """The Worker gives up, for this reason: check whether it is right, and end the attempt."""
 
     reason: str
 
@@ -78,11 +78,11 @@ class GiveUp:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Surroundings:
-    """What a Worker is shown beside its task: the run around it.
+    """A Worker's information beside its task: the run around it.
 
     `others` are the other tasks, `decisions` the answers that held in the run so far. `base` is the commit
-    that the work stands on, if it can be compared with that. `merged`: the task was merged before and is
-    sent back for a fix. `done` are the ids of the tasks that are merged.
+    that the work is based on, if it can be compared with that. `merged`: the task was merged before and is
+    sent back for a fix. `done` are the ids of the merged tasks.
     """
 
     others: Sequence[Task] = ()
@@ -113,7 +113,7 @@ def build_prompt_with_feedback(
     users: Sequence[str] = (),
     place: Surroundings = ALONE,
 ) -> str:
-    """The Worker's prompt for a task (seed 002): what never changes first, this task's issues only."""
+    """Return the Worker's prompt for a task (seed 002): constant parts first, this task's issues only."""
     own = [issue for issue in review_issues if issue.task_id == task.id]
     ids = {fingerprint(issue) for issue in own}
     return prompts.render(
@@ -144,7 +144,7 @@ def build_prompt_with_feedback(
 
 
 def next_step(view: RunView, task: TaskView, run: Run) -> Step:
-    """What the attempt needs next; reads the view and decides, nothing else."""
+    """Return the next step of the attempt. It only reads the view."""
     if not task.open.calls:
         return _begin(run, task)
     last = view.calls[task.open.calls[-1]]
@@ -174,9 +174,9 @@ def _by_signal(run: Run, task: TaskView, last: CallView) -> Step | None:
 
 
 def _by_question(view: RunView, task: TaskView, last: CallView, asked: AskView | None) -> Step | None:
-    """A question in plain words at the end of the turn, and what became of it.
+    """Return the step for a question in plain words at the end of the turn, if there is one.
 
-    A turn that ends with the words that an answer is not accepted asks its question once more.
+    If a turn ends by rejecting an answer, its question is asked once more.
     """
     if asked and (asked.parked or (asked.failed and asked.failed.final)):
         return GiveUp(_failed(view, task, last, "a question was not answered"))
@@ -217,12 +217,12 @@ def _go_on(run: Run, task: TaskView, last: CallView, asked: AskView | None) -> S
 
 
 def _is_refused(task: TaskView) -> bool:
-    """Whether the newest iteration's claim was looked at and not accepted."""
+    """Whether the newest iteration's claim was refused."""
     return bool(task.open.refusals) and task.open.refusals[-1].iteration == task.iteration
 
 
 def _stuck(task: TaskView, run: Run) -> TaskStuck | None:
-    """Whether there is no point in another iteration, and why."""
+    """Return why another iteration is pointless, or None if it is not."""
     limit, threshold = run.max_iterations, run.effort.stuck_threshold
     if why := refused_too_often([refusal.fingerprint for refusal in task.open.refusals]):
         return TaskStuck(task_id=task.task.id, reason=f"{why}: {task.open.refusals[-1].feedback}")
@@ -253,7 +253,7 @@ def _failed(view: RunView, task: TaskView, call: CallView, failure: str) -> Task
 
 
 def _begin(run: Run, task: TaskView) -> Step:
-    """The first prompt of an attempt; of the first one in some workflows a request for a plan."""
+    """Return the first prompt of an attempt. In some workflows the first attempt begins with a plan."""
     prompt = _first_prompt(run, task)
     if run.settings.workflow is Workflow.PLAN_THEN_IMPLEMENT and task.attempt == 1:
         return Say(prompts.render("plan_first", prompt=prompt), planning=True)
@@ -261,7 +261,7 @@ def _begin(run: Run, task: TaskView) -> Step:
 
 
 def _from_checkpoint(task: TaskView) -> list[str]:
-    """What a Reviewer and the Developer say where the newest iteration was a checkpoint."""
+    """Return the words of a Reviewer and the Developer if the newest iteration was a checkpoint."""
     found = [one.issues for one in task.open.checkpoints if one.iteration == task.iteration and one.issues]
     guidance = [
         one.guidance for one in task.open.guidance if one.iteration == task.iteration and one.guidance

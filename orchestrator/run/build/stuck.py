@@ -1,7 +1,7 @@
-"""A Worker says that it is stuck: sq looks whether only a check is in the way that this machine cannot run.
+"""A Worker reports that it is stuck: sq finds out whether only a check that cannot run here is the cause.
 
-If the untouched commit could not run that check either, the work is unverified, not stuck: no Worker can mend
-the machine.
+If the untouched commit could not run that check either, the work is unverified, not stuck, because no Worker
+can mend the machine.
 """
 
 from pathlib import Path

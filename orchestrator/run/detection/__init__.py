@@ -1,4 +1,4 @@
-"""Which commands verify a repository, as far as its files show: nothing is run to find that out."""
+"""Which commands verify a repository, as far as its files show. Nothing is run for this."""
 
 from orchestrator.run.detection.commands import Detected, detect
 

@@ -1,4 +1,4 @@
-"""All commands that verify a folder, each test taken once: the project's own targets and scripts first."""
+"""All commands that verify a folder, each test once, the project's own targets and scripts first."""
 
 import shlex
 from collections.abc import Iterator, Sequence
@@ -43,7 +43,7 @@ _MANIFESTS = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Detected:
-    """A command that a repository shows; `source` is the file that shows it, `tests` False: it only lints."""
+    """A command that a repository shows. `source` is the file that shows it. `tests` is False for linters."""
 
     command: str
     source: str
@@ -51,7 +51,7 @@ class Detected:
 
 
 def detect(folder: Path) -> tuple[Detected, ...]:
-    """Returns the commands that verify what is in a folder; empty if it shows none. Nothing is run.
+    """Return the commands that verify a folder, empty if it shows none. Nothing is run.
 
     The same tests are taken once. The parts of a repository count if its root shows no tests, a workflow's
     command if nothing else calls its runner.
@@ -77,7 +77,7 @@ def _ways_in(shown: Shown) -> list[Way]:
 
 
 def _each_once(own: Sequence[Way]) -> Iterator[Way]:
-    """Yields the project's own commands but those that others of them run, or whose runners others call."""
+    """Yield the project's own commands, except those that another one runs or whose runners another calls."""
     taken: list[Way] = []
     for at, way in enumerate(own):
         callers = [other for other in own if other is not way and other.calls(way)]
@@ -91,14 +91,14 @@ def _each_once(own: Sequence[Way]) -> Iterator[Way]:
 
 
 def _covered(ways: Sequence[Way]) -> frozenset[str]:
-    """Returns the runners whose tests are run already; those in a container may not be."""
+    """Return the runners whose tests already run, without those that need a container."""
     return alike(
         runner for way in ways if way.tests and not needs_container(way.lines) for runner in way.runners
     )
 
 
 def _ways_of_parts(shown: Shown) -> Iterator[Way]:
-    """Yields the commands of the folders that have manifests of their own, as commands for the root."""
+    """Yield the commands of the folders that have manifests of their own, as commands for the root."""
     taken: list[str] = []
     for path in shown.folders_with(*_MANIFESTS, deepest=_DEEPEST_PART):
         if len(taken) == _MOST_PARTS or any(path.startswith(f"{one}/") for one in taken):

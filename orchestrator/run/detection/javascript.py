@@ -31,7 +31,7 @@ _DEEPEST = 4  # scripts that scripts run
 
 
 def manager_of(shown: Shown) -> str:
-    """Returns the package manager of a package: as its manifest names it, else by its lock file."""
+    """Return the package manager that a package's manifest names, else the one of its lock file."""
     named = _manifest(shown.text(MANIFEST)).get("packageManager")
     if isinstance(named, str) and (name := named.partition("@")[0]) in _TEST:
         return name
@@ -39,7 +39,7 @@ def manager_of(shown: Shown) -> str:
 
 
 def package_ways(shown: Shown) -> list[Way]:
-    """Returns the test script of the package, else that of its workspaces."""
+    """Return the test script of the package, else that of its workspaces."""
     manager, scripts = manager_of(shown), scripts_of(shown, MANIFEST)
     if is_usable(scripts.get("test", "")):
         lines = script_lines("test", scripts)
@@ -65,7 +65,7 @@ def package_ways(shown: Shown) -> list[Way]:
 
 
 def deno_ways(shown: Shown) -> list[Way]:
-    """Returns the test task of a Deno project, else its own runner where it has tests."""
+    """Return the test task of a Deno project, else Deno's own runner if there are tests."""
     name = shown.first("deno.json", "deno.jsonc")
     if not name:
         return []
@@ -80,7 +80,7 @@ def deno_ways(shown: Shown) -> list[Way]:
 
 
 def scripts_of(shown: Shown, name: str) -> dict[str, str]:
-    """Returns the scripts of a manifest that are texts."""
+    """Return the scripts of a manifest that are texts."""
     scripts = _manifest(shown.text(name)).get("scripts")
     pairs = scripts.items() if isinstance(scripts, dict) else ()
     return {key: value for key, value in pairs if isinstance(value, str)}
@@ -92,7 +92,7 @@ def is_usable(script: str) -> bool:
 
 
 def script_lines(name: str, scripts: dict[str, str]) -> tuple[str, ...]:
-    """Returns what a script runs, with the scripts that it calls."""
+    """Return the lines of a script, with those of the scripts that it calls."""
     waiting, seen = [name], list[str]()
     for _ in range(_DEEPEST):
         waiting = [one for one in waiting if one in scripts and one not in seen]
@@ -102,7 +102,7 @@ def script_lines(name: str, scripts: dict[str, str]) -> tuple[str, ...]:
 
 
 def _workspaces(shown: Shown) -> list[str]:
-    """Returns the manifests of the workspaces that the root names."""
+    """Return the manifests of the workspaces that the root names."""
     named = _manifest(shown.text(MANIFEST)).get("workspaces")
     if isinstance(named, dict):
         named = named.get("packages")

@@ -1,4 +1,4 @@
-"""Other languages: what the manifest of each, or the place of its tests, says about how they are run."""
+"""Other languages: how their tests are run, from the manifest of each or the place of its tests."""
 
 import json
 import os
@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from orchestrator.run.detection.tree import Shown
 from orchestrator.run.detection.ways import Way
 
-# A folder for what is built that git never sees, and that goes with the worktree.
+# A folder for build results that git never sees, and that is removed with the worktree.
 _BUILT = '"$(git rev-parse --absolute-git-dir)/sq-build"'
 _IGNORED_BUILD = re.compile(r"^/?(?:\*\*/)?build[*]?/?\s*$", re.MULTILINE)
 _CMAKE_TESTS = re.compile(
@@ -33,7 +33,7 @@ _PLAIN = {
 
 
 def language_ways(shown: Shown) -> list[Way]:
-    """Returns the commands that the manifests and the tests of a folder show, for languages but Python."""
+    """Return the commands that the manifests and the tests of a folder show, for languages but Python."""
     found: dict[str, Way] = {}
     for way in _all(shown):
         found.setdefault(way.command, way)
@@ -118,7 +118,7 @@ def _native(shown: Shown) -> Iterator[Way]:
 
 
 def _with_parts(shown: Shown, name: str) -> str:
-    """Returns the texts of a build file and of those in folders below: the tests may stand there."""
+    """Return the texts of a build file and of those in folders below, which may hold the tests."""
     if not shown.has(name):
         return ""
     return "\n".join(map(shown.text, [name, *shown.ending(f"/{name}")[:20]]))

@@ -1,4 +1,4 @@
-"""The targets of a Makefile, read as text: nothing of it is evaluated but plain variables."""
+"""The targets of a Makefile, read as text. Only plain variables are evaluated."""
 
 import re
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ _LONGEST = 2_000  # characters of one line with its variables replaced
 
 
 def make_ways(shown: Shown) -> list[Way]:
-    """Returns the targets of the Makefile that verify."""
+    """Return the targets of the Makefile that verify."""
     name = shown.first(*_NAMES)
     if not name:
         return []
@@ -46,7 +46,7 @@ def make_ways(shown: Shown) -> list[Way]:
 
 
 def _lines(shown: Shown, name: str) -> Iterator[str]:
-    """Yields the lines of a Makefile and of those that it includes, continued ones joined."""
+    """Yield the lines of a Makefile and of those that it includes, continued ones joined."""
     waiting, seen = [name], set[str]()
     while waiting and len(seen) <= _MOST_INCLUDED:
         name = waiting.pop()

@@ -1,4 +1,4 @@
-"""Python: pytest if the project uses it, else unittest where its discovery finds tests, else tox or nox."""
+"""Python: pytest if the project uses it, else unittest if its discovery finds tests, else tox or nox."""
 
 import re
 import shlex
@@ -25,11 +25,11 @@ _CONFIGURED = {
     "tox.ini": "[pytest]",
 }
 _IN_TESTS = re.compile(r"(?:^|/)tests?/")
-_MOST_READ = 300  # tests that are looked into for the runner they are written for
+_MOST_READ = 300  # tests that are read to find the runner that they are written for
 
 
 def python_ways(shown: Shown) -> list[Way]:
-    """Returns how the Python tests are run, or nothing where there are none."""
+    """Return the commands that run the Python tests, or nothing if there are none."""
     tests = sorted(name for name in shown.files if _USUAL.fullmatch(name)) or _tests_elsewhere(shown)
     if tests and _uses_pytest(shown, tests):
         return [Way(command="python3 -m pytest", source=_source(tests))]
@@ -49,7 +49,7 @@ def python_ways(shown: Shown) -> list[Way]:
 
 
 def unittest_commands(shown: Shown, tests: Sequence[str]) -> list[str]:
-    """Returns a command for each folder where discovery has to begin: it enters packages and nothing else."""
+    """Return a command for each folder in which discovery has to begin. It enters only packages."""
     root = PurePosixPath()
     found: dict[tuple[PurePosixPath, PurePosixPath, str], None] = {}
     for test in map(PurePosixPath, tests):
@@ -71,7 +71,7 @@ def unittest_commands(shown: Shown, tests: Sequence[str]) -> list[str]:
 
 
 def _tests_elsewhere(shown: Shown) -> list[str]:
-    """Returns tests inside packages, but none of a part with its own manifest and none by its name alone."""
+    """Return tests inside packages, but none of a part with its own manifest and none by its name alone."""
     parts = tuple(f"{part}/" for part in shown.folders_with(*MANIFESTS, deepest=8))
     named = sorted(name for name in shown.files if _ANYWHERE.fullmatch(name) and not name.startswith(parts))
     elsewhere = set([name for name in named if not _IN_TESTS.search(name)][:_MOST_READ])

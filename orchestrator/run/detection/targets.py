@@ -8,20 +8,20 @@ from orchestrator.run.detection.ways import Way
 from orchestrator.run.detection.words import calls_linter, runners_of
 
 _CHECK = "check"
-_TESTS = ("test", "tests", "unittest", "unittests")  # the first that is there is taken
+_TESTS = ("test", "tests", "unittest", "unittests")  # the first that exists is taken
 _MOST_LINES = 500
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
-    """One target: what has to be made before it, and the lines that it runs."""
+    """One target: its prerequisites, and the lines that it runs."""
 
     before: tuple[str, ...] = ()
     lines: tuple[str, ...] = ()
 
 
 def ways_of(program: str, source: str, targets: Mapping[str, Target]) -> list[Way]:
-    """Returns the targets that verify, as commands of `program` (`make`, `just`, `task`).
+    """Return the targets that verify, as commands of `program` (`make`, `just`, `task`).
 
     A target that runs another is taken alone. One that only lints is taken beside the tests.
     """
@@ -43,7 +43,7 @@ def ways_of(program: str, source: str, targets: Mapping[str, Target]) -> list[Wa
 
 
 def _reached(program: str, name: str, targets: Mapping[str, Target]) -> set[str]:
-    """Returns the other targets that making this one makes."""
+    """Return the other targets that are made for this one."""
     waiting, reached = [name], set[str]()
     while waiting:
         target = targets[waiting.pop()]
@@ -55,7 +55,7 @@ def _reached(program: str, name: str, targets: Mapping[str, Target]) -> set[str]
 
 
 def _called(program: str, lines: tuple[str, ...]) -> Iterator[str]:
-    """Yields the words after the program's name in lines that call it for this folder."""
+    """Yield the words after the program's name in lines that call it for this folder."""
     for line in lines[:_MOST_LINES]:
         for call in re.finditer(rf"(?:^|[\s@;&|+-]){program}\s+([^;&|]+)", line):
             words = call.group(1).split()

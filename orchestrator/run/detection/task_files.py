@@ -13,7 +13,7 @@ _TASK = ("Taskfile.yml", "Taskfile.yaml", "taskfile.yml", "taskfile.yaml", "Task
 
 
 def just_ways(shown: Shown) -> list[Way]:
-    """Returns the recipes of the justfile that verify; one that has to be given an argument does not."""
+    """Return the recipes of the justfile that verify, without those that need an argument."""
     name = shown.first(*_JUST)
     targets: dict[str, Target] = {}
     current = ""
@@ -32,7 +32,7 @@ def just_ways(shown: Shown) -> list[Way]:
 
 
 def task_ways(shown: Shown) -> list[Way]:
-    """Returns the tasks of the Taskfile that verify."""
+    """Return the tasks of the Taskfile that verify."""
     name = shown.first(*_TASK)
     if not name:
         return []

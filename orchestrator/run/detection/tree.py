@@ -1,11 +1,11 @@
-"""What a folder shows: the names of its files, and the beginnings of those that matter."""
+"""The files of a folder: their names, and the beginnings of those that matter."""
 
 import os
 from collections import deque
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-# Folders whose content is somebody else's, was generated, or is an example of a project.
+# Folders whose content is third-party, generated, or an example of a project.
 _SKIPPED = {
     *(
         "node_modules",
@@ -23,28 +23,26 @@ _SKIPPED = {
 _HIDDEN_SHOWN = {".github", ".gitlab"}
 _MOST_FILES = 20_000
 _DEEPEST = 8
-_MOST_READ = (
-    1 << 18
-)  # characters of one file: manifests are shorter, and nobody may hold up a run with a long one
+_MOST_READ = 1 << 18  # characters of one file: manifests are shorter, and a long file must not delay a run
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shown:
-    """The files of a folder, by path relative to it with `/`; links to folders are not followed."""
+    """The files of a folder, by path relative to it with `/`. Links to folders are not followed."""
 
     folder: Path
     files: frozenset[str]
 
     def has(self, *names: str) -> bool:
-        """Whether one of these files is there."""
+        """Whether one of these files exists."""
         return any(name in self.files for name in names)
 
     def first(self, *names: str) -> str:
-        """Returns the first of these files that is there, or ""."""
+        """Return the first of these files that exists, or ""."""
         return next((name for name in names if name in self.files), "")
 
     def text(self, name: str) -> str:
-        """Returns the beginning of a file as text, or "" if it cannot be read."""
+        """Return the beginning of a file as text, or "" if it cannot be read."""
         if name not in self.files:
             return ""
         try:
@@ -54,28 +52,28 @@ class Shown:
             return ""
 
     def ending(self, *ends: str, under: str = "") -> list[str]:
-        """Returns the files whose name ends so, sorted; `under` is a folder with its `/`."""
+        """Return the files whose name ends in this way, sorted. `under` is a folder with its `/`."""
         return sorted(name for name in self.files if name.endswith(ends) and name.startswith(under))
 
     def at_top(self, *ends: str) -> list[str]:
-        """Returns the files of the folder itself whose name ends so, sorted."""
+        """Return the files of the folder itself whose name ends in this way, sorted."""
         return [name for name in self.ending(*ends) if "/" not in name]
 
     def part(self, path: str) -> "Shown":
-        """Returns what a folder in this one shows."""
+        """Return the files of a folder in this one."""
         prefix = f"{path}/"
         inside = frozenset(name.removeprefix(prefix) for name in self.files if name.startswith(prefix))
         return Shown(folder=self.folder / path, files=inside)
 
     def folders_with(self, *names: str, deepest: int) -> list[str]:
-        """Returns the folders in this one that hold one of these files, outer ones first."""
+        """Return the folders in this one that hold one of these files, outer ones first."""
         paths = [PurePosixPath(name) for name in self.files if name.rpartition("/")[2] in names]
         found = {str(path.parent) for path in paths if 1 < len(path.parts) <= deepest + 1}
         return sorted(found, key=lambda path: (path.count("/"), path))
 
 
 def look(folder: Path) -> Shown:
-    """Returns what a folder shows: outer files first, up to a number that no walk exceeds."""
+    """Return the files of a folder, outer ones first, up to a limit."""
     files: set[str] = set()
     waiting = deque([("", 0)])
     while waiting and len(files) < _MOST_FILES:
@@ -89,7 +87,7 @@ def look(folder: Path) -> Shown:
 
 
 def _entries(folder: Path) -> list[tuple[str, bool]]:
-    """Returns the names of the folders and files in a folder, and whether each is a folder."""
+    """Return the names of the folders and files in a folder, and whether each is a folder."""
     try:
         with os.scandir(folder) as found:
             kinds = [(one.name, one.is_dir(follow_symlinks=False), one) for one in found]

@@ -1,4 +1,4 @@
-"""A way to verify a folder: one command, where it was seen, and what it runs as far as that can be read."""
+"""A way to verify a folder: one command, its source, and as far as known the lines that it runs."""
 
 from dataclasses import dataclass
 
@@ -9,9 +9,10 @@ from orchestrator.run.detection.words import needs_container, runners_of
 class Way:
     """One way to verify.
 
-    `lines` is what the command runs, with what that runs in turn; empty if nothing can be read. `tests` is
-    False for a command that only lints. `own`: the project itself names it, as a target or a script, and it
-    does not merely follow from the language. `one_language`: whatever it runs is the tests of one language.
+    `lines` are the lines that the command runs, directly or indirectly, and empty if they are unknown.
+    `tests` is False for a command that only lints. `own`: the project itself names it, as a target or a
+    script, and it does not merely follow from the language. `one_language`: it runs the tests of one language
+    only.
     """
 
     command: str
@@ -23,15 +24,15 @@ class Way:
 
     @property
     def runners(self) -> frozenset[str]:
-        """The runners of tests that it is known to call."""
+        """The runners of tests that it calls, as far as known."""
         return runners_of((self.command, *self.lines))
 
     @property
     def stands_for_all(self) -> bool:
-        """Whether it is taken for all tests of the project, as nothing says which it runs."""
+        """Whether it is taken for all tests of the project, because its runners are unknown."""
         unknown = self.own and self.tests and not self.runners and not needs_container(self.lines)
         return unknown and not self.one_language
 
     def calls(self, other: "Way") -> bool:
-        """Whether the other command is one of those that this one runs."""
+        """Whether this command runs the other one."""
         return any(other.command in line for line in self.lines)

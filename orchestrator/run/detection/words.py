@@ -1,9 +1,9 @@
-"""Which runner of tests, or which linter, a line of a recipe, a script or a workflow calls."""
+"""Which runner of tests, or which linter, is called in a line of a recipe, a script or a workflow."""
 
 import re
 from collections.abc import Iterable
 
-_ARGUMENTS = r"(?:\s+[^\s;&|]+)*?\s+"  # what may stand between a program and its task
+_ARGUMENTS = r"(?:\s+[^\s;&|]+)*?\s+"  # possible words between a program and its task
 _RUNNERS = {
     "pytest": r"py\.?test",
     "unittest": r"(?:-m\s+)unittest|manage\.py\s+test|trial",
@@ -44,7 +44,7 @@ _RUNNERS = {
     "busted": r"busted|shellspec|shunit2",
     "crystal": r"crystal\s+spec|nimble\s+test|gleam\s+test|dune\s+(?:run)?test|rebar3\s+(?:eunit|ct)",
 }
-# Runners of which one runs the tests of the others.
+# Groups of runners. Some in a group also run the tests of the others.
 _ALIKE = ({"pytest", "unittest", "tox", "nox"}, {"phpunit", "pest"})
 _BEFORE, _AFTER = r"(?<![\w.\-=$])", r"(?![\w\-=]|\.\w)"
 _RUNNER = {name: re.compile(f"{_BEFORE}(?:{words}){_AFTER}") for name, words in _RUNNERS.items()}
@@ -64,7 +64,7 @@ _LINTER = re.compile(
 
 
 def runners_of(lines: Iterable[str]) -> frozenset[str]:
-    """Returns the runners of tests that these lines call, each by one name."""
+    """Return the runners of tests that these lines call, each by one name."""
     text = "\n".join(lines)
     return frozenset(name for name, pattern in _RUNNER.items() if pattern.search(text))
 
@@ -75,7 +75,7 @@ def begins_with_runner(command: str) -> bool:
 
 
 def alike(runners: Iterable[str]) -> frozenset[str]:
-    """Returns these runners, with those whose tests they run."""
+    """Return these runners and the others of their groups."""
     found = frozenset(runners)
     return found.union(*(group for group in _ALIKE if group & found))
 
@@ -86,5 +86,5 @@ def calls_linter(lines: Iterable[str]) -> bool:
 
 
 def needs_container(lines: Iterable[str]) -> bool:
-    """Whether one of these lines runs something in a container, which may not be there."""
+    """Whether one of these lines runs something in a container, which may be missing."""
     return any(_NEEDS_CONTAINER.search(line) for line in lines)

@@ -1,4 +1,4 @@
-"""Commands of CI workflows, as far as they are nothing but runners of tests.
+"""Commands of CI workflows that are only runners of tests.
 
 A `run` line counts if it is a runner's command, or several joined by `&&`, in a job that needs no secret,
 deploys nothing and has no environment. Nothing else in a workflow is ever run.
@@ -35,7 +35,7 @@ _WRITES = ("write", "write-all")
 
 
 def workflow_ways(shown: Shown) -> list[Way]:
-    """Returns the runners' commands in the workflows of a repository, each once."""
+    """Return the runners' commands in the workflows of a repository, each once."""
     found: dict[str, Way] = {}
     for source, folder, line in _lines(shown):
         if command := _command(shown, folder, line):
@@ -45,7 +45,7 @@ def workflow_ways(shown: Shown) -> list[Way]:
 
 
 def _lines(shown: Shown) -> Iterator[tuple[str, str, str]]:
-    """Yields each line that may be looked at, with its file and the folder that it is run in."""
+    """Yield each line that may be used, with its file and the folder that it is run in."""
     for name in shown.ending(".yml", ".yaml", under=_GITHUB)[:_MOST_FILES]:
         workflow = table(read_yaml(shown.text(name)))
         if not _DEPLOYS.search(name.removeprefix(_GITHUB)) and _is_for_changes(workflow):
@@ -61,7 +61,7 @@ def _lines(shown: Shown) -> Iterator[tuple[str, str, str]]:
 
 
 def _is_for_changes(workflow: dict[str, Node]) -> bool:
-    """Whether it is run for changes of the code, and not for tags or by hand alone."""
+    """Whether it is run for changes of the code, and not only for tags or by hand."""
     triggers = workflow.get("on")
     names = set(triggers) if isinstance(triggers, dict) else set(texts(triggers))
     push = table(table(triggers).get("push"))
@@ -77,7 +77,7 @@ def _may_write(node: dict[str, Node]) -> bool:
 
 
 def _is_closed(name: str, job: dict[str, Node]) -> bool:
-    """Whether nothing of a job may be run: it deploys, or needs an environment, services or secrets."""
+    """Whether no line of a job may be run: it deploys, or needs an environment, services or secrets."""
     parts = ("environment", "services", "if", "secrets", "uses")
     shown_name = f"{name} {job.get('name', '')}"
     open_ = not (_DEPLOYS.search(shown_name) or any(part in job for part in parts) or _may_write(job))
@@ -107,7 +107,7 @@ def _github_job(workflow: dict[str, Node], name: str, job: dict[str, Node]) -> I
 
 
 def _plain_lines(script: str) -> list[str]:
-    """Returns the lines of a script if it runs all of them, and in the same folder; else none."""
+    """Return the lines of a script if it runs all of them in the same folder, else none."""
     lines = [line.strip() for line in script.replace("\\\n", " ").splitlines()]
     if any(
         "<<" in line or re.match(r"(?:cd|pushd|export|set\s+\+e|if|for|while|case)\b", line) for line in lines
@@ -117,7 +117,7 @@ def _plain_lines(script: str) -> list[str]:
 
 
 def _command(shown: Shown, folder: str, line: str) -> str:
-    """Returns the line as a command for the root, or "" if it is not one that may be run."""
+    """Return the line as a command for the root, or "" if it must not be run."""
     if _NOT_PLAIN.search(line) or _SECRET.search(line) or _DEPLOYS.search(line):
         return ""
     parts = [part.strip() for part in line.split("&&")]
@@ -148,7 +148,7 @@ def _is_runner(shown: Shown, folder: str, command: str) -> bool:
 
 
 def _script_lines(shown: Shown, folder: str, line: str) -> tuple[str, ...]:
-    """Returns what the scripts of a package run that a line calls, if none of that deploys."""
+    """Return the lines of the scripts of a package that a line calls, or none if one of them deploys."""
     place = str(PurePosixPath(folder))
     name = MANIFEST if place == "." else f"{place}/{MANIFEST}"
     scripts = scripts_of(shown, name)

@@ -1,6 +1,6 @@
-"""YAML as plain lists, dicts and texts: no type is guessed, nothing is expanded.
+"""YAML as plain lists, dicts and texts: types are not guessed, and nothing is expanded.
 
-A file with aliases is not read at all: a few lines of them can stand for any amount of text.
+A file with aliases is not read, because a few lines with aliases can expand to any amount of text.
 """
 
 from collections.abc import Iterator
@@ -9,14 +9,14 @@ from typing import Any
 import yaml
 
 _DEEPEST = 30
-_LONGEST = 1 << 17  # characters; workflows are shorter
+_LONGEST = 1 << 17  # characters, more than workflows have
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 Node = str | list["Node"] | dict[str, "Node"]
 
 
 def read_yaml(text: str) -> Node:
-    """Returns what the first document holds, or "" if it cannot be read."""
+    """Return the content of the first document, or "" if it cannot be read."""
     if len(text) > _LONGEST:
         return ""
     try:
@@ -30,12 +30,12 @@ def read_yaml(text: str) -> Node:
 
 
 def table(node: Node | None) -> dict[str, Node]:
-    """Returns the node if it is a table, else an empty one."""
+    """Return the node if it is a table, else an empty one."""
     return node if isinstance(node, dict) else {}
 
 
 def texts(node: Node | None) -> list[str]:
-    """Returns the texts of a list, or the one text that stands in its place."""
+    """Return the texts of a list, or a single text as a list."""
     if isinstance(node, str):
         return [node] if node else []
     return [one for one in node if isinstance(one, str)] if isinstance(node, list) else []

@@ -1,1 +1,1 @@
-"""What the project's own commands say of a tree, and how far that can be believed."""
+"""The results of the project's own commands on a tree, and how reliable they are."""

@@ -1,6 +1,6 @@
-"""baseline: before any model is asked, the verification commands are run once on the untouched commit.
+"""baseline: the verification commands are run once on the untouched commit, before any request to a model.
 
-What a command says there decides what it can say later (product.md, section 12).
+The result of a command there decides how its later results count (product.md, section 12).
 """
 
 import re
@@ -22,18 +22,18 @@ from state.outcome import Outcome
 from state.records import BaselineCheck, BaselineStanding, CanaryResult, CommandRun
 
 CHOSEN = "--verify"
-_SHELL = re.compile(r"[;|<>`$\n]|(?<!&)&(?!&)")  # what joins a command with others in another way than `&&`
+_SHELL = re.compile(r"[;|<>`$\n]|(?<!&)&(?!&)")  # characters that join a command with others, except `&&`
 _ANALYSIS = "the analysis"
 
 
 async def take_baseline(run: Run) -> RunEnded | None:
-    """Run the commands on the base and record what they say.
+    """Run the commands on the base and record their results.
 
     Returns:
-        The end of the run, where a command that the user named lacks its program; else None.
+        The end of the run if a command that the user named lacks its program, else None.
 
     Raises:
-        GitError: the base cannot be shown.
+        GitError: the base cannot be put into a folder.
         SetUpError: the user's own set-up commands fail.
     """
     tree = await _base_tree(run)
@@ -51,10 +51,10 @@ async def take_baseline(run: Run) -> RunEnded | None:
 
 
 async def take_baseline_of_analysis(run: Run) -> None:
-    """The same for the commands that the analysis named, beside those that the repository shows.
+    """Do the same for the commands that the analysis named, beside those that the repository shows.
 
-    Only those are run that the table of runners knows as test runs, alone or joined by `&&`: nothing else
-    that a model names is. One that runs no test beyond the others is left out again.
+    Only commands that the table of runners knows as test runs, alone or joined by `&&`, are run. All others
+    that a model names are not. A command that runs no test beyond the others is left out again.
     """
     named = run.view.plan.analysis.verification_commands if run.view.plan.analysis else ()
     named = tuple(one for one in named if one not in run.view.baseline.checks)
@@ -95,19 +95,19 @@ async def take_baseline_of_analysis(run: Run) -> None:
 
 
 def _is_test_run_alone(suite: Suite) -> bool:
-    """Whether a command is test runs, alone or joined by `&&`, beside `cd`; recipes may do more."""
+    """Whether a command is only test runs, joined by `&&`, and `cd`. Recipes that it calls may do more."""
     typed = [one for one in suite.runs if not one.through and one.simple.name != "cd"]
     joined = not _SHELL.search(suite.command)
     return joined and bool(suite.runs_tests) and all(one.runs_tests for one in typed)
 
 
 def _words(suite: Suite) -> list[tuple[str, ...]]:
-    """What a command runs, without the interpreter: `python -m pytest` is `pytest`."""
+    """Return the words of a command's runs, without the interpreter: `python -m pytest` is `pytest`."""
     return [one.simple.words for one in suite.runs]
 
 
 def _runs_more(check: BaselineCheck, others: Sequence[BaselineCheck]) -> bool:
-    """Whether a command runs tests that the others do not; where there are no others, it does."""
+    """Whether a command runs tests that the others do not. True if there are no others."""
     if not others:
         return True
     known = {name for other in others for name in other.run.count.tests}
@@ -121,7 +121,7 @@ async def _base_tree(run: Run) -> str:
 
 
 def _sources(run: Run, folder: Path) -> dict[str, str]:
-    """The commands to run and where each was found."""
+    """Return the commands to run and where each was found."""
     if run.settings.verify:
         return dict.fromkeys(run.settings.verify, CHOSEN)
     return {one.command: one.source for one in detect(folder)}
@@ -141,7 +141,7 @@ async def _checks(run: Run, ground: Ground, sources: Mapping[str, str]) -> list[
 
 
 def standing_of(done: CommandRun) -> BaselineStanding:
-    """What a command's result on the base says of the command itself."""
+    """Return the meaning of a command's result on the base for the command itself."""
     if done.timed_out:
         return BaselineStanding.TOO_LONG
     if done.nothing_yet or done.count.says_none:
@@ -152,7 +152,7 @@ def standing_of(done: CommandRun) -> BaselineStanding:
 
 
 async def _with_canary(run: Run, tree: str, check: BaselineCheck) -> BaselineCheck:
-    """The check with what its canary says; without, where none can be made or it would show nothing."""
+    """Return the check with its canary's result, or unchanged if a canary is impossible or useless."""
     by_name = bool(check.run.count.tests)
     shows = check.standing is BaselineStanding.PASSES or (
         check.standing is BaselineStanding.FAILS and by_name
@@ -172,22 +172,22 @@ async def _with_canary(run: Run, tree: str, check: BaselineCheck) -> BaselineChe
 
 
 async def _controlled(run: Run, command: str, tree: str, result: CanaryResult) -> CanaryResult:
-    """The canary's result, unless a scratch worktree cannot run the command even without it."""
+    """Return the canary's result, unless a scratch worktree cannot run the command even without it."""
     async with ground_for(run, tree) as ground:
         without = await run_counted(run, ground, command)
     if without.exit_code == 0:
         return result
-    problem = "a scratch worktree, in which sq would ask it, does not pass it without the canary either"
+    problem = "in a scratch worktree, where sq uses the canary, the command fails without the canary too"
     return replace(result, caught=None, problem=problem)
 
 
 def _notes(run: Run, checks: list[BaselineCheck]) -> list[str]:
-    """What a person should know of the commands before anything is built."""
+    """Return notes on the commands for a person, before anything is built."""
     notes = [note for check in checks if (note := _note(run, check))]
     if not checks:
         notes.append(
             "nothing to verify with: no command was given and the repository shows none. sq looks again "
-            "after each task; name one with --verify"
+            "after each task. Name one with --verify"
         )
     return notes
 
@@ -218,18 +218,18 @@ def _note(run: Run, check: BaselineCheck) -> str:
 
 
 def lack_of(done: CommandRun) -> str:
-    """What a command needs that is not on this machine, in words."""
+    """Return in words which program a command needs that is not on this machine."""
     return f"{done.missing} is not on this machine" if done.missing else done.problem
 
 
 def _cannot_begin(checks: list[BaselineCheck]) -> RunEnded | None:
-    """The end of a run whose user named a command that this machine cannot run."""
+    """Return the end of a run whose user named a command that this machine cannot run."""
     lacking = [one for one in checks if one.chosen and one.standing is BaselineStanding.MISSING]
     if not lacking:
         return None
     told = "; ".join(f"`{one.run.command}`: {lack_of(one.run)}" for one in lacking)
     cause = (
         f"a command of --verify cannot run here, so nothing could be verified: {told}. Install what it "
-        "needs, or name another command; then `sq resume`"
+        "needs, or name another command, then `sq resume`"
     )
     return RunEnded(outcome=Outcome.USAGE, cause=cause, resumable=True)

@@ -1,6 +1,6 @@
-"""The canary: a test that must fail is added to a tree; a command that passes with it vouches for nothing.
+"""The canary: a failing test that is added to a tree. A command that passes with it vouches for nothing.
 
-Its name, place and words are random and ordinary, so that nothing in the tree can tell it from another test.
+Its name, place and words are random and ordinary, so that code in the tree cannot recognise it.
 """
 
 import secrets
@@ -20,7 +20,7 @@ _LETTERS = 7
 
 
 def make_canary(suites: Sequence[tuple[Suite, TestCount]]) -> Canary | None:
-    """A canary for the first of these that takes one: a command as a tree shows it, and its tests."""
+    """Return a canary for the first of these that takes one: a suite in a tree, and its tests."""
     token = "".join(secrets.choice(ascii_lowercase) for _ in range(_LETTERS))
     made = (canary_for(suite, counted, token) for suite, counted in suites)
     return next((canary for canary in made if canary), None)
@@ -29,16 +29,16 @@ def make_canary(suites: Sequence[tuple[Suite, TestCount]]) -> Canary | None:
 async def try_canary(
     run: Run, command: str, tree: str, canary: Canary, suites: Sequence[Suite], before: TestCount = UNCOUNTED
 ) -> CanaryResult:
-    """Run a command on `tree` with the canary in it, and say whether it noticed.
+    """Run a command on `tree` with the canary in it, and return whether it noticed.
 
     Args:
         run: the run.
         command: the command.
-        tree: without the canary.
+        tree: the tree without the canary.
         canary: the test that must fail.
-        suites: the command as the tree and the base show it: what test files can be given to.
-        before: the tests that the command ran without the canary; where they are known by name, the canary's
-            file alone is run.
+        suites: the command in the tree and at the base, one of which may take test files.
+        before: the tests that the command ran without the canary. If they are known by name, only its
+            file is run.
     """
     with_it = await with_files(run.repository, tree, {canary.path: canary.content})
     async with ground_for(run, with_it) as ground:

@@ -1,4 +1,4 @@
-"""What a change does to the tests, as far as paths and names say it: plain functions."""
+"""The effects of a change on the tests, judged by paths and names: plain functions."""
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -17,17 +17,17 @@ _SNAPSHOT = re.compile(r"\.(?:snap|snapshot|golden|approved\.\w+)$")
 _PROSE = re.compile(
     r"(?:^|/)docs?/|\.(?:md|rst|txt|adoc)$|(?:^|/)(?:LICENSE|CHANGELOG|README)[^/]*$", re.IGNORECASE
 )
-_SEPARATORS = ("::", " > ", " » ", "#", "/", ".")  # the first that a test's name has is the one it uses
+_SEPARATORS = ("::", " > ", " » ", "#", "/", ".")  # the first one in a test's name is its separator
 _BOUNDARY = frozenset(".:/># »")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Touched:
-    """The changed paths by what they are to the tests.
+    """The changed paths, sorted by their role for the tests.
 
-    `held` are files that hold tests at the base, `new` those that hold tests only now, `data` what tests
-    compare with or read, `configuration` what decides how tests are run and holds nothing else, `manifests`
-    what decides that and more, `code` the rest that is not prose.
+    `held` are files that hold tests at the base, `new` those that hold tests only now, `data` files that
+    tests compare with or read. `configuration` only decides how tests are run, `manifests` do so and have
+    other content. `code` is the rest except prose.
     """
 
     held: tuple[str, ...] = ()
@@ -39,18 +39,18 @@ class Touched:
 
     @property
     def as_it_was(self) -> tuple[str, ...]:
-        """What has to be as at the base for the base's tests to be run."""
+        """The files that have to be as at the base when the base's tests are run."""
         return (*self.held, *self.data, *self.configuration)
 
     @property
     def decides(self) -> bool:
-        """Whether something was changed that decides how tests are run."""
+        """Whether a file was changed that decides how tests are run."""
         return bool(self.configuration or self.manifests)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Classified:
-    """What a command, as one tree shows it, takes changed paths for."""
+    """The roles of changed paths for a command in one tree."""
 
     tests: frozenset[str]
     deciders: frozenset[str]
@@ -58,7 +58,7 @@ class Classified:
 
 
 def classified(suite: Suite, changed: Sequence[str]) -> Classified:
-    """Classify changed paths, while the suite's folder shows its tree."""
+    """Classify changed paths, while the suite's folder holds its tree."""
     return Classified(
         tests=frozenset(suite.test_files(changed)),
         deciders=frozenset(suite.deciders(changed)),
@@ -72,7 +72,7 @@ def touched(
     """Sort changed paths.
 
     Args:
-        by: what the command takes them for, at the base and now.
+        by: their roles for the command, at the base and now.
         changed: the paths that differ.
         at_base: all paths at the base.
         now: all paths now.
@@ -93,13 +93,13 @@ def touched(
 
 
 def is_test_data(path: str) -> bool:
-    """Whether a path is in a folder of tests, or holds what a test recorded."""
+    """Whether a path is in a folder of tests, or holds results recorded by a test."""
     folders = {part.lower() for part in PurePosixPath(path).parts[:-1]}
     return bool(folders & (_OF_TESTS | _RECORDED)) or bool(_SNAPSHOT.search(path))
 
 
 def lost_tests(before: Mapping[str, TestState], after: Mapping[str, TestState]) -> list[TestChange]:
-    """The tests that passed before and are gone or skipped now; under another name or path none is gone."""
+    """Return the tests that passed before and are gone or skipped. Renamed or moved tests are not gone."""
     skipped = [
         TestChange(test=name, kind=TestChangeKind.SKIPPED)
         for name, state in after.items()
@@ -112,7 +112,7 @@ def lost_tests(before: Mapping[str, TestState], after: Mapping[str, TestState]) 
 
 
 def _without_pairs(gone: list[str], added: list[str], mark: Callable[[str], str]) -> list[str]:
-    """Those that no added test of the same mark stands for; each added one stands for one and is used up."""
+    """Return the tests without an added one of the same mark. Each added one replaces only one test."""
     left = []
     for name in gone:
         same = next((one for one in added if mark(one) == mark(name)), None)
@@ -124,12 +124,12 @@ def _without_pairs(gone: list[str], added: list[str], mark: Callable[[str], str]
 
 
 def leaf_of(name: str) -> str:
-    """A test's own name without its file, class and group."""
+    """Return a test's own name without its file, class and group."""
     return name[len(_place_of(name)) :]
 
 
 def _place_of(name: str) -> str:
-    """Where a test stands: its name without the last part."""
+    """Return a test's name without the last part."""
     plain = name.partition("[")[0]
     separator = next((one for one in _SEPARATORS if one in plain), "")
     return plain[: plain.rindex(separator) + len(separator)] if separator else ""
@@ -138,7 +138,7 @@ def _place_of(name: str) -> str:
 def with_expectations(
     changes: Iterable[TestChange], announced: Sequence[TestThatChanges], *, reviewed: bool
 ) -> tuple[TestChange, ...]:
-    """The changes, each with the line of the spec, or the reviewed plan, that announces it."""
+    """Return the changes, each with the line of the spec, or the reviewed plan, that announces it."""
     return tuple(
         replace(one, expected_by=_announcement(one, announced, reviewed=reviewed)) for one in changes
     )

@@ -17,7 +17,7 @@ from state.records import CommandRun
 
 
 async def run_counted(run: Run, ground: Ground, command: str) -> CommandRun:
-    """Run a command as the user would, told to report as far as that changes nothing."""
+    """Run a command as the user would, but reporting its tests as far as that does not change its result."""
     suite = suite_of(command, ground.folder)
     with TemporaryDirectory(prefix="sq-") as reports:
         prepared = prepare(suite, Path(reports), run.environ)
@@ -27,10 +27,10 @@ async def run_counted(run: Run, ground: Ground, command: str) -> CommandRun:
 async def run_only(
     run: Run, ground: Ground, suites: Sequence[Suite], files: Sequence[str], names: Sequence[str] = ()
 ) -> CommandRun | None:
-    """Run these test files alone, by the first of the suites that can.
+    """Run only these test files, by the first of the suites that can.
 
     Returns:
-        None where none of the suites can be given files.
+        The result, or None if none of the suites accepts files.
     """
     with TemporaryDirectory(prefix="sq-") as reports:
         for suite in suites:
@@ -40,7 +40,7 @@ async def run_only(
 
 
 def moved(suite: Suite, folder: Path) -> Suite:
-    """A suite as another tree showed it, for a folder that shows this one."""
+    """Return a suite of another tree for a folder that holds this one."""
     runs = tuple(replace(one, folder=folder / one.folder.relative_to(suite.folder)) for one in suite.runs)
     return replace(suite, folder=folder, runs=runs)
 

@@ -1,4 +1,4 @@
-"""The fingerprint of what commands run with: a result holds for a tree and for this."""
+"""The fingerprint of the environment of commands. A result holds for one tree and one fingerprint."""
 
 import hashlib
 import os
@@ -12,11 +12,11 @@ _SHELL_WORDS = frozenset({"cd", "true", "false", "test", "[", "echo", "export", 
 
 
 def fingerprint_of(environ: Mapping[str, str], ready: Mapping[str, str], commands: Iterable[str]) -> str:
-    """Changes when PATH, a program that the commands name, or what a set-up adds to the environment does.
+    """Return a fingerprint of PATH, of the programs that commands name, and of a set-up's variables.
 
     Args:
         environ: the environment of sq.
-        ready: the variables that a set-up adds; a path below a worktree counts by its last parts.
+        ready: the variables that a set-up adds. Only their names count.
         commands: the verification commands.
     """
     path = environ.get("PATH", os.defpath)
@@ -27,7 +27,7 @@ def fingerprint_of(environ: Mapping[str, str], ready: Mapping[str, str], command
 
 
 def _version(name: str, path: str) -> str:
-    """What tells one version of a program from another without running it: where it is, its size and time."""
+    """Return a mark of a program's version without running it: its path, its size and its time."""
     found = shutil.which(name, path=path)
     if found is None:
         return "none"

@@ -1,4 +1,4 @@
-"""Which files hold the tests of these names, as far as names say it."""
+"""Which files hold the tests of these names, judged by the names."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -7,7 +7,7 @@ _PARTS = re.compile(r"[\\/.:>#\s]+")
 
 
 def files_of(names: Sequence[str], files: Sequence[str]) -> list[str]:
-    """The test files that hold these tests; empty where one of the tests cannot be placed."""
+    """Return the test files that hold these tests, empty if the file of one of them is unknown."""
     found: dict[str, None] = {}
     for name in names:
         holding = [file for file in files if is_of(name, file)]
@@ -30,6 +30,6 @@ def is_of(name: str, file: str) -> bool:
 
 
 def of_files(names: Iterable[str], files: Iterable[str]) -> list[str]:
-    """Those of the tests that are of one of these files."""
+    """Return the tests that are in one of these files."""
     every = list(files)
     return [name for name in names if any(is_of(name, file) for file in every)]

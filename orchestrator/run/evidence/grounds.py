@@ -1,7 +1,7 @@
-"""Grounds: scratch worktrees in which sq runs commands on exact trees, where no agent has worked.
+"""Grounds: scratch worktrees in which sq runs commands on exact trees, and no agent works.
 
-What a Worker leaves beside its files (an ignored program, a patched package) is not there. A ground is made
-if all others are in use; it is made ready as any worktree is, and removed when the run stops.
+Other things that a Worker leaves (an ignored program, a patched package) are not there. A ground is made if
+all others are in use. It is made ready like any worktree, and removed when the run stops.
 """
 
 from collections.abc import AsyncIterator, Mapping
@@ -22,7 +22,7 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ground:
-    """A folder that shows a tree, with the variables that commands in it need."""
+    """A folder that holds a tree, with the variables that commands in it need."""
 
     folder: Path
     tree: str
@@ -31,10 +31,10 @@ class Ground:
 
 @asynccontextmanager
 async def ground_for(run: Run, tree: str) -> AsyncIterator[Ground]:
-    """A ground that shows exactly `tree`, ready for commands, until the context is left.
+    """Yield a ground that holds exactly `tree`, ready for commands, until the context is left.
 
     Raises:
-        GitError: git cannot show the tree.
+        GitError: git cannot put the tree into a folder.
         SetUpError: the user's own set-up commands fail there.
     """
     grounds = run.grounds
@@ -52,7 +52,7 @@ async def ground_for(run: Run, tree: str) -> AsyncIterator[Ground]:
 
 
 async def remove_grounds(run: Run) -> None:
-    """Remove what was made of grounds; what cannot be removed is left to `sq clean`."""
+    """Remove the grounds. Grounds that cannot be removed are left to `sq clean`."""
     root = worktree_root(run.repository, run.started.run_id)
     for folder in sorted(root.glob(f"{GROUND}*")):
         try:

@@ -1,4 +1,4 @@
-"""Files that hold code and its tests: the two halves, where they can be told apart."""
+"""Files that hold code and its tests, and how to separate the two."""
 
 from pathlib import Path
 
@@ -9,12 +9,12 @@ _INLINE = (".rs",)
 
 
 def is_inline(path: str, text: str) -> bool:
-    """Whether a file holds code and, behind a mark, its tests."""
+    """Whether a file holds code and, after a mark, its tests."""
     return path.endswith(_INLINE) and _MARK in text
 
 
 async def with_tests_of(repository: Path, tree: str, *, of: str, paths: list[str]) -> str:
-    """The tree `tree` in which these inline files have the tests that the tree `of` has in them."""
+    """Return the tree `tree` with these inline files' tests taken from the tree `of`."""
     files = {}
     for path in paths:
         code, tests = await text_at(repository, tree, path), await text_at(repository, of, path)
@@ -24,6 +24,6 @@ async def with_tests_of(repository: Path, tree: str, *, of: str, paths: list[str
 
 
 async def inline_among(repository: Path, tree: str, paths: list[str]) -> list[str]:
-    """Those of the paths that are inline files in a tree."""
+    """Return those of the paths that are inline files in a tree."""
     candidates = [path for path in paths if path.endswith(_INLINE)]
     return [path for path in candidates if is_inline(path, await text_at(repository, tree, path))]

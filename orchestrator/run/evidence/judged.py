@@ -1,6 +1,6 @@
-"""What a command's result says of the work, beside what it said of the base: plain functions.
+"""The meaning of a command's result for the work, compared with its result on the base: plain functions.
 
-product.md, section 12: what failed before may fail after, test by test; what passed before has to pass.
+product.md, section 12: tests that failed before may fail after, and those that passed have to pass.
 """
 
 import re
@@ -18,7 +18,7 @@ _DROPPED = frozenset({BaselineStanding.MISSING, BaselineStanding.TOO_LONG})
 
 
 class Standing(StrEnum):
-    """What one command's result is worth."""
+    """The worth of one command's result."""
 
     PASSED = "passed"
     FAILED = "failed"
@@ -28,10 +28,10 @@ class Standing(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judged:
-    """A command's result and why it counts so.
+    """A command's result and the reason for its standing.
 
-    `failing` are the tests that speak against the work, `known` those that failed at the base already and
-    `flaky` those that changed their mind; neither of these two does.
+    `failing` are the tests that speak against the work. `known` failed at the base already and `flaky` have
+    changing results, so neither counts against it.
     """
 
     run: CommandRun
@@ -43,12 +43,12 @@ class Judged:
 
 
 def judged(base: BaselineCheck | None, run: CommandRun, *, flaky: Collection[str] = ()) -> Judged:
-    """What a command says of a tree.
+    """Return the meaning of a command's result on a tree.
 
     Args:
-        base: what it said of the base; None: it was not run there.
+        base: its result on the base, or None if it was not run there.
         run: its result now.
-        flaky: tests that failed and passed when they were run alone.
+        flaky: failed tests whose results change.
     """
     if run.exit_code is None or run.missing:
         return _unanswered(base, run)
@@ -70,24 +70,24 @@ def judged(base: BaselineCheck | None, run: CommandRun, *, flaky: Collection[str
 
 
 def suspects(base: BaselineCheck | None, run: CommandRun) -> tuple[str, ...]:
-    """The tests that passed at the base and fail now: each is run once more alone."""
+    """Return the tests that passed at the base and fail now. Each is run once more alone."""
     before = base.run.count.tests if base else {}
     failed = names_of(run.count, TestState.FAILED)
     return tuple(name for name in failed if before.get(name) is TestState.PASSED)
 
 
 def usable(base: BaselineCheck | None) -> bool:
-    """Whether a command can say anything at all, by what it said of the base."""
+    """Whether a command can give a result at all, judged by its result on the base."""
     return base is None or base.standing not in _DROPPED
 
 
 def executed_a_test(one: Judged, settings: Settings, caught: bool | None) -> bool:
-    """Whether a command that passed shows anything: the user's own counts by its exit code.
+    """Whether a command that passed proves anything. The user's own counts by its exit code.
 
     Args:
         one: its result.
         settings: those of the run.
-        caught: what its canary said on the same tree.
+        caught: the result of its canary on the same tree.
     """
     if one.standing is not Standing.PASSED:
         return False
@@ -112,15 +112,15 @@ def _nothing_ran(base: BaselineCheck | None, run: CommandRun) -> Judged:
     why = run.nothing_yet or "it says that it ran no test"
     ran_before = base is not None and base.standing is BaselineStanding.PASSES
     if run.exit_code and ran_before and base and not base.run.count.tests:
-        return Judged(run=run, standing=Standing.FAILED, why=why)  # nothing else would notice
+        return Judged(run=run, standing=Standing.FAILED, why=why)  # no other check would notice
     return Judged(run=run, standing=Standing.NO_EVIDENCE, why=why)
 
 
 def _same_failure(base: BaselineCheck, now: CommandRun) -> bool:
-    """Whether a command fails as it did, with the same exit code.
+    """Whether a command fails as at the base, with the same exit code.
 
-    One that the user named has to pass: anything else that it says is a new failure, which its Worker hears
-    of. Of one that sq found itself, only a complaint that was not there before counts as new.
+    A command that the user named has to pass, so any other output is a new failure, which its Worker
+    receives. For a command that sq found itself, only a new complaint counts as a new failure.
     """
     if base.run.exit_code != now.exit_code:
         return False

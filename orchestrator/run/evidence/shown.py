@@ -1,4 +1,4 @@
-"""Which commands are run on a task's work, and their newest results, as the agents are shown them."""
+"""Which commands are run on a task's work, and their newest results, as shown to agents."""
 
 from pathlib import Path
 
@@ -10,12 +10,12 @@ from state.words import baseline_words
 
 
 def commands_on(run: Run, task: TaskView) -> tuple[str, ...]:
-    """The commands that sq runs when the task is claimed to be complete."""
+    """Return the commands that sq runs when the task is claimed to be complete."""
     return commands_for(run, Path(task.place.worktree))
 
 
 def seen_of(run: Run, task: TaskView) -> str:
-    """The newest results on this task's work; before there are any, those on the untouched commit."""
+    """Return the newest results on this task's work, or before any those on the untouched commit."""
     verifications = run.view.evidence.verifications
     newest = next((tree for tree in reversed(task.open.trees) if tree in verifications), "")
     if newest:

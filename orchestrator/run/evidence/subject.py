@@ -1,4 +1,4 @@
-"""One command on one tree beside the tree that the work began with: what the proofs are about."""
+"""One command on a tree, compared with the tree that the work began with: the subject of the proofs."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,9 +15,9 @@ from state.records import CommandRun
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subject:
-    """A command's result `now` on `tree`, beside `before` on `base`, if that is known.
+    """A command's result `now` on `tree`, and its result `before` on `base`, if that is known.
 
-    `there` and `here` are the command as the base and the tree show it.
+    `there` and `here` are the command's suites at the base and in the tree.
     """
 
     command: str
@@ -31,15 +31,15 @@ class Subject:
 
     @property
     def suites(self) -> list[Suite]:
-        """The command as the base shows it, then as the tree does."""
+        """The command's suites at the base, then in the tree."""
         return [self.there, self.here]
 
 
 async def subject_of(run: Run, now: CommandRun, base: str, tree: str) -> Subject:
-    """Look at a command on both trees.
+    """Compare a command on both trees.
 
     Raises:
-        GitError: one of them cannot be shown.
+        GitError: one of them cannot be put into a folder.
     """
     repository = run.repository
     changed = await changed_paths(repository, base, tree)
@@ -64,7 +64,7 @@ async def subject_of(run: Run, now: CommandRun, base: str, tree: str) -> Subject
 
 
 def at_base(run: Run, base: str, command: str) -> CommandRun | None:
-    """What a command said of the tree that the work began with; of the run's base where that is not known."""
+    """Return a command's result on the tree that the work began with, else on the run's base."""
     verified = run.view.evidence.verifications.get(base)
     done = next((one for one in verified.runs if one.command == command), None) if verified else None
     if done is None and command in run.view.baseline.checks:
@@ -73,7 +73,7 @@ def at_base(run: Run, base: str, command: str) -> CommandRun | None:
 
 
 async def run_on(run: Run, subject: Subject, tree: str, files: Sequence[str]) -> CommandRun:
-    """Run the test files on a tree, all tests where none are named or the runner takes no files."""
+    """Run the test files on a tree, or all tests if none are named or the runner takes no files."""
     async with ground_for(run, tree) as ground:
         there = [file for file in files if (ground.folder / file).is_file()]
         elsewhere = [moved(one, ground.folder) for one in subject.suites]

@@ -1,7 +1,8 @@
 """The project's own commands, run by sq itself on exactly one tree.
 
-No agent's claim that tests pass is worth anything; what is seen here is. With worktrees the commands run in a
-ground (`orchestrator.run.evidence.grounds`), never where an agent has worked; without, in the checkout.
+An agent's claim that tests pass does not count, only these results. With worktrees the commands run in a
+ground (`orchestrator.run.evidence.grounds`), never where an agent has worked. Otherwise they run in the
+checkout.
 """
 
 from collections.abc import AsyncIterator, Sequence
@@ -20,17 +21,17 @@ from orchestrator.run.record import Run
 from state.journal.events import VerificationFinished, VerificationStarted
 from state.records import CommandRun, TestState
 
-_RUN_AGAIN = 20  # tests: where more fail at once, it is not chance
+_RUN_AGAIN = 20  # tests: if more fail at once, it is not chance
 
 
 async def verify(run: Run, *, task_id: str, folder: Path, tree: str) -> VerificationFinished:
-    """The result for this tree: that of this process for the same environment, or that of running it now.
+    """Return the result for this tree: this process's earlier one in the same environment, or a new one.
 
     Args:
         run: the run.
-        task_id: whose tree it is; empty for the merged whole.
-        folder: where the commands are run without worktrees: the checkout.
-        tree: what is verified.
+        task_id: the task of this tree, or "" for the merged whole.
+        folder: the folder in which commands run without worktrees: the checkout.
+        tree: the tree to verify.
     """
     async with place_for(run, folder, tree) as ground:
         commands = commands_for(run, ground.folder)
@@ -50,7 +51,7 @@ async def verify(run: Run, *, task_id: str, folder: Path, tree: str) -> Verifica
 
 @asynccontextmanager
 async def place_for(run: Run, folder: Path, tree: str) -> AsyncIterator[Ground]:
-    """Where commands run on a tree: a ground, or without worktrees the checkout `folder`, which holds it."""
+    """Yield the place for commands on a tree: a ground, or without worktrees the checkout `folder`."""
     if not run.settings.worktrees:
         yield Ground(folder=folder, tree=tree, environment={})
         return
@@ -59,10 +60,10 @@ async def place_for(run: Run, folder: Path, tree: str) -> AsyncIterator[Ground]:
 
 
 def commands_for(run: Run, folder: Path) -> tuple[str, ...]:
-    """The commands that vouch for a tree, without those that cannot say anything on this machine.
+    """Return the commands that vouch for a tree, without those that give no result on this machine.
 
-    The user's; else those of the baseline, which the repository shows or the analysis named, and those that
-    the tree itself shows.
+    These are the user's, or else those of the baseline, which the repository shows or the analysis named, and
+    those that the tree itself shows.
     """
     baseline = run.view.baseline.checks
     if run.settings.verify:
@@ -81,7 +82,7 @@ def commands_for(run: Run, folder: Path) -> tuple[str, ...]:
 
 
 def results(run: Run, finished: VerificationFinished) -> list[Judged]:
-    """What each command says of a tree, beside what it said of the base."""
+    """Return the meaning of each command's result on a tree, compared with its result on the base."""
     return [
         judged(run.view.baseline.checks.get(done.command), done, flaky=finished.flaky)
         for done in finished.runs
@@ -89,7 +90,7 @@ def results(run: Run, finished: VerificationFinished) -> list[Judged]:
 
 
 def _known(run: Run, tree: str, environment: str) -> VerificationFinished | None:
-    """What this process has recorded of a tree in this environment, where every command answered."""
+    """Return this process's record of a tree in this environment, if every command answered."""
     known = run.view.evidence.verifications.get(tree)
     if known is None or run.view.evidence.verified_at.get(tree, 0) < run.view.process.resumed_seq:
         return None
@@ -98,7 +99,7 @@ def _known(run: Run, tree: str, environment: str) -> VerificationFinished | None
 
 
 async def _flaky(run: Run, ground: Ground, done: CommandRun) -> list[str]:
-    """Which tests that passed at the base and fail now change their mind when they are run alone."""
+    """Return the tests that passed at the base and fail now, but with another result when run alone."""
     names = suspects(run.view.baseline.checks.get(done.command), done)
     if not names or len(names) > _RUN_AGAIN:
         return []
@@ -116,7 +117,7 @@ async def _flaky(run: Run, ground: Ground, done: CommandRun) -> list[str]:
 async def _failing_at_the_base(
     run: Run, command: str, files: Sequence[str], names: Sequence[str]
 ) -> list[str]:
-    """Which of these tests, that passed at the base, fail there when they are run alone."""
+    """Return which of these tests, which passed at the base, fail there when they are run alone."""
     async with ground_for(run, run.view.baseline.tree) as ground:
         there = [file for file in files if (ground.folder / file).is_file()]
         suite = suite_of(command, ground.folder)

@@ -1,4 +1,4 @@
-"""What is said of a verification, to Workers, reviewers and people: plain functions."""
+"""Descriptions of a verification for Workers, reviewers and people: plain functions."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -15,21 +15,21 @@ from state.records import (
 )
 from state.words import count_words, listed, names_of
 
-_TAIL = 1_200  # characters of an output that a reviewer is shown
+_TAIL = 1_200  # characters of an output that are shown to a reviewer
 _TAIL_OF_PASSED = 400
 _TERMINAL_CODE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
 _GROUND = re.compile(r"(?:/[^\s:'\"()/]+)*/verify\.\d+/")
 
 
 def summary(results: Sequence[Judged]) -> str:
-    """What sq saw, as reviewers and people read it."""
+    """Return the results that sq saw, for reviewers and people."""
     if not results:
         return "There is nothing to verify with: no command was given and the repository shows none."
     return "\n".join(f"- `{one.run.command}`: {said(one)}" for one in results)
 
 
 def with_output(results: Sequence[Judged]) -> str:
-    """As `summary`, each command with the end of its output."""
+    """Return the results as in `summary`, each command with the end of its output."""
     parts = []
     for one in results:
         tail = readable(
@@ -41,13 +41,13 @@ def with_output(results: Sequence[Judged]) -> str:
 
 
 def said(one: Judged) -> str:
-    """What one command answered, in a line."""
+    """Return one command's result in a line."""
     counted = count_words(one.run.count)
     if one.standing is Standing.PASSED:
         words = "passed" if one.run.exit_code == 0 else "fails only in tests that do not count"
         words += f", {counted}"
-        words += f"; failing as at the base: {listed(one.known)}" if one.known else ""
-        return words + (f"; flaky: {listed(one.flaky)}" if one.flaky else "")
+        words += f", failing as at the base: {listed(one.known)}" if one.known else ""
+        return words + (f", flaky: {listed(one.flaky)}" if one.flaky else "")
     if one.why:
         return f"{one.standing}: {one.why}"
     if one.failing:
@@ -56,14 +56,14 @@ def said(one: Judged) -> str:
 
 
 def feedback(results: Sequence[Judged]) -> str:
-    """What failed, with the output, for the agent that has to put it right."""
+    """Return the failures, with the output, for the agent that has to fix them."""
     return "\n\n".join(_feedback(one) for one in results if one.standing is Standing.FAILED)
 
 
 def _feedback(one: Judged) -> str:
     told = f"`{one.run.command}` failed with exit code {one.run.exit_code}"
     if one.failing:
-        told = f"`{one.run.command}` fails in tests that are not to fail: {listed(one.failing)}"
+        told = f"`{one.run.command}` fails in tests that must not fail: {listed(one.failing)}"
     if one.why:
         told += f" ({one.why})"
     if one.known:
@@ -72,16 +72,16 @@ def _feedback(one: Judged) -> str:
 
 
 def readable(output: str, limit: int) -> str:
-    """The end of an output as an agent reads it: whole lines, no terminal codes, paths of the workspace.
+    """Return the end of an output for an agent: whole lines, no terminal codes, paths of the workspace.
 
-    sq runs the commands on a copy of the workspace; its folder says nothing to an agent.
+    sq runs the commands on a copy of the workspace, whose folder means nothing to an agent.
     """
     plain = _GROUND.sub("", _TERMINAL_CODE.sub("", output)).replace("\r", "").strip()
     return plain if len(plain) <= limit else plain[-limit:].partition("\n")[2] or plain[-limit:]
 
 
 def unanswered(results: Iterable[Judged]) -> str:
-    """Which commands could not answer, and why; empty where all did."""
+    """Return which commands could not answer, and why, or "" if all did."""
     silent = [one for one in results if one.standing is Standing.UNANSWERED]
     return "; ".join(f"`{one.run.command}` {one.why}" for one in silent)
 
@@ -92,9 +92,9 @@ def has_failed(results: Iterable[Judged]) -> bool:
 
 
 def lost_canaries(view: RunView, proofs: ProofsTaken) -> list[CanaryResult]:
-    """The canaries that a command passes with, and did not at the base: it shows nothing any more.
+    """Return the canaries that a command passes with now, but not at the base: it proves nothing any more.
 
-    A command that could not be asked at the base, since there was nothing yet, has to notice it now.
+    A command that had nothing to run at the base has to notice its canary now.
     """
     return [
         one
@@ -110,7 +110,7 @@ def _counts(check: BaselineCheck | None) -> bool:
 
 
 def canary_words(one: CanaryResult) -> str:
-    """Why a command verifies nothing, for whoever has to put that right."""
+    """Return why a command verifies nothing, for the agent or person that has to fix it."""
     return (
         f"`{one.command}` passes although sq had added a test that must fail, in {one.path}. "
         "So it no longer shows whether the tests pass"
@@ -118,18 +118,18 @@ def canary_words(one: CanaryResult) -> str:
 
 
 def unannounced(changes: Iterable[TestChange]) -> list[TestChange]:
-    """The changed tests that neither the spec nor a reviewed plan announces."""
+    """Return the changed tests that neither the spec nor a reviewed plan announces."""
     return [change for change in changes if not change.expected_by]
 
 
 def changes_of(view: RunView, task: TaskView) -> list[TestChange]:
-    """The changed tests of a task's committed work that nothing announces."""
+    """Return the changed tests of a task's committed work that nothing announces."""
     proofs = view.evidence.proofs.get((task.task.id, task.claim.committed_tree))
     return unannounced(proofs.changes) if proofs else []
 
 
 def failing_before(view: RunView) -> list[tuple[str, str]]:
-    """What failed at the base already: the command, and its failing tests or that they are not known."""
+    """Return the commands that failed at the base, each with its failing tests if they are known."""
     found = []
     for command, check in view.baseline.checks.items():
         failed = names_of(check.run.count, TestState.FAILED)
@@ -141,7 +141,7 @@ def failing_before(view: RunView) -> list[tuple[str, str]]:
 
 
 def evidence_of(view: RunView, results: Sequence[Judged], proofs: ProofsTaken | None) -> list[Judged]:
-    """The commands that passed on the merged whole and show something."""
+    """Return the commands that passed on the merged whole and prove something."""
     if view.settings is None:
         return [one for one in results if one.standing is Standing.PASSED]
     caught = {one.command: one.caught for one in proofs.canaries} if proofs else {}

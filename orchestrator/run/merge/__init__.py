@@ -1,1 +1,1 @@
-"""Reviewed work becomes part of the merged work; conflicts, and the user's commits meanwhile."""
+"""Merging reviewed work into the merged work, with conflicts and the user's commits made meanwhile."""

@@ -1,7 +1,7 @@
-"""catch-up: what the user committed on their branch during the run is merged with the finished work.
+"""catch-up: the user's commits on their branch during the run are merged with the finished work.
 
-In the integration worktree, and only where git can do it and the result passes the verification: the way home
-is then a fast-forward again. Else the work stays on sq's branch, and the run says so.
+This happens in the integration worktree, only if git can merge and the result passes the verification. The
+user's branch can then be fast-forwarded. Otherwise the work stays on sq's branch, and the run says so.
 """
 
 from orchestrator.run.evidence.judged import Standing
@@ -16,7 +16,7 @@ _GOOD = frozenset({Standing.PASSED, Standing.NO_EVIDENCE})
 
 
 async def catch_up(run: Run) -> None:
-    """Bring the finished work onto the user's newest commit, or leave it as it is."""
+    """Bring the finished work onto the user's newest commit, or leave it unchanged."""
     if not (run.settings.worktrees and run.settings.merge):
         return
     head = run.view.whole.commit

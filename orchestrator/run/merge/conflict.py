@@ -1,6 +1,6 @@
-"""conflict: a resolver session works on a merge that git cannot do; its word counts for nothing.
+"""conflict: a resolver session works on a merge that git cannot do. Its claims do not count as evidence.
 
-Believed are git (nothing unmerged, no markers) and the project's own commands, run by sq on the result.
+Git (nothing unmerged, no markers) and the project's own commands, run by sq on the result, decide.
 """
 
 import json
@@ -26,14 +26,14 @@ from state.journal.events import MergeConflicted, ResolutionRefused
 from state.journal.view import CallView, MergeView, Stage, TaskView
 from state.records import Role
 
-MAX_CLAIMS = 3  # so often may a resolution that does not hold be put right
+MAX_CLAIMS = 3  # attempts before the conflict is given up
 
 
 @dataclass(frozen=True, slots=True)
 class Resolved:
-    """The conflict is resolved: `tree` is what both sides became.
+    """The conflict is resolved, and `tree` is the result.
 
-    `summary` is what the resolver says of it, `noticed` what it says of other code.
+    `summary` is the resolver's account of it, `noticed` its remarks on other code.
     """
 
     tree: str
@@ -43,7 +43,7 @@ class Resolved:
 
 @dataclass(frozen=True, slots=True)
 class Unresolved:
-    """The conflict stays; `reason` says why. `unchecked`: a check that should have answered did not."""
+    """The conflict stays, for this `reason`. `unchecked`: a check that should have answered did not."""
 
     reason: str
     unchecked: bool = False
@@ -55,10 +55,10 @@ class _Refused:
 
 
 async def resolve(run: Run, task: TaskView, merge: MergeView, state: MergeState) -> Resolved | Unresolved:
-    """Have a conflict resolved, or say why it is not; what the journal holds already is not asked again.
+    """Have a conflict resolved, or return why it is not. Results in the journal are not asked for again.
 
     Raises:
-        BudgetExhausted: it may not be paid for.
+        BudgetExhausted: the budget does not allow the call.
         ServiceError: the model cannot be asked at all.
     """
     if not merge.paths:
@@ -99,7 +99,7 @@ async def _talk(run: Run, task: TaskView, merge: MergeView, talk: Conversation) 
                 )
                 run.record(refused)
                 if len(merge.refusals) >= MAX_CLAIMS:
-                    return Unresolved(f"{MAX_CLAIMS} resolutions did not hold; the last one: {reason}")
+                    return Unresolved(f"{MAX_CLAIMS} resolutions did not hold. The last one: {reason}")
             case answer:
                 return answer
 
@@ -123,7 +123,7 @@ def _next_words(run: Run, task: TaskView, merge: MergeView) -> str:
 async def _look(
     run: Run, task: TaskView, merge: MergeView, call: CallView
 ) -> Resolved | Unresolved | _Refused:
-    """What became of the conflict, by what git and the verification say."""
+    """Return the state of the conflict according to git and the verification."""
     if failure := failure_of(call):
         return Unresolved(failure)
     if call.report and call.report.name == CONFLICT_STUCK:
@@ -147,33 +147,33 @@ async def _look(
 
 
 def _claim_of(call: CallView) -> dict[str, Any]:
-    """The resolver's claim; empty if it made none."""
+    """Return the resolver's claim, empty if it made none."""
     claimed = call.report if call.report and call.report.name == CONFLICT_RESOLVED else None
     claim: dict[str, Any] = json.loads(claimed.payload) if claimed else {}
     return claim
 
 
 def problem_of(state: MergeState) -> str:
-    """Why git does not hold a merge for resolved, in words for the resolver; empty: it does."""
+    """Return in words for the resolver why git considers the merge unresolved, or "" if it is resolved."""
     if not state.under_way:
         return (
             "The merge was no longer under way: something committed, aborted or reset it. sq has begun it "
-            "anew; resolve it by editing the files, and leave the rest to sq."
+            "anew. Resolve it by editing the files, and leave the rest to sq."
         )
     if state.marked:
         return f"Conflict markers still stand in {named(state.marked)}."
     if state.unmerged:
         return (
-            f"Git still holds {named(state.unmerged)} as unresolved. Where the file is right as it stands, "
-            "`git add` it; where it has to go, `git rm` it."
+            f"Git still holds {named(state.unmerged)} as unresolved. If the file is right as it is, "
+            "`git add` it. If it has to go, `git rm` it."
         )
     return ""
 
 
 async def _problem_of_tree(run: Run, task: TaskView, merge: MergeView, state: MergeState) -> str:
-    """Why what git holds for resolved cannot be what both sides meant; empty: it can."""
+    """Return why git's resolved result cannot be right for both sides, or "" if it can."""
     if state.tree == await tree_of(state.folder, merge.onto):
-        return "The result is what was merged before: all work on this task is gone. Keep both sides."
+        return "The result is the merged work from before: all work on this task is gone. Keep both sides."
     changed = await changed_paths(state.folder, merge.onto, state.tree)
     own = set(await changed_paths(state.folder, task.place.base_commit, merge.commit))
     protected = [path for path in changed if path not in own and protected_path(path, run.settings.protected)]

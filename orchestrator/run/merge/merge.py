@@ -1,7 +1,7 @@
 """merge: a reviewed task becomes part of the merged work, one at a time, in the integration worktree.
 
-The run's branch moves only to a commit whose tree sq has verified; each step leaves a state from which a run
-that was killed finishes the merge or begins it anew.
+The run's branch moves only to a commit whose tree sq has verified. After a kill at any step, the run finishes
+the merge or begins it anew.
 """
 
 from orchestrator.run.evidence.verification import results, verify
@@ -25,10 +25,10 @@ from state.records import IssueType, ReviewIssue
 
 
 async def merge(run: Run, task_id: str) -> None:
-    """Merge a reviewed task, or record why it goes back and what it is built on next.
+    """Merge a reviewed task, or record why it goes back and its next base.
 
     Raises:
-        BudgetExhausted: a resolver may not be paid for.
+        BudgetExhausted: the budget does not allow a resolver.
         ServiceError: the model cannot be asked at all.
     """
     task = run.task(task_id)
@@ -68,7 +68,7 @@ async def _build(run: Run, task: TaskView, merging: MergeView) -> None:
         await _give_up(run, task, merging, reason, [])
     elif not has_failed(judged):
         await _conclude(run, task, merging, state.tree, state.united)
-    elif state.united:  # both additions together do not hold: it is a conflict after all
+    elif state.united:  # both additions together fail, so it is a conflict after all
         state = await run.workspaces.begin_merge(task, merging.onto, uniting=False)
         conflicted = MergeConflicted(
             task_id=task.task.id, commit=merging.commit, onto=merging.onto, paths=state.unmerged
@@ -85,7 +85,7 @@ async def _build(run: Run, task: TaskView, merging: MergeView) -> None:
 
 
 async def _state(run: Run, task: TaskView, merging: MergeView) -> MergeState:
-    """The merge as it stands; begun anew unless a resolver was at work in it."""
+    """Return the current state of the merge, begun anew unless a resolver worked on it."""
     if merging.paths:
         state = await run.workspaces.merge_state(task, merging.onto)
         if state.under_way:
@@ -115,7 +115,7 @@ async def _conclude(
 
 
 async def _give_up(run: Run, task: TaskView, merging: MergeView, reason: str, again: list[Event]) -> None:
-    """Undo a merge and record why; `again` sends the task back, without it nobody could tell."""
+    """Undo a merge and record why. `again` sends the task back, and without it the task is unverified."""
     rescued = await run.workspaces.undo_merge(task, merging.onto)
     id_ = task.task.id
     failed = MergeFailed(task_id=id_, commit=merging.commit, onto=merging.onto, reason=reason)
@@ -124,16 +124,16 @@ async def _give_up(run: Run, task: TaskView, merging: MergeView, reason: str, ag
 
 
 def _rebuild(run: Run, task: TaskView, merging: MergeView, reason: str) -> list[Event]:
-    """Build the task anew on the newest work, where its former work cannot be brought together with it."""
+    """Build the task anew on the newest work, because its former work cannot be merged with it."""
     issue = ReviewIssue(
         task_id=task.task.id,
         file=merging.paths[0] if merging.paths else "the merge",
         type=IssueType.INCORRECT_BEHAVIOR,
         description=(
-            f"the work of the last attempt conflicts with what was merged meanwhile, in "
+            f"the work of the last attempt conflicts with the work merged meanwhile, in "
             f"{', '.join(merging.paths)}, and the conflict was not resolved: {reason}"
         ),
-        suggestion="Build the task on what is merged now, and keep what that does",
+        suggestion="Build the task on the work that is merged now, and keep its behavior",
     )
     return [send_back(run, task, (issue,), by=MERGING, base=merging.onto, start=merging.onto)]
 
@@ -144,7 +144,7 @@ def _not_passing(task: TaskView, reason: str) -> ReviewIssue:
         file="the merge",
         type=IssueType.INCORRECT_BEHAVIOR,
         description=reason,
-        suggestion="Make it work together with what was merged meanwhile; the workspace holds both",
+        suggestion="Make it work together with the work merged meanwhile. The workspace holds both",
     )
 
 

@@ -1,1 +1,1 @@
-"""Where a run's work happens: worktrees or the user's checkout, set up and protected."""
+"""The places of a run's work: worktrees or the user's checkout, set up and protected."""

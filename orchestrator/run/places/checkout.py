@@ -1,6 +1,6 @@
-"""Work in the user's checkout itself, one task at a time; nothing is staged or committed there.
+"""Work in the user's checkout itself, one task at a time. Nothing is staged or committed there.
 
-What a task did is held in commits that no branch shows (`orchestrator.git.shadow`).
+A task's changes are held in commits that no branch shows (`orchestrator.git.shadow`).
 """
 
 from contextlib import AbstractContextManager
@@ -22,7 +22,7 @@ _INDEX = "checkout.index"
 
 
 async def alone_in(root: Path) -> AbstractContextManager[object]:
-    """Holds the checkout for one run, until the context is left or the process ends.
+    """Hold the checkout for one run, until the context is left or the process ends.
 
     Raises:
         UsageError: another run is working in it.
@@ -33,13 +33,13 @@ async def alone_in(root: Path) -> AbstractContextManager[object]:
         return lock.acquire(timeout=0)
     except Timeout:
         raise UsageError(
-            f"another run is working in {root} (--no-worktrees); wait for it, or leave --no-worktrees out"
+            f"another run is working in {root} (--no-worktrees): wait for it, or leave --no-worktrees out"
         ) from None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Checkout:
-    """As `Workspaces`. `run_folder` keeps the index of sq's own."""
+    """As `Workspaces`. `run_folder` keeps an index of sq's own."""
 
     started: RunStarted
     run_folder: Path
@@ -49,16 +49,16 @@ class Checkout:
         return Path(self.started.repository)
 
     async def prepare(self, view: RunView) -> None:
-        """As `Workspaces`: the checkout is there already."""
+        """As `Workspaces`: the checkout exists already."""
         del view
 
     async def show(self, commit: str) -> Path:
-        """As `Workspaces`: what is merged is what the checkout holds."""
+        """As `Workspaces`: the checkout holds the merged work."""
         del commit
         return self._root
 
     async def begin(self, view: RunView, task: TaskView) -> Place:
-        """As `Workspaces`; what a task that was given up has left is kept under a ref and put back first."""
+        """As `Workspaces`. Changes of a task that was given up are kept under a ref and undone first."""
         id_ = task.task.id
         rescued = await self._put_back_what_failed(view)
         tree = await self.snapshot(self._root)
@@ -67,7 +67,7 @@ class Checkout:
             ref=self._ref(f"{id_}-base"),
             parent=view.whole.commit,
             tree=tree,
-            message=f"What the checkout held before task {id_}",
+            message=f"The checkout before task {id_}",
         )
         return Place(branch=self._ref(id_), folder=self._root, base_commit=base, rescued=rescued)
 
@@ -77,18 +77,18 @@ class Checkout:
         return self._root
 
     async def rebuild(self, view: RunView, task: TaskView, *, base: str, start: str) -> Place:
-        """As `Workspaces`: the newest merged work is what the checkout holds."""
+        """As `Workspaces`: the checkout holds the newest merged work."""
         del base, start
         return await self.begin(view, task)
 
     async def show_commit(self, task: TaskView) -> Path:
-        """As `Workspaces`; nothing is put back: the checkout is the user's."""
+        """As `Workspaces`. Nothing is put back, because the checkout is the user's."""
         now = await self.snapshot(self._root)
         if now != task.claim.committed_tree and (
             changed := await self._changed(task.claim.committed_tree, now)
         ):
             raise GitError(
-                f"{self._root} no longer holds what is under review: {named(changed)} changed "
+                f"{self._root} no longer holds the work under review: {named(changed)} changed "
                 f"since sq committed task {task.task.id} ({task.claim.commit[:12]}). With --no-worktrees, "
                 "leave the checkout alone until the run has ended"
             )
@@ -122,20 +122,20 @@ class Checkout:
         return task.claim.commit
 
     async def advance(self, commit: str, onto: str) -> None:
-        """As `Workspaces`: no branch of sq's is there."""
+        """As `Workspaces`: there is no branch of sq's."""
         del commit, onto
 
     async def undo_merge(self, task: TaskView, onto: str) -> None:
-        """As `Workspaces`: nothing was done."""
+        """As `Workspaces`: there is nothing to undo."""
         del task, onto
 
     async def users_news(self, commit: str) -> str:
-        """As `Workspaces`: the work is in the checkout, with all that the user does there."""
+        """As `Workspaces`: the work is in the checkout, with all changes of the user there."""
         del commit
         return ""
 
     async def bring_home(self, view: RunView, *, stays: str = "") -> Event:
-        """As `Workspaces`: it is there, and no branch moves."""
+        """As `Workspaces`: the work is there already, and no branch moves."""
         del stays
         if not view.whole.tree:
             return WorkKept(branch="", commit=self.started.base_commit, reason="no task was finished")
@@ -156,7 +156,7 @@ class Checkout:
         return shadow_ref(self.started.run_id, name)
 
     async def _changed(self, committed: str, now: str) -> list[str]:
-        """What differs between two trees; files that verification left beside the work are none of it."""
+        """Return the paths that differ between two trees, without files that verification added."""
         named = ("--name-only", "--no-renames", "--diff-filter=a", "-z")
         return [path for path in (await git(self._root, "diff", *named, committed, now)).split("\0") if path]
 

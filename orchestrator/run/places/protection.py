@@ -1,7 +1,7 @@
 """Without worktrees: the user's uncommitted work is copied, changes to it are refused, and it is put back.
 
-A run works around the user's lines. A Worker that changes them is told which. They are put back then, before
-the next attempt, and at each end of the run, however that comes.
+A run works around the user's lines. If a Worker changes them, it gets a list of them. They are put back then,
+before the next attempt, and at each end of the run, whatever its cause.
 """
 
 from collections.abc import Callable, Sequence
@@ -21,7 +21,7 @@ from state.journal.events import Event, RunStarted, UsersWorkKept, UsersWorkRest
 from state.journal.view import RunView
 
 IGNORED = "ignored"  # in the run's folder: the ignored files
-_ASIDE = "aside"  # likewise: folders and links that stood where the user's files are
+_ASIDE = "aside"  # likewise: folders and links that were in the place of the user's files
 _INDEX = "start.index"
 _LINES_TOLD = 20
 _PATHS_TOLD = 200
@@ -29,7 +29,7 @@ _AROUND = (
     "Read these files again and make your change around these lines, in other lines or another file. If the "
     "task cannot be done without changing them, end with task_stuck and say which line is in the way."
 )
-_PUT_BACK_S = 60.0  # what the last look at the user's work may take
+_PUT_BACK_S = 60.0  # limit for the last putting back of the user's work
 
 
 async def keep_users_work(
@@ -40,17 +40,17 @@ async def keep_users_work(
     *,
     leave_out: Sequence[Path],
 ) -> None:
-    """Copy the user's uncommitted work; again if it may have been edited since a process of the run ended.
+    """Copy the user's uncommitted work, again if it may have changed after a process of the run ended.
 
     Raises:
-        GitError: something cannot be read or kept: then nothing is begun.
+        GitError: something cannot be read or kept. Then nothing is begun.
     """
     root, ref = Path(started.repository), shadow_ref(started.run_id, BACKUP)
     index = run_folder / _INDEX
     now = await shadow_snapshot(root, index, lenient=True)
     kept = view.checkout.users_work
     if kept is None:
-        message = "What the checkout held when the run began"
+        message = "The checkout when the run began"
         base = await shadow_commit(
             root,
             ref=shadow_ref(started.run_id, f"{BACKUP}.base"),
@@ -61,7 +61,7 @@ async def keep_users_work(
         backup = await take_backup(root, ref=ref, parent=started.base_commit, leave_out=leave_out)
         ignored = await keep_ignored(root, run_folder / IGNORED, leave_out=leave_out)
         record(_kept(backup, ref, base=base, ignored=len(ignored.hashes), not_kept=ignored.not_kept))
-    elif view.checkout.left_tree:  # no Worker has been at work since: what is different now, the user did
+    elif view.checkout.left_tree:  # no Worker has been active since, so the differences are the user's
         old = await read_backup(root, kept.commit)
         files = await renewed_files(root, old, left=view.checkout.left_tree, now=now)
         backup = await take_backup(
@@ -73,15 +73,15 @@ async def keep_users_work(
 
 
 def guarded_files(run_folder: Path, root: Path) -> frozenset[str]:
-    """The ignored files of the user's, which no file tool may write; folders where there are too many."""
+    """Return the user's ignored files, which no file tool may write, or their folders if they are many."""
     return frozenset(str(root / path) for path in read_ignored(run_folder / IGNORED).guarded)
 
 
 async def put_users_work_back(run: Run, *, last: bool = False) -> Restored:
-    """Put back what changed of the user's, and record it; nothing is recorded if nothing had changed.
+    """Put the user's changed work back, and record it. Nothing is recorded if nothing had changed.
 
-    `last`: a process of the run ends here. Then ignored files are put back as well, and what the checkout
-    holds is recorded in any case.
+    `last`: a process of the run ends here. Then ignored files are put back as well, and the content of the
+    checkout is recorded in any case.
 
     Raises:
         JournalError: it could not be recorded.
@@ -111,7 +111,7 @@ async def put_users_work_back(run: Run, *, last: bool = False) -> Restored:
 
 
 async def put_back_at_the_end(run: Run) -> None:
-    """As `put_users_work_back`, for the end of a process of the run; cancellation waits for it.
+    """As `put_users_work_back`, for the end of a process of the run. Cancellation waits for it.
 
     Raises:
         JournalError: it could not be recorded.
@@ -121,18 +121,18 @@ async def put_back_at_the_end(run: Run) -> None:
 
 
 async def put_back_after_a_kill(run: Run) -> None:
-    """A process of the run was killed while a Worker may have been at work."""
+    """Put the work back if a process of the run was killed while a Worker may have been active."""
     if run.view.checkout.users_work and not run.view.checkout.left_tree and run.view.calls:
         await put_users_work_back(run)
 
 
 async def refused_changes(run: Run) -> str:
-    """What a Worker changed of the user's uncommitted work, by now put back; empty: nothing."""
+    """Return a Worker's changes to the user's uncommitted work, which are undone by now, or ""."""
     restored = await put_users_work_back(run)
     refused = [change for change in restored.changes if change.refused]
     told = [line for change in refused for line in _told(change)]
     if restored.heads:
-        told.append("HEAD: a git command of yours made commits or switched branches; sq commits, you do not")
+        told.append("HEAD: a git command of yours made commits or switched branches. sq commits, you do not")
     if not told:
         return ""
     return "\n".join(
@@ -186,7 +186,7 @@ def _restored(run: Run, restored: Restored, ignored: list[str], tree: str, probl
 
 
 def _printable(paths: list[str]) -> tuple[str, ...]:
-    """Paths as they can be stored and shown: a name need not be UTF-8."""
+    """Return paths in a form that can be stored and shown. A name need not be UTF-8."""
     shown = [path.encode(errors="surrogateescape").decode(errors="replace") for path in paths]
     more = len(shown) - _PATHS_TOLD
     return (*shown[:_PATHS_TOLD], f"… and {more} more") if more > 0 else tuple(shown)

@@ -1,6 +1,6 @@
-"""set-up: a worktree gets the ignored files that the configuration names, and what its project needs.
+"""set-up: a worktree gets the ignored files that the configuration names, and all that its project needs.
 
-What that changes in files which sq would commit is put back: it is no part of any task's work.
+Changes in files that sq would commit are undone, because they are not part of any task's work.
 """
 
 import os
@@ -28,7 +28,7 @@ from state.journal.events import SetUpStarted, WorkspaceSetUp
 from state.records import CommandRun
 from state.secrets import without_secrets
 
-_MARKER = "sq-set-up"  # beside the worktree's index: it goes with the worktree
+_MARKER = "sq-set-up"  # beside the worktree's index, and removed with the worktree
 _BEGUN, _DONE = "begun on", "done for"
 _PATHS_TOLD = 100
 
@@ -39,25 +39,25 @@ class SetUpError(SqError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Done:
-    """What the commands of a set-up did; `again` are folders that were copied instead of being made."""
+    """The result of a set-up's commands. `again` are folders that were copied instead of being made."""
 
     runs: tuple[CommandRun, ...] = ()
     again: tuple[str, ...] = ()
 
 
 async def set_up(run: Run, task_id: str, folder: Path, *, of_sq: bool = False) -> None:
-    """Make a worktree ready for work: once, and again if the files that the set-up follows from have changed.
+    """Make a worktree ready for work, once and after changes of the files that the set-up depends on.
 
     The commands of a list are run once in a task's worktree, whatever its Worker changes.
 
     Args:
         run: the run.
-        task_id: the task that the worktree is of; empty for one of sq's own.
+        task_id: the worktree's task, or "" for a worktree of sq's own.
         folder: the worktree.
         of_sq: the worktree is a scratch one, which sq needs without worktrees for tasks too.
 
     Raises:
-        SetUpError: a command of the user's fails, or files cannot be copied; says what to do.
+        SetUpError: a command of the user's fails, or files cannot be copied. Says how to mend that.
     """
     settings = run.settings
     if not (settings.worktrees or of_sq):
@@ -73,7 +73,7 @@ async def set_up(run: Run, task_id: str, folder: Path, *, of_sq: bool = False) -
     if noted in {f"{_DONE} {key}", failed_here} or (listed and task_id and noted.startswith(_DONE)):
         return
     ready = await _made_ready(run, task_id, folder, plan, marker)
-    if listed:  # the files that the commands made do not ask for them once more
+    if listed:  # the commands' own results must not require another run
         key = await to_thread.run_sync(key_of_list, folder, settings.worktree_setup)
     run.record(ready)
     failed = [one for one in ready.runs if not one.passed]
@@ -107,7 +107,7 @@ async def _made_ready(run: Run, task_id: str, folder: Path, plan: Plan, marker: 
 
 
 async def ready_environment(run: Run, folder: Path) -> dict[str, str]:
-    """Returns the variables that commands in a worktree need beside those of sq's own environment.
+    """Return the variables that commands in a worktree need beside those of sq's own environment.
 
     The worktree's own environment is first on the PATH, and its code is found before that of the checkout.
     """
@@ -117,7 +117,7 @@ async def ready_environment(run: Run, folder: Path) -> dict[str, str]:
 
 
 async def forget_what_was_made(run: Run) -> None:
-    """Remove the copies of what set-ups have made; a run that ends needs them no more."""
+    """Remove the copies of set-up results, which a run that ends no longer needs."""
     await to_thread.run_sync(partial(shutil.rmtree, kept_folder(run.folder), ignore_errors=True))
 
 
@@ -133,8 +133,8 @@ async def _copy(run: Run, folder: Path) -> Sequence[str]:
     paths = await files_to_copy(run.repository, patterns, state=run.folder.parents[1])
     if seen := await not_ignored_there(folder, paths):
         raise SetUpError(
-            f"`worktree.include` names {named(seen)}, which git ignores in {run.repository} but not by what "
-            "is committed there: commit the .gitignore, or put the patterns into .git/info/exclude"
+            f"`worktree.include` names {named(seen)}, which git ignores in {run.repository} but not by files "
+            "committed there: commit the .gitignore, or put the patterns into .git/info/exclude"
         )
     try:
         return await to_thread.run_sync(copy_files, run.repository, folder, paths)
@@ -155,11 +155,11 @@ async def _run_listed(run: Run, folder: Path) -> _Done:
 
 
 async def _run_plan(run: Run, task_id: str, folder: Path, plan: Plan) -> _Done:
-    """Do each step: by a copy of what was made before, else by its command."""
+    """Do each step, by a copy of an earlier result or by its command."""
     run.record(SetUpStarted(task_id=task_id, folder=str(folder), steps=tuple(map(str, plan.steps))))
     kept, runs, again = kept_folder(run.folder), list[CommandRun](), list[str]()
     environment = await ready_environment(run, folder)
-    async with run.making_ready:  # so that worktrees side by side do not make the same
+    async with run.making_ready:  # so that worktrees side by side do not repeat a step
         for step in plan.steps:
             if await to_thread.run_sync(copy_kept, kept, step, folder):
                 again += step.portable
@@ -171,7 +171,7 @@ async def _run_plan(run: Run, task_id: str, folder: Path, plan: Plan) -> _Done:
 
 
 async def _run_step(run: Run, step: Step, folder: Path, environment: dict[str, str]) -> CommandRun:
-    """Run a step's command; what it has only half made is removed, since it would be taken for the whole."""
+    """Run a step's command. If it fails, remove its partial results, which would be taken for complete."""
     new = [folder / path for path in step.makes if not (folder / path).exists()]
     done = await run_contained(run, step.command, folder, environment)
     for path in new if not done.passed else ():
@@ -202,5 +202,5 @@ def _failed(task_id: str, folder: Path, done: CommandRun) -> str:
     return (
         f"the set-up of {folder} failed: `{done.command}` {done.problem or f'ended with {done.exit_code}'}. "
         f"Its output ends:\n{done.output_tail.strip()}\n"
-        f"Put right what it needs and `{again}`, or begin a new run with another `worktree.setup`"
+        f"Mend the cause and `{again}`, or begin a new run with another `worktree.setup`"
     )

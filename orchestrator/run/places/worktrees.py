@@ -1,4 +1,4 @@
-"""A worktree and a branch for each task, outside the checkout, which only the announced last step touches."""
+"""A worktree and a branch for each task, outside the checkout, which only the announced last step changes."""
 
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -67,7 +67,7 @@ class Worktrees:
         await self._make(self._integration, branch=None, commit=view.whole.commit)
 
     async def show(self, commit: str) -> Path:
-        """As `Workspaces`; a merge under way there is undone first."""
+        """As `Workspaces`. A merge under way there is undone first."""
         await self._free(commit)
         await put_on(self._integration, commit, branch=None, with_repositories=True)
         return self._integration
@@ -75,7 +75,7 @@ class Worktrees:
     # --- tasks ----------------------------------------------------------------------------------------------
 
     async def begin(self, view: RunView, task: TaskView) -> Place:
-        """As `Workspaces`; what an earlier beginning left there is kept under a ref first."""
+        """As `Workspaces`. Work from an earlier beginning there is kept under a ref first."""
         base = view.whole.commit
         return await self.rebuild(view, task, base=base, start=base)
 
@@ -93,13 +93,13 @@ class Worktrees:
         return Place(branch=branch, folder=folder, base_commit=base, rescued=kept)
 
     async def ensure(self, task: TaskView, commit: str) -> Path:
-        """As `Workspaces`; the branch holds what was committed."""
+        """As `Workspaces`. The branch holds the committed work."""
         folder = Path(task.place.worktree)
         await self._make(folder, branch=task.place.branch, commit=commit)
         return folder
 
     async def show_commit(self, task: TaskView) -> Path:
-        """As `Workspaces`; what was there instead is kept under a ref."""
+        """As `Workspaces`. Other content there is kept under a ref."""
         folder = Path(task.place.worktree)
         if await head_of(folder) == task.claim.commit and await snapshot(folder) == task.claim.committed_tree:
             return folder
@@ -112,7 +112,7 @@ class Worktrees:
             raise GitError(
                 f"{folder} should show commit {task.claim.commit[:12]} "
                 f"(tree {task.claim.committed_tree[:12]}), but after a reset and a clean it holds tree "
-                f"{tree[:12]}, which differs in {named(differing)}; "
+                f"{tree[:12]}, which differs in {named(differing)}: "
                 "look into it"
             )
         return folder
@@ -134,7 +134,7 @@ class Worktrees:
     async def _keep_what_is_lost(
         self, task: TaskView, folder: Path, branch: str, start: str
     ) -> WorkRescued | None:
-        """Keep under a ref what a task's worktree and branch hold and `start` does not contain."""
+        """Keep under a ref the work in a task's worktree and branch that `start` does not contain."""
         ref = self._ref_of(task)
         kept = (await numbered_refs(self._repository, ref)).values()
         message = f"Unfinished: {task.task.title}"
@@ -144,7 +144,7 @@ class Worktrees:
         return WorkRescued(task_id=task.task.id, ref=await keep(self._repository, ref, commit), commit=commit)
 
     async def _kept_before(self, task: TaskView) -> WorkRescued | None:
-        """What was kept of the newest attempt, maybe by a process that was killed before it could say so."""
+        """Return the kept work of the newest attempt, perhaps from a process killed before it recorded it."""
         kept = await numbered_refs(self._repository, self._ref_of(task))
         if not kept:
             return None
@@ -157,7 +157,7 @@ class Worktrees:
     # --- merging --------------------------------------------------------------------------------------------
 
     async def begin_merge(self, task: TaskView, onto: str, *, uniting: bool = True) -> MergeState:
-        """As `Workspaces`; what an earlier merge left there is kept under a ref first."""
+        """As `Workspaces`. Work on an earlier merge there is kept under a ref first."""
         await self._free(onto)
         merge = self._merge_of(task, onto)
         await merge.begin(uniting=uniting)
@@ -186,7 +186,7 @@ class Worktrees:
         return WorkRescued(task_id=task.task.id, ref=before[0], commit=before[1]) if before else None
 
     async def _free(self, commit: str) -> WorkRescued | None:
-        """See to it that the integration worktree is there and holds nothing that is nowhere else."""
+        """Make sure that the integration worktree exists and holds no work that is nowhere else."""
         await self._make(self._integration, branch=None, commit=commit)
         if not (merge := begun_merge(self._integration)):
             return None
@@ -209,7 +209,7 @@ class Worktrees:
     # --- the end --------------------------------------------------------------------------------------------
 
     async def users_news(self, commit: str) -> str:
-        """As `Workspaces`; nothing is asked of a checkout that has left the branch where the run began."""
+        """As `Workspaces`. Returns "" if the checkout has left the branch where the run began."""
         now = await find_repository(self._repository)
         if now.head is None or now.branch is None or now.branch != self.started.base_branch:
             return ""
@@ -240,7 +240,7 @@ class Worktrees:
         return WorkDelivered(branch=self.started.base_branch or "", commit=commit)
 
     async def clear(self, view: RunView) -> None:
-        """As `Workspaces`: what tasks that are merged have left, the run's branch where the work is home."""
+        """As `Workspaces`: the places of merged tasks, and the run's branch if the work is home."""
         try:
             for task in view.tasks.values():
                 if task.stage is Stage.MERGED:
@@ -259,5 +259,5 @@ class Worktrees:
             for folder in (worktrees, worktrees.parent):  # the run's, and that of all runs of the repository
                 if folder.is_dir() and not any(folder.iterdir()):
                     folder.rmdir()
-        except (GitError, OSError) as error:  # what could not be removed is left, never the work
+        except (GitError, OSError) as error:  # a failed removal leaves folders or refs, and never loses work
             log.warning("worktree.remove.failed", error=str(error))

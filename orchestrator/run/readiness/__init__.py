@@ -1,4 +1,4 @@
-"""What makes a worktree ready for work, by its lock files and manifests, and what commands in it need."""
+"""How a worktree is made ready, by its lock files and manifests, and which variables its commands need."""
 
 from orchestrator.run.readiness.plan import Plan, key_of_list, plan_of
 from orchestrator.run.readiness.steps import Step

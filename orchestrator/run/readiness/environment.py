@@ -1,8 +1,8 @@
 """The variables that commands need in a worktree: its own programs and its own code come first.
 
 If a project is installed from the user's checkout (`pip install -e .`), tests in a worktree import the
-checkout's code (lesson 94). PYTHONPATH comes before what an installation adds: the worktree's folders are put
-there.
+checkout's code (lesson 94). The worktree's folders are put into PYTHONPATH, which comes before the
+entries of an installation.
 """
 
 import os
@@ -14,18 +14,18 @@ from orchestrator.run.detection.tree import Shown, look
 from orchestrator.run.readiness.interpreter import Interpreter, look_into_python
 from orchestrator.run.readiness.python_steps import VENV
 
-# Lists of folders that programs look into; an entry in the checkout leads to the checkout's code.
+# Lists of folders that programs search. An entry in the checkout leads to the checkout's code.
 _LISTS = ("PATH", "PYTHONPATH", "NODE_PATH", "RUBYLIB", "PERL5LIB", "CLASSPATH", "GOWORK")
 _DEEPEST = 2
 
 
 def environment_of(folder: Path, *, checkout: Path, environ: Mapping[str, str]) -> dict[str, str]:
-    """Returns the variables that commands in a worktree need beside those of `environ`, which they replace.
+    """Return the variables that commands in a worktree need beside those of `environ`, which they replace.
 
     Args:
         folder: the worktree.
         checkout: the user's checkout.
-        environ: the environment that sq itself has.
+        environ: the environment of sq itself.
     """
     folder, checkout = Path(os.path.realpath(folder)), Path(os.path.realpath(checkout))
     found = {name: _moved(environ[name], checkout, folder) for name in _LISTS if environ.get(name)}
@@ -49,7 +49,7 @@ def environment_of(folder: Path, *, checkout: Path, environ: Mapping[str, str]) 
 def _code_first(
     shown: Shown, projects: Sequence[str], python: Interpreter | None, checkout: Path
 ) -> Iterator[str]:
-    """Yields the folders of the worktree with code that no installation of its own leads to, each once."""
+    """Yield the folders of the worktree with code that no installation of its own leads to, each once."""
     folder, seen = shown.folder, set[Path]()
     if python and python.prefix.is_relative_to(folder):
         own = [root for root in python.roots if root.is_relative_to(folder)]
@@ -63,7 +63,7 @@ def _code_first(
 
 
 def _places_in(python: Interpreter | None, checkout: Path, folder: Path) -> Iterator[Path]:
-    """Yields where the worktree has the code that an interpreter takes from the checkout."""
+    """Yield the worktree's folders for the code that an interpreter takes from the checkout."""
     if python is None:
         return
     for root in python.roots:
@@ -76,7 +76,7 @@ def _places_in(python: Interpreter | None, checkout: Path, folder: Path) -> Iter
 
 
 def _moved(value: str, checkout: Path, folder: Path) -> str:
-    """Returns a list of folders with those of the checkout replaced by the worktree's, if it has them."""
+    """Return a list of folders with those of the checkout replaced by the worktree's, if it has them."""
     entries = []
     for entry in value.split(os.pathsep):
         path = Path(entry)

@@ -1,4 +1,4 @@
-"""What the `python3` on the PATH has installed: looked up in its folders, nothing of it is imported."""
+"""The packages of the `python3` on the PATH, read from its folders. Nothing of them is imported."""
 
 import json
 import os
@@ -48,7 +48,7 @@ print(json.dumps({"version": version, "prefix": sys.prefix, "names": names, "pla
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Interpreter:
-    """A Python: what is installed in it, by normalized name, and the folders outside that it takes code from.
+    """A Python: its installed packages, by normalized name, and the outside folders of its code.
 
     `roots` are the folders of projects that are installed in editable form, `places` those with their code.
     """
@@ -62,7 +62,7 @@ class Interpreter:
 
 
 def look_into_python(environ: Mapping[str, str], path: str) -> Interpreter | None:
-    """Returns what the first `python3` of `path` has, or None if there is none that answers."""
+    """Return the contents of the first `python3` of `path`, or None if none answers."""
     program = shutil.which("python3", path=path)
     if program is None:
         return None
@@ -95,5 +95,5 @@ def look_into_python(environ: Mapping[str, str], path: str) -> Interpreter | Non
 
 
 def normalized(name: str) -> str:
-    """Returns the name of a distribution as all its spellings have it."""
+    """Return the name of a distribution in the form shared by all its spellings."""
     return name.lower().replace("_", "-").replace(".", "-")

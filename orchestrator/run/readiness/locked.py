@@ -28,7 +28,7 @@ _DEPENDENCIES = ("dependencies", "devDependencies", "optionalDependencies", "pee
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Lock:
-    """What a lock file asks for; `unless` is a file whose folder holds everything already."""
+    """The step for a lock file. `unless` is a file whose presence shows that nothing is missing."""
 
     files: tuple[str, ...]
     command: str
@@ -78,7 +78,7 @@ _LOCKS = {
 
 
 def locked_steps(shown: Shown, part: str) -> Iterator[Step]:
-    """Yields the steps for one folder (`part`, "" is the root) of what is shown."""
+    """Yield the steps for one folder (`part`, "" is the root) of the worktree."""
     here = shown.part(part) if part else shown
     for name, lock in _LOCKS.items():
         if here.has(name) and not (lock.unless and (here.folder / lock.unless).exists()):
@@ -120,7 +120,7 @@ def _javascript(here: Shown, part: str) -> Iterator[Step]:
     if not here.has(lock):
         command = _UNLOCKED[manager]
     elif manager == "yarn" and (here.has(".yarnrc.yml") or "__metadata:" in here.text(lock)):
-        command = "yarn install --immutable"  # as yarn has it from its second version on
+        command = "yarn install --immutable"  # as in yarn since its second version
     yield Step(
         command=at(part, command),
         ecosystem="node",
@@ -132,7 +132,7 @@ def _javascript(here: Shown, part: str) -> Iterator[Step]:
 
 
 def _depends(shown: Shown) -> Callable[[str], bool]:
-    """Returns a function that says whether a manifest names packages that have to be there."""
+    """Return a function that says whether a manifest names required packages."""
 
     def depends(name: str) -> bool:
         try:

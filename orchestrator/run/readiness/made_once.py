@@ -1,7 +1,7 @@
 """Folders that are the same at any path, made once in a run and copied into each worktree.
 
-What is kept is a copy of what the command made, taken before anybody works there: nothing that an agent
-changes in its worktree gets into another one.
+The kept copy of a command's result is taken before any agent works there, so an agent's changes in its
+worktree never get into another one.
 """
 
 import os
@@ -16,15 +16,15 @@ _DRAFT = ".draft"
 
 
 def kept_folder(run_folder: Path) -> Path:
-    """Returns the folder of a run in which what was made once is kept."""
+    """Return the folder of a run in which such results are kept."""
     return run_folder / "ready"
 
 
 def copy_kept(kept: Path, step: Step, folder: Path) -> bool:
-    """Put what a step made before into a worktree, in place of what is there.
+    """Put a step's earlier result into a worktree, in place of its current content.
 
     Returns:
-        Whether it is there now; if not, the command has to be run.
+        Whether it is there now. If not, the command has to be run.
     """
     source = kept / step.key
     if not step.portable or not source.is_dir():
@@ -38,9 +38,9 @@ def copy_kept(kept: Path, step: Step, folder: Path) -> bool:
 
 
 def keep(kept: Path, step: Step, folder: Path) -> None:
-    """Keep what a step has made in a worktree, if it is the same at any path.
+    """Keep a step's result in a worktree, if it is the same at any path.
 
-    A folder with a link that is absolute or leads out of the worktree is not: `npm link` makes such.
+    It is not if it has a link that is absolute or leads out of the worktree, as `npm link` makes them.
     """
     made = [folder / path for path in step.portable]
     if not step.portable or not made[0].is_dir() or any(_leads_out(path, folder) for path in made):
@@ -56,7 +56,7 @@ def keep(kept: Path, step: Step, folder: Path) -> None:
 
 
 def _copied(source: Path, target: Path) -> bool:
-    """Copy a folder with its links and times, sharing blocks where the file system can."""
+    """Copy a folder with its links and times, sharing blocks if the file system can."""
     for options in (("-a", "--reflink=auto"), ("-a",)):
         try:
             subprocess.run(["cp", *options, "--", str(source), str(target)], capture_output=True, check=True)

@@ -27,7 +27,7 @@ _LOCKS = (
         *MANIFESTS,
     ),
 )
-# What else the commands of a user's list may follow from.
+# Other files that the commands of a user's list may depend on.
 _DECIDING = (
     *(
         "package-lock.json",
@@ -63,7 +63,7 @@ _DEEPEST = 2
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """The steps of a set-up; an equal `key` means an equal result. `left_out` says which cannot be done."""
+    """The steps of a set-up. An equal `key` means an equal result. `left_out` names the impossible ones."""
 
     steps: tuple[Step, ...] = ()
     left_out: tuple[str, ...] = ()
@@ -75,7 +75,7 @@ class Plan:
 
 
 def plan_of(folder: Path, *, checkout: Path | None = None, environ: Mapping[str, str] = os.environ) -> Plan:
-    """Returns what makes a folder ready, as its lock files and manifests say; nothing of the project is run.
+    """Return the set-up of a folder from its lock files and manifests. Nothing of the project is run.
 
     Args:
         folder: the worktree.
@@ -111,7 +111,7 @@ def plan_of(folder: Path, *, checkout: Path | None = None, environ: Mapping[str,
 
 
 def key_of_list(folder: Path, commands: Sequence[str]) -> str:
-    """Returns a fingerprint of what the commands of a user's list may follow from.
+    """Return a fingerprint of the files that the commands of a user's list may depend on.
 
     These are the manifests and lock files in a folder, and the files that the commands name.
     """
@@ -132,7 +132,7 @@ def _parts(shown: Shown) -> Iterator[str]:
 
 
 def _stands_for(done: Step, other: Step) -> bool:
-    """Whether the step of a folder sets up one below it too: of the same ecosystem, as workspaces are."""
+    """Whether the step of a folder sets up one below it too, of the same ecosystem, as in workspaces."""
     above, below = done.why.rpartition("/")[0], other.why.rpartition("/")[0]
     return done.ecosystem == other.ecosystem and (
         not above or below == above or below.startswith(f"{above}/")

@@ -12,7 +12,7 @@ from orchestrator.run.detection.python import MANIFESTS
 from orchestrator.run.detection.tree import Shown
 from orchestrator.run.readiness.interpreter import normalized
 
-# Names of extras, groups and files with what tests need; all that are there are taken.
+# Names of extras, groups and files with the requirements of tests. All that exist are taken.
 _FOR_TESTS = ("test", "tests", "testing", "dev")
 _FILES = ("requirements.txt", *(f"requirements-{name}.txt" for name in _FOR_TESTS))
 _FILES += (
@@ -27,9 +27,10 @@ _DEEPEST = 5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PythonProject:
-    """What a folder declares; `requires` are normalized names, `open_ended`: only a script knows them all.
+    """The declarations of a folder.
 
-    `installable`: it can be installed itself, with these `extras`; `wanted` are requirements of its groups.
+    `requires` are normalized names. `open_ended`: only a script knows them all. `installable`: it can be
+    installed itself, with these `extras`. `wanted` are requirements of its groups.
     """
 
     name: str = ""
@@ -44,7 +45,7 @@ class PythonProject:
 
 
 def python_project(shown: Shown) -> PythonProject:
-    """Returns what the manifests and requirement files of a folder declare."""
+    """Return the declarations in the manifests and requirement files of a folder."""
     toml, config = _toml(shown), _config(shown)
     project = _table(toml.get("project"))
     optional = _table(project.get("optional-dependencies"))
@@ -88,13 +89,13 @@ def python_project(shown: Shown) -> PythonProject:
 
 
 def _required(line: str) -> str:
-    """Returns the normalized name in a requirement, or "" if it depends on where it is installed."""
+    """Return the normalized name in a requirement, or "" if it depends on where it is installed."""
     found = _NAME.match(line)
     return normalized(found.group(1)) if found and ";" not in line else ""
 
 
 def _requirements(shown: Shown, name: str, depth: int = 0) -> Iterator[str]:
-    """Yields the requirements in a file and in those that it includes."""
+    """Yield the requirements in a file and in those that it includes."""
     for line in shown.text(name).splitlines():
         text = line.split("#")[0].strip()
         if included := re.match(r"(?:-r|--requirement)[ =]*(\S+)", text):
@@ -106,7 +107,7 @@ def _requirements(shown: Shown, name: str, depth: int = 0) -> Iterator[str]:
 
 
 def _group(groups: dict[str, Any], name: str, depth: int = 0) -> Iterator[str]:
-    """Yields the requirements of a dependency group and of those that it includes."""
+    """Yield the requirements of a dependency group and of those that it includes."""
     found = groups.get(name)
     for one in found if isinstance(found, list) and depth < _DEEPEST else ():
         if isinstance(one, str):

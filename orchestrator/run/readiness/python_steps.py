@@ -1,6 +1,7 @@
 """Python: an environment of the worktree's own, by its lock file, or by pip if the project needs one.
 
-None is made for code that runs as it lies there, nor if `python3` has everything that the project declares.
+None is made for code that runs without installation, nor if `python3` has everything that the project
+declares.
 """
 
 import shlex
@@ -19,13 +20,13 @@ _PIP = f"{VENV}/bin/python -m pip install --quiet --disable-pip-version-check"
 def python_steps(
     shown: Shown, part: str, python: Callable[[], Interpreter | None], *, from_checkout: Callable[[], bool]
 ) -> Iterator[Step]:
-    """Yields the step for one folder (`part`, "" is the root) of what is shown, if it needs one.
+    """Yield the step for one folder (`part`, "" is the root) of the worktree, if it needs one.
 
     Args:
         shown: the worktree.
         part: the folder in it.
         python: returns the interpreter that commands would run with.
-        from_checkout: returns whether that has the project installed from the user's checkout.
+        from_checkout: returns whether it has the project installed from the user's checkout.
     """
     here = shown.part(part) if part else shown
     project = python_project(here)
@@ -48,7 +49,7 @@ def python_steps(
 
 
 def _locked(here: Shown, project: PythonProject) -> tuple[str, str, str]:
-    """Returns the lock file, its program and the command, or three empty texts."""
+    """Return the lock file, its program and the command, or three empty texts."""
     extras = "".join(f" --extra {name}" for name in project.extras)
     if here.has("uv.lock"):
         return "uv.lock", "uv", f"uv sync --frozen{extras}{' --all-groups' if project.wanted else ''}"

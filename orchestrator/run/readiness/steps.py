@@ -1,4 +1,4 @@
-"""One step of a set-up, and what it is made from."""
+"""One step of a set-up, and its inputs."""
 
 import hashlib
 import shlex
@@ -11,8 +11,8 @@ from orchestrator.run.detection.tree import Shown
 class Step:
     """A command that makes a worktree ready for one ecosystem.
 
-    `program` is what has to be installed for it, `why` the file that asks for it. `portable` are folders that
-    are the same at any path: they are made once and copied. `makes` are folders that hold absolute paths, and
+    `program` has to be installed for it, and `why` is the file that asks for it. `portable` are folders that
+    are the same at any path. They are made once and copied. `makes` are folders that hold absolute paths, and
     that are removed again if the command fails. `key` changes with everything that the result depends on.
     """
 
@@ -25,12 +25,12 @@ class Step:
     key: str = ""
 
     def __str__(self) -> str:
-        """How people are shown it."""
+        """Return the form shown to people."""
         return f"{self.command} ({self.why})"
 
 
 def key_of(shown: Shown, files: tuple[str, ...], *more: str) -> str:
-    """Returns a fingerprint of these files, whole, and of some texts."""
+    """Return a fingerprint of these files, whole, and of some texts."""
     found = hashlib.sha256()
     for name in (one for one in files if shown.has(one)):
         found.update(f"\0{name}\0".encode())
@@ -44,10 +44,10 @@ def key_of(shown: Shown, files: tuple[str, ...], *more: str) -> str:
 
 
 def at(part: str, command: str) -> str:
-    """Returns a command as it is run from the root for a folder in it; "" is the root itself."""
+    """Return a command for a folder, to be run from the root. "" is the root itself."""
     return f"cd {shlex.quote(part)} && {command}" if part else command
 
 
 def below(part: str, names: tuple[str, ...]) -> tuple[str, ...]:
-    """Returns paths in a folder as paths from the root."""
+    """Return paths in a folder as paths from the root."""
     return tuple(f"{part}/{name}" if part else name for name in names)

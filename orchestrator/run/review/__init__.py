@@ -1,1 +1,1 @@
-"""Reviews of tasks and of the whole; their findings, owners and consequences."""
+"""Reviews of tasks and of the whole, their findings, owners and consequences."""

@@ -1,7 +1,7 @@
-"""Findings through the rounds of a task's reviews: which still stand in the way, what became of the others.
+"""Findings through the rounds of a task's reviews: which still block, and the state of the others.
 
-A loop of reviews has to end. So an issue is recognised when it comes again, a Worker may dispute it, and the
-bar that an issue has to reach rises from round to round. A finding that a report leaves out stays open.
+A loop of reviews has to end. So a repeated issue is recognised, a Worker may dispute it, and the minimum
+weight of an issue rises from round to round. A finding that a report leaves out stays open.
 """
 
 import hashlib
@@ -16,7 +16,7 @@ from state.journal.view import RunView, TaskView
 from state.records import Dispute, Finding, FindingState, IssueType, ReviewIssue, ReviewReport, Ruling
 
 # A wrong result is worth as many rounds as the effort allows, a missing guard or a wrong cut two or three.
-# Taste is heard once: a reviewer always finds more of it, and each round costs a whole attempt.
+# Matters of taste count once: a reviewer always finds more of them, and each round costs a whole attempt.
 WEIGHTS: Mapping[IssueType, int] = {
     IssueType.INCORRECT_BEHAVIOR: 3,
     IssueType.SPEC_MISMATCH: 3,
@@ -26,7 +26,7 @@ WEIGHTS: Mapping[IssueType, int] = {
     IssueType.PATTERN_VIOLATION: 1,
     IssueType.DEAD_CODE: 1,
 }
-MERGING = "the merge"  # sends a task back for what sq itself has seen
+MERGING = "the merge"  # sends a task back for a failure that sq itself has seen
 _HIGHEST = max(WEIGHTS.values())
 _UNDECIDED = frozenset({FindingState.OPEN, FindingState.DISPUTED})
 _WORD = re.compile(r"[^\W\d_]+")
@@ -34,9 +34,9 @@ _WORD = re.compile(r"[^\W\d_]+")
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """What a review leaves: all findings, the issues that stand in the way, and suggestions in words.
+    """The result of a review: all findings, the blocking issues, and suggestions in words.
 
-    Exactly the findings that are open stand in the way.
+    Exactly the open findings block.
     """
 
     findings: tuple[Finding, ...]
@@ -45,13 +45,13 @@ class Settled:
 
 
 def fingerprint(issue: ReviewIssue) -> str:
-    """Tells issues apart by their type, file and words; lines move, so they do not count, nor do numbers."""
+    """Return a hash of an issue's type, file and words. Lines and numbers do not count, because they move."""
     words = " ".join(_WORD.findall(issue.description.casefold()))
     return hashlib.sha256(f"{issue.type}\n{_plain(issue.file)}\n{words}".encode()).hexdigest()[:8]
 
 
 def in_folder(issues: Iterable[ReviewIssue], folder: str, task_id: str | None = None) -> list[ReviewIssue]:
-    """The issues with paths relative to the folder they were read in; of this task, if one is named."""
+    """Return the issues with paths relative to the folder that was read, and `task_id` if it is given."""
     return [
         replace(
             issue,
@@ -63,9 +63,9 @@ def in_folder(issues: Iterable[ReviewIssue], folder: str, task_id: str | None = 
 
 
 def known_of(task: TaskView) -> tuple[Finding, ...]:
-    """The findings on a task so far; those for which another review sent it back are among them, and open.
+    """Return the findings on a task so far, with those for which another review sent it back as open ones.
 
-    A finding that sq itself has made needs no ruling: sq has looked again before the review.
+    A finding that sq itself has made needs no ruling, because sq has checked again before the review.
     """
     known = {finding.id: finding for finding in task.review.findings}
     for issue in task.review.issues:
@@ -84,7 +84,7 @@ def known_of(task: TaskView) -> tuple[Finding, ...]:
 
 
 def final_known(view: RunView) -> tuple[Finding, ...]:
-    """The findings of the final review, as the reviews of the tasks have left them since."""
+    """Return the findings of the final review, updated by later reviews of the tasks."""
     states: dict[str, set[FindingState]] = {}
     for task in view.tasks.values():
         for finding in task.review.findings:
@@ -98,14 +98,14 @@ def final_known(view: RunView) -> tuple[Finding, ...]:
 
 
 def disputes_of(view: RunView, task: TaskView) -> list[Dispute]:
-    """What the Worker of the newest attempt disputes in its claims of completion, oldest first."""
+    """Return the disputes in the newest attempt's claims of completion, oldest first."""
     reports = [signal_of(view.calls[id_]) for id_ in task.open.calls]
     claims = [said for name, said in reports if name == TASK_COMPLETE]
     return [Dispute(**dispute) for claim in claims for dispute in claim.get("disputes", ())]
 
 
 def with_disputes(known: Iterable[Finding], disputes: Iterable[Dispute]) -> tuple[Finding, ...]:
-    """The findings as a Worker's claim leaves them: those still open that it disputes, with its evidence."""
+    """Return the findings, with those still open that a Worker disputes marked, with its evidence."""
     evidence = {dispute.id: dispute.evidence for dispute in disputes}
     return tuple(
         replace(finding, state=FindingState.DISPUTED, note=evidence[finding.id])
@@ -116,12 +116,12 @@ def with_disputes(known: Iterable[Finding], disputes: Iterable[Dispute]) -> tupl
 
 
 def undecided(findings: Iterable[Finding]) -> list[Finding]:
-    """Those that a review has to say something about: open or disputed."""
+    """Return the findings that a review has to rule on: open or disputed."""
     return [finding for finding in findings if finding.state in _UNDECIDED]
 
 
 def undisputed(issues: Iterable[ReviewIssue], disputes: Iterable[Dispute]) -> list[str]:
-    """The ids of those issues against which there is no evidence."""
+    """Return the ids of those issues against which there is no evidence."""
     disputed = {dispute.id for dispute in disputes}
     return [id_ for id_ in dict.fromkeys(map(fingerprint, issues)) if id_ not in disputed]
 
@@ -129,7 +129,7 @@ def undisputed(issues: Iterable[ReviewIssue], disputes: Iterable[Dispute]) -> li
 def with_new(
     known: Iterable[Finding], issues: Iterable[ReviewIssue], number: int, *, advice: bool = False
 ) -> tuple[Finding, ...]:
-    """The findings with these issues among them, open; `number` is the round that the next review is.
+    """Return the findings with these issues added, open. `number` is the round of the next review.
 
     `advice`: a checkpoint names them.
     """
@@ -149,17 +149,17 @@ def with_new(
 def settle(
     known: Iterable[Finding], disputes: Iterable[Dispute], report: ReviewReport, number: int
 ) -> Settled:
-    """What follows from a report.
+    """Return the consequences of a report.
 
-    A finding on which it does not rule stays open, or stays disputed; one that only a checkpoint has named is
-    fixed then. One that it reports again is open. An
-    open finding that does not reach the bar of this round becomes a suggestion and does not block.
+    A finding without a ruling stays open, or stays disputed, except that one named only by a checkpoint is
+    then fixed. A finding that is reported again is open. An open finding below this round's minimum weight
+    becomes a suggestion and does not block.
 
     Args:
         known: the findings so far.
         disputes: those that the Worker disputes, with evidence.
         report: the review.
-        number: which round it is, from 1.
+        number: the number of the round, from 1.
     """
     rulings = {ruling.id: ruling for ruling in report.rulings}
     ruled = [_ruled(finding, rulings.get(finding.id)) for finding in with_disputes(known, disputes)]
@@ -174,7 +174,7 @@ def settle(
 
 
 def left_aside(settled: Settled, why: Mapping[str, str]) -> Settled:
-    """The same, with findings that nobody has to put right (`why`, by fingerprint) as suggestions."""
+    """Return the same, with findings that need no fix (`why`, by fingerprint) as suggestions."""
     aside = [one for one in settled.findings if one.state is FindingState.OPEN and one.id in why]
     ended = {one.id: replace(one, state=FindingState.WONT_FIX, note=why[one.id]) for one in aside}
     findings = tuple(ended.get(one.id, one) for one in settled.findings)
@@ -194,9 +194,9 @@ def _ruled(finding: Finding, ruling: Ruling | None) -> Finding:
 
 
 def _held_to_the_bar(finding: Finding, number: int) -> Finding:
-    """The finding, not to be fixed if it is open and weighs too little for this round.
+    """Return the finding, marked as not to be fixed if it is open and too light for this round.
 
-    One of an earlier round has one round more of patience: somebody has worked on it.
+    A finding of an earlier round gets one round more, because it has been worked on.
     """
     bar = min(number if finding.round >= number else number - 1, _HIGHEST)
     if finding.state is not FindingState.OPEN or WEIGHTS[finding.issue.type] >= bar:
@@ -207,7 +207,7 @@ def _held_to_the_bar(finding: Finding, number: int) -> Finding:
 
 def _in_words(finding: Finding) -> str:
     issue = finding.issue
-    return f"{issue.location} ({issue.type}): {issue.description} (fix: {issue.suggestion}); {finding.note}"
+    return f"{issue.location} ({issue.type}): {issue.description} (fix: {issue.suggestion}). {finding.note}"
 
 
 def _plain(path: str) -> str:

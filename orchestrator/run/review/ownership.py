@@ -1,7 +1,7 @@
-"""Whose a finding is: what the checkout held before the run is not the run's work.
+"""The owner of a finding: content of the checkout from before the run is not the run's work.
 
 Without worktrees a reviewer sees the user's uncommitted work beside the run's. A finding on it is shown as a
-suggestion, and nobody is sent to put it right.
+suggestion, and no task is sent back for it.
 """
 
 from collections.abc import Collection, Iterable
@@ -20,12 +20,12 @@ UNCHANGED = "no task of this run has changed this file"
 
 
 def users_paths(run: Run) -> tuple[str, ...]:
-    """The user's uncommitted work, which stands beside what is under review."""
+    """Return the paths of the user's uncommitted work, which is beside the work under review."""
     return run.view.checkout.users_work.paths if run.view.checkout.users_work else ()
 
 
 async def changed_by_tasks(run: Run) -> dict[str, list[str]]:
-    """The paths that each merged task has changed."""
+    """Return the paths that each merged task has changed."""
     return {
         id_: await changed_paths(
             run.repository, view.merged_onto or view.place.base_commit, view.merged_commit
@@ -36,7 +36,7 @@ async def changed_by_tasks(run: Run) -> dict[str, list[str]]:
 
 
 async def own_paths(run: Run) -> list[str] | None:
-    """The paths of the run's own changes, which alone are under the final review; None: all that changed.
+    """Return the paths of the run's own changes, the subject of the final review, or None for all changes.
 
     Without worktrees the checkout may change beside the run.
     """
@@ -46,7 +46,7 @@ async def own_paths(run: Run) -> list[str] | None:
 
 
 async def of_the_user(run: Run, task: TaskView, issues: Iterable[ReviewIssue]) -> dict[str, str]:
-    """Which findings of a task's review are about the user's uncommitted work, by fingerprint, and why."""
+    """Return the findings of a task's review on the user's uncommitted work, by fingerprint, and why."""
     if run.view.checkout.users_work is None:
         return {}
     changed = await changed_paths(run.repository, task.place.base_commit, task.claim.commit)
@@ -54,10 +54,10 @@ async def of_the_user(run: Run, task: TaskView, issues: Iterable[ReviewIssue]) -
 
 
 async def of_nobody(run: Run, issues: Iterable[ReviewIssue], changed: Collection[str]) -> dict[str, str]:
-    """Which findings of the final review no task has to put right, by fingerprint, and why.
+    """Return which findings of the final review no task has to fix, by fingerprint, and why.
 
-    Those on a file that was there before the run and that no task has changed. With worktrees only if the
-    reviewer names no task: then what is committed may be what a task has left undone.
+    They are about a file that existed before the run and that no task has changed. With worktrees they count
+    only if the reviewer names no task, because a named task may have failed to change the file.
     """
     listed = list(issues)
     there = await _there_before(run, [one.file for one in listed])
@@ -84,7 +84,7 @@ async def _is_users(run: Run, issue: ReviewIssue, changed: Collection[str]) -> b
 
 
 async def _there_before(run: Run, files: list[str]) -> set[str]:
-    """Those of these files that the repository, or without worktrees the checkout, held before the run."""
+    """Return those of these files that the repository (without worktrees the checkout) had before the run."""
     base = run.view.checkout.own_base or run.started.base_commit
     if not files:
         return set()

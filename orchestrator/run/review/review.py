@@ -1,9 +1,9 @@
-"""review: a read-only session looks at the commit that was verified; then, once, at the whole.
+"""review: a read-only session looks at the verified commit, and later, once, at the whole.
 
-Before the build it looks at what the planner proposes, where the effort asks for that.
+Before the build, if the effort asks for it, a session reviews the planner's proposals.
 
-A reviewer that does not report usably is asked once more in the same session; if it still does not, the
-parser's synthetic issue is recorded and nothing passes.
+After an unusable report the reviewer is asked once more in the same session. If that report is unusable too,
+the parser's synthetic issue is recorded and nothing passes.
 """
 
 from collections.abc import Awaitable, Callable
@@ -33,14 +33,14 @@ from state.journal.view import CallView, MergeView, TaskView
 from state.records import Finding, ReviewReport, Role
 
 _RESOLUTION_LIMIT = 10_000  # characters of one resolution's diff
-DIFF_LIMIT = 60_000  # characters of a diff in the prompt; the reviewer can read the files
+DIFF_LIMIT = 60_000  # characters of a diff in the prompt. The reviewer can read the files.
 
 
 @dataclass(frozen=True, slots=True)
 class _Subject:
-    """What is reviewed where; `unusable`: reports on it so far that could not be used.
+    """The subject and place of a review. `unusable`: the number of unusable reports on it so far.
 
-    `unlike` looks after the review and says why its report is about something else; empty: it is not.
+    `unlike` checks after the review and returns why its report is about something else, or "".
     """
 
     task_id: str
@@ -52,7 +52,7 @@ class _Subject:
 
 
 async def review_task(run: Run, task_id: str) -> None:
-    """Have a task's commit reviewed, exactly as it was verified, and record what follows from the report."""
+    """Have a task's commit reviewed, exactly as verified, and record the consequences of the report."""
     task = run.task(task_id)
     if task.review.unusable - task.review.unusable_forgiven >= MAX_UNUSABLE:
         reason = f"the reviewer did not report usably, {MAX_UNUSABLE} times"
@@ -74,7 +74,7 @@ async def review_task(run: Run, task_id: str) -> None:
 
 
 async def review_whole(run: Run) -> None:
-    """The final review of everything merged; its issues go to the tasks that have to fix them."""
+    """Do the final review of everything merged. Its issues go to the tasks that have to fix them."""
     number = len(run.view.whole.reviews) + 1
     commit = run.view.whole.commit
     folder = await run.workspaces.show(commit)
@@ -87,17 +87,17 @@ async def review_whole(run: Run) -> None:
 async def review_proposal(
     run: Run, subject_name: str, attempt: int, template: str, **values: object
 ) -> ReviewReport | None:
-    """The review of an analysis or a plan, recorded; None while there is no usable one.
+    """Return the review of an analysis or a plan, recorded, or None while there is no usable one.
 
     Args:
         run: the run.
         subject_name: `analysis` or `plan`: the name of its lane.
-        attempt: which proposal, from 1.
+        attempt: the number of the proposal, from 1.
         template: the prompt's name.
-        values: what the prompt needs.
+        values: the prompt's values.
 
     Raises:
-        ReviewSilenceError: the reviewer did not report usably, twice.
+        ReviewSilenceError: the reviewer made no usable report, twice.
     """
     if run.view.plan.unusable >= MAX_UNUSABLE:
         raise ReviewSilenceError(
@@ -114,11 +114,11 @@ async def review_proposal(
 
 
 class ReviewSilenceError(SqError):
-    """A review that has to come before anything else does not come."""
+    """A review that is required before any other step is missing."""
 
 
 def read_report(call: CallView) -> ReviewReport | str:
-    """What a reviewer's call reported, or why that is not usable."""
+    """Return the report of a reviewer's call, or why it is not usable."""
     if call.payload is not None:
         return parse_review_output(call.payload)
     if failure := failure_of(call):
@@ -129,7 +129,7 @@ def read_report(call: CallView) -> ReviewReport | str:
 
 
 async def _report(run: Run, subject: "_Subject", prompt: Callable[[], Awaitable[str]]) -> ReviewReport | None:
-    """A usable report; None when it was not, which is then recorded."""
+    """Return a usable report, or record that it is not usable and return None."""
     task_id, attempt, unusable = subject.task_id, subject.attempt, subject.unusable
     spec_for = partial(
         reviewer_session, run.platform, task_id=task_id, attempt=attempt, workspace=subject.folder
@@ -158,15 +158,15 @@ async def _report(run: Run, subject: "_Subject", prompt: Callable[[], Awaitable[
 
 
 def _problem_of(ended: list[CallView]) -> str:
-    """Why the newest report could not be used: its own fault, or else that of the place it was made in."""
+    """Return why the newest report was unusable: its own fault, or else that of the folder."""
     report = read_report(ended[-1]) if ended else ""
     if isinstance(report, str):
         return report
-    return "What you looked at was not the commit that sq verified. The workspace shows it now: look anew."
+    return "You did not look at the commit that sq verified. The workspace shows it now: look again."
 
 
 async def _unlike_what_was_verified(run: Run, task: TaskView, folder: Path, shown: str) -> str:
-    """Why a report is not about the verified commit; `shown` is the tree that the reviewer was given."""
+    """Return why a report is not about the verified commit. `shown` is the tree given to the reviewer."""
     if task.claim.committed_tree not in run.view.evidence.verifications:
         return f"commit {task.claim.commit[:12]} holds a tree that sq has not verified"
     if await run.workspaces.snapshot(folder) != shown:
@@ -227,7 +227,7 @@ async def _final_prompt(run: Run, folder: Path) -> str:
 
 
 def _said(run: Run, task: TaskView) -> str:
-    """What the newest claim of completion says of the work."""
+    """Return the words about the work in the newest claim of completion."""
     reports = [signal_of(run.view.calls[id_]) for id_ in task.open.calls]
     claims = [said for name, said in reports if name == TASK_COMPLETE]
     return (
@@ -236,7 +236,7 @@ def _said(run: Run, task: TaskView) -> str:
 
 
 async def _resolution(folder: Path, merge: MergeView) -> dict[str, object]:
-    """A resolved conflict as the final review reads it."""
+    """Return a resolved conflict for the final review."""
     assert merge.conflict  # noqa: S101  only resolved conflicts are listed
     assert merge.built  # noqa: S101  and merged work
     return {
@@ -249,7 +249,7 @@ async def _resolution(folder: Path, merge: MergeView) -> dict[str, object]:
 
 
 def _seen(run: Run, tree: str) -> str:
-    """What sq's own commands said of a tree, each with the end of its output."""
+    """Return the results of sq's own commands on a tree, each with the end of its output."""
     verified = run.view.evidence.verifications.get(tree)
     return with_output(results(run, verified)) if verified else "sq has not verified this commit."
 
@@ -261,9 +261,9 @@ async def _earlier(
     whole: tuple[str, str],
     paths: list[str] | None = None,
 ) -> str:
-    """What the rounds before leave to this one; empty for the first one.
+    """Return the results of earlier rounds for this one, or "" in the first round.
 
-    What changed since the last one is shown by itself where that stands between the two ends of the whole.
+    The changes since the last round are shown separately if its commit is between the two ends of the whole.
     """
     if not findings and not reviewed:
         return ""
@@ -277,6 +277,6 @@ async def _earlier(
 
 
 async def _follow(folder: Path, *commits: str) -> bool:
-    """Whether each of these commits stands on the one before."""
+    """Whether each of these commits is based on the one before."""
     asked = [("merge-base", "--is-ancestor", *pair) for pair in pairwise(commits)]
     return all([await git_succeeds(folder, *arguments) for arguments in asked])

@@ -1,4 +1,4 @@
-"""revise: whose issue it is, which tasks are reopened, and when there is no point in going on."""
+"""revise: which task owns an issue, which tasks are reopened, and when further attempts are pointless."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -16,9 +16,9 @@ FINAL = "the final review"
 
 
 async def after_review(run: Run, task: TaskView, report: ReviewReport) -> list[Event]:
-    """What follows from the review of one task: its issues are that task's, whatever the reviewer wrote.
+    """Return the consequences of the review of one task. Its issues are always that task's.
 
-    But for those about the user's uncommitted work, which are suggestions.
+    Issues about the user's uncommitted work are suggestions instead.
     """
     task_id = task.task.id
     changes = changes_of(run.view, task)
@@ -44,9 +44,9 @@ async def after_review(run: Run, task: TaskView, report: ReviewReport) -> list[E
 
 
 def rulings_on(changes: Sequence[TestChange], said: Sequence[TestRuling]) -> tuple[TestRuling, ...]:
-    """A ruling for each changed test; one on which the reviewer is silent is let through and marked as that.
+    """Return a ruling for each changed test. Without the reviewer's ruling the test is accepted and marked.
 
-    It costs the run its code 0 either way.
+    Either way the run does not end with code 0.
     """
     known = {ruling.test: ruling for ruling in said}
     return tuple(
@@ -58,7 +58,7 @@ def rulings_on(changes: Sequence[TestChange], said: Sequence[TestRuling]) -> tup
 def _refused_changes(
     task_id: str, changes: Sequence[TestChange], rulings: Sequence[TestRuling]
 ) -> list[ReviewIssue]:
-    """What a Worker has to put right where the reviewer does not accept what it did to a test."""
+    """Return the issues for a Worker whose changes to tests the reviewer does not accept."""
     refused = {ruling.test: ruling.why for ruling in rulings if not ruling.accepted}
     return [
         ReviewIssue(
@@ -77,9 +77,9 @@ def _refused_changes(
 
 
 async def after_final_review(run: Run, report: ReviewReport, folder: Path) -> list[Event]:
-    """What follows from the final review, done in `folder`: exactly the tasks with issues are reopened.
+    """Return the consequences of the final review in `folder`: exactly the tasks with issues are reopened.
 
-    Which round is the last one the effort allows is looked at when nothing is left to build.
+    The number of rounds that the effort allows is checked when nothing is left to build.
     """
     changed = await changed_by_tasks(run)
     head = run.view.whole.commit
@@ -114,10 +114,10 @@ async def after_final_review(run: Run, report: ReviewReport, folder: Path) -> li
 
 
 def assign(issues: Sequence[ReviewIssue], changed: Mapping[str, Sequence[str]]) -> list[ReviewIssue]:
-    """The final review's issues with the tasks they belong to.
+    """Return the final review's issues with the tasks they belong to.
 
-    To the task they name, else to those that changed the file, else to all: the file is one that is missing,
-    or none was named. `changed`: the paths that each task changed.
+    An issue belongs to the task that it names, else to those that changed the file, else to all, if the file
+    is a missing one or none was named. `changed`: the paths that each task changed.
     """
     assigned = []
     for issue in issues:
@@ -129,7 +129,7 @@ def assign(issues: Sequence[ReviewIssue], changed: Mapping[str, Sequence[str]]) 
 
 
 def _meant(file: str, known: Iterable[str]) -> str:
-    """The changed path that a reviewer names: relative, or absolute in the worktree it was read in."""
+    """Return the changed path that a reviewer names: relative, or absolute in the worktree that was read."""
     path = Path(file)
     if not path.is_absolute():
         return path.as_posix()
@@ -146,9 +146,9 @@ def send_back(
     base: str = "",
     start: str = "",
 ) -> TaskReopened | TaskStuck:
-    """A task goes back with these issues, or is stuck where its revisions are used up.
+    """Send a task back with these issues, or end it as stuck if its revisions are used up.
 
-    `base` and `start`: as in `TaskReopened`, where it is built on newer work.
+    `base` and `start`: as in `TaskReopened`, if it is built on newer work.
     """
     limit = run.effort.revisions_per_task
     if task.review.revisions >= limit:

@@ -9,10 +9,10 @@ NO_USAGE = Usage()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallStarted:
-    """A prompt is about to be sent: stored first, since it may cost money.
+    """A prompt is about to be sent. Stored first, since it may cost money.
 
-    `planning`: the agent makes a plan and writes nothing. `subject` tells conversations of one role about one
-    attempt apart. `reserved_usd` is what it will probably cost, `allowed_usd` what its session may spend.
+    `planning`: the agent makes a plan and writes nothing. `subject` distinguishes conversations of one role
+    about one attempt. `reserved_usd` is its probable cost, `allowed_usd` the most that its session may spend.
     """
 
     call_id: str
@@ -32,9 +32,9 @@ class CallStarted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallRetried:
-    """A try of a call failed in a way that may pass; after `wait_s` it is tried again.
+    """A try of a call failed in a way that may pass. After `wait_s` it is tried again.
 
-    Whoever else asks waits as long: `wait_s` counts from this event's time. `cost_usd`: of the failed try.
+    All other calls wait as long: `wait_s` counts from this event's time. `cost_usd`: of the failed try.
     """
 
     call_id: str
@@ -48,7 +48,7 @@ class CallRetried:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallInterrupted:
-    """A call was cut off when the run stopped; it stays open. `cost_usd` is what it had cost by then."""
+    """A call was cut off when the run stopped. It stays open. `cost_usd` is its cost until then."""
 
     call_id: str
     cost_usd: float
@@ -57,7 +57,7 @@ class CallInterrupted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallResumed:
-    """A call that had started and not ended is asked to go on, in the same session where there is one."""
+    """A call that started and did not end is asked to go on, in the same session if there is one."""
 
     call_id: str
     session_id: str
@@ -68,7 +68,7 @@ class CallResumed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MessageReceived:
-    """One message went by in a session."""
+    """A message was received in a session."""
 
     call_id: str
     message: Message
@@ -85,7 +85,7 @@ class SignalReceived:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ActionRefused:
-    """A tool call was refused by policy; the agent was told why."""
+    """Policy refused a tool call, and the agent received the reason."""
 
     call_id: str
     tool: str
@@ -94,7 +94,7 @@ class ActionRefused:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallEnded:
-    """A call is over. `cost_usd` is what the CLI or the price list says; `answer` an asked call's JSON."""
+    """A call is over. `cost_usd` is from the CLI or the price list, `answer` is the JSON of an asked call."""
 
     call_id: str
     end: CallEnd

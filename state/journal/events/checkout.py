@@ -8,8 +8,8 @@ class UsersWorkKept:
     """Without worktrees: a copy of all uncommitted work in the checkout was made, `commit` under `ref`.
 
     `base` is a commit of the whole checkout as it was, from which the run's own changes count. It is empty if
-    the copy was made anew when the run was resumed. `ignored` is the number of ignored files that were copied
-    into the run's folder, `not_kept` why there are none.
+    the copy was made anew when the run was resumed. `ignored` is the number of ignored files copied into the
+    run's folder, and `not_kept` the reason if there are none.
     """
 
     ref: str
@@ -22,12 +22,12 @@ class UsersWorkKept:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UsersWorkRestored:
-    """What had changed of the user's uncommitted work was put back; afterwards the checkout holds `tree`.
+    """Changed parts of the user's uncommitted work were put back. The checkout holds `tree` afterwards.
 
     `ref` keeps the other version of the files `overwritten`, and commits that an agent made. `indexes` and
     `heads` name the repositories (`.`: the checkout) whose index, or HEAD and branch, were put back,
-    `elsewhere` those whose HEAD the user has moved. `ignored` are ignored files that were put back; the other
-    versions are in the folder `replaced`. `problem`: why something could not be put back.
+    `elsewhere` those whose HEAD the user has moved. `ignored` are ignored files that were put back, and their
+    other versions are in the folder `replaced`. `problem`: why something could not be put back.
     """
 
     tree: str
@@ -54,7 +54,7 @@ class WorkRescued:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkCaughtUp:
-    """The finished work was merged with what the user committed meanwhile (`onto`), and verified as that."""
+    """The finished work was merged with the user's commits meanwhile (`onto`) and the result verified."""
 
     onto: str
     commit: str
@@ -79,7 +79,7 @@ class WorkDelivered:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkLeft:
-    """The finished work is in the checkout, neither staged nor committed; `commit` holds the same tree."""
+    """The finished work is in the checkout, neither staged nor committed. `commit` holds the same tree."""
 
     ref: str
     commit: str

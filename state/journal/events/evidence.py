@@ -15,11 +15,11 @@ class BaselineStarted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BaselineTaken:
-    """What the verification commands say before any agent has changed anything.
+    """The results of the verification commands before any agent has changed anything.
 
-    `tree` is what they ran on, `environment` the fingerprint of the programs and the set-up they ran with.
-    `notes` say what was left out and why. `of_analysis`: these are the commands that the analysis named, in
-    addition to what an earlier event of this kind holds.
+    `tree` is the content that they ran on, `environment` the fingerprint of their programs and set-up.
+    `notes` say which parts were left out and why. `of_analysis`: the commands come from the analysis, in
+    addition to those of an earlier event of this kind.
     """
 
     tree: str
@@ -40,11 +40,10 @@ class SetUpStarted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkspaceSetUp:
-    """A worktree got the ignored files that the configuration names, and what its project needs.
+    """A worktree got the ignored files that the configuration names, and everything that its project needs.
 
     `task_id` is empty for a worktree of sq's own. A command of the user's that failed is the last of `runs`.
-    `again` are folders that an earlier set-up made and that were copied; `left_out` says which steps could
-    not be done.
+    `again` are folders copied from an earlier set-up. `left_out` names the steps that could not be done.
     """
 
     task_id: str
@@ -66,10 +65,10 @@ class VerificationStarted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VerificationFinished:
-    """sq ran the verification commands on `tree`. No commands: there is nothing to verify with.
+    """sq ran the verification commands on `tree`. Without commands there is no verification.
 
-    `environment` is the fingerprint of the programs and the set-up they ran with. `flaky` are tests that
-    passed at the baseline, failed here, and changed their mind when they were run alone.
+    `environment` is the fingerprint of their programs and set-up. `flaky` are tests that passed at the
+    baseline, failed here, and ended differently when they were run alone.
     """
 
     task_id: str
@@ -81,13 +80,13 @@ class VerificationFinished:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProofsTaken:
-    """What sq found out about the tests themselves on `tree`; `task_id` is empty for the merged whole.
+    """Results of sq's checks of the tests themselves on `tree`. `task_id` is empty for the merged whole.
 
-    `changes` are tests of the base that no longer count as they were, `unproven` those that the work adds or
-    changes and that pass without it too; `proven`: of another command's, one fails without it. `canaries`:
-    whether commands notice a test that fails. `untold` says which of these questions could not be answered,
-    and why. `only_here` are commands that pass in the checkout and not on a clean copy of the same files.
-    `seconds` is what the commands took for all this.
+    `changes` are tests of the base that no longer count as they were. `unproven` are tests that the work adds
+    or changes and that also pass without it. `proven`: of another command, a test fails without the work.
+    `canaries`: whether commands notice a failing test. `untold` names the checks without an answer, and why.
+    `only_here` are commands that pass in the checkout and not on a clean copy of the same files. `seconds` is
+    how long the commands took for all of this.
     """
 
     task_id: str

@@ -14,7 +14,7 @@ class MergeStarted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MergeConflicted:
-    """Git cannot merge these paths by itself; a resolver session does, in the integration worktree."""
+    """Git cannot merge these paths by itself, so a resolver session does, in the integration worktree."""
 
     task_id: str
     commit: str
@@ -34,10 +34,11 @@ class ResolutionRefused:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MergeBuilt:
-    """The merged commit exists and passes the verification; the run's branch is about to move to it.
+    """The merged commit exists and passes the verification. The run's branch is about to move to it.
 
-    `united` are files to which both sides only added lines at the same places: both additions are kept.
-    `summary` is what the Resolver of its conflict says of the resolution, `noticed` what of other code.
+    `united` are files to which both sides only added lines at the same places, so both additions are kept.
+    `summary` is the Resolver's account of the resolution of its conflict, `noticed` its remarks on other
+    code.
     """
 
     task_id: str
@@ -51,7 +52,7 @@ class MergeBuilt:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MergeFailed:
-    """A merge was given up and undone: the run's branch stands where it stood."""
+    """A merge was given up and undone. The run's branch did not move."""
 
     task_id: str
     commit: str

@@ -7,21 +7,21 @@ from state.records import Analysis, Criterion, Task, TestThatChanges
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnalysisProposed:
-    """The repository was read; the effort has the result reviewed before anyone builds on it."""
+    """The repository was read. Depending on the effort, the result is reviewed before further work."""
 
     analysis: Analysis
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnalysisRejected:
-    """A reviewer does not accept the proposed analysis; the problems go back to the planner."""
+    """A reviewer does not accept the proposed analysis. The problems go back to the planner."""
 
     problems: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RepositoryAnalyzed:
-    """The repository was read (or, where `skipped` says why, was not)."""
+    """The repository was read, or was not, for the reason in `skipped`."""
 
     analysis: Analysis
     skipped: str = ""
@@ -29,7 +29,7 @@ class RepositoryAnalyzed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanProposed:
-    """A plan holds together; the effort has it reviewed before it is built."""
+    """A plan is consistent. Depending on the effort, it is reviewed before it is built."""
 
     tasks: tuple[Task, ...]
     criteria: tuple[Criterion, ...]
@@ -38,7 +38,7 @@ class PlanProposed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanRejected:
-    """A proposed plan does not hold; the problems and a reviewer's suggestions go back to the planner."""
+    """A proposed plan is not acceptable. The problems and a reviewer's suggestions go back to the planner."""
 
     problems: tuple[str, ...]
     suggestions: tuple[str, ...] = ()
@@ -46,7 +46,7 @@ class PlanRejected:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanAccepted:
-    """A proposed plan was checked and holds. `reviewed`: a reviewer accepted it, with these `suggestions`."""
+    """A proposed plan was checked and accepted. `reviewed`: by a reviewer, with these `suggestions`."""
 
     tasks: tuple[Task, ...]
     criteria: tuple[Criterion, ...]

@@ -7,10 +7,10 @@ from state.records import Answer, GivenAnswer, Question
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuestionsAsked:
-    """A Worker asked; `ask_id` is the id of its tool call. `plain`: at the end of a turn, without the tool.
+    """A Worker asked. `ask_id` is the id of its tool call. `plain`: at the end of a turn, without the tool.
 
     `again` are the questions with which the Worker rejects earlier answers, `rejects`. `tree` is the content
-    of the workspace as the questions came.
+    of the workspace when the questions came.
     """
 
     ask_id: str
@@ -40,7 +40,7 @@ class QuestionsAnswered:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuestionsFailed:
-    """A call's questions were not answered. `final`: the exchange ends; else the Worker may ask better."""
+    """A call's questions were not answered. `final`: the exchange ends, else the Worker may ask again."""
 
     ask_id: str
     cause: str
@@ -49,9 +49,9 @@ class QuestionsFailed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuestionsParked:
-    """A question is left to a person: it cannot be undone and the spec does not cover it.
+    """A question is left to a person: its subject cannot be undone and the spec does not cover it.
 
-    `answers` are what the Developer would have said.
+    `answers` are those that the Developer would have given.
     """
 
     ask_id: str

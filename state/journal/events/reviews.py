@@ -9,9 +9,9 @@ from state.records import Finding, ReviewIssue, TestRuling
 class ReviewRecorded:
     """A usable review of `commit`. `task_id` is empty for the final review of the whole.
 
-    Reviews before the build have `analysis` or `plan` there, and no commit. `issues` are those that stand in
-    the way; `findings` are all of this and earlier reviews, with what became of each. `passed`: there is no
-    such issue. `tests` rule on the tests that the work changed.
+    In reviews before the build it is `analysis` or `plan`, and there is no commit. `issues` are those that
+    prevent acceptance. `findings` are all of this and earlier reviews, with the state of each. `passed`:
+    there are no `issues`. `tests` are rulings on the tests that the work changed.
     """
 
     task_id: str
@@ -26,7 +26,7 @@ class ReviewRecorded:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReviewUnusable:
-    """A reviewer did not report usably; `issue` is the parser's synthetic one, never sent to a Worker."""
+    """A reviewer made no usable report. `issue` is the parser's synthetic one, never sent to a Worker."""
 
     task_id: str
     attempt: int
@@ -37,7 +37,7 @@ class ReviewUnusable:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckpointReviewed:
-    """A reviewer looked at work under way; its findings go into the same session's next prompt.
+    """A reviewer looked at work under way. Its findings go into the same session's next prompt.
 
     `findings` are all that are known of the task now. `problem`: why there is no usable report.
     """
@@ -53,10 +53,10 @@ class CheckpointReviewed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskReopened:
-    """A failed review or merge sends a task back; its issues go into the next attempt's prompt.
+    """A failed review or merge sends a task back. Its issues go into the next attempt's prompt.
 
-    Where it has to be built on newer work, `base` is the commit it is built on and `start` the one whose
-    content the workspace begins with.
+    If the task has to be built on newer work, `base` is the new base commit and `start` the commit with whose
+    content the workspace begins.
     """
 
     task_id: str

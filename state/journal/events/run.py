@@ -9,7 +9,7 @@ from state.settings.records import Model, OnQuestion, Settings
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunStarted:
-    """A run began; everything that was asked of it, so that it can be resumed without its command line.
+    """A run began, with everything that was asked of it, so that it can be resumed without its command line.
 
     A `base_branch` of None is a detached HEAD. `edit_dirty`: without worktrees, the user's uncommitted work
     may be changed.
@@ -35,10 +35,10 @@ class RunStarted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunResumed:
-    """Another process took the run up again; with other limits and settings where they were given.
+    """Another process took the run up again, with other limits and settings if they were given.
 
     `retry` are tasks that had ended without being merged and are tried again. `verify`, `models` and
-    `questions` take the place of those settings from here on; None and empty: as before.
+    `questions` replace those settings from here on. None and empty leave them unchanged.
     """
 
     containment: str
@@ -59,14 +59,14 @@ class RunInterrupted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LimitReached:
-    """The run's budget or time is used up: no model is asked any more; what is merged is brought home."""
+    """The run's budget or time is used up. No more requests are sent, and merged work is brought home."""
 
     cause: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunEnded:
-    """The run reached an outcome; `cause` is why it is not complete. `resumable`: a resume may go on."""
+    """The run reached an outcome. `cause` is why it is not complete. `resumable`: a resume may go on."""
 
     outcome: Outcome
     cause: str

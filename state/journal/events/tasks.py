@@ -18,7 +18,7 @@ class TaskStarted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HandedOver:
-    """What an attempt that is over leaves to the next one."""
+    """The notes that a finished attempt leaves to the next one."""
 
     task_id: str
     attempt: int
@@ -27,7 +27,7 @@ class HandedOver:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AttemptStarted:
-    """A new Worker session begins on a task; `tree` is what the workspace holds then."""
+    """A new Worker session begins on a task. `tree` is the content of the workspace then."""
 
     task_id: str
     attempt: int
@@ -37,9 +37,9 @@ class AttemptStarted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IterationMeasured:
-    """What an iteration left: the progress check looks at content, not claims.
+    """The state at the end of an iteration: the progress check looks at content, not claims.
 
-    `error` is the last error that a tool reported in it, numbers aside; empty where there was none.
+    `error` is the last error that a tool reported in it, without numbers, or "".
     """
 
     task_id: str
@@ -64,7 +64,7 @@ class GateDecided:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChecksDecided:
-    """Power steering looked at a Worker's session: what each consideration found."""
+    """Power steering looked at a Worker's session: the result of each consideration."""
 
     task_id: str
     attempt: int
@@ -74,7 +74,7 @@ class ChecksDecided:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompletionAccepted:
-    """All completion gates let a Worker's claim stand, for exactly this tree."""
+    """All completion gates accepted a Worker's claim, for exactly this tree."""
 
     task_id: str
     attempt: int
@@ -83,7 +83,7 @@ class CompletionAccepted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompletionRefused:
-    """A completion gate blocked; `feedback` is the next prompt in the same session."""
+    """A completion gate blocked. `feedback` is the next prompt in the same session."""
 
     task_id: str
     attempt: int
@@ -104,7 +104,7 @@ class TaskCommitted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GuidanceGiven:
-    """At a checkpoint the Developer looked at the progress; an empty `guidance` changes nothing."""
+    """At a checkpoint the Developer looked at the progress. An empty `guidance` changes nothing."""
 
     task_id: str
     attempt: int
@@ -115,7 +115,7 @@ class GuidanceGiven:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskStuck:
-    """A task cannot move; what depends on it does not start."""
+    """A task cannot make progress. Tasks that depend on it do not start."""
 
     task_id: str
     reason: str
@@ -132,7 +132,7 @@ class TaskFailed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskUnverified:
-    """A check that should have answered did not; the task is not merged."""
+    """A check that should have answered did not. The task is not merged."""
 
     task_id: str
     reason: str

@@ -1,4 +1,4 @@
-"""Calls: exchanges with models, their cost, their time, and what a Worker's call does to its task."""
+"""Calls: exchanges with models, their cost and time, and the effects of a Worker's call on its task."""
 
 from datetime import datetime, timedelta
 from typing import assert_never
@@ -10,7 +10,7 @@ from state.records import CallEnd, Message, MessageKind, Role
 
 
 def apply(view: RunView, event: e.CallEvent, stored: Stored) -> None:  # noqa: C901  one case an event
-    """Take an event of a call into the view of its run."""
+    """Add an event of a call to the view of its run."""
     if isinstance(event, e.ActionRefused):
         return
     if isinstance(event, e.CallStarted):
@@ -45,14 +45,14 @@ def apply(view: RunView, event: e.CallEvent, stored: Stored) -> None:  # noqa: C
 
 
 def stop_clocks(view: RunView) -> None:
-    """Calls that were under way as their process died took until its last event."""
+    """End the clocks of calls that were under way when their process died, at its last event."""
     for call in view.calls.values():
         if view.clock.last_at:
             _stop_clock(call, view.clock.last_at)
 
 
 def resume(view: RunView, *, killed: bool) -> None:
-    """A new process takes the calls up. One that was under way has cost all that was held for it."""
+    """Hand the calls over to a new process. An open call counts as having cost all that was held."""
     for call in view.calls.values():
         call.retries = []
         if call.end is None:
@@ -62,7 +62,7 @@ def resume(view: RunView, *, killed: bool) -> None:
 
 
 def reopen_failed(view: RunView) -> None:
-    """The newest call of each kind goes on if it failed, but for answers and judgements, and ended tasks."""
+    """Reopen the newest call of each kind if it failed, except answers, judgements and ended tasks."""
     newest: dict[tuple[Role, str, int, str], CallView] = {}
     for call in view.calls.values():
         newest[call.started.role, call.started.task_id, call.started.attempt, call.started.subject] = call

@@ -7,7 +7,7 @@ from state.journal.view import RunView
 
 
 def apply(view: RunView, event: e.CheckoutEvent) -> None:
-    """Take an event of the user's checkout into the view of its run."""
+    """Add an event of the user's checkout to the view of its run."""
     match event:
         case e.UsersWorkKept():
             view.checkout.users_work = event

@@ -8,7 +8,7 @@ from state.journal.view import BaselineView, CommandsView, RunView
 
 
 def apply(view: RunView, event: e.EvidenceEvent, stored: Stored) -> None:
-    """Take an event of the project's commands into the view of its run."""
+    """Add an event of the project's commands to the view of its run."""
     under_way, evidence = view.evidence.commands, view.evidence
     match event:
         case e.BaselineStarted():
@@ -36,7 +36,7 @@ def apply(view: RunView, event: e.EvidenceEvent, stored: Stored) -> None:
 
 
 def _take_baseline(view: RunView, event: e.BaselineTaken, stored: Stored) -> None:
-    """A new baseline; one of commands that the analysis named adds to the one before."""
+    """Record a new baseline. A baseline of commands from the analysis adds to the one before."""
     before = view.baseline if event.of_analysis else BaselineView()
     view.baseline = BaselineView(
         checks={**before.checks, **{check.run.command: check for check in event.checks}},

@@ -1,4 +1,4 @@
-"""The fold itself: `fold(events)` makes a view; `fold(more, view)` goes on from one and leaves it as it was.
+"""The fold itself: `fold(events)` makes a view, `fold(more, view)` a later one without changing `view`.
 
 The writer of a run keeps one view current with `apply`.
 """
@@ -14,7 +14,7 @@ from state.journal.view import RunView
 
 
 def apply(view: RunView, stored: Stored) -> None:
-    """Take one more event into a view."""
+    """Add one more event to a view."""
     run.pass_time(view, stored)
     event = stored.event
     match event:
@@ -41,7 +41,7 @@ def apply(view: RunView, stored: Stored) -> None:
 
 
 def fold(events: Iterable[Stored], start: RunView | None = None) -> RunView:
-    """The view after these events; `start` is where they go on from and is not changed."""
+    """Return the view after these events. They continue from `start`, which is not changed."""
     view = deepcopy(start) if start else RunView()
     for stored in events:
         apply(view, stored)

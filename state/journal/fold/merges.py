@@ -8,7 +8,7 @@ from state.journal.view import MergeView, RunView, Stage, TaskView
 
 
 def apply(view: RunView, event: e.MergeEvent) -> None:
-    """Take an event of a merge into the view of its run.
+    """Add an event of a merge to the view of its run.
 
     Raises:
         JournalError: the merge never began.

@@ -8,7 +8,7 @@ from state.records import Plan
 
 
 def apply(view: RunView, event: e.PlanEvent) -> None:
-    """Take an event of the analysis or the plan into the view of its run."""
+    """Add an event of the analysis or the plan to the view of its run."""
     plan = view.plan
     match event:
         case e.AnalysisProposed():

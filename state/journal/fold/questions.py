@@ -1,4 +1,4 @@
-"""Questions of a Worker and the answers that hold."""
+"""Questions of a Worker and their answers."""
 
 from typing import assert_never
 
@@ -9,7 +9,7 @@ from state.words import decision_line
 
 
 def apply(view: RunView, event: e.QuestionEvent, stored: Stored) -> None:
-    """Take an event of a question into the view of its run."""
+    """Add an event of a question to the view of its run."""
     match event:
         case e.QuestionsAsked():
             view.asks[event.ask_id] = AskView(event, stored.seq, at=stored.at)

@@ -10,7 +10,7 @@ from state.records import ReviewIssue
 
 
 def apply(view: RunView, event: e.ReviewEvent) -> None:
-    """Take an event of a review into the view of its run."""
+    """Add an event of a review to the view of its run."""
     match event:
         case e.ReviewRecorded() if not event.task_id:
             _whole_reviewed(view, event)

@@ -1,4 +1,4 @@
-"""The run as a whole: its process, its settings, the time it worked, what a resumption opens again."""
+"""The run as a whole: its process, its settings, its working time, and which parts a resumption reopens."""
 
 from dataclasses import replace
 from typing import assert_never
@@ -10,7 +10,7 @@ from state.journal.view import RunView
 
 
 def pass_time(view: RunView, stored: Stored) -> None:
-    """Take the time and place of one more event; between two processes no time is counted."""
+    """Record the time and place of one more event. The time between two processes is not counted."""
     clock = view.clock
     if isinstance(stored.event, e.RunResumed):
         calls.stop_clocks(view)
@@ -21,7 +21,7 @@ def pass_time(view: RunView, stored: Stored) -> None:
 
 
 def apply(view: RunView, event: e.RunEvent, stored: Stored) -> None:
-    """Take an event of the run as a whole into its view."""
+    """Add an event of the run as a whole to its view."""
     match event:
         case e.RunStarted():
             view.started, view.clock.started_at = event, stored.at
@@ -59,7 +59,7 @@ def _resumed(view: RunView, event: e.RunResumed, stored: Stored) -> None:
             questions=event.questions or view.settings.questions,
         )
     reopens = view.ended is not None and (view.ended.resumable or bool(event.retry))
-    if reopens or (view.ended and event.verify):  # with `verify` the finished work is looked at anew
+    if reopens or (view.ended and event.verify):  # with `verify` the finished work is verified again
         view.checkout.delivered = view.checkout.left = view.checkout.kept = None
     if reopens:
         view.clock.worked_s = 0.0

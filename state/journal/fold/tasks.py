@@ -1,4 +1,4 @@
-"""A task: its place, its attempts, its claims, its end, and what opens it again."""
+"""A task: its place, its attempts, its claims, its end, and its reopening."""
 
 from dataclasses import replace
 from typing import assert_never
@@ -19,7 +19,7 @@ from state.verdicts import Verdict
 
 
 def apply(view: RunView, event: e.TaskEvent, stored: Stored) -> None:  # noqa: C901, PLR0912  one case an event
-    """Take an event of a task into the view of its run."""
+    """Add an event of a task to the view of its run."""
     task = view.tasks[event.task_id]
     match event:
         case e.TaskStarted():
@@ -56,14 +56,14 @@ def apply(view: RunView, event: e.TaskEvent, stored: Stored) -> None:  # noqa: C
 
 
 def reopen_at_limit(view: RunView) -> None:
-    """Tasks that a limit had ended go on where they were."""
+    """Reopen the tasks that a limit had ended, each in its stage before that."""
     for task in view.tasks.values():
         if task.stage is Stage.STUCK and task.end.at_limit:
             _back(task)
 
 
 def retry(task: TaskView) -> None:
-    """A task that had ended goes on where it ended: what was accepted is not built again."""
+    """Reopen a task that had ended, in its stage before that. Accepted work is not built again."""
     ended, at_limit = task.stage, task.end.at_limit
     _back(task)
     task.review = replace(task.review, revisions=0, unusable_forgiven=task.review.unusable)
@@ -71,7 +71,7 @@ def retry(task: TaskView) -> None:
     if ended is Stage.STUCK and not at_limit and task.stage is Stage.COMMITTED:  # its review had sent it back
         task.stage = Stage.BUILDING
     elif ended is not Stage.UNVERIFIED and task.stage is Stage.BUILDING:
-        task.open.is_open = False  # nothing that it left open can go on
+        task.open.is_open = False  # none of its open calls can go on
 
 
 def _back(task: TaskView) -> None:

@@ -462,7 +462,7 @@ async def test_unfinished_work_that_was_kept_stays_and_by_force_is_kept_elsewher
     assert shadow_ref(RUN, name) in sq("clean").stderr
     ok, said = shown("--all")
     assert not ok
-    assert said[RUN]["cleaned"][0]["problem"].startswith("what it holds is in no commit of a branch of yours")
+    assert said[RUN]["cleaned"][0]["problem"].startswith("its content is in no commit of a branch of yours")
     assert shown("--run", RUN, "--force")[0]
     assert runs.refs() == ["refs/heads/main", f"refs/sq-rescue/{RUN}/refs/{name}"]
     assert runs.git("rev-parse", f"refs/sq-rescue/{RUN}/refs/{name}") == commit
@@ -511,8 +511,8 @@ async def test_a_ref_stays_that_holds_bytes_which_are_nowhere_else(shown, runs, 
     assert not ok
     assert {one["holding"]["name"].rpartition("/")[2]: one["problem"] for one in said[RUN]["cleaned"]} == {
         "a": "",
-        "b": "what it holds is in no commit of a branch of yours, and not in the checkout: b.txt",
-        "work": "what it holds is in no commit of a branch of yours, and not in the checkout: b.txt",
+        "b": "its content is in no commit of a branch of yours, and not in the checkout: b.txt",
+        "work": "its content is in no commit of a branch of yours, and not in the checkout: b.txt",
     }
     assert runs.folder().exists()
     runs.git("add", "--all")

@@ -93,8 +93,8 @@ def test_mistakes_end_with_exit_code_2_and_are_all_told(show, repository, user_c
     assert (done.returncode, done.stdout) == (2, "")
     for part in (
         "the configuration has 3 problems:",
-        f"{user_config}: worktreees: unknown key; did you mean worktrees?",
-        f'{repository / "sq.toml"}: policy.allowed: the policy has no rule "pusch"; did you mean push?',
+        f"{user_config}: worktreees: unknown key, did you mean worktrees?",
+        f'{repository / "sq.toml"}: policy.allowed: the policy has no rule "pusch", did you mean push?',
         'SQ_BUDGET needs a number above 0, or "none"; found the text "lots"',
     ):
         assert part in done.stderr

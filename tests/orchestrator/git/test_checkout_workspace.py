@@ -58,7 +58,7 @@ async def test_a_checkout_that_somebody_changed_under_review_is_an_error_and_is_
 ):
     checkout, _, task = place
     write(project, {"a.py": content})
-    with pytest.raises(GitError, match=r"no longer holds what is under review: a\.py changed .* leave the"):
+    with pytest.raises(GitError, match=r"no longer holds the work under review: a\.py changed .* leave the"):
         await checkout.show_commit(task)
     assert (project / "a.py").exists() is (content is not None)
     if content:

@@ -243,7 +243,7 @@ async def test_what_cannot_be_put_on_the_commit_is_an_error_that_says_what_is_th
     identity = ("-c", "user.name=x", "-c", "user.email=x@localhost")
     work.git(*identity, "commit", "--quiet", "--allow-empty", "-m", "Inside", folder=inner)
     with pytest.raises(
-        GitError, match=rf"should show commit {task.claim.commit[:12]} .* differs in inner; look into"
+        GitError, match=rf"should show commit {task.claim.commit[:12]} .* differs in inner: look into"
     ):
         await work.places.show_commit(task)
     assert (inner / ".git").exists()

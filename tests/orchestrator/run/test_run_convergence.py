@@ -256,7 +256,7 @@ class _Meddles(Journal):
 def test_a_report_on_a_workspace_that_changed_meanwhile_is_not_used_and_asked_for_anew(
     rehearse: Rehearse, repository: Path, shell: Callable[..., str]
 ) -> None:
-    anew = passes(prompt_contains=["was not the commit that sq verified", "look anew"])
+    anew = passes(prompt_contains=["did not look at the commit that sq verified", "look again"])
     done = rehearse(whole_run(**{"reviewer/notes/*": [passes(), anew]}), open_journal=_Meddles, **CHECKED)
     assert done.outcome is Outcome.COMPLETE, done.output
     (unusable,) = done.of(e.ReviewUnusable)

@@ -113,7 +113,7 @@ def test_a_conflict_that_is_never_resolved_is_undone_and_its_task_is_built_anew_
     assert (task.attempt, task.place.base_commit) == (2, failed.onto)
     assert words_on(words, shell) == BOTH.strip()
     second = [one for one in done.of(e.CallStarted) if one.role is Role.WORKER and one.attempt == 2]
-    assert "conflicts with what was merged meanwhile" in second[0].prompt
+    assert "conflicts with the work merged meanwhile" in second[0].prompt
 
 
 @pytest.mark.slow

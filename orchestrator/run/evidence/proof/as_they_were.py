@@ -1,6 +1,6 @@
 """Tests as they were: the base's tests that the work changed or removed, run on the new code.
 
-A test that was weakened, skipped, deleted, or made to pass by a configuration, fails then.
+A test that was weakened, skipped, deleted, or made to pass by a configuration fails in this run.
 """
 
 from collections.abc import Sequence
@@ -16,21 +16,21 @@ from orchestrator.run.record import Run
 from state.records import CommandRun, TestChange, TestChangeKind, TestState
 from state.words import listed, names_of
 
-_OUTPUT_KEPT = 1_500  # characters of what a test says that fails
+_OUTPUT_KEPT = 1_500  # characters of a failing test's output
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """The tests that do not hold as they were, and what could not be told."""
+    """The tests that do not hold as they were, and the checks without an answer."""
 
     changes: tuple[TestChange, ...] = ()
     untold: tuple[str, ...] = ()
 
 
 async def as_they_were(run: Run, subject: Subject) -> Answer:
-    """Run the base's tests that the work touched on the new code; each that passed at the base has to.
+    """Run the base's tests that the work touched on the new code. Each that passed at the base has to pass.
 
-    Tests that the work moved elsewhere are taken away meanwhile: two of one name would collide.
+    Tests that the work moved elsewhere are removed for this: two of one name would collide.
     """
     paths = subject.touched.as_it_was
     if not paths:
@@ -51,13 +51,13 @@ async def as_they_were(run: Run, subject: Subject) -> Answer:
         failing = partial(TestChange, test="", kind=TestChangeKind.FAILS, detail=_end_of(now))
         return Answer(changes=tuple(failing(path=path) for path in paths))
     if control.exit_code != 0:
-        told = f"whether the work passes {listed(paths)} as at the base: `{subject.command}` cannot tell"
+        told = f"whether the work passes {listed(paths)} as at the base: `{subject.command}` does not show it"
         return Answer(untold=(told,))
     return Answer()
 
 
 async def _with_old_tests(run: Run, subject: Subject) -> tuple[str, list[str]]:
-    """The tree with the tests as they were, and the files to run; none: all, since more than tests is old."""
+    """Return the tree with the old tests, and the files to run, empty for all if more than tests is old."""
     repository, held = run.repository, list(subject.touched.held)
     inline = await inline_among(repository, subject.base, held)
     moved = await renamed_files(repository, subject.base, subject.tree)
@@ -70,13 +70,13 @@ async def _with_old_tests(run: Run, subject: Subject) -> tuple[str, list[str]]:
 
 
 def _skipped(subject: Subject, now: CommandRun) -> list[TestChange]:
-    """The tests that are skipped with the old configuration; what is not run at all is told elsewhere."""
+    """Return the tests skipped with the old configuration. Tests that do not run are reported elsewhere."""
     before = subject.before.count.tests if subject.before else {}
     return [one for one in lost_tests(before, now.count.tests) if one.kind is TestChangeKind.SKIPPED]
 
 
 def _no_longer(names: Sequence[str], now: CommandRun) -> list[str]:
-    """Those of the tests that did not pass now."""
+    """Return those of the tests that did not pass now."""
     return [name for name in names if now.count.tests.get(name) is not TestState.PASSED]
 
 

@@ -1,4 +1,4 @@
-"""Red before green: a test that passes without the work does not show it."""
+"""Red before green: a test that passes without the work does not prove it."""
 
 from dataclasses import dataclass
 
@@ -14,10 +14,10 @@ from state.words import names_of
 
 @dataclass(frozen=True, slots=True)
 class Red:
-    """How the tests of the work do on the base's code.
+    """The results of the work's tests on the base's code.
 
-    `unproven` are those that pass there, if none fails: tests, or their files where names are not known.
-    `proven`: one fails there. `untold` says what could not be found out, for instance since nothing was run.
+    `unproven` are those that pass there, if none fails: tests, or their files if names are unknown. `proven`:
+    one fails there. `untold` names the checks without an answer, for instance because no test ran.
     """
 
     unproven: tuple[str, ...] = ()
@@ -26,7 +26,7 @@ class Red:
 
 
 async def red_before_green(run: Run, subject: Subject) -> Red:
-    """Run the tests that the work adds or changes on the base's code: one of them has to fail there."""
+    """Run the tests that the work adds or changes on the base's code, where one of them has to fail."""
     now = await files_in(run.repository, subject.tree)
     files = [path for path in (*subject.touched.held, *subject.touched.new) if path in now]
     if not files or not subject.touched.code:

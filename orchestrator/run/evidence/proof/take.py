@@ -1,7 +1,7 @@
-"""proofs: what a verification that passed is worth, asked of the tests themselves, each in a clean ground.
+"""proofs: the worth of a passed verification, checked on the tests themselves, each in a clean ground.
 
 Do the tests of the base hold as they were? Do the new ones fail without the work? Does the command still
-notice a test that fails? (product.md, section 12)
+notice a failing test? (product.md, section 12)
 """
 
 from collections.abc import Sequence
@@ -30,12 +30,12 @@ class _Found:
 
 
 async def take_proofs(run: Run, finished: VerificationFinished, *, task_id: str, base: str) -> ProofsTaken:
-    """Put the questions to each command that passed on a tree, and record the answers.
+    """Check each command that passed on a tree, and record the results.
 
     Args:
         run: the run.
-        finished: what the commands said of the tree.
-        task_id: whose work it is; empty for the merged whole.
+        finished: the commands' results on the tree.
+        task_id: the task of this work, or "" for the merged whole.
         base: the tree that the work began with.
     """
     tree = finished.tree
@@ -67,7 +67,7 @@ async def take_proofs(run: Run, finished: VerificationFinished, *, task_id: str,
 
 
 def _lost(run: Run, base: str, found: Sequence[Judged]) -> list[TestChange]:
-    """The tests of the base that no command runs any more; a test may be run by another command now."""
+    """Return the base's tests that no command runs any more. Another command may run a test now."""
     before: dict[str, TestState] = {}
     after: dict[str, TestState] = {}
     for one in found:
@@ -95,9 +95,9 @@ async def _ask(run: Run, subject: Subject, found: _Found, *, whole: bool) -> Non
 
 
 async def _on_a_clean_copy(run: Run, subject: Subject, found: _Found) -> None:
-    """Whether a command that passed in the checkout passes on its files alone, where it did so at the base.
+    """Whether a command that passed in the checkout passes on its files alone, if it did at the base.
 
-    What git ignores in the checkout may have been changed so that it passes.
+    Ignored files in the checkout may have been changed so that it passes.
     """
     check = run.view.baseline.checks.get(subject.command)
     if not (check and check.canary and check.canary.caught):
@@ -108,7 +108,7 @@ async def _on_a_clean_copy(run: Run, subject: Subject, found: _Found) -> None:
 
 
 async def _canary(run: Run, subject: Subject, found: _Found) -> None:
-    """Whether the command notices a failing test on the tree; not asked where it did not at the base."""
+    """Check whether the command notices a failing test on the tree, unless it did not at the base."""
     check = run.view.baseline.checks.get(subject.command)
     if check and check.canary and check.canary.caught is not True:
         return
@@ -126,7 +126,7 @@ async def _canary(run: Run, subject: Subject, found: _Found) -> None:
 
 
 def _once(changes: Sequence[TestChange]) -> list[TestChange]:
-    """Each test once, what it fails with before the fact that it is gone."""
+    """Return each test once, preferring how it fails to the fact that it is gone."""
     found: dict[str, TestChange] = {}
     for change in sorted(changes, key=lambda one: one.kind is not TestChangeKind.FAILS):
         found.setdefault(change.name, change)
