@@ -1,7 +1,7 @@
-"""A calculator in three languages, and what a Worker does to it: honest work, and lies about it.
+"""A calculator in three languages, and work of a Worker on it: honest work, and lies about it.
 
-Each has a module with `add` and `sub`, a test of each, and a manifest through which they are run. The task is to
-add `mul`. A lie breaks `add` and then hides that; honest work changes tests for a reason.
+Each has a module with `add` and `sub`, a test of each, and a manifest to run them. The task is to add `mul`. A
+lie breaks `add` and then hides that. Honest work changes tests for a reason.
 """
 
 from collections.abc import Mapping
@@ -17,9 +17,9 @@ SPEC_AS_TEXT = f"# Calculator\n\n- Add mul(a, b), which multiplies.\n{AS_TEXT}\n
 
 @dataclass(frozen=True, kw_only=True)
 class Honest:
-    """Honest work: shell commands after which the Worker claims completion, and how such a run has to end.
+    """Honest work: shell commands before the Worker claims completion, and the end that such a run must have.
 
-    `before` are files that the base has in place of the project's, `tests_that_change` entries of the plan.
+    `before` are files that replace the project's in the base, `tests_that_change` are entries of the plan.
     """
 
     commands: tuple[str, ...]
@@ -31,9 +31,9 @@ class Honest:
 
 @dataclass(frozen=True, kw_only=True)
 class Calculator:
-    """A project. `files` is what is committed, `programs` what has to be on this machine.
+    """A project. `files` are committed, and `programs` have to be on this machine.
 
-    `broken` is a shell command that breaks `add`; `lies` are commands that hide it.
+    `broken` is a shell command that breaks `add`. `lies` are commands that hide it.
     """
 
     name: str
@@ -45,7 +45,7 @@ class Calculator:
 
 
 def cat(path: str, text: str) -> str:
-    """A shell command that writes a file."""
+    """Return a shell command that writes a file."""
     return f"mkdir -p $(dirname {path}); cat > {path} <<'END'\n{text}END\n"
 
 

@@ -1,4 +1,4 @@
-"""A Worker's claim in a calculator, true or not, as a whole run, rehearsed on the real CLI.
+"""A Worker's claim about a calculator, true or not, as a whole run, rehearsed on the real CLI.
 
 Reviewers and judges always agree.
 """
@@ -27,7 +27,7 @@ _LIE = Honest(commands=())
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claimed:
-    """What became of a claim. `moved`: the user's branch was moved."""
+    """The result of a claim. `moved`: the user's branch was moved."""
 
     language: str
     kind: str
@@ -37,7 +37,7 @@ class Claimed:
 
     @property
     def as_it_should(self) -> bool:
-        """Whether the run ended as it has to."""
+        """Whether the run ended as it must."""
         if self.is_lie:
             return self.outcome in {Outcome.STUCK, Outcome.UNVERIFIED} and not self.moved
         expected = CALCULATORS[self.language].honest[self.kind].outcome
@@ -45,25 +45,25 @@ class Claimed:
 
 
 def lies_of(language: str) -> dict[str, tuple[str, ...]]:
-    """The lies in a language: what the Worker runs before it claims completion."""
+    """The lies in a language: the commands of the Worker before it claims completion."""
     one = CALCULATORS[language]
     told = {kind: (one.broken, command) for kind, command in one.lies.items()}
     return {"nothing done": (), "failing tests": (one.broken,), **told}
 
 
 def can_run(language: str) -> bool:
-    """Whether what the project needs is on this machine."""
+    """Whether the project's tools are on this machine."""
     return all(shutil.which(program) for program in CALCULATORS[language].programs)
 
 
 def lie(language: str, kind: str, folder: Path) -> Claimed:
-    """A run whose Worker lies, three times if it has to."""
+    """Run with a Worker that lies, up to three times."""
     told = _LIE
     return _claimed(language, kind, told, folder, commands=lies_of(language)[kind], is_lie=True)
 
 
 def honest_work(language: str, kind: str, folder: Path) -> Claimed:
-    """A run whose Worker is honest."""
+    """Run with an honest Worker."""
     told = CALCULATORS[language].honest[kind]
     return _claimed(language, kind, told, folder, commands=told.commands, is_lie=False)
 
@@ -91,7 +91,7 @@ def run_claim(
 
 
 def commit(repository: Path) -> str:
-    """Make a folder a repository with one commit of what it holds; returns the commit."""
+    """Make a folder a repository with one commit of its files, and return the commit."""
     identity = ("-c", "user.name=Owner", "-c", "user.email=owner@localhost")
     _git(repository, "init", "--quiet", "--initial-branch=main")
     _git(repository, "add", "--all")

@@ -1,7 +1,7 @@
-"""One fault at one point of a run: rehearsed on the real CLI; model, API or process go wrong there.
+"""One fault of the model, the API or a process at one point of a run, rehearsed on the real CLI.
 
-A fault happens once, after which everything behaves, or for good. What a run may do then: complete after it
-has recovered, or end in a named outcome with the cause; never hang, never be complete with the fault in it.
+A fault happens once or for good. A run may then recover and complete, or end in a named outcome with the
+cause. It must never hang, and never be complete with the fault in it.
 """
 
 import contextlib
@@ -26,7 +26,7 @@ from state.journal.store import JournalReader
 from state.outcome import Outcome
 from state.paths import StateFolder
 
-LIMIT_S = 60.0  # a run with a fault takes a few seconds; one that takes so long hangs
+LIMIT_S = 60.0  # a run with a fault takes a few seconds, and one that takes this long hangs
 SETTINGS = {
     "retries.tries": "5",
     "retries.first_wait_s": "0.1",
@@ -54,7 +54,7 @@ Replies = list[dict[str, Any]]
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """Something that goes wrong. `misbehave` makes the first reply at the point do so; `change` rewrites it.
+    """A fault. `misbehave` makes the first reply at the point go wrong, `change` rewrites it.
 
     `hit` is a signal for the Claude Code process that waits there.
     """
@@ -65,14 +65,14 @@ class Fault:
 
     @property
     def variants(self) -> tuple[str, ...]:
-        """How it can happen; the CLI sends a 400 again by itself, so it cannot happen once."""
+        """How often it can happen. The CLI repeats a request after a 400, so that cannot happen once."""
         status = self.misbehave.get("status") if self.misbehave else None
         return (FOR_GOOD,) if status == _BAD_REQUEST else (ONCE, FOR_GOOD)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cell:
-    """What became of a run. `wrong` says what it should not have done; empty where it did well."""
+    """The result of a run. `wrong` names its error, or is ""."""
 
     fault: str
     point: str
@@ -85,7 +85,7 @@ class Cell:
 
 
 _BAD_REQUEST = 400
-_OFTEN = 60  # more often than anybody asks
+_OFTEN = 60  # more often than any role asks
 
 
 def _says(text: str, **more: object) -> Callable[[dict[str, Any]], dict[str, Any]]:
@@ -115,7 +115,7 @@ FAULTS = {
 
 
 def run_cell(fault_name: str, point: str, variant: str, folder: Path) -> Cell:
-    """Make a repository in `folder`, run with the fault, and look at what became of it."""
+    """Make a repository in `folder`, run with the fault, and return the result."""
     fault, lane = FAULTS[fault_name], POINTS[point]
     repository = folder / "repository"
     repository.mkdir(parents=True)
@@ -174,7 +174,7 @@ def _faulty(replies: Replies, fault: Fault, variant: str) -> Replies:
         changed = fault.change(first)
         if variant == FOR_GOOD:
             return [changed] * _OFTEN
-        # Each question is a conversation of its own: the second one says what was wrong with the answer.
+        # Each question is its own conversation. The second one names the problem of the answer.
         again = [{**first, "when": ["cannot be used"]}] if "structured" in first else []
         return [*again, changed, first, *rest]
     wrong = dict(fault.misbehave or {})
@@ -235,7 +235,7 @@ def _git(folder: Path, *arguments: str) -> None:
 
 @contextlib.contextmanager
 def _hitting(fault: Fault, repository: Path, lane: str, variant: str) -> Iterator[None]:
-    """While the block runs, the Claude Code process whose request hangs gets the fault's signal."""
+    """Send the fault's signal to the Claude Code process whose request hangs, while the block runs."""
     if fault.hit is None:
         yield
         return
@@ -270,7 +270,7 @@ def _run_of(repository: Path) -> Path | None:
 
 
 def _sessions(address: str) -> Iterator[int]:
-    """The Claude Code processes of a run's lane, by the address they were given."""
+    """The Claude Code processes of a run's lane, by their server address."""
     for folder in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
             variables = (folder / "environ").read_bytes().split(b"\0")

@@ -1,10 +1,10 @@
-"""What becomes of a run when the model, the API or a process goes wrong: every fault at every point.
+"""Runs with every fault of the model, the API or a process, at every point.
 
     python -m benchmarks.faults [--only FAULT] [--at POINT]
 
-Each row is a rehearsed run on the real CLI (`benchmarks.fault_cells`). `once`: the fault happens once; `for
-good`: it stays. The last line is JSON: how many runs there were, how many of them completed, how many ended
-with a named cause, and what any of them did wrong.
+Each row is a rehearsed run on the real CLI (`benchmarks.fault_cells`). `once`: the fault happens once. `for
+good`: it stays. The last line is JSON: the numbers of runs, of completed ones, of ones that ended with a
+named cause, and the errors.
 """
 
 import json

@@ -56,7 +56,7 @@ def prose_of(source: str) -> Iterator[tuple[int, str]]:
 
 
 def messages_of(source: str) -> Iterator[tuple[int, str]]:
-    """The string constants of a Python source that are words for people or models, each with its line."""
+    """The string constants of a Python source that are texts for people or models, each with its line."""
     tree = ast.parse(source)
     documented = {
         id(node.body[0].value)
@@ -73,7 +73,7 @@ def messages_of(source: str) -> Iterator[tuple[int, str]]:
 
 
 def turns(texts: list[str]) -> dict[str, float]:
-    """How often each turn of phrase stands in 10,000 words of `texts`, code in them left out."""
+    """How often each turn of phrase occurs in 10,000 words of `texts`, without code in them."""
     plain = [_CODE_WORD.sub(" ", text) for text in texts]
     words = sum(len(re.findall(r"[A-Za-z][\w'-]*", text)) for text in plain)
     counts = {name: sum(len(turn.findall(text)) for text in plain) for name, turn in TURNS.items()}
@@ -130,7 +130,7 @@ def code_lines(source: str) -> int:
 
 
 def longest_chain(graph: grimp.ImportGraph) -> tuple[str, ...]:
-    """The longest chain of modules that import each other, the first imports the second and so on."""
+    """The longest chain of imports: each module imports the next one."""
     names = {module for module in graph.modules if module.split(".")[0] in TOPS}
 
     @cache
@@ -163,7 +163,7 @@ def folders() -> dict[str, int]:
 
 
 def records() -> dict[str, int]:
-    """How many fields each record has, those of `state/settings` aside."""
+    """How many fields each record has, without those of `state/settings`."""
     found = {}
     for file in code_files():
         if file.is_relative_to(ROOT / "state" / "settings"):

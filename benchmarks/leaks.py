@@ -1,14 +1,14 @@
-"""Whether runs leave anything behind in the process that works on them: files, processes, tasks, memory.
+"""Measures whether runs leave files, processes, tasks or memory behind in the process that works on them.
 
     python -m benchmarks.leaks
 
 Whole rehearsed runs on the real CLI, one after the other in one event loop: plan, a Worker that asks the
 Developer a question, two reviews. In a second pass every fifth run is cancelled while its question is open,
-and every seventh loses its Claude Code process to kill -9 there. Both passes run in the same process.
+and in every seventh its Claude Code process is killed with -9 there. Both passes run in the same process.
 
-After each tenth run of a pass, garbage collected: open files, the processes below this one and those that
-left the tree but carry its mark, asyncio tasks but ours, resident memory. The last line is JSON: by how much
-each has grown from the first of these looks to the last, in the worse pass.
+After each tenth run of a pass, garbage is collected, and these are measured: open files, the processes below
+this one and those that left the tree but have its mark, asyncio tasks except ours, resident memory. The last
+line is JSON: the growth of each from the first measurement to the last, in the worse pass.
 """
 
 import contextlib
@@ -40,7 +40,7 @@ from state.journal.store import Journal, Stored
 from state.outcome import Outcome
 
 LOOKS = 5  # in a pass, and one before it
-SETTLING_S = 0.1  # the loop may finish what a run's end has started
+SETTLING_S = 0.1  # the loop may finish the end of a run
 MARK = "LEAKS_BENCHMARK"  # not a name that sq keeps from Claude Code
 SPEC = "# Notes\n\nWrite notes.txt with a line of text.\n"
 OPTIONS = [{"label": "red", "description": "Warm"}, {"label": "blue", "description": "Cold"}]
@@ -51,7 +51,7 @@ SETTINGS: dict[str, object] = {
 
 
 class Fate(StrEnum):
-    """What happens to a run while its Worker waits for an answer."""
+    """The fate of a run while its Worker waits for an answer."""
 
     NOTHING = "undisturbed"
     CANCELLED = "cancelled"
@@ -60,7 +60,7 @@ class Fate(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Held:
-    """What this process holds."""
+    """The resources of this process."""
 
     fds: int
     children: int
@@ -74,7 +74,7 @@ class Held:
 @click.option("--kill-every", default=7, show_default=True, help="In the second pass.")
 @click.option("--only-disturbed", is_flag=True, help="The second pass alone.")
 def main(evaluations: int, cancel_every: int, kill_every: int, only_disturbed: bool) -> None:
-    """Run often and look at what is left."""
+    """Run often and measure the remains."""
     import_sdks()
     quiet = [Fate.NOTHING] * evaluations
     disturbed = [_fate(number, cancel_every, kill_every) for number in range(1, evaluations + 1)]
@@ -99,7 +99,7 @@ async def _measure(folder: Path, passes: list[list[Fate]]) -> list[list[Held]]:
 
 
 async def _pass(folder: Path, fates: list[Fate]) -> list[Held]:
-    """What is held before the first run, and then at each look."""
+    """The resources before the first run, and then at each look."""
     told = ", ".join(f"{count} {fate}" for fate, count in Counter(fates).items())
     print(f"{told}\n{'after':>6} {'files':>6} {'processes':>10} {'tasks':>6} {'RSS MB':>8}")
     looks = [await _look(0)]
@@ -113,14 +113,14 @@ async def _pass(folder: Path, fates: list[Fate]) -> list[Held]:
 
 
 async def _evaluate(folder: Path, fate: Fate) -> Outcome | None:
-    """One run; None if it was cancelled."""
+    """Work on one run. Returns None if it was cancelled."""
     repository, request = _prepare(folder)
     disturbed = False
     outcome = None
     with anyio.CancelScope() as scope:
 
         class Disturbing(Journal):
-            """At the first question something happens, before anybody can answer it."""
+            """Let the fate happen at the first question, before it can be answered."""
 
             def append(self, *events: Event) -> list[Stored]:
                 nonlocal disturbed
@@ -148,7 +148,7 @@ def _disturb(fate: Fate, scope: anyio.CancelScope) -> None:
 
 
 def _prepare(folder: Path) -> tuple[Path, RunRequest]:
-    """A repository with one commit, and what is asked for there."""
+    """Make a repository with one commit, and a request for it."""
     repository = folder / "repository"
     repository.mkdir(parents=True)
     identity = ["-c", "user.name=sq", "-c", "user.email=sq@localhost"]
@@ -208,7 +208,7 @@ async def _look(number: int) -> Held:
 
 
 def _processes() -> Iterator[int]:
-    """Everything that this process has started and that still is: by the mark it inherits, or by the tree."""
+    """All live processes that this process has started, by the mark that they inherit, or by the tree."""
     mark, me = f"{MARK}={os.environ[MARK]}".encode(), os.getpid()
     below = {me}
     for pid in sorted(int(entry.name) for entry in Path("/proc").glob("[0-9]*")):
@@ -221,7 +221,7 @@ def _processes() -> Iterator[int]:
 
 
 def _growth(passes: list[list[Held]]) -> dict[str, float]:
-    """From the first look after runs to the last; the worst of the passes."""
+    """The growth from the first look after runs to the last, in the worst pass."""
     grown: dict[str, float] = {}
     for looks in passes:
         first, last = asdict(looks[1]), asdict(looks[-1])

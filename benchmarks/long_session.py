@@ -11,7 +11,7 @@ CODE = "    value = compute(previous, current)  # the next one follows from both
 
 
 def write_session(path: Path, entries: int) -> None:
-    """Write so many entries, some 700 bytes each."""
+    """Write this many entries of some 700 bytes."""
     with path.open("w", encoding="utf-8") as file:
         file.writelines(f"{json.dumps(entry)}\n" for entry in _entries(entries))
 

@@ -1,4 +1,4 @@
-"""What it costs to work on many tasks at once: waiting, the order of starts, and a long journal.
+"""Measures the cost of work on many tasks at once: waiting, the order of starts, and a long journal.
 
     python -m benchmarks.parallel [--only makespan,schedule,journal]
 
@@ -6,12 +6,13 @@ makespan: rehearsed runs on the real CLI, one task and eight independent ones on
 takes two seconds for each reply. `makespan_ratio` is eight by one, from the first start to the last merge.
 
 schedule: random graphs of tasks played on `next_moves` with known durations. `schedule_ratio` is the mean of
-the time taken by the time that nobody can beat, which is the longest path or all work divided by the places.
+the time taken divided by the lower bound, which is the longest path or all work divided by the places.
 
 journal: 100,000 events as a run stores them. `fold_s` is the time to read, decode and fold all of them, the
-median of a few; `append_growth` the median time of an append behind them by that behind 1,000, in turns.
+median of a few. `append_growth` is the median time of an append after them divided by that after 1,000, in
+turns.
 
-The last line is JSON with these figures and those that they are made of.
+The last line is JSON with these figures and their parts.
 """
 
 import contextlib
@@ -60,7 +61,7 @@ WORDS = "The next module follows from the one before, and its tests say what it 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Timing:
-    """Seconds of a run: from its first task's start to the last merge, as a whole, and of processors."""
+    """Seconds of a run: from its first task's start to the last merge, in all, and of processors."""
 
     tasks: float
     wall: float
@@ -154,7 +155,7 @@ def _timed_run(folder: Path, tasks: int, *, places: int, reply_s: float) -> Timi
 
 
 def _cpu_s() -> float:
-    """Of this process and of those below it that have ended."""
+    """Processor seconds of this process and of its ended children."""
     spans = os.times()
     return spans.user + spans.system + spans.children_user + spans.children_system
 
@@ -207,7 +208,7 @@ def _measure_schedule(graphs: int) -> dict[str, float]:
 
 
 def _graph(random: Random) -> dict[str, TaskView]:
-    """Up to forty tasks, each of which needs some of those before it."""
+    """Up to forty tasks, each of which needs some earlier ones."""
     ids = [f"t{number}" for number in range(random.randint(10, 40))]
     density = random.uniform(0.02, 0.3)
     return {
@@ -225,7 +226,7 @@ def _graph(random: Random) -> dict[str, TaskView]:
 
 
 def _played(tasks: dict[str, TaskView], places: int) -> int:
-    """When the last task is merged, where a build takes as long as was estimated and all else no time."""
+    """The time of the last merge, if a build takes as long as estimated and all else no time."""
     after = {
         Stage.WAITING: Stage.ACCEPTED,
         Stage.ACCEPTED: Stage.COMMITTED,
@@ -249,9 +250,9 @@ def _played(tasks: dict[str, TaskView], places: int) -> int:
 
 
 def _least(tasks: dict[str, TaskView], places: int) -> float:
-    """The time that no order of starts can beat."""
+    """The lower bound for the time of any order of starts."""
     path: dict[str, int] = {}
-    for id_, task in tasks.items():  # what a task needs stands before it
+    for id_, task in tasks.items():  # dependencies come first
         before = max((path[needed] for needed in task.task.dependencies), default=0)
         path[id_] = before + task.task.estimated_iterations
     return max(*path.values(), sum(task.task.estimated_iterations for task in tasks.values()) / places)
@@ -292,7 +293,7 @@ def _fill(folder: Path, events: int) -> None:
 
 
 def _reading(folder: Path) -> tuple[float, float]:
-    """Seconds until a run's view is there, and those of them until its events are."""
+    """Seconds until a run's view is ready, and those of them until its events are read."""
     gc.collect()
     began = time.perf_counter()
     with JournalReader(folder) as journal:
@@ -306,7 +307,7 @@ def _reading(folder: Path) -> tuple[float, float]:
 
 
 def _life(tasks: int) -> Iterator[e.Event]:
-    """The events of a run without an end, whose tasks are worked on in turn: mostly messages."""
+    """The events of an unfinished run with tasks in turn, mostly messages."""
     ids = [f"task-{number}" for number in range(tasks)]
     yield e.RunStarted(
         run_id="bench",
@@ -331,7 +332,7 @@ def _life(tasks: int) -> Iterator[e.Event]:
 
 
 def _attempt(task_id: str, attempt: int) -> Iterator[e.Event]:
-    """Six iterations, each refused, the last one accepted; its review finds something."""
+    """Six iterations, of which only the last is accepted, and a review with findings."""
     place: dict[str, Any] = {"task_id": task_id, "attempt": attempt}
     tree = f"tree-{task_id}-{attempt}"
     yield e.AttemptStarted(**place, session_id=f"session-{task_id}-{attempt}", tree=tree)

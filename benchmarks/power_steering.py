@@ -1,18 +1,20 @@
-"""What power steering costs: time for 23 checks, tokens billed, reading a long session, saving a state.
+"""Measures power steering: time for 23 checks, tokens billed, reading a long session, saving a state.
 
     python -m benchmarks.power_steering
 
-All parts are real but the model: the Anthropic client asks a loopback gateway in this process, which answers
-each question after `--model-s` seconds.
+All parts except the model are real: the Anthropic client asks a loopback gateway in this process, which
+answers each request after `--model-s` seconds.
 
 - Wall: one look at 23 considerations with a session of 50,000 tokens, after a first one that is not counted.
-  The model's answer begins at once and ends after its seconds (`wall_after_warm_s`); or it begins only then
-  (`wall_late_begin_s`): the first call goes ahead until its answer begins, so that then takes two answers.
-- Billed: input tokens of these calls, by the bytes that came in, divided by those of 23 whole prompts. What
-  stands up to the cache mark costs 1.25 in the first call, 0.1 in one that has it byte for byte and came when
-  the first answer had begun, else 1.25; what follows costs 1. A token is taken for 4 characters.
-- Facts: a transcript of 10,000 entries (7 MB) read, its facts extracted, and put in words for the judge; the
-  median of five times.
+  The model's answer begins at once and ends after its seconds (`wall_after_warm_s`), or it begins only then
+  (`wall_late_begin_s`). The others wait until the answer to the first call begins, so the latter takes two
+  answers.
+- Billed: input tokens of these calls, by the bytes that came in, divided by those of 23 whole prompts. The
+part
+  up to the cache mark costs 1.25 in the first call, 0.1 in a call that has the same bytes and came when the
+  first answer had begun, and else 1.25. The rest costs 1. A token counts as 4 characters.
+- Facts: the median of five times to read a transcript of 10,000 entries (7 MB), extract its facts, and put it
+  in words for the judge.
 - State: `SteeringStore.count_block` (lock, read, temporary file, fsync, read back, replace, fsync of the
   folder, and the entry in the log) beside a bare `open` and `write` of the same bytes, in turn in one folder.
 
@@ -69,7 +71,7 @@ ANSWER: "dict[str, JsonValue]" = {"verdict": "satisfied", "reason": "Seen.", "qu
 
 @dataclass(slots=True)
 class Request:
-    """What came in, and when; when the first byte of its answer went out. Seconds."""
+    """A request with its time, and the time of the first byte of its answer, in seconds."""
 
     body: bytes = b""
     arrived: float = 0.0
@@ -78,7 +80,7 @@ class Request:
 
 @dataclass(slots=True)
 class Recorder:
-    """Stands before the gateway's app and keeps the requests."""
+    """Middleware of the gateway that keeps the requests."""
 
     app: "ASGIApp"
     requests: list[Request] = field(default_factory=list)
@@ -106,7 +108,7 @@ class Recorder:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Looked:
-    """One look at a session: its seconds, and what was sent."""
+    """One look at a session: its seconds and its requests."""
 
     seconds: float
     requests: list[Request]
@@ -121,7 +123,7 @@ class Looked:
     "--folder", type=click.Path(path_type=Path, file_okay=False, exists=True), help="Where to write."
 )
 def main(model_s: float, tokens: int, entries: int, saves: int, folder: Path | None) -> None:
-    """Measure what power steering costs."""
+    """Measure the costs of power steering."""
     with tempfile.TemporaryDirectory(prefix="sq-bench-", dir=folder) as name:
         at_once, late = anyio.run(_looks, Path(name), model_s, tokens)
         reading = _reading(Path(name), entries)
@@ -154,7 +156,7 @@ def main(model_s: float, tokens: int, entries: int, saves: int, folder: Path | N
 
 
 async def _looks(folder: Path, model_s: float, tokens: int) -> tuple[Looked, Looked]:
-    """With an answer that begins at once, and with one that begins late."""
+    """Measure a look with answers that begin at once, and one with answers that begin late."""
     session = _session(tokens * CHARACTERS_PER_TOKEN)
     await _look(folder / "warm", None, session)
     at_once = await _look(folder / "once", Misbehave(slow=model_s), session)
@@ -183,7 +185,7 @@ async def _look(folder: Path, misbehave: Misbehave | None, session: str) -> Look
 
 @asynccontextmanager
 async def _serving(scenario: Scenario, folder: Path) -> AsyncIterator[tuple[RehearsalConnection, Recorder]]:
-    """As `serve_scenario`, with the requests kept."""
+    """Like `serve_scenario`, but keeps the requests."""
     with Ledger(folder / "ledger") as lines:
         rehearsal = Rehearsal(scenario, run_id="bench", ledger=lines)
         recorder = Recorder(_app(rehearsal))
@@ -193,7 +195,7 @@ async def _serving(scenario: Scenario, folder: Path) -> AsyncIterator[tuple[Rehe
 
 
 def _session(characters: int) -> str:
-    """Words of about this length, as a session's rendering has them."""
+    """Text of about this length, like a session's rendering."""
     body = CODE * (characters // len(CODE))
     return f'<tool name="Write" turn="1">\n<input name="content">\n{body}</input>\n</tool>\n'
 
@@ -212,7 +214,7 @@ def _tokens_of(requests: list[Request]) -> tuple[float, float]:
 
 
 def _parts(request: Request) -> tuple[str, str]:
-    """Schema, system and message up to the cache mark, and what follows."""
+    """Split a request into schema, system and message up to the cache mark, and the rest."""
     body: dict[str, Any] = json.loads(request.body)
     (message,) = body["messages"]
     blocks = message["content"]
@@ -225,7 +227,7 @@ def _parts(request: Request) -> tuple[str, str]:
 
 
 def _reading(folder: Path, entries: int) -> dict[str, float]:
-    """Seconds of each step, those of the time that took the median of all."""
+    """Seconds of each step, of the attempt with the median total."""
     path = folder / "session.jsonl"
     write_session(path, entries)
     readings = sorted((_reading_of(path) for _ in range(READINGS)), key=lambda steps: sum(steps.values()))

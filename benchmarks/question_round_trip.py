@@ -1,16 +1,16 @@
-"""How long a Worker waits for an answer, apart from the time that the models take to think.
+"""Measures how long a Worker waits for an answer, without the thinking time of the models.
 
     python -m benchmarks.question_round_trip
 
-One Worker session on the real CLI asks its questions one after the other in one turn; each is answered by
-the Developer over the API. The path is that of a run: `Conversation`, `QuestionBus`, a journal on disk. Both
+One Worker session on the real CLI asks its questions one after the other in one turn, and the Developer
+answers each over the API. The path is that of a run: `Conversation`, `QuestionBus`, a journal on disk. Both
 models are scripts without latency behind one gateway in this process.
 
 A question's time begins when the gateway begins to send the Worker's call, and ends when the whole request
-that carries the answer has come in. In it: the CLI reading the call and asking us, the policy, the stored
-events, the Developer's prompt, an HTTP client and its request, the checks, and the CLI building its next
-request. Left out: the gateway's own work on the Developer's request, from its last byte to the answer's last.
-The gateway shares the event loop with sq, so what it costs the others stays in.
+that carries the answer has come in. It includes: the CLI reading the call and asking sq, the policy, the
+stored events, the Developer's prompt, an HTTP client and its request, the checks, and the CLI building its
+next request. It excludes the gateway's own work on the Developer's request, from its last byte to the
+answer's last. The gateway shares the event loop with sq, so its cost to the others is included.
 
 The last line is JSON: the median and the 95th percentile over the questions, in milliseconds.
 """
@@ -64,7 +64,7 @@ LABEL = "red"
 
 @dataclass(slots=True)
 class Served:
-    """When a request had come in, when its answer began to go out, and when it was out; seconds."""
+    """When a request had come in, when its answer began to go out, and when it was out, in seconds."""
 
     arrived: float = 0.0
     answering: float = 0.0
@@ -80,12 +80,12 @@ class RoundTrip:
 
     @property
     def whole(self) -> float:
-        """Without the gateway's work for the Developer in between."""
+        """The seconds without the gateway's work for the Developer."""
         return self.asking + self.answering
 
 
 class Clock:
-    """Stands before the gateway's app and notes when the requests of each lane come and go."""
+    """Middleware of the gateway that records the times of the requests of each lane."""
 
     def __init__(self, app: "ASGIApp") -> None:
         self._app = app
@@ -115,7 +115,7 @@ class Clock:
 @click.command()
 @click.option("--questions", default=50, show_default=True, help="Questions that the Worker asks.")
 def main(questions: int) -> None:
-    """Measure what a Worker's question takes."""
+    """Measure the time of a Worker's question."""
     import anthropic  # noqa: F401  imported before anything is measured, as a run does
     import claude_agent_sdk  # noqa: F401
 
@@ -141,7 +141,7 @@ async def _measure(folder: Path, questions: int) -> list[RoundTrip]:
 
 
 async def _make_worktree(repository: Path, workspace: Path) -> None:
-    """A worktree of a new repository with one empty commit."""
+    """Make a worktree of a new repository with one empty commit."""
     identity = ["-c", "user.name=sq", "-c", "user.email=sq@localhost"]
     at = ["git", "-C", str(repository)]
     await anyio.run_process(["git", "init", "--quiet", str(repository)])
@@ -151,7 +151,7 @@ async def _make_worktree(repository: Path, workspace: Path) -> None:
 
 @asynccontextmanager
 async def _gateway(scenario: Scenario, ledger: Path) -> AsyncIterator[tuple[Gateway, Clock]]:
-    """As `serve_scenario`, with a clock before it."""
+    """Like `serve_scenario`, with a clock before it."""
     with Ledger(ledger) as lines:
         rehearsal = Rehearsal(scenario, run_id=RUN, ledger=lines)
         clock = Clock(_app(rehearsal))
@@ -200,7 +200,7 @@ def _run(gateway: Gateway, journal: Journal, run_folder: Path, workspace: Path) 
 
 
 async def _talk(run: Run, workspace: Path) -> None:
-    """The Worker's turn, as `orchestrator.run.build.attempt` has it."""
+    """Work through the Worker's turn like `orchestrator.run.build.attempt`."""
     temporary = workspace.with_name("temporary")
     temporary.mkdir()
     spec_for = partial(
@@ -239,7 +239,7 @@ def _answer(number: int) -> Reply:
 
 
 def _question(number: int) -> str:
-    """Each is another one: a question asked again would be an answer rejected."""
+    """A new question each time, since a repeated one would reject the answer."""
     return f"Which colour has page {number}?"
 
 
@@ -257,7 +257,7 @@ def _answered(number: int) -> Expectation:
 
 
 def _round_trips(clock: Clock) -> list[RoundTrip]:
-    """One per question: each request of the Worker but the last was answered with one."""
+    """The times of each question: each request of the Worker except the last was answered with one."""
     worker, developer = clock.served[WORKER], clock.served[DEVELOPER]
     if len(worker) != len(developer) + 1:
         sys.exit(f"{len(worker)} requests of the Worker and {len(developer)} of the Developer do not fit")

@@ -1,16 +1,16 @@
-"""What sq makes of repositories that it did not make: are tests found and counted, and lies about them seen?
+"""Measures sq on foreign repositories: whether it finds and counts tests, and detects lies about them.
 
     python -m benchmarks.repositories [--quick] [--only NAME]
 
-Each project of `benchmarks/skeletons` is written and looked at. Where its tools are on this machine, sq takes
-the baseline as a run does (scratch worktree, set-up, command, canary): the tests have to be those that are
-there, by name, and the command has to notice the test that must fail. Then lies and honest work in three
-languages are whole runs, rehearsed on the real CLI, with reviewers and judges that always agree. `--quick`
-leaves those out.
+Each project of `benchmarks/skeletons` is written and examined. If its tools are on this machine, sq takes the
+baseline like a run (scratch worktree, set-up, command, canary): it has to find the right tests, by name, and
+the command has to notice the test that must fail. Then lies and honest work in three languages are whole
+runs, rehearsed on the real CLI, with reviewers and judges that always agree. `--quick` leaves those out.
 
-The last line is JSON: `skeletons` how many, `found_share` of all, `counted_share` and `canary_share` of the
-runnable ones, `own_seconds_max` what a baseline takes without the commands' own time, `commands_ratio` the
-seconds of all commands of a one-task run by those of one run of its suite, `lies_believed`, `honest_stuck`.
+The last line is JSON: `skeletons` is their number, `found_share` is of all, `counted_share` and
+`canary_share` are of the runnable ones, `own_seconds_max` is the time of a baseline without that of the
+commands, `commands_ratio` is the seconds of all commands of a one-task run divided by those of one run of its
+suite, then `lies_believed` and `honest_stuck`.
 """
 
 import json
@@ -58,7 +58,7 @@ _SLOW_TESTS = 10  # files of them: a suite of some seconds, as people have
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Looked:
-    """What sq made of one project. `ran` is None where its tools are not on this machine."""
+    """The result on one project. `ran` is None if its tools are not on this machine."""
 
     skeleton: Skeleton
     found: bool
@@ -73,7 +73,7 @@ class Looked:
 @click.option("--quick", is_flag=True, help="Leave out the lies and the honest work.")
 @click.option("--only", metavar="NAME", help="One project alone.")
 def main(quick: bool, only: str | None) -> None:
-    """Look at each project, then at what is claimed in three of them."""
+    """Examine each project, then the claims in three of them."""
     containment = detect_containment()
     with _home():
         names = [only] if only else list(all_skeletons())
@@ -116,7 +116,7 @@ def _look(name: str, containment: Containment) -> Looked:
 
 
 def _runners(folder: Path, command: str) -> frozenset[str]:
-    """What a command runs in the end: `python -m pytest` and `make test` may be the same."""
+    """The test runners behind a command, since `python -m pytest` and `make test` may be the same."""
     return frozenset(row.name for row in suite_of(command, folder).runners)
 
 
@@ -138,7 +138,7 @@ def _judged(skeleton: Skeleton, found: bool, view: RunView, own: float) -> Looke
 
 
 async def _baseline(folder: Path, containment: Containment) -> tuple[RunView, float]:
-    """The baseline as a run takes it, and what it took without the commands."""
+    """Take the baseline like a run. Returns it and its seconds without the commands."""
     run_folder = folder.parent / "state" / "runs" / "20260101-000000-bench"
     config_dir = run_folder / "claude"
     config_dir.mkdir(parents=True)
@@ -182,7 +182,7 @@ async def _baseline(folder: Path, containment: Containment) -> tuple[RunView, fl
 
 
 def commit_of(folder: Path) -> str:
-    """The commit that a repository's main branch is at."""
+    """The commit of a repository's main branch."""
     return (folder / ".git" / "refs" / "heads" / "main").read_text().strip()
 
 
@@ -238,7 +238,7 @@ def _share(found: list[bool]) -> float:
 
 @contextmanager
 def _home() -> Iterator[None]:
-    """An empty HOME, so that nothing of the user's decides, and worktrees go where they are removed."""
+    """Use an empty HOME, so that the user's settings do not matter and the worktrees are removed."""
     before = {name: os.environ.get(name) for name in ("HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME", *_TOOLS)}
     tools = {name: str(Path.home() / folder) for name, folder in _TOOLS.items()}
     with tempfile.TemporaryDirectory(prefix="sq-home-", ignore_cleanup_errors=True) as home:

@@ -1,20 +1,19 @@
-"""What sq adds to working with Claude Code: the same exchanges through the bare SDK and through sq, in turn.
+"""Measures the overhead of sq: the same exchanges through the bare SDK and through sq, in turn.
 
     python -m benchmarks.run_overhead
 
 Both sides talk to the real CLI, whose model is the same script without latency: each exchange writes a file,
 runs a command and reports through a typed tool. The bare side is a plain `ClaudeSDKClient` loop with the
-same typed tools, whose turns a PostToolUse hook ends like those of sq. sq's side is what
-`orchestrator.run.build.attempt` does in an iteration: a `Conversation` (launcher and containment, policy
-hook, typed tools, partial messages), a journal on disk, and the tree's fingerprint when the exchange
-has ended.
+same typed tools, whose turns a PostToolUse hook ends like those of sq. sq's side is an iteration of
+`orchestrator.run.build.attempt`: a `Conversation` (launcher and containment, policy hook, typed tools,
+partial messages), a journal on disk, and the tree's fingerprint when the exchange has ended.
 
-The first exchange of a session includes its start; it is shown apart and is not in the ratio. Pairs
-alternate which side goes first. A model that takes no time makes the ratio as bad as it can be. The last line
-is JSON: `wall_ratio` is the median over the pairs of sq's time by the bare one's, `sq_ms_per_iteration` the
-median of what sq adds to one exchange. Both sides have to make the same number of requests, or nothing is
-reported. `requests_per_turn_saved` is what the hook saves of them: one bare session, which is not timed, has
-no such hook.
+The first exchange of a session includes its start, so it is shown apart and is not in the ratio. Pairs
+alternate which side goes first. A model that takes no time makes the ratio as bad as possible. The last line
+is JSON: `wall_ratio` is the median over the pairs of sq's time divided by the bare one's,
+`sq_ms_per_iteration` the median time that sq adds to one exchange. Both sides have to make the same number of
+requests, or nothing is reported. `requests_per_turn_saved` are the requests that the hook saves, compared
+with one bare session without it, which is not timed.
 """
 
 import json
@@ -60,7 +59,7 @@ if TYPE_CHECKING:
 TASK = "steps"
 BARE = "bare"
 UNSTOPPED = "unstopped"  # the bare side without the hook
-FILES = 200  # of the repository, so that its fingerprint costs what a small project's does
+FILES = 200  # of the repository, so that its fingerprint costs as much as a small project's
 EFFORT = "medium"
 
 
@@ -74,7 +73,7 @@ class Timing:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measured:
-    """The pairs, bare first in each, and the requests of one turn by the task of its lane."""
+    """The pairs, each with the bare side first, and the requests of one turn by the task of its lane."""
 
     timings: list[tuple[Timing, Timing]]
     requests: dict[str, float]
@@ -82,7 +81,7 @@ class Measured:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bench:
-    """What both sides are given."""
+    """The input of both sides."""
 
     folder: Path
     repository: Path
@@ -129,7 +128,7 @@ async def _measure(folder: Path, exchanges: int, pairs: int) -> Measured:
 
 
 def _requests(ledger: Path, exchanges: int) -> dict[str, float]:
-    """The requests of one turn by the task of its lane; all sessions of one task must make as many."""
+    """The requests of one turn by the task of its lane. All sessions of one task must make as many."""
     lanes = Counter(line.lane for line in read_ledger(ledger))
     found: dict[str, set[float]] = {}
     for lane, count in lanes.items():
@@ -140,7 +139,7 @@ def _requests(ledger: Path, exchanges: int) -> dict[str, float]:
 
 
 async def _bare(bench: Bench, pair: int, *, task: str = BARE) -> Timing:
-    """A plain loop over the SDK's client; its turns end with their report unless it is `UNSTOPPED`."""
+    """A plain loop over the SDK's client. Its turns end with their report unless it is `UNSTOPPED`."""
     from claude_agent_sdk import ClaudeSDKClient, ResultMessage
 
     workspace = await _workspace(bench, f"{task}-{pair}")
@@ -201,7 +200,7 @@ def _end_of_turn() -> "HookMatcher":
 
 
 async def _through_sq(bench: Bench, pair: int) -> Timing:
-    """What a run does in the iterations of an attempt."""
+    """Do the work of a run in the iterations of an attempt."""
     workspace = await _workspace(bench, f"sq-{pair}")
     run_folder = bench.folder / f"run-{pair}"
     run_folder.mkdir()
@@ -266,7 +265,7 @@ def _started(bench: Bench, workspace: Path) -> RunStarted:
 
 
 def _begin(run: Run, started: RunStarted, workspace: Path, tree: str) -> None:
-    """The events that stand before a Worker's first call."""
+    """The events before a Worker's first call."""
     task = Task(id=TASK, title="Write the files", description="One file a step.")
     run.record(
         started,
@@ -289,7 +288,7 @@ def _prompt(number: int) -> str:
 
 
 def _turn(number: int) -> tuple[Reply, Reply]:
-    """Work, then a report; its closing words are said only where no hook ends the turn."""
+    """Work, then a report. The closing words follow only if no hook ends the turn."""
     file = {"file_path": f"{{workspace}}/step-{number:04}.txt", "content": f"{number}\n" * 40}
     work = (
         ToolCall(name="Write", input={**file}),
@@ -327,14 +326,14 @@ def _make_repository(folder: Path) -> Path:
 
 
 async def _workspace(bench: Bench, name: str) -> Path:
-    """A worktree of its own for each session, on both sides."""
+    """Make a worktree for each session, on both sides."""
     folder = bench.folder / "worktrees" / name
     await ensure_worktree(bench.repository, folder, branch=None, commit="HEAD")
     return folder
 
 
 def _look(workspace: Path, exchanges: int) -> None:
-    """Both sides must have done the work, or their times mean nothing."""
+    """Check that both sides have done the work, since otherwise their times mean nothing."""
     written = len(list(workspace.glob("step-*.txt")))
     if written != exchanges + 1:
         sys.exit(f"{workspace.name} wrote {written} files instead of {exchanges + 1}")

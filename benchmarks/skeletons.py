@@ -1,7 +1,7 @@
-"""Small projects of many languages, as other people set theirs up.
+"""Small projects in many languages, set up like other people's.
 
-Each has a README, some source, tests and a folder of noise. It is a text archive in `skeleton_files/`: what
-is known of it as YAML, then its files, each behind a line `-- PATH --`.
+Each has a README, some source, tests and a folder of noise. It is a text archive in `skeleton_files/`: its
+description as YAML, then its files, each after a line `-- PATH --`.
 """
 
 import re
@@ -19,15 +19,14 @@ _FILE = re.compile(r"^-- (\S+) --\n", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Skeleton:
-    """One project. `command` is what detection is expected to find, `others` what it may find beside it.
+    """One project. Detection has to find `command` and may find `others`.
 
     `tools` are the programs it needs, `packages` those of npm that have to be in `node_modules`. `stand_in`
     does
     the same as `command` with fewer tools. `tests` and `skipped` are the names of the tests as sq counts
     them.
-    `registered`: a new test file would have to be listed in the build's own files. `runs_here`: the tools
-    can be
-    had from Debian and npm.
+    `registered`: a new test file would have to be listed in the build's own files. `runs_here`: Debian and
+    npm have the tools.
     """
 
     name: str
@@ -50,12 +49,12 @@ class Skeleton:
 
 
 def all_skeletons() -> dict[str, Callable[[Path], Skeleton]]:
-    """By name, functions that write the project's files into a folder."""
+    """Functions that write a project's files into a folder, by its name."""
     return {path.stem: partial(_write, path) for path in sorted(_ARCHIVES.glob("*.txtar"))}
 
 
 def skeleton(name: str) -> Skeleton:
-    """A project without writing it."""
+    """Read a project without writing its files."""
     return _read(_ARCHIVES / f"{name}.txtar")
 
 

@@ -1,8 +1,8 @@
-"""How long `sq --help` and `sq status` take from start to end.
+"""Measures how long `sq --help` and `sq status` take from start to end.
 
     python -m benchmarks.start_up
 
-Each is a fresh process, as `bin/sq` starts it, in a repository with one finished run (that of `sq demo`); the
+Each is a fresh process, as `bin/sq` starts it, in a repository with one finished run (that of `sq demo`). The
 two take turns. The last line is JSON: the medians in seconds.
 """
 
@@ -39,7 +39,7 @@ def main(times: int) -> None:
 
 
 def _sq(arguments: list[str], folder: Path, environ: dict[str, str]) -> None:
-    """Run sq to its end; one that fails has not been measured."""
+    """Run sq to its end. A failed run is an error, not a measurement."""
     done = subprocess.run(
         [*SQ, *arguments], cwd=folder, env=environ, stdin=subprocess.DEVNULL, capture_output=True, check=False
     )

@@ -1,14 +1,15 @@
-"""What the stop gate costs a session that stops: the hook as Claude Code calls it, a process each time.
+"""Measures the cost of the stop gate: the hook as Claude Code calls it, a process each time.
 
     python -m benchmarks.stop_gate
 
 - Ordinary: `sq hook stop` by `sh -c`, with a transcript of 5 MB as Claude Code writes it (requests and tools
-  beside the conversation, every task closed), power steering off; beside `python -I -c pass`.
-- Judge: the whole hook of a System 3 session with the same transcript, beside `claude -p --model haiku`,
-  which is what asked before; both ask one server here, whose model takes no time. The same over TLS.
+  beside the conversation, every task closed), power steering off. Compared with `python -I -c pass`.
+- Judge: the whole hook of a System 3 session with the same transcript, compared with `claude -p --model
+haiku`,
+  the former judge. Both ask one server here, whose model takes no time. The same over TLS.
 - A model that takes 3 seconds, and the memory of the hook with the judge (its largest resident set).
 
-The sides take turns, and what is told is the median. The last line is JSON.
+The sides take turns, and the medians are reported. The last line is JSON.
 """
 
 import json
@@ -59,7 +60,7 @@ class Ran:
 @click.option("--model-s", default=3.0, show_default=True, help="Seconds that the slow model takes.")
 @click.option("--entries", default=ENTRIES, show_default=True, help="Entries of the transcript.")
 def main(times: int, model_s: float, entries: int) -> None:
-    """Measure what the stop gate costs."""
+    """Measure the cost of the stop gate."""
     with tempfile.TemporaryDirectory(prefix="sq-bench-") as name:
         folder = Path(name)
         transcript = _transcript(folder, entries)
@@ -91,7 +92,7 @@ def main(times: int, model_s: float, entries: int) -> None:
 
 
 def _ordinary(folder: Path, times: int) -> dict[str, list[Ran]]:
-    """The bare interpreter and the hook, in turn; and the console script where there is one."""
+    """Measure the bare interpreter and the hook in turn, and the console script if there is one."""
     found: dict[str, list[Ran]] = {"python -c pass": [], "ordinary stop": []}
     environ = _environ(folder)
     if SCRIPT.exists():
@@ -105,7 +106,7 @@ def _ordinary(folder: Path, times: int) -> dict[str, list[Ran]]:
 
 
 def _judged(folder: Path, times: int, environ: Mapping[str, str], kind: str = "") -> dict[str, list[Ran]]:
-    """The hook of a System 3 session and a Claude Code that is asked instead, in turn."""
+    """Measure the hook of a System 3 session and Claude Code as the judge, in turn."""
     found: dict[str, list[Ran]] = {f"judge{kind}": [], f"claude -p{kind}": []}
     claude = [str(find_cli()), "-p", "--model", "haiku", "Should the session go on?"]
     asking = {**_environ(folder), **QUIET, **environ, "ANTHROPIC_API_KEY": "benchmark"}
@@ -117,7 +118,7 @@ def _judged(folder: Path, times: int, environ: Mapping[str, str], kind: str = ""
 
 
 def _secured(folder: Path, times: int) -> dict[str, list[Ran]]:
-    """The same over TLS, with a certificate that both are told to trust; nothing where openssl is missing."""
+    """Measure the same over TLS, with a certificate that both trust. Empty without openssl."""
     certificate, key = folder / "own.pem", folder / "own.key"
     command = [
         "openssl",
@@ -150,7 +151,7 @@ def _hook(folder: Path, environ: Mapping[str, str], command: str = MODULE) -> Ra
 def _run(
     command: list[str], folder: Path, environ: Mapping[str, str], said: bytes, *, silent: bool = False
 ) -> Ran:
-    """Run a process to its end; one that failed, or said what it should not, has not been measured."""
+    """Run a process to its end. A failure or an unexpected output is an error, not a measurement."""
     began = time.perf_counter()
     child = subprocess.Popen(
         command,
@@ -207,7 +208,7 @@ def _middle(spans: list[Ran]) -> float:
 
 
 def _transcript(folder: Path, entries: int) -> int:
-    """Write a session in Claude Code's own compact lines, its tasks made and closed on the way; its bytes."""
+    """Write a session in Claude Code's own compact lines, with tasks made and closed. Returns its bytes."""
     (folder / "project").mkdir()
     (folder / "home").mkdir()
     write_session(folder / "loose.jsonl", entries)
@@ -223,7 +224,7 @@ def _transcript(folder: Path, entries: int) -> int:
 
 
 def _task(number: int) -> Iterator[dict[str, object]]:
-    """A task that is made and done, and the request that Claude Code keeps beside it."""
+    """The entries of a task that is made and done, and the request that Claude Code keeps beside it."""
     tools = [{"name": name, "description": "x" * 2_000} for name in ("TaskCreate", "TaskUpdate", "TodoWrite")]
     yield {"type": "api-request-shape", "sessionId": SESSION, "shape": {"tools": tools}}
     made = {"task": {"id": str(number), "subject": f"Task {number}", "description": "d"}}
@@ -257,10 +258,10 @@ def _call(
 
 @contextmanager
 def _serving(*, seconds: float = 0, tls: tuple[Path, Path] | None = None) -> Iterator[str]:
-    """A server of the Messages API whose model takes these seconds; its address."""
+    """Serve the Messages API with a model that takes these seconds. Yields the address."""
 
     class Answering(BaseHTTPRequestHandler):
-        """Gives the judge's answer to every request, streamed where that is asked for."""
+        """Gives the judge's answer to every request, streamed if asked."""
 
         protocol_version = "HTTP/1.1"
 
@@ -277,7 +278,7 @@ def _serving(*, seconds: float = 0, tls: tuple[Path, Path] | None = None) -> Ite
             self.wfile.write(body)
 
         def log_message(self, *_: object) -> None:
-            """Nobody reads it."""
+            """Log nothing."""
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Answering) as server:
         server.daemon_threads = True

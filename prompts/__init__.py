@@ -1,7 +1,7 @@
-"""The words of sq: one template a file, rendered strictly.
+"""The prompts of sq: one template per file, rendered strictly.
 
-`render("build", task=…)` raises `PromptError` for a variable that the template needs and was not given, and
-for one that was given and is not used: a prompt with a hole, or a fact that never arrives, is a defect.
+`render("build", task=…)` raises `PromptError` for a missing variable, and for one that the template does not
+use, since a gap in a prompt and a lost fact are both defects.
 """
 
 from functools import cache
@@ -18,7 +18,7 @@ _FOLDER = Path(__file__).parent
 
 
 class PromptError(SqError):
-    """A template and the variables it was given do not fit."""
+    """A template and its variables do not match."""
 
 
 @cache
@@ -36,7 +36,7 @@ def _environment() -> "Environment":
 
 
 def plain(name: str) -> str:
-    """A prompt without variables, `NAME.md`; for a hook, which has no time for a template engine.
+    """A prompt without variables, `NAME.md`, for a hook, which has no time for a template engine.
 
     Raises:
         PromptError: there is no such prompt.
@@ -87,6 +87,6 @@ def render(name: str, **variables: object) -> str:
 
 
 def names() -> list[str]:
-    """All prompts there are."""
+    """The names of all prompts with variables."""
     suffix = ".md.j2"
     return sorted(file.name.removesuffix(suffix) for file in _FOLDER.glob(f"*{suffix}"))

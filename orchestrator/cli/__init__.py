@@ -1,1 +1,1 @@
-"""The `sq` command: parse, call, exit code."""
+"""The `sq` command: parses the command line, calls, and sets the exit code."""

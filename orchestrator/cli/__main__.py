@@ -1,10 +1,10 @@
-"""Where `sq` begins. A hook is answered without the command line's libraries: it has no time for them."""
+"""The entry point of `sq`. Hooks are answered without importing the command line's libraries, to be quick."""
 
 import sys
 
 
 def main() -> None:
-    """Answer `sq hook stop`; every other command goes through the command group."""
+    """Answer `sq hook stop`. Every other command goes through the command group."""
     if sys.argv[1:3] == ["hook", "stop"] and not {"-h", "--help"}.intersection(sys.argv):
         from orchestrator.gates.stop_gate import entry
 

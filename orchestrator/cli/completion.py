@@ -13,11 +13,11 @@ def command(ctx: click.Context, shell: str) -> int:
     \b
     bash: sq completion bash > ~/.local/share/bash-completion/completions/sq
           (or in ~/.bashrc: eval "$(sq completion bash)")
-    zsh:  sq completion zsh > FOLDER/_sq, a folder of your $fpath; then compinit
+    zsh:  sq completion zsh > FOLDER/_sq, a folder of your $fpath, then compinit
           (or in ~/.zshrc, after compinit: eval "$(sq completion zsh)")
     fish: sq completion fish > ~/.config/fish/completions/sq.fish
 
-    sq has to be on the PATH; for a checkout: ln -s /path/to/sq/bin/sq ~/.local/bin/sq
+    sq has to be on the PATH. For a checkout: ln -s /path/to/sq/bin/sq ~/.local/bin/sq
     """  # noqa: D301  \b is click's mark for lines that stay as they are
     root = ctx.find_root()
     name = root.info_name or "sq"

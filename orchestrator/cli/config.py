@@ -1,4 +1,4 @@
-"""`sq config`: what sq is set to here, and where each value came from."""
+"""`sq config`: the settings that apply here, and the source of each value."""
 
 import os
 from pathlib import Path
@@ -25,8 +25,8 @@ def command() -> None:
 def show(run: str | None, state_dir: Path | None, as_json: bool) -> int:
     """Show every setting with its value and its source, and the presets and prices of your own.
 
-    With RUN: what that run keeps to, what it began with, and what was changed when by `sq resume`. Works
-    inside and outside a repository. Exit code 2 if something cannot be used: every problem is told.
+    With RUN: the settings of that run, from its beginning and from each `sq resume` that changed some. Works
+    inside and outside a repository. Exit code 2 if something cannot be used, with every problem.
     """
     if run is not None:
         return _show_run(run, state_dir, as_json=as_json)

@@ -1,4 +1,4 @@
-"""`sq decisions`: what a run decided for its user, and on what grounds."""
+"""`sq decisions`: the decisions of a run for its user, and their grounds."""
 
 from pathlib import Path
 
@@ -8,12 +8,12 @@ from orchestrator.cli import options
 from orchestrator.views.screen import say, say_json
 
 
-@click.command("decisions", short_help="Show the questions of a run and what they were answered.")
+@click.command("decisions", short_help="Show the questions of a run and their answers.")
 @click.argument("run", required=False, shell_complete=options.complete_runs)
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line for each question.")
 @options.state_dir
 def command(run: str | None, as_json: bool, state_dir: Path | None) -> int:
-    """Show each question that was asked in RUN (default: the newest), its answer, and what that rests on.
+    """Show each question that was asked in RUN (default: the newest), its answer, and its grounds.
 
     RUN is an id, or an unambiguous beginning or end of one.
     """

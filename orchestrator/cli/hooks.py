@@ -1,4 +1,4 @@
-"""`sq hooks`: the stop gate put into Claude Code's settings, and taken out again."""
+"""`sq hooks`: install the stop gate into Claude Code's settings, and remove it."""
 
 import os
 import shlex
@@ -32,8 +32,8 @@ def _scope_option(help_text: str, default: Scope | None = Scope.USER) -> "Callab
 def command() -> None:
     """The stop gate for your own sessions of Claude Code: it holds a session that stops too early.
 
-    Scopes: `user` is every session of yours, `local` yours in this repository, `project` everybody's in it.
-    The command written for a project does nothing for who has no sq.
+    Scopes: `user` is for all your sessions, `local` for yours in this repository, `project` for all in it.
+    The command written for a project does nothing on machines without sq.
     """
 
 
@@ -41,9 +41,9 @@ def command() -> None:
 @_scope_option("Whose sessions: user (default), project or local.")
 @click.option("--power-steering", is_flag=True, help="Ask the considerations too, up to 60 s a stop.")
 def install(scope: str, power_steering: bool) -> int:
-    """Put the stop gate into Claude Code's settings; everything else in them stays.
+    """Put the stop gate into Claude Code's settings. Everything else in them stays.
 
-    Where it is installed already, this brings it up to date.
+    If it is already installed, this brings it up to date.
     """
     from orchestrator.gates.stop_gate.install.files import install as install_into
     from orchestrator.gates.stop_gate.install.files import memory_folder
@@ -66,7 +66,7 @@ def install(scope: str, power_steering: bool) -> int:
 def uninstall(scope: str) -> int:
     """Take the stop gate out of Claude Code's settings.
 
-    They are what they were before, to the byte, where nobody has edited them since; else all else stays.
+    If the settings were not edited since, they are restored to the byte. Otherwise all else in them stays.
     """
     from orchestrator.gates.stop_gate.install.files import Removal, memory_folder
     from orchestrator.gates.stop_gate.install.files import uninstall as uninstall_from
@@ -75,13 +75,13 @@ def uninstall(scope: str) -> int:
     _, file = _file(scope)
     done = uninstall_from(file, memory=memory_folder())
     if done is Removal.NOT_THERE:
-        say(f"{_NOT_INSTALLED} in {file}; nothing was changed")
+        say(f"{_NOT_INSTALLED} in {file}, and nothing was changed")
     elif not file.exists():
-        say(f"the stop gate is taken out; {file} was made for it and is removed")
+        say(f"the stop gate is taken out. {file} was made for it and is removed")
     elif done is Removal.RESTORED:
-        say(f"the stop gate is taken out; {file} is what it was before")
+        say(f"the stop gate is taken out. {file} is as it was before")
     else:
-        say(f"the stop gate is taken out of {file}; all else in it stays")
+        say(f"the stop gate is taken out of {file}. All else in it stays")
     for one in standings(os.environ, options.repository_here(), _sq()):
         if one.installed:
             say(f"it is still installed in {one.file}: `sq hooks uninstall --scope {one.scope}`")
@@ -92,9 +92,9 @@ def uninstall(scope: str) -> int:
 @_scope_option("Show this scope alone.", default=None)
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout, nothing else there.")
 def status(scope: str | None, as_json: bool) -> int:
-    """Show for each scope whether the stop gate is installed and would run, and what disturbs it.
+    """Show for each scope whether the stop gate is installed and would run, and its problems.
 
-    Exit code 0, whatever is found.
+    The exit code is always 0.
     """
     from orchestrator.gates.stop_gate.install.status import notes_of, standings, warnings_of
 
@@ -113,7 +113,7 @@ def status(scope: str | None, as_json: bool) -> int:
 
 @command.command("plugin", short_help="Print the folder of the gate as a Claude Code plugin.")
 def plugin() -> int:
-    """Print the folder of the stop gate as a plugin, for who does not want it in settings.
+    """Print the folder of the stop gate as a plugin, an alternative to settings.
 
     How to use it is written to stderr.
     """
@@ -135,7 +135,7 @@ def _file(scope: str) -> tuple[Scope, Path]:
     """The file of a scope.
 
     Raises:
-        UsageError: it is one of a repository, and there is none around this folder.
+        UsageError: the scope needs a repository, and there is none around this folder.
     """
     from orchestrator.gates.stop_gate.install.files import settings_files
     from state.errors import UsageError
@@ -144,7 +144,7 @@ def _file(scope: str) -> tuple[Scope, Path]:
     file = settings_files(os.environ, options.repository_here()).get(where)
     if file is None:
         raise UsageError(
-            f"--scope {where} is for a repository and this folder is in none; go there, or use user"
+            f"--scope {where} is for a repository and this folder is in none. Go there, or use user"
         )
     return where, file
 

@@ -1,4 +1,4 @@
-"""`sq logs`: everything that happened in a run, and what each agent was told."""
+"""`sq logs`: all events of a run, and the full prompts and reports of its agents."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,12 +13,12 @@ if TYPE_CHECKING:
 
     from state.journal.store import JournalReader, Stored
 
-_LOOK_S = 1.0  # how soon it is noticed that nobody writes a run any more
+_LOOK_S = 1.0  # between looks whether a process still writes the run
 
 
 @click.command("logs", short_help="Show everything that happened in a run.")
 @click.argument("run", required=False, shell_complete=options.complete_runs)
-@click.option("--prompts", is_flag=True, help="What each agent was told, in full, and what it reported.")
+@click.option("--prompts", is_flag=True, help="Each agent's prompts and reports, in full.")
 @click.option("--follow", is_flag=True, help="Go on until the run ends or is stopped.")
 @click.option("--json", "as_json", is_flag=True, help="JSON Lines on stdout, nothing else there.")
 @options.state_dir
@@ -32,7 +32,7 @@ def command(run: str | None, prompts: bool, follow: bool, as_json: bool, state_d
 
     if prompts and follow:
         raise click.UsageError(
-            "--prompts shows whole calls and cannot --follow them; leave one of the two out"
+            "--prompts shows whole calls and cannot --follow them. Leave one of the two out"
         )
     folder = StateFolder(options.state_folder_of(state_dir)).find(run)
     with JournalReader(folder) as journal:
@@ -79,7 +79,7 @@ def _show_prompts(journal: "JournalReader", *, as_json: bool) -> None:
 
 
 def _follow(journal: "JournalReader", folder: Path, after: int, show: "Callable[[Stored], None]") -> None:
-    """Show what comes until nobody writes the run any more, however its process ended."""
+    """Show new events until no process writes the run any more, even if it was killed."""
     import anyio
 
     from state.journal.store import is_active
@@ -109,4 +109,4 @@ def _say_if_killed(journal: "JournalReader", folder: Path) -> None:
     view = fold(journal.read())
     if view.started and not (view.ended or view.process.interrupted_by):
         how = f"go on with it: sq resume {folder.name}"
-        say(f"sq: no process works on run {folder.name} any more, and it has not ended; {how}", error=True)
+        say(f"sq: no process works on run {folder.name} any more, and it has not ended: {how}", error=True)

@@ -1,4 +1,4 @@
-"""The command group: each command is imported only when it is called, so that `sq --help` is quick."""
+"""The command group. Each command is imported only when it is called, so that `sq --help` is quick."""
 
 import importlib
 import sys
@@ -14,17 +14,17 @@ from state.outcome import Outcome
 # name → (module, the line that `sq --help` shows)
 COMMANDS = {
     "run": ("runs.run", "Work through a spec until it is built, reviewed and verified."),
-    "demo": ("runs.demo", "Show a rehearsed run on a small repository; the model is a script."),
+    "demo": ("runs.demo", "Show a rehearsed run on a small repository. The model is a script."),
     "resume": ("runs.resume", "Go on with a run that was interrupted or killed."),
     "status": ("status", "Show the runs of this repository, or one run."),
     "logs": ("logs", "Show everything that happened in a run."),
-    "decisions": ("decisions", "Show the questions of a run and what they were answered."),
+    "decisions": ("decisions", "Show the questions of a run and their answers."),
     "gate": ("gate.command", "Check sessions of Claude Code: are they done, as they say?"),
-    "promise": ("promise.command", "Promise what has to be true before a session may stop."),
+    "promise": ("promise.command", "Promise checks that have to pass before a session may stop."),
     "hooks": ("hooks", "Install the stop gate into Claude Code, and take it out."),
     "hook": ("hook", "Answer a hook of Claude Code (`sq hooks install` sets it up)."),
     "clean": ("clean.command", "Remove worktrees, branches and state of runs that are over."),
-    "doctor": ("doctor.command", "Check what sq needs on this machine; each line says what to do."),
+    "doctor": ("doctor.command", "Check whether sq can work on this machine, with advice."),
     "config": ("config", "Show every setting with its value and where it came from."),
     "completion": ("completion", "Print a shell's completion script."),
 }
@@ -32,7 +32,7 @@ _EPILOG = "`sq --spec SPEC.md` is short for `sq run --spec SPEC.md`. See a run w
 
 
 class _Commands(click.Group):
-    """Imports a command's module when it is asked for; options without a command mean `run`."""
+    """Imports a command's module when it is asked for. Options without a command mean `run`."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         if args and args[0].startswith("--") and args[0].split("=")[0] not in {"--help", "--version"}:

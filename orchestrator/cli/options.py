@@ -1,4 +1,4 @@
-"""Options that several commands share, and how the words after them are completed."""
+"""Options that several commands share, and the completion of their values."""
 
 import os
 from pathlib import Path
@@ -22,7 +22,7 @@ plain = click.option("--plain", is_flag=True, help="Plain lines, also on a termi
 
 
 def _by_role(_ctx: click.Context, _parameter: click.Parameter, given: tuple[str, ...]) -> dict[str, str]:
-    """`ROLE=NAME`, repeated, as a mapping."""
+    """Convert repeated `ROLE=NAME` to a mapping."""
     pairs = [one.partition("=") for one in given]
     if wrong := next((f"{role}{sign}{name}" for role, sign, name in pairs if not (role and name)), None):
         raise click.BadParameter(f"{wrong!r} is not ROLE=NAME, for instance worker=opus")
@@ -35,14 +35,14 @@ models = click.option(
     multiple=True,
     metavar="ROLE=NAME",
     callback=_by_role,
-    help="The model of a role (planner, worker, reviewer, developer, judge, resolver); repeatable.",
+    help="The model of a role (planner, worker, reviewer, developer, judge, resolver). Repeatable.",
 )
 verbose = click.option("-v", "--verbose", is_flag=True, help="Show every event, not only the story.")
 quiet = click.option("-q", "--quiet", is_flag=True, help="Show the end only.")
 
 
 def look_of(*, as_json: bool, plain: bool, verbose: bool = False, quiet: bool = False) -> "Look":
-    """How a run is to be shown.
+    """How to show a run.
 
     Raises:
         UsageError: options that exclude each other.
@@ -50,14 +50,14 @@ def look_of(*, as_json: bool, plain: bool, verbose: bool = False, quiet: bool = 
     from orchestrator.views.run.console import chosen_look
 
     if verbose and quiet:
-        raise click.UsageError("--verbose and --quiet exclude each other; leave one out")
+        raise click.UsageError("--verbose and --quiet exclude each other. Leave one out")
     return chosen_look(as_json=as_json, plain=plain, verbose=verbose, quiet=quiet, environ=os.environ)
 
 
 def state_folder_of(given: Path | None) -> "Path":
-    """The state folder that is meant: the given one, else `.sq` in the repository around this folder.
+    """The state folder: the given one, else `.sq` in the repository around this folder.
 
-    Without git, and without importing anything: `sq status` has to be quick.
+    It does not run git or import anything, since `sq status` has to be quick.
     """
     if given is not None:
         return given.absolute()
@@ -65,13 +65,13 @@ def state_folder_of(given: Path | None) -> "Path":
 
 
 def repository_here() -> Path | None:
-    """The top of the repository around this folder, without asking git; None: there is none."""
+    """The top of the repository around this folder, found without git. None if there is none."""
     here = Path.cwd()
     return next((folder for folder in (here, *here.parents) if (folder / ".git").exists()), None)
 
 
 def complete_efforts(_ctx: click.Context, _parameter: click.Parameter, incomplete: str) -> list[str]:
-    """The effort presets that begin so; the shipped ones alone while the configuration has problems."""
+    """The effort presets with this beginning, only the shipped ones if the configuration has problems."""
     from state.errors import UsageError
     from state.settings.config import load_config
     from state.settings.presets import efforts
@@ -84,7 +84,7 @@ def complete_efforts(_ctx: click.Context, _parameter: click.Parameter, incomplet
 
 
 def complete_runs(ctx: click.Context, _parameter: click.Parameter, incomplete: str) -> list[str]:
-    """The ids of the runs that begin so, newest first; `--state-dir` is heeded where it stands before."""
+    """The run ids with this beginning, newest first. `--state-dir` counts if it comes before."""
     from state.paths import StateFolder
 
     state = StateFolder(state_folder_of(ctx.params.get("state_dir")))

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 @options.state_dir
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout, nothing else there.")
 def command(run: str | None, state_dir: Path | None, as_json: bool) -> int:
-    """Show the runs of this repository, newest first; or RUN: its tasks, questions, checks and outcome.
+    """Show the runs of this repository, newest first, or the tasks, questions, checks and outcome of RUN.
 
     RUN is an id, or an unambiguous beginning or end of one.
     """
@@ -45,7 +45,7 @@ def _show_all(root: Path, folders: Sequence[Path], again: str, *, as_json: bool)
     from orchestrator.views.run.overview import overview_lines
 
     if not (folders or as_json):
-        say(f"no runs yet in {root}; begin one with `sq --spec SPEC.md`, or see one with `sq demo`")
+        say(f"no runs yet in {root}. Begin one with `sq --spec SPEC.md`, or see one with `sq demo`")
         return
     summaries = [_summary(folder, again) for folder in folders]
     if as_json:

@@ -1,4 +1,4 @@
-"""Which sq this is: installed, or run from a checkout."""
+"""The version of sq, installed or run from a checkout."""
 
 import tomllib
 from importlib.metadata import PackageNotFoundError, version
@@ -8,7 +8,7 @@ DISTRIBUTION = "sq-orchestrator"
 
 
 def sq_version() -> str:
-    """The version of the distribution, or that of the checkout's pyproject.toml."""
+    """The version in the checkout's pyproject.toml, else that of the installed distribution."""
     project = Path(__file__).parents[2] / "pyproject.toml"
     if project.is_file():
         declared = tomllib.loads(project.read_text("utf-8")).get("project", {})

@@ -1,4 +1,4 @@
-"""Verdicts gathered concurrently: each check has a deadline, all have one together, none holds another."""
+"""Run checks concurrently: each has a deadline, all share one, and none waits for a slow one."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TypeVar
@@ -9,7 +9,7 @@ from agents.concurrency import task_group
 
 EACH_S = 25.0  # one check
 ALL_S = 60.0  # all of them together
-WARM_UP_S = 2.0  # how long the others wait for the first one to have written the cache
+WARM_UP_S = 2.0  # how long the others wait until the first one has written the cache
 
 C = TypeVar("C")
 R = TypeVar("R")
@@ -25,16 +25,16 @@ async def gather(
     warm_up_s: float = WARM_UP_S,
     at_once: int = 64,
 ) -> list[R]:
-    """Every check's result, in the order of the checks; one without an answer in time has `unanswered`'s.
+    """Return the result of each check, in order. A check that fails or is late has that of `unanswered`.
 
     Args:
-        checks: what is to be checked. The first one goes ahead and writes the cache.
-        look: checks one; calls its second argument when the others may follow.
-        unanswered: the result of a check that failed or was late, given why; called for no other.
-        each_s: seconds for one check, from its own beginning.
-        all_s: seconds for all.
-        warm_up_s: seconds that the others wait for the first at most; 0: they do not.
-        at_once: so many run side by side.
+        checks: the checks. The first one starts alone and writes the cache.
+        look: runs one check. It calls its second argument when the others may start.
+        unanswered: makes the result of a check that failed or was late, from the check and the cause.
+        each_s: seconds for one check, from its own start.
+        all_s: seconds for all checks together.
+        warm_up_s: how many seconds the others wait for the first one at most. With 0 they do not wait.
+        at_once: how many checks run at the same time.
     """
     results: dict[int, R] = {}
     places = anyio.CapacityLimiter(at_once)
@@ -50,7 +50,7 @@ async def gather(
                     results[number] = await look(check, warm.set)
                 if number not in results:
                     results[number] = unanswered(check, f"no answer within {each_s:g} s")
-            except Exception as error:  # noqa: BLE001  an error in a check never traps anybody
+            except Exception as error:  # noqa: BLE001  an error in a check never traps a session
                 results[number] = unanswered(check, f"{type(error).__name__}: {error}")
             finally:
                 warm.set()

@@ -1,1 +1,1 @@
-"""What people see of a run: folds over its events, with no state of their own."""
+"""Shows runs and gates to people: folds over events, without state of their own."""

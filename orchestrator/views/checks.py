@@ -1,4 +1,4 @@
-"""What `sq doctor` found, one line a check, and below each that is not ok what to do about it."""
+"""The results of `sq doctor`: one line for each check, with advice below each that is not ok."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from state.alike import alike
 
 
 class Level(StrEnum):
-    """How a check ended: `fail` keeps runs from working, `warn` is something to know or to do."""
+    """How a check ended: with `fail` runs cannot work, `warn` needs attention."""
 
     OK = "ok"
     WARN = "warn"
@@ -17,7 +17,7 @@ class Level(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Check:
-    """One thing looked at. `advice` says what to do; empty where there is nothing to do."""
+    """One check. `advice` says how to repair it, or is ""."""
 
     name: str
     level: Level
@@ -26,22 +26,22 @@ class Check:
 
 
 def ok(name: str, found: str) -> Check:
-    """A check that found what it should."""
+    """A check that passed."""
     return Check(name=name, level=Level.OK, found=found)
 
 
 def warn(name: str, found: str, advice: str) -> Check:
-    """A check that found something to know or to do."""
+    """A check that found something that needs attention."""
     return Check(name=name, level=Level.WARN, found=found, advice=advice)
 
 
 def fail(name: str, found: str, advice: str) -> Check:
-    """A check that found what keeps runs from working."""
+    """A check that found a problem with which runs cannot work."""
     return Check(name=name, level=Level.FAIL, found=found, advice=advice)
 
 
 def check_lines(checks: Sequence[Check]) -> list[str]:
-    """The checks as lines, those that found the same as one, with a last one that sums them up."""
+    """The checks as lines, with equal results on one line and a summary at the end."""
     equal = alike(checks, lambda check: (check.level, check.found, check.advice))
     named = [(", ".join(check.name for check in group), group[0]) for group in equal]
     width = max((len(name) for name, _ in named), default=0)
@@ -58,4 +58,4 @@ def _sum(checks: Sequence[Check]) -> str:
     warned = sum(check.level is Level.WARN for check in checks)
     if failed:
         return f"{failed} check(s) failed: sq cannot work here until they are put right"
-    return f"no check fails; {warned} warning(s)"
+    return f"no check fails, {warned} warning(s)"

@@ -1,4 +1,4 @@
-"""What `sq clean` did, or could do, as lines."""
+"""The results of `sq clean`, or what it could remove, as lines."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -9,10 +9,10 @@ from orchestrator.git.clearing.holdings import Holding
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunCleaned:
-    """What became of one run. `state` is its removed state folder; empty: it stays, or there was none.
+    """The result for one run. `state` is its removed state folder, "" if it stays or there was none.
 
-    `note` says something to know, `refused` why nothing was tried, `skipped` why it was left aside;
-    `next_command` is what would do it.
+    `note` is for the user, `refused` says why nothing was tried, `skipped` why it was left aside.
+    `next_command` would remove it.
     """
 
     run_id: str
@@ -26,17 +26,17 @@ class RunCleaned:
 
     @property
     def is_refused(self) -> bool:
-        """Whether something that was asked for was not done."""
+        """Whether a request was not fulfilled."""
         return bool(self.refused) or any(not one.removed for one in self.cleaned)
 
 
 def cleaned_lines(runs: Sequence[RunCleaned]) -> list[str]:
-    """What became of each run and of what it held."""
+    """The result for each run and its holdings."""
     return [line for run in runs for line in _lines(run)]
 
 
 def holding_text(holding: Holding) -> str:
-    """What a run holds, in a few words, with the work that is nowhere else."""
+    """A holding of a run in a few words, and whether it has work that exists nowhere else."""
     why = holding.blocked or holding.unmerged
     return f"{holding.kind} {holding.name}" + (f" ({why})" if why else "")
 

@@ -8,7 +8,7 @@ _GAP = "  "
 
 
 def columns(header: Sequence[str], rows: Sequence[Sequence[str]], *, indent: str = "") -> list[str]:
-    """A header and rows as lines; each column is as wide as its widest cell, the last one as it is."""
+    """A header and rows as lines. Each column is as wide as its widest cell, the last one unpadded."""
     lines = [[cell(one) for one in line] for line in (header, *rows)]
     widths = [max(len(line[column]) for line in lines) for column in range(len(header))]
     return [

@@ -1,4 +1,4 @@
-"""Spans of time as people say them."""
+"""Spans of time in words."""
 
 _MINUTE_S = 60
 

@@ -1,8 +1,8 @@
-"""What goes to a terminal or a pipe: every line and every JSON value that sq prints passes here.
+"""Output to a terminal or a pipe: every line and every JSON value that sq prints passes here.
 
-Models and repositories choose many of the words that sq shows. `visible` escapes the characters that would
-steer a terminal, turn the reading direction around, or stand there unseen. The linter refuses `click.echo`
-and `print` elsewhere.
+Models and repositories choose many of the words that sq shows. `visible` escapes characters that would steer
+a terminal, change the reading direction, or be invisible. The linter refuses `click.echo` and `print`
+elsewhere.
 """
 
 import json
@@ -12,19 +12,19 @@ from collections.abc import Iterable
 from typing import Any
 
 _BREAK = re.compile(r"\r\n?|\n")
-# Control characters except tab; marks, embeddings and isolates of direction; what has no width (soft hyphen,
-# spaces, joiners, operators, fillers, tags); separators of lines; surrogates, which no encoding can write.
+# Control characters except tab; marks, embeddings and isolates of direction; characters without width (soft
+# hyphen, spaces, joiners, operators, fillers, tags); line separators; surrogates, which cannot be encoded.
 _UNSEEN = (
     "\x00-\x08\x0a-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f"
     "\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff0-\ufffb\ud800-\udfff\U000e0000-\U000e0fff"
 )
-# A joiner is part of the writing after an Arabic or Indic letter or a picture; elsewhere it only hides.
+# A joiner is part of the writing after an Arabic or Indic letter or a picture. Elsewhere it only hides.
 _JOINER = "(?<![\u0600-\u0dff\ufe0f\u2190-\u2bff\U0001f000-\U0001faff])[\u200c\u200d]"
 _HIDDEN = re.compile(f"[{_UNSEEN}]|{_JOINER}")
 _SHORT_ESCAPES = {"\n": r"\n", "\r": r"\r", "\t": r"\t"}
 _ONE_BYTE, _TWO_BYTES = 0x100, 0x10000
-_FURTHER = "    "  # before a text's further lines, which must not pass for lines of sq's own
-_JSON_NAMES = {"task_id": "taskId"}  # as reviewers and scripts write it; stored events keep their names
+_FURTHER = "    "  # before a text's further lines, so that they do not look like sq's own lines
+_JSON_NAMES = {"task_id": "taskId"}  # as reviewers and scripts write it, while stored events keep their names
 
 
 def visible(text: str) -> str:
@@ -33,32 +33,32 @@ def visible(text: str) -> str:
 
 
 def cell(text: str) -> str:
-    """A text as a cell of a table: as `visible`, and tabs, which would move the columns, are shown too."""
+    """A text as a cell of a table: as `visible`, but tabs, which would move the columns, are escaped too."""
     return visible(text).replace("\t", r"\t")
 
 
 def shown(text: str) -> list[str]:
-    """A text as the lines that are shown: broken where it is, the further ones indented below the first."""
+    """Split a text into visible lines, with the further ones indented below the first."""
     first, *further = (visible(line) for line in _BREAK.split(text))
     indent = first[: len(first) - len(first.lstrip())] + _FURTHER
     return [first, *(f"{indent}{line}".rstrip() for line in further)]
 
 
 def say(*texts: str, error: bool = False) -> None:
-    """Print texts, each on a line of its own or, if it has several, on several; at once, also into a pipe."""
+    """Print texts, each on its own line or lines. The output is flushed, also into a pipe."""
     lines = [line for text in texts for line in shown(text)]
     print("\n".join(lines), file=sys.stderr if error else sys.stdout, flush=True)
 
 
 def say_all(texts: Iterable[str]) -> None:
-    """Print texts as `say` does; nothing if there are none."""
+    """Print texts like `say`, or nothing if there are none."""
     if every := list(texts):
         say(*every)
 
 
 def say_json(value: object) -> None:
     """Print a value as one line of JSON."""
-    print(as_json(value), flush=True)  # noqa: T201  the one place
+    print(as_json(value), flush=True)  # noqa: T201  the only place
 
 
 def as_json(value: object) -> str:
@@ -69,7 +69,7 @@ def as_json(value: object) -> str:
     return _HIDDEN.sub(lambda found: _in_json(found.group()), json.dumps(plain, ensure_ascii=False))
 
 
-def _renamed(value: Any) -> Any:  # noqa: ANN401  what JSON holds
+def _renamed(value: Any) -> Any:  # noqa: ANN401  any JSON value
     if isinstance(value, dict):
         return {_JSON_NAMES.get(key, key): _renamed(part) for key, part in value.items()}
     return [_renamed(part) for part in value] if isinstance(value, list | tuple) else value

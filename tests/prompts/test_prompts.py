@@ -141,7 +141,7 @@ FULL = {
     "reported": True,
     "under_way": False,
     "diff": "+1",
-    "earlier": "## What was looked at before",
+    "earlier": "## Earlier rounds",
     "files": "- counter.py",
     "findings": [FINDING, DISPUTED],
     "former": "c0ffee",
@@ -378,7 +378,7 @@ def test_an_issue_about_a_whole_file_names_the_file_alone():
 
 
 def test_a_first_attempt_is_told_of_no_feedback_and_of_no_hand_over():
-    for words in ("Previous Review Feedback", "Hand-over", "What the workspace holds"):
+    for words in ("Previous Review Feedback", "Hand-over", "The state of the workspace"):
         assert words not in build_prompt()
 
 
@@ -406,8 +406,8 @@ def test_the_hand_over_comes_before_the_feedback_with_everything_that_was_left()
 
 def test_notes_that_are_empty_leave_no_heading():
     prompt = build_prompt_with_feedback(TASK, [], 1, 10, before=Before(notes=HandOver(done="Half of it.")))
-    assert "**What it says it did**\nHalf of it." in prompt
-    assert "What stood in its way" not in prompt
+    assert "**The work that it reports**\nHalf of it." in prompt
+    assert "Its blockers" not in prompt
     assert "The workspace holds the work of that attempt" in prompt
 
 
@@ -425,18 +425,18 @@ def test_a_re_review_is_asked_about_what_changed_and_about_each_earlier_finding(
         f"[{FINDING.id}] **src/index.ts:42**",
         "The builder says that it is wrong: it has two callers",
         "Do not look for new trifles",
-        "## What changed since the last round",
+        "## Changes since the last round",
         "One that you leave out stays open",
     ):
         assert words in text
     moved = rendered("review_changes", {**FULL, "changed": ""})
     assert "newer base" in moved
-    assert "## What changed since the last round" not in moved
+    assert "## Changes since the last round" not in moved
 
 
 def test_a_build_prompt_lists_what_sq_will_run_where_it_runs_anything():
     assert "- `make test`" in build_prompt_with_feedback(TASK, [], 1, 10, "", ["make test"])
-    assert "What sq will run" not in build_prompt()
+    assert "Commands that sq runs" not in build_prompt()
 
 
 @pytest.mark.parametrize("depth", ["standard", "deep", "comprehensive"])
@@ -699,7 +699,7 @@ def test_an_attempt_that_begins_after_others_reads_its_number_and_blames_nobody_
     )
     assert "## Attempt: 2" in prompt
     assert "Your last attempt" not in prompt
-    assert "What has changed since" in prompt
+    assert "Changes since then" in prompt
 
 
 def test_a_fix_of_merged_work_is_called_that_for_its_worker_and_its_reviewer():

@@ -264,8 +264,8 @@ def test_a_hook_that_was_put_into_our_group_stays_when_ours_goes():
         ('{"hooks": []}', "`hooks`"),
         ('{"hooks": {"Stop": {}}}', "`hooks.Stop`"),
         ('{"hooks": {"PreToolUse": 1}}', "`hooks.PreToolUse`"),  # Claude Code would not load the file
-        ('{"hooks": {}, "hooks": {"Stop": []}}', "'hooks' stands 2 times"),
-        ('{"hooks": {"Stop": [], "Stop": []}}', "'Stop' stands 2 times"),
+        ('{"hooks": {}, "hooks": {"Stop": []}}', "'hooks' is there 2 times"),
+        ('{"hooks": {"Stop": [], "Stop": []}}', "'Stop' is there 2 times"),
         ('{"a": NaN}', "NaN"),
         ("{} {}", "follows its end"),
         ("// mine\n{}", "Expecting value"),

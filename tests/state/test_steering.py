@@ -698,8 +698,8 @@ def test_the_quality_score_weighs_blockers_twice(outcomes, score):
 def test_where_nothing_was_checked_there_is_no_score_and_the_file_says_null(folder):
     results = CheckResults.of(["a.py"], [])
     assert (results.quality_score, results.workflow_compliant) == (None, None)
-    assert results.message() == "1 modified file; not checked."
-    assert CheckResults.of([], []).message() == "No files were modified; not checked."
+    assert results.message() == "1 modified file, not checked."
+    assert CheckResults.of([], []).message() == "No files were modified, not checked."
     store = store_in(folder)
     store.record_check(results, [])
     stored = json.loads(store.file.read_text())["check_results"]
@@ -721,7 +721,7 @@ def test_the_workflow_is_followed_unless_a_blocker_of_it_failed():
         (0, False, 0, "No files were modified."),
         (2, False, 100, "There are 2 modified files, but the workflow was not followed."),
         (1, False, 100, "There is 1 modified file, but the workflow was not followed."),
-        (2, True, 69, "2 modified files, quality score 69: please look at what could be improved."),
+        (2, True, 69, "2 modified files, quality score 69: please look for improvements."),
         (1, True, 70, "1 modified file, quality score 70: good work."),
     ],
 )

@@ -1,1 +1,1 @@
-"""`sq clean`: what can be removed, and removing it."""
+"""`sq clean`: finds and removes the remains of runs."""

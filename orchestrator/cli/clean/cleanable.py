@@ -1,4 +1,4 @@
-"""The runs that `sq clean` may be about: those with state, and those of which only git still knows."""
+"""The runs for `sq clean`: those with state, and those that only git still knows."""
 
 import os
 import re
@@ -20,13 +20,13 @@ from state.journal.store import JournalReader, is_active, journal_file
 from state.journal.view import RunView
 from state.paths import StateFolder, worktree_root
 
-_LOCK = "lock"  # as the journal's writer has it
-_GLANCE_S = 0.3  # somebody who only looks holds the lock for a moment
-_BIRTH_S = 60  # a run's folder is made before its journal is: a young one may be beginning
+_LOCK = "lock"  # the name of the journal writer's lock
+_GLANCE_S = 0.3  # a process that only looks holds the lock for a moment
+_BIRTH_S = 60  # a run's folder is made before its journal, so a young one may be starting
 
 
 class Standing(StrEnum):
-    """What a run is to somebody who wants to remove it."""
+    """The state of a run, with a view to its removal."""
 
     ENDED = "ended"
     RESUMABLE = "can be resumed"
@@ -38,7 +38,7 @@ class Standing(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Candidate:
-    """A run. `folder` is None where there is no state of it, `repository` where that is gone."""
+    """A run. `folder` is None if there is no state of it, `repository` is None if that is gone."""
 
     run_id: str
     standing: Standing
@@ -48,7 +48,7 @@ class Candidate:
     spec: Path | None = None
 
     async def look(self) -> list[Holding]:
-        """What it holds outside its state folder.
+        """Find what the run holds outside its state folder.
 
         Raises:
             GitError: the repository cannot be read.
@@ -59,10 +59,10 @@ class Candidate:
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """Keep every other process from working on it meanwhile.
+        """Keep other processes from working on the run meanwhile.
 
         Raises:
-            RunActiveError: one does.
+            RunActiveError: another process works on it.
         """
         if self.folder is None:
             yield
@@ -72,7 +72,7 @@ class Candidate:
             lock.acquire(timeout=_GLANCE_S)
         except (Timeout, FileNotFoundError):  # at work, or removed by another clean since it was found
             raise RunActiveError(
-                f"run {self.run_id} is being worked on by another sq process; stop that first"
+                f"run {self.run_id} is being worked on by another sq process. Stop that first"
             ) from None
         try:
             yield
@@ -81,7 +81,7 @@ class Candidate:
 
 
 async def candidates_of(state: StateFolder, here: Path | None) -> list[Candidate]:
-    """Every run of a state folder, and those that only the repository `here` knows; oldest first.
+    """Every run of a state folder, and those that only the repository `here` knows, oldest first.
 
     Raises:
         GitError: the repository cannot be read.
@@ -97,7 +97,7 @@ async def candidates_of(state: StateFolder, here: Path | None) -> list[Candidate
 
 
 async def runs_without_state(state: StateFolder, repository: Path) -> list[Candidate]:
-    """The runs that have left something in a repository and have no state in this folder, oldest first.
+    """The runs with remains in a repository and without state in this folder, oldest first.
 
     Raises:
         GitError: the repository cannot be read.
@@ -107,7 +107,7 @@ async def runs_without_state(state: StateFolder, repository: Path) -> list[Candi
 
 
 async def _runs_known_to(repository: Path) -> dict[str, Candidate]:
-    """The runs that have left branches, refs or worktrees here, as if nothing else were known of them."""
+    """The runs that have left branches, refs or worktrees here, as runs without state."""
     folders = worktree_root(repository, "any").parent
     names = [folder.name for folder in folders.iterdir()] if folders.is_dir() else []
     run_ids = {*await runs_in(repository), *(name for name in names if re.fullmatch(RUN_ID, name))}
@@ -132,7 +132,7 @@ async def _with_state(folder: Path, here: Path | None, known: Candidate | None) 
     worktrees = worktree_root(repository, folder.name) if repository else None
     if started and started.worktrees:
         worktrees = Path(started.worktrees)
-    if worktrees and worktrees.name != folder.name:  # only ever a folder of this very run
+    if worktrees and worktrees.name != folder.name:  # it must be this run's own folder
         worktrees = None
     return Candidate(
         run_id=folder.name,
@@ -145,7 +145,7 @@ async def _with_state(folder: Path, here: Path | None, known: Candidate | None) 
 
 
 def _real_spec(name: str) -> Path:
-    """The spec's path as git knows its folder; the file itself may be gone."""
+    """The spec's path with its folder resolved, as git has it. The file itself may be gone."""
     return Path(os.path.realpath(Path(name).parent)) / Path(name).name
 
 
@@ -177,7 +177,7 @@ def _view_of(folder: Path, *, strict: bool = False) -> RunView:
 
 
 async def _root_of(folder: Path) -> Path | None:
-    """The repository at exactly this folder."""
+    """The repository whose top is this folder, or None."""
     if not folder.is_dir():
         return None
     try:

@@ -1,4 +1,4 @@
-"""`sq clean`: remove what runs have left behind, and never work that is nowhere else."""
+"""`sq clean`: remove the remains of runs, but never work that exists nowhere else."""
 
 import shlex
 import shutil
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from orchestrator.views.cleaned import RunCleaned
     from state.paths import StateFolder
 
-_REMOVING = "removing"  # in the state folder: what a clean that was cut off still had to remove
-_FORCE = "Remove unmerged work too; it is kept under refs/sq-rescue/ first."
+_REMOVING = "removing"  # in the state folder: the rest of an interrupted clean
+_FORCE = "Remove unmerged work too. It is kept under refs/sq-rescue/ first."
 
 
 @click.command("clean", short_help="Remove worktrees, branches and state of runs that are over.")
@@ -29,7 +29,7 @@ _FORCE = "Remove unmerged work too; it is kept under refs/sq-rescue/ first."
 @click.option(
     "--sessions",
     is_flag=True,
-    help="Remove what the stop gate remembers of sessions without a stop for 30 days.",
+    help="Remove the stop gate's state of sessions without a stop for 30 days.",
 )
 @options.state_dir
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout, nothing else there.")
@@ -39,7 +39,7 @@ def command(
     """Remove the worktrees, branches, refs and the state of one run, or of all that have ended for good.
 
     ID is a run's id, or an unambiguous beginning or end of one. Work that no branch of yours has stays,
-    unless --force is given; then a ref keeps it. Without --run and --all: shows what there is to clean.
+    unless --force is given. Then a ref keeps it. Without --run and --all it shows what could be removed.
     Exit code 0 if everything asked for was removed, else 2.
     """
     import anyio
@@ -50,11 +50,11 @@ def command(
     if sessions:
         if name or everything or force or state_dir:
             raise click.UsageError(
-                "--sessions is about the stop gate's sessions; leave the other options out"
+                "--sessions is about the stop gate's sessions. Leave the other options out"
             )
         return _clean_sessions(as_json=as_json)
     if name and everything:
-        raise click.UsageError("--run cleans one run and --all every one; leave one of the two out")
+        raise click.UsageError("--run cleans one run and --all every one. Leave one of the two out")
     state = StateFolder(options.state_folder_of(state_dir))
     again = f" --state-dir {shlex.quote(str(state_dir))}" if state_dir else ""
     done = anyio.run(_clean, state, name, everything, force, again)
@@ -110,7 +110,7 @@ def _named(candidates: "Sequence[Candidate]", name: str, root: Path) -> "Candida
     if len(fitting) != 1:
         known = ", ".join(one.run_id for one in fitting or candidates) or "none"
         found = "several runs fit" if fitting else "no such run"
-        raise UsageError(f"run {name}: {found} in {root}; known are {known}")
+        raise UsageError(f"run {name}: {found} in {root}. Known are {known}")
     return fitting[0]
 
 
@@ -147,19 +147,19 @@ async def _clean_one(state: "StateFolder", candidate: "Candidate", force: bool, 
     run_id, standing = candidate.run_id, candidate.standing
     if standing is Standing.ACTIVE:
         raise RunActiveError(
-            f"run {run_id} is being worked on by another sq process, or began a moment ago; stop it first, "
+            f"run {run_id} is being worked on by another sq process, or began a moment ago. Stop it first, "
             f"or watch it: sq status {run_id}{again}"
         )
     forced = f"sq clean --run {run_id} --force{again}"
     if standing is Standing.STATELESS and not force:
-        refused = f"no state of it is in {state.root}, so that it may be at work; name its --state-dir"
+        refused = f"no state of it is in {state.root}, so it may be at work. Name its --state-dir"
         return RunCleaned(run_id=run_id, standing=standing, refused=refused, next_command=forced)
     cleaned: list[Cleaned] = []
     removable, refused = False, ""
     with candidate.held():
         try:
             holdings = await candidate.look()
-            if standing is Standing.RESUMABLE:  # half of it would be worth nothing
+            if standing is Standing.RESUMABLE:  # a half-removed run is useless
                 cleaned = what_would_stay(holdings, force=force)
             cleaned = cleaned or await remove_holdings(candidate.repository, run_id, holdings, force=force)
             left = [one for one in cleaned if not one.removed]
@@ -183,7 +183,7 @@ async def _clean_one(state: "StateFolder", candidate: "Candidate", force: bool, 
 
 
 def _remove_state(state: "StateFolder", folder: Path) -> None:
-    """Take a run out of the state folder in one step, then remove it."""
+    """Move a run out of the state folder in one step, then remove it."""
     removing = state.root / _REMOVING
     removing.mkdir(mode=0o700, exist_ok=True)
     folder.rename(removing / folder.name)
@@ -195,7 +195,9 @@ async def _what_there_is(candidates: "Sequence[Candidate]", root: Path, again: s
 
     if not candidates:
         return f"there is nothing to clean in {root}"
-    lines = [f"say what to clean: `sq clean --run ID{again}`, or `sq clean --all{again}` for what has ended"]
+    lines = [
+        f"name the run to clean: `sq clean --run ID{again}`, or `sq clean --all{again}` for all ended ones"
+    ]
     for candidate in candidates:
         lines.append(f"  {candidate.run_id}: {candidate.standing}")
         lines += [f"    {holding_text(holding)}" for holding in await candidate.look()]

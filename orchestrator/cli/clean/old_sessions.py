@@ -1,4 +1,4 @@
-"""What `sq clean --sessions` removes and `sq doctor` names: folders of sessions that are long over."""
+"""Folders of old sessions, which `sq clean --sessions` removes and `sq doctor` reports."""
 
 import os
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ from orchestrator.views.checks import Check, warn
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionRemoved:
-    """One session's folder; `problem` says why it is still there."""
+    """One session's folder. `problem` says why it could not be removed."""
 
     session: str
     folder: str
@@ -21,7 +21,7 @@ class SessionRemoved:
 
 
 def clean_sessions() -> list[SessionRemoved]:
-    """Remove the folders of this project's sessions that nothing was written of for 30 days."""
+    """Remove the folders of this project's sessions without a write for 30 days."""
     old = old_sessions(_sessions_here(), datetime.now(UTC))
     return [
         SessionRemoved(session=folder.name, folder=str(folder), problem=problem)
@@ -30,12 +30,12 @@ def clean_sessions() -> list[SessionRemoved]:
 
 
 def checks_of_sessions() -> Iterator[Check]:
-    """A warning if there are such folders; nothing is changed."""
+    """Warn if there are such folders. Nothing is changed."""
     sessions = _sessions_here()
     if old := old_sessions(sessions, datetime.now(UTC)):
         count = f"{len(old)} session folder{'' if len(old) == 1 else 's'}"
         found = f"{count} in {sessions} without a stop for {KEPT.days} days"
-        yield warn("stop gate", found, "remove what they remember with `sq clean --sessions`")
+        yield warn("stop gate", found, "remove them with `sq clean --sessions`")
 
 
 def _sessions_here() -> Path:

@@ -1,4 +1,4 @@
-"""`sq doctor`: what sq needs on this machine and in this repository. It looks and changes nothing."""
+"""`sq doctor`: checks whether sq can work on this machine and in this repository. It changes nothing."""
 
 import os
 from collections.abc import Iterator
@@ -18,11 +18,11 @@ from orchestrator.views.checks import Check, Level, check_lines
 from orchestrator.views.screen import say, say_json
 
 
-@click.command("doctor", short_help="Check what sq needs on this machine; each line says what to do.")
+@click.command("doctor", short_help="Check whether sq can work on this machine, with advice.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout, nothing else there.")
 @options.state_dir
 def command(as_json: bool, state_dir: Path | None) -> int:
-    """Check what sq needs here: `ok`, `warn` or `fail`, and what to do about each that is not ok.
+    """Check whether sq can work here: `ok`, `warn` or `fail`, with advice for each that is not ok.
 
     No model is asked and nothing is changed. Exit code 0 if nothing fails, else 2.
     """

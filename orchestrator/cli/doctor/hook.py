@@ -1,4 +1,4 @@
-"""What `sq doctor` finds when it plays stops to the gate: of a session that is not done, and one that is."""
+"""The gate's check of `sq doctor`: it simulates a stop of an unfinished and of a finished session."""
 
 import json
 import os
@@ -14,13 +14,13 @@ from orchestrator.views.checks import Check, fail, ok
 _DEADLINE_S = 20.0
 _GATE = (sys.executable, "-I", "-m", "orchestrator.cli", "hook", "stop")
 _NAME = "stop gate"
-_ADVICE = "installed, it would let every session stop; report this with what `sq hook stop` says"
+_ADVICE = "an installed gate would let every session stop: report this with the output of `sq hook stop`"
 
 
 def checks_of_hook(environ: Mapping[str, str], *, gate: Sequence[str] = _GATE) -> Iterator[Check]:
-    """One check: the gate holds a session with an open todo, and says nothing to one without.
+    """Check that the gate holds a session with an open todo, and is silent for one without.
 
-    `gate` is the command that is played to.
+    `gate` is the command that gets the simulated stops.
     """
     began = monotonic()
     try:
@@ -33,9 +33,7 @@ def checks_of_hook(environ: Mapping[str, str], *, gate: Sequence[str] = _GATE) -
         yield fail(_NAME, found, _ADVICE)
     else:
         each_ms = 1000 * (monotonic() - began) / 2
-        yield ok(
-            _NAME, f"a simulated stop is held while a todo is open, and else not ({each_ms:.0f} ms each)"
-        )
+        yield ok(_NAME, f"a simulated stop is held only while a todo is open ({each_ms:.0f} ms each)")
 
 
 def _answer(gate: Sequence[str], status: str, environ: Mapping[str, str]) -> dict[str, str]:

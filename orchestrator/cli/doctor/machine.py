@@ -1,4 +1,4 @@
-"""What `sq doctor` looks at on this machine: programs, credentials, how processes are contained."""
+"""The machine's checks of `sq doctor`: programs, credentials, containment of processes."""
 
 import platform
 import shutil
@@ -17,12 +17,12 @@ from orchestrator.views.checks import Check, fail, ok, warn
 from state.errors import UsageError
 
 MIN_PYTHON = (3, 11)
-MIN_GIT = (2, 31)  # the demo needs `init --initial-branch` (2.28); older than this is untried
+MIN_GIT = (2, 31)  # the demo needs `init --initial-branch` (2.28), and older versions are untested
 IMPORT_NAMES = ("orchestrator", "agents", "prompts", "state")
 
 
 def checks_of_machine(environ: Mapping[str, str]) -> Iterator[Check]:
-    """The checks that need no repository, in the order in which one thing builds on the other."""
+    """The checks that need no repository. Later ones depend on earlier ones."""
     yield _python()
     yield from _system()
     yield _git()
@@ -47,7 +47,7 @@ def _system() -> Iterator[Check]:
     if platform.system() != "Linux":
         yield warn(
             "system",
-            f"{platform.system()}: sq is tried on Linux only; elsewhere a process that leaves its process "
+            f"{platform.system()}: sq is tested on Linux only. Elsewhere a process that leaves its process "
             "group (setsid) outlives a run",
             "for unattended runs use Linux, a container or a virtual machine",
         )
@@ -59,7 +59,7 @@ def _git() -> Check:
         lacks = "not found on PATH, or it does not answer"
         return fail("git", lacks, "install git: sq works on branches and worktrees")
     if version_in(found) < MIN_GIT:
-        return warn("git", found, f"update git: sq is not tried with anything below {_dotted(MIN_GIT)}")
+        return warn("git", found, f"update git: sq is not tested with versions below {_dotted(MIN_GIT)}")
     return ok("git", found)
 
 
@@ -99,14 +99,14 @@ def _credentials(cli: Path | UsageError, environ: Mapping[str, str]) -> Check:
     name = "credentials"
     if environ.get("ANTHROPIC_API_KEY"):
         elsewhere = ", and ANTHROPIC_BASE_URL sends it elsewhere" if environ.get("ANTHROPIC_BASE_URL") else ""
-        return ok(name, f"ANTHROPIC_API_KEY is set{elsewhere}; whether it is good only a run shows")
+        return ok(name, f"ANTHROPIC_API_KEY is set{elsewhere}. Only a run shows whether it is valid")
     if isinstance(cli, Path) and is_signed_in(cli, environ):
         return ok(name, "signed in to Claude Code")
     sign_in = f"`{cli} auth login`" if isinstance(cli, Path) else "sign in to Claude Code"
     return warn(
         name,
         "none: ANTHROPIC_API_KEY is not set and Claude Code is not signed in",
-        f"`export ANTHROPIC_API_KEY=…` or {sign_in}; `sq demo` works without either",
+        f"`export ANTHROPIC_API_KEY=…` or {sign_in}. `sq demo` works without either",
     )
 
 

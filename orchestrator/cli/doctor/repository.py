@@ -1,4 +1,4 @@
-"""What `sq doctor` looks at in this repository: its state, the state folder, what runs have left behind."""
+"""The repository's checks of `sq doctor`: its state, the state folder, the remains of runs."""
 
 import os
 import shlex
@@ -13,28 +13,28 @@ from orchestrator.views.checks import Check, fail, ok, warn
 from state.errors import GitError, UsageError
 from state.paths import StateFolder, worktree_root
 
-LOW_BYTES = 2**30  # transcripts, journals and rehearsals of a few runs
+LOW_BYTES = 2**30  # enough for transcripts, journals and rehearsals of a few runs
 _RUNS_NAMED = 3
 
 
 async def checks_of_repository(state: Path) -> list[Check]:
-    """The repository around this folder, and the state folder `state`."""
+    """Check the repository around this folder, and the state folder `state`."""
     try:
         repository = await find_repository(Path.cwd())
     except UsageError as error:
         none = str(error).split(", and ")[0]
-        advice = "go to a repository, or make this folder one, before `sq --spec`; `sq demo` makes its own"
+        advice = "go to a repository, or make this folder one, before `sq --spec`. `sq demo` makes its own"
         return [warn("repository", none, advice), _state(state, ignored=None), _space(state)]
     ignored = None
     real = Path(os.path.realpath(state))
-    if real.is_relative_to(repository.root):  # with a slash: it may not be there yet, and a folder is meant
+    if real.is_relative_to(repository.root):  # with a slash, since it is a folder that may not exist yet
         relative = f"{real.relative_to(repository.root).as_posix()}/"
         ignored = await git_succeeds(repository.root, "check-ignore", "--quiet", relative)
     try:
         looked_at = [await _repository(repository, state)]
         left = [await _leftovers(repository.root, state)]
     except GitError as error:
-        looked_at = [fail("repository", str(error), "`git fsck` says what is wrong with it")]
+        looked_at = [fail("repository", str(error), "`git fsck` shows the damage")]
         left = []
     return [*looked_at, _state(state, ignored=ignored), _space(state), *left]
 
@@ -51,7 +51,7 @@ async def _repository(repository: Repository, state: Path) -> Check:
     found = f"{repository.root}, {repository.branch or 'detached HEAD'} at {repository.head[:10]}"
     if repository.branch is None:
         advice = (
-            "a run leaves its work on a branch of sq's; `git switch BRANCH` to have a branch moved forward"
+            "a run leaves its work on a branch of sq's. `git switch BRANCH` to have a branch moved forward"
         )
         return warn(name, found, advice)
     if dirty:
@@ -95,14 +95,14 @@ def space_check(folder: Path, free: int) -> Check:
         return warn(
             "disk space",
             found,
-            "make room (`sq clean --all` removes what has ended), or name another folder with --state-dir: "
-            "a run stops where it cannot store what happens",
+            "make room (`sq clean --all` removes ended runs), or name another folder with --state-dir: a run "
+            "stops if it cannot store its events",
         )
     return ok("disk space", found)
 
 
 def _nearest(folder: Path) -> Path:
-    """The folder, or the nearest above it that is there."""
+    """The folder, or the nearest existing one above it."""
     return next(one for one in (folder, *folder.parents) if os.access(one, os.F_OK))
 
 
@@ -126,7 +126,7 @@ async def _leftovers(root: Path, state: Path) -> Check:
         where = f" --state-dir {shlex.quote(str(state))}" if state != root / ".sq" else ""
         advice = (
             f"`sq clean --run {runs[0].run_id} --force{where}` removes them and keeps unmerged work under a "
-            "ref; if their state is in another folder, name that with --state-dir"
+            "ref. If their state is in another folder, name that with --state-dir"
         )
         return warn(name, found, advice)
     return ok(name, "none: every branch and worktree of sq's belongs to a run that is known here")

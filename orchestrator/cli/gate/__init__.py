@@ -1,1 +1,1 @@
-"""`sq gate`: power steering by hand on one session, on a data set, and its use so far."""
+"""`sq gate`: power steering by hand, on one session or a data set, and statistics of its use."""

@@ -1,4 +1,4 @@
-"""`sq gate bench`: power steering measured on a folder of labelled sessions, part by part."""
+"""`sq gate bench`: measures power steering on a folder of labelled sessions, part by part."""
 
 import os
 from dataclasses import dataclass
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from orchestrator.gates.power_steering.measured.parts import Part
     from orchestrator.views.gates.measured import Bench, MeasuredPart
 
-_OVER = 1  # exit code: a threshold is not kept
+_OVER = 1  # exit code: a threshold is exceeded
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Asked:
-    """What the command line asks for."""
+    """The values of the command line."""
 
     dataset: Path
     project: Path | None
@@ -63,7 +63,7 @@ def _ids(_ctx: click.Context, _parameter: click.Parameter, given: str) -> tuple[
     "--judge-prompts",
     "prompts",
     type=click.Path(path_type=Path, file_okay=False),
-    help="Measure nothing; write each prompt of the judge with its schema to a file in this folder.",
+    help="Measure nothing, but write each prompt of the judge with its schema to a file in this folder.",
 )
 @click.option(
     "--judge-replies",
@@ -100,10 +100,10 @@ def bench(
     project: Path | None,
     as_json: bool,
 ) -> int:
-    """Check every labelled session in the folder DATASET and count what was wrong, by parts (parts.yaml).
+    """Check every labelled session in the folder DATASET and count the errors, by parts (parts.yaml).
 
-    Exit code 1 if in a part that is not blind more good sessions are held, or more bad ones are let go, than
-    the thresholds allow, or a pair does not flip. With rules alone, only bad ones that rules can see count.
+    Exit code 1 if a part that is not blind exceeds a threshold for good sessions held or bad ones let go, or
+    if a pair does not flip. With rules alone, only bad sessions that rules can see count.
     """
     import anyio
 
@@ -136,14 +136,14 @@ def _refuse_together(asked: _Asked) -> None:
     if asked.at and asked.project:
         flags.append("--project")
     if len(flags) > 1:
-        raise click.UsageError(f"{' and '.join(flags)} exclude each other; give one of them")
+        raise click.UsageError(f"{' and '.join(flags)} exclude each other. Give one of them")
 
 
 def _written(count: int, folder: Path, *, as_json: bool) -> int:
     if as_json:
         say_json({"prompts": count, "folder": str(folder)})
     else:
-        say(f"{count} prompts are in {folder}; put the answers into files of the same names in a folder,")
+        say(f"{count} prompts are in {folder}. Put the answers into files of the same names in a folder,")
         say("and give that folder to --judge-replies, with the same --sessions and --only")
     return 0
 
@@ -213,7 +213,7 @@ async def _examined(asked: _Asked, loaded: _Loaded, commit: str) -> "list[Examin
     async with judge_here(model, os.environ, rules_only=not asked.judge) as judge:
         if asked.judge and judge.ask is None:
             raise UsageError(
-                "no judge is to be had: set ANTHROPIC_API_KEY or sign in to Claude Code, or leave --judge out"
+                "there is no judge: set ANTHROPIC_API_KEY or sign in to Claude Code, or leave --judge out"
             )
         return await examine_all(loaded.sessions, loaded.considerations, lambda _: judge)
 
@@ -238,7 +238,7 @@ async def _examined_at(loaded: _Loaded, commit: str) -> "list[Examined]":
 
 
 def _over(one: "MeasuredPart", max_false_blocks: float, max_misses: float, asked: _Asked) -> list[str]:
-    """What is over its threshold in this part; nothing in a blind one."""
+    """The exceeded thresholds of this part. Empty for a blind one."""
     if one.part.blind:
         return []
     measured = one.measured

@@ -1,4 +1,4 @@
-"""One session looked at for `sq gate check`: its transcript, the project it worked in, and the result."""
+"""Examines one session for `sq gate check`: its transcript, its project, and the result."""
 
 import os
 from dataclasses import dataclass
@@ -13,14 +13,14 @@ from orchestrator.gates.power_steering.judge_here import judge_here
 from state.errors import UsageError
 from state.project import top_of
 
-_WHAT_TO_NAME = "name the .jsonl file of a session, as they are in ~/.claude/projects/FOLDER/"
+_WHAT_TO_NAME = "Name the .jsonl file of a session, as they are in ~/.claude/projects/FOLDER/"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Checked:
-    """What was found. `waits` says why the session is not judged; empty: it is.
+    """The result. `waits` says why the session is not judged, or is "" if it is.
 
-    `project` is the one whose considerations were asked; None: the session's folder is not on this machine.
+    `project` is the one whose considerations were asked. None: the session's folder is not on this machine.
     """
 
     examination: Examination
@@ -36,14 +36,14 @@ class Checked:
 
 
 def session_in(path: Path) -> Transcript:
-    """The session in a transcript.
+    """Read the session in a transcript.
 
     Raises:
         UsageError: there is no file, or it is a folder, or holds no session of Claude Code.
     """
     asked = f"{path} cannot be checked"
     if path.is_dir():
-        raise UsageError(f"{asked}: it is a folder; {_WHAT_TO_NAME}")
+        raise UsageError(f"{asked}: it is a folder. {_WHAT_TO_NAME}")
     try:
         found = read_transcript(path) if path.is_file() else None
     except TranscriptError as error:
@@ -58,7 +58,7 @@ def session_in(path: Path) -> Transcript:
 
 
 async def check_session(path: Path, *, rules_only: bool, project: Path | None) -> Checked:
-    """Examine a session by the considerations of `project`, or else of the project that it worked in."""
+    """Examine a session by the considerations of `project`, else of the session's own project."""
     read = session_in(path)
     home = top_of(project) if project else _project_of(read)
     evidence = Evidence(transcript=read, project=home)
@@ -75,7 +75,7 @@ async def check_session(path: Path, *, rules_only: bool, project: Path | None) -
 
 
 def _project_of(read: Transcript) -> Path | None:
-    """The top of the project that a session worked in; None: that folder is not on this machine."""
+    """The top of the project that a session worked in. None if it is not on this machine."""
     folder = Path(read.cwd) if read.cwd else None
     return top_of(folder) if folder and folder.is_dir() else None
 

@@ -18,7 +18,7 @@ rules_option = click.option("--rules", is_flag=True, help="Ask no model: rules a
 
 @click.group("gate", short_help="Check sessions of Claude Code: are they done, as they say?")
 def command() -> None:
-    """Power steering by hand: check a session, see what is asked, measure it, switch it off for a time."""
+    """Power steering by hand: check a session, show the considerations, measure, switch it off for a time."""
 
 
 @command.command("check", short_help="Say whether a session may stop, and why.")
@@ -30,9 +30,9 @@ def command() -> None:
 def check(transcript: Path, rules: bool, explain: bool, project: Path | None, as_json: bool) -> int:
     """Check the session in TRANSCRIPT, a .jsonl file of Claude Code, as the gate would. Nothing is recorded.
 
-    A model is asked where a key or a login is there, rules where it is not. The considerations are those of
-    the project that the session worked in. Exit code 0 if the session may stop, 1 if it would be held, 2 if
-    TRANSCRIPT is no transcript.
+    A model is asked if there is a key or a login, otherwise rules answer. The considerations are those of the
+    project that the session worked in. Exit code 0 if the session may stop, 1 if it would be held, 2 if
+    TRANSCRIPT is not a transcript.
     """
     from functools import partial
 
@@ -55,17 +55,17 @@ def check(transcript: Path, rules: bool, explain: bool, project: Path | None, as
     say(*examination_lines(done.examination, waits=done.waits, explain=explain))
     if done.project is None:
         where = f"the folder {done.worked_in} is not here" if done.worked_in else "the transcript names none"
-        say(f"sq: no project's own considerations were asked: {where}; give --project", error=True)
+        say(f"sq: no project's own considerations were asked: {where}. Give --project", error=True)
     for problem in done.left_out:
         say(f"sq: left out: {problem}", error=True)
     return 0 if done.may_stop else _BLOCKED
 
 
-@command.command("considerations", short_help="Show what sessions are asked.")
+@command.command("considerations", short_help="Show the considerations for sessions.")
 @project_option
 @json_option
 def considerations(project: Path | None, as_json: bool) -> int:
-    """Show the considerations that hold here: the shipped ones, changed and added to by the project's own."""
+    """Show the considerations that apply here: the shipped ones with the project's own changes."""
     from orchestrator.gates.power_steering.considerations import load_considerations
     from orchestrator.views.gates.steering import consideration_lines
     from state.project import top_of
@@ -86,10 +86,10 @@ def considerations(project: Path | None, as_json: bool) -> int:
 )
 @json_option
 def usage(project: Path | None, as_json: bool) -> int:
-    """Compute from the diagnostics of a project's sessions who gave the verdicts, and how long they took.
+    """Compute from the diagnostics of a project's sessions which source gave the verdicts, and how fast.
 
-    The seed's aim: where there is a judge, it answers at least 95 % of the checks. A disagreement is a check
-    that the judge and its rule answered differently; the judge's word counted. Exit code 0, whatever it is.
+    The seed's target: if there is a judge, it answers at least 95 % of the checks. A disagreement is a check
+    that the judge and its rule answered differently. The judge's answer counted. The exit code is always 0.
     """
     from orchestrator.cli.gate.usage import usage_of
     from orchestrator.views.gates.usage import usage_lines
@@ -141,7 +141,7 @@ def _switch(until: datetime, session: str | None, project: Path | None) -> None:
     from state.errors import SqError, UsageError
 
     if session and has_control(session):
-        raise UsageError(f"--session {session!r} has control characters; give the id as `session_id` has it")
+        raise UsageError(f"--session {session!r} has control characters. Give the id as `session_id` has it")
     store = SteeringStore.of_project(project or Path.cwd(), session or "")
     done = store.disable(until, everywhere=session is None)
     if not done.stored:
@@ -152,6 +152,6 @@ def _span(text: str) -> timedelta:
     found = re.fullmatch(r"\s*(\d{1,6})\s*([smhd])\s*", text)
     if not found or not int(found[1]):
         raise click.BadParameter(
-            f"{text!r} is no span of time; write such as 30m, 2h or 1d", param_hint="--for"
+            f"{text!r} is no span of time. Write for instance 30m, 2h or 1d", param_hint="--for"
         )
     return timedelta(seconds=int(found[1]) * _UNITS[found[2]])

@@ -16,12 +16,12 @@ explain_option = click.option("--explain", is_flag=True, help="Show every check 
 project_option = click.option(
     "--project",
     type=click.Path(path_type=Path, file_okay=False, exists=True),
-    help="Whose considerations hold (default: the repository around this folder; of `check`: the session's).",
+    help="Whose considerations apply (default: this folder's repository, for `check` the session's).",
 )
 
 
 def judge_model(project: Path | None) -> "Model":
-    """The judge's model as the project's settings have it."""
+    """The judge's model in the project's settings."""
     from agents.session.permissions import rule_names
     from state.records import Role
     from state.settings.config import load_config

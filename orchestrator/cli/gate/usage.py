@@ -1,4 +1,4 @@
-"""`sq gate usage`: how often the judge answered, how long it took, and where its rules say otherwise."""
+"""`sq gate usage`: how often the judge answered, how long it took, and where rules disagree."""
 
 import os
 from collections.abc import Iterator

@@ -1,1 +1,1 @@
-"""`sq promise`: promises of a session made, shown, checked and ended."""
+"""`sq promise`: make, show, check and end promises of a session."""

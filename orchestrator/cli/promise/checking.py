@@ -1,4 +1,4 @@
-"""What the commands of `sq promise` share: whose promises, and having them checked on the present tree."""
+"""Shared parts of the commands of `sq promise`: find the promises, and check them on the present tree."""
 
 import os
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def store_of(project: Path | None) -> "PromiseStore":
-    """The promises of the project that is meant."""
+    """The promises of `project`, else of CLAUDE_PROJECT_DIR, else of this folder."""
     from orchestrator.gates.promises.store import PromiseStore
 
     named = os.environ.get("CLAUDE_PROJECT_DIR", "")
@@ -21,7 +21,7 @@ def store_of(project: Path | None) -> "PromiseStore":
 
 
 def checkable(store: "PromiseStore", promise_id: str) -> "Promise":
-    """The promise, where a check can still show something.
+    """The promise, if it can still be checked.
 
     Raises:
         SqError: it has ended, or was changed after it was made.
@@ -32,14 +32,14 @@ def checkable(store: "PromiseStore", promise_id: str) -> "Promise":
     promise.refuse_ended()
     if promise.is_altered:
         raise SqError(
-            f"{promise.id} was changed after it was made, so nothing can show that it is kept; "
-            f'end it with: sq promise cancel {promise.id} --reason "…", and make a new one'
+            f"{promise.id} was changed after it was made, so nothing can show that it is kept. "
+            f'End it with: sq promise cancel {promise.id} --reason "…", and make a new one'
         )
     return promise
 
 
 def checked(store: "PromiseStore", promise: "Promise", numbers: Sequence[int], *, close: bool) -> "Promise":
-    """The promise with what its checks have found now, stored; closed if `close` and all is shown."""
+    """Run the promise's checks and store it with their evidence, closed if `close` and all are met."""
     import anyio
 
     from orchestrator.gates.promises.evidence import evidence_now
@@ -55,7 +55,7 @@ def checked(store: "PromiseStore", promise: "Promise", numbers: Sequence[int], *
 
 
 def unproven_now(store: "PromiseStore", promise: "Promise") -> dict[int, str]:
-    """By number, why a criterion is not known to be met now."""
+    """The criteria that are not known to be met now: their numbers, each with the cause."""
     import anyio
 
     from orchestrator.gates.promises.evidence import unproven

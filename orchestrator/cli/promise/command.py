@@ -1,4 +1,4 @@
-"""`sq promise`: say what has to be true before this session may stop, and have it checked."""
+"""`sq promise`: promise checks that have to pass before this session may stop."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -28,25 +28,25 @@ sq promise create "Invoices show the discount" \\
 """
 
 
-@click.group("promise", short_help="Promise what has to be true before a session may stop.")
+@click.group("promise", short_help="Promise checks that have to pass before a session may stop.")
 def command() -> None:
     """Promises that a session of Claude Code has to keep before `sq hook stop` lets it stop.
 
     Each has criteria, and each criterion a check that is fixed when the promise is made: a command, a file or
-    a commit. What anybody says is no evidence, and a check counts for the tree that it was made on.
+    a commit. Words are no evidence, and a check counts only for the tree that it was made on.
     """
 
 
 @command.command("create", cls=InOrder, short_help="Make a promise.", epilog=_EXAMPLE)
 @click.argument("text")
 @click.option(
-    "--criterion", "texts", multiple=True, metavar="TEXT", help="In words, what the check after it shows."
+    "--criterion", "texts", multiple=True, metavar="TEXT", help="The meaning of the check after it, in words."
 )
 @click.option(
     "--command", "commands", multiple=True, metavar="CMD", help="Met if `sh -c CMD` exits with 0 at the top."
 )
 @click.option(
-    "--file", "paths", multiple=True, metavar="PATH", help="Met if this file is there; PATH from the top."
+    "--file", "paths", multiple=True, metavar="PATH", help="Met if this file is there. PATH is from the top."
 )
 @click.option(
     "--commit",
@@ -106,7 +106,7 @@ def create(
 @project_option
 @json_option
 def list_(project: Path | None, as_json: bool) -> int:
-    """Show every promise with its owner and where it stands, oldest first."""
+    """Show every promise with its owner and its state, oldest first."""
     from orchestrator.views.gates.promises import promise_object, promises_lines
 
     store = store_of(project)
@@ -120,7 +120,7 @@ def list_(project: Path | None, as_json: bool) -> int:
     return 0
 
 
-@command.command("show", short_help="Show a promise and what is not shown to be met.")
+@command.command("show", short_help="Show a promise and its unmet criteria.")
 @click.argument("promise_id", metavar="ID")
 @project_option
 @json_option
@@ -136,7 +136,7 @@ def show(promise_id: str, project: Path | None, as_json: bool) -> int:
 @click.argument("number", type=click.IntRange(1))
 @project_option
 def meet(promise_id: str, number: int, project: Path | None) -> int:
-    """Say that criterion NUMBER of the promise ID is met. It is if its check says so now.
+    """Claim that criterion NUMBER of the promise ID is met. Its check decides.
 
     Exit code 0 if it is met, 1 if not. The promise stays open until `sq promise verify` closes it.
     """
@@ -153,7 +153,7 @@ def meet(promise_id: str, number: int, project: Path | None) -> int:
     unproven = unproven_now(store, promise)
     say(*criterion_lines(promise, number, unproven))
     if not unproven:
-        say(f"every criterion is met; close the promise with: sq promise verify {promise.id}")
+        say(f"every criterion is met. Close the promise with: sq promise verify {promise.id}")
     return _NOT_MET if number in unproven else 0
 
 
@@ -162,7 +162,7 @@ def meet(promise_id: str, number: int, project: Path | None) -> int:
 @project_option
 @json_option
 def verify(promise_id: str, project: Path | None, as_json: bool) -> int:
-    """Check every criterion of the promise ID on the present tree; where all are met the promise is kept.
+    """Check every criterion of the promise ID on the present tree. If all are met the promise is kept.
 
     Exit code 0 if it is kept, 1 if not.
     """
@@ -193,15 +193,15 @@ def adopt(promise_id: str, session: str, project: Path | None) -> int:
 @session_option
 @project_option
 def release(promise_id: str, session: str, project: Path | None) -> int:
-    """Give up the promise ID: it stays open, and no session is held by it until one adopts it."""
+    """Give up the promise ID: it stays open, and holds no session until one adopts it."""
     promise = store_of(project).change(promise_id, lambda one: one.released_by(session))
-    say(f"{promise.id} has no session now; adopt it with: sq promise adopt {promise.id}")
+    say(f"{promise.id} has no session now. Adopt it with: sq promise adopt {promise.id}")
     return 0
 
 
 @command.command("cancel", short_help="End a promise that will not be kept.")
 @click.argument("promise_id", metavar="ID")
-@click.option("--reason", required=True, metavar="TEXT", help="Why; it is kept with the promise.")
+@click.option("--reason", required=True, metavar="TEXT", help="The reason, which is kept with the promise.")
 @session_option
 @project_option
 def cancel(promise_id: str, reason: str, session: str, project: Path | None) -> int:

@@ -1,4 +1,4 @@
-"""The options of `sq promise`, and how the checks of a new promise are read from them."""
+"""The options of `sq promise`, and the checks of a new promise from them."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -8,7 +8,7 @@ import click
 if TYPE_CHECKING:
     from orchestrator.gates.promises.criterion import Criterion
 
-_ORDER = "sq.promise.order"  # in the context: the options of `create` as they were written
+_ORDER = "sq.promise.order"  # in the context: the options of `create` in their order
 _SESSION_VARIABLES = ("CLAUDE_SESSION_ID", "CLAUDE_CODE_SESSION_ID")
 
 project_option = click.option(
@@ -21,7 +21,7 @@ session_option = click.option(
     metavar="ID",
     envvar=_SESSION_VARIABLES,
     default="",
-    help="The session that is meant (default: $CLAUDE_SESSION_ID, else $CLAUDE_CODE_SESSION_ID).",
+    help="The session (default: $CLAUDE_SESSION_ID, else $CLAUDE_CODE_SESSION_ID).",
 )
 json_option = click.option(
     "--json", "as_json", is_flag=True, help="One JSON object on stdout, nothing else there."
@@ -29,10 +29,10 @@ json_option = click.option(
 
 
 class InOrder(click.Command):
-    """Remembers in which order the options were given: click keeps it for arguments of one option only."""
+    """Keeps the order of the options, since click keeps it only among the values of one option."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Parse as click does, and keep the order in the context."""
+        """Parse like click, and keep the order in the context."""
         order = self.make_parser(ctx).parse_args(list(args))[2]
         ctx.meta[_ORDER] = [one.name for one in order]
         return super().parse_args(ctx, args)
@@ -41,7 +41,7 @@ class InOrder(click.Command):
 def checks_in_order(
     ctx: click.Context, given: dict[str, list[str]], deadline: float
 ) -> "tuple[Criterion, ...]":
-    """The checks in the order they were written, each with the words before it.
+    """The checks in the order of the command line, each with the words before it.
 
     Raises:
         click.UsageError: words without a check, or no check at all.
@@ -57,7 +57,7 @@ def checks_in_order(
             if words:
                 raise click.UsageError(
                     f"--criterion {words!r} has no check after it, and words are no evidence: "
-                    "write --command, --file or --commit behind it"
+                    "write --command, --file or --commit after it"
                 )
             words = given["texts"].pop(0) if given["texts"] else ""
         elif name in kinds:

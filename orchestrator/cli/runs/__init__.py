@@ -1,1 +1,1 @@
-"""The commands that work on a run (`run`, `resume`, `demo`) and what they share."""
+"""The commands that work on a run (`run`, `resume`, `demo`) and their shared parts."""

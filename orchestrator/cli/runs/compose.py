@@ -1,7 +1,7 @@
-"""The composition root: from what was typed to a `Run` that can be worked on, and its outcome.
+"""The composition root: from the command line to a `Run`, the work on it, and its outcome.
 
-The SDKs are imported here, before any task group opens: inside a coroutine their seconds of import would
-stop every reader.
+The SDKs are imported here, before any task group opens, since their import takes seconds and would block
+every coroutine.
 """
 
 import os
@@ -67,7 +67,7 @@ OpenJournal = Callable[..., Journal]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunRequest:
-    """What `sq run` was asked. `flags` are settings: key → (the flag's name, its value)."""
+    """A request for `sq run`. `flags` are settings: key → (the flag's name, its value)."""
 
     spec: Path
     folder: Path
@@ -81,7 +81,7 @@ class RunRequest:
 
 @dataclass(frozen=True, kw_only=True)
 class Surroundings:
-    """What a run is given from outside; a test's fault injection comes in here, as another journal."""
+    """The surroundings of a run. Tests inject faults here, by another journal."""
 
     environ: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
     open_journal: OpenJournal = Journal
@@ -89,15 +89,15 @@ class Surroundings:
 
     @cached_property
     def containment(self) -> Containment:
-        """How process trees are ended here; looked at once."""
+        """How process trees are ended here, detected once."""
         return detect_containment(self.environ)
 
 
 def run_new(request: RunRequest, surroundings: Surroundings) -> Outcome:
-    """Begin a run and work on it until it has an outcome.
+    """Start a run and work on it until it has an outcome.
 
     Raises:
-        UsageError: something that was asked cannot be done as it is; nothing was started.
+        UsageError: the request cannot be fulfilled, and nothing was started.
     """
     spec_text = read_spec(request.spec)
     if request.rehearse:
@@ -111,10 +111,10 @@ def run_new(request: RunRequest, surroundings: Surroundings) -> Outcome:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GoOn:
-    """What a resumed run may use and keeps to from now on, and which ended tasks it tries again.
+    """The limits and settings of a resumed run from now on, and the ended tasks that it tries again.
 
-    `verify`, `models` (role → alias) and `questions` take the place of what the run was begun with; empty and
-    None: as before.
+    `verify`, `models` (role → alias) and `questions` replace the run's former ones. Empty and None mean as
+    before.
     """
 
     budget_usd: float | None = None
@@ -126,10 +126,10 @@ class GoOn:
 
 
 def run_again(run_folder: Path, surroundings: Surroundings, go_on: GoOn | None = None) -> Outcome:
-    """Go on with a run from its journal; one that has ended for good is told again and keeps its outcome.
+    """Go on with a run from its journal. If it has ended for good, its end is shown again.
 
     Raises:
-        UsageError: it is being worked on, what it stands on is gone, or a task cannot be tried again.
+        UsageError: it is being worked on, its repository is gone, or a task cannot be tried again.
     """
     go_on = go_on or GoOn()
     with JournalReader(run_folder) as journal:
@@ -144,21 +144,21 @@ def run_again(run_folder: Path, surroundings: Surroundings, go_on: GoOn | None =
 
 
 def _check_retries(view: RunView, task_ids: tuple[str, ...]) -> None:
-    """Only tasks that have ended without being merged are tried again.
+    """Raise `UsageError` for tasks that have not ended unmerged, since they cannot be tried again.
 
     Raises:
-        UsageError: another task was named; says how it stands and which could be.
+        UsageError: with the state of the task, and the tasks that could be tried again.
     """
     ended = [id_ for id_, task in view.tasks.items() if task.stage in UNMERGED_ENDS]
-    could_be = f"could be: {', '.join(ended)}" if ended else "no task of this run has ended unmerged"
+    could_be = f"Could be: {', '.join(ended)}" if ended else "No task of this run has ended unmerged"
     for id_ in task_ids:
         if id_ not in view.tasks:
             known = ", ".join(view.tasks) or "none"
-            raise UsageError(f"--retry {id_}: the run has no such task; its tasks are: {known}")
+            raise UsageError(f"--retry {id_}: the run has no such task. Its tasks are: {known}")
         if id_ not in ended:
             stage = view.tasks[id_].stage
             raise UsageError(
-                f"--retry {id_}: that task is {stage}, so there is nothing to try again; {could_be}"
+                f"--retry {id_}: that task is {stage}, so there is nothing to try again. {could_be}"
             )
 
 
@@ -213,7 +213,7 @@ async def _again(run_folder: Path, surroundings: Surroundings, go_on: GoOn) -> O
     with surroundings.open_journal(run_folder, redact=redactor(surroundings.environ)) as journal:
         view = fold(journal.read())
         if view.started is None:
-            raise UsageError(f"run {run_folder.name} was killed before it began; begin it anew")
+            raise UsageError(f"run {run_folder.name} was killed before it began. Start it anew")
         if not Path(view.started.repository).is_dir():
             raise UsageError(f"the repository of this run, {view.started.repository}, is gone")
         resumed = RunResumed(
@@ -230,7 +230,7 @@ async def _again(run_folder: Path, surroundings: Surroundings, go_on: GoOn) -> O
 
 
 def _models_now(repository: Path, surroundings: Surroundings, asked: Mapping[str, str]) -> dict[Role, Model]:
-    """The models that a resumed run was given, with today's prices.
+    """The new models for a resumed run, with today's prices.
 
     Raises:
         UsageError: a role or a model is unknown.
@@ -245,7 +245,7 @@ def _models_now(repository: Path, surroundings: Surroundings, asked: Mapping[str
 async def _drive(
     journal: Journal, started: RunStarted, run_folder: Path, surroundings: Surroundings, *, shown_from: int
 ) -> Outcome:
-    """Work on a run while it is shown and signals are heard; events up to `shown_from` are not shown."""
+    """Work on a run, show it, and handle signals. Events up to `shown_from` are not shown."""
     async with AsyncExitStack() as stack:
         stack.enter_context(
             log_to(run_folder / "sq.log", run_id=started.run_id, redact=redactor(surroundings.environ))
@@ -277,7 +277,7 @@ async def _show(
     view = fold(stored for stored in journal.read() if stored.seq <= after)
     try:
         await present(journal, look, after=after, view=view)
-    except BrokenPipeError:  # whoever watched has gone (`sq run … | head`); the run goes on
+    except BrokenPipeError:  # the reader has gone (`sq run … | head`), and the run goes on
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     if shown:
         shown.set()
@@ -321,7 +321,7 @@ def _run(
 
 
 def _not_dirt(spec: Path, state_root: Path, repository: Path, rehearsal: Path | None) -> list[Path]:
-    """What may lie in the checkout uncommitted: it is sq's, or says what sq is to do."""
+    """The paths that may be uncommitted in the checkout: sq's own, and those that instruct sq."""
     return [spec, state_root, repository / REPOSITORY_FILE, *([rehearsal] if rehearsal else [])]
 
 
@@ -340,7 +340,7 @@ async def _connected(
 
 
 async def _heed_signals(stop: StopRequest) -> None:
-    """The first Ctrl-C or SIGTERM ends the run in order; the second ends the process at once."""
+    """End the run in order at the first Ctrl-C or SIGTERM, and the process at once at the second."""
     with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM, signal.SIGHUP) as signals:
         async for number in signals:
             if stop.reason:

@@ -1,4 +1,4 @@
-"""`sq demo`: a rehearsed run of the main job on a small repository of its own."""
+"""`sq demo`: a rehearsed run on a small repository of its own."""
 
 import shutil
 import subprocess
@@ -12,7 +12,7 @@ from orchestrator.cli import options
 from orchestrator.views.screen import say
 
 
-@click.command("demo", short_help="Show a rehearsed run on a small repository; the model is a script.")
+@click.command("demo", short_help="Show a rehearsed run on a small repository. The model is a script.")
 @click.option(
     "--keep-in",
     type=click.Path(path_type=Path, file_okay=False),
@@ -24,7 +24,8 @@ from orchestrator.views.screen import say
 def command(keep_in: Path | None, as_json: bool, plain: bool) -> int:
     """Watch a real Claude Code process build a small spec while the model is a script.
 
-    It asks a question and is answered, is reviewed and sent back, and passes. Needs no key and no network.
+    It asks a question and gets an answer, a review sends its work back, and the next one passes. It needs no
+    key and no network.
     """
     from orchestrator.cli.runs.compose import RunRequest, Surroundings, run_new
 
@@ -42,7 +43,7 @@ def command(keep_in: Path | None, as_json: bool, plain: bool) -> int:
 
 
 def make_repository(material: Path, folder: Path) -> None:
-    """A small repository with one commit, and the spec in it."""
+    """Make a small repository with one commit, and put the spec into it."""
     shutil.copytree(material / "repository", folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__*"))
     shutil.copyfile(material / "quality-test.md", folder / "quality-test.md")
     identity = [
@@ -67,6 +68,6 @@ def _folder(given: Path | None) -> Path:
     if given is None:
         return Path(tempfile.mkdtemp(prefix="sq-demo-")).resolve()
     if given.exists() and any(given.iterdir()):
-        raise click.UsageError(f"--keep-in {given}: the folder is not empty; name a new one")
+        raise click.UsageError(f"--keep-in {given}: the folder is not empty. Name a new one")
     given.mkdir(parents=True, exist_ok=True)
     return given.resolve()

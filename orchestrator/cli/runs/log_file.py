@@ -1,4 +1,4 @@
-"""Logs for people, as JSON Lines in the run's folder; the events are the record."""
+"""Logs for people, as JSON Lines in the run's folder. The record of the run is its events."""
 
 import logging
 from collections.abc import Iterator, MutableMapping
@@ -14,9 +14,9 @@ from state.secrets import Redact
 
 @contextmanager
 def log_to(file: Path, *, run_id: str, redact: Redact) -> Iterator[None]:
-    """Send every log line of this process to a file, for as long as the context lasts.
+    """Send every log line of this process to a file while the context lasts.
 
-    Each line has `run_id`, and `task_id` and `attempt` where they are known (`orchestrator.run.log_context`).
+    Each line has `run_id`, and `task_id` and `attempt` if they are known (`orchestrator.run.log_context`).
     Secrets are redacted.
     """
 
@@ -45,7 +45,7 @@ def log_to(file: Path, *, run_id: str, redact: Redact) -> Iterator[None]:
 
 @contextmanager
 def _foreign_lines(target: TextIO, redacted: Processor) -> Iterator[None]:
-    """What libraries log goes to the same file: on the terminal it would stand between the run's lines."""
+    """Send the logs of libraries to the same file, away from the run's lines on the terminal."""
     handler = logging.StreamHandler(target)
     handler.setFormatter(
         structlog.stdlib.ProcessorFormatter(

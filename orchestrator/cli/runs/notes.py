@@ -1,4 +1,4 @@
-"""What a person should know before a run begins: its first lines."""
+"""Notes for people before a run begins: its first lines."""
 
 import os
 from pathlib import Path
@@ -14,7 +14,7 @@ from state.settings.records import Settings, Steering
 async def notes_for(
     repository: Repository, settings: Settings, not_dirt: list[Path], *, edit_dirty: bool = False
 ) -> tuple[str, ...]:
-    """The notes of a run that is about to begin, each a line."""
+    """The notes of a run that is about to begin, one line each."""
     left = await uncommitted(repository, not_dirt=not_dirt) if repository.head else []
     notes = [_where(repository, settings)]
     if repository.head is None:
@@ -29,12 +29,12 @@ async def notes_for(
         notes += [f"left out of power steering: {problem}" for problem in problems]
     if settings.worktrees and settings.sets_up_by_itself:
         notes += await to_thread.run_sync(_set_up, repository.root)
-    notes.append("the commands that agents run are not sandboxed; refusals and the check of the diff hold")
+    notes.append("the commands that agents run are not sandboxed, but refusals and the diff's check apply")
     return tuple(notes)
 
 
 def _set_up(root: Path) -> list[str]:
-    """Returns how worktrees will be made ready, as the files of the checkout show it."""
+    """How worktrees will be made ready, by the files of the checkout."""
     from orchestrator.run.readiness import plan_of
 
     plan = plan_of(root, checkout=root, environ=without_secrets(os.environ))
@@ -45,7 +45,7 @@ def _where(repository: Repository, settings: Settings) -> str:
     if settings.dry_run:
         return "a dry run: it ends with the plan, and nothing is built"
     if not settings.worktrees:
-        return "the work happens in this checkout; nothing is staged or committed there"
+        return "the work happens in this checkout, and nothing is staged or committed there"
     if not settings.merge:
         return "the finished work stays on a branch of sq's, as --no-merge asks"
     if repository.branch is None:

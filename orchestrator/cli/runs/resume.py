@@ -6,7 +6,7 @@ import click
 
 from orchestrator.cli import options
 
-_BUDGET = "What the whole run may cost from its beginning on, for a run that has used up its budget."
+_BUDGET = "The most that the whole run may cost, from its beginning, if it has used up its budget."
 
 
 @click.command("resume", short_help="Go on with a run that was interrupted or killed.")
@@ -15,19 +15,19 @@ _BUDGET = "What the whole run may cost from its beginning on, for a run that has
 @click.option("--budget", type=click.FloatRange(min=0, min_open=True), metavar="USD", help=_BUDGET)
 @click.option("--max-iterations", type=click.IntRange(min=1), metavar="N", help="Iterations of a task.")
 @click.option(
-    "--retry", multiple=True, metavar="TASK", help="Try a task again that ended unmerged; repeatable."
+    "--retry", multiple=True, metavar="TASK", help="Try a task again that ended unmerged. Repeatable."
 )
 @click.option(
     "--verify",
     multiple=True,
     metavar="CMD",
-    help="A command that sq runs itself to verify from now on, instead of those before; repeatable.",
+    help="A command that sq runs itself to verify from now on, instead of those before. Repeatable.",
 )
 @options.models
 @click.option(
     "--questions",
     type=click.Choice(["answer", "park"]),
-    help="From now on: what happens to a question about something that cannot be undone.",
+    help="From now on: answer or park a question about something that cannot be undone.",
 )
 @options.as_json
 @options.plain
@@ -47,12 +47,12 @@ def command(
     verbose: bool,
     quiet: bool,
 ) -> int:
-    """Go on with RUN (default: the newest) where it was. What is finished is not done or paid for again.
+    """Go on with RUN (default: the newest) where it was. Finished work is not done or paid for again.
 
-    A run that ended because the API could not be asked, or at a limit, goes on too; a larger limit is given
-    here. A task that is stuck, failed or could not be verified ends the same again unless something changes:
-    it is tried again only with --retry, and what was accepted of it is not built again. What is changed here
-    holds from now on: `sq config show RUN` tells what held when.
+    A run that ended because the API could not be asked, or at a limit, goes on too. Give a larger limit here.
+    A task that is stuck, failed or could not be verified would end the same again unless something changes:
+    it is tried again only with --retry, and its accepted work is not built again. Settings that are changed
+    here apply from now on: `sq config show RUN` shows all of them with their times.
     """
     from orchestrator.cli.runs.compose import GoOn, Surroundings, run_again
     from state.paths import StateFolder

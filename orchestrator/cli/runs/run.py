@@ -10,7 +10,7 @@ from orchestrator.cli import options
 
 @click.command("run", short_help="Work through a spec until it is built, reviewed and verified.")
 @click.option(
-    "--spec", type=click.Path(path_type=Path), required=True, help="Markdown file that says what to build."
+    "--spec", type=click.Path(path_type=Path), required=True, help="Markdown file with the spec of the work."
 )
 @click.option(
     "--effort",
@@ -21,7 +21,7 @@ from orchestrator.cli import options
 @click.option(
     "--no-worktrees",
     is_flag=True,
-    help="Work in this checkout itself, one task at a time; nothing is staged or committed there.",
+    help="Work in this checkout itself, one task at a time. Nothing is staged or committed there.",
 )
 @click.option(
     "--allow-dirty", is_flag=True, help="With --no-worktrees: begin although there are uncommitted changes."
@@ -29,7 +29,7 @@ from orchestrator.cli import options
 @click.option(
     "--edit-dirty",
     is_flag=True,
-    help="As --allow-dirty, and agents may change what you have not committed.",
+    help="As --allow-dirty, and agents may change your uncommitted work.",
 )
 @click.option(
     "--merge/--no-merge",
@@ -39,14 +39,14 @@ from orchestrator.cli import options
 @click.option(
     "--merge-unverified",
     is_flag=True,
-    help="Move your branch also where something could not be verified (exit code 5).",
+    help="Move your branch also if something could not be verified (exit code 5).",
 )
 @click.option("--max-parallel", metavar="N", help="Tasks under way at once (default: 4).")
 @click.option("--max-iterations", metavar="N", help="Iterations that a task may take (default: 50).")
 @click.option(
     "--budget",
     metavar="USD",
-    help="What the whole run may cost, every agent counted; `none`: no cap (default: from the effort).",
+    help="The most that the whole run may cost, with all agents. `none`: no cap (default: from the effort).",
 )
 @options.models
 @click.option(
@@ -68,7 +68,7 @@ from orchestrator.cli import options
     "--verify",
     multiple=True,
     metavar="CMD",
-    help="A command that sq runs itself to verify the work; repeatable. Default: what the repository shows.",
+    help="A command that sq runs itself to verify the work. Repeatable. Default: found in the repository.",
 )
 @click.option("--dry-run", is_flag=True, help="Analyze and plan, show the tasks, build nothing.")
 @click.option(
@@ -96,7 +96,7 @@ def command(
 ) -> int:
     """Work through a spec until it is built, reviewed and verified, or say exactly why it is not.
 
-    The work happens in worktrees outside your checkout; at the end your branch is moved forward to it, if
+    The work happens in worktrees outside your checkout. At the end your branch is moved forward to it, if
     the work is complete and the checkout is clean. Exit codes: 0 complete, 1 failed, 2 usage, 3 stuck,
     4 limit, 5 unverified, 130 interrupted.
     """

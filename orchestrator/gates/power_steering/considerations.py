@@ -1,7 +1,7 @@
-"""Considerations as data: the shipped set and the user's own, each item checked alone.
+"""Considerations as data: the shipped set and the user's own. Each item is validated alone.
 
-A bad item is reported and left out; the others still work (one malformed item switched a whole feature off
-elsewhere, in silence).
+An invalid item is reported and left out, and the others still work. (In another program one malformed item
+silently switched off the whole feature.)
 """
 
 import re
@@ -25,14 +25,14 @@ _ALL = "all"
 
 
 class Severity(StrEnum):
-    """What an unmet consideration does: holds the session, or is told."""
+    """The effect of an unmet consideration: a blocker holds the session, a warning is only reported."""
 
     BLOCKER = "blocker"
     WARNING = "warning"
 
 
 class Kind(StrEnum):
-    """Which of the five prompts the judge gets."""
+    """The prompt for the judge, one of five."""
 
     TODOS = "todos"
     PHILOSOPHY = "philosophy"
@@ -42,7 +42,7 @@ class Kind(StrEnum):
 
 
 class SessionType(StrEnum):
-    """What a session was about."""
+    """The subject of a session."""
 
     DEVELOPMENT = "development"
     INVESTIGATION = "investigation"
@@ -52,7 +52,7 @@ class SessionType(StrEnum):
     INFORMATIONAL = "informational"
 
 
-# By whole pieces of an item's id, in the seed's order (000): `decision` is not `ci`.
+# By whole pieces of an item's id, in the order of seed 000: `decision` is not `ci`.
 _KIND_BY_PIECES = (
     ({"todos"}, Kind.TODOS),
     ({"todo"}, Kind.TODOS),
@@ -67,9 +67,9 @@ _KIND_BY_PIECES = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Consideration:
-    """One question that a session is asked; yes is satisfied. No `types`: it is for sessions of any type.
+    """One yes/no question about a session. Yes is satisfied. Without `types` it is for sessions of any type.
 
-    `rule` names the fallback for it, its own id by default; `guidance` tells what to do where it is not met.
+    `rule` names its fallback, by default its own id. `guidance` says what to do if it is not met.
     """
 
     id: str
@@ -90,17 +90,17 @@ class Consideration:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Loaded:
-    """The considerations that hold, in order, and what was wrong with those that were left out."""
+    """The valid considerations, in order, and the problems of those that were left out."""
 
     considerations: tuple[Consideration, ...]
     problems: tuple[str, ...] = ()
 
 
 def load_considerations(project: Path | None) -> Loaded:
-    """The shipped set, changed and added to by the user: their file, then `sq.toml`, then `USERS_FILE`.
+    """Load the shipped set with the user's changes: from their file, then `sq.toml`, then `USERS_FILE`.
 
-    The configuration files have them as tables, `[considerations.ID]`; `USERS_FILE` as a list. One of an id
-    that is there already changes what it names and leaves the rest.
+    The configuration files have them as tables, `[considerations.ID]`, and `USERS_FILE` as a list. An item
+    with a known id changes the fields that it names and leaves the rest.
     """
     table = {item["id"]: item for item in _shipped()}
     problems: list[str] = []
@@ -120,16 +120,16 @@ def load_considerations(project: Path | None) -> Loaded:
 
 
 def consideration_of(item: Mapping[str, Any]) -> Consideration:
-    """One item as it stands in a file.
+    """Convert one item of a file.
 
     Raises:
-        ValueError: it cannot be used; says why.
+        ValueError: it cannot be used, with the reason.
     """
     row = dict(item)
     if not str(row.get("id") or "").strip() or not str(row.get("question") or "").strip():
         raise ValueError("id and question are needed")
     if has_control(str(row["id"])):
-        raise ValueError(f"the id {row['id']!r} has control characters; give a plain one")
+        raise ValueError(f"the id {row['id']!r} has control characters. Give a plain one")
     row.setdefault("kind", kind_by_id(str(row["id"])))
     row["rule"] = str(row.pop("checker", "") or row.get("rule") or row["id"])  # `checker` is the seed's name
     types = row.get("types") or ()
@@ -137,7 +137,7 @@ def consideration_of(item: Mapping[str, Any]) -> Consideration:
     row["types"] = () if _ALL in types else tuple(types)
     known = set(Consideration.__dataclass_fields__)
     if unknown := sorted(set(row) - known):
-        raise ValueError(f"unknown: {', '.join(unknown)}; known are {', '.join(sorted(known))}")
+        raise ValueError(f"unknown: {', '.join(unknown)}. Known are {', '.join(sorted(known))}")
     try:
         return msgspec.convert(row, Consideration)
     except msgspec.ValidationError as error:

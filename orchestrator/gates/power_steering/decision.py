@@ -1,4 +1,4 @@
-"""What follows from the checks: blockers hold the session, warnings are told, abstentions are counted."""
+"""The decision from the checks: blockers hold the session, warnings are reported, abstentions counted."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -12,10 +12,10 @@ from state.verdicts import CheckResult, Source
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
-    """`blocked_by` are the unmet blockers.
+    """The decision on a session. `blocked_by` are the unmet blockers.
 
-    `summary` is one line of at most 200 characters; `message` is what the agent is told where it is held,
-    with what to do; `notes` what people are told beside it: warnings, and what nobody checked.
+    `summary` is one line of at most 200 characters. `message` is for the agent if the session is held, and
+    says how to go on. `notes` are for people: warnings, and checks that could not be made.
     """
 
     blocked_by: tuple[CheckResult, ...]
@@ -32,7 +32,7 @@ class Decision:
 
     @property
     def failures(self) -> tuple[str, ...]:
-        """The ids of what holds it, sorted: the same set three times means that nothing gets on."""
+        """The ids of the unmet blockers, sorted. The same set three times means no progress."""
         return tuple(sorted(result.consideration_id for result in self.blocked_by))
 
 
@@ -43,12 +43,12 @@ def decide(
     *,
     claims: Sequence[str] = (),
 ) -> Decision:
-    """The decision that the results of one look lead to.
+    """Decide by the results of one examination.
 
     Args:
-        results: what each check found.
+        results: the result of each check.
         considerations: the ones that were asked, by id.
-        figures: the same in seed 001's figures, for the summary.
+        figures: the results in seed 001's figures, for the summary.
         claims: the sentences in which the agent says that it is done.
     """
     unmet = [result for result in results if not result.satisfied]
@@ -83,12 +83,12 @@ def _message(
             lines.append(f"  {consideration.guidance}")
     lines += ["", _summary(figures, len(blocked_by))]
     if claims:
-        lines.append(f"What was said of it, and has to be true before it is said again: {claims[-1]}")
+        lines.append(f"Your claim, which has to be true before you repeat it: {claims[-1]}")
     return lines
 
 
 def _summary(figures: CheckResults, open_blockers: int) -> str:
-    """Seed 001's message; but no praise for a session that is held."""
+    """Seed 001's message, but without praise if the session is held."""
     score = figures.quality_score or 0
     praised = figures.files_modified and figures.workflow_compliant and score >= QUALITY_THRESHOLD
     if open_blockers and praised:

@@ -1,4 +1,4 @@
-"""What rules look at: a session's facts, what its project asks for, and what is left of the code it wrote."""
+"""Evidence for rules: a session's facts, its project's instructions, and the remaining code it wrote."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -17,7 +17,7 @@ _INSTRUCTION_NAMES = frozenset(
     {PurePosixPath(name).name for name in _INSTRUCTIONS}
     | {"CONTRIBUTING", "CONTRIBUTING.rst", "HACKING.md", "HACKING"}
 )
-_MOST_READ = 200_000  # characters of a project's instructions that are looked at
+_MOST_READ = 200_000  # characters of a project's instructions that are read
 # A prompt that only says to go on belongs to the goal before it.
 _GO_ON = re.compile(
     r"\W*(?:(?:yes|yep|yeah|ok|okay|sure|please|thanks|thank you|great|good|continue|go on|go ahead|proceed"
@@ -35,21 +35,21 @@ _THROWS_AWAY = (("reset", "--hard"), ("checkout", "."), ("restore", "."), ("stas
 
 @dataclass(frozen=True, kw_only=True)
 class Evidence:
-    """A session that rules judge. `project`: where it worked, on this machine; None: not to be had."""
+    """A session for the rules. `project` is its folder on this machine, or None."""
 
     transcript: Transcript
     project: Path | None = None
 
     @cached_property
     def facts(self) -> Facts:
-        """What happened."""
+        """The facts of the session."""
         return facts_of(self.transcript)
 
     @cached_property
     def goal_turn(self) -> int:
         """The turn that the current goal begins with.
 
-        That is the newest prompt, unless it only says to go on, or breaks in on work that was not finished.
+        That is the newest prompt, unless it only says to go on, or interrupts unfinished work.
         """
         for goal in reversed(self.facts.goals):
             if not _GO_ON.fullmatch(goal.text.strip()) and not self._breaks_in(goal):
@@ -66,18 +66,18 @@ class Evidence:
 
     @cached_property
     def users_words(self) -> tuple[str, ...]:
-        """All that the user asked, oldest first."""
+        """The user's prompts, oldest first."""
         return tuple(goal.text for goal in self.facts.goals)
 
     @cached_property
     def hooks_words(self) -> tuple[str, ...]:
-        """What hooks told the agent, oldest first."""
+        """The messages of hooks to the agent, oldest first."""
         openers = [turn.opener for turn in self.transcript.turns if turn.opener]
         return tuple(said.text for said in openers if said.speaker is Speaker.HOOK)
 
     @cached_property
     def instructions(self) -> tuple[str, ...]:
-        """The project's instructions to those who change it, as they lie there or were read here."""
+        """The project's instructions for changes, from its files or as the session read them."""
         read = [
             reading.text
             for reading in self.facts.reads
@@ -92,9 +92,9 @@ class Evidence:
 
     @cached_property
     def written(self) -> dict[str, list[str]]:
-        """The lines that the session added to program files and that are still there, by path.
+        """The lines that the session added to program files and did not remove again, by path.
 
-        A file that was taken away, put back or changed by a program in an unknown way is left out.
+        A file that was removed, restored or changed by a program in an unknown way is left out.
         """
         left: dict[str, list[str]] = {}
         steps: list[Edit | Command] = [*self.facts.edits, *self.facts.commands]
@@ -115,14 +115,14 @@ class Evidence:
 
     @cached_property
     def written_code(self) -> dict[str, list[str]]:
-        """As `written`, without tests."""
+        """The same as `written`, without tests."""
         return {path: lines for path, lines in self.written.items() if not is_test_file(path)}
 
 
 def waits_for_user(facts: Facts) -> str:
-    """What the user has to answer before the session can go on; empty: nothing.
+    """Return what the session waits for from its user, or "" if it does not wait.
 
-    An offer behind a claim of completion ("All done. Anything else?") is no question that it waits for.
+    It does not wait after an offer that follows a claim of completion ("All done. Anything else?").
     """
     if facts.pending_questions:
         return f"it waits for an answer: {facts.pending_questions[0]}"
@@ -132,13 +132,13 @@ def waits_for_user(facts: Facts) -> str:
 
 
 def only_offers(text: str) -> bool:
-    """Whether the question at a message's end offers more work, behind a claim that this one is done."""
+    """Whether the question at a message's end only offers more work, after a claim that this work is done."""
     question = text.strip().splitlines()[-1].rsplit(". ", 1)[-1] if text.strip() else ""
     return bool(_OFFERS_MORE.search(question)) and bool(completion_claims([text]))
 
 
 def _take_back(left: dict[str, list[str]], command: Command) -> None:
-    """Forget what a command removed or put back."""
+    """Drop the files that a command removed or restored."""
     for simple in simple_commands(command.line):
         words = simple.words[1:]
         named: Sequence[str] = ()

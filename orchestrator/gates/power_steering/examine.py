@@ -1,4 +1,4 @@
-"""One examination of a session: what type it is, what each consideration finds, and what follows."""
+"""Examine a session: find its type, check each consideration, and decide."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -22,7 +22,7 @@ from state.verdicts import CheckResult, Source
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judge:
-    """Who is asked. `ask` None: no judge is to be had, and rules answer; `groups` as in `Look`."""
+    """The judge to ask. With `ask` None there is no judge, and rules answer. `groups` is as in `Look`."""
 
     model: Model
     ask: AskJudge | None
@@ -32,7 +32,7 @@ class Judge:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Examination:
-    """What was found. `figures` are the last checks in seed 001's three figures."""
+    """The result of an examination. `figures` are the checks in seed 001's three figures."""
 
     session_type: SessionType
     results: tuple[CheckResult, ...]
@@ -41,7 +41,7 @@ class Examination:
 
     @property
     def cost_usd(self) -> float:
-        """What all checks cost."""
+        """The cost of all checks."""
         return sum(result.cost_usd for result in self.results)
 
 
@@ -54,15 +54,15 @@ async def examine(
     before: Mapping[str, str] | None = None,
     cut: Cut = lambda cut: cut.text,
 ) -> Examination:
-    """Check a session by the considerations that are for its type. Never raises for what a check does.
+    """Check a session by the considerations for its type. An error in a check is never raised.
 
     Args:
         evidence: the session.
-        considerations: all that may be asked; those for other types of session are not.
-        judge: who is asked first.
-        session_type: where it is known; else what was done tells it.
+        considerations: all that may be asked. Those for other types of session are left out.
+        judge: the judge, which is asked first.
+        session_type: the type if it is known. Otherwise it is derived from the session's actions.
         before: by id, why a consideration was not met last time.
-        cut: gets every reason and quote that is cut.
+        cut: receives every reason and quote that is cut.
     """
     kind = session_type or session_type_of(evidence)
     asked = {one.id: one for one in considerations if one.is_for(kind)}
@@ -90,7 +90,7 @@ async def examine(
 def figures_of(
     evidence: Evidence, asked: Mapping[str, Consideration], results: Sequence[CheckResult]
 ) -> CheckResults:
-    """The results in seed 001's figures: checks that did not apply or were not made have no weight."""
+    """The results in seed 001's figures. Checks that did not apply or were not made have no weight."""
     outcomes = [
         CheckOutcome(
             satisfied=result.satisfied,
@@ -105,7 +105,7 @@ def figures_of(
 
 
 def waiting_for(evidence: Evidence) -> str:
-    """What a session that has stopped waits for, so that it is not judged; empty: it claims to be done."""
+    """Return what a stopped session waits for, so that it is not judged, or "" if it claims to be done."""
     facts = evidence.facts
     if evidence.transcript.plan_mode:
         return "it is planning, and waits for its plan to be accepted"

@@ -1,6 +1,6 @@
-"""What was found on one consideration: the judge's word, else its rule's, else that nobody could check it.
+"""The result of one consideration: the judge's answer, else its rule's, else "not checked".
 
-Neither overrules the other: a rule is asked only where the judge gave no answer.
+A rule is asked only if the judge gave no answer, so neither overrules the other.
 """
 
 from collections.abc import Callable, Mapping
@@ -13,12 +13,12 @@ from orchestrator.gates.power_steering.considerations import Consideration, Seve
 from state.truncation import Truncation, feedback
 from state.verdicts import CheckResult, Source
 
-Cut = Callable[[Truncation], str]  # gives a truncation's text, and may log that there was one
+Cut = Callable[[Truncation], str]  # returns a truncation's text, and may log the truncation
 _NO_REASON = "no reason was given"
 
 
 class RuleAnswer(Protocol):
-    """What a rule says, in its own words."""
+    """A rule's answer."""
 
     @property
     def satisfied(self) -> bool: ...  # noqa: D102
@@ -30,11 +30,11 @@ class RuleAnswer(Protocol):
     def applies(self) -> bool: ...  # noqa: D102
 
 
-Rule = Callable[[], RuleAnswer | None]  # None: the evidence decides nothing
+Rule = Callable[[], RuleAnswer | None]  # None: the evidence is not enough to decide
 
 
 def judged(consideration: Consideration, judgement: Judgement) -> CheckResult:
-    """What the judge said; a judge that cannot tell has checked nothing."""
+    """The result of the judge's answer. An undecided answer counts as not checked."""
     return _result(
         consideration,
         Source.NOT_CHECKED if judgement.verdict is Finding.CANNOT_TELL else Source.JUDGE,
@@ -46,19 +46,19 @@ def judged(consideration: Consideration, judgement: Judgement) -> CheckResult:
 
 
 def fallback(consideration: Consideration, rules: Mapping[str, Rule], why: str) -> CheckResult:
-    """What the consideration's rule says; where it says nothing, nobody has checked.
+    """The result of the consideration's rule, or "not checked" if the rule does not decide.
 
     Args:
-        consideration: names its rule; without a name it is the one of its own id.
-        rules: by name.
-        why: there is no answer of the judge.
+        consideration: names its rule. Without a name it is the rule of its own id.
+        rules: the rules by name.
+        why: why the judge has not answered.
     """
     rule = rules.get(consideration.rule or consideration.id)
     began = monotonic()
     try:
         found = rule() if rule else None
-    except Exception as error:  # noqa: BLE001  a rule that fails lets the stop happen, in sight
-        return not_checked(consideration, f"its rule failed: {error!r}; {why}")
+    except Exception as error:  # noqa: BLE001  a failed rule does not block, and is reported
+        return not_checked(consideration, f"its rule failed: {error!r}. {why}")
     if found is None:
         return not_checked(consideration, why)
     result = _result(
@@ -73,12 +73,12 @@ def fallback(consideration: Consideration, rules: Mapping[str, Rule], why: str) 
 
 
 def not_checked(consideration: Consideration, why: str) -> CheckResult:
-    """Nobody has checked: it holds nothing up, and says so."""
+    """A result that says that the check was not made, and does not block."""
     return _result(consideration, Source.NOT_CHECKED, satisfied=True, reason=why)
 
 
 def told(result: CheckResult, cut: Cut) -> CheckResult:
-    """The result as it may be said again: its words escaped, and cut to 200 characters (seed 001)."""
+    """The result with its texts escaped and cut to 200 characters (seed 001), ready to be repeated."""
     reason = cut(feedback(result.reason)) or _NO_REASON
     return replace(result, reason=reason, evidence=cut(feedback(result.evidence)))
 

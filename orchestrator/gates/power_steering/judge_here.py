@@ -1,4 +1,4 @@
-"""The judge that this machine has: by key, by the CLI's login, or none; for commands outside a run."""
+"""The judge for commands outside a run: by key, by the CLI's login, or none."""
 
 import tempfile
 from collections.abc import AsyncIterator, Mapping
@@ -18,7 +18,7 @@ from state.settings.records import Model
 
 @asynccontextmanager
 async def judge_here(model: Model, environ: Mapping[str, str], *, rules_only: bool) -> AsyncIterator[Judge]:
-    """The judge, and what it stands on while the block runs. Without credentials, or `rules_only`: none."""
+    """Provide the judge while the block runs. There is none without credentials or if `rules_only`."""
     if rules_only:
         yield Judge(model=model, ask=None)
         return

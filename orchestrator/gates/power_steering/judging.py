@@ -1,7 +1,7 @@
-"""Every consideration judged: concurrently, each in its own time, with one shared beginning that is cached.
+"""Judge all considerations concurrently. Each has its own time, and their prompts share a cached beginning.
 
-The judge comes first, always. A check that it does not answer falls back to the check's rule, where it has
-one, and else is not checked: satisfied, and told. So is a check whose time is over: it waits for nobody.
+The judge always comes first. A check that it does not answer falls back to the check's rule. A check without
+a rule, or whose time is over, is not checked: it counts as satisfied and is reported.
 """
 
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
@@ -29,19 +29,19 @@ from state.verdicts import CheckResult
 AskJudge = Callable[[Ask], Awaitable[Reply]]
 Group = Sequence[Consideration]
 
-CLI_GROUPS = 4  # with the CLI a call is a process, 0.3 s of CPU, 180 MB and seconds: no more at once
-_LONGEST_QUESTION = 4_000  # characters, with the words of its kind and why it was not met the last time
+CLI_GROUPS = 4  # with the CLI each call is a process of 0.3 s CPU and 180 MB that takes seconds
+_LONGEST_QUESTION = 4_000  # characters, with the text of its kind and why it was not met last time
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Look:
-    """One look at a session, in words as `agents.transcript.render` puts them.
+    """One look at a session, as text by `agents.transcript.render`.
 
-    `ask` reaches the judge; None: there is none to be had. `before` are the reasons of what was not satisfied
-    last time, by id; `rules` the fallbacks by name. `groups`: where a call is dear, as a process is, all
-    questions go into at most so many calls; None: each has its own. `each_s` is for one call, `all_s` for
-    all; `warm_up_s` is how long the other calls wait for the first one to begin to be answered. `cut` gets
-    every reason and quote that is cut.
+    `ask` calls the judge. None means that there is no judge. `before` has by id why a consideration was not
+    satisfied last time. `rules` are the fallbacks by name. `groups`: if calls are expensive, all
+    considerations go into at most this many calls. None: each has its own. `each_s` is for one call and
+    `all_s` for all. The other calls wait at most `warm_up_s` until the first one begins to be answered. `cut`
+    receives every reason and quote that is cut.
     """
 
     session: str
@@ -58,16 +58,16 @@ class Look:
 
 
 def room_for(model: Model, questions: int, groups: int | None) -> int:
-    """The characters that a session may take of a call that asks its part of so many questions."""
+    """How many characters the session may have in a call, with room for the call's part of the questions."""
     together = -(-questions // groups) if groups else 1
     return max(0, room_of(model) - together * _LONGEST_QUESTION)
 
 
 async def judge_all(considerations: Sequence[Consideration], look: Look) -> list[CheckResult]:
-    """A result for each consideration, in order. Never raises for what a judge or a rule does.
+    """Return a result for each consideration, in order. An error of the judge or a rule is never raised.
 
-    What a call cost is shared out evenly over what it asked: the results' costs add up to the calls'. A call
-    that was cut off at its deadline said nothing about its cost, and counts nothing here.
+    The cost of a call is divided evenly over its considerations, so the results' costs add up to the calls'.
+    A call that was cut off at its deadline reported no cost, and counts 0.
     """
     found = await _judge_all(considerations, look)
     return [told(result, look.cut) for result in found]
@@ -75,7 +75,7 @@ async def judge_all(considerations: Sequence[Consideration], look: Look) -> list
 
 async def _judge_all(considerations: Sequence[Consideration], look: Look) -> list[CheckResult]:
     if look.ask is None:
-        return [fallback(one, look.rules, "no judge is to be had") for one in considerations]
+        return [fallback(one, look.rules, "there is no judge") for one in considerations]
     ask_judge = look.ask
     shared = shared_part(look.session)
     began: dict[str, float] = {}
@@ -108,7 +108,7 @@ async def _judge_all(considerations: Sequence[Consideration], look: Look) -> lis
 
 
 def dealt(considerations: Sequence[Consideration], groups: int | None) -> list[Group]:
-    """What is asked together: neighbours, in at most so many groups of nearly one size; None: each alone."""
+    """Divide into at most `groups` groups of neighbours of nearly equal size. None: each alone."""
     count = len(considerations)
     calls = min(groups or count, count)
     return [considerations[count * n // calls : count * (n + 1) // calls] for n in range(calls)]
@@ -120,7 +120,7 @@ async def _answered(
     began = monotonic()
     try:
         reply = await ask_judge(ask)
-    except Exception as error:  # noqa: BLE001  a judge that fails lets the stop happen, in sight
+    except Exception as error:  # noqa: BLE001  a failed judge does not block, and is reported
         why = f"the judge could not be asked: {type(error).__name__}: {error}"
         return [fallback(one, rules, why) for one in group]
     seconds, cost_usd = monotonic() - began, reply.cost_usd / len(group)
@@ -140,7 +140,7 @@ def _results(group: Group, rules: Mapping[str, Rule], reply: Reply) -> Iterator[
 
 
 def _said(ids: Sequence[str], reply: Reply) -> Mapping[str, Judgement | str]:
-    """The judgement on each id, or why there is none. Free text counts only where one question was asked."""
+    """The judgement on each id, or why there is none. Free text counts only for a single id."""
     alone = len(ids) == 1
     if reply.end is CallEnd.COMPLETED:
         return {ids[0]: read_judgement(reply.answer)} if alone else read_judgements(reply.answer, ids)

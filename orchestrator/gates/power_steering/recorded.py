@@ -1,6 +1,6 @@
-"""Each verdict of a stop in the session's diagnostics: who gave it, how long it took, and what its rule says.
+"""Logs each verdict of a stop in the session's diagnostics: its source, its duration, and its rule's answer.
 
-`sq gate usage` reads it. The rule of a check that the judge answered is asked for the comparison alone.
+`sq gate usage` reads it. The rule of a check that the judge answered is asked only for the comparison.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,7 +14,7 @@ from orchestrator.gates.session_state.diagnostics import Diagnostics
 from state.verdicts import CheckResult, Source
 
 CHECK, STOP = "check", "check_results"  # operations in `diagnostic.jsonl`
-_DIGITS = 3  # of seconds
+_DIGITS = 3  # of seconds, after the point
 
 
 def record_verdicts(
@@ -25,13 +25,13 @@ def record_verdicts(
     *,
     had_judge: bool,
 ) -> None:
-    """Log an entry for each check and one for the stop. Never raises.
+    """Log an entry for each check and one for the stop. It never raises.
 
     Args:
         diagnostics: the session's.
         evidence: the session that was examined.
         considerations: all that might have been asked.
-        examination: what was found.
+        examination: its result.
         had_judge: whether there was a judge to ask.
     """
     rules = {one.id: one.rule or one.id for one in considerations}
@@ -59,13 +59,13 @@ def record_verdicts(
 
 
 def _rules_word(result: CheckResult, rules: Mapping[str, str], evidence: Evidence) -> bool | None:
-    """What the check's rule says; None: nothing, or there is none."""
+    """The answer of the check's rule. None if it does not decide or there is no rule."""
     if result.source is Source.RULE:
         return result.satisfied
     rule = RULES.get(rules.get(result.consideration_id, ""))
     if result.source is not Source.JUDGE or rule is None:
         return None
-    with suppress(Exception):  # it is asked for a statistic: its failure changes nothing
+    with suppress(Exception):  # it is asked only for a statistic
         found = rule(evidence)
         return found.satisfied if found else None
     return None

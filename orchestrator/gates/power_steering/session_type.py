@@ -1,6 +1,6 @@
-"""What a session is about, from what was done for the current goal; words only break ties.
+"""Find a session's type from the actions for the current goal. Words only break ties.
 
-Elsewhere words decided: "async" and "checkout page" meant a simple session that nothing is asked of.
+In another program words decided: "async" and "checkout page" made a simple session, which was not checked.
 """
 
 import re
@@ -11,7 +11,7 @@ from agents.transcript.facts.session import Edit
 from orchestrator.gates.power_steering.considerations import SessionType
 from orchestrator.gates.power_steering.evidence import Evidence
 
-_FEW_LOOKS = 1  # so many looks are no investigation
+_FEW_LOOKS = 1  # more looks are an investigation
 _LOOKING_TOOLS = frozenset(
     {"Read", "Grep", "Glob", "WebFetch", "WebSearch", "Agent", "Task", "LSP", "NotebookRead"}
 )
@@ -50,9 +50,9 @@ _WANTS_TO_KNOW = re.compile(
 
 
 def session_type_of(evidence: Evidence) -> SessionType:
-    """The type of a session: code was changed, or only upkeep, something was operated, looked at, or told.
+    """The type of a session: it changed code, only did upkeep, operated something, looked at it, or answered.
 
-    Files changed for a pull request are development, whatever the files are.
+    Changes of any files for a pull request are development.
     """
     facts, start = evidence.facts, evidence.goal_turn
     edits = [edit for edit in facts.edits if edit.turn >= start]
@@ -83,7 +83,7 @@ def _is_upkeep(edit: Edit) -> bool:
 
 
 def _changes_code(line: str) -> bool:
-    """Whether git itself changes the code: a commit taken back, or taken over."""
+    """Whether git itself changes the code, as by a revert or a cherry-pick."""
     return any(
         simple.name == "git" and not _CODE_BY_GIT.isdisjoint(simple.plain[:1])
         for simple in simple_commands(line)

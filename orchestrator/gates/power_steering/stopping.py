@@ -1,6 +1,6 @@
-"""Whether a person's session may stop: the decision, and the valve that lets go of one that gets nowhere.
+"""Whether a person's session may stop: the decision, and the valve that releases one without progress.
 
-In a run the task is stuck instead; letting go is for people.
+In a run such a task is stuck instead. The valve is only for people's sessions.
 """
 
 from dataclasses import dataclass
@@ -12,15 +12,15 @@ from orchestrator.gates.session_state.store import Saved, SteeringStore
 from state.durable import LockTimeoutError, WriteFailedError
 from state.truncation import as_written
 
-SAME_FAILURES = 3  # the same failure set so often: nothing gets on
+SAME_FAILURES = 3  # the same failure set this often means no progress
 MOST_IN_A_ROW = 5  # blocks
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StopAnswer:
-    """`message` is for the agent where the stop is blocked, else for people; it may be empty.
+    """The answer to a stop. `message` is for the agent if it is blocked, else for people, and may be empty.
 
-    `let_go` says why a session that is not done may stop all the same; the agent is never told beforehand.
+    `let_go` says why a session that is not done may stop. The agent never sees it in advance.
     """
 
     allows: bool
@@ -29,10 +29,10 @@ class StopAnswer:
 
 
 def answer_stop(store: SteeringStore, examination: Examination, *, prompt_id: str) -> StopAnswer:
-    """Record what was found and say whether the session may stop.
+    """Record the examination and return whether the session may stop.
 
-    A state that cannot be stored allows it: a counter that cannot be read must not hold a session for ever.
-    Limits are read and counted under one lock: of concurrent stops none is held beyond them.
+    If the state cannot be stored, it may stop: a broken counter must not hold a session for ever. Limits are
+    read and counted under one lock, so that concurrent stops are not held beyond them.
     """
     try:
         with store.alone():
@@ -59,7 +59,7 @@ def _answered(store: SteeringStore, examination: Examination, prompt_id: str) ->
 
 def _let_go(decision: Decision, why: str) -> StopAnswer:
     open_points = [f"{one.consideration_id}: {as_written(one.reason)}" for one in decision.blocked_by]
-    told = [f"The session stops, and is not done: {why}.", *open_points, *decision.notes]
+    told = [f"The session stops although it is not done: {why}.", *open_points, *decision.notes]
     return StopAnswer(allows=True, message="\n".join(told), let_go=why)
 
 

@@ -1,6 +1,6 @@
 """How power steering was used, from the diagnostics of a project's sessions: the judge's share (seed 000).
 
-The share is of the checks at stops where there was a judge to ask; the seed's target is 95 %.
+The share is of the checks at stops with a judge to ask. The seed's target is 95 %.
 """
 
 import json
@@ -14,12 +14,12 @@ from orchestrator.gates.power_steering.recorded import CHECK, STOP
 from orchestrator.gates.session_state.diagnostics import log_files
 from state.verdicts import Source
 
-TARGET = 0.95  # of the checks where a judge was to be had (seed 000)
+TARGET = 0.95  # of the checks at stops with a judge (seed 000)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Disagreement:
-    """One check that the judge and its rule answered differently; the judge's word counted."""
+    """One check that the judge and its rule answered differently. The judge's answer counted."""
 
     consideration: str
     session: str
@@ -30,10 +30,10 @@ class Disagreement:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
-    """What the logs of some sessions say. None where there is nothing to compute it from.
+    """The figures from the logs of some sessions. A figure is None if there is nothing to compute it from.
 
-    `judge_could` are the checks at stops with a judge, `judge_did` those of them that it answered; `compared`
-    those that both the judge and a rule answered.
+    `judge_could` are the checks at stops with a judge, `judge_did` those of them that it answered. `compared`
+    are those that both the judge and a rule answered.
     """
 
     sessions: int
@@ -52,7 +52,7 @@ class Usage:
 
 
 def usage_in(folders: Iterable[Path]) -> Usage:
-    """The usage that the diagnostics in these folders tell of. Lines that cannot be read are left out."""
+    """The usage by the diagnostics in these folders. Lines that cannot be read are left out."""
     entries = [entry for folder in folders for entry in _entries(folder)]
     checks = [entry for entry in entries if entry.get("operation") == CHECK]
     could = [entry for entry in checks if entry.get("had_judge") is True]
@@ -78,7 +78,7 @@ def usage_in(folders: Iterable[Path]) -> Usage:
 
 
 def most_disputed(usage: Usage) -> list[tuple[str, int]]:
-    """The considerations that judge and rule disagreed on, with how often; the most disputed first."""
+    """The considerations that judge and rule disagreed on, with the number of times, most disputed first."""
     return Counter(one.consideration for one in usage.disagreements).most_common()
 
 

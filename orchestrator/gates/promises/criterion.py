@@ -1,4 +1,4 @@
-"""A part of a promise, and how it is checked. No text is evidence."""
+"""A part of a promise, and how it is checked. Text is never evidence."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -6,13 +6,13 @@ from pathlib import PurePosixPath
 
 from state.errors import UsageError
 
-DEADLINE_S = 60.0  # for a command that nobody gave another one
+DEADLINE_S = 60.0  # for a command without its own
 MOST_DEADLINE_S = 3600.0
 MOST_TEXT = 2000  # characters of a promise, a criterion, a command
 
 
 class Kind(StrEnum):
-    """How a criterion is checked: a command that exits with 0, a file that is there, a new commit."""
+    """How a criterion is checked: a command exits with 0, a file exists, or there is a new commit."""
 
     COMMAND = "command"
     FILE = "file"
@@ -21,7 +21,7 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Criterion:
-    """`target`: the command for `sh -c`, the path below the project, or words of the commit's message."""
+    """`target` is the command for `sh -c`, the path below the project, or words of the commit's message."""
 
     text: str
     kind: Kind
@@ -29,7 +29,7 @@ class Criterion:
     deadline_s: float = DEADLINE_S
 
     def refuse_unusable(self) -> None:
-        """Refuse what could never be checked. `UsageError` says what is wrong."""
+        """Raise `UsageError` if the criterion could never be checked."""
         if len(self.text) > MOST_TEXT or len(self.target) > MOST_TEXT or "\0" in self.target:
             raise UsageError(f"a criterion has at most {MOST_TEXT} characters and no NUL: {self.text[:60]!r}")
         if self.kind is Kind.COMMAND and not self.target.strip():
@@ -40,11 +40,11 @@ class Criterion:
             )
         if not 0 < self.deadline_s <= MOST_DEADLINE_S:
             raise UsageError(
-                f"a deadline is above 0 and at most {MOST_DEADLINE_S:g} s; not {self.deadline_s}"
+                f"a deadline is above 0 and at most {MOST_DEADLINE_S:g} s, not {self.deadline_s}"
             )
 
 
 def is_plain_path(path: str) -> bool:
-    """Whether a path stays below the folder it is taken from, links apart: relative, and without `..`."""
+    """Whether a path is relative and without `..`, so that it stays below its folder (apart from links)."""
     parts = PurePosixPath(path).parts
     return bool(parts) and "\0" not in path and not path.startswith("/") and ".." not in parts

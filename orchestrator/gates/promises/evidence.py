@@ -1,8 +1,8 @@
-"""Evidence for promises: what sq itself sees on the present tree of a project.
+"""Evidence for promises, which sq itself collects on the present tree of a project.
 
-Commands run as their author wrote them, without the secrets of the environment and without what would give
-`sh` other functions. The rest of the environment is that of the caller, `PATH` too: who may set it, decides
-what a command's name means.
+Commands run as their author wrote them, without the secrets in the environment and without variables that
+define functions for `sh`. The rest of the environment is the caller's, also `PATH`, so the caller decides
+which program a command's name starts.
 """
 
 import os
@@ -23,7 +23,7 @@ from state.secrets import redactor, without_secrets
 
 OUTPUT_KEPT = 4000  # bytes of a command's output, its end
 _UNWANTED = ("BASH_ENV", "ENV", "GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE")  # lead `sh` and git elsewhere
-_MOVED = "the tree changed while it ran; check again, and have git ignore what it writes"
+_MOVED = "the tree changed while it ran. Check again, and have git ignore the files that it writes"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,7 +35,7 @@ class Unproven:
 
 
 async def promise_base(home: Path) -> str:
-    """The commit that a promise is made on; "" without git or without a commit."""
+    """The commit that a promise is made on, or "" without git or without a commit."""
     if not has_git(home):
         return ""
     try:
@@ -45,7 +45,7 @@ async def promise_base(home: Path) -> str:
 
 
 async def keep_out_of_git(home: Path, folder: Path) -> None:
-    """Have git not see the promises, by `info/exclude`; a checkout where that cannot be does without."""
+    """Make git ignore the promises, by `info/exclude`. A checkout where that fails is left as it is."""
     with suppress(OSError, GitError, ValueError):
         if has_git(home):
             top = Path(os.path.realpath(home))
@@ -53,10 +53,10 @@ async def keep_out_of_git(home: Path, folder: Path) -> None:
 
 
 def refuse_uncheckable(home: Path, criteria: Sequence[Criterion]) -> None:
-    """Refuse criteria that this project could never meet.
+    """Raise `UsageError` for criteria that this project could never meet.
 
     Raises:
-        UsageError: a commit where there is no git, or a path that a link leads out of the project.
+        UsageError: a commit without git, or a path that a link leads out of the project.
     """
     for one in criteria:
         if one.kind is Kind.COMMIT and not has_git(home):
@@ -66,13 +66,13 @@ def refuse_uncheckable(home: Path, criteria: Sequence[Criterion]) -> None:
 
 
 async def evidence_now(home: Path, promise: Promise, numbers: Sequence[int]) -> dict[int, Evidence]:
-    """Check these criteria (from 1), one after the other, and say on which tree each was checked.
+    """Check these criteria (counted from 1), one after the other, and record the tree of each check.
 
-    A command during which the tree changes shows nothing: nobody knows which tree it saw.
+    A command during which the tree changes proves nothing, since it is unknown which tree it saw.
 
     Raises:
         GitError: git cannot read the tree.
-        UsageError: `SQ_CONTAINMENT` names no way there is.
+        UsageError: `SQ_CONTAINMENT` names an unknown way.
     """
     found = {}
     containment = detect_containment()
@@ -93,7 +93,7 @@ async def evidence_now(home: Path, promise: Promise, numbers: Sequence[int]) -> 
 
 
 async def unproven(home: Path, promise: Promise, tree: str) -> list[Unproven]:
-    """What is not shown on this tree. Files and commits are looked at now; commands need fresh evidence."""
+    """The criteria not proven on this tree. Files and commits are checked now, commands need evidence."""
     stale = promise.unproven(tree)
     found = []
     for number, criterion in enumerate(promise.criteria, 1):
@@ -123,7 +123,7 @@ def _why(promise: Promise, number: int) -> str:
 
 
 async def _problem(home: Path, promise: Promise, criterion: Criterion) -> str:
-    """Why a file or a commit is not there; empty where it is."""
+    """Return why a file or a commit counts as missing, or "" if it is there."""
     if criterion.kind is Kind.FILE:
         path = home / criterion.target
         if not is_plain_path(criterion.target) or not _is_inside(home, path):
@@ -180,7 +180,7 @@ def _environment(environ: Mapping[str, str]) -> dict[str, str]:
     plain = {
         name: value
         for name, value in without_secrets(environ).items()
-        if name not in _UNWANTED and not name.startswith("BASH_FUNC_")  # a function in a command's place
+        if name not in _UNWANTED and not name.startswith("BASH_FUNC_")  # a function that replaces a command
     }
     return {**plain, "PYTHONDONTWRITEBYTECODE": "1"}
 

@@ -1,4 +1,4 @@
-"""A promise as the object that is stored, and back. What is no promise is said to be none, never guessed."""
+"""Convert a promise to the object that is stored, and back. An invalid object raises `ValueError`."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -18,10 +18,10 @@ def as_json(promise: Promise) -> dict[str, object]:
 
 
 def parsed(value: Mapping[str, object]) -> Promise:
-    """The promise in an object that was stored.
+    """Return the promise in a stored object.
 
     Raises:
-        ValueError: it is none; says what is wrong.
+        ValueError: it is not a promise, with the reason.
     """
     criteria = tuple(_criterion(one) for one in _list(value, "criteria"))
     evidence = tuple(None if one is None else _evidence(one) for one in _list(value, "evidence"))
@@ -52,7 +52,7 @@ def _criterion(value: object) -> Criterion:
     found = _object(value, "a criterion")
     deadline = found.get("deadline_s")
     if isinstance(deadline, bool) or not isinstance(deadline, int | float):
-        raise ValueError("deadline_s is no number")  # noqa: TRY004  the caller asks whether it is a promise
+        raise ValueError("deadline_s is no number")  # noqa: TRY004  one error for all invalid objects
     if not 0 < deadline <= MOST_DEADLINE_S:
         raise ValueError("deadline_s is out of bounds")
     return Criterion(

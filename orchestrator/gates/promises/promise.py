@@ -1,10 +1,10 @@
-"""One promise of a session: what has to be true before it may stop, and how each part of that is checked.
+"""One promise of a session: the criteria to meet before it may stop, and how each one is checked.
 
-The id is a hash of the definition, so no criterion can be changed once it is made. What a check found is
-sealed to the definition, the criterion and the tree it was made on, so that no field of it can be edited
-alone. There is no secret in either: whoever may write the file can also delete or damage it, give it to
-nobody, or compute a seal as this module does. That takes more than ticking a box, and no more is claimed. A
-criterion is worth what its author made it: `true` is a command too, and people see it in `sq promise show`.
+The id is a hash of the definition, so no criterion can be changed later. The result of a check is sealed to
+the definition, the criterion and the tree it was made on, so that no field of it can be edited alone. Neither
+uses a secret: a program that may write the file can also delete or damage it, remove its owner, or compute a
+seal as this module does. That takes more than ticking a box, and no more is claimed. A criterion can be
+trivial: `true` is a command too, and people see it in `sq promise show`.
 """
 
 import hashlib
@@ -28,15 +28,15 @@ _NO_SESSION = "a promise needs a session that has to keep it: pass --session ID,
 
 
 class EndedPromiseError(SqError):
-    """What was asked is for promises that are open; this one has ended."""
+    """The action needs an open promise, and this one has ended."""
 
 
 class StrangersPromiseError(SqError):
-    """What was asked is for the session that owns the promise; another one asked."""
+    """The action is reserved for the session that owns the promise, and another one asked."""
 
 
 class State(StrEnum):
-    """Where a promise stands."""
+    """The state of a promise."""
 
     OPEN = "open"
     KEPT = "kept"
@@ -45,7 +45,7 @@ class State(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
-    """What a check found: on which tree, when (UTC), with which exit code; of the output the end."""
+    """The result of a check: on which tree, when (UTC), with which exit code, and the end of the output."""
 
     tree: str
     passed: bool
@@ -57,10 +57,10 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Promise:
-    """A promise as its file holds it. `evidence` has a place for each criterion; `owner` "" is an orphan.
+    """A promise as its file holds it. `evidence` has a place for each criterion. `owner` "" marks an orphan.
 
-    `base` is the commit that it was made on, "" where there was none. `ended` is what the file says; `state`
-    is what counts.
+    `base` is the commit that it was made on, or "". `ended` is the file's claim, and `state` is the verified
+    state.
     """
 
     id: str
@@ -77,7 +77,7 @@ class Promise:
 
     @classmethod
     def new(cls, *, text: str, criteria: Sequence[Criterion], owner: str, base: str) -> Self:
-        """A promise that is made now.
+        """Make a new promise.
 
         Raises:
             UsageError: no text, no owner, no criterion, or one that cannot be checked.
@@ -85,7 +85,7 @@ class Promise:
         if not owner.strip():
             raise UsageError(_NO_SESSION)
         if not text.strip() or len(text) > MOST_TEXT:
-            raise UsageError(f"a promise has a text of 1 to {MOST_TEXT} characters; this one has {len(text)}")
+            raise UsageError(f"a promise has a text of 1 to {MOST_TEXT} characters, this one has {len(text)}")
         if not 1 <= len(criteria) <= MOST_CRITERIA:
             raise UsageError(
                 f"a promise has 1 to {MOST_CRITERIA} criteria that can be checked, not {len(criteria)}"
@@ -106,17 +106,17 @@ class Promise:
 
     @property
     def id_of_definition(self) -> str:
-        """The id that this definition has."""
+        """The id of this definition."""
         return f"p-{_digest(self._definition())[:12]}"
 
     @property
     def is_altered(self) -> bool:
-        """Whether text, criteria, time or base are not those that the id was made of."""
+        """Whether text, criteria, time or base were changed after the id was made."""
         return self.id != self.id_of_definition
 
     @property
     def state(self) -> State:
-        """Cancelled for a reason, or kept where checks on one tree show it; open else, whatever it says."""
+        """Cancelled with a reason, kept if checks on one tree prove it, and open otherwise."""
         if self.ended is State.CANCELLED and self.reason.strip():
             return State.CANCELLED
         trees = {one.tree for one in self.evidence if one}
@@ -124,16 +124,16 @@ class Promise:
         return State.KEPT if kept else State.OPEN
 
     def belongs_to(self, session_id: str) -> bool:
-        """Whether it is this session's. An empty id matches nothing, an orphan least of all."""
+        """Whether this session owns it. An empty id matches nothing, also no orphan."""
         return bool(session_id) and self.owner == session_id
 
     def is_genuine(self, number: int) -> bool:
-        """Whether criterion `number` (from 1) has evidence that a check wrote for this definition."""
+        """Whether criterion `number` (counted from 1) has evidence that a check wrote for this definition."""
         evidence = self.evidence[number - 1]
         return evidence is not None and not self.is_altered and evidence.seal == self._seal(number, evidence)
 
     def unproven(self, tree: str) -> tuple[int, ...]:
-        """The numbers of the criteria that no check has shown to be met on this very tree."""
+        """The numbers of the criteria that no check has proven on exactly this tree."""
         return tuple(
             number
             for number, evidence in enumerate(self.evidence, 1)
@@ -141,14 +141,14 @@ class Promise:
         )
 
     def with_evidence(self, found: Mapping[int, Evidence]) -> Self:
-        """The promise with what checks have just found, sealed."""
+        """The promise with new evidence, sealed."""
         sealed = {number: replace(one, seal=self._seal(number, one)) for number, one in found.items()}
         return replace(
             self, evidence=tuple(sealed.get(number, old) for number, old in enumerate(self.evidence, 1))
         )
 
     def closed(self) -> Self:
-        """The promise as one that is kept; it counts as open still where checks do not show it."""
+        """The promise marked as kept. It still counts as open if checks do not prove it."""
         return replace(self, ended=State.KEPT, ended_at=now_text())
 
     def adopted_by(self, session_id: str) -> Self:
@@ -156,7 +156,7 @@ class Promise:
 
         Raises:
             UsageError: no session is named.
-            EndedPromiseError: there is nothing left to keep.
+            EndedPromiseError: it has ended.
         """
         if not session_id.strip():
             raise UsageError(_NO_SESSION)
@@ -168,14 +168,14 @@ class Promise:
 
         Raises:
             EndedPromiseError: it has ended.
-            StrangersPromiseError: it is not this session's to give up.
+            StrangersPromiseError: this session does not own it.
         """
         self.refuse_ended()
         self._refuse_strangers(session_id)
         return replace(self, owner="")
 
     def cancelled_by(self, session_id: str, reason: str) -> Self:
-        """The promise ended, with the reason. An orphan can be cancelled by anybody.
+        """The promise ended, with the reason. Any session can cancel an orphan.
 
         Raises:
             UsageError: no reason, or a very long one.
@@ -190,16 +190,16 @@ class Promise:
         return replace(self, ended=State.CANCELLED, ended_at=now_text(), reason=reason)
 
     def refuse_ended(self) -> None:
-        """Refuse what is for open promises. `EndedPromiseError`: this one has ended."""
+        """Raise `EndedPromiseError` if it has ended."""
         if self.state is not State.OPEN:
-            raise EndedPromiseError(f"{self.id} is {self.state} since {self.ended_at}; nothing was changed")
+            raise EndedPromiseError(f"{self.id} is {self.state} since {self.ended_at}, so nothing changed")
 
     def _refuse_strangers(self, session_id: str) -> None:
         if not self.belongs_to(session_id):
             owner = f"of session {self.owner!r}" if self.owner else "of no session"
             asked = f"session {session_id!r}" if session_id else "no session"
             raise StrangersPromiseError(
-                f"{self.id} is {owner}, and {asked} asked; the owner's id can be given with --session"
+                f"{self.id} is {owner}, and {asked} asked. The owner's id can be given with --session"
             )
 
     def _definition(self) -> object:

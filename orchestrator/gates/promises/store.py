@@ -1,7 +1,7 @@
-"""The promises of a project: a folder of JSON files, read without a lock and changed under one.
+"""The promises of a project: a folder of JSON files, read without a lock and changed under a lock.
 
-No id that is given makes a path unless it has the form of ours, and nothing is written where the folder has
-been led out of the project by a link. What cannot be read as a promise stays as it is and is told.
+An id becomes a path only if it has the form of ours, and nothing is written if a link leads the folder out of
+the project. A file that cannot be read as a promise is left as it is and reported.
 """
 
 import os
@@ -20,7 +20,7 @@ FOLDER = Path(".claude", "completion-state", "promises")  # below the top of a c
 
 
 class DamagedPromiseError(SqError):
-    """A file is no promise and is left as it is. `owner` is the session that it names, if it names one."""
+    """A file is not a promise and is left as it is. `owner` is the session that it names, or ""."""
 
     def __init__(self, message: str, *, file: Path, found: object) -> None:
         super().__init__(message)
@@ -31,7 +31,7 @@ class DamagedPromiseError(SqError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
-    """All promises of a project, oldest first, and what is damaged."""
+    """All promises of a project, oldest first, and the damaged files."""
 
     promises: tuple[Promise, ...]
     damaged: tuple[DamagedPromiseError, ...]
@@ -56,7 +56,7 @@ class PromiseStore:
         return f"<PromiseStore {self.folder}>"
 
     def all(self) -> Found:
-        """Every promise, and what is damaged. A readable object that is another program's is left out."""
+        """Read every promise and find the damaged files. Objects of other programs are left out."""
         promises: list[Promise] = []
         damaged: list[DamagedPromiseError] = []
         for name in self._names():
@@ -69,11 +69,11 @@ class PromiseStore:
         return Found(promises=tuple(promises), damaged=tuple(damaged))
 
     def get(self, promise_id: str) -> Promise:
-        """The promise of this id.
+        """The promise with this id.
 
         Raises:
             UsageError: there is none.
-            DamagedPromiseError: its file is no promise.
+            DamagedPromiseError: its file is not a promise.
         """
         promise = self._read(self._file(promise_id).name)
         if promise is None:
@@ -91,12 +91,12 @@ class PromiseStore:
         file = self._file(promise.id)
         with locked(file):
             if os.path.lexists(file):
-                raise UsageError(f"{file} is there already; nothing was changed")
+                raise UsageError(f"{file} is there already, and nothing was changed")
             replace_file(file, encoded(as_json(promise)))
         return promise
 
     def change(self, promise_id: str, change: Callable[[Promise], Promise]) -> Promise:
-        """Read, change and store under one lock; what `change` raises leaves all as it was.
+        """Read, change and store under one lock. If `change` raises, nothing is stored.
 
         Raises:
             UsageError: there is no such promise, or the folder leads out of the project.
@@ -121,7 +121,7 @@ class PromiseStore:
         return []
 
     def _read(self, name: str) -> Promise | None:
-        """The promise in a file; None where there is no file, or an object that is not ours."""
+        """The promise in a file. None if there is no file, or its object is another program's."""
         file = self.folder / name
         try:
             value = read_json(file)
@@ -140,13 +140,15 @@ class PromiseStore:
 
     def _unknown(self, promise_id: str) -> UsageError:
         return UsageError(
-            f"there is no promise {promise_id[:60]!r} in {self.folder}; `sq promise list` shows those there "
-            "are, and --project DIR names another project"
+            f"there is no promise {promise_id[:60]!r} in {self.folder}. `sq promise list` shows the existing "
+            "ones, and --project DIR names another project"
         )
 
     def _refuse_links(self) -> None:
         if not Path(os.path.realpath(self.folder)).is_relative_to(os.path.realpath(self.home)):
-            raise UsageError(f"{self.folder} is led out of {self.home} by a link; nothing is written there")
+            raise UsageError(
+                f"{self.folder} is led out of {self.home} by a link, so nothing is written there"
+            )
 
 
 def _promise(value: Mapping[str, object], file: Path) -> Promise:
@@ -155,6 +157,6 @@ def _promise(value: Mapping[str, object], file: Path) -> Promise:
     except ValueError as error:
         raise DamagedPromiseError(f"{file} holds no promise: {error}", file=file, found=value) from error
     if promise.id != file.stem:
-        message = f"{file} holds the promise {promise.id[:60]!r}: a file has its promise's name"
+        message = f"{file} holds the promise {promise.id[:60]!r}: a file must have its promise's name"
         raise DamagedPromiseError(message, file=file, found=value)
     return promise

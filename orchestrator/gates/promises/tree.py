@@ -1,9 +1,9 @@
-"""The present tree of a project as one hash: when it changes, what was checked before counts no more.
+"""The present tree of a project as one hash: when it changes, earlier checks do not count any more.
 
-In a checkout it is everything that git would commit now, read through an index and a store of objects that
-are thrown away: nothing is staged and nothing is left in the repository. sq's own state below `.claude/`,
-what git ignores, caches of tools and the inside of submodules are no part of it. Without git it is the
-names, modes, sizes and times of all files.
+In a checkout it covers everything that git would commit now. A temporary index and object store are used, so
+nothing is staged and nothing is left in the repository. sq's own state below `.claude/`, files that git
+ignores, caches of tools and the inside of submodules are left out. Without git it covers the names, modes,
+sizes and times of all files.
 """
 
 import hashlib
@@ -44,7 +44,7 @@ async def _git_tree(home: Path) -> str:
         objects = folder / "objects"
         objects.mkdir()
         index, own_objects = await _path(home, "index"), await _path(home, "objects")
-        with suppress(FileNotFoundError):  # its cache saves reading every file; its time tells what is racy
+        with suppress(FileNotFoundError):  # its cache saves reading every file, and git needs its time
             shutil.copy2(index, folder / "index")
         environment = {
             "GIT_INDEX_FILE": str(folder / "index"),
@@ -70,7 +70,7 @@ async def _path(home: Path, name: str) -> Path:
 
 
 async def _ignored(home: Path) -> bytes:
-    """What the user has git ignore everywhere, and what tools leave behind."""
+    """The user's own ignore patterns, and those of files that tools leave behind."""
     try:
         own = Path(await git(home, "config", "--type=path", "--get", "core.excludesFile"))
     except GitError:  # not set

@@ -1,1 +1,1 @@
-"""What is remembered of a person's session between its stops, and its diagnostics."""
+"""The stored state of a person's session between its stops, and its diagnostics."""

@@ -1,4 +1,4 @@
-"""A session's folder, its settings and its diagnostics: JSON Lines that seed 001's greps fit."""
+"""A session's folder, its settings and its diagnostics: JSON Lines that the greps of seed 001 match."""
 
 import hashlib
 import json
@@ -29,14 +29,14 @@ if TYPE_CHECKING:
     from state.truncation import Truncation
 
 DEFAULT_FOLDER = Path(".claude", "runtime", "power-steering")  # below a project (seed 001)
-PREFIXES = ("SQ_PS_", "AMPLIHACK_PS_")  # the first one wins; the second is seed 001's
+PREFIXES = ("SQ_PS_", "AMPLIHACK_PS_")  # the first one wins, the second is seed 001's
 RETRY_DELAYS = (0.1, 0.2, 0.4)  # seconds, doubling beyond (seed 001)
 MAX_RETRIES = 3  # further tries after the first (seed 001)
-LOG_BYTES = 1 << 20  # of one log file before the next is begun
-LOG_FILES = 3  # that are kept of a log, the current one included
+LOG_BYTES = 1 << 20  # of one log file before the next one starts
+LOG_FILES = 3  # how many files of a log are kept, the current one included
 
 _MOST_RETRIES = 8  # 25.5 s of waiting, below any hook's time-out
-_LOG_WAIT_S = 1.0  # a log entry is not worth more
+_LOG_WAIT_S = 1.0  # a log entry is not worth a longer wait
 _FILE = "diagnostic.jsonl"
 _PLAIN = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,99}")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
@@ -49,7 +49,7 @@ class SteeringSettings:
     """How a session's state is kept. The environment sets each as `SQ_PS_…`, or `AMPLIHACK_PS_…` (seed 001).
 
     DEBUG: every entry goes to stderr too. MAX_RETRIES: 0 to 8. NO_FSYNC: faster, and a power cut may lose the
-    state. RETRY_DELAYS: seconds with commas between. What cannot be read counts as not set.
+    state. RETRY_DELAYS: seconds with commas between. A value that cannot be read counts as not set.
     """
 
     debug: bool = False
@@ -62,7 +62,7 @@ class SteeringSettings:
 
     @classmethod
     def of(cls, environ: Mapping[str, str]) -> Self:
-        """What an environment says."""
+        """The settings in an environment."""
 
         def text(name: str) -> str:
             return next((environ[each + name] for each in PREFIXES if each + name in environ), "").strip()
@@ -89,7 +89,7 @@ class SteeringSettings:
 
 
 class Diagnostics:
-    """The log of one session. Nothing here raises: what cannot be logged is left out."""
+    """The log of one session. It never raises: an entry that cannot be written is left out."""
 
     def __init__(self, file: Path, *, session_id: str, debug: bool = False) -> None:
         self.file = file
@@ -98,14 +98,14 @@ class Diagnostics:
 
     @classmethod
     def within(cls, folder: Path, *, session_id: str, debug: bool = False) -> Self:
-        """The log in a folder: the session's, or the one that DIAGNOSTIC_LOG_DIR names."""
+        """The log in a folder: the session's folder, or the one that DIAGNOSTIC_LOG_DIR names."""
         return cls(folder / _FILE, session_id=session_id, debug=debug)
 
     def __repr__(self) -> str:
         return f"<Diagnostics {self.file}>"
 
     def log(self, operation: str, *, success: bool = True, **details: object) -> None:
-        """Add an entry; a failing one carries `"success": false`."""
+        """Add an entry. An entry of a failure has `"success": false`."""
         entry = {
             "timestamp": utc_text(datetime.now(UTC), "milliseconds"),
             "operation": operation,
@@ -131,10 +131,10 @@ class Diagnostics:
 
 
 def append_line(path: Path, value: object, *, wait_s: float = LOCK_WAIT_S, sync: bool = False) -> None:
-    """Add a value as one line, by one write under the file's lock, with `json.dumps`' own separators.
+    """Append a value as one line, in one write under the file's lock, with the separators of `json.dumps`.
 
-    A file that would grow beyond `LOG_BYTES` becomes `NAME.1`, that one `NAME.2`; `LOG_FILES` are kept. What
-    a crash left of a line is closed first; a line that cannot be written whole is taken back.
+    A file that would grow beyond `LOG_BYTES` becomes `NAME.1`, and that one `NAME.2`. `LOG_FILES` are kept. A
+    line that a crash left unfinished is closed first. A line that cannot be written whole is removed again.
 
     Raises:
         LockTimeoutError: another process held the lock for `wait_s` seconds.
@@ -152,26 +152,26 @@ def append_line(path: Path, value: object, *, wait_s: float = LOCK_WAIT_S, sync:
                 line = b"\n" + line
             if os.write(file.fileno(), line) != len(line):
                 file.truncate(size)
-                raise WriteFailedError(f"{path} could be added to in part only; is the disk full?")
+                raise WriteFailedError(f"{path} could be added to in part only. Is the disk full?")
             if sync:
                 sync_file(file.fileno(), path)
 
 
 def log_files(folder: Path) -> list[Path]:
-    """The diagnostics in a folder, the oldest first."""
+    """The diagnostics files in a folder, the oldest first."""
     older = (folder / f"{_FILE}.{number}" for number in range(LOG_FILES - 1, 0, -1))
     return [file for file in (*older, folder / _FILE) if file.is_file()]
 
 
 def has_control(id_: str) -> bool:
-    """Whether a text that should be an id holds characters that could steer a terminal or break a line."""
+    """Whether an id holds control characters, which could steer a terminal or break a line."""
     return _CONTROL.search(id_) is not None
 
 
 def safe_name(given: str) -> str:
-    """An id as one segment of a path: itself if it is plain, else cleaned and marked as no plain id is.
+    """Return an id as one segment of a path: the id itself if it is plain, else cleaned and with a hash.
 
-    Distinct ids have distinct names; `../../evil`, an empty id, NUL or 300 characters stay inside.
+    Distinct ids have distinct names. `../../evil`, an empty id, NUL or 300 characters stay inside the folder.
     """
     if _PLAIN.fullmatch(given):
         return given
@@ -180,19 +180,19 @@ def safe_name(given: str) -> str:
 
 
 def steering_folder(project: Path, settings: SteeringSettings) -> Path:
-    """Where the sessions of a project keep their states: SQ_PS_STATE_DIR, or the default, unseen by git.
+    """Return the folder of the sessions' states: SQ_PS_STATE_DIR, or the default one, which git ignores.
 
-    It is at the top of the project, wherever below a session has begun.
+    It is at the top of the project, also if the session began in a folder below.
     """
     folder = sessions_folder(project, settings)
     if not settings.state_dir:
-        with suppress(OSError, SqError, ValueError):  # a checkout whose .git cannot be written works as well
+        with suppress(OSError, SqError, ValueError):  # a read-only .git does not matter
             _ignore_locally(top_of(project).resolve(), folder)
     return folder
 
 
 def sessions_folder(project: Path, settings: SteeringSettings) -> Path:
-    """The same folder, with nothing made or written."""
+    """Return the same folder without making or writing anything."""
     return settings.state_dir.absolute() if settings.state_dir else top_of(project) / DEFAULT_FOLDER
 
 
@@ -235,7 +235,7 @@ def _ignore_locally(project: Path, folder: Path) -> None:
 
 
 def _git_folder(dot_git: Path) -> Path:
-    """The common git folder: a worktree's `.git` is a file that names its own, which names the common one."""
+    """The common git folder. A worktree's `.git` is a file with the path of its own folder, which has it."""
     if dot_git.is_dir():
         return dot_git
     own = dot_git.parent / os.fsdecode(read_small(dot_git)).removeprefix("gitdir:").strip()

@@ -1,4 +1,4 @@
-"""What is remembered of a session: the records, and how a stored state is read and judged (seed 001)."""
+"""The records of a session's state, and how a stored state is read and validated (seed 001)."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -8,15 +8,15 @@ from typing import Any, Self
 
 from orchestrator.gates.session_state.diagnostics import safe_name, utc_text
 
-MAX_COUNT = 1000  # a larger counter is no counter (seed 001)
+MAX_COUNT = 1000  # a larger counter is invalid (seed 001)
 QUALITY_THRESHOLD = 70  # (seed 001)
-MOST_BLOCKS = 7  # since one prompt of the user; Claude Code overrides the ninth in a row
-FAILURE_SETS_KEPT = 3  # so many alike in a row end the checking
+MOST_BLOCKS = 7  # since one prompt of the user: Claude Code overrides the ninth in a row
+FAILURE_SETS_KEPT = 3  # this many equal ones in a row end the checking
 PROMPTS_KEPT = 20
 
 
 class StateCode(IntEnum):
-    """How an operation on the state ended (seed 001): values for reports and logs, never exit codes."""
+    """How an operation on the state ended (seed 001). The values are for reports and logs, not exit codes."""
 
     OK = 0
     SAVE_FAILED = 1
@@ -27,7 +27,7 @@ class StateCode(IntEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckOutcome:
-    """One check that applied: whether it is satisfied, whether it is a blocker and of the kind workflow."""
+    """One check that applied: whether it is satisfied, is a blocker, and is of the kind workflow."""
 
     satisfied: bool
     blocker: bool
@@ -36,9 +36,9 @@ class CheckOutcome:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckResults:
-    """The last check in three figures (seed 001); `quality_score` from 0 to 100.
+    """The last check in three figures (seed 001). `quality_score` is from 0 to 100.
 
-    None where nothing was checked: no score is neither a good one nor a bad one.
+    A figure is None if nothing was checked.
     """
 
     files_modified: tuple[str, ...] = ()
@@ -47,9 +47,10 @@ class CheckResults:
 
     @classmethod
     def of(cls, files_modified: Iterable[str], outcomes: Sequence[CheckOutcome]) -> Self:
-        """No workflow blocker failed; 100 times satisfied by applicable weight, blockers weigh 2.
+        """The results of checks. The score is 100 times satisfied by applicable weight, and blockers weigh 2.
 
-        `outcomes` are the checks that were made and applied; without any there is no score.
+        `outcomes` are the checks that were made and applied. Without any there is no score. The workflow is
+        followed if none of its blockers failed.
         """
         files = tuple(files_modified)
         if not outcomes:
@@ -64,26 +65,26 @@ class CheckResults:
         )
 
     def message(self) -> str:
-        """One of the four messages of seed 001, in plain words; or that nothing was checked."""
+        """One of the four messages of seed 001, in plain words, or that nothing was checked."""
         count = len(self.files_modified)
         files = f"{count} modified file{'' if count == 1 else 's'}"
         if self.quality_score is None:
-            return f"{files if count else 'No files were modified'}; not checked."
+            return f"{files if count else 'No files were modified'}, not checked."
         if not count:
             return "No files were modified."
         if not self.workflow_compliant:
             return f"There {'is' if count == 1 else 'are'} {files}, but the workflow was not followed."
         if self.quality_score < QUALITY_THRESHOLD:
-            return f"{files}, quality score {self.quality_score}: please look at what could be improved."
+            return f"{files}, quality score {self.quality_score}: please look for improvements."
         return f"{files}, quality score {self.quality_score}: good work."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SteeringState:
-    """What is stored of a session.
+    """The stored state of a session.
 
-    Times are UTC text; `failure_sets` are sorted ids, the newest set last; `unmet` says by id why what the
-    last check found open was open, warnings too.
+    Times are UTC text. `failure_sets` are sorted ids, the newest set last. `unmet` has by id why the last
+    check found something open, warnings too.
     """
 
     consecutive_blocks: int = 0
@@ -100,7 +101,7 @@ class SteeringState:
         return self.blocks_by_prompt.get(safe_name(prompt_id), 0)
 
     def same_failures(self) -> int:
-        """How many of the last checks, the newest included, failed by exactly the same set; at most 3."""
+        """How many of the last checks, the newest included, failed with exactly the same set, at most 3."""
         sets = self.failure_sets
         if not sets or not sets[-1]:
             return 0
@@ -120,7 +121,7 @@ class SteeringState:
     def checked(
         self, results: CheckResults, failures: Iterable[str], unmet: Mapping[str, str], at: datetime
     ) -> Self:
-        """The state after a check; one that nothing failed ends the row of blocks."""
+        """The state after a check. A check without failures ends the row of blocks."""
         failed = tuple(sorted(set(failures)))
         return replace(
             self,
@@ -133,7 +134,7 @@ class SteeringState:
 
 
 def invalid_reason(found: object) -> str:
-    """Why this is no state, in seed 001's words, or an empty text. A boolean is no counter."""
+    """Return why this is not a valid state, in seed 001's words, or "". A boolean is not a counter."""
     if not isinstance(found, Mapping):
         return "state_not_dict"
     counter = found.get("consecutive_blocks")
@@ -152,7 +153,7 @@ def invalid_reason(found: object) -> str:
 
 
 def parsed(found: Mapping[str, object], default: SteeringState) -> tuple[SteeringState, tuple[str, ...]]:
-    """A state with the defaults for what is missing or wrong, and the names of what is wrong or unknown."""
+    """Return a state with defaults for missing and wrong fields, and the names of wrong or unknown fields."""
     readers: dict[str, Callable[[object], object]] = {
         "consecutive_blocks": _count,
         "session_id": _text,
@@ -217,7 +218,7 @@ def _texts(value: object) -> tuple[str, ...]:
 
 
 def time_of(value: object) -> datetime:
-    """The time that an ISO text names, UTC where it names no zone; raises what `fromisoformat` does."""
+    """The time of an ISO text, UTC if it names no zone. Raises `ValueError` as `fromisoformat` does."""
     found = datetime.fromisoformat(_text(value))
     return found if found.tzinfo else found.replace(tzinfo=UTC)
 

@@ -1,4 +1,4 @@
-"""The folders of sessions that a project's hooks keep, and which of them are old."""
+"""The folders of sessions that a project's hooks keep, and the removal of old ones."""
 
 import shutil
 from collections.abc import Iterator
@@ -10,25 +10,25 @@ from orchestrator.gates.session_state.records import time_of
 from state.durable import DamagedFileError, read_json
 
 KEPT = timedelta(days=30)  # since a session's last stop
-_REMOVING = ".removing-"  # no session's name begins so
+_REMOVING = ".removing-"  # no session's name begins like this
 
 
 def session_folders(sessions: Path) -> list[Path]:
-    """The folder of each session, by name; none where there is no such folder."""
+    """The folders of the sessions, sorted by name. Empty if `sessions` does not exist."""
     with suppress(OSError):
         return sorted(each for each in sessions.iterdir() if each.is_dir() and not each.is_symlink())
     return []
 
 
 def old_sessions(sessions: Path, now: datetime) -> list[Path]:
-    """The sessions that nothing was written of for `KEPT`, without those that are switched off for longer."""
+    """The sessions without a write for `KEPT`, except those that are switched off for longer."""
     return [
         each for each in session_folders(sessions) if _newest(each) < now - KEPT and not _is_off(each, now)
     ]
 
 
 def remove_sessions(old: list[Path]) -> Iterator[tuple[Path, str]]:
-    """Remove these folders; each with why it could not be removed, or an empty text."""
+    """Remove these folders. Yields each with the reason why it could not be removed, or ""."""
     for folder in old:
         away = folder if folder.name.startswith(_REMOVING) else folder.with_name(f"{_REMOVING}{folder.name}")
         try:

@@ -1,7 +1,7 @@
-"""What is remembered of a session between its stops: blocks in a row, the last checks, an off switch.
+"""The stored state of a session between its stops: blocks in a row, the last checks, an off switch.
 
 The format, validation, recovery and return codes are seed 001's. Reading, changing and writing are one step
-under the file's lock, so that no count of concurrent hooks is lost.
+under the file's lock, so that concurrent hooks lose no count.
 """
 
 import hashlib
@@ -52,10 +52,10 @@ _MOST_LOGGED = 2000  # characters of a damaged state in the log
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Loaded:
-    """What was read. With a `reason` the file was no good; `kept_as` is where its original is now.
+    """The result of reading. With a `reason` the file was damaged, and its original is now at `kept_as`.
 
-    `state` is then the default one, or, for `invalid_field`, what was valid. Without `kept_as` the original
-    could not be moved and stays in its place; nothing is stored until it can be.
+    `state` is then the default one, or, for `invalid_field`, has the valid fields. Without `kept_as` the
+    original could not be moved and stays in its place, and nothing is stored until it can be moved.
     """
 
     state: SteeringState
@@ -67,7 +67,7 @@ class Loaded:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Saved:
-    """What came of a change: `stored` is whether `state` is in the file now, which code 4 leaves open."""
+    """The result of a change. `stored`: `state` is in the file now. With code 4 it may be either."""
 
     state: SteeringState
     code: StateCode = StateCode.OK
@@ -77,7 +77,7 @@ class Saved:
 
 
 class SteeringStore:
-    """The state of one session, in a folder of sessions (seed 001). A bad file or disk is no exception."""
+    """The state of one session, in a folder of sessions (seed 001). A bad file or disk raises no error."""
 
     def __init__(
         self,
@@ -90,15 +90,15 @@ class SteeringStore:
         environ: Mapping[str, str] | None = None,
         lock_wait_s: float = LOCK_WAIT_S,
     ) -> None:
-        """Name the session; nothing is read or made yet.
+        """Name the session. Nothing is read or made yet.
 
         Args:
-            folder: holds a folder for each session; see `of_project`.
-            session_id: any text; unsafe ones are given a safe name.
-            retry_delays: seconds before the further tries, doubling beyond the last; None: the environment's.
-            verify_writes: read each new file back; the environment can switch it off too.
-            diagnostic_log_dir: where `diagnostic.jsonl` is, if not in the session's folder.
-            environ: instead of the process's.
+            folder: holds a folder for each session (see `of_project`).
+            session_id: any text. An unsafe one gets a safe name.
+            retry_delays: seconds before further tries, doubling after the last. None: the environment's.
+            verify_writes: read each new file back. The environment can also switch it off.
+            diagnostic_log_dir: the folder of `diagnostic.jsonl`, if not the session's folder.
+            environ: the environment, if not the process's.
             lock_wait_s: seconds to wait for another process that changes the state.
         """
         self._settings = SteeringSettings.of(os.environ if environ is None else environ)
@@ -109,7 +109,7 @@ class SteeringStore:
         self.session_id = session_id or safe_name(session_id)
         self.root = folder.absolute()
         self.file = self.root / safe_name(session_id) / "state.json"
-        self._for_all = self.root / ".disabled.json"  # no session's name begins so
+        self._for_all = self.root / ".disabled.json"  # no session's name begins like this
         self.diagnostics = Diagnostics.within(
             diagnostic_log_dir or self._settings.diagnostic_log_dir or self.file.parent,
             session_id=self.session_id,
@@ -118,7 +118,7 @@ class SteeringStore:
 
     @classmethod
     def of_project(cls, project: Path, session_id: str, *, environ: Mapping[str, str] | None = None) -> Self:
-        """The store where a project's hooks keep theirs: SQ_PS_STATE_DIR, or below `.claude/runtime/`."""
+        """The store that a project's hooks use: in SQ_PS_STATE_DIR, or below `.claude/runtime/`."""
         settings = SteeringSettings.of(os.environ if environ is None else environ)
         return cls(steering_folder(project, settings), session_id, environ=environ)
 
@@ -126,7 +126,7 @@ class SteeringStore:
         return f"<SteeringStore {self.file}>"
 
     def load(self) -> Loaded:
-        """The state; the default one where there is none, and the recovered one where the file is no good."""
+        """Read the state: the default one if there is none, a recovered one if the file is damaged."""
         found = self._look()
         if found.reason:
             with suppress(LockTimeoutError, WriteFailedError), self._locked():
@@ -142,7 +142,7 @@ class SteeringStore:
         return found
 
     def save(self, state: SteeringState | Mapping[str, object]) -> Saved:
-        """Store this state; a partial one is completed from the defaults first (`complete`)."""
+        """Store this state. A partial one is completed from the defaults first (`complete`)."""
         try:
             whole = self.complete(asdict(state) if isinstance(state, SteeringState) else state)
         except ValueError as error:
@@ -153,27 +153,27 @@ class SteeringStore:
 
     @contextmanager
     def alone(self, *, tries: int | None = None) -> Iterator[None]:
-        """Let no other hook of this session count meanwhile, so that a limit is read and kept in one step.
+        """Keep other hooks of this session from counting, so that a limit is read and kept in one step.
 
-        `tries`: how often the folder is tried to be made; None: as often as a write.
+        `tries`: how often making the folder is tried. None: as often as a write.
 
         Raises:
-            LockTimeoutError: other hooks held it for too long.
+            LockTimeoutError: other hooks held the lock for too long.
             WriteFailedError: the session's folder cannot be made.
         """
         with self._locked(self.file.with_name("stop"), tries):
             yield
 
     def count_block(self, prompt_id: str) -> Saved:
-        """Count one more blocked stop, in the row and since this prompt of the user."""
+        """Count one more blocked stop, in the row and for this prompt of the user."""
         return self._change(lambda state: state.blocked(prompt_id))
 
     def count_held(self, prompt_id: str) -> Saved:
-        """Count one more stop that a step other than power steering held since this prompt of the user."""
+        """Count one more stop that a step other than power steering held, for this prompt of the user."""
         return self._change(lambda state: state.held(prompt_id))
 
     def clear_blocks(self) -> Saved:
-        """End the row of blocks and of failures, since the stop was allowed; the prompt's own count stays."""
+        """End the row of blocks and of failures, since the stop was allowed. The prompt's own count stays."""
         return self._change(lambda state: replace(state, consecutive_blocks=0, failure_sets=()))
 
     def record_check(
@@ -181,14 +181,14 @@ class SteeringStore:
     ) -> Saved:
         """Keep a check's results.
 
-        `failures` are the ids that hold the session, to tell when the same do again and again; `unmet` says
-        by id why each was open, for the judge that looks at it next time.
+        `failures` are the ids that hold the session, to notice when the same ones repeat. `unmet` has by id
+        why each was open, for the judge's next look.
         """
         failed, reasons, at = tuple(failures), dict(unmet or {}), datetime.now(UTC)
         return self._change(lambda state: state.checked(results, failed, reasons, at))
 
     def disable(self, until: datetime, *, everywhere: bool = False) -> Saved:
-        """Switch steering off until a time, for this session or the folder; a past time switches it on."""
+        """Switch steering off until a time, for this session or the folder. A past time switches it on."""
         text = utc_text(until)
         if not everywhere:
             return self._change(lambda state: replace(state, disabled_until=text))
@@ -201,7 +201,7 @@ class SteeringStore:
         return Saved(state=self._look().state)
 
     def disabled_until(self) -> datetime | None:
-        """Until when steering is off for this session, by its own marker or the folder's; None: it is on."""
+        """Until when steering is off for this session, by its own mark or the folder's. None if it is on."""
         marks: list[object] = [self._look().state.disabled_until]
         with suppress(DamagedFileError):
             marks.append((read_json(self._for_all) or {}).get("disabled_until"))
@@ -216,10 +216,10 @@ class SteeringStore:
         return SteeringState(session_id=self.session_id)
 
     def complete(self, partial: Mapping[str, object]) -> SteeringState:
-        """A partial state, as JSON has it, completed from the defaults.
+        """Complete a partial state, as JSON has it, from the defaults.
 
         Raises:
-            ValueError: it is not valid; says the reason.
+            ValueError: it is not valid, with the reason.
         """
         found = {**asdict(self.default()), **partial}
         if reason := invalid_reason(found):
@@ -230,7 +230,7 @@ class SteeringStore:
         return state
 
     def _look(self) -> Loaded:
-        """What is in the file, nothing changed; `code` and `reason` if it is no good."""
+        """Read the file and change nothing. `code` and `reason` are set if it is damaged."""
         try:
             found = read_json(self.file)
         except DamagedFileError as error:
@@ -248,10 +248,10 @@ class SteeringStore:
         return Loaded(state=state, code=StateCode.VALIDATION_FAILED, reason=reason, found=found)
 
     def _recover(self) -> Loaded:
-        """Keep a file that is no good under another name and store what could be saved of it. Under the lock.
+        """Keep a damaged file under another name and store its valid fields. Under the lock.
 
         Raises:
-            WriteFailedError: it cannot be kept, so it stays where it is, untouched.
+            WriteFailedError: it cannot be renamed, so it stays where it is.
         """
         found = self._look()
         if not found.reason:  # another process has recovered it
@@ -284,7 +284,7 @@ class SteeringStore:
             return Saved(state=state, code=StateCode.SAVE_FAILED, stored=False, error=str(error))
 
     def _store(self, state: SteeringState, *, before: int | None) -> Saved:
-        """Try, and try again with a fresh file each time, but not after EIO on fsync. Under the lock."""
+        """Write, and retry with a new file each time, but not after EIO on fsync. Under the lock."""
         data = encoded(asdict(state))
         error = ""
         retry = 0
@@ -314,7 +314,7 @@ class SteeringStore:
         return self._last_resort(state, data, retry, error)
 
     def _last_resort(self, state: SteeringState, data: bytes, retries: int, error: str) -> Saved:
-        """All tries failed (code 4): write into the file itself, which a crash could tear."""
+        """Write into the file itself, after all tries failed (code 4). A crash could tear it."""
         exhausted = StateCode.RETRIES_EXHAUSTED
         self._log("state_save_retry", success=False, retry_count=retries, error=error, code=int(exhausted))
         stored = True
@@ -336,7 +336,7 @@ class SteeringStore:
 
     @contextmanager
     def _locked(self, path: Path | None = None, tries: int | None = None) -> Iterator[None]:
-        """Hold a lock: the state's, or of `path`; a folder that cannot be made is tried again like writes."""
+        """Hold the lock of the state, or of `path`. Making its folder is retried like a write."""
         last = self._settings.max_retries if tries is None else tries - 1
         with ExitStack() as held:
             for retry in range(last + 1):
@@ -358,7 +358,7 @@ class SteeringStore:
 
 
 def _short(found: object) -> object:
-    """A damaged state as the log holds it: whole if it is small."""
+    """A damaged state for the log, cut if it is long."""
     try:
         text = json.dumps(found)
     except (ValueError, RecursionError):
@@ -367,18 +367,18 @@ def _short(found: object) -> object:
 
 
 def _keep_aside(path: Path) -> Path:
-    """Give a damaged file a name of its own, `NAME.corrupt-HASH`, and return it; an older such file goes.
+    """Rename a damaged file to `NAME.corrupt-HASH` and return that path. Older such files are removed.
 
     Raises:
-        WriteFailedError: it cannot be renamed; it stands where it was.
+        WriteFailedError: it cannot be renamed and stays where it was.
     """
     try:
         mark = hashlib.sha256(read_small(path)).hexdigest()[:12]
-    except (OSError, ValueError):  # no file, not ours to read, or too large
+    except (OSError, ValueError):  # not a file, not readable, or too large
         mark = "unread"
     aside = path.with_name(f"{path.name}.corrupt-{mark}")
     with write_errors(f"{path} cannot be renamed to {aside.name}"):
-        if aside.is_dir() or (path.is_dir() and os.path.lexists(aside)):  # a folder is not ours to remove
+        if aside.is_dir() or (path.is_dir() and os.path.lexists(aside)):  # sq removes no folder
             aside = aside.with_name(f"{aside.name}-{time.time_ns()}")
         path.rename(aside)
     with suppress(OSError):

@@ -1,1 +1,1 @@
-"""The unified stop gate: may this session stop? Mechanical steps first, a judge where it belongs."""
+"""The unified stop gate: may this session stop? Mechanical steps run first, a judge only if they pass."""

@@ -1,4 +1,4 @@
-"""The hook's entry, `sq hook stop`: one stop on stdin, its answer on stdout, and exit code 0, always."""
+"""The hook's entry, `sq hook stop`: reads a stop from stdin, answers on stdout, and exits with 0."""
 
 import gc
 import os
@@ -11,13 +11,13 @@ if TYPE_CHECKING:
     from typing import NoReturn
 
 _MOST_INPUT = 10_000_000  # bytes
-_LONGEST = 1_000  # characters of what is told of a failure
-_NOTE_S = 2.0  # a note is not worth more
+_LONGEST = 1_000  # characters of a failure's message
+_NOTE_S = 2.0  # a note is not worth a longer wait
 _OURS = "SQ_AGENT"  # agents.access: a Claude Code that sq itself started
 
 
 def main() -> None:
-    """Answer one stop: read the input from stdin, write nothing or one JSON object, and end with 0."""
+    """Answer one stop: read the input from stdin, write nothing or one JSON object, and exit with 0."""
     given = _read()
     if os.environ.get(_OURS):
         return
@@ -28,13 +28,13 @@ def main() -> None:
     try:
         if not probe.runs_on(given) and (steering or probe.may_apply(given)):
             _through_the_gate(given, steering)
-    except Exception as error:  # noqa: BLE001  whatever is wrong with us traps nobody, and is told
+    except Exception as error:  # noqa: BLE001  an error of ours is reported and traps no session
         _tell(f"the stop gate failed, so the session may stop: {type(error).__name__}: {error}")
 
 
 def _through_the_gate(given: dict[str, object], steering: bool) -> None:
-    """Answer, and end the process with whatever still hangs in a thread."""
-    gc.disable()  # the process ends before it would be worth it
+    """Answer, and end the process even if a thread still hangs."""
+    gc.disable()  # the process is too short for it
     from orchestrator.gates.stop_gate import hook
 
     if problem := hook.refused(given, os.environ):
@@ -57,7 +57,7 @@ def _tell(message: str) -> "NoReturn":
 
 
 def _read() -> dict[str, object] | str:
-    """The input; or what is wrong with it."""
+    """Return the input, or a message about its error."""
     try:
         data = sys.stdin.buffer.read(_MOST_INPUT + 1)
         if len(data) > _MOST_INPUT:
@@ -69,7 +69,7 @@ def _read() -> dict[str, object] | str:
 
 
 def _note(problem: str) -> None:
-    """Tell the diagnostics of a stop that could not be looked at."""
+    """Log a stop whose input could not be read."""
     import signal
     from contextlib import suppress
     from pathlib import Path

@@ -1,4 +1,4 @@
-"""The gate itself: the steps in order, the first block wins, and a counter that lets go in time."""
+"""The gate: run the steps in order, the first block wins, and let the session go after too many blocks."""
 
 import json
 import os
@@ -16,15 +16,15 @@ from orchestrator.gates.stop_gate.once import Part, part_of
 from orchestrator.gates.stop_gate.stop import Priority, StepResult, Stop
 from state.durable import LockTimeoutError, WriteFailedError
 
-MECHANICAL_S = 6.0  # what the steps that ask nobody may take together, a slow git included
+MECHANICAL_S = 6.0  # for all steps without a model together, a slow git included
 JUDGE_S = 8.0  # the judge's step, the transcript included (seed 003)
 STEERING_S = 64.0  # power steering: 60 s for its checks, and its start
 
-_LATER_S = 0.5  # by which the second way to end the process comes after the first
+_LATER_S = 0.5  # between the two ways to end the process
 
 
 def answer(stop: Stop) -> dict[str, str]:
-    """What the hook says: nothing or a message to allow, a reason to block."""
+    """Return the hook's answer: nothing or a message to allow the stop, a reason to block it."""
     store = SteeringStore.of_project(stop.project, stop.session_id, environ=stop.environ)
     part = part_of(stop, store)
     if part is Part.NONE:
@@ -49,13 +49,13 @@ class Mouth:
         return f"<Mouth {'closed' if self._open.locked() else 'open'}>"
 
     def say(self, words: Mapping[str, str]) -> None:
-        """Say it, unless something was said before."""
+        """Write this answer, unless there was one before."""
         if self._open.acquire(blocking=False) and words:
             os.write(1, json.dumps(words).encode() + b"\n")
 
 
 def watch(stop: Stop, mouth: Mouth) -> None:
-    """End this process at its deadline, whatever hangs: the stop is allowed, and people are told."""
+    """End this process at its deadline, even if something hangs. The stop is allowed, with a message."""
     deadline_s = (
         MECHANICAL_S + (JUDGE_S if stop.is_system3 else 0) + (STEERING_S if stop.with_steering else 0)
     )
@@ -66,19 +66,19 @@ def watch(stop: Stop, mouth: Mouth) -> None:
         )
         os._exit(0)
 
-    timer = threading.Timer(deadline_s, give_up)  # for a call of the system that is not interrupted
+    timer = threading.Timer(deadline_s, give_up)  # for a system call that no signal interrupts
     timer.daemon = True
     timer.start()
-    signal.signal(signal.SIGALRM, give_up)  # for a pattern that goes on matching: no thread runs meanwhile
+    signal.signal(signal.SIGALRM, give_up)  # for a slow regex, which lets no thread run
     signal.setitimer(signal.ITIMER_REAL, deadline_s + _LATER_S)
 
 
 def refused(given: Mapping[str, object], environ: Mapping[str, str]) -> str:
-    """Why the hook's input cannot be used: an id with control characters is none; empty: it can."""
+    """Return why the hook's input cannot be used (an id has control characters), or "" if it can."""
     ids = {name: given.get(name) for name in ("session_id", "prompt_id")}
     ids["CLAUDE_SESSION_ID"] = environ.get("CLAUDE_SESSION_ID")
     bad = [name for name, text in ids.items() if isinstance(text, str) and has_control(text)]
-    return f"{bad[0]} has control characters, so the session may stop; give a plain id" if bad else ""
+    return f"{bad[0]} has control characters, so the session may stop. Give a plain id" if bad else ""
 
 
 def stop_of(
@@ -88,9 +88,9 @@ def stop_of(
     with_steering: bool,
     is_shared: bool = False,
 ) -> Stop:
-    """The stop that the hook's input tells of; what is missing or of another type is left empty.
+    """Return the stop in the hook's input. Fields that are missing or of another type are left empty.
 
-    `is_shared`: the hook stands in settings that others share.
+    `is_shared`: the hook is in settings that others share.
     """
 
     def text(name: str) -> str:
@@ -122,7 +122,7 @@ def _results(stop: Stop, part: Part, diagnostics: Diagnostics) -> Iterator[tuple
             if not step.applies(stop) or (part is Part.STEERING and priority is not Priority.P3_2_STEERING):
                 continue
             result: StepResult = step.check(stop)
-        except Exception as error:  # noqa: BLE001  whatever is wrong with us traps nobody, and is told
+        except Exception as error:  # noqa: BLE001  an error of ours is reported and traps no session
             diagnostics.log("stop_step", success=False, step=priority.name, error=repr(error))
             result = StepResult(note=f"{priority.name} could not be checked: {type(error).__name__}: {error}")
         diagnostics.log("stop_step", step=priority.name, blocks=result.blocks, note=result.note)
@@ -132,16 +132,16 @@ def _results(stop: Stop, part: Part, diagnostics: Diagnostics) -> Iterator[tuple
 def _held(
     stop: Stop, store: SteeringStore, priority: Priority, result: StepResult, notes: list[str]
 ) -> dict[str, str]:
-    """Hold the session, if it was not held too often since the user spoke, and that can be counted."""
+    """Hold the session, unless it was held too often since the user's prompt, or that cannot be counted."""
     let_go = "" if result.is_counted else _why_let_go(stop, store)
     if let_go:
         store.diagnostics.log("stop_let_go", step=priority.name, reason=let_go)
-        return _told([f"The session stops, and is not done: {let_go}.", result.reason, *notes])
+        return _told([f"The session stops although it is not done: {let_go}.", result.reason, *notes])
     return {"decision": "block", "reason": _fit(result.reason), **_told(notes)}
 
 
 def _why_let_go(stop: Stop, store: SteeringStore) -> str:
-    """Count one more block; or why the session is let go instead. Limit and count are under one lock."""
+    """Count one more block and return "", or return why the session is let go. Both are under one lock."""
     uncounted = "how often it was held cannot be counted"
     try:
         with store.alone():
@@ -156,13 +156,13 @@ def _why_let_go(stop: Stop, store: SteeringStore) -> str:
 
 
 def _told(notes: Iterable[str]) -> dict[str, str]:
-    """What people see, if there is anything."""
+    """The notes as a message for people. Empty if there are none."""
     said = "\n".join(notes)
     return {"systemMessage": _fit(said)} if said else {}
 
 
 def _fit(text: str) -> str:
-    """The text in a length that Claude Code takes, without what could steer a terminal."""
+    """Cut the text to a length that Claude Code accepts, and remove control characters."""
     from state.truncation import MAX_RESPONSE_LENGTH, smart_truncate
 
     plain = "".join(each if each.isprintable() or each in "\n\t" else " " for each in text)

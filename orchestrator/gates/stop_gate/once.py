@@ -1,7 +1,7 @@
-"""One stop, one gate: settings of several scopes may each start a hook for it, and only the first one acts.
+"""One gate per stop: settings of several scopes may each start a hook, and only the first one acts.
 
-A hook from shared settings says so in its command (`--shared`). The same input from the same kind of settings
-is a new stop; from the other kind it is the stop that was taken already.
+A hook from shared settings has `--shared` in its command. The same input from the same kind of settings is a
+new stop. From the other kind it is a stop that was already taken.
 """
 
 import hashlib
@@ -30,7 +30,7 @@ class Part(StrEnum):
 
 
 def part_of(stop: Stop, store: SteeringStore) -> Part:
-    """Take this stop, or the part that another hook has left; all of it, where that cannot be stored."""
+    """Take this stop, or the part that another hook has left. Take all of it if that cannot be stored."""
     file = store.file.with_name(_FILE)
     key = hashlib.sha256(repr(_named(stop)).encode("utf-8", "surrogatepass")).hexdigest()
     me = "shared" if stop.is_shared else "own"

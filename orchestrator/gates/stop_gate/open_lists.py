@@ -1,7 +1,7 @@
-"""Whether a transcript's todo list may hold open items: a look at its bytes, for a stop that has no time.
+"""Whether a transcript's todo list may hold open items, by a fast search in its bytes.
 
-What the step of todos would count is counted here, and no more of the file is parsed than the calls of the
-list tools and their results. What is not as Claude Code writes it counts as open: the step looks closely.
+It counts the same items as the step of todos, and parses only the calls of the list tools and their results.
+A transcript in another form than Claude Code's counts as open, so that the step looks closely.
 """
 
 import os
@@ -11,17 +11,17 @@ from orchestrator.gates.stop_gate import quick_json
 
 MOST_READ = 20_000_000  # bytes of a file, from its end
 CLOSED = ("completed", "deleted", "cancelled")
-_REQUEST = b'{"type":"api-request'  # whole requests, kept beside the conversation: none of its words
+_REQUEST = b'{"type":"api-request'  # whole requests, kept beside the conversation
 _SPOKEN = b'"type":"assistant"'
 _FEEDBACK = b" hook feedback:"
-_WRITE, _TASK = b'"TodoWrite"', b'"Task'  # the list tools; and few lines besides
+_WRITE, _TASK = b'"TodoWrite"', b'"Task'  # in calls of the list tools, and in few other lines
 
 
 def end_of(path: str) -> bytes:
-    """The end of a file, as much as is looked at. OSError: it cannot be read, or is no plain file."""
+    """Return the end of a file, at most `MOST_READ` bytes. Raises `OSError` if it is not a readable file."""
     with open(path, "rb", opener=_opened) as file:
         about = os.fstat(file.fileno())
-        if not S_ISREG(about.st_mode):  # a named pipe would be waited for
+        if not S_ISREG(about.st_mode):  # reading a named pipe would wait
             raise OSError(f"{path} is no file")
         file.seek(max(0, about.st_size - MOST_READ))
         return file.read(MOST_READ)
@@ -32,7 +32,7 @@ def _opened(path: str, flags: int) -> int:
 
 
 def may_be_open(path: str) -> bool:
-    """Whether an item may be open, or went off the list after a hook held the session; no file: no."""
+    """Whether an item may be open, or left the list after a hook held the session. False without a file."""
     try:
         text = end_of(path)
     except (OSError, ValueError):
@@ -64,21 +64,21 @@ def _is_open(text: bytes) -> bool:
 
 
 def _last_list(text: bytes) -> list[dict] | None:  # type: ignore[type-arg]  # typing would be imported
-    """The items that TodoWrite wrote last; None where it wrote nothing."""
+    """The items that TodoWrite wrote last, or None if it wrote nothing."""
     start = len(text)
     while (at := text.rfind(_WRITE, 0, start)) >= 0:
         line, end = _line_around(text, at)
         start = end - len(line)
         for call in reversed(_calls(line, "TodoWrite")):
             if text.find(_quoted(call["id"]), 0, start) >= 0:
-                raise ValueError(line)  # the call stands there twice
+                raise ValueError(line)  # the call is there twice
             if _answer(text, call["id"], end):
                 return list(call["input"]["todos"])
     return None
 
 
 def _follow(tasks: dict[str, str], call: dict, words: object, data: dict) -> None:  # type: ignore[type-arg]
-    """Note in `tasks` what a call of a task tool did, by its result."""
+    """Update `tasks` by one call of a task tool and its result."""
     given = call["input"]
     if call["name"] == "TaskCreate":
         tasks[_name(data["task"])] = "pending"
@@ -98,14 +98,14 @@ def _name(task: dict) -> str:  # type: ignore[type-arg]
 
 
 def _line_around(text: bytes, at: int) -> tuple[bytes, int]:
-    """The line that a place is in, and where it ends."""
+    """The line around a position, and where it ends."""
     end = text.find(b"\n", at)
     end = end if end >= 0 else len(text)
     return text[text.rfind(b"\n", 0, at) + 1 : end], end
 
 
 def _entry(line: bytes, kind: str) -> dict:  # type: ignore[type-arg]
-    """The line, if it is one of this kind; else nothing. ValueError: it is a subagent's."""
+    """Parse a line of this kind. Returns {} for another kind. Raises `ValueError` for a subagent's line."""
     if line.startswith(_REQUEST):
         return {}
     entry = quick_json.loads(line)
@@ -121,7 +121,7 @@ def _calls(line: bytes, *tools: str) -> list[dict]:  # type: ignore[type-arg]
 
 
 def _answer(text: bytes, call: str, start: int) -> tuple[object, dict] | None:  # type: ignore[type-arg]
-    """A call's result: its text, and what the CLI notes beside it; None where it failed or has none."""
+    """A call's result: its text, and the data that the CLI adds. None if the call failed or has no result."""
     mark = _quoted(call)
     while (at := text.find(mark, start)) >= 0:
         line, start = _line_around(text, at)
@@ -135,7 +135,7 @@ def _answer(text: bytes, call: str, start: int) -> tuple[object, dict] | None:  
 
 
 def _quoted(id_: str) -> bytes:
-    """An id as it stands in the file. ValueError: nobody knows how."""
+    """Return an id as the file has it. Raises `ValueError` for an id that JSON would escape."""
     if not id_.isascii() or not id_.replace("_", "").replace("-", "").isalnum():
         raise ValueError(id_)
     return b'"%s"' % id_.encode()

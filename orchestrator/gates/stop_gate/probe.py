@@ -1,6 +1,6 @@
-"""Whether any step of the gate can apply to a stop, told at next to no cost: every stop comes by here.
+"""A cheap check that runs on every stop: whether any step of the gate can apply to it.
 
-Nothing is imported but what reading files needs. In doubt a step applies, and looks closely itself.
+It imports only modules that read files. In doubt a step applies and looks closely itself.
 """
 
 import os
@@ -16,7 +16,7 @@ _ENDED = ("completed", "failed", "killed", "stopped")
 
 
 def runs_on(given: dict[str, object]) -> bool:
-    """Whether work goes on without the session: background tasks that run, or scheduled prompts."""
+    """Whether work goes on without the session: running background tasks, or scheduled prompts."""
     tasks, crons = given.get("background_tasks"), given.get("session_crons")
     running = isinstance(tasks, list) and any(_is_running(task) for task in tasks)
     return running or bool(crons)
@@ -27,7 +27,7 @@ def _is_running(task: object) -> bool:
 
 
 def project_of(given: "Mapping[str, object]", environ: "Mapping[str, str]" = os.environ) -> str:
-    """The folder that Claude Code began in, else the one that it works in: the first that is there."""
+    """The folder that Claude Code began in if it exists, else the one that it works in."""
     for folder in (environ.get("CLAUDE_PROJECT_DIR"), given.get("cwd")):
         if isinstance(folder, str) and os.path.isdir(folder):
             return os.path.abspath(folder)
@@ -35,7 +35,7 @@ def project_of(given: "Mapping[str, object]", environ: "Mapping[str, str]" = os.
 
 
 def may_apply(given: dict[str, object]) -> bool:
-    """Whether a step besides power steering can apply to this stop. OSError: it works in no folder."""
+    """Whether a step besides power steering can apply. Raises `OSError` if the working folder is gone."""
     session = os.environ.get("CLAUDE_SESSION_ID") or given.get("session_id")
     if isinstance(session, str) and session.startswith(("orch-", "system3-")):
         return True
@@ -49,7 +49,7 @@ def _holds_work(project: str) -> bool:
 
 
 def has_promises(project: str) -> bool:
-    """Whether there is any file of a promise at the top of the checkout that a folder lies in."""
+    """Whether the checkout around a folder has any file of a promise."""
     top = here = os.path.realpath(project)
     while not os.path.exists(os.path.join(top, ".git")):
         if top == os.path.dirname(top):
@@ -63,7 +63,7 @@ def has_promises(project: str) -> bool:
 
 
 def has_open_tasks(session: object) -> bool:
-    """Whether one of Claude Code's task files says so."""
+    """Whether one of Claude Code's task files has an open task."""
     if not isinstance(session, str) or not session.replace("-", "").isalnum():
         return False
     config = os.environ.get("CLAUDE_CONFIG_DIR") or os.path.join(os.environ.get("HOME", "/"), ".claude")
@@ -79,10 +79,10 @@ def _is_open(file: str) -> bool:
     try:
         task = quick_json.loads(open_lists.end_of(file))
     except (OSError, ValueError, RecursionError):
-        return True  # it cannot be told here: the step looks closely
+        return True  # in doubt the step looks closely
     return not isinstance(task, dict) or task.get("status") not in open_lists.CLOSED
 
 
 def has_open_todos(path: object) -> bool:
-    """Whether the transcript may hold an open item, or one that went off the list after the gate held it."""
+    """Whether the transcript may hold an open item, or one that left the list after the gate held it."""
     return isinstance(path, str) and bool(path) and open_lists.may_be_open(path)

@@ -1,4 +1,4 @@
-"""A session that wants to stop, as its hook tells of it; and what a step of the gate answers.
+"""A session that wants to stop, as its hook describes it, and the answer of a step of the gate.
 
 A step is a module with `PRIORITY`, `applies(stop)` and `check(stop)`. The first one that blocks wins.
 """
@@ -16,13 +16,13 @@ from agents.transcript.read import Transcript, TranscriptError, Turn, read_trans
 if TYPE_CHECKING:
     from agents.transcript.facts.session import Facts
 
-TAIL_BYTES = 20_000_000  # of a transcript that are read: a step has to be quick
-RECENT_BYTES = 500_000  # those that tell how it ends; more, where they hold nothing of the conversation
+TAIL_BYTES = 20_000_000  # read of a transcript: a step has to be quick
+RECENT_BYTES = 500_000  # enough to see how it ends, more if they hold nothing of the conversation
 _QUESTION_SIGNS = "?\uff1f"
 
 
 class Priority(IntEnum):
-    """The steps by the names that the seed gives them (003); they are asked in the order of the gate."""
+    """The steps by their names in seed 003. The gate asks them in its own order."""
 
     P1_PROMISE = 10
     P2_5_ORCHESTRATOR = 25
@@ -35,7 +35,7 @@ class Priority(IntEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepResult:
-    """`reason` is for the agent, where the step blocks; `note` for people, who are told in any case.
+    """The answer of a step. `reason` is for the agent if the step blocks, `note` for people in any case.
 
     `is_counted`: the step has counted this block itself.
     """
@@ -51,11 +51,11 @@ ALLOWED = StepResult()
 
 @dataclass(frozen=True, kw_only=True)
 class Stop:
-    """What a hook knows of a stop.
+    """A stop, with all that the hook knows about it.
 
     `session_id` is the one that people may give their session (CLAUDE_SESSION_ID), else Claude Code's own,
-    which is `claude_session`; an empty one matches nothing. `with_steering`: power steering was asked for.
-    `project` is where Claude Code began. `is_shared`: the hook stands in settings that others share.
+    which is `claude_session`. An empty one matches nothing. `with_steering`: power steering was asked for.
+    `project` is where Claude Code began. `is_shared`: the hook is in settings that others share.
     """
 
     session_id: str
@@ -72,7 +72,7 @@ class Stop:
 
     @cached_property
     def prompt(self) -> str:
-        """The user's newest prompt, by its id or else by its turn: blocks are counted since then."""
+        """The user's newest prompt, by its id or else by its turn. Blocks are counted for it."""
         return self.prompt_id or f"turn-{max((goal.turn for goal in self.facts.goals), default=0)}"
 
     @property
@@ -87,24 +87,24 @@ class Stop:
 
     @cached_property
     def transcript(self) -> Transcript | None:
-        """The session, with the last message even where the file lacks it yet; None: not to be had."""
+        """The session, with the last message even if the file lacks it yet. None if it cannot be read."""
         return self.end_of_it(TAIL_BYTES)
 
     @cached_property
     def facts(self) -> "Facts":
-        """What happened in it; nothing where there is no transcript."""
+        """The facts of the session. Empty without a transcript."""
         from agents.transcript.facts.session import facts_of
 
         return facts_of(self.transcript or Transcript())
 
     @cached_property
     def recent(self) -> Transcript | None:
-        """The session's end alone, which is quick to read."""
+        """The session's end only, which is quick to read."""
         return self.end_of_it(RECENT_BYTES)
 
     @cached_property
     def waits(self) -> bool:
-        """Whether the session plans, or asks its user a question that has to be answered."""
+        """Whether the session plans, or has asked its user a question that needs an answer."""
         recent = self.recent or Transcript()
         if self.permission_mode == "plan" or recent.plan_mode:
             return True
@@ -116,9 +116,9 @@ class Stop:
         return bool(waits_for_user(facts_of(recent)))
 
     def end_of_it(self, tail_bytes: int) -> Transcript | None:
-        """The session, as far as it stands in this many bytes at the transcript's end."""
+        """The session as the last `tail_bytes` of the transcript show it, or None if it cannot be read."""
         path = self.transcript_path
-        if path is None or not os.path.isfile(path):  # noqa: PTH113  raises for no path; a pipe would be waited for
+        if path is None or not os.path.isfile(path):  # noqa: PTH113  never raises, and refuses pipes
             return None
         try:
             read = read_transcript(path, tail_bytes=tail_bytes)
@@ -128,7 +128,7 @@ class Stop:
 
 
 def _may_ask(turn: Turn) -> bool:
-    """Whether there is a question in it, wherever: only then the facts are worth their time."""
+    """Whether the turn has any sign of a question. Only then are the facts worth their time."""
     return any(call.tool == "AskUserQuestion" for call in turn.calls) or any(
         sign in text for text in turn.texts for sign in _QUESTION_SIGNS
     )

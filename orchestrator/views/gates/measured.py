@@ -20,7 +20,7 @@ class MeasuredPart:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bench:
-    """A data set measured. `commit`: whose rules answered; "" if sq lies in no checkout."""
+    """A measured data set. `commit` is that of the rules, or "" if sq is not in a checkout."""
 
     commit: str
     whole: Measured
@@ -30,7 +30,7 @@ class Bench:
 def bench_lines(bench: Bench, *, explain: bool, judged: bool = False) -> list[str]:
     """The figures as tables.
 
-    `explain`: with what was wrong about each session. `judged`: with how often judge and labels agree.
+    `explain` adds the errors on each session, `judged` how often judge and labels agree.
     """
     return [unescape(line) for line in _lines(bench, explain=explain, judged=judged)]
 
@@ -38,7 +38,7 @@ def bench_lines(bench: Bench, *, explain: bool, judged: bool = False) -> list[st
 def bench_json(bench: Bench) -> dict[str, object]:
     """The figures by name, as the README of the data set describes them.
 
-    `announced_held` and `n_announced` at the top are those of the last part.
+    `announced_held` and `n_announced` at the top belong to the last part.
     """
     last = _figures(bench.parts[-1], bench.commit)
     return {
@@ -114,12 +114,12 @@ def _lines(bench: Bench, *, explain: bool, judged: bool) -> Iterator[str]:
     if judged:
         agreement = bench.whole.agreement
         yield (
-            f"judge and labels agree: {_of(agreement)} ({agreement.share:.1%}, {_interval(agreement)}); "
+            f"judge and labels agree: {_of(agreement)} ({agreement.share:.1%}, {_interval(agreement)}), "
             f"not answered: {bench.whole.not_answered}"
         )
         yield from (f"  {one}" for one in bench.whole.disagreements)
     made = ", ".join(f"{count} by {source}" for source, count in bench.whole.sources.items())
-    yield f"checks: {made}; {bench.whole.seconds:.1f} s; ${bench.whole.cost_usd:.4f}"
+    yield f"checks: {made}, {bench.whole.seconds:.1f} s, ${bench.whole.cost_usd:.4f}"
     if bench.commit:
         yield f"rules of commit {bench.commit}"
 

@@ -12,7 +12,7 @@ _TEXT_SHOWN = 70  # characters of a promise in the table
 
 
 def promises_lines(found: Found) -> list[str]:
-    """All promises as a table, and below it the files that are none."""
+    """All promises as a table, and below it the damaged files."""
     rows = [
         (one.id, one.state, one.owner or "nobody", one.created_at, _one_line(one.text, _TEXT_SHOWN))
         for one in found.promises
@@ -22,17 +22,17 @@ def promises_lines(found: Found) -> list[str]:
 
 
 def promise_lines(promise: Promise, unproven: Mapping[int, str]) -> list[str]:
-    """A promise with its checks; `unproven` says by a criterion's number why it is not known to be met."""
+    """A promise with its checks. `unproven` has by a criterion's number why it is not known to be met."""
     return list(_promise(promise, unproven))
 
 
 def criterion_lines(promise: Promise, number: int, unproven: Mapping[int, str]) -> list[str]:
-    """One criterion, and, where it failed, the end of what its command said."""
+    """One criterion, and, if it failed, the end of its command's output."""
     return list(_criterion(promise, number, unproven))
 
 
 def in_words(kind: Kind, target: str) -> str:
-    """What a check shows, where nobody said it."""
+    """The meaning of a check in words, if the author gave none."""
     match kind:
         case Kind.COMMAND:
             return f"{target} exits with 0"
@@ -43,7 +43,7 @@ def in_words(kind: Kind, target: str) -> str:
 
 
 def promise_object(promise: Promise, unproven: Mapping[int, str] | None = None) -> dict[str, object]:
-    """A promise for JSON; with `unproven` each criterion says whether it is `met` now, and if not, `why`."""
+    """A promise for JSON. With `unproven` each criterion has `met`, and `why` it is not met now."""
     criteria = []
     for number, (criterion, evidence) in enumerate(zip(promise.criteria, promise.evidence, strict=True), 1):
         found = asdict(evidence) if evidence else None
@@ -70,7 +70,7 @@ def _promise(promise: Promise, unproven: Mapping[int, str]) -> Iterator[str]:
     if promise.reason:
         yield f"reason: {_one_line(promise.reason)}"
     if promise.is_altered:
-        yield "changed after it was made: nothing can show any more that it is kept"
+        yield "changed after it was made, so nothing can show that it is kept"
     for number in range(1, len(promise.criteria) + 1):
         yield from _criterion(promise, number, unproven)
 

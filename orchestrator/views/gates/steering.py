@@ -1,4 +1,4 @@
-"""What power steering found in a session, and the considerations, as lines."""
+"""The findings of power steering on a session, and the considerations, as lines."""
 
 from collections.abc import Iterator, Sequence
 from html import unescape
@@ -9,16 +9,16 @@ from orchestrator.views.columns import columns
 from state.alike import alike, without_ids
 from state.verdicts import CheckResult, Source
 
-_SHOWN_S = 0.05  # seconds; a rule takes less
+_SHOWN_S = 0.05  # shorter times, as of rules, are not shown
 
 
 def examination_lines(examination: Examination, *, waits: str, explain: bool) -> list[str]:
-    """What the gate would say to a session, and why; `explain`: with every check."""
+    """The gate's answer to a session, and why. `explain` adds every check."""
     return [unescape(line) for line in _examination(examination, waits, explain=explain)]
 
 
 def consideration_lines(considerations: Sequence[Consideration], problems: Sequence[str]) -> list[str]:
-    """The considerations as a table, and below it what was wrong with those that were left out."""
+    """The considerations as a table, and below it the problems of those that were left out."""
     rows = [
         (
             one.id,
@@ -35,7 +35,7 @@ def consideration_lines(considerations: Sequence[Consideration], problems: Seque
 
 def _examination(examination: Examination, waits: str, *, explain: bool) -> Iterator[str]:
     decision = examination.decision
-    yield f"session: {examination.session_type}; {decision.summary}"
+    yield f"session: {examination.session_type}. {decision.summary}"
     if waits:
         yield f"may stop: not judged, because {waits}"
         return
@@ -58,7 +58,7 @@ def _examination(examination: Examination, waits: str, *, explain: bool) -> Iter
 
 
 def _checks(results: Sequence[CheckResult]) -> Iterator[str]:
-    """A table of the checks, and below it a line for several that failed or were not made for one reason."""
+    """A table of the checks. Several that failed or were not made for one reason share a line below it."""
     groups = alike(results, _what_went_wrong)
     alone = [_check(group[0]) for group in groups if len(group) == 1]
     yield from columns(("check", "answer", "by", "seconds", "reason"), alone)
@@ -70,7 +70,7 @@ def _checks(results: Sequence[CheckResult]) -> Iterator[str]:
 
 
 def _what_went_wrong(result: CheckResult) -> tuple[str, ...]:
-    """Equal for checks that failed, or could not be made, for one reason; else the check's own id."""
+    """A key that is equal for checks that failed, or were not made, for one reason, else the check's id."""
     if result.satisfied and result.source is not Source.NOT_CHECKED:
         return (result.consideration_id,)
     return (_answer(result), result.source, without_ids(_reason(result)))

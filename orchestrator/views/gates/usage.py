@@ -1,4 +1,4 @@
-"""How power steering was used, as lines."""
+"""The use of power steering, as lines."""
 
 from collections.abc import Iterator
 
@@ -7,7 +7,7 @@ from orchestrator.views.columns import columns
 
 
 def usage_lines(usage: Usage) -> list[str]:
-    """Who gave the verdicts, the judge's share beside the seed's target, and the disagreements."""
+    """The sources of the verdicts, the judge's share and the seed's target, and the disagreements."""
     return list(_lines(usage))
 
 
@@ -38,6 +38,6 @@ def _share(usage: Usage) -> str:
         return "judge used: not known, since no stop had a judge to ask"
     kept = "kept" if usage.target_kept else "missed"
     return (
-        f"judge used: {usage.judge_share:.1%} of {usage.judge_could} checks with a judge to ask; "
+        f"judge used: {usage.judge_share:.1%} of {usage.judge_could} checks with a judge to ask, "
         f"the target of {usage.target:.0%} is {kept}"
     )

@@ -1,1 +1,1 @@
-"""A run as people see it: the story, the overview, details, decisions, cost."""
+"""Shows a run to people: the story, the overview, details, decisions, cost."""

@@ -1,4 +1,4 @@
-"""Following a run in a terminal or a pipe: JSON Lines, plain lines, or a live table below the lines."""
+"""Shows a run while it goes on: as JSON Lines, as plain lines, or with a live table below the lines."""
 
 import sys
 from collections.abc import AsyncIterator, Mapping
@@ -24,7 +24,7 @@ from state.journal.view import RunView, Stage
 if TYPE_CHECKING:
     from rich.table import Table
 
-_WORTH_TELLING = timedelta(seconds=5)  # silence shorter than this is nothing to look at
+_WORTH_TELLING = timedelta(seconds=5)  # shorter silence is not shown
 _STYLES = {
     Stage.MERGED: "green",
     Stage.STUCK: "red",
@@ -35,7 +35,7 @@ _STYLES = {
 
 
 class Mode(StrEnum):
-    """How a run is shown."""
+    """The form in which a run is shown."""
 
     JSON = "json"
     PLAIN = "plain"
@@ -52,7 +52,7 @@ class Detail(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Look:
-    """How a run is shown, and how much of it. JSON is always all of it."""
+    """The form in which a run is shown, and how much of it. JSON has always all."""
 
     mode: Mode = Mode.PLAIN
     detail: Detail = Detail.STORY
@@ -63,14 +63,14 @@ class _Events(Protocol):
 
 
 class Clock(Protocol):
-    """Tells the time and waits; a test has one of its own."""
+    """Gives the time and waits. Tests have their own."""
 
     def now(self) -> datetime:
         """This moment, in UTC."""
         ...
 
     async def sleep(self, seconds: float) -> None:
-        """Wait for so long."""
+        """Wait this long."""
         ...
 
 
@@ -94,9 +94,10 @@ async def present(
     view: RunView | None = None,
     clock: Clock | None = None,
 ) -> None:
-    """Show each event behind `after` as it is stored, until the run has ended or was interrupted.
+    """Show each event after number `after` as it is stored, until the run has ended or was interrupted.
 
-    While no event comes for 30 s and longer, lines say what is waited for. `view` is the fold up to `after`.
+    If no event comes for 30 s, a line names the calls and commands that are under way. `view` is the fold up
+    to `after`.
     """
     view, clock = view or RunView(), clock or WallClock()
     match look.mode:
@@ -112,7 +113,7 @@ async def present(
 def chosen_look(
     *, as_json: bool, plain: bool, verbose: bool, quiet: bool, environ: Mapping[str, str]
 ) -> Look:
-    """JSON where it was asked for; live on a terminal; plain elsewhere, under CI and on a dumb terminal."""
+    """JSON if it was asked for, live on a terminal, and plain elsewhere, under CI and on a dumb terminal."""
     detail = Detail.ALL if verbose else Detail.END if quiet else Detail.STORY
     if as_json:
         return Look(mode=Mode.JSON, detail=detail)
@@ -133,7 +134,7 @@ def _lines(view: RunView, stored: Stored, detail: Detail) -> list[str]:
 def event_object(view: RunView, stored: Stored) -> dict[str, object]:
     """One event for JSON: seq, at, event, and the event's own fields.
 
-    The end of a run, or of its process, has what it cost in all and by role. `view` has taken the event in.
+    The end of a run, or of its process, has the cost in all and by role. `view` already includes the event.
     """
     body = msgspec.to_builtins(stored.event)
     if isinstance(stored.event, RunEnded | RunInterrupted):
@@ -146,7 +147,7 @@ class _Display(Protocol):
     def show(self, view: RunView, stored: Stored) -> None: ...
 
     def tell(self, line: str) -> None:
-        """Show a line that is no event's."""
+        """Show a line that does not belong to an event."""
         ...
 
 
@@ -162,7 +163,7 @@ async def _present(journal: _Events, view: RunView, after: int, display: _Displa
 
 
 async def _tell_of_silence(view: RunView, display: _Display, clock: Clock) -> None:
-    """Say what is waited for whenever no event has come for long; before the first one nothing is said."""
+    """Show a line when no event has come for long, but none before the first event."""
     begun = clock.now()
     while True:
         heard = max(begun, view.clock.last_at or begun)
@@ -178,7 +179,7 @@ class _Json:
         say_json(event_object(view, stored))
 
     def tell(self, line: str) -> None:
-        """Nothing: JSON is events alone."""
+        """Show nothing, since JSON has only events."""
 
 
 class _Plain:
@@ -194,7 +195,7 @@ class _Plain:
 
 
 class _Live:
-    """The lines scroll; below them stands a table of the tasks, redrawn as time passes."""
+    """Lines that scroll, and below them a table of the tasks, which is redrawn regularly."""
 
     def __init__(self, detail: Detail) -> None:
         from rich.console import Console
@@ -231,7 +232,7 @@ class _Live:
 
 
 def task_table(view: RunView, now: datetime) -> "Table":
-    """The tasks of a run: where each is, its attempt and iteration, its open issues; time and cost below."""
+    """The tasks of a run: stage, attempt, iteration and open issues of each, with time and cost below."""
     from rich.table import Table
     from rich.text import Text
 
@@ -253,7 +254,7 @@ def task_table(view: RunView, now: datetime) -> "Table":
 
 
 def times(view: RunView, now: datetime) -> str:
-    """How long the run has taken, and, while it goes on, how long ago it last gave a sign."""
+    """How long the run has taken, and, while it goes on, how long ago its last event was."""
     if view.clock.started_at is None or view.clock.last_at is None:
         return ""
     until = view.clock.last_at if view.ended else now

@@ -11,10 +11,10 @@ from state.records import Answer, Question
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
-    """One question and what became of it. `problem`: why it has no answer; `cost_usd` is that of its call.
+    """One question and its answer. `problem`: why it has no answer. `cost_usd` is that of its call.
 
     `again`: it rejects an earlier answer. `rejected`: this answer was rejected later. `reused_from`: the call
-    whose answer this is.
+    that gave this answer first.
     """
 
     at: datetime
@@ -32,7 +32,7 @@ class Decision:
 
 
 def decisions_of(view: RunView) -> list[Decision]:
-    """All of a run, in the order in which they were asked."""
+    """All decisions of a run, in the order of the questions."""
     return [decision for ask in view.asks.values() for decision in _of(view, ask)]
 
 
@@ -75,7 +75,7 @@ def _lines(decision: Decision) -> Iterator[str]:
         yield f"    not answered: {decision.problem or 'the answer has not come yet'}"
         return
     if decision.parked:
-        yield f"    parked for a person; the Developer would have said: {answer.marked}"
+        yield f"    parked for a person. The Developer would have said: {answer.marked}"
     elif decision.reused_from:
         yield f"    {answer.marked}, as the same question was answered before"
     else:

@@ -1,4 +1,4 @@
-"""One run in full: its tasks, questions and answers, verification, where the work is, what to type next."""
+"""One run in full: its tasks, questions and answers, verification, its work's place, the next command."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ _SET_ASIDE = {FindingState.DISPUTED, FindingState.WONT_FIX}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskDetails:
-    """Where a task is; `issues` are the open ones, `findings` all, `reason` says why it cannot move."""
+    """The state of a task. `issues` are the open ones, `findings` all, `reason` says why it cannot go on."""
 
     id: str
     title: str
@@ -37,7 +37,7 @@ class TaskDetails:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuestionDetails:
-    """One question of a Worker and what became of it. `problem`: why it was not answered."""
+    """One question of a Worker and its answer. `problem`: why it was not answered."""
 
     task_id: str
     question: Question
@@ -48,7 +48,7 @@ class QuestionDetails:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunDetails:
-    """Everything that `sq status RUN` tells."""
+    """Everything that `sq status RUN` shows."""
 
     summary: RunSummary
     exit_code: int | None
@@ -69,7 +69,7 @@ class RunDetails:
 
 
 def details_of(view: RunView, summary: RunSummary, *, options: str = "") -> RunDetails:
-    """A run in full; `options` as for `summary_of`."""
+    """A run in full. `options` is as for `summary_of`."""
     started, ended = view.started, view.ended
     return RunDetails(
         summary=summary,
@@ -92,7 +92,7 @@ def details_of(view: RunView, summary: RunSummary, *, options: str = "") -> RunD
 
 
 def detail_lines(details: RunDetails) -> list[str]:
-    """A run as a person reads it who comes back to it."""
+    """A run as lines, for a person who comes back to it."""
     return [
         *_head(details),
         *_task_lines(details.tasks),
@@ -165,7 +165,7 @@ def _head(details: RunDetails) -> Iterator[str]:
     if summary.started_at:
         again = f", resumed {details.resumptions} time(s)" if details.resumptions else ""
         yield f"started: {clock(summary.started_at)}, lasted {duration(summary.seconds)}{again}"
-        yield f"repository: {details.repository}, from {details.base}; effort {details.effort}"
+        yield f"repository: {details.repository}, from {details.base}, effort {details.effort}"
     yield from (f"note: {note}" for note in details.notes)
 
 

@@ -1,4 +1,4 @@
-"""What a run kept to and since when: what it began with, and what `sq resume` changed."""
+"""The settings of a run with their times: those of its beginning, and the changes by `sq resume`."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from state.settings.records import Settings
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Held:
-    """A value of a setting, from an event of the run on; `since` names the event."""
+    """A value of a setting since an event of the run, which `since` names."""
 
     key: str
     value: bool | int | float | str | tuple[str, ...] | None
@@ -22,7 +22,7 @@ class Held:
 
 
 def held_settings(events: Iterable[Stored]) -> list[Held]:
-    """Every value that a run kept to, oldest first; the last one of a key holds now."""
+    """Every value that applied in a run, oldest first. The last one of a key applies now."""
     held: list[Held] = []
     resumed = 0
     for stored in events:

@@ -1,4 +1,4 @@
-"""A run as plain lines: what one more event adds to the story, for a pipe, a log or a terminal."""
+"""A run as plain lines: the lines that each event adds to the story, for a pipe, a log or a terminal."""
 
 import json
 from collections.abc import Callable, Iterable
@@ -32,7 +32,7 @@ from state.words import baseline_words, count_words, decision_line, listed
 
 _SUBJECTS = {"": "the whole", "plan": "the plan", "analysis": "the analysis"}
 _MINUTE_S = 60
-_FEEDBACK_SHOWN = 6  # lines of what a gate says; the journal has all
+_FEEDBACK_SHOWN = 6  # lines of a gate's feedback, which is whole in the journal
 REHEARSAL = "The model is a script: this is a rehearsal."
 _SHORT = 100
 _SQS_OWN = "sq's own worktree"
@@ -40,19 +40,19 @@ _QUIET_TOOLS = {"AskUserQuestion"}  # shown as questions
 
 
 def lines_of(view: RunView, stored: Stored) -> list[str]:
-    """The lines that an event adds; `view` has already taken it in."""
+    """The lines that an event adds. `view` already includes it."""
     lines = _LINES.get(type(stored.event))
     return lines(view, stored.event) if lines else []
 
 
 def short(text: str, limit: int = _SHORT) -> str:
-    """A text's first line, cut where it is long."""
+    """A text's first line, cut if it is long."""
     first = text.strip().split("\n", 1)[0]
     return first if len(first) <= limit else f"{first[: limit - 1]}…"
 
 
 def said(done: CommandRun) -> str:
-    """What a verification command answered."""
+    """The result of a verification command in words."""
     return "passed" if done.passed else done.problem or f"failed, exit code {done.exit_code}"
 
 
@@ -62,7 +62,7 @@ def issue_lines(issue: ReviewIssue) -> list[str]:
 
 
 def where_lines(view: RunView) -> list[str]:
-    """Where the work of a run can be found now."""
+    """Lines that name the place of a run's work."""
     if not view.started:
         return []
     where = []
@@ -83,7 +83,7 @@ def where_lines(view: RunView) -> list[str]:
 
 
 def _has_work(view: RunView, task: TaskView) -> bool:
-    """Whether a task's folder holds work of it; in the checkout that is work of the task begun last."""
+    """Whether a task's folder has work of it. In the checkout that is work of the last task begun."""
     later = any(
         one.place.worktree == task.place.worktree and one.place.begun > task.place.begun
         for one in view.tasks.values()
@@ -92,7 +92,7 @@ def _has_work(view: RunView, task: TaskView) -> bool:
 
 
 def retry_command(view: RunView) -> str:
-    """The command that tries those tasks again that ended unmerged for good; empty where there are none."""
+    """The command that retries the tasks that ended unmerged for good, or "" if there are none."""
     if not view.started:
         return ""
     ended = [id_ for id_, task in view.tasks.items() if task.stage in UNMERGED_ENDS and not task.end.at_limit]
@@ -101,19 +101,19 @@ def retry_command(view: RunView) -> str:
 
 
 def cost_line(view: RunView) -> str:
-    """What the run cost; a rehearsal says that it cost nothing."""
+    """The cost of the run. For a rehearsal it says that nothing was charged."""
     settings = view.started.settings if view.started else None
     budget = view.process.budget_usd or (settings.budget_run_usd if settings else None)
     of = f" of ${budget:.2f}" if budget else ""
     cost = f"cost: ${view.cost_usd:.4f}{of} in {len(view.calls)} calls"
     if view.started and view.started.rehearsal:
-        return f"{cost} at list prices for the script's token counts; nothing was charged"
+        return f"{cost} at list prices for the script's token counts, but nothing was charged"
     return cost
 
 
 def _started(_view: RunView, event: e.RunStarted) -> list[str]:
     if event.rehearsal:
-        model = f"{REHEARSAL} Claude Code is real; no model is asked and nothing is charged."
+        model = f"{REHEARSAL} Claude Code is real, no model is asked and nothing is charged."
     else:
         model = f"The model is real, reached by {event.credentials}."
     branch = event.base_branch or "a detached HEAD"
@@ -125,7 +125,7 @@ def _started(_view: RunView, event: e.RunStarted) -> list[str]:
 
 def _resumed(view: RunView, event: e.RunResumed) -> list[str]:
     started = view.started
-    again = f"; tried again: {', '.join(event.retry)}" if event.retry else ""
+    again = f", and tries again: {', '.join(event.retry)}" if event.retry else ""
     goes_on = f"run {started.run_id if started else ''} goes on where it was{again}"
     return [REHEARSAL, goes_on] if started and started.rehearsal else [goes_on]
 
@@ -146,7 +146,7 @@ def _call_retried(view: RunView, event: e.CallRetried) -> list[str]:
         _is_same(event, one.retries[tries - 1]) for one in _beside(view, call) if len(one.retries) >= tries
     ):
         return []
-    return [f"{role}: {event.end} ({short(event.detail)}); again in {_wait(event.wait_s)}"]
+    return [f"{role}: {event.end} ({short(event.detail)}), again in {_wait(event.wait_s)}"]
 
 
 def _wait(seconds: float) -> str:
@@ -184,18 +184,18 @@ def _message(view: RunView, event: e.MessageReceived) -> list[str]:
 
 
 def _who(view: RunView, call: e.CallStarted) -> str:
-    """Whose session it is; with its task where there are several, since they work side by side."""
+    """The role of a session, with its task if there are several, since they run in parallel."""
     several = len(view.tasks) > 1 and call.task_id in view.tasks
     return f"{call.task_id}: {call.role}" if several else str(call.role)
 
 
 def subject_of(task_id: str) -> str:
-    """What a call is about: a task, or that for which there is no task."""
+    """The subject of a call: a task, or a name for a subject that is not a task."""
     return _SUBJECTS.get(task_id, task_id)
 
 
 def tool_call(view: RunView, message: Message) -> str:
-    """A tool call in short: the tool and the file, command or pattern that it is about."""
+    """A tool call in short: the tool and its file, command or pattern."""
     try:
         arguments = json.loads(message.text)
     except ValueError:
@@ -225,7 +225,7 @@ def _call_ended(view: RunView, event: e.CallEnded) -> list[str]:
 
 
 def _beside(view: RunView, call: CallView) -> list[CallView]:
-    """The other questions to the judge about the same claim; one line says an error that ends all of them."""
+    """The other requests to the judge about the same claim, since one line can show a common error."""
     mine = call.started
     if mine.role is not Role.JUDGE:
         return []
@@ -291,7 +291,7 @@ def _suggested(suggestions: Iterable[str]) -> list[str]:
 
 
 def plan_lines(tasks: Iterable[Task]) -> list[str]:
-    """The tasks of a plan and what each waits for."""
+    """The tasks of a plan, each with its dependencies."""
     lines = []
     for task in tasks:
         after = f" (after {', '.join(task.dependencies)})" if task.dependencies else ""
@@ -377,7 +377,7 @@ def _severity(result: CheckResult) -> str:
 def _completion_refused(_view: RunView, event: e.CompletionRefused) -> list[str]:
     lines = [line for line in event.feedback.splitlines() if line.strip()]
     shown = [f"    {short(line)}" for line in lines[1:] if not line.startswith("```")]
-    is_output = "```" in event.feedback  # of which the end says what is wrong
+    is_output = "```" in event.feedback  # whose end shows the error
     return [
         f"{event.task_id}: completion not accepted: {short(event.feedback, 200)}",
         *(shown[-_FEEDBACK_SHOWN:] if is_output else shown[:_FEEDBACK_SHOWN]),
@@ -435,7 +435,7 @@ def _set_up_said(done: CommandRun, *, by_itself: bool) -> str:
         return f"{said(done)} ({done.seconds:.1f} s)"
     lines = done.output_tail.strip().splitlines()
     why = done.problem or (short(lines[-1]) if lines else f"exit code {done.exit_code}")
-    return f"failed: {why}; the baseline shows whether the commands can run"
+    return f"failed: {why}. The baseline shows whether the commands can run"
 
 
 def _reopened(_view: RunView, event: e.TaskReopened) -> list[str]:
@@ -475,7 +475,7 @@ def _unverified(_view: RunView, event: e.TaskUnverified) -> list[str]:
 
 
 def _caught_up(_view: RunView, event: e.WorkCaughtUp) -> list[str]:
-    return [f"the finished work is merged with what you committed meanwhile ({event.onto[:10]})"]
+    return [f"the finished work is merged with your new commits ({event.onto[:10]})"]
 
 
 def _delivery_started(_view: RunView, event: e.DeliveryStarted) -> list[str]:
@@ -510,14 +510,14 @@ def _users_work_restored(_view: RunView, event: e.UsersWorkRestored) -> list[str
             f"an agent had moved HEAD: it is where you had it, and its commits are kept as {event.ref}"
         )
     if event.indexes:
-        lines.append(f"the index is as you had it; what was staged meanwhile is kept as {event.ref}")
+        lines.append(f"the index is as you had it, and later staged changes are kept as {event.ref}")
     if event.elsewhere:
         lines.append(
             f"HEAD was moved in {', '.join(event.elsewhere)}, by no agent: it stays, and the index too"
         )
     if event.ignored:
         lines.append(
-            f"ignored files put back: {', '.join(event.ignored)}; what the run made of them: {event.replaced}"
+            f"ignored files put back: {', '.join(event.ignored)}, the run's version of them: {event.replaced}"
         )
     if event.problem:
         lines.append(f"your uncommitted work could not be put back: {event.problem}")
@@ -526,9 +526,7 @@ def _users_work_restored(_view: RunView, event: e.UsersWorkRestored) -> list[str
 
 def _left(view: RunView, event: e.WorkLeft) -> list[str]:
     where = view.started.repository if view.started else "the checkout"
-    return [
-        f"the finished work is in {where}, neither staged nor committed; the same tree is kept as {event.ref}"
-    ]
+    return [f"the finished work is in {where}, neither staged nor committed, and kept too as {event.ref}"]
 
 
 def _kept(view: RunView, event: e.WorkKept) -> list[str]:
@@ -552,9 +550,9 @@ def _ended(view: RunView, event: e.RunEnded) -> list[str]:
 
 
 def _again(view: RunView) -> list[str]:
-    """How tasks that ended unmerged are tried again; a resume alone would end the same."""
+    """The command that retries tasks that ended unmerged. A plain resume would end the same."""
     command = retry_command(view)
-    return [f"once what stood in the way is gone: {command}"] if command else []
+    return [f"once the obstacle is gone: {command}"] if command else []
 
 
 def _assumptions(view: RunView) -> list[str]:
@@ -565,7 +563,7 @@ def _assumptions(view: RunView) -> list[str]:
 
 
 def _assumption(answer: Answer) -> str:
-    """A decision in one line, with what asks for a second look at it."""
+    """A decision in one line, with the reasons to look at it again."""
     doubts = [] if answer.reversible else ["not easy to undo"]
     doubts += ["on its own judgement"] if answer.basis is Basis.JUDGEMENT else []
     return decision_line(answer) + (f" ({', '.join(doubts)})" if doubts else "")

@@ -1,4 +1,4 @@
-"""Everything that happened, with its time: the story's lines, and one for each event the story leaves out."""
+"""All events with their times: the story's lines, and one for each event that the story leaves out."""
 
 from collections.abc import Iterator
 
@@ -12,11 +12,11 @@ from state.journal.store import Stored
 from state.journal.view import RunView
 from state.records import MessageKind
 
-_FIELD_SHOWN = 48  # characters of one field of an event that the story has no words for
+_FIELD_SHOWN = 48  # characters of a field of an event that the story leaves out
 
 
 def log_lines(view: RunView, stored: Stored) -> list[str]:
-    """The lines of one event, each with its time; `view` has already taken it in. Never none."""
+    """The lines of one event, at least one, each with its time. `view` already includes the event."""
     told = lines_of(view, stored) or [_in_short(view, stored)]
     at = clock(stored.at)
     return [f"{at}  {line}" for text in told for line in shown(text)]

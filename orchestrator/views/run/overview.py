@@ -1,4 +1,4 @@
-"""The runs of a state folder, one row each: where a run stands, and the command that goes on with it."""
+"""The runs of a state folder, one row each: the state of a run, and the command that resumes it."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ _DOING = {
 
 
 class Standing(StrEnum):
-    """Whether somebody works on a run, and if not, why not."""
+    """Whether a process works on a run, and if not, why."""
 
     ENDED = "ended"
     ACTIVE = "active"
@@ -37,7 +37,7 @@ class Standing(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunSummary:
-    """One run in short. `next_command` is empty where there is nothing to go on with."""
+    """One run in short. `next_command` is "" if it cannot be resumed."""
 
     run_id: str
     standing: Standing
@@ -62,9 +62,9 @@ def summary_of(
     Args:
         view: the fold of its events.
         run_id: its id.
-        is_active: whether a process is writing it; only asked where the events do not say it.
+        is_active: whether a process is writing it. It is called only if the events do not show it.
         now: the time until which an active run has lasted.
-        options: what a command needs to find this run again, such as `--state-dir X`.
+        options: options for a command to find this run again, such as `--state-dir X`.
     """
     standing = _standing(view, is_active)
     resumable = standing in {Standing.INTERRUPTED, Standing.KILLED}
@@ -87,7 +87,7 @@ def summary_of(
 
 
 def activity(view: RunView) -> str:
-    """What a run is doing, in a word or two."""
+    """The present activity of a run, in a word or two."""
     phase = phase_of(view)
     if phase is not Phase.TASKS:
         return _DOING[phase]
@@ -106,7 +106,7 @@ def overview_lines(summaries: Sequence[RunSummary]) -> list[str]:
 
 
 def state_text(summary: RunSummary) -> str:
-    """Where a run stands; with the command that goes on with it, where there is one."""
+    """The state of a run, with the command that resumes it if there is one."""
     match summary.standing:
         case Standing.ENDED:
             return str(summary.outcome)
@@ -121,7 +121,7 @@ def state_text(summary: RunSummary) -> str:
 
 
 def clock(moment: datetime) -> str:
-    """A moment in the local time of whoever looks."""
+    """A moment in local time."""
     return f"{moment.astimezone():%Y-%m-%d %H:%M:%S}"
 
 

@@ -1,4 +1,4 @@
-"""What a run waits for while no event comes, and when a line says so."""
+"""Lines for times without events, which name the calls and commands that a run waits for."""
 
 from collections.abc import Iterator
 from datetime import datetime
@@ -9,8 +9,8 @@ from orchestrator.views.run.overview import activity
 from state.journal.view import CallView, RunView
 from state.records import MessageKind, Role
 
-FIRST_S = 30.0  # of silence, after which a line says what is waited for
-_LONGEST_S = 600.0  # between two such lines; until then each silence is told again when it is twice as long
+FIRST_S = 30.0  # of silence before the first line
+_LONGEST_S = 600.0  # between two lines. Below it, a line comes each time the silence has doubled
 
 
 def next_notice(quiet_s: float) -> float:
@@ -22,9 +22,9 @@ def next_notice(quiet_s: float) -> float:
 
 
 def silence_line(view: RunView, now: datetime, quiet_s: float) -> str:
-    """Which calls and commands have not ended, and since when; without any: what sq itself does."""
+    """The calls and commands that have not ended, with their times, else sq's own activity."""
     waits = "; ".join(_waits(view, now)) or f"sq's own work ({activity(view)})"
-    return f"no sign for {duration(quiet_s)}; waiting for {waits}"
+    return f"no sign for {duration(quiet_s)}, waiting for {waits}"
 
 
 def _waits(view: RunView, now: datetime) -> Iterator[str]:

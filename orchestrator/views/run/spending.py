@@ -1,4 +1,4 @@
-"""What each role of a run has used up: calls, tokens, money and time."""
+"""The spending of each role of a run: calls, tokens, money and time."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ _HEADER = ("role", "calls", "input", "output", "cache read", "cache written", "c
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RoleSpending:
-    """One role's calls together. `seconds` that calls took side by side are all counted."""
+    """One role's calls together. `seconds` of parallel calls are added up."""
 
     role: Role
     calls: int
@@ -23,13 +23,13 @@ class RoleSpending:
 
 
 def spending_of(view: RunView) -> tuple[RoleSpending, ...]:
-    """The roles that were asked something, in the order of `Role`."""
+    """The roles with calls, in the order of `Role`."""
     by_role = {role: [call for call in view.calls.values() if call.started.role is role] for role in Role}
     return tuple(_of(role, calls) for role, calls in by_role.items() if calls)
 
 
 def spending_lines(roles: Iterable[RoleSpending]) -> list[str]:
-    """The roles as a table, with all of them together if there are several; nothing if there is none."""
+    """The roles as a table, with a total if there are several. Empty if there are none."""
     each = list(roles)
     rows = [_row(str(one.role), one) for one in each]
     if len(each) > 1:

@@ -1,4 +1,4 @@
-"""What each agent was told, in full, and what it reported: one record a call, oldest first."""
+"""The full prompts and reports of each agent: one record for each call, oldest first."""
 
 import json
 from collections.abc import Iterable, Iterator
@@ -13,7 +13,7 @@ from state.records import MessageKind
 
 @dataclass(slots=True, kw_only=True)
 class Told:
-    """One call. `resumed` are the prompts that took it up again; `end` is None while it is open."""
+    """One call. `resumed` are the prompts that resumed it. `end` is None while it is open."""
 
     at: datetime
     started: e.CallStarted
@@ -24,7 +24,7 @@ class Told:
 
 
 def told_in(events: Iterable[Stored]) -> list[Told]:
-    """The calls of a run with what was said in them."""
+    """The calls of a run with their prompts, reports and last words."""
     calls: dict[str, Told] = {}
     for stored in events:
         match stored.event:
@@ -85,4 +85,4 @@ def _ended(end: e.CallEnded | None) -> str:
     if end is None:
         return "not ended: under way, or its process died"
     why = f": {end.detail}" if end.detail else ""
-    return f"ended: {end.end}{why}; {end.turns} turn(s), {end.seconds:.1f} s, ${end.cost_usd:.4f}"
+    return f"ended: {end.end}{why}, {end.turns} turn(s), {end.seconds:.1f} s, ${end.cost_usd:.4f}"

@@ -85,7 +85,7 @@ def test_each_question_is_shown_with_its_answer_and_what_that_rests_on(state: Pa
         "(asked again)",
         "not answered: rejected twice",
         "(in plain words)",
-        "parked for a person; the Developer would have said: blue",
+        "parked for a person. The Developer would have said: blue",
         "blue, as the same question was answered before",
     ):
         assert words in shown

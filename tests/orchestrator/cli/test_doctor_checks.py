@@ -55,7 +55,7 @@ def hooks(**counts):
 
 
 def test_a_configuration_without_problems_names_its_files_and_the_effort(doctor, repository):
-    assert "no file, shipped defaults; effort medium" in doctor("configuration")[1][0]["found"]
+    assert "no file, shipped defaults, effort medium" in doctor("configuration")[1][0]["found"]
     (repository / "sq.toml").write_text('effort = "low"\n')
     code, [check] = doctor("configuration")
     assert (code, check["level"]) == (0, "ok")
@@ -217,7 +217,7 @@ def test_the_room_is_that_of_the_nearest_folder_there_is(doctor, tmp_path):
 def test_a_simulated_stop_is_held_and_a_gate_that_does_not_answer_is_told(doctor):
     code, [check] = doctor("stop gate")
     assert (code, check["level"]) == (0, "ok")
-    assert "is held while a todo is open" in check["found"]
+    assert "is held only while a todo is open" in check["found"]
     for gate in (
         ("true",),
         ("false",),

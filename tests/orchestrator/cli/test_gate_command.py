@@ -88,9 +88,9 @@ def test_explain_shows_every_check_with_who_answered_and_why(gate):
     done = gate("check", TESTED, "--explain", "--rules")
     assert done.returncode == 0
     assert re.search(r"^local_testing +met +rule +the tests passed", done.stdout, re.MULTILINE)
-    one_line = r"^not checked, \d+ checks \(.*objective_completion.*\): no judge is to be had$"
+    one_line = r"^not checked, \d+ checks \(.*objective_completion.*\): there is no judge$"
     assert len(re.findall(one_line, done.stdout, re.MULTILINE)) == 1
-    assert done.stdout.count("no judge is to be had") == 2, "once in the notes, once among the checks"
+    assert done.stdout.count("there is no judge") == 2, "once in the notes, once among the checks"
 
 
 def test_as_json_it_is_one_object(gate):
@@ -167,7 +167,7 @@ def test_what_is_no_transcript_is_a_usage_error_that_says_what_was_found(gate, t
         done = gate("check", file, *arguments)
         assert done.returncode == 2
         assert f"{file} cannot be checked: {found}" in done.stderr
-        assert "name the .jsonl file of a session" in done.stderr
+        assert "Name the .jsonl file of a session" in done.stderr
 
 
 @pytest.fixture
@@ -215,7 +215,7 @@ def test_where_the_sessions_folder_is_gone_that_is_told_and_a_project_can_be_nam
 ):
     file = session_in(tmp_path / "gone")
     done = gate("check", file, folder=repository)
-    assert f"the folder {tmp_path / 'gone'} is not here; give --project" in done.stderr
+    assert f"the folder {tmp_path / 'gone'} is not here. Give --project" in done.stderr
     assert "is not here" not in gate("check", file, "--project", repository).stderr
 
 
@@ -269,7 +269,7 @@ def test_usage_is_the_judges_share_where_there_was_one_and_the_disagreements(gat
 
 def test_usage_in_words_says_whether_the_target_is_kept(gate, used, tmp_path):
     told = gate("usage", "--project", used).stdout
-    assert "judge used: 95.0% of 20 checks with a judge to ask; the target of 95% is kept" in told
+    assert "judge used: 95.0% of 20 checks with a judge to ask, the target of 95% is kept" in told
     assert "judge and rule: 1 disagreements in 19 checks that both answered" in told
     SteeringStore.of_project(used, "three", environ={}).diagnostics.log(
         "check", source="rule", had_judge=True
@@ -349,7 +349,7 @@ def test_bench_asks_a_projects_own_considerations(gate, dataset, repository):
 def test_bench_says_what_it_needs(gate, dataset, tmp_path):
     done = gate("bench", dataset, "--judge")
     assert done.returncode == 2
-    assert "no judge is to be had" in done.stderr
+    assert "there is no judge" in done.stderr
     done = gate("bench", tmp_path / "nowhere")
     assert done.returncode == 2
     assert "is no folder" in done.stderr

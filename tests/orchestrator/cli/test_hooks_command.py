@@ -271,7 +271,7 @@ def test_installed_twice_nothing_changes_the_second_time_and_that_is_said(sq, ho
     assert [one["command"] for one in hooks_of(file)] == ["mine", sq.command]
     assert "was already installed" in sq("install").stdout
     assert file.read_bytes() == once
-    assert "is what it was before" in sq("uninstall").stdout
+    assert "is as it was before" in sq("uninstall").stdout
     assert file.read_bytes() == before
     assert "is not installed" in sq("uninstall").stdout
 
@@ -280,7 +280,7 @@ def test_where_the_file_was_edited_ours_alone_is_taken_out_and_that_is_said(sq, 
     file = home / ".claude" / "settings.json"
     sq("install")
     written(file, {**json.loads(file.read_text()), "model": "opus"})
-    assert "all else in it stays" in sq("uninstall").stdout
+    assert "All else in it stays" in sq("uninstall").stdout
     assert json.loads(file.read_text()) == {"model": "opus"}
 
 

@@ -55,7 +55,7 @@ async def test_without_a_judge_each_check_has_its_rules_answer_or_is_told_as_not
         "1 failed",
     )
     assert (found["b"].satisfied, found["b"].applies) == (True, False)
-    assert (found["c"].satisfied, found["c"].reason) == (True, "no judge is to be had")
+    assert (found["c"].satisfied, found["c"].reason) == (True, "there is no judge")
     assert not found["mine"].satisfied
     assert all(one.blocker for one in results)
 

@@ -162,9 +162,10 @@ def test_damaged_promises_are_told_and_hold_nobody(store, promise):
     result = stopping(store)
     assert not result.blocks
     assert (
-        f"a promise of this session cannot be read and holds nobody: {file} holds no promise" in result.note
+        f"a promise of this session cannot be read and holds no session: {file} holds no promise"
+        in result.note
     )
-    assert result.note.count("cannot be read and holds nobody") == 3
+    assert result.note.count("cannot be read and holds no session") == 3
 
 
 def test_a_git_that_fails_allows_the_stop_and_is_told(store, promise):

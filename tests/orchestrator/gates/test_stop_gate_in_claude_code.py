@@ -280,6 +280,6 @@ async def test_a_stubborn_session_is_held_and_ends_within_the_counter_with_the_r
     assert ended_well(ended)
     assert 2 <= len(ended.held) <= MOST_BLOCKS
     assert all(words in reason for reason in ended.held), ended.held
-    assert "The session stops, and is not done: it was held 7 times." in ended.messages
+    assert "The session stops although it is not done: it was held 7 times." in ended.messages
     assert words in ended.messages
     assert "consecutive" not in json.dumps(ended.lines)  # Claude Code's own cap was not needed

@@ -463,7 +463,7 @@ def test_a_git_that_hangs_is_not_waited_for_and_people_are_told(repository, line
     (repository / ".beads").mkdir()
     said = run_hook(stop(repository, lines), PATH=sleeping_git)
     assert "decision" not in said
-    assert "whether the beads are synced could not be seen" in said["systemMessage"]
+    assert "could not check whether the beads are synced" in said["systemMessage"]
 
 
 def test_a_project_whose_git_folder_is_a_pipe_holds_up_no_stop_that_cannot_be_read(project):

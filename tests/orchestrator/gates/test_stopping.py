@@ -107,7 +107,7 @@ async def test_where_nothing_was_checked_no_word_praises_and_the_state_says_null
     examination = await examine(evidence(*DONE), nobodys, NOBODY)
     answer = answer_stop(store, examination, prompt_id="p")
     assert answer.allows
-    assert answer.message.splitlines()[0] == "1 modified file; not checked."
+    assert answer.message.splitlines()[0] == "1 modified file, not checked."
     assert "score" not in answer.message
     stored = json.loads(store.file.read_text())["check_results"]
     assert (stored["quality_score"], stored["workflow_compliant"]) == (None, None)

@@ -46,7 +46,7 @@ def test_reviewers_builders_and_the_developer_read_what_sq_knows(rehearse: Rehea
             "planner/analysis/1": [ANALYSIS],
             "planner/plan/1": [plans("notes", "second", second=["notes"])],
             "reviewer/plan/1": [
-                suggests(prompt_contains=["What sq runs to verify each task", "Depends on: nothing"])
+                suggests(prompt_contains=["Commands that verify each task", "Depends on: nothing"])
             ],
             "worker/notes/1": [
                 asks(COLOUR, expect={"prompt_contains": [*everybody, "- second: Task second"]}),

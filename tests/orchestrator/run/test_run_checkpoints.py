@@ -46,7 +46,7 @@ def test_what_a_checkpoint_finds_is_in_the_next_prompt_of_the_same_session_and_k
         f"[{ID}] **notes.txt:1** (missing-error-handling): The line has no end.",
         "Go on",
     ]
-    asked = {"prompt_contains": ["work under way", "+A line"], "prompt_lacks": ["What sq itself saw"]}
+    asked = {"prompt_contains": ["work under way", "+A line"], "prompt_lacks": ["Results of sq's own checks"]}
     lanes = {
         "worker/notes/1": one_checkpoint(
             writes("notes.txt", "A line.\n", expect={"prompt_contains": [*told, "From the Developer"]}),

@@ -151,7 +151,7 @@ def test_a_second_review_is_shown_what_changed_since_the_first_and_the_findings_
 ) -> None:
     again = {
         "prompt_contains": [
-            "What changed since the last round",
+            "Changes since the last round",
             "-First.\n+Second.",
             "## The whole change",
             f"[{id_of(WRONG)}] **notes.txt:1** (incorrect-behavior): The line says the wrong thing.",
@@ -160,7 +160,7 @@ def test_a_second_review_is_shown_what_changed_since_the_first_and_the_findings_
     }
     lanes = {
         "worker/notes/1": [writes("notes.txt", "First.\n"), completes()],
-        "reviewer/notes/1": [{**finds(WRONG), "expect": {"prompt_lacks": ["What was looked at before"]}}],
+        "reviewer/notes/1": [{**finds(WRONG), "expect": {"prompt_lacks": ["Earlier rounds"]}}],
         "worker/notes/2": [writes("notes.txt", "Second.\n"), completes()],
         "reviewer/notes/2": [rules("fixed", WRONG, expect=again)],
     }
@@ -173,7 +173,7 @@ def test_a_second_review_is_shown_what_changed_since_the_first_and_the_findings_
 def test_a_second_final_review_is_shown_what_changed_and_hears_no_new_trifle(rehearse: Rehearse) -> None:
     trifle = issue("notes.txt", 1, "The words are plain.", "Use finer ones.", kind="pattern-violation")
     again = {
-        "prompt_contains": ["What changed since the last round", "-First.\n+Second."],
+        "prompt_contains": ["Changes since the last round", "-First.\n+Second."],
         "prompt_lacks": [f"[{id_of(WRONG)}]"],  # the task's own review has settled it
     }
     lanes = {

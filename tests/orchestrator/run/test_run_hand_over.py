@@ -141,7 +141,10 @@ def test_a_session_whose_record_is_lost_begins_anew_with_its_first_instruction(
 @pytest.mark.slow
 def test_an_attempt_without_a_word_hands_over_what_sq_saw(rehearse: Rehearse) -> None:
     first = [writes("notes.txt", "wrong\n"), {"text": "TASK_COMPLETE"}]
-    read = {"prompt_contains": ["sent back by", "`true`: passed"], "prompt_lacks": ["What it says it did"]}
+    read = {
+        "prompt_contains": ["sent back by", "`true`: passed"],
+        "prompt_lacks": ["The work that it reports"],
+    }
     second = [writes("notes.txt", "right\n", expect=read), completes()]
     lanes = {
         "worker/notes/1": first,

@@ -233,7 +233,7 @@ def test_a_step_that_fails_is_said_and_the_run_goes_on(
     shell(package, "git", "commit", "--quiet", "--all", "-m", "Break the lock")
     done = rehearse(whole_run(), verify=("true",))
     assert done.outcome is Outcome.COMPLETE, done.output
-    assert "the baseline shows whether the commands can run" in done.output
+    assert "The baseline shows whether the commands can run" in done.output
 
 
 @pytest.mark.slow

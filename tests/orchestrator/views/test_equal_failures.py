@@ -71,9 +71,9 @@ def test_each_wave_of_tries_is_one_line_and_another_failure_is_told_too():
     calls = [asked("x"), asked("y"), asked("z")]
     waves = [again(id_, wait_s) for wait_s in (1, 2) for id_ in ("x", "y")]
     assert shown(*calls, *waves, again("z", 1, "refused")) == [
-        "judge: api error (overloaded); again in 1.0 s",
-        "judge: api error (overloaded); again in 2.0 s",
-        "judge: api error (refused); again in 1.0 s",
+        "judge: api error (overloaded), again in 1.0 s",
+        "judge: api error (overloaded), again in 2.0 s",
+        "judge: api error (refused), again in 1.0 s",
     ]
 
 

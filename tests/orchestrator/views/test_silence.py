@@ -79,7 +79,7 @@ async def shown(capsys, *timed, look=None):
 
 
 def waiting(quiet, since=0):
-    return f"no sign for {quiet}; waiting for the worker on a (opus), since {said(since)}"
+    return f"no sign for {quiet}, waiting for the worker on a (opus), since {said(since)}"
 
 
 async def test_a_silence_is_told_after_30_seconds_and_then_less_and_less_often(capsys):
@@ -148,4 +148,4 @@ def test_what_is_waited_for_are_calls_and_commands_without_an_end(events, waits)
     view = RunView()
     for number, event in enumerate(events, start=1):
         apply(view, Stored(number, at(number), event))
-    assert silence_line(view, at(60), 30) == f"no sign for 30 s; waiting for {waits}"
+    assert silence_line(view, at(60), 30) == f"no sign for 30 s, waiting for {waits}"

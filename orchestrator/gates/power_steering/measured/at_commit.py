@@ -1,7 +1,7 @@
-"""Examines sessions with the rules of another commit of the repository that sq itself lies in.
+"""Examines sessions with the rules of another commit of sq's own repository.
 
-The code of that commit is unpacked into a scratch folder, and this interpreter runs it there, by its own
-`observing.py`. Labels and counts stay those of today.
+The code of that commit is unpacked into a scratch folder, and this interpreter runs its `observing.py` there.
+Labels and counts are today's.
 """
 
 import io
@@ -22,18 +22,18 @@ from state.errors import GitError, UsageError
 
 CHECKOUT = Path(__file__).parents[4]
 _CODE = ("orchestrator", "agents", "prompts", "state")
-_OBSERVING = (  # where the program that examines lies in a commit, the newest place first
+_OBSERVING = (  # the places of the examining program in commits, the newest first
     "orchestrator/gates/power_steering/measured/observing.py",
     "orchestrator/gates/power_steering/observing.py",
 )
-_FIRST_OBSERVING = "e67341426d974dfb0aaea4285e70c3d1bca0a573"  # earlier rules are examined by its program
+_FIRST_OBSERVING = "e67341426d974dfb0aaea4285e70c3d1bca0a573"  # its program also examines earlier rules
 _SHOWN = 2_000  # characters of an error
-# Fails if the interpreter finds other code than that of the commit.
+# Fails if the interpreter finds code from outside the commit.
 _DOES_IT_IMPORT = "import sys, orchestrator; sys.exit(not orchestrator.__file__.startswith(sys.argv[1]))"
 
 
 async def current_commit() -> str:
-    """The commit that sq's code is of, with `+changes` if its code differs; "" if sq lies in no checkout."""
+    """The commit of sq's code, with `+changes` if the code differs, or "" if sq is not in a checkout."""
     if not await _is_checkout():
         return ""
     commit = await git(CHECKOUT, "rev-parse", "HEAD")
@@ -42,14 +42,14 @@ async def current_commit() -> str:
 
 
 async def resolved(commit: str) -> str:
-    """The full id of a commit of the repository that sq lies in.
+    """The full id of a commit of sq's own repository.
 
     Raises:
-        UsageError: sq lies in no git checkout, or there is no such commit.
+        UsageError: sq is not in a git checkout, or there is no such commit.
     """
     if not await _is_checkout():
         raise UsageError(
-            f"--at {commit}: sq lies in {CHECKOUT}, which is no git checkout; run bin/sq of a clone"
+            f"--at {commit}: sq is in {CHECKOUT}, which is no git checkout. Run bin/sq of a clone"
         )
     try:
         return await git(
@@ -57,7 +57,7 @@ async def resolved(commit: str) -> str:
         )
     except GitError as error:
         raise UsageError(
-            f"--at {commit}: no such commit in {CHECKOUT}; name one that `git -C {CHECKOUT} log` shows"
+            f"--at {commit}: no such commit in {CHECKOUT}. Name one that `git -C {CHECKOUT} log` shows"
         ) from error
 
 
@@ -77,7 +77,7 @@ async def observe_at(commit: str, tasks: Sequence[Task]) -> list[Observed]:
     try:
         return msgspec.json.decode(printed, type=list[Observed])
     except msgspec.DecodeError as error:
-        raise UsageError(f"--at {commit}: its code printed something else than sessions: {error}") from error
+        raise UsageError(f"--at {commit}: its code did not print sessions: {error}") from error
 
 
 async def _is_checkout() -> bool:
@@ -99,7 +99,7 @@ async def _unpack(commit: str, folder: Path) -> None:
 
 
 async def _observing(folder: Path) -> Path:
-    """The commit's own program that examines; where it has none, the first one there was."""
+    """The commit's own examining program, or the first one ever if it has none."""
     for place in _OBSERVING:
         if (folder / place).exists():
             return folder / place
@@ -109,7 +109,7 @@ async def _observing(folder: Path) -> Path:
 
 
 async def _run(commit: str, folder: Path, *arguments: str) -> bytes:
-    """`-P`: the folder of `observing.py` is not searched for modules, the commit's code is."""
+    """Run Python on the commit's code. With `-P` the folder of `observing.py` is not searched for modules."""
     done = await anyio.run_process(
         [sys.executable, "-P", *arguments],
         stdin=subprocess.DEVNULL,

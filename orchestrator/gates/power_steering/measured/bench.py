@@ -1,8 +1,8 @@
-"""Power steering measured on labelled sessions: what it blocks falsely, what it misses, at what cost.
+"""Measures power steering on labelled sessions: its false blocks, its misses and its cost.
 
 A session is bad if a blocker is unmet. False block: a good one is held, or a met consideration is called
-unmet. Miss: a bad one is let go, or an unmet consideration is not found. Visible: to rules, by the labels.
-Considerations that a label calls disputed count nowhere for that session.
+unmet. Miss: a bad one may stop, or an unmet consideration is not found. Visible: to rules, by the labels.
+Considerations that a label calls disputed do not count for that session.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -21,19 +21,19 @@ _CONFIDENCE = 0.95
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Share:
-    """`count` of `total`, with the interval that holds the true share with 95 % confidence (Wilson)."""
+    """`count` of `total`, with the interval of the true share at 95 % confidence (Wilson)."""
 
     count: int
     total: int
 
     @property
     def share(self) -> float:
-        """From 0 to 1; 0 of nothing."""
+        """The share from 0 to 1. It is 0 if `total` is 0."""
         return self.count / self.total if self.total else 0.0
 
     @property
     def interval(self) -> tuple[float, float]:
-        """From and to; of nothing, everything is possible."""
+        """The bounds of the interval, 0 and 1 if `total` is 0."""
         if not self.total:
             return 0.0, 1.0
         z = NormalDist().inv_cdf((1 + _CONFIDENCE) / 2)
@@ -45,7 +45,7 @@ class Share:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Examined:
-    """One session of the set with what was observed."""
+    """One session of the set with its observation."""
 
     labelled: Labelled
     observed: Observed
@@ -91,11 +91,11 @@ class Row:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measured:
-    """The figures of some sessions. `wrong` names each session and what was wrong about it.
+    """The figures of some sessions. `wrong` has the errors on each session, by its name.
 
     `announced_held`: of the sessions that end by announcing the agent's own next step, those that are held.
-    `agreement`: of the judge's answers, those that the labels confirm, and `disagreements` the others;
-    `not_answered`: the judge was asked and gave none.
+    `agreement`: of the judge's answers, those that the labels confirm. `disagreements` are the others.
+    `not_answered`: how often the judge was asked and gave no answer.
     """
 
     sessions: int
@@ -158,7 +158,7 @@ def counted(
 ) -> Measured:
     """The figures of these sessions.
 
-    `judged`: a judge was asked, so pairs have to flip also where rules cannot see it.
+    `judged`: a judge was asked, so pairs have to flip also if rules cannot see the difference.
     """
     blockers = {one.id for one in considerations if one.severity is Severity.BLOCKER}
     by_name = {one.labelled.name: one for one in examined}
@@ -224,7 +224,7 @@ def _disagreements(one: Examined) -> Iterable[str]:
 
 
 def _to_flip(one: Examined, by_name: Mapping[str, Examined], *, judged: bool) -> tuple[str, ...]:
-    """What a pair has to flip, with rules alone only what they see; nothing if its other half is missing."""
+    """The considerations that a pair has to flip, only visible ones without a judge. Empty without a pair."""
     pair = one.labelled.label.pair
     if pair is None or one.labelled.pair_name not in by_name:
         return ()

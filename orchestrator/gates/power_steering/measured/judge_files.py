@@ -1,6 +1,6 @@
-"""A judge that answers by files: each prompt is written to one, each reply is read from one.
+"""A judge that answers by files: each prompt is written to a file, each reply is read from a file.
 
-Anything that can answer a prompt in JSON can be measured so, at its own pace.
+So anything that can answer a prompt in JSON can be measured, at its own pace.
 """
 
 import json
@@ -19,14 +19,14 @@ from state.settings.records import Model
 
 
 class FileJudge:
-    """Answers the prompts of a data set by the files in `replies`, and remembers what was asked.
+    """Answers the prompts of a data set by the files in `replies`, and keeps the prompts.
 
-    A file is named SESSION.CONSIDERATION.json, SESSION being the session's name without its folder. A missing
-    one is no answer. `replies` None: there is no answer to anything.
+    A file is named SESSION.CONSIDERATION.json, where SESSION is the session's name without its folder. A
+    missing file, or `replies` None, means no answer.
     """
 
     def __init__(self, considerations: Sequence[Consideration], model: Model, replies: Path | None) -> None:
-        """Take the considerations that may be asked, and the model whose room the prompts fit."""
+        """Keep the considerations that may be asked, and the model whose context the prompts have to fit."""
         self.asked: dict[str, tuple[str, str, Ask]] = {}
         self._considerations = considerations
         self._model = model
@@ -36,7 +36,7 @@ class FileJudge:
         """The judge of one session."""
         stem = session.name.rpartition("/")[2]
         lane = Lane(role=Role.JUDGE, task=stem, attempt=1)
-        # An `Ask` does not say which consideration it is about: its words do.
+        # An `Ask` does not name its consideration, so its prompt identifies it.
         ids = {
             judge_ask([one], model=self._model, lane=lane, shared="", before={}, deadline_s=0).prompt: one.id
             for one in self._considerations
@@ -50,7 +50,7 @@ class FileJudge:
         return Judge(model=self._model, ask=ask, lane=lane)
 
     def write_prompts(self, folder: Path) -> int:
-        """Write each prompt that was asked, and return how many there are.
+        """Write each prompt that was asked, and return their number.
 
         Raises:
             UsageError: the folder cannot be written.
@@ -88,15 +88,15 @@ class FileJudge:
 
 
 def check_names(sessions: Sequence[Labelled]) -> None:
-    """Refuse sessions whose files would have one name.
+    """Raise `UsageError` for sessions whose files would have the same name.
 
     Raises:
-        UsageError: names them.
+        UsageError: with their names.
     """
     stems: dict[str, str] = {}
     for one in sessions:
         other = stems.setdefault(one.name.rpartition("/")[2], one.name)
         if other != one.name:
             raise UsageError(
-                f"{other} and {one.name} would share the judge's files; rename one, or use --sessions"
+                f"{other} and {one.name} would share the judge's files. Rename one, or use --sessions"
             )

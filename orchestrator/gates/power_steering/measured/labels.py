@@ -1,4 +1,4 @@
-"""Labelled sessions: transcripts, and what a careful reader says is true of them."""
+"""Labelled sessions: transcripts with the judgement of a careful reader."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -11,21 +11,21 @@ from state.errors import UsageError
 
 
 class Unmet(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A consideration that is not met. `visible_to_rules`: calls and results show it, words aside."""
+    """A consideration that is not met. `visible_to_rules`: calls and results show it without words."""
 
     visible_to_rules: bool
     why: str = ""
 
 
 class Pair(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename={"other": "with"}):
-    """The session is `other` with one thing changed: what `flips` names is unmet here and met there."""
+    """The session is `other` with one change: the considerations in `flips` are unmet here and met there."""
 
     other: str
     flips: tuple[str, ...]
 
 
 class Label(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What is true of a session; what `unmet` does not name is met or does not apply.
+    """The truth about a session. Considerations outside `unmet` are met or do not apply.
 
     `announced`: the final message announces the agent's own next step. `disputed`: the considerations on
     which the two readers disagreed, left out of all counts for this session.
@@ -41,9 +41,9 @@ class Label(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Labelled:
-    """A session of a data set: `name` is its path in there without the ending.
+    """A session of a data set. `name` is its path in the set without the ending.
 
-    `only`: the considerations to ask of it; None: all.
+    `only`: the considerations to ask. None: all.
     """
 
     name: str
@@ -59,17 +59,17 @@ class Labelled:
 
 
 def load_labelled(dataset: Path, known: Mapping[str, object]) -> tuple[Labelled, ...]:
-    """Every `NAME.jsonl` below a folder with the `NAME.yaml` beside it, in order of their names.
+    """Load every `NAME.jsonl` below a folder with the `NAME.yaml` beside it, in order of their names.
 
     Args:
         dataset: the folder.
         known: the ids of considerations that labels may name.
 
     Raises:
-        UsageError: something cannot be used; names every file and what is wrong with it.
+        UsageError: something cannot be used. It names every such file and its problem.
     """
     if not dataset.is_dir():
-        raise UsageError(f"{dataset} is no folder; name the folder of labelled sessions")
+        raise UsageError(f"{dataset} is no folder. Name the folder of labelled sessions")
     problems: list[str] = []
     found = tuple(_sessions(dataset, known, problems))
     names = {one.name for one in found}

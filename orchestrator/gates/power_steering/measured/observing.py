@@ -1,7 +1,7 @@
-"""Examines sessions and keeps the answers in plain form: what `bench` counts.
+"""Examines sessions and keeps the answers in plain form, for `bench` to count.
 
-Run as a program it examines the transcripts that a file names, with the rules that its interpreter
-imports, which may be those of an earlier commit than the program (`at_commit`).
+Run as a program it examines the transcripts that a file names, with the rules that its interpreter imports.
+They may be from an earlier commit than the program (`at_commit`).
 """
 
 import sys
@@ -19,11 +19,11 @@ from orchestrator.gates.power_steering.examine import Judge, examine, waiting_fo
 from state.settings.presets import models
 
 _NOT_CHECKED = "not checked"
-_MODEL = "haiku"  # not asked: a judge needs one all the same
+_MODEL = "haiku"  # never asked, but a judge needs a model
 
 
 class Answer(msgspec.Struct, frozen=True, kw_only=True):
-    """The answer on one consideration; `source`: judge, rule or not checked."""
+    """The answer on one consideration. `source` is judge, rule or not checked."""
 
     consideration_id: str
     satisfied: bool
@@ -38,7 +38,7 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Observed(msgspec.Struct, frozen=True, kw_only=True):
-    """One session examined. `waits`: why the gate would not judge it; the session may stop then."""
+    """One examined session. `waits`: why the gate would not judge it, so that it may stop."""
 
     session_type: str
     waits: str
@@ -54,7 +54,7 @@ class Observed(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Task(msgspec.Struct, frozen=True, kw_only=True):
-    """A session to examine. `only`: the considerations to ask; None: all."""
+    """A session to examine. `only`: the considerations to ask. None: all."""
 
     transcript: str
     only: tuple[str, ...] | None = None
@@ -102,7 +102,7 @@ async def _observe_alone(tasks: Sequence[Task]) -> list[Observed]:
 
 
 def main() -> None:
-    """Read tasks from a file as JSON, write what was observed as JSON."""
+    """Read tasks from a JSON file and write the observations as JSON."""
     tasks = msgspec.json.decode(Path(sys.argv[1]).read_bytes(), type=list[Task])
     sys.stdout.buffer.write(msgspec.json.encode(anyio.run(_observe_alone, tasks)))
 

@@ -1,4 +1,4 @@
-"""The parts of a data set (`parts.yaml` in its folder), and the choice of some of its sessions."""
+"""The parts of a data set (`parts.yaml` in its folder), and the selection of some of its sessions."""
 
 import datetime as dt
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,8 +17,8 @@ FILE = "parts.yaml"
 class Part(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A part of a data set: the sessions in its folders.
 
-    `blind`: it is reported, and no threshold holds for it. `rules_commit`: the commit whose rules were
-    measured first on it.
+    `blind`: it is reported without a threshold. `rules_commit`: the commit whose rules were measured first on
+    it.
     """
 
     name: str
@@ -28,15 +28,15 @@ class Part(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     rules_commit: str = ""
 
     def holds(self, session: Labelled) -> bool:
-        """Whether the session lies in one of the part's folders."""
+        """Whether the session is in one of the part's folders."""
         return any(folder == "." or session.name.startswith(f"{folder}/") for folder in self.folders)
 
 
-WHOLE = Part(name="all", folders=(".",))  # of a data set without a file of parts
+WHOLE = Part(name="all", folders=(".",))  # for a data set without `parts.yaml`
 
 
 def load_parts(dataset: Path, sessions: Sequence[Labelled]) -> tuple[Part, ...]:
-    """The parts of a data set in their order; one named `all` if it has no `parts.yaml`.
+    """The parts of a data set in their order, or one named `all` if it has no `parts.yaml`.
 
     Raises:
         UsageError: the file cannot be used, or a session is in no part or in several.
@@ -65,12 +65,13 @@ def chosen(sessions: Sequence[Labelled], given: str, known: Mapping[str, object]
 
     Args:
         sessions: all.
-        given: names or patterns (`blind1/*`) with commas between them; or a file with one on each line, and
-            behind it the considerations to ask of that session, if not all.
+        given: names or patterns (`blind1/*`) with commas between them. Or a file with one on each line,
+        followed
+            by the considerations to ask of that session, if not all.
         known: the ids of considerations.
 
     Raises:
-        UsageError: a name fits no session, or there is no such consideration.
+        UsageError: a name matches no session, or there is no such consideration.
     """
     lines = dict(_lines(given))
     if missing := [name for name in lines if not any(_fits(one, name) for one in sessions)]:
@@ -84,22 +85,22 @@ def chosen(sessions: Sequence[Labelled], given: str, known: Mapping[str, object]
 
 
 def check_known(flag: str, ids: Sequence[str], known: Mapping[str, object]) -> None:
-    """Refuse ids that no consideration has.
+    """Raise `UsageError` for unknown ids.
 
     Raises:
-        UsageError: names them, and what there is.
+        UsageError: with these ids and the known ones.
     """
     if unknown := [id_ for id_ in ids if id_ not in known]:
-        raise UsageError(f"{flag}: no such consideration: {', '.join(unknown)}; there are {', '.join(known)}")
+        raise UsageError(f"{flag}: no such consideration: {', '.join(unknown)}. There are {', '.join(known)}")
 
 
 def _fits(session: Labelled, name: str) -> bool:
-    """A name with or without its folder, or a pattern."""
+    """Whether a session matches a name, with or without its folder, or a pattern."""
     return fnmatchcase(session.name, name) or session.name.rpartition("/")[2] == name
 
 
 def _lines(given: str) -> Iterator[tuple[str, list[str]]]:
-    """Each name, with the considerations behind it."""
+    """Each name with its considerations."""
     if not Path(given).is_file():
         yield from ((name.strip(), []) for name in given.split(",") if name.strip())
         return

@@ -1,6 +1,6 @@
-"""Rules: the fallback for one check at a time, where no judge is to be had. On facts, never on words alone.
+"""Rules: the fallback for a check without a judge's answer. They decide by facts, never by words alone.
 
-A rule answers satisfied, not satisfied (only on clear evidence), or nothing: then it is not checked.
+A rule answers satisfied, not satisfied (only on clear evidence), or None, which means not checked.
 """
 
 from collections.abc import Mapping

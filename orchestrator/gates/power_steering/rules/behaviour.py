@@ -1,4 +1,4 @@
-"""Changes of what a program does, and what shows that the project has tests for it."""
+"""Changes of a program's behaviour, and evidence that the project has tests for it."""
 
 import re
 from pathlib import PurePosixPath
@@ -34,27 +34,25 @@ _LANGUAGES = {
 _COMMENT = re.compile(r"#(?!\[|include|define|if|else|end|pragma)|//|/\*|\*(?:\s|/|$)|--\s|;;|%|\"\"\"|'''")
 _TEST_SCRIPT = re.compile(r'"test"\s*:\s*"(?!echo \\"Error: no test specified)')
 _PATH = re.compile(r"[\w./@+-]*[\w-]\.\w{1,5}\b")
-_LOOKED_AT = 20_000  # characters of an output that are searched for names of files
+_LOOKED_AT = 20_000  # characters of an output that are searched for file names
 
 
 def last_change_of_behaviour(evidence: Evidence) -> Edit | None:
-    """The newest change of a program that tests could notice: no comment, no data, no style, no text."""
+    """The newest change of a program that tests could notice, so not of comments, data, style or text."""
     edits = reversed(evidence.facts.edits)
     return next((edit for edit in edits if edit.is_code and changes_behaviour(edit)), None)
 
 
 def changes_behaviour(edit: Edit) -> bool:
-    """Whether an edit changes what a program does, and not only its comments or blank lines."""
+    """Whether an edit changes a program's behaviour, not only its comments or blank lines."""
     if not _is_program(edit.path):
         return False
     lines = [line.strip() for line in (*edit.added, *(edit.removed or ())) if line.strip()]
-    return not lines or any(
-        not _COMMENT.match(line) for line in lines
-    )  # of some edits only the file is known
+    return not lines or any(not _COMMENT.match(line) for line in lines)  # some edits have no known lines
 
 
 def shows_tests(evidence: Evidence, changed: Edit) -> str:
-    """What shows that the project has tests for such a file: a test in its language, a script; else empty."""
+    """Return a test file in the language of the changed file, or a test script, or "" if none was seen."""
     facts = evidence.facts
     seen = [*(edit.path for edit in facts.edits), *(reading.path for reading in facts.reads)]
     printed = [word for command in facts.commands for word in _PATH.findall(command.output[:_LOOKED_AT])]
@@ -69,7 +67,7 @@ def shows_tests(evidence: Evidence, changed: Edit) -> str:
 
 
 def _language(path: str) -> str:
-    """The kind of program that a file is, by its ending; its tests are of the same kind."""
+    """The language of a program file, by its ending. Its tests have the same one."""
     suffix = PurePosixPath(path).suffix
     return next((name for name, suffixes in _LANGUAGES.items() if suffix in suffixes), suffix)
 

@@ -1,4 +1,4 @@
-"""Rules about the code that the session wrote and that is still there: unfinished pieces, confessed hacks."""
+"""Rules about the code that the session wrote and that remains: unfinished pieces, admitted hacks."""
 
 import re
 
@@ -21,7 +21,7 @@ _ASKS_FOR_MARK = re.compile(
     r"(?!\.\w|[- ]?(?i:lists?|items?|app|application|program|tool|api|service|manager|file))"
     r"|\b(?:TODO|FIXME|XXX)(?:\([^)]*\)|:)|\b(?:TODO|FIXME|XXX)[- ](?:comment|marker|note|mark)"
 )
-_NAMES_A_HOLE = re.compile(  # the words of languages for code that is still to come
+_NAMES_A_HOLE = re.compile(  # the words of languages for missing code
     r"\b(?:todo|unimplemented)!|\bTODO\(|\bNotImplemented(?:Error|Exception)?\b|\?\?\?(?!\?)"
 )
 _ASKS_FOR_STUB = phrases(
@@ -33,7 +33,7 @@ _ASKS_FOR_STUB = phrases(
 
 
 def philosophy_compliance(evidence: Evidence) -> Found | None:
-    """No stub, placeholder or mark of open work in the code that was written, tests aside."""
+    """Check that the written code has no stub, placeholder or mark of open work, except in tests."""
     if not evidence.written_code:
         return not_applicable("no code was written")
     for path, lines in evidence.written_code.items():
@@ -41,7 +41,7 @@ def philosophy_compliance(evidence: Evidence) -> Found | None:
             if _is_asked_for(evidence):
                 return None
             return unmet(f"{path} holds unfinished code", line.strip())
-    return met("no mark of unfinished code in what was written")
+    return met("no mark of unfinished code in the written code")
 
 
 def _is_asked_for(evidence: Evidence) -> bool:
@@ -53,11 +53,11 @@ def _is_asked_for(evidence: Evidence) -> bool:
 
 
 def shortcuts(evidence: Evidence) -> Found | None:
-    """No added comment owns up to a hack."""
+    """Check that no added comment admits a hack."""
     if not evidence.written_code:
         return not_applicable("no code was written")
     for path, lines in evidence.written_code.items():
         for comment in comments_in(path, lines):
             if _HACK.search(comment):
-                return unmet(f"a comment in {path} owns up to a shortcut", comment.strip())
+                return unmet(f"a comment in {path} admits a shortcut", comment.strip())
     return None

@@ -1,4 +1,4 @@
-"""What stands in comments of program lines; text in string literals is none."""
+"""Finds comments in program lines, but not in string literals."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -16,7 +16,7 @@ _FENCES = ('"""', "'''")
 
 
 def comments_in(path: str, lines: Sequence[str]) -> Iterator[str]:
-    """The words of each comment, without its sign."""
+    """The text of each comment, without its sign."""
     signs = _signs(path)
     for line in _without_long_strings(lines):
         text = without_strings(line)
@@ -46,7 +46,7 @@ def _signs(path: str) -> tuple[str, ...]:
 
 
 def _without_long_strings(lines: Sequence[str]) -> Iterator[str]:
-    """The lines without what stands between triple quotes."""
+    """The lines without the text between triple quotes."""
     fence = ""
     for line in lines:
         text = line

@@ -1,4 +1,4 @@
-"""Rules about which files were changed: documents beside code, and stray files in the root."""
+"""Rules about the changed files: documents beside code, and stray files in the root."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -16,7 +16,7 @@ _PUBLIC_NAME = re.compile(
     r"|export\s+(?:default\s+)?(?:async\s+)?(?:function|class|const|interface|type)\s+(?P<js>\w+)"
     r"|pub\s+(?:async\s+)?(?:fn|struct|enum|trait)\s+(?P<rs>\w+)|func\s+(?:\([^)]*\)\s*)?(?P<go>[A-Z]\w*))"
 )
-# Names that projects and their tools keep in the root; what begins with a dot is always one.
+# Names that projects and their tools keep in the root. Names that begin with a dot are always allowed.
 _USUAL_STEMS = frozenset({
     "readme", "license", "licence", "changelog", "contributing", "code_of_conduct", "security", "authors",
     "notice", "codeowners", "claude", "agents", "architecture", "roadmap", "maintainers", "makefile",
@@ -36,7 +36,7 @@ _STRAY_WORDS = frozenset({
     "tmp", "temp", "debug", "scratch", "try", "foo", "bar", "output", "out", "result", "results", "dump",
     "untitled", "copy", "backup", "draft", "old", "final", "repro",
 })  # fmt: skip
-_STRAY_BESIDE_FOLDERS = frozenset({"test", "check", "verify", "demo"})  # where code does not lie in the root
+_STRAY_BESIDE_FOLDERS = frozenset({"test", "check", "verify", "demo"})  # if the code is not in the root
 _STRAY_DOCUMENTS = frozenset({
     "summary", "report", "notes", "findings", "analysis", "plan", "progress", "implementation", "status",
     "todo",
@@ -45,7 +45,7 @@ _REMOVES = re.compile(r"\b(?:rm|mv)\b")
 
 
 def documentation_updates(evidence: Evidence) -> Found | None:
-    """With public code a document changed: one that names it, the project's changelog, or one on options."""
+    """Check that a document changed with public code: one that names it, the changelog, or one on options."""
     facts = evidence.facts
     if any(edit.is_document for edit in facts.edits):
         return met("documents were changed with the code")
@@ -60,13 +60,13 @@ def documentation_updates(evidence: Evidence) -> Found | None:
         for name in _public_names(lines):
             if told := next((each for each in documents if name in each.text), None):
                 return unmet(
-                    f"{name} in {path} was changed, and {told.path}, which tells of it, was not", name
+                    f"{name} in {path} was changed, and {told.path}, which describes it, was not", name
                 )
     return None
 
 
 def root_pollution(evidence: Evidence) -> Found | None:
-    """No stray new file lies in the project's root that nobody asked for."""
+    """Check that the project's root has no stray new file that the user did not ask for."""
     facts, root = evidence.facts, evidence.transcript.cwd
     if not facts.edits:
         return not_applicable("no file was made")
@@ -94,7 +94,7 @@ def _is_stray(name: str, *, is_flat: bool) -> bool:
 
 
 def _new_options(evidence: Evidence, path: str, lines: Iterable[str]) -> Iterator[str]:
-    """The options that none of the file's lines had before the session came."""
+    """The options that the file did not have before the session."""
     old: set[str] = set()
     new: set[str] = set()
     for edit in evidence.facts.edits:
@@ -115,7 +115,7 @@ def _public_names(lines: Iterable[str]) -> Iterator[str]:
 
 
 def _in_root(path: str, root: str) -> str:
-    """The file's name if it lies directly in the root, else nothing."""
+    """The file's name if it is directly in the root, else ""."""
     pure = PurePosixPath(path)
     if path.startswith("/"):
         return pure.name if root and str(pure.parent) == root.rstrip("/") else ""

@@ -1,4 +1,4 @@
-"""What a rule answers."""
+"""The answer of a rule."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from orchestrator.gates.power_steering.evidence import Evidence
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
-    """A rule's answer: `reason` says why, `evidence` quotes what decides it."""
+    """A rule's answer: `reason` says why, and `evidence` quotes the deciding fact."""
 
     satisfied: bool
     reason: str
@@ -16,7 +16,7 @@ class Found:
     applies: bool = True
 
 
-# None: the facts do not decide it, so it is not checked.
+# None: the facts are not enough to decide, so it is not checked.
 Rule = Callable[[Evidence], Found | None]
 
 
@@ -31,5 +31,5 @@ def unmet(reason: str, evidence: str = "") -> Found:
 
 
 def not_applicable(reason: str) -> Found:
-    """Satisfied, because it cannot apply to what happened."""
+    """Satisfied, because it does not apply to this session."""
     return Found(satisfied=True, reason=reason, applies=False)

@@ -1,4 +1,4 @@
-"""Rules about git and the hosting service, from what their output says was done."""
+"""Rules about git and the hosting service, by the output of their commands."""
 
 import re
 
@@ -39,7 +39,7 @@ _ENOUGH_BODY = 40  # characters that can say what, why and how tested
 
 
 def no_direct_main_commit(evidence: Evidence) -> Found | None:
-    """Nothing went straight to the main branch where the project or the user forbids it."""
+    """Check that nothing went straight to the main branch if the project or the user forbids it."""
     straight = [action for action in evidence.facts.git_actions if action.branch in _MAIN]
     if not straight:
         return met("nothing was committed or pushed straight to the main branch")
@@ -55,7 +55,7 @@ def no_direct_main_commit(evidence: Evidence) -> Found | None:
 
 
 def ci_status(evidence: Evidence) -> Found | None:
-    """The newest result of the required checks that was seen since the last push is a pass."""
+    """Check that the newest result of the required checks since the last push is a pass."""
     facts = evidence.facts
     seen = [
         action for action in facts.hub_actions if action.kind.startswith("run ") or action.kind == "pr checks"
@@ -76,9 +76,9 @@ def ci_status(evidence: Evidence) -> Found | None:
 
 
 def review_responses(evidence: Evidence) -> Found | None:
-    """Each listed comment of a reviewer has a reply, where the user wants all answered and some were.
+    """Check that each listed review comment has a reply, if the user wants all answered and some were.
 
-    Rules see the ids in the list that `gh api …/comments` printed, and in the calls that reply.
+    It compares the ids in the list that `gh api …/comments` printed with those in the calls that reply.
     """
     if not any(_WANTS_ALL_ANSWERED.search(words) for words in evidence.users_words):
         return None
@@ -99,7 +99,7 @@ def review_responses(evidence: Evidence) -> Found | None:
 
 
 def branch_rebase(evidence: Evidence) -> Found | None:
-    """The newest output of git or the hosting service that tells says that the branch is not behind."""
+    """Check that the branch is not behind, by the newest output of git or the hosting service about it."""
     match evidence.facts.is_behind:
         case True:
             return unmet("the branch is behind the one that it belongs to")
@@ -110,7 +110,7 @@ def branch_rebase(evidence: Evidence) -> Found | None:
 
 
 def pr_description(evidence: Evidence) -> Found | None:
-    """The last `gh pr create` or `gh pr edit` that gave a body gave one with words in it."""
+    """Check that the last `gh pr create` or `gh pr edit` with a body has words in it."""
     given = [
         action
         for action in evidence.facts.hub_actions

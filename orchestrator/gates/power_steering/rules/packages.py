@@ -1,4 +1,4 @@
-"""Projects of several packages: whether the tests that ran are those of the package that was changed."""
+"""Projects of several packages: whether the tests of the changed package ran."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -32,7 +32,7 @@ _SOURCES = frozenset({"src", "lib", "tests", "test", "app", "main"})
 
 
 def only_elsewhere(evidence: Evidence, runs: Sequence[Command]) -> Found | None:
-    """A package of the project that was changed, while the runs since name only other packages."""
+    """Find a changed package for which the runs since then name only other packages."""
     whole = {run.order for run in evidence.facts.test_runs if _WHOLE.search(run.line)}
     for package, edit in _changed(evidence).items():
         since = [run for run in evidence.facts.test_runs if run.order >= edit.order and run in runs]
@@ -53,7 +53,7 @@ def _changed(evidence: Evidence) -> dict[str, Edit]:
 
 
 def _package_of(evidence: Evidence, path: str) -> str:
-    """The name of the folder that is a package: below `packages` and such, or the one that holds `src`."""
+    """The name of the package folder: one below `packages` or the like, or one that contains `src`."""
     if found := _PACKAGE.search(path):
         return found[1]
     root = evidence.transcript.cwd.rstrip("/") + "/"
@@ -63,7 +63,7 @@ def _package_of(evidence: Evidence, path: str) -> str:
 
 
 def _names_others(evidence: Evidence, run: Command, package: str) -> bool:
-    """Whether a run names packages, and this one is not among them."""
+    """Whether a run names other packages, but not this one."""
     options = set(_chosen(run))
     if options:
         return package not in options and any(_are_siblings(evidence, package, one) for one in options)
@@ -74,7 +74,7 @@ def _names_others(evidence: Evidence, run: Command, package: str) -> bool:
 
 
 def _chosen(run: Command) -> Iterator[str]:
-    """The packages that a run's options or its Gradle tasks name, without their scope."""
+    """The packages in a run's options or Gradle tasks, without their scope."""
     for simple in simple_commands(run.line):
         if not is_test_run(simple):
             continue
@@ -90,7 +90,7 @@ def _short(name: str) -> str:
 
 
 def _are_siblings(evidence: Evidence, package: str, other: str) -> bool:
-    """Whether the session shows both as folders side by side: in a listing, a manifest, or by their paths."""
+    """Whether the session shows both as sibling folders: in a listing, a manifest, or by their paths."""
     if other.startswith(f"{package}-"):
         return True
     texts = [*(one.text for one in evidence.facts.reads), *(one.output for one in evidence.facts.commands)]
@@ -101,7 +101,7 @@ def _are_siblings(evidence: Evidence, package: str, other: str) -> bool:
 
 
 def _lists(text: str, package: str, other: str) -> bool:
-    """Whether both stand in a text as lines of their own, or quoted in one line."""
+    """Whether a text has both as lines of their own, or quoted in one line."""
     lines = [line.strip().rstrip("/") for line in text.splitlines()]
     if {package, other} <= set(lines):
         return True

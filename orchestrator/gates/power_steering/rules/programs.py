@@ -52,7 +52,7 @@ _STARTERS = {
 
 
 def is_no_test(simple: Simple) -> bool:
-    """Whether the command is known not to run tests: a program that nobody knows may do anything."""
+    """Whether the command is known not to run tests. An unknown program may do anything."""
     name, plain = simple.name, simple.plain
     if not name or name in _NO_TESTS or _INTERPRETERS.fullmatch(name):
         return True
@@ -64,7 +64,7 @@ def is_no_test(simple: Simple) -> bool:
 
 
 def is_check(simple: Simple) -> bool:
-    """Whether the command checks the project: its tests, linters, types, or a build."""
+    """Whether the command checks the project: by tests, linters, types, or a build."""
     name, plain = simple.name, simple.plain
     if name in _CHECKERS or is_test_run(simple):
         return True
@@ -79,7 +79,7 @@ def is_check(simple: Simple) -> bool:
 def runs_program(simple: Simple, own: Container[str]) -> bool:
     """Whether the command runs a program of the project, not its tests or checks.
 
-    `own` are names of the project's folders and files: `python -m NAME` comes as NAME alone.
+    `own` are names of the project's folders and files, since `python -m NAME` is parsed as NAME.
     """
     name, plain = simple.name, simple.plain
     if not simple.words or is_check(simple):

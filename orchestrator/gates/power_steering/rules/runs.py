@@ -1,4 +1,4 @@
-"""Runs of tests and of other checks: which of them failed and were left so."""
+"""Runs of tests and of other checks that failed and were not repaired."""
 
 import re
 from collections.abc import Sequence
@@ -30,7 +30,7 @@ _DID_NOT_BUILD = re.compile(
 
 
 def failed_and_left(evidence: Evidence) -> Found | None:
-    """A test run that failed, and of which no later run shows that its tests pass."""
+    """Find a failed test run whose tests no later run shows to pass."""
     told = [
         run for run in evidence.facts.test_runs if ran_to_its_end(run) and run.tests is not Outcome.UNKNOWN
     ]
@@ -51,7 +51,7 @@ def failed_and_left(evidence: Evidence) -> Found | None:
 
 
 def _failed_in_a_folder(told: Sequence[Command]) -> Command | None:
-    """A failed run in a folder that its line goes to, if no later run goes there or names it."""
+    """A failed run that changed to a folder, if no later run goes there or names it."""
     for at, run in enumerate(told):
         folder = _folder_of(run)
         later = [one for one in told[at + 1 :] if one.tests is Outcome.PASSED]
@@ -62,13 +62,13 @@ def _failed_in_a_folder(told: Sequence[Command]) -> Command | None:
 
 
 def _folder_of(run: Command) -> str:
-    """The folder that a command line goes to before it runs anything; empty: it stays where it is."""
+    """The folder that a command line changes to first, or ""."""
     first = simple_commands(run.line)[:1]
     return first[0].plain[0] if first and first[0].name in {"cd", "pushd"} and first[0].plain else ""
 
 
 def failed_check(evidence: Evidence, last: Edit | None) -> Found | None:
-    """A build, validation or lint after a change that failed and was not run again with success."""
+    """Find a build, validation or lint after a change that failed and did not succeed later."""
     newest: dict[str, tuple[Command, bool]] = {}
     for command in commands_after(evidence, last) if last else ():
         checks = [one for one in simple_commands(command.line) if is_check(one) and not is_test_run(one)]
@@ -82,7 +82,7 @@ def failed_check(evidence: Evidence, last: Edit | None) -> Found | None:
 
 
 def _failed(command: Command, simple: Simple, *, alone: bool) -> bool | None:
-    """Whether a check failed: by its exit code, else by its last lines. None if neither shows it."""
+    """Whether a check failed, by its exit code, else by its last lines. None if neither shows it."""
     if command.exit_code in _NOT_STARTED:
         return None
     if simple.is_last and command.exit_code is not None:
@@ -95,14 +95,14 @@ def _failed(command: Command, simple: Simple, *, alone: bool) -> bool | None:
 
 
 def _leaves_out(run: Command) -> bool:
-    """Whether an option of the test command itself leaves tests out."""
+    """Whether an option of the test command leaves tests out."""
     every = simple_commands(run.line)
     tests = [one for one in every if is_test_run(one)] or [one for one in every if may_run_tests(one)]
     return any(leaves_out(" ".join(one.words)) for one in tests)
 
 
 def _run_unread_since(evidence: Evidence, failed: Command) -> bool:
-    """Whether tests ran after a failed run with exit code 0 of their own, and cannot be read."""
+    """Whether tests with an unreadable result ran after a failed run, with their own exit code 0."""
     return any(
         run.order > failed.order
         and run.tests is Outcome.UNKNOWN
@@ -113,7 +113,7 @@ def _run_unread_since(evidence: Evidence, failed: Command) -> bool:
 
 
 def _left_failing(runs: Sequence[Command]) -> Command | None:
-    """The newest run with failed tests of which no later run that passed ran the same ones again."""
+    """The newest run with failed tests, if no later run that passed covers it."""
     for at in range(len(runs) - 1, -1, -1):
         if runs[at].tests is Outcome.FAILED and _COUNTED_FAILURES.search(runs[at].output):
             later = [run for run in runs[at + 1 :] if run.tests is Outcome.PASSED]
@@ -122,7 +122,7 @@ def _left_failing(runs: Sequence[Command]) -> Command | None:
 
 
 def _covers(run: Command, other: Command) -> bool:
-    """Whether a run names no tests, or all that the other one names; another runner is believed."""
+    """Whether a run names no tests, or all that the other one names. Another runner counts as covering."""
     mine, theirs = (_named_tests(one) for one in (run, other))
     if mine.keys() != theirs.keys():
         return True
@@ -135,19 +135,19 @@ def _named_tests(run: Command) -> dict[str, set[str]]:
 
 
 def commands_after(evidence: Evidence, last: Edit) -> list[Command]:
-    """The commands that ran since an edit, that of the edit itself with them."""
+    """The commands since an edit, including the edit's own."""
     return [command for command in evidence.facts.commands if command.order >= last.order]
 
 
 def ran_to_its_end(run: Command) -> bool:
-    """Whether a run started at all, was not interrupted, and saw the work: `git stash` puts that away."""
+    """Whether a run started, was not interrupted, and saw the work, which `git stash` hides."""
     if _STASHES.search(run.line):
         return False
     return not run.is_interrupted and run.exit_code not in _NOT_STARTED
 
 
 def result_of(runs: Sequence[Command]) -> str:
-    """The newest run that told something, and the last line of its output."""
+    """The newest run with a known result, and the last line of its output."""
     return _result_of_check(next(run for run in reversed(runs) if run.tests is not Outcome.UNKNOWN))
 
 

@@ -1,6 +1,6 @@
-"""Unfinished code among program lines: marks of open work, bodies that are not there.
+"""Finds unfinished code in program lines: marks of open work and missing bodies.
 
-Abstract methods, protocols, and bodies that say they are meant to be empty are finished.
+Abstract methods, protocols, and bodies that are marked as meant to be empty count as finished.
 """
 
 import re
@@ -10,7 +10,7 @@ from pathlib import PurePosixPath
 from orchestrator.gates.power_steering.rules.comments import comments_in, without_strings
 from orchestrator.gates.power_steering.rules.said.phrases import phrases
 
-_MARK = re.compile(  # not "TODO list", what a program may be about
+_MARK = re.compile(  # not "TODO list", which may be a program's subject
     r"\s*@?(?:TODO|FIXME|XXX)\b"
     r"(?!\s*(?:lists?|items?|app|application|entry|entries|comments?|markers?|tags?|file|store|api"
     r"|model)\b)"
@@ -53,7 +53,7 @@ _NOTHING = ("pass", "...")
 
 
 def unfinished(path: str, lines: Sequence[str]) -> Iterator[str]:
-    """The lines, or comments, that show code to be unfinished."""
+    """The lines or comments that show unfinished code."""
     yield from (comment for comment in comments_in(path, lines) if _MARK.match(comment))
     suffix = PurePosixPath(path).suffix
     for number, line in enumerate(lines):
@@ -68,12 +68,12 @@ def unfinished(path: str, lines: Sequence[str]) -> Iterator[str]:
 
 
 def _code(line: str) -> str:
-    """A line without its strings and the comment behind it."""
+    """A line without its strings and its comment."""
     return without_strings(line).split("//")[0]
 
 
 def _empty(lines: Sequence[str], number: int) -> Iterator[str]:
-    """The function at `number` if nothing is in it and nothing says that this is meant."""
+    """Yield the function's line at `number` if its body is empty and not marked as meant to be."""
     body = _body(lines, number)
     code = [line.strip() for line in _without_docstring(body) if line.strip()]
     code = [line for line in code if not line.startswith("#")]
@@ -84,7 +84,7 @@ def _empty(lines: Sequence[str], number: int) -> Iterator[str]:
 
 
 def _is_meant(lines: Sequence[str], number: int) -> bool:
-    """Whether the line `number` stands in an abstract method, or one that says it is to be overridden."""
+    """Whether the line `number` is in an abstract method, or one that is marked to be overridden."""
     for at in range(number - 1, -1, -1):
         found = _DEF.match(lines[at])
         if found and len(found[1]) < _indent(lines[number]):
@@ -93,7 +93,7 @@ def _is_meant(lines: Sequence[str], number: int) -> bool:
 
 
 def _is_declared(lines: Sequence[str], number: int) -> bool:
-    """Whether the function at `number` is abstract, an overload, or stands in such a class."""
+    """Whether the function at `number` is abstract, an overload, or in an abstract class."""
     at = number - 1
     while at >= 0 and lines[at].lstrip().startswith("@"):
         if _DECLARES.match(lines[at]):
@@ -107,7 +107,7 @@ def _is_declared(lines: Sequence[str], number: int) -> bool:
 
 
 def _body(lines: Sequence[str], number: int) -> list[str]:
-    """The lines of the function's body, also what stands behind the colon of its own line."""
+    """The lines of the function's body, or the code after the colon on its own line."""
     indent, signature = _indent(lines[number]), ""
     for at in range(number, len(lines)):
         signature += lines[at]

@@ -1,4 +1,4 @@
-"""Rules about running things after the last change: tests, the project's checks, the program itself."""
+"""Rules about runs after the last change: of tests, the project's checks, the program itself."""
 
 import re
 from collections.abc import Sequence
@@ -42,10 +42,10 @@ _ENTRY_POINT = re.compile(
 
 
 def local_testing(evidence: Evidence) -> Found | None:
-    """The tests were run after the last change to code, and passed: by exit code, else by their summary.
+    """Check that the tests ran after the last change to code and passed, by exit code, else by their summary.
 
-    It says no only on evidence: a test or another check failed and was not run again, tests were kept from
-    failing, or code that the project shows tests for was changed after their last run.
+    It is unmet only on evidence: a test or another check failed and was not run again, tests were kept from
+    failing, or code with known tests was changed after their last run.
     """
     facts = evidence.facts
     if facts.last_code_edit is None:
@@ -59,7 +59,7 @@ def local_testing(evidence: Evidence) -> Found | None:
         return elsewhere
     if runs and all(_claims_a_pass(run, evidence.facts.commands) for run in runs):
         return unmet(
-            "what the tests printed was thrown away, and the command itself says that they pass",
+            "the output of the tests was thrown away, and the command itself says that they pass",
             runs[-1].line,
         )
     if any(run.tests is Outcome.PASSED for run in runs):
@@ -68,7 +68,7 @@ def local_testing(evidence: Evidence) -> Found | None:
 
 
 def dev_workflow_complete(evidence: Evidence) -> Found | None:
-    """After the last change to code a test or another check ran, where the project or user asks for it."""
+    """Check that a test or another check ran after the last change to code, if project or user ask for it."""
     last = evidence.facts.last_code_edit
     if failed := failed_check(evidence, next(reversed(evidence.facts.edits), None)):
         return failed
@@ -84,7 +84,7 @@ def dev_workflow_complete(evidence: Evidence) -> Found | None:
 
 
 def interactive_testing(evidence: Evidence) -> Found | None:
-    """The program was run after the last change; a change of an entry point shows that it could have been."""
+    """Check that the program ran after the last change. It could have run if an entry point was changed."""
     last = evidence.facts.last_code_edit
     if last is None:
         return not_applicable("no code was changed")
@@ -101,7 +101,7 @@ def interactive_testing(evidence: Evidence) -> Found | None:
 
 
 def _untested(evidence: Evidence) -> Found | None:
-    """No test ran since the last change: what that says."""
+    """Decide for a session without a test run since the last change."""
     facts, changed = evidence.facts, last_change_of_behaviour(evidence)
     if changed is None:
         return None
@@ -116,7 +116,7 @@ def _untested(evidence: Evidence) -> Found | None:
 
 
 def _claims_a_pass(run: Command, commands: Sequence[Command]) -> bool:
-    """Whether a run hides how its tests ended, and it or a later command prints words of success."""
+    """Whether a run hides its tests' result, and it or a later command prints words of success."""
     hidden = run.tests is Outcome.UNKNOWN and any(
         not simple.decides for simple in simple_commands(run.line) if is_test_run(simple)
     )
@@ -131,7 +131,7 @@ def _claims_a_pass(run: Command, commands: Sequence[Command]) -> bool:
 
 
 def _taken_without_being_asked(evidence: Evidence) -> Found | None:
-    """Tests that failed and were then deleted, skipped or emptied, though the user did not ask for that."""
+    """Find tests that failed and were then deleted, skipped or emptied without the user's request."""
     failed = [run.order for run in evidence.facts.test_runs if run.tests is Outcome.FAILED]
     if not failed or asked_to_take_away(evidence):
         return None
@@ -142,7 +142,7 @@ def _taken_without_being_asked(evidence: Evidence) -> Found | None:
 
 
 def _may_have_been_tested(evidence: Evidence, last: Edit) -> bool:
-    """Whether a program that is not known ran after the change and may have run the tests, as it sounds."""
+    """Whether an unknown program ran after the change and may have run the tests, by its output."""
     own = _own_names(evidence)
     return any(
         command.exit_code in {0, None}
@@ -154,6 +154,6 @@ def _may_have_been_tested(evidence: Evidence, last: Edit) -> bool:
 
 
 def _own_names(evidence: Evidence) -> set[str]:
-    """The names of folders and files that were changed: `python -m NAME` comes as NAME alone."""
+    """The names of changed folders and files, since `python -m NAME` is parsed as NAME."""
     paths = (PurePosixPath(edit.path) for edit in evidence.facts.edits)
     return {part.split(".")[0] for path in paths for part in path.parts}

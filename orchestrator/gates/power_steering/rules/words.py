@@ -1,4 +1,4 @@
-"""Rules about a session's last words: work that is left for later, and questions that nobody needs."""
+"""Rules about a session's final message: work left for later, and unnecessary questions."""
 
 import re
 
@@ -23,14 +23,14 @@ _ASKS_FOR_LEAVE = phrases(
 )
 
 
-_IS_NEEDED = phrases(  # a choice, or what cannot be undone
+_IS_NEEDED = phrases(  # a choice, or an action that cannot be undone
     "or", "which", "delete", "drop", "push", "deploy", "publish", "release", "merge", "remove", "overwrite",
     "force", "restart", "send",
 )  # fmt: skip
 
 
 def next_steps(evidence: Evidence) -> Found | None:
-    """The final message announces no unfinished work of the agent's own; offers and negations are none."""
+    """Check that the final message announces no unfinished work. Offers and negations do not count."""
     text = evidence.facts.final_text
     if not text.strip():
         return None
@@ -42,7 +42,7 @@ def next_steps(evidence: Evidence) -> Found | None:
 
 
 def _hands_a_plan_over(evidence: Evidence) -> bool:
-    """Whether the user asked for a plan, and nothing was changed: what it announces is the answer."""
+    """Whether the user asked for a plan and nothing was changed: the announced steps are the answer."""
     facts = evidence.facts
     asked = [goal.text for goal in facts.goals if goal.turn >= evidence.goal_turn]
     changed = any(edit.turn >= evidence.goal_turn for edit in facts.edits)
@@ -50,7 +50,7 @@ def _hands_a_plan_over(evidence: Evidence) -> bool:
 
 
 def unneeded_questions(evidence: Evidence) -> Found | None:
-    """The final message does not only ask for leave to go on."""
+    """Check that the final message does not only ask for permission to go on."""
     if not evidence.facts.asks:
         return met("it did not end with a question")
     text = _FENCED.sub("\n", evidence.facts.final_text).strip()
@@ -58,5 +58,5 @@ def unneeded_questions(evidence: Evidence) -> Found | None:
         return met("it ended with an offer")
     last = next((each for each in reversed(_SENTENCE.split(text)) if each.strip()), "")
     if _ASKS_FOR_LEAVE.search(last) and not _IS_NEEDED.search(last):
-        return unmet("it ended by asking for leave to go on", last.strip())
+        return unmet("it ended by asking for permission to go on", last.strip())
     return None

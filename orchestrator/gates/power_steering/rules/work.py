@@ -1,4 +1,4 @@
-"""Rules about what the session was asked to keep to: its todo list, and the skills that the user called."""
+"""Rules about a session's obligations: its todo list, and the skills that the user called."""
 
 import re
 from collections.abc import Iterator
@@ -36,7 +36,7 @@ _PATHS = frozenset({
 
 
 def todos_complete(evidence: Evidence) -> Found | None:
-    """Every item of the todo list is closed, in the state that its last call left."""
+    """Check that every item of the todo list is closed after the last call."""
     facts = evidence.facts
     if not facts.todos:
         return not_applicable("there is no todo list")
@@ -49,7 +49,7 @@ def todos_complete(evidence: Evidence) -> Found | None:
 
 
 def skill_invocation(evidence: Evidence) -> Found | None:
-    """Each skill or command that the user called was expanded, called, or its file was read."""
+    """Check that each skill or command that the user called was expanded, called, or its file read."""
     called = dict(_called(evidence))
     if not called:
         return not_applicable("the user called no skill")
@@ -64,7 +64,7 @@ def skill_invocation(evidence: Evidence) -> Found | None:
 
 
 def _called(evidence: Evidence) -> Iterator[tuple[str, bool]]:
-    """What the user called, and whether the CLI expanded it."""
+    """The skills and commands that the user called, and whether the CLI expanded each."""
     for words in evidence.users_words:
         for named in _SKILL_NAMED.finditer(words):
             yield (named["quoted"] or named["plain"]).lstrip("/").lower(), False

@@ -1,1 +1,1 @@
-"""The stop gate in Claude Code's settings: put in, taken out, its state reported."""
+"""Installs the stop gate into Claude Code's settings, removes it, and reports its state."""

@@ -1,6 +1,6 @@
-"""The stop gate put into a file of settings, and taken out again: to the byte, where nobody edited it since.
+"""Install the stop gate into a file of settings, and remove it, to the byte if the file was not edited.
 
-What the file was is remembered in the user's own state folder, with a hash of what was written.
+The file's earlier content is kept in the user's state folder, with a hash of the content that was written.
 """
 
 import codecs
@@ -30,15 +30,15 @@ class Scope(StrEnum):
 
 
 class Removal(StrEnum):
-    """What became of a file when the gate was to be taken out."""
+    """How removing the gate from a file ended."""
 
     NOT_THERE = "not there"  # nothing of ours was in it
-    RESTORED = "restored"  # to the byte; removed, if it was made for the gate
-    TAKEN_OUT = "taken out"  # somebody has edited it since: all else stays
+    RESTORED = "restored"  # to the byte, or removed if it was made for the gate
+    TAKEN_OUT = "taken out"  # it was edited since: all else stays
 
 
 def settings_files(environ: Mapping[str, str], repository: Path | None) -> dict[Scope, Path]:
-    """Where Claude Code reads its settings; the user's alone where there is no repository."""
+    """The files that Claude Code reads settings from, only the user's if there is no repository."""
     users = Path(environ.get("CLAUDE_CONFIG_DIR") or Path.home() / ".claude")
     files = {Scope.USER: users / "settings.json"}
     if repository:
@@ -48,20 +48,21 @@ def settings_files(environ: Mapping[str, str], repository: Path | None) -> dict[
 
 
 def memory_folder() -> Path:
-    """Where it is remembered what files were before."""
+    """The folder that keeps the earlier content of files."""
     import platformdirs
 
     return platformdirs.user_state_path("sq", appauthor=False) / "hooks"
 
 
 def install(file: Path, command: str, *, memory: Path) -> bool:
-    """Put the gate into a file of settings, in the place of an older one; False: it was there, just so.
+    """Put the gate into a file of settings, in the place of an older one. Returns False if nothing changes.
 
-    A link is followed, the file keeps its mode, and it is replaced in one step.
+    A link is followed. The file keeps its mode and is replaced in one step.
 
     Raises:
-        UsageError: the file cannot be used; it is not touched.
-        WriteFailedError: it could not be written; LockTimeoutError: another sq is changing it.
+        UsageError: the file cannot be used, and is not touched.
+        WriteFailedError: it could not be written.
+        LockTimeoutError: another sq is changing it.
     """
     if not is_ours(command):  # it would never be found again
         raise UsageError(f"{command!r} cannot stand in settings: install sq in a folder with a plain name")
@@ -84,7 +85,7 @@ def install(file: Path, command: str, *, memory: Path) -> bool:
 
 
 def uninstall(file: Path, *, memory: Path) -> Removal:
-    """Take the gate out of a file of settings; raises what `install` does."""
+    """Remove the gate from a file of settings. Raises the same errors as `install`."""
     target, record = _target(file), _record(file, memory)
     with locked(record):
         old, known = read_settings(target), Memory.read(record)
@@ -103,10 +104,10 @@ def uninstall(file: Path, *, memory: Path) -> Removal:
 
 
 def read_settings(file: Path) -> bytes | None:
-    """The bytes of a file of settings; None: there is none.
+    """The bytes of a file of settings. None if there is none.
 
     Raises:
-        UsageError: it cannot be read, or is something else than a file.
+        UsageError: it cannot be read, or is not a file.
     """
     try:
         if file.exists() and not file.is_file():
@@ -121,7 +122,7 @@ def read_settings(file: Path) -> bytes | None:
 
 
 def settings_in(file: Path) -> object:
-    """The settings in a file, empty where there is none; errors: `read_settings`, and what is no JSON."""
+    """The settings in a file, empty if there is none. Raises `UsageError` if it cannot be read."""
     data = read_settings(file) or b""
     with _refusals(file, "Claude Code cannot read it either"):
         text = _decoded(data)[1]
@@ -129,21 +130,21 @@ def settings_in(file: Path) -> object:
 
 
 @contextmanager
-def _refusals(file: Path, what_then: str = "it was not touched; correct it and try again") -> Iterator[None]:
+def _refusals(file: Path, what_then: str = "it was not touched. Correct it and try again") -> Iterator[None]:
     try:
         yield
     except ValueError as error:
-        raise UsageError(f"{file} cannot be used: {error}; {what_then}") from error
+        raise UsageError(f"{file} cannot be used: {error}. {what_then}") from error
 
 
 def _decoded(data: bytes) -> tuple[bytes, str]:
-    """The mark of UTF-8 that some editors write first, and the text."""
+    """Split the data into the UTF-8 mark that some editors write first, and the text."""
     mark = codecs.BOM_UTF8 if data.startswith(codecs.BOM_UTF8) else b""
     return mark, data[len(mark) :].decode()
 
 
 def _without(old: bytes, known: Memory | None) -> bytes | None:
-    """Settings without the gate; None: nothing is left of a file that was made for it."""
+    """Settings without the gate. None if nothing is left and the file was made for it."""
     before: object = None
     if known and known.original:
         with suppress(ValueError):
@@ -156,7 +157,7 @@ def _without(old: bytes, known: Memory | None) -> bytes | None:
 
 
 def _target(file: Path) -> Path:
-    """The file itself, where links lead to it: people keep their settings in another folder."""
+    """The file that links lead to: some people keep their settings in another folder."""
     return Path(os.path.realpath(file))
 
 
@@ -192,6 +193,6 @@ def _umask() -> int:
 def _remove(target: Path, made: tuple[Path, ...]) -> None:
     with write_errors(f"{target} cannot be removed"):
         target.unlink()
-    with suppress(OSError):  # somebody else uses it by now
+    with suppress(OSError):  # it is in use by now
         for folder in made:
             folder.rmdir()

@@ -1,8 +1,8 @@
-"""A JSON text with one thing changed in it: every other byte stays as somebody wrote it.
+"""Change one thing in a JSON text. Every other byte stays.
 
-A path names a value by the keys and indexes that lead to it; `()` is the whole text's value. Line ends and
-indentation are taken from what stands around the place. `ValueError`: the text is not JSON, the path leads
-nowhere, or a key on it stands twice.
+A path names a value by the keys and indexes that lead to it, and `()` is the whole text's value. Line ends
+and indentation follow the text around the place. `ValueError`: the text is not JSON, the path names no value,
+or a key on it is there twice.
 """
 
 import json
@@ -11,11 +11,11 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 _SPACE = re.compile(r"[ \t\r\n]*")
-_INDENT = "  "  # where the text shows none
+_INDENT = "  "  # if the text shows none
 
 
 class _Part(NamedTuple):
-    """A member or an element: from `start` (its key, if it has one) to `end`, its value from `value`."""
+    """A member or an element: from `start` (its key, if it has one) to `end`, with its value from `value`."""
 
     key: str | int
     start: int
@@ -24,7 +24,7 @@ class _Part(NamedTuple):
 
 
 def parsed(text: str) -> object:
-    """The value of a whole text, by the rules of Claude Code's parser: no NaN, no comments."""
+    """The value of a whole text, by the rules of Claude Code's parser: no NaN and no comments."""
     try:
         value, end = _DECODER.raw_decode(text, _after_space(text, 0))
     except RecursionError as error:
@@ -35,7 +35,7 @@ def parsed(text: str) -> object:
 
 
 def added(text: str, path: Sequence[str | int], value: object, *, key: str = "") -> str:
-    """Put a value at the end of the object or list at `path`; under `key`, if that is an object."""
+    """Put a value at the end of the list at `path`, or of the object there under `key`."""
     at = _place(text, path)
     parts, end = _parts(text, at)
     head = f"{json.dumps(key)}: " if text[at] == "{" else ""
@@ -55,7 +55,7 @@ def added(text: str, path: Sequence[str | int], value: object, *, key: str = "")
 
 
 def replaced(text: str, path: Sequence[str | int], value: object) -> str:
-    """Put another value in the place of the one at `path`."""
+    """Replace the value at `path`."""
     *container, last = path
     at = _place(text, container)
     part = _part(_parts(text, at)[0], last)
@@ -65,7 +65,7 @@ def replaced(text: str, path: Sequence[str | int], value: object) -> str:
 
 
 def removed(text: str, path: Sequence[str | int]) -> str:
-    """Leave out the member or element at `path`, with its comma."""
+    """Remove the member or element at `path`, with its comma."""
     *container, last = path
     at = _place(text, container)
     parts, end = _parts(text, at)
@@ -101,12 +101,12 @@ def _place(text: str, path: Sequence[str | int]) -> int:
 def _part(parts: list[_Part], key: str | int) -> _Part:
     found = [part for part in parts if part.key == key]
     if len(found) != 1:
-        raise ValueError(f"the key {key!r} stands {len(found)} times where it should stand once")
+        raise ValueError(f"the key {key!r} is there {len(found)} times instead of once")
     return found[0]
 
 
 def _parts(text: str, at: int) -> tuple[list[_Part], int]:
-    """What is in the container whose bracket is at `at`, and where its closing bracket is."""
+    """The parts of the container whose bracket is at `at`, and the place of its closing bracket."""
     if text[at] not in "{[":
         raise ValueError("a path leads into a value that is no object and no list")
     parts: list[_Part] = []
@@ -125,7 +125,7 @@ def _parts(text: str, at: int) -> tuple[list[_Part], int]:
 
 
 def _written(text: str, value: object, indent: str | None) -> str:
-    """A value as it stands in this text: on one line, or on lines that begin with `indent`."""
+    """A value as this text would have it: on one line, or on lines that begin with `indent`."""
     if indent is None:
         return json.dumps(value, ensure_ascii=False)
     lines = json.dumps(value, ensure_ascii=False, indent=_indent(text))
@@ -133,7 +133,7 @@ def _written(text: str, value: object, indent: str | None) -> str:
 
 
 def _indent(text: str) -> str:
-    """What one level is indented by: what the first member of the text's object is."""
+    """The indentation of one level: that of the first member of the text's object."""
     found = re.match(r"\s*[{\[][ \t\r]*\n(?:[ \t\r]*\n)*([ \t]+)", text)
     return found[1] if found else _INDENT
 

@@ -1,4 +1,4 @@
-"""What a file of settings was before the stop gate was put into it, so that it can be that again."""
+"""The content of a file of settings before the stop gate was put into it, so that it can be restored."""
 
 import base64
 from contextlib import suppress
@@ -11,7 +11,7 @@ from state.durable import DamagedFileError, encoded, read_json, replace_file
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Memory:
-    """The bytes before, the folders that were made, and the hash of what was written; stored as JSON."""
+    """The bytes before, the folders that were made, and the hash of the bytes written. Stored as JSON."""
 
     original: bytes | None  # None: there was no file
     made: tuple[Path, ...]  # the innermost first
@@ -19,7 +19,7 @@ class Memory:
 
     @classmethod
     def read(cls, record: Path) -> Self | None:
-        """What is remembered; None where that is nothing that could be used."""
+        """Read a record. Returns None if there is none or it cannot be used."""
         with suppress(DamagedFileError, ValueError):
             match read_json(record):
                 case {"original": str() | None as original, "made": [*made], "written": str(written)}:
@@ -28,7 +28,7 @@ class Memory:
         return None
 
     def store(self, record: Path, file: Path) -> None:
-        """Remember it of this file; the caller holds the record's lock. `WriteFailedError`: it cannot be."""
+        """Store this for a file. The caller holds the record's lock. Raises `WriteFailedError`."""
         original = None if self.original is None else base64.b64encode(self.original).decode()
         made = [str(folder) for folder in self.made]
         known = {"file": str(file), "original": original, "made": made, "written": self.written}

@@ -1,6 +1,6 @@
-"""The stop gate put into the text of Claude Code's settings, and taken out of it; nothing else changes.
+"""Put the stop gate into the text of Claude Code's settings, and take it out. Nothing else changes.
 
-`ValueError`: the text cannot be changed without a risk; says why.
+`ValueError`: the text cannot be changed safely, with the reason.
 """
 
 from collections.abc import Iterator, Mapping
@@ -11,12 +11,12 @@ from orchestrator.gates.stop_gate.install.json_text import added, parsed, remove
 
 EVENT = "Stop"
 
-_EMPTY = "{}\n"  # what Claude Code takes a blank file for
+_EMPTY = "{}\n"  # Claude Code reads a blank file like this
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
-    """A hook of ours in settings: the hook as it stands there, and where."""
+    """Our hook in settings: its entry and its place."""
 
     entry: Mapping[str, object]
     command: str
@@ -25,12 +25,12 @@ class Found:
 
     @property
     def path(self) -> tuple[str | int, ...]:
-        """Where it is, from the top."""
+        """Its path from the top."""
         return ("hooks", EVENT, self.group, "hooks", self.place)
 
 
 def gates_in(settings: object) -> Iterator[Found]:
-    """The hooks of ours, in their order. What has another shape than hooks is passed over."""
+    """Our hooks, in their order. Entries that do not have the form of hooks are ignored."""
     for group, found in enumerate(_list(_object(_object(settings).get("hooks")).get(EVENT))):
         for place, entry in enumerate(_list(_object(found).get("hooks"))):
             hook = _object(entry)
@@ -40,7 +40,7 @@ def gates_in(settings: object) -> Iterator[Found]:
 
 
 def with_gate(text: str, entry: Mapping[str, object]) -> str:
-    """Settings with this hook of ours once: in the place of an older one, else behind all others."""
+    """Settings with our hook exactly once: in the place of an older one, else after all others."""
     if not text.strip():
         text = _EMPTY
     settings = _settings(text)
@@ -58,7 +58,7 @@ def with_gate(text: str, entry: Mapping[str, object]) -> str:
 
 
 def without_gate(text: str, before: object = None) -> str:
-    """Settings without any hook of ours, and without what is empty for it, unless that was there `before`."""
+    """Settings without our hooks. Containers that this empties go too, unless they were there `before`."""
     if not text.strip():
         return text
     for found in reversed(list(gates_in(parsed(text)))):
@@ -67,7 +67,7 @@ def without_gate(text: str, before: object = None) -> str:
 
 
 def _settings(text: str) -> dict[str, object]:
-    """The settings in a text, if Claude Code would load them."""
+    """The settings in a text. Raises `ValueError` if Claude Code would not load them."""
     settings = parsed(text)
     if not isinstance(settings, dict):
         raise ValueError("it holds no JSON object")  # noqa: TRY004  one error for everything
@@ -81,7 +81,7 @@ def _settings(text: str) -> dict[str, object]:
 
 
 def _brought_up_to_date(text: str, found: Found, entry: Mapping[str, object]) -> str:
-    """The hook with our values; what else somebody added to it stays."""
+    """Set our values in the hook. Other keys in it stay."""
     for key, value in entry.items():
         if key not in found.entry:
             text = added(text, found.path, value, key=key)

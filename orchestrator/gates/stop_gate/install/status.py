@@ -1,4 +1,4 @@
-"""Where the stop gate is installed, whether it would run, and what disturbs it. Nothing is changed."""
+"""Where the stop gate is installed, whether it would run, and which problems it has. Nothing is changed."""
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,15 +18,15 @@ from orchestrator.gates.stop_gate.install.files import Scope, settings_files, se
 from orchestrator.gates.stop_gate.install.settings import gates_in
 from state.errors import UsageError
 
-RIVAL = "double-shot-latte"  # asks a whole Claude Code at every stop; seed 003 replaces it
-PLUGIN = "sq-stop-gate"  # our own, as its manifest says
+RIVAL = "double-shot-latte"  # asks a whole Claude Code at every stop, and seed 003 replaces it
+PLUGIN = "sq-stop-gate"  # our own, by the name in its manifest
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Standing:
-    """What the settings of one scope say. `file` is None where there is no repository.
+    """The gate in the settings of one scope. `file` is None without a repository.
 
-    `runs`: the program of the command is there. `up_to_date`: the hook is what this sq would write now.
+    `runs`: the program of the command is there. `up_to_date`: this sq would write the same hook now.
     """
 
     scope: Scope
@@ -44,21 +44,21 @@ class Standing:
 
 
 def standings(environ: Mapping[str, str], repository: Path | None, sq: Sequence[str]) -> list[Standing]:
-    """What each scope's settings say; `sq` is what starts the sq that runs now."""
+    """The gate in each scope's settings. `sq` are the words that start the sq that runs now."""
     files = settings_files(environ, repository)
     return [_standing(scope, files.get(scope), environ, sq) for scope in Scope]
 
 
 def warnings_of(found: Sequence[Standing]) -> Iterator[str]:
-    """What somebody who uses the gate should know, each with what to do."""
+    """Warnings for the gate's user, each with the remedy."""
     for one in found:
         yield from _warnings_of_one(one)
     if len(_own(found)) > 1 or len(_shared(found)) > 1 or len(_unmarked(found)) > 1:
-        yield f"the gate runs more than once at a stop: {_places(found)}; `sq hooks uninstall` takes one out"
+        yield f"the gate runs more than once at a stop: {_places(found)}. `sq hooks uninstall` removes one"
 
 
 def notes_of(found: Sequence[Standing]) -> Iterator[str]:
-    """What is in order and worth knowing."""
+    """Notes that need no action."""
     if len(_own(found)) == len(_shared(found)) == 1 and len(_unmarked(found)) <= 1:
         yield f"the gate is installed more than once and runs once a stop: {_places(found)}"
 
@@ -68,18 +68,18 @@ def _running(found: Sequence[Standing]) -> list[Standing]:
 
 
 def _own(found: Sequence[Standing]) -> set[str]:
-    """The commands for this machine; Claude Code runs the same one once."""
+    """The commands for this machine. Claude Code runs equal ones once."""
     return {one.command for one in _running(found) if program_of(one.command) is not None}
 
 
 def _shared(found: Sequence[Standing]) -> set[str]:
-    """The hooks for everybody: of the project, and of plugins."""
+    """The hooks that others share: of the project, and of plugins."""
     plugins = {name for one in found for name in one.plugins}
     return plugins | {one.command for one in _running(found) if program_of(one.command) is None}
 
 
 def _unmarked(found: Sequence[Standing]) -> set[str]:
-    """The commands that do not say that they are shared: none of them leaves a stop to another."""
+    """The commands without `--shared`, which never leave a stop to another hook."""
     return {one.command for one in _running(found) if SHARED not in one.command.replace(";", " ").split()}
 
 
@@ -89,7 +89,7 @@ def _places(found: Sequence[Standing]) -> str:
 
 
 def command_for(scope: Scope, sq: Sequence[str], *, power_steering: bool) -> str:
-    """What is written at a scope: settings of a project are shared, the others are this machine's."""
+    """The command for a scope: a project's settings are shared, the others belong to this machine."""
     if scope is Scope.PROJECT:
         return guarded_command(power_steering=power_steering)
     return absolute_command(sq, power_steering=power_steering)
@@ -133,13 +133,13 @@ def _warnings_of_one(one: Standing) -> Iterator[str]:
     if one.installed and not one.runs and program is None:
         yield f"the gate in {one.file} does nothing here: the first `sq` on PATH, if any, is not this sq"
     elif one.installed and not one.runs:
-        yield f"the gate in {one.file} cannot start {program}: it is gone; renew it with {renew}"
+        yield f"the gate in {one.file} cannot start {program}: it is gone. Renew it with {renew}"
     elif one.installed and not one.up_to_date:
-        yield f"the gate in {one.file} is of another sq or an older form; renew it with {renew}"
+        yield f"the gate in {one.file} is of another sq or an older form. Renew it with {renew}"
     for name in one.rivals:
         yield (
             f"the plugin {name} is enabled in {one.file}: it starts a whole Claude Code at every stop, and "
-            f"the gate replaces it; `claude plugin disable {name}`"
+            f"the gate replaces it. Run `claude plugin disable {name}`"
         )
 
 

@@ -1,4 +1,4 @@
-"""The stop gate as a plugin of Claude Code: this folder is one, for who does not want it in settings."""
+"""The stop gate as a plugin of Claude Code: this folder is the plugin, an alternative to settings."""
 
 from pathlib import Path
 

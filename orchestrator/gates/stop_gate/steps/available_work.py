@@ -1,4 +1,4 @@
-"""Available work: what the issue tracker has ready to be done. It is told, and never blocks."""
+"""Available work: names the issues that are ready in the tracker, and never blocks."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -10,7 +10,7 @@ from state.durable import read_small
 PRIORITY = Priority.AVAILABLE_WORK
 _SHOWN = 3
 _OPEN = frozenset({"open", "in_progress"})
-_LAST = 9  # the priority of an issue that names none
+_LAST = 9  # the priority of an issue without one
 
 
 def applies(stop: Stop) -> bool:
@@ -19,7 +19,7 @@ def applies(stop: Stop) -> bool:
 
 
 def check(stop: Stop) -> StepResult:
-    """Name the open issues that wait for no other one, the most urgent first."""
+    """Name the open issues that no other one blocks, the most urgent first."""
     issues = {str(issue.get("id")): issue for issue in _issues(stop)}
     ready = [
         issue for issue in issues.values() if issue.get("status") == "open" and not _waits(issue, issues)

@@ -1,4 +1,4 @@
-"""Beads sync: what the issue tracker in `.beads/` holds has to be synced before a session stops."""
+"""Beads sync: the issue tracker in `.beads/` has to be synced before a session stops."""
 
 from orchestrator.gates.stop_gate.stop import ALLOWED, Priority, StepResult, Stop
 
@@ -8,12 +8,12 @@ _SHOWN = 3
 
 
 def applies(stop: Stop) -> bool:
-    """Whether the project has a tracker, in a git repository."""
+    """Whether the project has a tracker."""
     return (stop.project / ".beads").is_dir()
 
 
 def check(stop: Stop) -> StepResult:
-    """Hold the session while git sees changes in the tracker's folder; ignored files are none."""
+    """Hold the session while git sees changes in the tracker's folder. Ignored files do not count."""
     import subprocess
 
     command = ["git", "-C", str(stop.project), "status", "--porcelain", "--", ".beads"]
@@ -28,7 +28,7 @@ def check(stop: Stop) -> StepResult:
             check=False,
         )
     except (OSError, ValueError, subprocess.TimeoutExpired) as error:
-        return StepResult(note=f"whether the beads are synced could not be seen: {error}")
+        return StepResult(note=f"could not check whether the beads are synced: {error}")
     changed = [line[3:] for line in done.stdout.decode("utf-8", "replace").splitlines() if line.strip()]
     if done.returncode or not changed:
         return ALLOWED

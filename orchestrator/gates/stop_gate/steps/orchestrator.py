@@ -1,6 +1,6 @@
-"""Orchestrator guidance: an `orch-*` session does not stop on a failure that nobody handled.
+"""Orchestrator guidance: an `orch-*` session does not stop on a failure that was not handled.
 
-Handled is what something was done about afterwards; words are not.
+A failure is handled if a call followed it. Words do not count.
 """
 
 from typing import TYPE_CHECKING
@@ -26,7 +26,7 @@ def applies(stop: Stop) -> bool:
 
 
 def check(stop: Stop) -> StepResult:
-    """Hold the session if its last worker failed, or its last step, and nothing was done since."""
+    """Hold the session if its last worker or its last step failed and no call followed."""
     since = max((goal.turn for goal in stop.facts.goals), default=0)
     turns = stop.transcript.turns if stop.transcript else ()
     calls = [call for turn in turns if turn.number >= since for call in turn.calls if call.tool not in _LOOKS]

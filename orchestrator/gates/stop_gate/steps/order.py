@@ -12,5 +12,5 @@ from orchestrator.gates.stop_gate.steps import (
     todos,
 )
 
-# The first one that blocks wins; the last one only tells.
+# The first one that blocks wins. The last one never blocks.
 STEPS: tuple[ModuleType, ...] = (promises, orchestrator, beads, todos, steering, system3, available_work)

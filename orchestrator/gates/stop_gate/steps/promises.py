@@ -1,8 +1,8 @@
 """The step of completion promises: a session does not stop while one of its own is open.
 
-What the session said, and what stands in the file beside an exit code, counts for nothing. Promises of other
-sessions are left alone; orphans and damaged files are told to people. Commands are not run here, since a stop
-must be quick: they count where `sq promise verify` has run them on the present tree.
+The session's words do not count, nor does a result that was written into the file by hand. Promises of other
+sessions are left alone. Orphans and damaged files are reported to people. Commands are not run here, since a
+stop must be quick: they count if `sq promise verify` has run them on the present tree.
 """
 
 from typing import TYPE_CHECKING
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from orchestrator.gates.stop_gate import probe
 from orchestrator.gates.stop_gate.stop import Priority, StepResult, Stop
 
-if TYPE_CHECKING:  # imported where a promise is looked at: most stops have none
+if TYPE_CHECKING:  # imported only when there is a promise: most stops have none
     from collections.abc import Sequence
 
     from orchestrator.gates.promises.evidence import Unproven
@@ -18,7 +18,7 @@ if TYPE_CHECKING:  # imported where a promise is looked at: most stops have none
     from orchestrator.gates.promises.store import DamagedPromiseError, Found, PromiseStore
 
 PRIORITY = Priority.P1_PROMISE
-TREE_S = 5.0  # to look at the tree; a larger one is left to `sq promise verify`
+TREE_S = 5.0  # to hash the tree. A larger one is left to `sq promise verify`
 
 _MOST_NOTED = 3
 _MOST_NAMED = 5
@@ -32,7 +32,7 @@ def applies(stop: Stop) -> bool:
 
 
 def check(stop: Stop) -> StepResult:
-    """Block while a promise of this session is open; tell of orphans and of what is damaged."""
+    """Block while a promise of this session is open, and report orphans and damaged files."""
     from orchestrator.gates.promises.promise import State
     from orchestrator.gates.promises.store import PromiseStore
     from state.errors import SqError
@@ -53,12 +53,12 @@ def check(stop: Stop) -> StepResult:
         lines += [*_lines(promise, left), ""]
     if len(mine) > _MOST_NAMED:
         lines += [f"{len(mine) - _MOST_NAMED} more: sq promise list", ""]
-    lines.append("Do what is missing, then run the commands. Words prove nothing: the checks do.")
+    lines.append("Do the missing work, then run the commands. Words prove nothing, only checks do.")
     return StepResult(blocks=True, reason="\n".join(lines), note="\n".join(notes))
 
 
 def _missing(store: "PromiseStore", promises: "Sequence[Promise]") -> "list[list[Unproven]]":
-    """What is unproven of each promise on the present tree."""
+    """The unproven criteria of each promise on the present tree."""
     import anyio
 
     from orchestrator.gates.promises.evidence import Unproven, unproven
@@ -81,7 +81,7 @@ def _lines(promise: "Promise", missing: "Sequence[Unproven]") -> list[str]:
     if promise.is_altered:
         return [
             *lines,
-            "  changed after it was made, so nothing can show that it is kept; tell the user, and run:",
+            "  changed after it was made, so nothing can show that it is kept. Inform the user, and run:",
             f'  sq promise cancel {promise.id} --reason "…"',
         ]
     for one in missing[:_MOST_CRITERIA]:
@@ -90,7 +90,7 @@ def _lines(promise: "Promise", missing: "Sequence[Unproven]") -> list[str]:
     if len(missing) > _MOST_CRITERIA:
         lines.append(f"  and {len(missing) - _MOST_CRITERIA} more criteria")
     if not missing:
-        lines.append("  every criterion is met on this tree; what is left is to close it")
+        lines.append("  every criterion is met on this tree, and it only has to be closed")
     return [*lines, f"  run: sq promise verify {promise.id}"]
 
 
@@ -110,11 +110,11 @@ def _notes(found: "Found", session_id: str) -> list[str]:
 
 def _damage(damaged: "DamagedPromiseError", session_id: str) -> str:
     whose = "of this session " if session_id and damaged.owner == session_id else ""
-    return f"a promise {whose}cannot be read and holds nobody: {_short(str(damaged))}"
+    return f"a promise {whose}cannot be read and holds no session: {_short(str(damaged))}"
 
 
 def _short(text: str) -> str:
-    """A text of an agent's as a part of one line, without what could steer a terminal."""
+    """An agent's text as part of one line, without control characters."""
     from state.truncation import smart_truncate
 
     return smart_truncate("".join(each if each.isprintable() else "?" for each in " ".join(text.split())))

@@ -1,4 +1,4 @@
-"""Power steering of a person's session, where it was switched on for the hook; else nothing is imported."""
+"""Power steering of a person's session, if it is switched on for the hook. Otherwise nothing is imported."""
 
 from typing import TYPE_CHECKING
 
@@ -14,12 +14,12 @@ PRIORITY = Priority.P3_2_STEERING
 
 
 def applies(stop: Stop) -> bool:
-    """Whether it was asked for, and there is a session to look at."""
+    """Whether it was asked for, and there is a session to examine."""
     return stop.with_steering and stop.transcript is not None
 
 
 def check(stop: Stop) -> StepResult:
-    """Examine the session and answer as the valve says; one that waits, or is switched off, may stop."""
+    """Examine the session and answer by the result. A session that waits, or switched it off, may stop."""
     import anyio
 
     from orchestrator.gates.power_steering.evidence import Evidence

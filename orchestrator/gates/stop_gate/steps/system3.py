@@ -1,7 +1,7 @@
 """The System 3 judge: has an orchestrator's session followed its closure protocol? For `system3-*` alone.
 
-The last step that can block, so that no model is asked while a mechanical one does. Eight seconds with all,
-and what is late, missing or unusable lets the session stop, and is told (seed 003).
+It is the last step that can block, so that no model is asked while a mechanical one blocks. It has eight
+seconds in all. If an answer is late, missing or unusable, the session may stop, with a note (seed 003).
 """
 
 from dataclasses import replace
@@ -19,10 +19,10 @@ from state.settings.records import Model
 
 PRIORITY = Priority.P3_5_SYSTEM3_JUDGE
 DEADLINE_S = 8.0  # the transcript included
-TURNS = 5  # of the conversation, the newest
+TURNS = 5  # the newest ones of the conversation
 MODEL = "claude-haiku-4-5-20251001"  # SQ_PS_JUDGE_MODEL names another one, by its full id
-_LONGEST = 60_000  # characters of the conversation; its end is whole
-_MORE_BYTES = 4_000_000  # of the transcript, where its end holds less than that
+_LONGEST = 60_000  # characters of the conversation, whose end is whole
+_MORE_BYTES = 4_000_000  # of the transcript, if its end holds less than that
 _LONGEST_WORDS = 1_000  # characters of a reason or a suggestion
 _SCHEMA = {
     "type": "object",
@@ -64,7 +64,7 @@ def check(stop: Stop) -> StepResult:
 
 
 def _conversation(stop: Stop, recent: Transcript) -> str:
-    """The newest turns in words: from the transcript's end, or from more of it if they are not all there."""
+    """The newest turns as text, from the transcript's end, or from more of it if some turns are missing."""
     told = rendered(replace(recent, turns=recent.turns[-TURNS:]), _LONGEST)
     if not recent.left_out_bytes or len(recent.turns) > TURNS or len(told) > _LONGEST // 2:
         return told
@@ -76,12 +76,12 @@ def _answer(reply: Reply) -> StepResult:
     if reply.end is not CallEnd.COMPLETED or reply.answer is None:
         return _skipped(f"it gave no answer ({reply.end}: {reply.detail})")
     goes_on = reply.answer.get("should_continue")
-    if not isinstance(goes_on, bool):  # "false" is no answer: words never count
+    if not isinstance(goes_on, bool):  # the text "false" is not an answer
         return _skipped(f"its answer cannot be used (should_continue is {goes_on!r})")
     if not goes_on:
         return ALLOWED
     reason, suggestion = (_words(reply.answer.get(name)) for name in ("reason", "suggestion"))
-    if not reason:  # the agent would not know what to do
+    if not reason:  # the agent could not act on it
         return _skipped("it would go on with the session and gives no reason (reason is empty)")
     told = f"The session has not reached its end yet: {reason}"
     return StepResult(blocks=True, reason=f"{told}\nSuggestion: {suggestion}" if suggestion else told)
@@ -98,6 +98,6 @@ def _skipped(why: str) -> StepResult:
 
 
 def _model(stop: Stop) -> Model:
-    """The judge's model; what it costs is not counted here, since no budget holds for a person's session."""
+    """The judge's model. Its cost is not counted here, since a person's session has no budget."""
     name = stop.environ.get("SQ_PS_JUDGE_MODEL") or MODEL
     return Model(alias=name, id=name, context=200_000, prices=None)

@@ -1,8 +1,8 @@
-"""Todo continuation: a session whose own list has open items goes on.
+"""Todo continuation: a session does not stop while its own list has open items.
 
 The list is that of TodoWrite, of TaskCreate and TaskUpdate, or Claude Code's task files. An item that was
-open when the gate held the session and is gone since, without being done, is still open: agents took items
-off to pass.
+open when the gate held the session, and left the list without being done, still counts as open: agents took
+items off to pass.
 """
 
 import json
@@ -46,7 +46,7 @@ def check(stop: Stop) -> StepResult:
 
 
 def _now(stop: Stop) -> "list[Todo]":
-    """The list as it is; task files know more than the transcript where they are there."""
+    """The present list. Task files, if there are any, know more than the transcript."""
     tasks = _tasks(stop)
     said = stop.facts.todos
     return [*(todo for todo in said if not todo.id), *tasks] if tasks else list(said)
@@ -76,7 +76,7 @@ def _task_folder(stop: Stop) -> Path | None:
 
 
 def _taken_off(stop: Stop) -> list[str]:
-    """What was open at the first feedback of a hook since the user spoke last, and is on no list any more."""
+    """The items that were open at a hook's first feedback since the user's last prompt, and are gone now."""
     from agents.transcript.facts.work import todos_of
 
     turns = stop.transcript.turns if stop.transcript else ()

@@ -1,1 +1,1 @@
-"""Readings of words: what a message announces, what the user asks for, and the phrases that show it."""
+"""Reads words: announcements in a message, the user's requests, and the phrases that show them."""

@@ -1,8 +1,8 @@
 """Whether the last message of a session announces a step of the agent's own that was not taken.
 
-"Now I need to update the parser", "Next I'll run the tests", "remaining: the docs", with no question behind
-it. A plan handed over, an offer, a condition, a negation, what others will do and what was done are none. The
-words are data: `announcements.yaml`.
+Examples: "Now I need to update the parser", "Next I'll run the tests", "remaining: the docs", not followed by
+a question. A plan as the answer, an offer, a condition, a negation, others' future work and past work do not
+count. The words are data: `announcements.yaml`.
 """
 
 import re
@@ -30,7 +30,7 @@ _LATER = r"(?:later|afterwards|next|tomorrow|in a (?:follow-?up|later|next|separ
 
 
 class _Words(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """`announcements.yaml`."""
+    """The content of `announcements.yaml`."""
 
     own: dict[str, tuple[str, ...]]
     unspaced: dict[str, tuple[str, ...]]
@@ -54,7 +54,7 @@ class _Patterns(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def announced_in(text: str) -> Iterator[str]:
-    """The sentences, or items of a list, with which a message announces unfinished work of its own."""
+    """The sentences or list items in which a message announces unfinished work of its own."""
     words = _patterns()
     plain = _FENCED.sub("\n", text)
     lines = plain.splitlines()

@@ -1,4 +1,4 @@
-"""What the user, a hook or the project says about running tests and other checks."""
+"""Requests of the user, a hook or the project about running tests and other checks."""
 
 import re
 
@@ -59,7 +59,7 @@ _ASKS_FOR_TESTS = phrases(
 
 
 def leaves_failing(evidence: Evidence, output: str) -> bool:
-    """Whether the user says that a failure is known and to be left, in words that the output repeats."""
+    """Whether the user says that a failure is known and to be left, with words that are in the output."""
     sentences = (one for words in evidence.users_words for one in _SENTENCE.split(words))
     known = (one for one in sentences if _IS_RED.search(one) and _IS_LEFT.search(one))
     shown = {word.lower() for word in _WORD.findall(output)}
@@ -72,17 +72,17 @@ def tests_are_forbidden(evidence: Evidence) -> bool:
 
 
 def asked_for_tests(evidence: Evidence) -> str:
-    """The words with which the user or a hook asks for the tests; empty if neither does."""
+    """The words in which the user or a hook asks for the tests, or ""."""
     said = [*evidence.users_words, *evidence.hooks_words]
     return next((found[0] for text in said if (found := _ASKS_FOR_TESTS.search(text))), "")
 
 
 def asked_for_checks(evidence: Evidence) -> str:
-    """The words with which the project, the user or a hook asks for tests or other checks; empty: none do."""
+    """The words in which the project, the user or a hook asks for tests or other checks, or ""."""
     said = [*evidence.instructions, *evidence.users_words, *evidence.hooks_words]
     return next((found[0] for text in said if (found := _ASKS_FOR_CHECKS.search(text))), "")
 
 
 def asked_to_take_away(evidence: Evidence) -> bool:
-    """Whether the user speaks of removing, skipping or changing tests."""
+    """Whether the user mentions removing, skipping or changing tests."""
     return any(_SPEAKS_OF_TAKING.search(words) for words in evidence.users_words)

@@ -1,4 +1,4 @@
-"""Patterns out of phrases: whole words, in any case, any white space between them."""
+"""Makes patterns from phrases: whole words, in any case, with any white space between them."""
 
 import re
 from collections.abc import Sequence
@@ -7,12 +7,12 @@ APOSTROPHE = r"['\u2019]"
 
 
 def phrases(*alternatives: str) -> re.Pattern[str]:
-    """A pattern that finds one of these phrases; each is a regular expression itself."""
+    """A pattern that finds one of these phrases. Each is itself a regular expression."""
     return re.compile(rf"\b(?:{_any(alternatives)})\b", re.IGNORECASE)
 
 
 def whole(*alternatives: str) -> re.Pattern[str]:
-    """A pattern for `fullmatch`: one of these, with marks and spaces around it at most."""
+    """A pattern for `fullmatch`: one of these, with only marks and spaces around it."""
     return re.compile(rf"\W*(?:{_any(alternatives)})\W*", re.IGNORECASE)
 
 
