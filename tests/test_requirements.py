@@ -63,21 +63,26 @@ def test_every_lesson_is_linked_to_tests_that_exist() -> None:
         assert [test for test in lesson["tests"] if not is_there(test)] == []
 
 
-def test_the_readme_names_exactly_the_flags_of_run_and_the_commands_there_are() -> None:
-    readme = (ROOT / "README.md").read_text()
-    section = readme.split("Flags of `run`:")[1].split("Without `--verify`")[0]
-    documented = set(re.findall(r"^\| `(--[a-z-]+)", section, re.MULTILINE))
-    assert documented == {flag.split()[1] for flag in flags_of_the_program() if flag.startswith("run ")}
-    commands = set(re.findall(r"^\| `sq ([a-z]+)", readme, re.MULTILINE))
-    assert commands == set(COMMANDS)
+def test_the_commands_document_has_exactly_the_commands_and_the_flags_there_are() -> None:
+    document = (ROOT / "docs" / "commands.md").read_text()
+    helps = dict(re.findall(r"^##+ sq ([a-z ]+)\n\n```\n(.*?)^```", document, re.MULTILINE | re.DOTALL))
+    assert {name.split()[0] for name in helps} == set(COMMANDS)
+    documented = {
+        f"{name} {flag}"
+        for name, text in helps.items()
+        for flag in re.findall(r"^  (?:-\w, )?(--[a-z-]+)", text, re.MULTILINE)
+        if flag != "--help"
+    }
+    assert documented == flags_of_the_program()
 
 
-def test_the_readmes_exit_codes_are_those_of_the_program() -> None:
+def test_the_exit_codes_in_documents_are_those_of_the_program() -> None:
     from state.outcome import EXIT_CODES, MEANINGS
 
-    readme = (ROOT / "README.md").read_text()
-    for outcome, code in EXIT_CODES.items():
-        assert f"| {code} | {outcome} | {MEANINGS[outcome]} |" in readme
+    for name in ("README.md", "docs/commands.md"):
+        document = (ROOT / name).read_text()
+        for outcome, code in EXIT_CODES.items():
+            assert f"| {code} | {outcome} | {MEANINGS[outcome]} |" in document
 
 
 def test_the_repository_names_no_machine_and_no_registry() -> None:

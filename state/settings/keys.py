@@ -1,7 +1,7 @@
 """The keys of the configuration, in one table.
 
-What a key is called in a file and in the environment, which values it takes, how they are shown and how the
-README documents them: all of it follows from `KEYS`.
+What a key is called in a file and in the environment, which values it takes, how they are shown and how
+`docs/settings.md` documents them: all of it follows from `KEYS`.
 """
 
 import json
@@ -209,7 +209,7 @@ _ROWS = (
     _retry("longest_wait_s", "seconds that no wait exceeds"),
     _retry("longest_reset_s", "seconds up to which a reset time that the API names is waited for"),
     Key("policy.protected", _LINES, (), "patterns of further paths that no task may change"),
-    Key("policy.allowed", _LINES, (), "names of [rules](agents/session/policy.yaml) that do not hold"),
+    Key("policy.allowed", _LINES, (), "names of [rules](../agents/session/policy.yaml) that do not hold"),
 )
 KEYS: dict[str, Key] = {key.name: key for key in _ROWS}
 
@@ -253,7 +253,7 @@ def shown(value: Value) -> str:
 
 
 def documentation() -> str:
-    """The keys as the README shows them: a Markdown table."""
+    """The keys as `docs/settings.md` shows them: a Markdown table."""
     rows = ["| key | default | meaning |", "|---|---|---|"]
     for key in KEYS.values():
         default = "from the effort" if callable(key.default) else f"`{shown(key.default)}`"

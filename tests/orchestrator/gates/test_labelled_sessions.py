@@ -18,7 +18,7 @@ from state.settings.presets import models
 
 OURS = Path(__file__).parents[2] / "labelled_sessions"
 CONSIDERATIONS = {one.id: one for one in load_considerations(None).considerations}
-README = Path(__file__).parents[3] / "README.md"
+DOCUMENT = Path(__file__).parents[3] / "docs" / "stop-gate.md"
 NOBODY = Judge(model=models()["haiku"], ask=None)
 REAL = Path(__file__).parents[2] / "agents" / "transcripts"
 
@@ -96,12 +96,12 @@ def test_rules_alone_decide_single_considerations_well_on_what_they_have_seen(be
     assert measured.pairs.total >= 16
 
 
-def test_the_readme_has_the_figures_of_the_set(bench):
+def test_the_document_of_the_stop_gate_has_the_figures_of_the_set(bench):
     lines = bench_lines(bench, explain=False)
     begins = next(number for number, line in enumerate(lines) if line.startswith("part  "))
     table = lines[begins : begins + 1 + sum(bool(one.measured.sessions) for one in bench.parts)]
-    readme = README.read_text()
-    assert [line for line in table if line not in readme] == []
+    document = DOCUMENT.read_text()
+    assert [line for line in table if line not in document] == []
 
 
 def test_written_sessions_are_written_again_byte_for_byte(monkeypatch):
