@@ -13,7 +13,7 @@ lint	fail	24s	https://github.com/havnelys/gateway/actions/runs/8801/job/2
 test (20)	pass	2m3s	https://github.com/havnelys/gateway/actions/runs/8801/job/3
 {"body":"This leaks: entries of clients that never come back stay in the map for ever.","id":1500231,"line":22,"path":"src/limit.ts","user":"mvanholst"}
 {"body":"Why 429 with an empty body? The other errors have a problem+json.","id":1500232,"line":41,"path":"src/limit.ts","user":"mvanholst"}"""),
-        bash("gh run view 8801 --log-failed | tail -8", """lint	Run npm run lint	/opt/runner/work/gateway/gateway/src/limit.ts
+        bash("gh run view 8801 --log-failed | tail -8", """lint	Run npm run lint	/opt/runner/gateway/gateway/src/limit.ts
 lint	Run npm run lint	   9:7  error  'WINDOW' is assigned a value but never used  @typescript-eslint/no-unused-vars
 lint	Run npm run lint
 lint	Run npm run lint	✖ 1 problem (1 error, 0 warnings)
