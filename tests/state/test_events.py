@@ -26,7 +26,7 @@ def test_every_event_is_listed_once_under_its_own_name():
     defined = {
         value.__name__
         for value in vars(events).values()
-        if isinstance(value, type) and value.__module__ == events.__name__
+        if isinstance(value, type) and value.__module__.startswith(f"{events.__name__}.")
     }
     assert {event.__name__ for event in EVENTS} == defined
     assert len(EVENTS) == len(defined)

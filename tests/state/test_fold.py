@@ -206,7 +206,7 @@ def test_a_merge_under_way_is_told_with_its_conflict_and_is_gone_when_it_is_over
     began = run_of(e.MergeStarted(**MERGE), e.MergeConflicted(**MERGE, paths=("a.py",)))
     refused = e.ResolutionRefused(**MERGE, reason="markers are left")
     going_on = fold(stored([refused]), began).tasks["t1"].merge
-    assert (going_on.onto, going_on.paths, going_on.open.refusals) == ("c0", ("a.py",), [refused])
+    assert (going_on.onto, going_on.paths, going_on.refusals) == ("c0", ("a.py",), [refused])
     for over in (e.MergeFailed(**MERGE, reason="red"), e.TaskMerged(**MERGE, tree="tree1")):
         assert fold(stored([over]), began).tasks["t1"].merge is None
 
@@ -235,7 +235,7 @@ def test_a_task_that_is_tried_again_goes_on_where_it_ended():
     stuck = e.TaskStuck(task_id="t1", reason="nothing moves")
     unverified = e.TaskUnverified(task_id="t1", reason="no review")
     in_review = run_of(attempt(), committed, unverified, ended, again).tasks["t1"]
-    assert (in_review.stage, in_review.reason, in_review.commit) == (Stage.COMMITTED, "", "c1")
+    assert (in_review.stage, in_review.end.reason, in_review.claim.commit) == (Stage.COMMITTED, "", "c1")
     building = run_of(attempt(), stuck, ended, again).tasks["t1"]
     assert (building.stage, building.open.is_open) == (Stage.BUILDING, False)
 
