@@ -59,7 +59,7 @@ def test_a_configuration_without_problems_names_its_files_and_the_effort(doctor,
     (repository / "sq.toml").write_text('effort = "low"\n')
     code, [check] = doctor("configuration")
     assert (code, check["level"]) == (0, "ok")
-    assert f"{repository / 'sq.toml'}; effort low" in check["found"]
+    assert f"{repository / 'sq.toml'}, effort low" in check["found"]
 
 
 def test_each_problem_with_the_configuration_is_a_fail_that_names_its_place(doctor, repository):
@@ -130,7 +130,7 @@ def test_where_the_stop_gate_is_installed_is_told(doctor, settings):
     ]
     found = doctor("hooks")[1][0]["found"]
     assert found.startswith(
-        f"the stop gate is installed for user ({places[0]}), project ({places[1]}); 1 in "
+        f"the stop gate is installed for user ({places[0]}), project ({places[1]}). Hooks: 1 in "
     )
 
 

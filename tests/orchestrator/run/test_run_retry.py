@@ -126,8 +126,8 @@ def test_revisions_that_were_used_up_are_allowed_anew(rehearse: Rehearse, resume
 @pytest.mark.parametrize(
     ("task", "says"),
     [
-        ("third", "the run has no such task; its tasks are: first, second"),
-        ("first", "that task is merged, so there is nothing to try again; could be: second"),
+        ("third", "the run has no such task. Its tasks are: first, second"),
+        ("first", "that task is merged, so there is nothing to try again. Could be: second"),
     ],
 )
 def test_only_tasks_that_ended_unmerged_can_be_tried_again(

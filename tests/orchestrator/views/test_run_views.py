@@ -202,7 +202,7 @@ def test_what_an_agent_was_told_includes_how_it_was_taken_up_again_and_what_it_r
     lines = told_lines(told)
     for line in ("    You build.", "    All of it.", "    Go on.", '      "summary": "done"', "    Done."):
         assert line in lines
-    assert "--- ended: completed; 2 turn(s), 1.5 s, $0.2500" in lines
+    assert "--- ended: completed, 2 turn(s), 1.5 s, $0.2500" in lines
 
 
 def test_a_call_that_is_open_is_shown_as_not_ended():
