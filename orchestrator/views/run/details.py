@@ -8,11 +8,11 @@ from orchestrator.views.columns import columns
 from orchestrator.views.durations import duration
 from orchestrator.views.run.lines import cost_line, issue_lines, retry_command, said, where_lines
 from orchestrator.views.run.overview import RunSummary, Standing, clock, state_text
-from orchestrator.views.run.spending import spending_lines, spending_of
+from orchestrator.views.run.spending import RoleSpending, spending_lines, spending_of
 from state.journal.events import VerificationFinished
-from state.journal.view import BaselineView, RunView, Stage, TaskView
+from state.journal.view import RunView, Stage, TaskView
 from state.outcome import MEANINGS, Outcome
-from state.records import Answer, Finding, FindingState, Question, ReviewIssue
+from state.records import Answer, BaselineCheck, Finding, FindingState, Question, ReviewIssue
 from state.words import baseline_words, count_words
 
 _SET_ASIDE = {FindingState.DISPUTED, FindingState.WONT_FIX}
@@ -47,8 +47,18 @@ class QuestionDetails:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RunDetails:
-    """Everything that `sq status RUN` shows."""
+class EvidenceDetails:
+    """The results of the project's own commands in a run."""
+
+    baseline: tuple[BaselineCheck, ...]
+    baseline_notes: tuple[str, ...]
+    verifications: tuple[VerificationFinished, ...]
+    merged_tree: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunDetails(EvidenceDetails):
+    """Everything that `sq status RUN` shows, with its evidence."""
 
     summary: RunSummary
     exit_code: int | None
@@ -60,11 +70,9 @@ class RunDetails:
     notes: tuple[str, ...]
     tasks: tuple[TaskDetails, ...]
     questions: tuple[QuestionDetails, ...]
-    baseline: BaselineView
-    verifications: tuple[VerificationFinished, ...]
-    merged_tree: str
     where: tuple[str, ...]
-    spending: tuple[str, ...]
+    cost: str
+    roles: tuple[RoleSpending, ...]
     next_command: str
 
 
@@ -82,11 +90,13 @@ def details_of(view: RunView, summary: RunSummary, *, options: str = "") -> RunD
         notes=started.notes if started else (),
         tasks=tuple(_task(id_, task) for id_, task in view.tasks.items()),
         questions=tuple(_questions(view)),
-        baseline=view.baseline,
+        baseline=tuple(view.baseline.checks.values()),
+        baseline_notes=view.baseline.notes,
         verifications=tuple(view.evidence.verifications.values()),
         merged_tree=view.whole.tree,
         where=tuple(where_lines(view)),
-        spending=(cost_line(view), *spending_lines(spending_of(view))),
+        cost=cost_line(view),
+        roles=spending_of(view),
         next_command=_next_command(view, summary, options),
     )
 
@@ -100,7 +110,8 @@ def detail_lines(details: RunDetails) -> list[str]:
         *_baseline_lines(details),
         *_verification_lines(details),
         *details.where,
-        *details.spending,
+        details.cost,
+        *spending_lines(details.roles),
         f"next: {details.next_command}",
     ]
 
@@ -206,10 +217,10 @@ def _question_lines(questions: tuple[QuestionDetails, ...]) -> Iterator[str]:
 
 
 def _baseline_lines(details: RunDetails) -> Iterator[str]:
-    if details.baseline.checks or details.baseline.notes:
+    if details.baseline or details.baseline_notes:
         yield "baseline, before any change:"
-    yield from (f"  {baseline_words(check)}" for check in details.baseline.checks.values())
-    yield from (f"  {note}" for note in details.baseline.notes)
+    yield from (f"  {baseline_words(check)}" for check in details.baseline)
+    yield from (f"  {note}" for note in details.baseline_notes)
 
 
 def _verification_lines(details: RunDetails) -> Iterator[str]:
