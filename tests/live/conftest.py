@@ -44,7 +44,7 @@ def access() -> Mapping[str, str]:
 def project(tmp_path: Path) -> Path:
     """A small Python repository with one commit: a module, its tests and the counter spec."""
     folder = tmp_path / "project"
-    demo.make_repository(Path(demo.__file__).parent / "rehearsal", folder)
+    demo.make_repository(Path(demo.__file__).parents[1] / "rehearsal", folder)
     return folder
 
 
