@@ -220,7 +220,7 @@ async def test_a_lock_of_a_killed_git_is_removed_from_a_worktree_and_never_from_
     for folder in (git_dir(worktree), project / ".git"):
         (folder / "index.lock").touch()
     await put_on(worktree, head, branch=BRANCH)
-    with pytest.raises(GitError, match="is no worktree of sq's"):
+    with pytest.raises(GitError, match="is not a worktree of sq's"):
         await snapshot(project)
     assert (project / ".git" / "index.lock").exists()
 
@@ -422,7 +422,7 @@ async def test_a_runs_branch_moves_only_forward_from_where_it_should_be(worktree
         await move_forward(project, branch=run, commit=commit, onto=head)
         assert await git(project, "rev-parse", run) == commit
     aside = await git(project, "commit-tree", "-p", head, "-m", "Aside", await tree_of(project, head))
-    with pytest.raises(GitError, match="does not stand on"):
+    with pytest.raises(GitError, match="is not based on"):
         await move_forward(project, branch=run, commit=aside, onto=commit)
     with pytest.raises(GitError, match=f"should be at {aside[:12]} and is at {commit[:12]}"):
         await move_forward(project, branch=run, commit=head, onto=aside)
