@@ -222,7 +222,7 @@ async def _through_sq(bench: Bench, pair: int) -> Timing:
         async with Conversation(run, role=Role.WORKER, task_id=TASK, attempt=pair, spec_for=spec_for) as talk:
 
             async def exchange(number: int) -> None:
-                call = await talk.exchange(number, _prompt(number))
+                call = await talk.exchange(number + 1, _prompt(number), iteration=number)
                 if failure := failure_of(call):
                     sys.exit(f"sq's session failed: {failure}")
                 tree = await snapshot(workspace)
