@@ -43,11 +43,15 @@ class Watch:
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(
-        self, item: pytest.Item
+        self, item: pytest.Item, call: pytest.CallInfo[None]
     ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-        """A test that was about to start a process is skipped, whatever followed."""
+        """A test that was about to start a process is skipped, whatever followed.
+
+        So is one whose fixture is shared, and failed for this reason in an earlier test.
+        """
         report = yield
-        if self.started:
+        if self.started or (call.excinfo and isinstance(call.excinfo.value, StartsProcessError)):
+            self.started = True
             report.user_properties.append((_CACHE, item.nodeid))
             if report.outcome == "failed":
                 report.outcome = "skipped"
