@@ -45,6 +45,12 @@ def test_a_failure_that_the_user_leaves_by_name_is_not_held_against_the_session(
             False,
         ),
         ("cargo build 2>&1 | tail -2", "    Finished `dev` profile in 2.1s", None),
+        (
+            "ruff check --fix . && git commit -qam x",
+            "Found 2 errors.",
+            None,
+        ),  # it decides, and the line ended with 0
+        ("ruff check --fix . | tail -1", "Found 2 errors (2 fixed, 0 remaining).", None),
     ],
 )
 def test_a_build_whose_exit_code_a_pipe_hides_is_read_by_its_last_words(line, output, met):
@@ -147,6 +153,8 @@ COMMENTS = ran(
 REPLY = ran("gh api -X POST repos/a/b/pulls/7/comments/71001/replies -f body='Renamed.'", "{}")
 BOTH = ran("for c in 71001 71002; do gh api repos/a/b/pulls/7/comments/$c/replies -f body=done; done", "{}")
 
+AGAIN = ran("gh api repos/a/b/pulls/7/comments", "71001 rename\n71002 close\n71003 done\n71004 done\n")
+
 
 @pytest.mark.parametrize(
     ("said", "steps", "met"),
@@ -154,6 +162,7 @@ BOTH = ran("for c in 71001 71002; do gh api repos/a/b/pulls/7/comments/$c/replie
         ("Answer every comment in its thread.", [COMMENTS, REPLY], False),
         ("Answer every comment in its thread.", [COMMENTS, BOTH], None),
         ("Answer every comment in its thread.", [COMMENTS], None),  # maybe answered elsewhere
+        ("Answer every comment in its thread.", [COMMENTS, BOTH, AGAIN], None),  # with its own replies
         ("Reply to the one about the name.", [COMMENTS, REPLY], None),
     ],
 )

@@ -78,7 +78,8 @@ def ci_status(evidence: Evidence) -> Found | None:
 def review_responses(evidence: Evidence) -> Found | None:
     """Check that each listed review comment has a reply, if the user wants all answered and some were.
 
-    It compares the ids in the list that `gh api …/comments` printed with those in the calls that reply.
+    It compares the ids in the list that `gh api …/comments` printed with those in the calls that reply. A
+    list printed after the first reply holds the session's own comments too and does not count.
     """
     if not any(_WANTS_ALL_ANSWERED.search(words) for words in evidence.users_words):
         return None
@@ -90,7 +91,7 @@ def review_responses(evidence: Evidence) -> Found | None:
         ]
         if "replies" in command.line or "in_reply_to" in command.line:
             replied |= set(_NUMBER.findall(command.line))
-        elif any("comments" in word for one in calls for word in one.words):
+        elif not replied and any("comments" in word for one in calls for word in one.words):
             listed |= {found[1]: found[0] for found in _LISTED.finditer(command.output)}
     left = [line for id_, line in listed.items() if id_ not in replied]
     if not replied & listed.keys() or len(listed) == 1:

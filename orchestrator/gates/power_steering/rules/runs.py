@@ -23,7 +23,8 @@ _DID_NOT_BUILD = re.compile(
     r"|error: (?:could not compile|aborting due)|ninja: build stopped"
     r"|g?make(?:\[\d+\])?: \*\*\* |Aborted with \d+ (?:warning|error)"
     r"|.*Compilation failed|\s*\d+ errors? generated|npm (?:ERR!|error) |.*error TS\d+"
-    r"|.*\([1-9]\d* errors?, \d+ warnings?\)|Found [1-9]\d* errors?\b|.*Validation failed|Build failed"
+    r"|.*\([1-9]\d* errors?, \d+ warnings?\)"
+    r"|Found [1-9]\d* errors?\b(?! \(\d+ fixed, 0 remaining)|.*Validation failed|Build failed"
     r"|Error: Process completed with exit code [1-9])",
     re.MULTILINE,
 )
@@ -87,11 +88,11 @@ def _failed(command: Command, simple: Simple, *, alone: bool) -> bool | None:
         return None
     if simple.is_last and command.exit_code is not None:
         return command.exit_code != 0
+    if simple.decides and command.exit_code == 0:
+        return False
     if command.exit_code and alone and passes_on(simple_commands(command.line)):
         return True
-    if _DID_NOT_BUILD.search(command.output[-_LAST_WORDS:]) and alone:
-        return True
-    return False if simple.decides and command.exit_code == 0 else None
+    return True if alone and _DID_NOT_BUILD.search(command.output[-_LAST_WORDS:]) else None
 
 
 def _leaves_out(run: Command) -> bool:
