@@ -127,8 +127,11 @@ class Conversation:
         Raises:
             BudgetExhausted: the call may not be paid for, or used up the budget.
             ServiceError: no model can be asked at all.
+            ValueError: the number is below 1, or an exchange before it was never made.
         """
         calls = self.calls
+        if not 1 <= number <= len(calls) + 1:
+            raise ValueError(f"exchange {number} was asked for, and the conversation holds {len(calls)}")
         if number <= len(calls):
             call = calls[number - 1]
             return call if call.end else await self._go_on(call)
