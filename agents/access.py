@@ -11,6 +11,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Protocol
 
+from agents.process.sandbox.plan import GatewaySocket
 from state.errors import UsageError
 from state.records import Role
 
@@ -76,7 +77,12 @@ class Connection(Protocol):
 
     @property
     def config_dir(self) -> Path | None:
-        """The CLI's configuration folder, or None for the user's own, which holds the login."""
+        """The folder of the CLI's configurations, or None for the user's own, which holds the login."""
+        ...
+
+    @property
+    def gateway_socket(self) -> GatewaySocket | None:
+        """The socket that leads to the model, for a session without any other network."""
         ...
 
 
@@ -88,6 +94,7 @@ class KeyConnection:
     config_dir: Path
     base_url: str | None = None
     credentials: Credentials = Credentials.API_KEY
+    gateway_socket: GatewaySocket | None = None
 
     def session_environment(self, lane: Lane) -> dict[str, str]:
         """As `Connection`."""
@@ -111,6 +118,7 @@ class LoginConnection:
     kept: Mapping[str, str] = field(default_factory=dict)
     config_dir: Path | None = None
     credentials: Credentials = Credentials.CLI_LOGIN
+    gateway_socket: GatewaySocket | None = None
 
     def session_environment(self, lane: Lane) -> dict[str, str]:
         """As `Connection`."""
@@ -141,6 +149,7 @@ class RehearsalConnection:
     gateway: LaneAddresses
     config_dir: Path
     credentials: Credentials = Credentials.REHEARSAL
+    gateway_socket: GatewaySocket | None = None
 
     def session_environment(self, lane: Lane) -> dict[str, str]:
         """As `Connection`."""

@@ -11,17 +11,37 @@ from agents.access import Connection, Lane
 from agents.ask.api import ApiAsker
 from agents.ask.cli import CliAsker
 from agents.ask.port import Asker
-from agents.process.tree import Containment, write_launcher
+from agents.process.containment import Containment
+from agents.process.launcher import write_launcher
+from agents.process.sandbox.boundary import Boundary, Needs
+from agents.process.sandbox.plan import Network
 from agents.session.exchange import SessionSpec
 from agents.session.permissions import REFLOG_NAME, Policy
 from agents.session.tools import SignalTool
+from agents.session.walls import Walls
 from state.records import Role
 from state.secrets import secret_names
 from state.settings.records import Model, Settings
 
+SANDBOXES = "sandboxes"  # in a run's folder: the scratch folders of sandboxed processes, while they last
+
 
 def _one_per_processor() -> anyio.CapacityLimiter:
     return anyio.CapacityLimiter(os.cpu_count() or 1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claude:
+    """How Claude Code is started in a run.
+
+    `launcher` starts it without a sandbox. `dropped` are variables that it does not get. `folder` holds what
+    sessions keep while they last.
+    """
+
+    cli: Path
+    launcher: Path
+    dropped: frozenset[str]
+    folder: Path
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,11 +53,12 @@ class Platform:
     """
 
     connection: Connection
-    launcher: Path
+    claude: Claude
     settings: Settings
     asker: Asker
     containment: Containment
     hidden: tuple[Path, ...]
+    boundary: Boundary
     guarded: frozenset[str] = frozenset()
     starts: anyio.CapacityLimiter = field(default_factory=_one_per_processor)
 
@@ -67,6 +88,9 @@ class Platform:
         variables for commands in the workspace.
         """
         environment = {**(variables or {}), **self.connection.session_environment(lane)}
+        config_dir = self._config_dir(session_id)
+        if config_dir:
+            environment["CLAUDE_CONFIG_DIR"] = str(config_dir)
         if temporary:
             environment["TMPDIR"] = str(temporary)
             if not self.settings.worktrees:
@@ -82,7 +106,8 @@ class Platform:
             resume=resume,
             cost_before_usd=cost_before_usd,
             environment=environment,
-            launcher=self.launcher,
+            launcher=self.claude.launcher,
+            walls=self._walls(workspace, session_id, environment, temporary),
             max_turns=self.settings.limits.max_turns,
             idle_limit_s=self.settings.limits.idle_s,
             connect_limit_s=self.settings.limits.connect_s,
@@ -100,9 +125,38 @@ class Platform:
             role=role,
         )
 
+    def _config_dir(self, session_id: str) -> Path | None:
+        """Return the CLI's configuration folder for a session. No session reads or writes that of another."""
+        shared = self.connection.config_dir
+        return shared / (session_id or "new") if shared else None
+
+    def _walls(
+        self, workspace: Path, session_id: str, environment: Mapping[str, str], temporary: Path | None
+    ) -> Walls | None:
+        if not self.boundary.around_sessions:
+            return None
+        config_dir = self._config_dir(session_id)
+        needs = Needs(
+            workspace=workspace,
+            scratch=self.claude.folder / (session_id or "new"),
+            path=environment.get("PATH") or self.boundary.environ.get("PATH", os.defpath),
+            writes=temporary is not None,
+            writable=[folder for folder in (temporary, config_dir) if folder],
+            hidden=self.hidden,
+            network=Network.GATEWAY,
+            gateway=self.connection.gateway_socket,
+        )
+        return Walls(
+            boundary=self.boundary,
+            needs=needs,
+            cli=self.claude.cli,
+            containment=self.containment,
+            drop_env=self.claude.dropped,
+        )
+
     def has_transcript(self, session_id: str, environ: Mapping[str, str]) -> bool:
         """Whether the CLI has kept a conversation of this id, so that it can be resumed."""
-        folder = self.connection.config_dir
+        folder = self._config_dir(session_id)
         if folder is None:
             folder = Path(environ.get("CLAUDE_CONFIG_DIR") or Path.home() / ".claude")
         return any((folder / "projects").glob(f"*/{session_id}.jsonl"))
@@ -115,22 +169,24 @@ def make_platform(
     run_folder: Path,
     containment: Containment,
     settings: Settings,
+    boundary: Boundary,
     environ: Mapping[str, str],
     hidden: tuple[Path, ...],
     guarded: frozenset[str] = frozenset(),
 ) -> Platform:
     """Return the platform of a run, and write the launcher into the run's folder."""
     starts = _one_per_processor()
-    launcher, asker = make_asker(
+    claude, asker = make_asker(
         connection, cli=cli, folder=run_folder, containment=containment, environ=environ, starts=starts
     )
     return Platform(
         connection=connection,
-        launcher=launcher,
+        claude=claude,
         settings=settings,
         asker=asker,
         containment=containment,
         hidden=hidden,
+        boundary=boundary,
         guarded=guarded,
         starts=starts,
     )
@@ -144,15 +200,16 @@ def make_asker(
     containment: Containment,
     environ: Mapping[str, str],
     starts: anyio.CapacityLimiter | None = None,
-) -> tuple[Path, Asker]:
+) -> tuple[Claude, Asker]:
     """Write Claude Code's launcher into `folder`, and return it with the `Asker`: the API, else the CLI.
 
     `starts`, if given, is held while a process starts.
     """
     passed_on = connection.session_environment(Lane(role=Role.WORKER, task="", attempt=0))
     inside_claude = [name for name in environ if name.startswith(("CLAUDE_CODE_", "CLAUDE_SESSION", "SQ_"))]
-    dropped = {*secret_names(environ), *inside_claude} - set(passed_on)
+    dropped = frozenset({*secret_names(environ), *inside_claude} - set(passed_on))
     launcher = write_launcher(folder / "launcher", cli, containment, drop_env=dropped)
+    claude = Claude(cli=cli, launcher=launcher, dropped=dropped, folder=folder / SANDBOXES)
     if connection.api_access(Lane(role=Role.DEVELOPER, task="", attempt=0)):
-        return launcher, ApiAsker(connection)
-    return launcher, CliAsker(connection, launcher=launcher, workspace=folder, starts=starts)
+        return claude, ApiAsker(connection)
+    return claude, CliAsker(connection, launcher=launcher, workspace=folder, starts=starts)

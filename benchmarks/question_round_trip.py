@@ -40,7 +40,8 @@ from agents.gateway.listeners import listening
 from agents.gateway.rehearsal import Rehearsal
 from agents.gateway.script import Expectation, Reply, Scenario, ToolCall, Usage
 from agents.gateway.server import Gateway, _app
-from agents.process.tree import detect_containment
+from agents.process.containment import detect_containment
+from agents.process.sandbox.boundary import no_boundary
 from agents.roles.worker import worker_session
 from agents.session.claude_code import find_cli
 from orchestrator.run.asking.conversation import Conversation, failure_of
@@ -185,6 +186,7 @@ def _run(gateway: Gateway, journal: Journal, run_folder: Path, workspace: Path) 
         run_folder=run_folder,
         containment=containment,
         settings=usual_settings(EFFORT),
+        boundary=no_boundary(os.environ),
         environ=os.environ,
         hidden=(run_folder,),
     )

@@ -31,7 +31,8 @@ from agents.access import RehearsalConnection
 from agents.backend import make_platform
 from agents.gateway.script import Scenario
 from agents.gateway.server import serve_scenario
-from agents.process.tree import Containment, detect_containment
+from agents.process.containment import Containment, detect_containment
+from agents.process.sandbox.boundary import no_boundary
 from agents.runners.counts.suite import suite_of
 from agents.session.claude_code import find_cli
 from benchmarks.calculators import CALCULATORS, PYTHON, Honest
@@ -167,6 +168,7 @@ async def _baseline(folder: Path, containment: Containment) -> tuple[RunView, fl
             run_folder=run_folder,
             containment=containment,
             settings=usual_settings("medium"),
+            boundary=no_boundary(os.environ),
             environ=os.environ,
             hidden=(),
         )

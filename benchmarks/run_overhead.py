@@ -38,7 +38,8 @@ from agents.backend import make_platform
 from agents.gateway.ledger import read_ledger
 from agents.gateway.script import Reply, Scenario, ToolCall, Usage
 from agents.gateway.server import serve_scenario
-from agents.process.tree import Containment, detect_containment
+from agents.process.containment import Containment, detect_containment
+from agents.process.sandbox.boundary import no_boundary
 from agents.roles.worker import system_prompt, worker_session
 from agents.session.claude_code import find_cli
 from agents.session.permissions import SIGNAL_PREFIX, WORKER_TOOLS
@@ -240,6 +241,7 @@ def _run(bench: Bench, journal: Journal, run_folder: Path, started: RunStarted) 
         run_folder=run_folder,
         containment=bench.containment,
         settings=usual_settings(EFFORT),
+        boundary=no_boundary(os.environ),
         environ=os.environ,
         hidden=(run_folder,),
     )

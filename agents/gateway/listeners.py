@@ -4,6 +4,7 @@ import socket
 from asyncio import Transport
 from collections.abc import AsyncIterator, Iterator
 from contextlib import ExitStack, asynccontextmanager, contextmanager
+from pathlib import Path
 
 import anyio
 import uvicorn
@@ -64,6 +65,21 @@ class Listeners:
         # It queues connections from here on, so the URL can be used at once.
         self.base_url = self._open(socket.create_server((_HOST, 0)), refuse_for=0)
 
+    @property
+    def port(self) -> int:
+        """The port of `base_url`."""
+        return int(self.base_url.rpartition(":")[2])
+
+    def unix(self, path: Path) -> None:
+        """Serve on a unix socket at `path` too, for this user alone. Its file is removed at the end."""
+        bound = socket.socket(socket.AF_UNIX)
+        self._sockets.callback(bound.close)
+        bound.bind(str(path))
+        self._sockets.callback(path.unlink, missing_ok=True)
+        path.chmod(0o600)
+        bound.listen()
+        self._serve(bound, refuse_for=0)
+
     def refusing(self, seconds: float) -> str:
         """Return the URL of a new port that refuses connections for `seconds` (inf: always), then serves."""
         bound = socket.socket()  # bound and not listening: connections are refused, and the port stays ours
@@ -78,10 +94,13 @@ class Listeners:
     def _open(self, bound: socket.socket, *, refuse_for: float) -> str:
         bound.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # else the end of an answer waits 40 ms
         self._sockets.callback(bound.close)
+        self._serve(bound, refuse_for=refuse_for)
+        return f"http://{_HOST}:{bound.getsockname()[1]}"
+
+    def _serve(self, bound: socket.socket, *, refuse_for: float) -> None:
         port = _Port(self._app, bound)
         self._ports.append(port)
         self._tasks.start_soon(port.serve, refuse_for)
-        return f"http://{_HOST}:{bound.getsockname()[1]}"
 
 
 @asynccontextmanager

@@ -46,6 +46,15 @@ class Gateway:
         self._rehearsal.register("/".join(lane), values)
         return self._base_url("/".join(lane)) + lane_path(self._run_id, lane)
 
+    def listen_on(self, socket: Path) -> None:
+        """Listen on a unix socket too, for sessions without a network."""
+        self._listeners.unix(socket)
+
+    @property
+    def port(self) -> int:
+        """The port of the lanes' addresses."""
+        return self._listeners.port
+
     def _base_url(self, lane: str) -> str:
         """Return the port that all lanes share, or an own one if the lane's connections are to be refused."""
         if lane not in self._base_urls:

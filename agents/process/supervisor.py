@@ -1,8 +1,8 @@
 """Runs one command in a process tree that ends with the parent, with the command, or on SIGTERM.
 
-Started by path, with the standard library alone (see `agents.process.tree.contained`):
+Started by path, with the standard library alone (see `agents.process.containment.contained`):
 
-    python -I -S supervisor.py PARENT_PID namespaces|supervisor REPORT_FD|-|tell-end -- COMMAND [ARGUMENT…]
+    python -I -S supervisor.py PARENT_PID WAY REPORT_FD|-|tell-end [LIMIT…] -- COMMAND [ARGUMENT…]
 
 It makes a session of its own (a terminal's Ctrl-C does not reach the command), starts COMMAND with
 its own standard streams, closes them, and waits. The tree is ended by SIGKILL when
@@ -11,7 +11,7 @@ its own standard streams, closes them, and waits. The tree is ended by SIGKILL w
 - the process PARENT_PID has ended in any way, or
 - SIGTERM, SIGINT or SIGHUP came, was forwarded to COMMAND, and `GRACE_S` passed.
 
-Two ways to reach the whole tree, setsid and nohup descendants included:
+Two ways (WAY) to reach the whole tree, setsid and nohup descendants included:
 
 - namespaces: COMMAND runs in a PID namespace whose init is a fork of this program. The kernel ends the
   namespace with its init, the init with this program, and this program with PARENT_PID: none of our
@@ -23,6 +23,12 @@ Two ways to reach the whole tree, setsid and nohup descendants included:
 
 Outside Linux there is neither: COMMAND leads a process group and the group is killed. A descendant that
 left the group (setsid) survives.
+
+LIMIT is `processes=N` (with namespaces and Linux 6.14 the namespace's own limit, which holds for root too,
+else RLIMIT_NPROC), `file=BYTES` (RLIMIT_FSIZE), or `cgroup=FOLDER` (the command and its descendants join that
+control group).
+
+A signal is forwarded through bubblewrap, which passes none on: the process inside gets it.
 
 Exit codes of its own: 125 not set up or the parent is gone, 126 COMMAND cannot be run, 127 not found. The
 reason goes to REPORT_FD, which distinguishes them from the same codes of COMMAND, or else to standard
@@ -60,8 +66,12 @@ MS_NOSUID, MS_NODEV, MS_NOEXEC, MS_REC, MS_SLAVE = 0x2, 0x4, 0x8, 0x4000, 0x8000
 
 STDERR = 2
 TELL_END = "tell-end"
-ENDED = "sq-supervisor: ended with exit code "  # read by `agents.process.tree.LastWords`
+ENDED = "sq-supervisor: ended with exit code "  # read by `agents.process.launcher.LastWords`
 LINUX = sys.platform == "linux"
+SANDBOX = b"bwrap"  # as /proc names it
+RESERVED_PIDS = 301  # the kernel gives no smaller numbers to the second round of processes
+OWN_PID_LIMIT = (6, 14)  # from this Linux on, the greatest process id belongs to the PID namespace
+LIMITS = ("processes=", "file=", "cgroup=")
 
 
 class RefusedError(Exception):
@@ -109,16 +119,23 @@ class Lifeline:
 
 def main(arguments: list[str]) -> NoReturn:
     """Run the command line described above and exit. Never returns."""
-    parent, way, report, separator, *command = arguments
+    parent, way, report, *rest = arguments
+    limits = [one for one in rest[: rest.index("--")] if one.startswith(LIMITS)] if "--" in rest else []
+    separator, *command = rest[len(limits) :] or [""]
     report_fd = int(report) if report.isdecimal() else None
     # A descriptor of its own, which COMMAND does not inherit, because the streams will be closed.
     end_fd = os.dup(STDERR) if report == TELL_END else None
     if report_fd is not None:
         os.set_inheritable(report_fd, False)
     if separator != "--" or not command:
-        _fail(report_fd, "usage: supervisor.py PARENT_PID WAY REPORT_FD|-|tell-end -- COMMAND…", EXIT_REFUSED)
+        _fail(
+            report_fd,
+            "usage: supervisor.py PARENT_PID WAY REPORT_FD|-|tell-end [LIMIT…] -- COMMAND…",
+            EXIT_REFUSED,
+        )
     try:
-        code = _contain(int(parent), way == "namespaces", command, report_fd)
+        _limit(limits, namespaces=way == "namespaces")
+        code = _contain(int(parent), way == "namespaces", command, report_fd, _most(limits, "processes="))
     except (RefusedError, OSError) as error:
         _fail(report_fd, f"the command is not started: {error}", EXIT_REFUSED)
     if end_fd is not None:
@@ -126,7 +143,33 @@ def main(arguments: list[str]) -> NoReturn:
     os._exit(code)
 
 
-def _contain(parent: int, namespaces: bool, command: list[str], report_fd: int | None) -> int:
+def _limit(limits: list[str], *, namespaces: bool) -> None:
+    """Limit this program and all that it starts. Counts of processes are those of `_be_init` where it can."""
+    import resource
+
+    for one in limits:
+        name, _, value = one.partition("=")
+        if name == "file":
+            resource.setrlimit(resource.RLIMIT_FSIZE, (int(value), int(value)))
+        elif name == "processes" and not (namespaces and has_own_pid_limit()):
+            resource.setrlimit(resource.RLIMIT_NPROC, (int(value), int(value)))
+        elif name == "cgroup":
+            _write(f"{value}/cgroup.procs", str(os.getpid()))
+
+
+def _most(limits: list[str], name: str) -> int | None:
+    return next((int(one.removeprefix(name)) for one in limits if one.startswith(name)), None)
+
+
+def has_own_pid_limit() -> bool:
+    """Whether a PID namespace has a greatest process id of its own. Before, it was one for the machine."""
+    numbers = os.uname().release.split("-")[0].split(".")[:2]
+    return LINUX and all(map(str.isdecimal, numbers)) and tuple(map(int, numbers)) >= OWN_PID_LIMIT
+
+
+def _contain(
+    parent: int, namespaces: bool, command: list[str], report_fd: int | None, processes: int | None
+) -> int:
     if os.getpgrp() != os.getpid():  # a group's leader already has a group of its own and may not setsid
         os.setsid()
     mailbox = Mailbox()
@@ -142,7 +185,7 @@ def _contain(parent: int, namespaces: bool, command: list[str], report_fd: int |
     if child == 0:
         lifeline.die_with_parent()
         if namespaces:
-            _be_init(command, report_fd, outer_pid)
+            _be_init(command, report_fd, outer_pid, processes)
         _become(command, report_fd)
     try:
         _let_go_of_streams()
@@ -172,7 +215,7 @@ def _supervise(parent: int, parent_fd: int | None, mailbox: Mailbox, child: int)
     while True:
         ready = poll.poll(_patience_ms(deadline, polling=parent_fd is None))
         for number in mailbox.take():
-            os.kill(child, number)
+            _forward(child, number)
             deadline = deadline or time.monotonic() + GRACE_S
         code = _reap(child)
         if code is not None:
@@ -180,6 +223,38 @@ def _supervise(parent: int, parent_fd: int | None, mailbox: Mailbox, child: int)
         orphaned = any(fd == parent_fd for fd, _ in ready) or os.getppid() != parent
         if orphaned or (deadline is not None and time.monotonic() >= deadline):
             return 128 + signal.SIGKILL
+
+
+def _forward(child: int, number: int) -> None:
+    """Send a signal to the command. A sandbox around it would end instead of passing the signal on."""
+    addressees = [child]
+    while LINUX and any(_is_sandbox(pid) for pid in addressees):
+        inner = [pid for pid in addressees if not _is_sandbox(pid)]
+        inner += [below for pid in addressees if _is_sandbox(pid) for below in _children(pid)]
+        if not inner:
+            break
+        addressees = inner
+    for pid in addressees:
+        try:
+            os.kill(pid, number)
+        except ProcessLookupError:
+            pass
+
+
+def _is_sandbox(pid: int) -> bool:
+    try:
+        with open(f"/proc/{pid}/comm", "rb") as name:
+            return name.read().strip() == SANDBOX
+    except OSError:
+        return False
+
+
+def _children(pid: int) -> list[int]:
+    try:
+        with open(f"/proc/{pid}/task/{pid}/children", "rb") as children:
+            return [int(one) for one in children.read().split()]
+    except OSError:
+        return []
 
 
 def _patience_ms(deadline: float | None, *, polling: bool) -> float | None:
@@ -297,7 +372,7 @@ def _enter_namespaces() -> None:
     _write("/proc/self/gid_map", f"{group} {group} 1")
 
 
-def _be_init(command: list[str], report_fd: int | None, outer_pid: int) -> NoReturn:
+def _be_init(command: list[str], report_fd: int | None, outer_pid: int, processes: int | None) -> NoReturn:
     """Be process 1 of the namespace: mount its /proc, start the command, collect orphans, pass signals on.
 
     The command gets the process id that the supervising process has outside. Claude Code names sockets and
@@ -318,12 +393,17 @@ def _be_init(command: list[str], report_fd: int | None, outer_pid: int) -> NoRet
     child = os.fork()
     if child == 0:
         _become(command, report_fd)
+    if processes and has_own_pid_limit():
+        try:
+            _write("/proc/sys/kernel/pid_max", str(RESERVED_PIDS + processes))
+        except OSError:
+            pass  # not allowed in this namespace: doctor says which limits hold
     _let_go_of_streams()
     code = None
     while code is None:
         select.select([mailbox.wake], [], [])
         for number in mailbox.take():
-            os.kill(child, number)
+            _forward(child, number)
         code = _reap(child)
     os._exit(code)
 

@@ -10,41 +10,27 @@ from __future__ import annotations
 
 import contextlib
 import os
-import re
-import shlex
 import subprocess
-import sys
 import time
-from collections import deque
 from dataclasses import dataclass
-from enum import StrEnum
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import anyio
 
-from agents.process.supervisor import ENDED, TELL_END
-from state.errors import UsageError
+from agents.process.containment import Containment, contained
+from agents.process.sandbox.bubblewrap import FAILED, bubblewrapped
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Collection, Iterator, Mapping, Sequence
+    from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+    from pathlib import Path
 
     from anyio.abc import ByteReceiveStream, Process
 
-SUPERVISOR = Path(__file__).with_name("supervisor.py")
-PROBE_LIMIT_S = 5.0  # it takes 50 ms, and an overloaded machine still gets the safer way
+    from agents.process.sandbox.plan import Plan
+
 ENDING_LIMIT_S = 4.0  # the supervisor's grace of two seconds, and time to kill and collect
 LAST_OUTPUT_LIMIT_S = 1.0  # from the exit to the end of output, late only if a process out of reach holds it
-WORDS_KEPT = 20
 UTF8_CONTINUATION = range(0x80, 0xC0)  # the second to fourth byte of a character
-SHELL_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-
-
-class Containment(StrEnum):
-    """How a process tree is held together. `agents/process/supervisor.py` describes both ways."""
-
-    NAMESPACES = "namespaces"
-    SUPERVISOR = "supervisor"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,84 +48,6 @@ class CommandResult:
     """Why it did not start, else ""."""
 
 
-def detect_containment(environ: Mapping[str, str] = os.environ) -> Containment:
-    """Return the way that works here: `SQ_CONTAINMENT` if set, else namespaces if a trial run succeeds.
-
-    Takes about 50 ms and blocks. Call it before the event loop starts.
-
-    Raises:
-        UsageError: `SQ_CONTAINMENT` does not name a way.
-    """
-    forced = environ.get("SQ_CONTAINMENT", "")
-    if forced:
-        try:
-            return Containment(forced)
-        except ValueError:
-            known = ", ".join(Containment)
-            raise UsageError(
-                f"SQ_CONTAINMENT is {forced!r}. Set it to one of: {known}, or unset it"
-            ) from None
-    return Containment.NAMESPACES if _namespaces_work() else Containment.SUPERVISOR
-
-
-def contained(argv: Sequence[str], containment: Containment, *, parent: int | None = None) -> list[str]:
-    """Return the command line that runs `argv` so that its tree ends with process `parent` (this one).
-
-    Only `parent` itself can start it. Started by another process it refuses, exit code 125. The tree also
-    ends when `argv` exits (the exit code is that of `argv`, 128 + n if signal n ended it) and two seconds
-    after SIGTERM, which `argv` gets first.
-    """
-    return _supervised(argv, containment, parent, report="-")
-
-
-def write_launcher(
-    path: Path, command: Path, containment: Containment, *, drop_env: Collection[str] = ()
-) -> Path:
-    """Write an executable for the SDK's `cli_path`: `command`, contained, without the variables `drop_env`.
-
-    It works only for the process that wrote it, so a resumed run writes its own. The last line on standard
-    error reports how it ended (`LastWords`). Returns `path`.
-    """
-    unset = sorted(name for name in drop_env if SHELL_NAME.fullmatch(name))
-    unnamable = sorted(name for name in {*drop_env} - {*unset} if name and "=" not in name)
-    env = ["env", *(word for name in unnamable for word in ("-u", name))] if unnamable else []
-    argv = _supervised([str(command)], containment, None, report=TELL_END)
-    lines = [
-        "#!/bin/sh",
-        *(f"unset {name}" for name in unset),
-        f'exec {shlex.join([*env, *argv])} "$@"',
-    ]
-    draft = path.with_name(f"{path.name}.draft")
-    draft.write_bytes(os.fsencode("\n".join(lines) + "\n"))
-    draft.chmod(0o700)
-    return draft.replace(path)
-
-
-class LastWords:
-    """A launcher's standard error: the newest lines, and whether and how the process ended.
-
-    `hear` takes each line. `exit_code` is None until `ended` is set.
-    """
-
-    def __init__(self) -> None:
-        self.ended = anyio.Event()
-        self.exit_code: int | None = None
-        self._lines: deque[str] = deque(maxlen=WORDS_KEPT)
-
-    def __str__(self) -> str:
-        """Return the lines for the end of a sentence, or "" if there are none."""
-        return f" (it said: {' | '.join(self._lines)})" if self._lines else ""
-
-    def hear(self, line: str) -> None:
-        """Take the next line. That of the supervisor is not kept for people."""
-        code = line.removeprefix(ENDED)
-        if code == line or not code.isdecimal():
-            self._lines.append(line)
-            return
-        self.exit_code = int(code)
-        self.ended.set()
-
-
 async def run_command(
     command: Sequence[str],
     *,
@@ -148,16 +56,20 @@ async def run_command(
     deadline_s: float,
     containment: Containment,
     output_limit: int = 20_000,
+    sandbox: Plan | None = None,
 ) -> CommandResult:
     """Run a command to its end or its deadline, with no input, and leave nothing of its tree behind.
 
     `output_limit` is in bytes. At the deadline and on cancellation the command gets SIGTERM, and two seconds
-    later everything gets SIGKILL. A command that cannot be started is a result, not an exception.
+    later everything gets SIGKILL. A command that cannot be started is a result, not an exception. With
+    `sandbox` it runs in there, and if the sandbox cannot be made, the command could not be started.
     """
     begun = time.monotonic()
     tail = _Tail(output_limit)
     with _pipe() as (report, report_end):
-        argv = _supervised(command, containment, None, report=str(report_end))
+        inside = bubblewrapped(command, sandbox) if sandbox else command
+        ceilings = sandbox.ceilings if sandbox else None
+        argv = contained(inside, containment, report=str(report_end), ceilings=ceilings)
         try:
             with anyio.CancelScope(shield=True):  # a start that is cut in the middle would have no owner
                 process = await anyio.open_process(
@@ -177,6 +89,8 @@ async def run_command(
                 timed_out = limit.cancelled_caught
                 await _end(process)
             exit_code, error = process.returncode, _read_report(report)
+            if sandbox and exit_code and not error:
+                error = _no_sandbox(tail.text())
     return CommandResult(
         exit_code=None if timed_out or error else _shell_code(exit_code),
         timed_out=timed_out,
@@ -210,31 +124,6 @@ class _Tail:
         if count > 0:
             del self._kept[:count]
             self._left_out += count
-
-
-def _namespaces_work() -> bool:
-    if sys.platform != "linux":
-        return False
-    try:
-        trial = subprocess.run(
-            contained(["true"], Containment.NAMESPACES),
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=PROBE_LIMIT_S,
-            check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return False
-    return trial.returncode == 0
-
-
-def _supervised(
-    argv: Sequence[str], containment: Containment, parent: int | None, *, report: str
-) -> list[str]:
-    # -I -S: the user's variables, site-packages and the working folder do not affect its imports.
-    python = [sys.executable, "-I", "-S", str(SUPERVISOR)]
-    how = [str(os.getpid() if parent is None else parent), containment.value]
-    return [*python, *how, report, "--", *argv]
 
 
 @contextlib.asynccontextmanager
@@ -296,6 +185,12 @@ def _read_report(report: int) -> str:
         return os.read(report, 4096).decode(errors="replace").strip()
     except BlockingIOError:
         return ""
+
+
+def _no_sandbox(output: str) -> str:
+    """Return why the sandbox could not be made, or "". A command may fake that, and has not passed then."""
+    first = output.lstrip().partition("\n")[0]
+    return first if first.startswith(FAILED) else ""
 
 
 def _shell_code(returncode: int | None) -> int | None:

@@ -82,14 +82,14 @@ class Callbacks:
         """The tokens of the exchange's replies. A cut reply counts as far as it came."""
         return usage_of(self._usage)
 
-    def options(self, *, stderr: Callable[[str], None]) -> "ClaudeAgentOptions":
+    def options(self, launcher: Path, *, stderr: Callable[[str], None]) -> "ClaudeAgentOptions":
         """Return the SDK's options for this session: its own tools only, none of the user's settings."""
         from claude_agent_sdk import ClaudeAgentOptions, HookMatcher
 
         spec = self._spec
         return ClaudeAgentOptions(
             cwd=spec.workspace,
-            cli_path=spec.launcher,
+            cli_path=launcher,
             model=spec.model.id,
             max_turns=spec.max_turns,
             max_budget_usd=spec.max_cost_usd,

@@ -7,6 +7,7 @@ from typing import Any
 
 from agents.session.permissions import Policy
 from agents.session.tools import SignalTool
+from agents.session.walls import Walls
 from state.errors import AgentError
 from state.records import Answer, Message, Role
 from state.settings.records import Limits, Model
@@ -55,6 +56,7 @@ class Listener:
 class SessionSpec:
     """All settings of a session. `resume`: it continues the conversation `session_id`.
 
+    `walls` are its sandbox. Without them the process is started by `launcher`.
     `cost_before_usd` is the cost of that conversation so far, `max_cost_usd` the limit for all of it.
     """
 
@@ -70,6 +72,7 @@ class SessionSpec:
     max_cost_usd: float | None = None
     environment: Mapping[str, str] = field(default_factory=dict)
     launcher: Path
+    walls: Walls | None = None
     max_turns: int = _USUAL.max_turns
     idle_limit_s: float = _USUAL.idle_s
     connect_limit_s: float = _USUAL.connect_s

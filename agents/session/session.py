@@ -10,19 +10,21 @@ import math
 import time
 import uuid
 from collections.abc import AsyncGenerator, AsyncIterator
-from contextlib import aclosing, asynccontextmanager
+from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import anyio
 import structlog
 
 from agents.concurrency import first_of, task_group
-from agents.process.tree import LastWords
+from agents.process.launcher import LastWords
 from agents.session.callbacks import Callbacks
 from agents.session.claude_code import connect
 from agents.session.exchange import Listener, SessionSpec, SessionStartError
 from agents.session.results import detail_of, end_of, usage_of
+from agents.session.walls import built
 from state.errors import AgentError
 from state.records import CallEnd, CallResult
 
@@ -122,9 +124,17 @@ class _Actor:
     # --- life -------------------------------------------------------------------------------------
 
     async def run(self, *, task_status: anyio.abc.TaskStatus[None]) -> None:
+        async with AsyncExitStack() as stack:
+            try:
+                launcher = await stack.enter_async_context(built(self.spec.walls, self.spec.launcher))
+            except OSError as error:
+                raise SessionStartError(f"the sandbox of the session cannot be made: {error}") from error
+            await self._live(launcher, task_status)
+
+    async def _live(self, launcher: Path, task_status: anyio.abc.TaskStatus[None]) -> None:
         from claude_agent_sdk import ClaudeSDKClient
 
-        client = ClaudeSDKClient(self._callbacks.options(stderr=self._words.hear))
+        client = ClaudeSDKClient(self._callbacks.options(launcher, stderr=self._words.hear))
         try:
             if why := await connect(client, self._words, limit_s=self.spec.connect_limit_s):
                 raise SessionStartError(why)

@@ -37,6 +37,12 @@ models = click.option(
     callback=_by_role,
     help="The model of a role (planner, worker, reviewer, developer, judge, resolver). Repeatable.",
 )
+sandbox = click.option(
+    "--sandbox",
+    type=click.Choice(["auto", "off", "commands", "whole"]),
+    help="What holds agents and their work: bubblewrap (whole), Claude Code's own sandbox (commands), text "
+    "rules alone (off), or the strongest that works here (auto, the default).",
+)
 verbose = click.option("-v", "--verbose", is_flag=True, help="Show every event, not only the story.")
 quiet = click.option("-q", "--quiet", is_flag=True, help="Show the end only.")
 

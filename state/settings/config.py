@@ -247,6 +247,11 @@ def _settings(values: Mapping[str, Entry], effort: Effort, models: Mapping[Role,
         "budget_task_usd": values["budget_task"].value,
         "limits": {"max_iterations": values["max_iterations"].value, **section("limits")},
         "retries": section("retries"),
+        "sandbox": {
+            "mode": values["sandbox"].value,
+            "network": values["sandbox.network"].value,
+            "limits": section("sandbox.limits"),
+        },
         **section("policy"),
     }
     return msgspec.convert(row, Settings, from_attributes=True)

@@ -11,14 +11,26 @@ from enum import StrEnum
 from typing import Any
 
 from state.records import Role
-from state.settings.records import Effort, Limits, OnQuestion, Retries, ReviewDepth, SetUp, Steering, Workflow
+from state.settings.records import (
+    CommandNetwork,
+    Effort,
+    Limits,
+    OnQuestion,
+    Retries,
+    ReviewDepth,
+    Sandbox,
+    SandboxLimits,
+    SetUp,
+    Steering,
+    Workflow,
+)
 
 Value = bool | int | float | str | tuple[str, ...] | None
 
 NONE = "none"  # how a file, the environment or a flag says that nothing is held back
 _MOST = 10**12  # no number means anything beyond it, and what is stored has 64 bits
 _YES, _NO = {"true", "yes", "on", "1"}, {"false", "no", "off", "0"}
-_LIMITS, _RETRIES = Limits(), Retries()
+_LIMITS, _RETRIES, _CEILINGS = Limits(), Retries(), SandboxLimits()
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +149,10 @@ def _limit(name: str, meaning: str, kind: Kind = _POSITIVE) -> Key:
     return Key(f"limits.{name}", kind, getattr(_LIMITS, name), f"seconds {meaning}")
 
 
+def _ceiling(name: str, meaning: str) -> Key:
+    return Key(f"sandbox.limits.{name}", _or_none(_whole(1)), getattr(_CEILINGS, name), meaning)
+
+
 def _retry(name: str, meaning: str, kind: Kind = _AMOUNT) -> Key:
     return Key(f"retries.{name}", kind, getattr(_RETRIES, name), meaning)
 
@@ -208,10 +224,27 @@ _ROWS = (
     _retry("first_wait_s", "seconds before the first of them; each next wait is twice as long"),
     _retry("longest_wait_s", "seconds that no wait exceeds"),
     _retry("longest_reset_s", "seconds up to which a reset time that the API names is waited for"),
+    Key(
+        "sandbox",
+        _one_of(Sandbox),
+        Sandbox.AUTO,
+        "what holds agents and their work: see `--sandbox`; in a table: `sandbox.mode`",
+    ),
+    Key(
+        "sandbox.network",
+        _one_of(CommandNetwork),
+        CommandNetwork.NONE,
+        "network of verification commands in the sandbox: `none`, or `full`, which the report then says",
+    ),
+    _ceiling("processes", "processes and threads in one sandbox"),
+    _ceiling("memory_mb", "MiB of memory of everything in the run's sandboxes"),
+    _ceiling("file_mb", "MiB of one file written in a sandbox"),
     Key("policy.protected", _LINES, (), "patterns of further paths that no task may change"),
     Key("policy.allowed", _LINES, (), "names of [rules](../agents/session/policy.yaml) that do not hold"),
 )
 KEYS: dict[str, Key] = {key.name: key for key in _ROWS}
+# Keys that are also tables: their own value inside the table has this name.
+IN_TABLE = {"sandbox.mode": "sandbox"}
 
 # `[efforts.NAME]`: a preset of the user's own, or other values for a shipped one.
 EFFORT_KINDS: dict[str, Kind] = {

@@ -48,6 +48,22 @@ class SetUp(StrEnum):
     NONE = "none"
 
 
+class Sandbox(StrEnum):
+    """The sandbox that a run is asked to have: the strongest that works here, or one by name."""
+
+    AUTO = "auto"
+    OFF = "off"
+    COMMANDS = "commands"
+    WHOLE = "whole"
+
+
+class CommandNetwork(StrEnum):
+    """The network of verification commands in a sandbox."""
+
+    NONE = "none"
+    FULL = "full"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Effort:
     """One row of `effort.yaml`, or a preset of the user's own: how much a run spends on being sure.
@@ -133,6 +149,39 @@ class Retries:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SandboxHeld:
+    """The sandbox that a run has in one process of sq: `level` is off, commands or whole.
+
+    `commands`: those that sq runs on an agent's work are sandboxed. `reason`: why it is not a stronger one.
+    """
+
+    level: str
+    commands: bool
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SandboxLimits:
+    """The most that everything in one sandbox may use, where the kernel offers such a limit. None: no limit.
+
+    `processes` counts processes and threads, `memory_mb` all their memory together, `file_mb` each file.
+    """
+
+    processes: int | None = 8_192
+    memory_mb: int | None = None
+    file_mb: int | None = 20_480
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SandboxSettings:
+    """The sandbox of agents and of the commands that sq runs on their work."""
+
+    mode: Sandbox = Sandbox.AUTO
+    network: CommandNetwork = CommandNetwork.NONE
+    limits: SandboxLimits = field(default_factory=SandboxLimits)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
     """All settings of a run. A budget of None sets no limit.
 
@@ -162,6 +211,7 @@ class Settings:
     retries: Retries = field(default_factory=Retries)
     protected: tuple[str, ...] = ()
     allowed: tuple[str, ...] = ()
+    sandbox: SandboxSettings = field(default_factory=SandboxSettings)
 
     @property
     def sets_up_by_itself(self) -> bool:

@@ -11,7 +11,7 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from state.errors import UsageError
-from state.settings.keys import EFFORT_KINDS, KEYS, PRICE_KINDS, Kind, Value
+from state.settings.keys import EFFORT_KINDS, IN_TABLE, KEYS, PRICE_KINDS, Kind, Value
 
 Flags = Mapping[str, tuple[str, object]]  # key → the flag's name and value. None and () were not given.
 
@@ -151,9 +151,10 @@ class Sources:
         kinds: Mapping[str, Kind],
         into: dict[str, Given],
     ) -> None:
-        sections = list(dict.fromkeys(name.split(".")[0] for name in kinds if "." in name))
-        for name, value in _flat(table, sections):
-            place = f"{file}: {prefix}{name}"
+        sections = list(dict.fromkeys(part for name in kinds for part in _tables_of(name)))
+        for written, value in _flat(table, sections):
+            place = f"{file}: {prefix}{written}"
+            name = written if prefix else IN_TABLE.get(written, written)
             if name in kinds:
                 self._take(into, name, kinds[name], value, str(file), place, prefix)
             elif name in sections:
@@ -186,9 +187,17 @@ def nearest(name: str, known: Sequence[str]) -> str:
     return f"did you mean {close[0]}?" if close else f"known are {', '.join(known)}"
 
 
+def _tables_of(name: str) -> Iterator[str]:
+    """Yield the tables that a key lies in: `a.b` and `a` for `a.b.c`."""
+    while "." in name:
+        name = name.rpartition(".")[0]
+        yield name
+
+
 def _flat(table: dict[str, object], sections: Sequence[str]) -> Iterator[tuple[str, object]]:
     for name, value in table.items():
         if name in sections and isinstance(value, dict):
-            yield from ((f"{name}.{inner}", one) for inner, one in value.items())
+            inside = {f"{name}.{inner}": one for inner, one in value.items()}
+            yield from _flat(inside, sections)
         else:
             yield name, value

@@ -6,7 +6,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from agents.process.tree import Containment, contained
+from agents.process.containment import Containment, contained
 
 with subprocess.Popen(contained(sys.argv[2:], Containment(sys.argv[1]))) as command:
     sys.stdout.write("started\n")

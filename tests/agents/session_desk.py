@@ -13,7 +13,8 @@ import yaml
 from agents.access import QUIET, KeyConnection
 from agents.gateway.scenario import load_scenario
 from agents.gateway.server import Gateway, serve_scenario
-from agents.process.tree import detect_containment, write_launcher
+from agents.process.containment import detect_containment
+from agents.process.launcher import write_launcher
 from agents.session.claude_code import find_cli
 from agents.session.exchange import SessionSpec
 from agents.session.permissions import WORKER_TOOLS, Policy

@@ -18,7 +18,8 @@ from agents.ask.light import ask_now
 from agents.ask.port import Ask
 from agents.gateway.scenario import load_scenario
 from agents.gateway.server import serve_scenario
-from agents.process.tree import detect_containment, write_launcher
+from agents.process.containment import detect_containment
+from agents.process.launcher import write_launcher
 from agents.session.claude_code import find_cli
 from state.errors import UsageError
 from state.records import CallEnd, Role, Usage

@@ -14,14 +14,9 @@ import anyio
 import claude_agent_sdk
 import pytest
 
-from agents.process.tree import (
-    Containment,
-    LastWords,
-    contained,
-    detect_containment,
-    run_command,
-    write_launcher,
-)
+from agents.process.containment import Containment, contained, detect_containment
+from agents.process.launcher import LastWords, write_launcher
+from agents.process.tree import run_command
 from state.errors import UsageError
 
 PARENT = Path(__file__).with_name("process_parent.py")
@@ -404,7 +399,7 @@ def test_an_unknown_way_is_refused_with_the_known_ones():
 def test_a_system_that_refuses_namespaces_gets_the_supervisor(namespaces_work):
     if not namespaces_work or os.geteuid() != 0:
         pytest.skip("needs root to take the right to make namespaces away")
-    script = "from agents.process.tree import detect_containment; print(detect_containment({}))"
+    script = "from agents.process.containment import detect_containment; print(detect_containment({}))"
     # Without capabilities root may neither make namespaces nor map users as a plain user does.
     without_rights = ["setpriv", "--bounding-set=-all", "--inh-caps=-all"]
     command = [*without_rights, sys.executable, "-c", script]

@@ -14,7 +14,7 @@ import killed
 import pytest
 
 from agents.gateway.ledger import read_ledger
-from agents.process.tree import Containment, detect_containment
+from agents.process.containment import Containment, detect_containment
 from orchestrator.cli.runs.compose import LEDGER
 from state.journal.fold.fold import fold
 from state.journal.store import JournalReader

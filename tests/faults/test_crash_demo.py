@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from crashes import WAYS, Bench, MakeBench, Shell, crash_everywhere, environment
 
-from agents.process.tree import Containment
+from agents.process.containment import Containment
 from orchestrator.cli.runs.demo import make_repository
 from state.settings.sources import user_file
 

@@ -12,7 +12,7 @@ import yaml
 from crashes import Bench, MakeBench, Shell, crash_everywhere, environment
 from many_tasks import EDITORS, SPEC, TWELVE, VERIFY, WORDS, lanes_of
 
-from agents.process.tree import Containment
+from agents.process.containment import Containment
 from state.journal.store import JournalReader
 from state.outcome import Outcome
 from state.settings.sources import user_file

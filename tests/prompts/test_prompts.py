@@ -9,7 +9,7 @@ import prompts
 from agents.access import KeyConnection
 from agents.ask.api import ApiAsker
 from agents.backend import Platform
-from agents.process.tree import Containment
+from agents.process.containment import Containment
 from agents.roles.developer import developer_ask, guidance_ask
 from agents.roles.judge import Finding as JudgeFinding
 from agents.roles.judge import Judgement

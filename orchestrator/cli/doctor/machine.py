@@ -1,14 +1,15 @@
 """The machine's checks of `sq doctor`: programs, credentials, containment of processes."""
 
 import platform
-import shutil
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from importlib.metadata import packages_distributions, version
 from pathlib import Path
 
 from agents.access import is_signed_in
-from agents.process.tree import Containment, detect_containment
+from agents.process.containment import Containment, detect_containment
+from agents.process.sandbox.choice import why_not_whole
+from agents.process.sandbox.limits import limits_that_hold
 from agents.session.claude_code import MIN_CLI, find_cli, version_in, version_said
 from agents.session.sdks import AGENT_SDK, API_SDK, SdkError, import_sdks
 from orchestrator.cli.version import DISTRIBUTION
@@ -32,7 +33,7 @@ def checks_of_machine(environ: Mapping[str, str]) -> Iterator[Check]:
     yield _cli(cli, environ)
     yield _credentials(cli, environ)
     yield _containment(environ)
-    yield _sandbox()
+    yield _sandbox(environ)
     yield _import_names(packages_distributions())
 
 
@@ -132,10 +133,16 @@ def _containment(environ: Mapping[str, str]) -> Check:
             )
 
 
-def _sandbox() -> Check:
-    tools = {"bubblewrap": shutil.which("bwrap"), "socat": shutil.which("socat")}
-    there = ", ".join(f"{tool} is {'' if path else 'not '}installed" for tool, path in tools.items())
-    return ok("sandbox", f"not used: this version of sq runs agents' commands without a sandbox ({there})")
+def _sandbox(environ: Mapping[str, str]) -> Check:
+    name = "sandbox"
+    try:
+        containment = detect_containment(environ)
+    except UsageError:
+        return warn(name, "not tried, because the containment is not known", "correct SQ_CONTAINMENT first")
+    if why := why_not_whole(containment, environ):
+        advice = "until then the rules on commands guide an honest agent and stop no hostile one"
+        return warn(name, why, advice)
+    return ok(name, f"whole works, with an API key. {limits_that_hold(containment)}")
 
 
 def _import_names(distributions: Mapping[str, Iterable[str]]) -> Check:

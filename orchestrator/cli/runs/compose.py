@@ -7,14 +7,17 @@ every coroutine.
 import os
 import shutil
 import signal
+import sys
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import anyio
 import structlog
+from anyio import to_thread
 
 from agents.access import (
     Connection,
@@ -27,7 +30,10 @@ from agents.backend import make_platform
 from agents.concurrency import task_group
 from agents.gateway.scenario import load_scenario
 from agents.gateway.server import serve_scenario
-from agents.process.tree import Containment, detect_containment
+from agents.process.containment import Containment, detect_containment
+from agents.process.sandbox.boundary import Boundary
+from agents.process.sandbox.choice import Choice, choose_sandbox
+from agents.process.sandbox.plan import GatewaySocket
 from agents.session.claude_code import check_cli, find_cli
 from agents.session.permissions import rule_names
 from agents.session.sdks import import_sdks
@@ -54,7 +60,7 @@ from state.paths import StateFolder, worktree_root
 from state.records import Role
 from state.secrets import redactor
 from state.settings.config import load_config
-from state.settings.records import Model, OnQuestion, Settings
+from state.settings.records import Model, OnQuestion, Sandbox, Settings
 from state.settings.sources import REPOSITORY_FILE, Flags
 
 log = structlog.get_logger(__name__)
@@ -113,8 +119,8 @@ def run_new(request: RunRequest, surroundings: Surroundings) -> Outcome:
 class GoOn:
     """The limits and settings of a resumed run from now on, and the ended tasks that it tries again.
 
-    `verify`, `models` (role → alias) and `questions` replace the run's former ones. Empty and None mean as
-    before.
+    `verify`, `models` (role → alias), `questions` and `sandbox` replace the run's former ones. Empty and None
+    mean as before.
     """
 
     budget_usd: float | None = None
@@ -123,6 +129,7 @@ class GoOn:
     verify: tuple[str, ...] = ()
     models: Mapping[str, str] = field(default_factory=dict)
     questions: str | None = None
+    sandbox: str | None = None
 
 
 def run_again(run_folder: Path, surroundings: Surroundings, go_on: GoOn | None = None) -> Outcome:
@@ -182,6 +189,7 @@ async def _new(request: RunRequest, spec_text: str, surroundings: Surroundings) 
     credentials = (
         Credentials.REHEARSAL if rehearsed else find_credentials(surroundings.environ, cli=find_cli())
     )
+    choice = await _choose(settings.sandbox.mode, credentials, surroundings)
     run_id, run_folder = state.new_run()
     await ignore_locally(repository, state.root)
     if request.rehearse:
@@ -200,13 +208,17 @@ async def _new(request: RunRequest, spec_text: str, surroundings: Surroundings) 
         credentials=credentials,
         containment=surroundings.containment,
         sq_version=sq_version(),
-        notes=await notes_for(repository, settings, not_dirt, edit_dirty=request.edit_dirty),
+        notes=(
+            *await notes_for(repository, settings, not_dirt, edit_dirty=request.edit_dirty),
+            choice.line,
+        ),
         settings=settings,
         edit_dirty=request.edit_dirty,
+        sandbox=choice.held,
     )
     with surroundings.open_journal(run_folder, redact=redactor(surroundings.environ)) as journal:
         journal.append(started)
-        return await _drive(journal, started, run_folder, surroundings, shown_from=0)
+        return await _drive(journal, started, run_folder, surroundings, choice, shown_from=0)
 
 
 async def _again(run_folder: Path, surroundings: Surroundings, go_on: GoOn) -> Outcome:
@@ -216,7 +228,14 @@ async def _again(run_folder: Path, surroundings: Surroundings, go_on: GoOn) -> O
             raise UsageError(f"run {run_folder.name} was killed before it began. Start it anew")
         if not Path(view.started.repository).is_dir():
             raise UsageError(f"the repository of this run, {view.started.repository}, is gone")
+        mode = Sandbox(go_on.sandbox) if go_on.sandbox else None
+        settings = view.settings or settings_of(view.started)
+        choice = await _choose(
+            mode or settings.sandbox.mode, Credentials(view.started.credentials), surroundings
+        )
         resumed = RunResumed(
+            sandbox=choice.held,
+            sandbox_mode=mode,
             containment=surroundings.containment,
             budget_usd=go_on.budget_usd,
             max_iterations=go_on.max_iterations,
@@ -226,7 +245,19 @@ async def _again(run_folder: Path, surroundings: Surroundings, go_on: GoOn) -> O
             questions=OnQuestion(go_on.questions) if go_on.questions else None,
         )
         journal.append(resumed)
-        return await _drive(journal, view.started, run_folder, surroundings, shown_from=view.clock.last_seq)
+        shown_from = view.clock.last_seq
+        return await _drive(journal, view.started, run_folder, surroundings, choice, shown_from=shown_from)
+
+
+async def _choose(mode: Sandbox, credentials: Credentials, surroundings: Surroundings) -> Choice:
+    look = partial(
+        choose_sandbox,
+        mode,
+        containment=surroundings.containment,
+        login=credentials is Credentials.CLI_LOGIN,
+        environ=surroundings.environ,
+    )
+    return await to_thread.run_sync(look)
 
 
 def _models_now(repository: Path, surroundings: Surroundings, asked: Mapping[str, str]) -> dict[Role, Model]:
@@ -243,7 +274,13 @@ def _models_now(repository: Path, surroundings: Surroundings, asked: Mapping[str
 
 
 async def _drive(
-    journal: Journal, started: RunStarted, run_folder: Path, surroundings: Surroundings, *, shown_from: int
+    journal: Journal,
+    started: RunStarted,
+    run_folder: Path,
+    surroundings: Surroundings,
+    choice: Choice,
+    *,
+    shown_from: int,
 ) -> Outcome:
     """Work on a run, show it, and handle signals. Events up to `shown_from` are not shown."""
     async with AsyncExitStack() as stack:
@@ -257,7 +294,8 @@ async def _drive(
             state_root = run_folder.parents[1]
             await keep_users_work(journal.append, view, started, run_folder, leave_out=[state_root])
         connection = await stack.enter_async_context(_connected(started, run_folder, surroundings))
-        run = _run(journal, started, settings, run_folder, surroundings, connection)
+        boundary = _boundary(choice, settings, surroundings, Path(started.repository), run_folder)
+        run = _run(journal, started, settings, run_folder, surroundings, connection, boundary)
         stop, shown = StopRequest(), anyio.Event()
         async with task_group() as tasks:
             tasks.start_soon(_heed_signals, stop)
@@ -290,6 +328,7 @@ def _run(
     run_folder: Path,
     surroundings: Surroundings,
     connection: Connection,
+    boundary: Boundary,
 ) -> Run:
     state_root = run_folder.parents[1]
     platform = make_platform(
@@ -298,6 +337,7 @@ def _run(
         run_folder=run_folder,
         containment=surroundings.containment,
         settings=settings,
+        boundary=boundary,
         environ=surroundings.environ,
         hidden=(state_root,),
         guarded=guarded_files(run_folder, Path(started.repository))
@@ -320,6 +360,21 @@ def _run(
     )
 
 
+def _boundary(
+    choice: Choice, settings: Settings, surroundings: Surroundings, repository: Path, run_folder: Path
+) -> Boundary:
+    home = Path(surroundings.environ.get("HOME") or Path.home())
+    return Boundary(
+        choice=choice,
+        environ=surroundings.environ,
+        own_processes=surroundings.containment is not Containment.NAMESPACES,
+        home=home,
+        programs=(find_cli(), Path(sys.executable)),
+        kept_out=(repository, run_folder.parents[1]),
+        ceilings=settings.sandbox.limits,
+    )
+
+
 def _not_dirt(spec: Path, state_root: Path, repository: Path, rehearsal: Path | None) -> list[Path]:
     """The paths that may be uncommitted in the checkout: sq's own, and those that instruct sq."""
     return [spec, state_root, repository / REPOSITORY_FILE, *([rehearsal] if rehearsal else [])]
@@ -335,8 +390,12 @@ async def _connected(
         yield find_connection(surroundings.environ, cli=find_cli(), config_dir=config_dir)
         return
     scenario = load_scenario(run_folder / SCENARIO)
-    async with serve_scenario(scenario, run_id=started.run_id, ledger=run_folder / LEDGER) as gateway:
-        yield RehearsalConnection(gateway=gateway, config_dir=config_dir)
+    with TemporaryDirectory(prefix="sq-") as sockets:  # of a short name, because a socket's path is limited
+        async with serve_scenario(scenario, run_id=started.run_id, ledger=run_folder / LEDGER) as gateway:
+            path = Path(sockets) / "gateway.sock"
+            gateway.listen_on(path)
+            socket = GatewaySocket(path=path, port=gateway.port)
+            yield RehearsalConnection(gateway=gateway, config_dir=config_dir, gateway_socket=socket)
 
 
 async def _heed_signals(stop: StopRequest) -> None:

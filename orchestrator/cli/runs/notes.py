@@ -29,7 +29,6 @@ async def notes_for(
         notes += [f"left out of power steering: {problem}" for problem in problems]
     if settings.worktrees and settings.sets_up_by_itself:
         notes += await to_thread.run_sync(_set_up, repository.root)
-    notes.append("the commands that agents run are not sandboxed, but refusals and the diff's check apply")
     return tuple(notes)
 
 

@@ -29,6 +29,7 @@ _BUDGET = "The most that the whole run may cost, from its beginning, if it has u
     type=click.Choice(["answer", "park"]),
     help="From now on: answer or park a question about something that cannot be undone.",
 )
+@options.sandbox
 @options.as_json
 @options.plain
 @options.verbose
@@ -42,6 +43,7 @@ def command(
     verify: tuple[str, ...],
     models: dict[str, str],
     questions: str | None,
+    sandbox: str | None,
     as_json: bool,
     plain: bool,
     verbose: bool,
@@ -66,5 +68,6 @@ def command(
         verify=verify,
         models=models,
         questions=questions,
+        sandbox=sandbox,
     )
     return run_again(folder, Surroundings(look=look), go_on).exit_code

@@ -70,6 +70,7 @@ from orchestrator.cli import options
     metavar="CMD",
     help="A command that sq runs itself to verify the work. Repeatable. Default: found in the repository.",
 )
+@options.sandbox
 @click.option("--dry-run", is_flag=True, help="Analyze and plan, show the tasks, build nothing.")
 @click.option(
     "--rehearse",

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from agents.access import Credentials, find_connection
 from agents.backend import make_asker
-from agents.process.tree import detect_containment
+from agents.process.containment import detect_containment
 from agents.session.claude_code import find_cli
 from agents.session.sdks import AGENT_SDK, API_SDK, import_sdks
 from orchestrator.gates.power_steering.examine import Judge

@@ -12,7 +12,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 
-from agents.process.tree import CommandResult, Containment, detect_containment, run_command
+from agents.process.containment import Containment, detect_containment
+from agents.process.tree import CommandResult, run_command
 from orchestrator.gates.promises.criterion import Criterion, Kind, is_plain_path
 from orchestrator.gates.promises.promise import Evidence, Promise, now_text
 from orchestrator.gates.promises.tree import has_git, present_tree

@@ -48,7 +48,12 @@ def moved(suite: Suite, folder: Path) -> Suite:
 async def _run(run: Run, ground: Ground, suite: Suite, prepared: Prepared, reports: Path) -> CommandRun:
     environment = {**ground.environment, **prepared.environment}
     ran = await run_whole(
-        run, prepared.command, ground.folder, environment=environment, told_as=suite.command
+        run,
+        prepared.command,
+        ground.folder,
+        environment=environment,
+        told_as=suite.command,
+        writable=[reports],
     )
     counted = count(suite, ran.output, ran.exit_code, reports)
     failed = ran.exit_code != 0 and not ran.run.timed_out

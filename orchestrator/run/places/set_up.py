@@ -148,7 +148,7 @@ async def _run_listed(run: Run, folder: Path) -> _Done:
     """Run the user's commands in order, up to the first that fails."""
     runs: list[CommandRun] = []
     for command in run.settings.worktree_setup:
-        runs.append(await run_contained(run, command, folder))
+        runs.append(await run_contained(run, command, folder, online=True))
         if not runs[-1].passed:
             break
     return _Done(runs=tuple(runs))
@@ -173,7 +173,7 @@ async def _run_plan(run: Run, task_id: str, folder: Path, plan: Plan) -> _Done:
 async def _run_step(run: Run, step: Step, folder: Path, environment: dict[str, str]) -> CommandRun:
     """Run a step's command. If it fails, remove its partial results, which would be taken for complete."""
     new = [folder / path for path in step.makes if not (folder / path).exists()]
-    done = await run_contained(run, step.command, folder, environment)
+    done = await run_contained(run, step.command, folder, environment, online=True)
     for path in new if not done.passed else ():
         await to_thread.run_sync(partial(shutil.rmtree, path, ignore_errors=True))
     return done

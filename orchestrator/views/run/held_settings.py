@@ -68,6 +68,11 @@ def _values(settings: Settings) -> dict[str, bool | int | float | str | tuple[st
         **{f"models.{role}": model.alias for role, model in settings.models.items()},
         "limits.verify_s": settings.limits.verify_s,
         "limits.run_s": settings.limits.run_s,
+        "sandbox": str(settings.sandbox.mode),
+        "sandbox.network": str(settings.sandbox.network),
+        "sandbox.limits.processes": settings.sandbox.limits.processes,
+        "sandbox.limits.memory_mb": settings.sandbox.limits.memory_mb,
+        "sandbox.limits.file_mb": settings.sandbox.limits.file_mb,
         "policy.protected": settings.protected,
         "policy.allowed": settings.allowed,
     }
@@ -77,6 +82,7 @@ def _changed(event: e.RunResumed) -> dict[str, bool | int | float | str | tuple[
     found: dict[str, bool | int | float | str | tuple[str, ...] | None] = {
         "verify": event.verify,
         "questions": str(event.questions) if event.questions else None,
+        "sandbox": str(event.sandbox_mode) if event.sandbox_mode else None,
         "budget": event.budget_usd,
         "max_iterations": event.max_iterations,
         **{f"models.{role}": model.alias for role, model in event.models.items()},

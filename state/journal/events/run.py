@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 from state.outcome import Outcome
 from state.records import Role
-from state.settings.records import Model, OnQuestion, Settings
+from state.settings.records import Model, OnQuestion, Sandbox, SandboxHeld, Settings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,14 +31,15 @@ class RunStarted:
     notes: tuple[str, ...] = ()
     settings: Settings | None = None
     edit_dirty: bool = False
+    sandbox: SandboxHeld | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunResumed:
     """Another process took the run up again, with other limits and settings if they were given.
 
-    `retry` are tasks that had ended without being merged and are tried again. `verify`, `models` and
-    `questions` replace those settings from here on. None and empty leave them unchanged.
+    `retry` are tasks that had ended without being merged and are tried again. `verify`, `models`,
+    `questions` and `sandbox_mode` replace those settings from here on. None and empty leave them unchanged.
     """
 
     containment: str
@@ -48,6 +49,8 @@ class RunResumed:
     verify: tuple[str, ...] | None = None
     models: dict[Role, Model] = field(default_factory=dict)
     questions: OnQuestion | None = None
+    sandbox: SandboxHeld | None = None
+    sandbox_mode: Sandbox | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -57,6 +57,7 @@ def _resumed(view: RunView, event: e.RunResumed, stored: Stored) -> None:
             verify=view.settings.verify if event.verify is None else event.verify,
             models={**view.settings.models, **event.models},
             questions=event.questions or view.settings.questions,
+            sandbox=replace(view.settings.sandbox, mode=event.sandbox_mode or view.settings.sandbox.mode),
         )
     reopens = view.ended is not None and (view.ended.resumable or bool(event.retry))
     if reopens or (view.ended and event.verify):  # with `verify` the finished work is verified again

@@ -14,7 +14,8 @@ from agents.gateway.listeners import listening
 from agents.gateway.rehearsal import Rehearsal
 from agents.gateway.script import Scenario
 from agents.gateway.server import Gateway, _app
-from agents.process.tree import detect_containment, write_launcher
+from agents.process.containment import detect_containment
+from agents.process.launcher import write_launcher
 from agents.session.claude_code import find_cli
 from orchestrator.gates.power_steering.judging import judge_all
 

@@ -13,7 +13,7 @@ from agents.backend import make_platform
 from agents.gateway.ledger import read_ledger
 from agents.gateway.script import Scenario
 from agents.gateway.server import serve_scenario
-from agents.process.tree import detect_containment
+from agents.process.containment import detect_containment
 from agents.session.claude_code import find_cli
 from orchestrator.gates.power_steering.considerations import SessionType, load_considerations
 from orchestrator.run.build.considerations import steering_gate

@@ -1,0 +1,90 @@
+"""How a process tree is held together, so that it ends whole: found out once, and put around a command."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from state.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from state.settings.records import SandboxLimits
+
+SUPERVISOR = Path(__file__).with_name("supervisor.py")
+PROBE_LIMIT_S = 5.0  # it takes 50 ms, and an overloaded machine still gets the safer way
+_MB = 1024 * 1024
+
+
+class Containment(StrEnum):
+    """How a process tree is held together. `agents/process/supervisor.py` describes both ways."""
+
+    NAMESPACES = "namespaces"
+    SUPERVISOR = "supervisor"
+
+
+def detect_containment(environ: Mapping[str, str] = os.environ) -> Containment:
+    """Return the way that works here: `SQ_CONTAINMENT` if set, else namespaces if a trial run succeeds.
+
+    Takes about 50 ms and blocks. Call it before the event loop starts.
+
+    Raises:
+        UsageError: `SQ_CONTAINMENT` does not name a way.
+    """
+    forced = environ.get("SQ_CONTAINMENT", "")
+    if forced:
+        try:
+            return Containment(forced)
+        except ValueError:
+            known = ", ".join(Containment)
+            raise UsageError(
+                f"SQ_CONTAINMENT is {forced!r}. Set it to one of: {known}, or unset it"
+            ) from None
+    return Containment.NAMESPACES if _namespaces_work() else Containment.SUPERVISOR
+
+
+def contained(
+    argv: Sequence[str],
+    containment: Containment,
+    *,
+    parent: int | None = None,
+    report: str = "-",
+    ceilings: SandboxLimits | None = None,
+) -> list[str]:
+    """Return the command line that runs `argv` so that its tree ends with process `parent` (this one).
+
+    Only `parent` itself can start it. Started by another process it refuses, exit code 125. The tree also
+    ends when `argv` exits (the exit code is that of `argv`, 128 + n if signal n ended it) and two seconds
+    after SIGTERM, which `argv` gets first. `report` and `ceilings` are described in `supervisor.py`.
+    """
+    # -I -S: the user's variables, site-packages and the working folder do not affect its imports.
+    python = [sys.executable, "-I", "-S", str(SUPERVISOR)]
+    how = [str(os.getpid() if parent is None else parent), containment.value, report]
+    return [*python, *how, *(_limits(ceilings) if ceilings else ()), "--", *argv]
+
+
+def _limits(ceilings: SandboxLimits) -> list[str]:
+    processes = [f"processes={ceilings.processes}"] if ceilings.processes else []
+    file = [f"file={ceilings.file_mb * _MB}"] if ceilings.file_mb else []
+    return [*processes, *file]
+
+
+def _namespaces_work() -> bool:
+    if sys.platform != "linux":
+        return False
+    try:
+        trial = subprocess.run(
+            contained(["true"], Containment.NAMESPACES),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=PROBE_LIMIT_S,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return False
+    return trial.returncode == 0

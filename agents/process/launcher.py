@@ -1,0 +1,82 @@
+"""The executable that the Agent SDK starts as Claude Code: contained, sandboxed, without the secrets."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+from collections import deque
+from typing import TYPE_CHECKING
+
+import anyio
+
+from agents.process.containment import Containment, contained
+from agents.process.sandbox.bubblewrap import bubblewrapped
+from agents.process.supervisor import ENDED, TELL_END
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+    from pathlib import Path
+
+    from agents.process.sandbox.plan import Plan
+
+WORDS_KEPT = 20
+SHELL_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
+def write_launcher(
+    path: Path,
+    command: Path,
+    containment: Containment,
+    *,
+    drop_env: Collection[str] = (),
+    sandbox: Plan | None = None,
+) -> Path:
+    """Write an executable for the SDK's `cli_path`: `command`, contained, without the variables `drop_env`.
+
+    With `sandbox`, the command runs in it.
+
+    It works only for the process that wrote it, so a resumed run writes its own. The last line on standard
+    error reports how it ended (`LastWords`). Returns `path`.
+    """
+    unset = sorted(name for name in drop_env if SHELL_NAME.fullmatch(name))
+    unnamable = sorted(name for name in {*drop_env} - {*unset} if name and "=" not in name)
+    env = ["env", *(word for name in unnamable for word in ("-u", name))] if unnamable else []
+    argv = [str(command)]
+    if sandbox:
+        argv = bubblewrapped(argv, sandbox)
+    argv = contained(argv, containment, report=TELL_END, ceilings=sandbox.ceilings if sandbox else None)
+    lines = [
+        "#!/bin/sh",
+        *(f"unset {name}" for name in unset),
+        f'exec {shlex.join([*env, *argv])} "$@"',
+    ]
+    draft = path.with_name(f"{path.name}.draft")
+    draft.write_bytes(os.fsencode("\n".join(lines) + "\n"))
+    draft.chmod(0o700)
+    return draft.replace(path)
+
+
+class LastWords:
+    """A launcher's standard error: the newest lines, and whether and how the process ended.
+
+    `hear` takes each line. `exit_code` is None until `ended` is set.
+    """
+
+    def __init__(self) -> None:
+        self.ended = anyio.Event()
+        self.exit_code: int | None = None
+        self._lines: deque[str] = deque(maxlen=WORDS_KEPT)
+
+    def __str__(self) -> str:
+        """Return the lines for the end of a sentence, or "" if there are none."""
+        return f" (it said: {' | '.join(self._lines)})" if self._lines else ""
+
+    def hear(self, line: str) -> None:
+        """Take the next line. That of the supervisor is not kept for people."""
+        code = line.removeprefix(ENDED)
+        if code == line or not code.isdecimal():
+            self._lines.append(line)
+            return
+        self.exit_code = int(code)
+        self.ended.set()

@@ -1,0 +1,173 @@
+"""The boundary of a run: makes the plan for each session and for each command that sq runs."""
+
+import os
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from agents.process.sandbox.caches import caches, registry_credentials
+from agents.process.sandbox.choice import Choice, Level
+from agents.process.sandbox.plan import (
+    Access,
+    GatewaySocket,
+    Mount,
+    Network,
+    Plan,
+    at_both,
+    reading,
+    writing,
+)
+from agents.process.sandbox.repository import git_folders, git_mounts
+from agents.process.sandbox.system import system_mounts
+from agents.process.sandbox.toolchains import NAMED_BY, toolchain_mounts
+from state.secrets import without_secrets
+from state.settings.records import SandboxLimits
+
+_SOCKETS = (
+    *(
+        "SSH_AUTH_SOCK",
+        "SSH_AGENT_PID",
+        "GPG_AGENT_INFO",
+        "GNOME_KEYRING_CONTROL",
+        "DBUS_SESSION_BUS_ADDRESS",
+    ),
+    *("XDG_RUNTIME_DIR", "DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "DOCKER_HOST", "TMUX", "PULSE_SERVER"),
+)
+_FOLDERS = ("TMPDIR", "TMP", "TEMP", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Needs:
+    """What one process needs beside the system, its toolchains and the caches.
+
+    `path` is its PATH. `scratch` is a folder of its own for its home and temporary files, which the caller
+    removes. `hidden` are folders of which nothing is shown but the paths named here. `with_credentials`: the
+    files with which package managers sign in are readable, and their caches can be written.
+    """
+
+    workspace: Path
+    scratch: Path
+    path: str
+    writes: bool = True
+    readable: Sequence[Path] = ()
+    writable: Sequence[Path] = ()
+    network: Network = Network.NONE
+    gateway: GatewaySocket | None = None
+    hidden: Sequence[Path] = ()
+    with_credentials: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Boundary:
+    """The sandbox of a run, and all that its plans have in common.
+
+    `programs` are sq's own that have to run inside: Claude Code, the interpreter. `kept_out` are folders of
+    which nothing may be shown unless a process needs it: the user's checkout, sq's own state.
+    """
+
+    choice: Choice
+    environ: Mapping[str, str]
+    own_processes: bool
+    home: Path = field(default_factory=Path.home)
+    programs: tuple[Path, ...] = ()
+    kept_out: tuple[Path, ...] = ()
+    ceilings: SandboxLimits = field(default_factory=SandboxLimits)
+
+    @property
+    def around_sessions(self) -> bool:
+        """Whether Claude Code itself runs in the sandbox."""
+        return self.choice.level is Level.WHOLE
+
+    @property
+    def around_commands(self) -> bool:
+        """Whether commands that sq runs on an agent's work are sandboxed."""
+        return self.choice.level is not Level.OFF and bool(self.choice.program)
+
+    def plan(self, needs: Needs) -> Plan:
+        """Return the plan for a process. Copies its git folder, and makes folders in `scratch`. Blocks."""
+        stand_in = _prepared(needs)
+        named = [value for name in NAMED_BY if (value := self.environ.get(name))]
+        mounts = (
+            *system_mounts(stand_in),
+            *_homes(self.home, needs.scratch),
+            *(writing if needs.with_credentials else reading)(caches(self.home, self.environ)),
+            *toolchain_mounts(
+                needs.path,
+                home=self.home,
+                programs=self.programs,
+                named=named,
+                never=[*self.kept_out, needs.workspace],
+            ),
+            *(reading(registry_credentials(self.home)) if needs.with_credentials else ()),
+            *(writing if needs.writes else reading)([needs.workspace]),
+            *reading(needs.readable),
+            *writing(needs.writable),
+            *_git(needs),
+            *(Mount(target=folder, access=Access.EMPTY) for folder in needs.hidden if _shown(folder, needs)),
+        )
+        plan = Plan(
+            workspace=needs.workspace,
+            mounts=mounts,
+            network=needs.network,
+            gateway=needs.gateway,
+            own_processes=self.own_processes,
+            ceilings=self.ceilings,
+            program=self.choice.program,
+        )
+        return _without_lost_variables(plan, self.environ)
+
+    def visible_environ(self) -> dict[str, str]:
+        """Return the variables of sq's own environment that a command gets: without secrets and sockets."""
+        return {name: value for name, value in without_secrets(self.environ).items() if name not in _SOCKETS}
+
+
+def no_boundary(environ: Mapping[str, str]) -> Boundary:
+    """Return the boundary of a run without a sandbox."""
+    return Boundary(choice=Choice(level=Level.OFF, reason="none"), environ=environ, own_processes=False)
+
+
+def _prepared(needs: Needs) -> Path:
+    scratch = needs.scratch
+    for folder in (scratch / "home", scratch / "tmp", *needs.writable):
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    stand_in = scratch / "nothing"
+    stand_in.touch(0o400)
+    return stand_in
+
+
+def _homes(home: Path, scratch: Path) -> Iterator[Mount]:
+    yield Mount(target=Path("/tmp"), access=Access.WRITE, source=scratch / "tmp")  # noqa: S108  the one inside
+    for mount in at_both(home, Access.WRITE):
+        yield Mount(target=mount.target, access=Access.WRITE, source=scratch / "home")
+
+
+def _shown(folder: Path, needs: Needs) -> bool:
+    return any(folder.is_relative_to(one) for one in (needs.workspace, *needs.readable, *needs.writable))
+
+
+def _git(needs: Needs) -> Iterator[Mount]:
+    found = git_folders(needs.workspace)
+    return git_mounts(found, needs.scratch, writes=needs.writes) if found else iter(())
+
+
+def _without_lost_variables(plan: Plan, environ: Mapping[str, str]) -> Plan:
+    """Drop the variables that name sockets, and those of folders that the plan does not show."""
+    lost = [
+        name
+        for name in _FOLDERS
+        if (value := environ.get(name)) and plan.reaches(Path(value)) is not Access.WRITE
+    ]
+    return replace(plan, dropped=(*_SOCKETS, *lost))
+
+
+def forget(scratch: Path) -> None:
+    """Remove a scratch folder with everything in it, also folders that a process made unwritable."""
+
+    def again(function: object, path: str, _error: object) -> None:
+        os.chmod(os.path.dirname(path), 0o700)  # noqa: PTH101, PTH120
+        os.chmod(path, 0o700)  # noqa: PTH101
+        if callable(function):
+            function(path)
+
+    shutil.rmtree(scratch, onerror=again) if scratch.exists() else None

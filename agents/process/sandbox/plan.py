@@ -1,0 +1,112 @@
+"""The plan of a sandbox, as data: what a process sees of the file system, its network, its limits.
+
+`agents.process.sandbox.bubblewrap` turns a plan into a command line. A path that no mount shows does not
+exist inside.
+"""
+
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+
+from state.settings.records import SandboxLimits
+
+
+class Access(StrEnum):
+    """What a mount gives."""
+
+    READ = "read"
+    WRITE = "write"
+    EMPTY = "empty"
+    """A folder without content that forgets what is written to it, or an unreadable stand-in for a file."""
+    LINK = "link"
+    """A symbolic link. `source` is its text."""
+
+
+class Network(StrEnum):
+    """The network of a sandbox."""
+
+    NONE = "none"
+    """A loopback of its own, and nothing else."""
+    GATEWAY = "gateway"
+    """As `NONE`, and one port on it that leads to the model."""
+    FULL = "full"
+    """The network of the machine."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mount:
+    """One path inside. `source` is the path outside that is shown there, None: the same path."""
+
+    target: Path
+    access: Access = Access.READ
+    source: Path | None = None
+
+    @property
+    def shown(self) -> Path:
+        """The path outside."""
+        return self.source or self.target
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GatewaySocket:
+    """The socket outside that leads to the model, and the port on the inner loopback that stands for it."""
+
+    path: Path
+    port: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """All that a sandboxed process may reach.
+
+    `dropped` are environment variables that are unset. `own_processes`: processes outside are hidden by a
+    namespace that the sandbox makes itself, which is not needed if the process tree already has one.
+    `program` is bubblewrap's path.
+    """
+
+    workspace: Path
+    mounts: tuple[Mount, ...]
+    network: Network = Network.NONE
+    gateway: GatewaySocket | None = None
+    dropped: tuple[str, ...] = ()
+    own_processes: bool = False
+    ceilings: SandboxLimits = field(default_factory=SandboxLimits)
+    program: str = "bwrap"
+
+    def ordered(self) -> list[Mount]:
+        """Return the mounts, a folder before its contents. Of two on one path the later one wins."""
+        last = {mount.target: mount for mount in self.mounts}
+        return sorted(last.values(), key=lambda mount: mount.target.parts)
+
+    def missing(self) -> list[Path]:
+        """Return the paths outside that the plan needs and that do not exist, in the order of the mounts."""
+        shown = (mount.shown for mount in self.ordered() if mount.access in {Access.READ, Access.WRITE})
+        return [path for path in shown if not os.path.lexists(path)]
+
+    def reaches(self, path: Path) -> Access | None:
+        """Return how `path` outside is reachable inside under its own name, or None if it is not."""
+        found: Access | None = None
+        for mount in self.ordered():
+            if path.is_relative_to(mount.target):
+                found = mount.access if mount.shown == mount.target else None
+        return found if found in {Access.READ, Access.WRITE} else None
+
+
+def reading(paths: Iterable[Path]) -> Iterator[Mount]:
+    """Yield read-only mounts of the paths that exist."""
+    return (mount for path in paths if path.exists() for mount in at_both(path, Access.READ))
+
+
+def writing(paths: Iterable[Path]) -> Iterator[Mount]:
+    """Yield writable mounts of the paths that exist."""
+    return (mount for path in paths if path.exists() for mount in at_both(path, Access.WRITE))
+
+
+def at_both(path: Path, access: Access) -> Iterator[Mount]:
+    """Yield the mount of a path, and of its real path if a link leads there: both names are in use."""
+    path, real = Path(os.path.abspath(path)), Path(os.path.realpath(path))  # noqa: PTH100
+    yield Mount(target=real, access=access)
+    if real != path:
+        yield Mount(target=path, access=access, source=real)

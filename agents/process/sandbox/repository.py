@@ -1,0 +1,121 @@
+"""The git folders of a workspace, inside a sandbox: read-only, with a private index and private new objects.
+
+A worktree's `.git` is a file that names its git folder, which shares objects, refs, hooks and settings with
+the user's checkout. Inside, all of that is read-only. New objects go to a folder of the session's own, which
+names the real one as its alternate, and the worktree's git folder is a copy: `git add`, `git restore` and
+`git diff` work, and nothing of it is left afterwards. Commits and branches need refs, which cannot be
+written.
+"""
+
+import os
+import re
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from agents.process.sandbox.plan import Access, Mount
+
+_POINTER = "gitdir: "
+_REAL_OBJECTS = Path("/run/sq-objects")  # inside: where the real objects are shown
+_SHARED = ("commondir", "gitdir")
+# Lines of git's configuration that may hold a credential, or run a program with one.
+_CREDENTIAL = re.compile(
+    r"^\s*(?:extraheader|helper|password|token|proxy|sslkey|sslcert|cookiefile|username)\s*=.*$|://[^/@\s]*@",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GitFolders:
+    """Where git keeps a workspace: its own git folder, and the one that all worktrees share."""
+
+    pointer: Path | None
+    """The file `.git` of a worktree, None in a plain checkout."""
+    own: Path
+    common: Path
+
+
+def git_folders(workspace: Path) -> GitFolders | None:
+    """Return the git folders of a workspace, read from its files without running git, or None without any."""
+    dot_git = workspace / ".git"
+    if dot_git.is_dir() and not dot_git.is_symlink():
+        return GitFolders(pointer=None, own=dot_git, common=dot_git)
+    try:
+        text = dot_git.read_text("utf-8", errors="surrogateescape").strip()
+        own = Path(os.path.realpath(workspace / text.removeprefix(_POINTER)))
+        shared = own / "commondir"
+        common = own / shared.read_text("utf-8").strip() if shared.is_file() else own
+    except (OSError, ValueError):
+        return None
+    if not text.startswith(_POINTER) or not own.is_dir():
+        return None
+    return GitFolders(pointer=dot_git, own=own, common=Path(os.path.realpath(common)))
+
+
+def git_mounts(found: GitFolders, private: Path, *, writes: bool) -> Iterator[Mount]:
+    """Yield the mounts of a workspace's git folders.
+
+    Args:
+        found: the folders outside.
+        private: a folder of the session's own, for copies and new objects.
+        writes: give it an index and a place for new objects. Without it everything is read-only.
+    """
+    if found.pointer:
+        yield Mount(target=found.pointer)
+    yield Mount(target=found.common)
+    yield from _alternates(found.common / "objects")
+    config = found.common / "config"
+    if config.is_file() and (cleaned := _without_credentials(config, private / "git-config")):
+        yield Mount(target=config, source=cleaned)
+    if not writes:
+        return
+    objects = private / "objects"
+    _prepare_objects(objects, found.common / "objects")
+    yield Mount(target=found.common / "objects", access=Access.WRITE, source=objects)
+    yield Mount(target=_REAL_OBJECTS, source=found.common / "objects")
+    if found.own != found.common:
+        copy = private / "git"
+        shutil.rmtree(copy, ignore_errors=True)
+        shutil.copytree(found.own, copy, symlinks=True)
+        yield Mount(target=found.own, access=Access.WRITE, source=copy)
+        for name in _SHARED:
+            if (found.own / name).is_file():
+                yield Mount(target=found.own / name)
+
+
+def _prepare_objects(objects: Path, real: Path) -> None:
+    shutil.rmtree(objects, ignore_errors=True)
+    (objects / "info").mkdir(parents=True)
+    (objects / "pack").mkdir()
+    lines = [str(_REAL_OBJECTS), *map(str, _alternate_folders(real))]
+    (objects / "info" / "alternates").write_text("".join(f"{line}\n" for line in lines), "utf-8")
+
+
+def _alternates(objects: Path) -> Iterator[Mount]:
+    return (Mount(target=folder) for folder in _alternate_folders(objects))
+
+
+def _alternate_folders(objects: Path, depth: int = 5) -> list[Path]:
+    """Return the folders that hold further objects of a repository, those of these too."""
+    try:
+        lines = (objects / "info" / "alternates").read_text("utf-8", errors="surrogateescape").splitlines()
+    except OSError:
+        return []
+    found: dict[Path, None] = {}
+    for line in lines:
+        folder = Path(os.path.realpath(objects / line)) if line and not line.startswith("#") else None
+        if folder and folder.is_dir():
+            found[folder] = None
+            found.update(dict.fromkeys(_alternate_folders(folder, depth - 1) if depth else []))
+    return [*found]
+
+
+def _without_credentials(config: Path, copy: Path) -> Path | None:
+    """Write the configuration without its credentials, and return that file, or None if there are none."""
+    lines = config.read_text("utf-8", errors="surrogateescape").splitlines(keepends=True)
+    kept = [line for line in lines if not _CREDENTIAL.search(line)]
+    if kept == lines:
+        return None
+    copy.write_text("".join(kept), "utf-8", errors="surrogateescape")
+    return copy

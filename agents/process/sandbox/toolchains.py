@@ -1,0 +1,150 @@
+"""Programs outside the system's folders: those that PATH names, with the installation that they belong to.
+
+`~/.pyenv/shims` needs all of `~/.pyenv`, `~/.nvm/versions/node/v20/bin` needs `~/.nvm/versions/node/v20`. A
+folder without signs of an installation is shown alone.
+"""
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+from agents.process.sandbox.plan import Mount, reading
+
+# Homes of version managers, by their last name. All of it is programs.
+_MANAGERS = frozenset(
+    {
+        *(
+            ".pyenv",
+            ".rbenv",
+            ".nodenv",
+            ".goenv",
+            ".jenv",
+            ".plenv",
+            ".phpenv",
+            ".asdf",
+            ".nvm",
+            ".volta",
+            ".fnm",
+        ),
+        *(
+            ".rustup",
+            ".deno",
+            ".bun",
+            ".juliaup",
+            ".elan",
+            ".ghcup",
+            ".opam",
+            ".sdkman",
+            ".swiftly",
+            ".proto",
+        ),
+        *(
+            ".local/share/mise",
+            ".local/share/uv",
+            ".local/share/pipx",
+            ".local/share/pnpm",
+            ".local/share/fnm",
+        ),
+        *("miniconda3", "anaconda3", "miniforge3", "mambaforge", "micromamba", ".linuxbrew", ".dotnet"),
+    }
+)
+# Beside `bin` or `lib`, an installation has one of these. A project's checkout hardly has.
+_SIGNS = (
+    "pyvenv.cfg",
+    "lib/node_modules",
+    "conda-meta",
+    "include",
+    "libexec",
+    "lib/python3",
+    "GOROOT",
+    "pkg/tool",
+)
+_PROGRAMS = frozenset({"bin", "sbin", "shims", "Scripts"})
+NAMED_BY = (
+    "RUSTUP_HOME",
+    "JAVA_HOME",
+    "GOROOT",
+    "NVM_DIR",
+    "PYENV_ROOT",
+    "RBENV_ROOT",
+    "VIRTUAL_ENV",
+    "CONDA_PREFIX",
+)
+_LINKS_READ = 2_000  # in one folder of PATH
+
+
+def toolchain_mounts(
+    path: str,
+    *,
+    home: Path,
+    programs: Iterable[Path] = (),
+    named: Iterable[str] = (),
+    never: Sequence[Path] = (),
+) -> Iterator[Mount]:
+    """Yield read-only mounts of the installations that PATH names.
+
+    Args:
+        path: the PATH of the sandboxed process. Relative entries are left out.
+        home: the user's home folder. It is never shown whole.
+        programs: further programs whose installation is needed.
+        named: values of variables that name an installation, as `NAMED_BY` lists their names.
+        never: folders that no mount may hold, for example the user's checkout.
+    """
+    kept_out = [home, *never]
+    found: dict[Path, None] = {}
+    for entry in dict.fromkeys(Path(one) for one in path.split(os.pathsep) if one.startswith("/")):
+        if entry.is_dir():
+            for folder in _needed(entry):
+                found[_widest(folder, home, kept_out)] = None
+    for program in programs:
+        for one in (program, Path(os.path.realpath(program))):
+            found[_widest(one.parent, home, kept_out)] = None
+    for value in named:
+        if value.startswith("/") and Path(value).is_dir() and not _holds(Path(value), kept_out):
+            found[Path(value)] = None
+    yield from reading(folder for folder in found if folder != Path("/") and not _holds(folder, kept_out))
+
+
+def _needed(entry: Path) -> Iterator[Path]:
+    """Yield a folder of PATH, and the folders that the links in it lead to."""
+    yield entry
+    try:
+        with os.scandir(entry) as found:
+            links = [one.path for one, _ in zip(found, range(_LINKS_READ), strict=False) if one.is_symlink()]
+    except OSError:
+        return
+    folders = {Path(os.path.realpath(link)).parent for link in links}
+    yield from sorted(folders)
+
+
+def _widest(folder: Path, home: Path, kept_out: Sequence[Path]) -> Path:
+    """Return the installation that a folder of programs belongs to, or the folder itself."""
+    inside_home = folder.is_relative_to(home)
+    for parent in (folder, *folder.parents):
+        if parent in {home, parent.parent}:
+            break
+        below_home = (
+            parent.relative_to(home).as_posix() if inside_home and parent.is_relative_to(home) else ""
+        )
+        if below_home in _MANAGERS or parent.name in _MANAGERS:
+            return parent
+    root = folder.parent
+    if folder.name in _PROGRAMS and not _holds(root, kept_out) and _is_installation(root):
+        return root
+    return folder
+
+
+def _is_installation(root: Path) -> bool:
+    if (root / ".git").exists():
+        return False
+    if any((root / sign).exists() for sign in _SIGNS):
+        return True
+    return any((root / "lib").glob("python3*")) or (root / "share" / "man").is_dir()
+
+
+def _holds(folder: Path, kept_out: Sequence[Path]) -> bool:
+    """Whether a mount of `folder` would show one of the other folders."""
+    real = Path(os.path.realpath(folder))
+    return any(
+        one.is_relative_to(folder) or Path(os.path.realpath(one)).is_relative_to(real) for one in kept_out
+    )
