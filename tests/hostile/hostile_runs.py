@@ -118,7 +118,7 @@ def run_sq(
     config = home / ".config" / "sq" / "config.toml"
     config.parent.mkdir(parents=True, exist_ok=True)
     config.write_text('[efforts.medium]\nreview_plan = false\npower_steering = "none"\n')
-    kept = {name: os.environ[name] for name in ("PATH", "LANG", "TMPDIR") if name in os.environ}
+    kept = {name: os.environ[name] for name in ("PATH", "LANG", "TMPDIR", "LD_LIBRARY_PATH") if name in os.environ}
     environ = {**kept, "HOME": str(home), "MY_SERVICE_TOKEN": MARKED, "GIT_CONFIG_NOSYSTEM": "1", **more}
     flags = [word for command in verify for word in ("--verify", command)]
     return subprocess.run(
@@ -165,6 +165,7 @@ def _hostile(root: Path, sandbox: str, **more: str) -> Iterator[HostileRun]:
             verify=("test ! -e verify.sh || sh verify.sh",),
             **more,
         )
+        assert (repository / ".sq").is_dir(), done.stdout + done.stderr
         folder = StateFolder(repository / ".sq").find(None)
         with JournalReader(folder) as journal:
             stored = journal.read()
