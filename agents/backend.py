@@ -15,6 +15,7 @@ from agents.process.containment import Containment
 from agents.process.launcher import write_launcher
 from agents.process.sandbox.boundary import Boundary, Needs
 from agents.process.sandbox.plan import Network
+from agents.session.cli_settings import CommandSandbox
 from agents.session.exchange import SessionSpec
 from agents.session.permissions import REFLOG_NAME, Policy
 from agents.session.tools import SignalTool
@@ -108,6 +109,7 @@ class Platform:
             environment=environment,
             launcher=self.claude.launcher,
             walls=self._walls(workspace, session_id, environment, temporary),
+            command_sandbox=self._command_sandbox(environment, temporary),
             max_turns=self.settings.limits.max_turns,
             idle_limit_s=self.settings.limits.idle_s,
             connect_limit_s=self.settings.limits.connect_s,
@@ -152,6 +154,20 @@ class Platform:
             cli=self.claude.cli,
             containment=self.containment,
             drop_env=self.claude.dropped,
+        )
+
+    def _command_sandbox(
+        self, environment: Mapping[str, str], temporary: Path | None
+    ) -> CommandSandbox | None:
+        if not self.boundary.around_bash:
+            return None
+        environ = {**self.boundary.environ, **environment}
+        kept = Path(environ.get("CLAUDE_CONFIG_DIR") or self.boundary.home / ".claude")
+        return CommandSandbox(
+            home=self.boundary.home,
+            unreadable=(kept,),
+            writable=(temporary,) if temporary else (),
+            secrets=tuple(secret_names(environ)),
         )
 
     def has_transcript(self, session_id: str, environ: Mapping[str, str]) -> bool:

@@ -4,11 +4,8 @@ Each callback asks the policy, informs the listener, and keeps the first failure
 not go on if its events can no longer be stored.
 """
 
-import json
-import os
-import re
 from collections import Counter
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -16,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import anyio
 
 from agents.concurrency import task_group
+from agents.session.cli_settings import cli_settings
 from agents.session.exchange import Listener, SessionSpec, Unanswered
 from agents.session.messages import messages_of
 from agents.session.offered import lack_in
@@ -36,7 +34,6 @@ _WHILE_PLANNING = {
 }
 _STOPPED = "The report is recorded."  # Claude Code repeats it beside the next prompt
 # An Edit of a big file carries all of it in one line, and the SDK's default of 1 MiB ends the session.
-_PATTERN, _ESCAPED = re.compile(r"[\\*?\[\]!(){}]"), r"\\\g<0>"
 MAX_LINE_BYTES = 64 * 2**20
 
 
@@ -104,7 +101,7 @@ class Callbacks:
             mcp_servers={"sq": signal_server(spec.signals, self._on_signal)} if spec.signals else {},
             strict_mcp_config=True,
             setting_sources=[],
-            settings=_hiding(spec.policy.hidden),
+            settings=cli_settings(spec.policy.hidden, spec.command_sandbox),
             skills=[],
             session_id=None if spec.resume else spec.session_id,
             resume=spec.session_id if spec.resume else None,
@@ -236,16 +233,6 @@ class Callbacks:
     def _fail(self, error: Exception) -> None:
         self.failure = self.failure or error
         self._on_failure()
-
-
-def _hiding(folders: Sequence[Path]) -> str:
-    """Return Claude Code's own rules for folders that an agent may not see: its searches leave them out.
-
-    Without these rules, a Glob from the workspace lists the files in such a folder inside it.
-    """
-    real = dict.fromkeys(name for folder in folders for name in (str(folder), os.path.realpath(folder)))
-    rules = [f"Read(/{_PATTERN.sub(_ESCAPED, name)}/**)" for name in real]
-    return json.dumps({"permissions": {"deny": rules}})
 
 
 async def _apart(call: Callable[[], Awaitable[T]]) -> T:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from agents.session.cli_settings import CommandSandbox
 from agents.session.permissions import Policy
 from agents.session.tools import SignalTool
 from agents.session.walls import Walls
@@ -56,7 +57,8 @@ class Listener:
 class SessionSpec:
     """All settings of a session. `resume`: it continues the conversation `session_id`.
 
-    `walls` are its sandbox. Without them the process is started by `launcher`.
+    `walls` are its sandbox. Without them the process is started by `launcher`, and `command_sandbox` says how
+    Claude Code sandboxes its commands itself.
     `cost_before_usd` is the cost of that conversation so far, `max_cost_usd` the limit for all of it.
     """
 
@@ -73,6 +75,7 @@ class SessionSpec:
     environment: Mapping[str, str] = field(default_factory=dict)
     launcher: Path
     walls: Walls | None = None
+    command_sandbox: CommandSandbox | None = None
     max_turns: int = _USUAL.max_turns
     idle_limit_s: float = _USUAL.idle_s
     connect_limit_s: float = _USUAL.connect_s

@@ -1,5 +1,5 @@
 """The hostile runs, each made once."""
 
-from hostile_runs import within, without_sandbox
+from hostile_runs import commanded, within, without_sandbox
 
-__all__ = ["within", "without_sandbox"]
+__all__ = ["commanded", "within", "without_sandbox"]

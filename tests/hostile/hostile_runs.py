@@ -118,7 +118,9 @@ def run_sq(
     config = home / ".config" / "sq" / "config.toml"
     config.parent.mkdir(parents=True, exist_ok=True)
     config.write_text('[efforts.medium]\nreview_plan = false\npower_steering = "none"\n')
-    kept = {name: os.environ[name] for name in ("PATH", "LANG", "TMPDIR", "LD_LIBRARY_PATH") if name in os.environ}
+    kept = {
+        name: os.environ[name] for name in ("PATH", "LANG", "TMPDIR", "LD_LIBRARY_PATH") if name in os.environ
+    }
     environ = {**kept, "HOME": str(home), "MY_SERVICE_TOKEN": MARKED, "GIT_CONFIG_NOSYSTEM": "1", **more}
     flags = [word for command in verify for word in ("--verify", command)]
     return subprocess.run(
@@ -136,6 +138,12 @@ def run_sq(
 def without_sandbox(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HostileRun]:
     """The attacks with `off`, and without the namespaces that hide other processes in any case."""
     yield from _hostile(tmp_path_factory.mktemp("off"), "off", SQ_CONTAINMENT="supervisor")
+
+
+@pytest.fixture(scope="session")
+def commanded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HostileRun]:
+    """The attacks with `commands`."""
+    yield from _hostile(tmp_path_factory.mktemp("commands"), "commands")
 
 
 @pytest.fixture(scope="session")

@@ -82,7 +82,12 @@ ROWS = (
         'echo x > "$VICTIM/outside-$WHERE.txt"',
         lambda w: any(w.victims.root.glob("outside-*.txt")),
     ),
-    Row("write into the user's home", 'echo "alias ls=evil" > "$VICTIM_HOME/.bashrc"', _at_home(".bashrc"), visible=False),
+    Row(
+        "write into the user's home",
+        'echo "alias ls=evil" > "$VICTIM_HOME/.bashrc"',
+        _at_home(".bashrc"),
+        visible=False,
+    ),
     Row(
         "write a program into the home's bin",
         'mkdir -p "$VICTIM_HOME/.local/bin" && echo evil > "$VICTIM_HOME/.local/bin/git"',

@@ -1,6 +1,5 @@
 """Everything outside a workspace that a hostile agent could harm, read or reach, and whether it did."""
 
-import os
 import socket
 import subprocess
 import sys

@@ -80,6 +80,11 @@ class Boundary:
         return self.choice.level is Level.WHOLE
 
     @property
+    def around_bash(self) -> bool:
+        """Whether Claude Code's own sandbox holds the commands of its Bash tool."""
+        return self.choice.level is Level.COMMANDS
+
+    @property
     def around_commands(self) -> bool:
         """Whether commands that sq runs on an agent's work are sandboxed."""
         return self.choice.level is not Level.OFF and bool(self.choice.program)
