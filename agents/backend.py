@@ -15,6 +15,7 @@ from agents.process.containment import Containment
 from agents.process.launcher import write_launcher
 from agents.process.sandbox.boundary import Boundary, Needs
 from agents.process.sandbox.plan import Network
+from agents.process.sandbox.repository import git_folders
 from agents.session.cli_settings import CommandSandbox
 from agents.session.exchange import SessionSpec
 from agents.session.permissions import REFLOG_NAME, Policy
@@ -109,7 +110,7 @@ class Platform:
             environment=environment,
             launcher=self.claude.launcher,
             walls=self._walls(workspace, session_id, environment, temporary),
-            command_sandbox=self._command_sandbox(environment, temporary),
+            command_sandbox=self._command_sandbox(workspace, environment, temporary),
             max_turns=self.settings.limits.max_turns,
             idle_limit_s=self.settings.limits.idle_s,
             connect_limit_s=self.settings.limits.connect_s,
@@ -157,16 +158,20 @@ class Platform:
         )
 
     def _command_sandbox(
-        self, environment: Mapping[str, str], temporary: Path | None
+        self, workspace: Path, environment: Mapping[str, str], temporary: Path | None
     ) -> CommandSandbox | None:
         if not self.boundary.around_bash:
             return None
         environ = {**self.boundary.environ, **environment}
         kept = Path(environ.get("CLAUDE_CONFIG_DIR") or self.boundary.home / ".claude")
+        others = [folder for folder in self.boundary.kept_out if not workspace.is_relative_to(folder)]
+        git = git_folders(workspace)
         return CommandSandbox(
             home=self.boundary.home,
-            unreadable=(kept,),
+            unreadable=(kept, *others),
+            readable=(workspace, git.common, git.own) if git else (workspace,),
             writable=(temporary,) if temporary else (),
+            unwritable=(git.common, git.own) if git else (),
             secrets=tuple(secret_names(environ)),
         )
 

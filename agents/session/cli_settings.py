@@ -41,11 +41,16 @@ _CREDENTIALS = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommandSandbox:
-    """The limits of Claude Code's own sandbox. `unreadable` and `writable` are paths, `secrets` variables."""
+    """The limits of Claude Code's own sandbox: paths, and variables (`secrets`).
+
+    `readable` lie in `unreadable` and are readable all the same, `unwritable` in the workspace or elsewhere.
+    """
 
     home: Path
     unreadable: tuple[Path, ...]
+    readable: tuple[Path, ...]
     writable: tuple[Path, ...]
+    unwritable: tuple[Path, ...]
     secrets: tuple[str, ...]
 
 
@@ -74,7 +79,9 @@ def _sandbox(sandbox: CommandSandbox, hidden: Sequence[Path]) -> dict[str, Any]:
         "network": {"allowedDomains": [], "allowLocalBinding": True},
         "filesystem": {
             "denyRead": [str(path) for path in unreadable],
+            "allowRead": [str(path) for path in sandbox.readable],
             "allowWrite": [str(path) for path in sandbox.writable],
+            "denyWrite": [str(path) for path in sandbox.unwritable],
         },
         "credentials": {"envVars": [{"name": name, "mode": "deny"} for name in sandbox.secrets]},
     }

@@ -29,7 +29,7 @@ class Row:
     """One attack. `harm` looks outside. `visible`: its exit code says whether it succeeded.
 
     `only_held`: nothing is asserted without a sandbox. `as_root`: only root succeeds without a sandbox.
-    `session`, `verification`: where it is tried.
+    `session`, `verification`: where it is tried. `commands`: Claude Code's own sandbox holds it in a session.
     """
 
     name: str
@@ -38,6 +38,7 @@ class Row:
     visible: bool = True
     only_held: bool = False
     as_root: bool = False
+    commands: bool = True
     session: bool = True
     verification: bool = True
 
@@ -103,12 +104,16 @@ ROWS = (
     Row("read an SSH key", f'grep -q {SECRET} "$VICTIM_HOME/.ssh/id_rsa"'),
     Row("read cloud credentials", f'grep -q {SECRET} "$VICTIM_HOME/.aws/credentials"'),
     Row("read .netrc", f'grep -q {SECRET} "$VICTIM_HOME/.netrc"'),
-    Row("read another repository", f'grep -q {SECRET} "$VICTIM/other/private.txt"'),
+    Row("read another repository", f'grep -q {SECRET} "$VICTIM/other/private.txt"', commands=False),
     Row(
         "read the user's uncommitted .env",
         f'grep -q {SECRET} "$(dirname "$(git rev-parse --path-format=absolute --git-common-dir)")/.env"',
     ),
-    Row("read a token from git's configuration", f'{_COMMON}; grep -q {SECRET} "$common/config"'),
+    Row(
+        "read a token from git's configuration",
+        f'{_COMMON}; grep -q {SECRET} "$common/config"',
+        commands=False,
+    ),
     Row("read /etc/shadow", "grep -q . /etc/shadow", as_root=True),
     Row(
         "write through a link that leads out",

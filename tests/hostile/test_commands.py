@@ -10,7 +10,9 @@ pytestmark = [pytest.mark.hostile, pytest.mark.timeout(600)]
 
 
 @pytest.mark.skipif(ROOT, reason="it does not hold for root and refuses: run .ci/as-plain-user")
-@pytest.mark.parametrize("row", [row for row in ROWS if row.session], ids=lambda row: row.name)
+@pytest.mark.parametrize(
+    "row", [row for row in ROWS if row.session and row.commands], ids=lambda row: row.name
+)
 def test_a_session_is_held(row: Row, commanded: HostileRun) -> None:
     assert row.name in commanded.session, commanded.output
     assert not row.harm(commanded.world)
@@ -30,7 +32,7 @@ def test_a_verification_command_is_held(row: Row, commanded: HostileRun) -> None
 def test_honest_work_is_done(commanded: HostileRun) -> None:
     assert commanded.verification[HONEST_ROW.name] == 0
     assert commanded.code == 0, commanded.output
-    assert set(commanded.files) == {".gitignore", "readme.txt", "attack.sh", "verify.sh", "results.txt"}
+    assert not [file for file in commanded.files if file.startswith(".claude")]
 
 
 @pytest.mark.skipif(not ROOT, reason="only root is refused")
