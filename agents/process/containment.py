@@ -14,7 +14,7 @@ from state.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from state.settings.records import SandboxLimits
+    from agents.process.sandbox.plan import Plan
 
 SUPERVISOR = Path(__file__).with_name("supervisor.py")
 PROBE_LIMIT_S = 5.0  # it takes 50 ms, and an overloaded machine still gets the safer way
@@ -54,24 +54,26 @@ def contained(
     *,
     parent: int | None = None,
     report: str = "-",
-    ceilings: SandboxLimits | None = None,
+    sandbox: Plan | None = None,
 ) -> list[str]:
     """Return the command line that runs `argv` so that its tree ends with process `parent` (this one).
 
     Only `parent` itself can start it. Started by another process it refuses, exit code 125. The tree also
     ends when `argv` exits (the exit code is that of `argv`, 128 + n if signal n ended it) and two seconds
-    after SIGTERM, which `argv` gets first. `report` and `ceilings` are described in `supervisor.py`.
+    after SIGTERM, which `argv` gets first. `report` is described in
+    `supervisor.py`. `sandbox` is the plan of `argv`, whose limits hold for the whole tree.
     """
     # -I -S: the user's variables, site-packages and the working folder do not affect its imports.
     python = [sys.executable, "-I", "-S", str(SUPERVISOR)]
     how = [str(os.getpid() if parent is None else parent), containment.value, report]
-    return [*python, *how, *(_limits(ceilings) if ceilings else ()), "--", *argv]
+    return [*python, *how, *(_limits(sandbox) if sandbox else ()), "--", *argv]
 
 
-def _limits(ceilings: SandboxLimits) -> list[str]:
-    processes = [f"processes={ceilings.processes}"] if ceilings.processes else []
-    file = [f"file={ceilings.file_mb * _MB}"] if ceilings.file_mb else []
-    return [*processes, *file]
+def _limits(plan: Plan) -> list[str]:
+    most = plan.ceilings
+    processes = [f"processes={most.processes}"] if most.processes else []
+    file = [f"file={most.file_mb * _MB}"] if most.file_mb else []
+    return [*processes, *file, *(f"cgroup={folder}" for folder in plan.control_groups)]
 
 
 def _namespaces_work() -> bool:

@@ -45,7 +45,7 @@ def write_launcher(
     argv = [str(command)]
     if sandbox:
         argv = bubblewrapped(argv, sandbox)
-    argv = contained(argv, containment, report=TELL_END, ceilings=sandbox.ceilings if sandbox else None)
+    argv = contained(argv, containment, report=TELL_END, sandbox=sandbox)
     lines = [
         "#!/bin/sh",
         *(f"unset {name}" for name in unset),

@@ -68,8 +68,7 @@ async def run_command(
     tail = _Tail(output_limit)
     with _pipe() as (report, report_end):
         inside = bubblewrapped(command, sandbox) if sandbox else command
-        ceilings = sandbox.ceilings if sandbox else None
-        argv = contained(inside, containment, report=str(report_end), ceilings=ceilings)
+        argv = contained(inside, containment, report=str(report_end), sandbox=sandbox)
         try:
             with anyio.CancelScope(shield=True):  # a start that is cut in the middle would have no owner
                 process = await anyio.open_process(

@@ -194,7 +194,7 @@ def _outcome(done: subprocess.CompletedProcess[str], stored: list[Stored], world
         output=done.stdout + done.stderr,
         view=fold(stored),
         session=codes_in(results.read_text() if results.exists() else ""),
-        verification=codes_in("\n".join(_outputs([asdict(one.event) for one in stored]))),
+        verification=codes_in(outputs_of(stored)),
         files=tuple(tree),
     )
 
@@ -209,6 +209,11 @@ def _outputs(value: object) -> Iterator[str]:
     elif isinstance(value, list | tuple):
         for inner in value:
             yield from _outputs(inner)
+
+
+def outputs_of(stored: list[Stored]) -> str:
+    """What all commands of sq printed."""
+    return "\n".join(_outputs([asdict(one.event) for one in stored]))
 
 
 def codes_in(text: str) -> dict[str, int]:

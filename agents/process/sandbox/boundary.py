@@ -8,6 +8,7 @@ from pathlib import Path
 
 from agents.process.sandbox.caches import caches, registry_credentials
 from agents.process.sandbox.choice import Choice, Level
+from agents.process.sandbox.control_groups import ControlGroups
 from agents.process.sandbox.plan import (
     Access,
     GatewaySocket,
@@ -73,6 +74,7 @@ class Boundary:
     programs: tuple[Path, ...] = ()
     kept_out: tuple[Path, ...] = ()
     ceilings: SandboxLimits = field(default_factory=SandboxLimits)
+    groups: ControlGroups = field(default_factory=ControlGroups)
 
     @property
     def around_sessions(self) -> bool:
@@ -118,6 +120,7 @@ class Boundary:
             gateway=needs.gateway,
             own_processes=self.own_processes,
             ceilings=self.ceilings,
+            control_groups=self.groups.folders,
             program=self.choice.program,
         )
         return _without_lost_variables(plan, self.environ)

@@ -63,7 +63,7 @@ class Plan:
 
     `dropped` are environment variables that are unset. `own_processes`: processes outside are hidden by a
     namespace that the sandbox makes itself, which is not needed if the process tree already has one.
-    `program` is bubblewrap's path.
+    `control_groups` are folders of the groups that it joins, `program` is bubblewrap's path.
     """
 
     workspace: Path
@@ -73,6 +73,7 @@ class Plan:
     dropped: tuple[str, ...] = ()
     own_processes: bool = False
     ceilings: SandboxLimits = field(default_factory=SandboxLimits)
+    control_groups: tuple[Path, ...] = ()
     program: str = "bwrap"
 
     def ordered(self) -> list[Mount]:

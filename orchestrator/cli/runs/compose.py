@@ -33,6 +33,7 @@ from agents.gateway.server import serve_scenario
 from agents.process.containment import Containment, detect_containment
 from agents.process.sandbox.boundary import Boundary
 from agents.process.sandbox.choice import Choice, choose_sandbox
+from agents.process.sandbox.control_groups import ControlGroups, control_groups
 from agents.process.sandbox.plan import GatewaySocket
 from agents.session.claude_code import check_cli, find_cli
 from agents.session.permissions import rule_names
@@ -294,7 +295,8 @@ async def _drive(
             state_root = run_folder.parents[1]
             await keep_users_work(journal.append, view, started, run_folder, leave_out=[state_root])
         connection = await stack.enter_async_context(_connected(started, run_folder, surroundings))
-        boundary = _boundary(choice, settings, surroundings, Path(started.repository), run_folder)
+        groups = stack.enter_context(control_groups(started.run_id, settings.sandbox.limits))
+        boundary = _boundary(choice, settings, surroundings, Path(started.repository), run_folder, groups)
         run = _run(journal, started, settings, run_folder, surroundings, connection, boundary)
         stop, shown = StopRequest(), anyio.Event()
         async with task_group() as tasks:
@@ -361,7 +363,12 @@ def _run(
 
 
 def _boundary(
-    choice: Choice, settings: Settings, surroundings: Surroundings, repository: Path, run_folder: Path
+    choice: Choice,
+    settings: Settings,
+    surroundings: Surroundings,
+    repository: Path,
+    run_folder: Path,
+    groups: ControlGroups,
 ) -> Boundary:
     home = Path(surroundings.environ.get("HOME") or Path.home())
     return Boundary(
@@ -372,6 +379,7 @@ def _boundary(
         programs=(find_cli(), Path(sys.executable)),
         kept_out=(repository, run_folder.parents[1]),
         ceilings=settings.sandbox.limits,
+        groups=groups,
     )
 
 

@@ -1,0 +1,89 @@
+"""Control groups for the limits of a run's sandboxes, where the kernel and the user's rights offer them.
+
+With version 1 a controller has a tree of its own, and a group is made below sq's. With version 2 a group that
+holds processes cannot have children with controllers, so a sibling of sq's group is made: in a session of
+systemd the user may write there.
+"""
+
+import os
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from state.settings.records import SandboxLimits
+
+_ROOT = Path("/sys/fs/cgroup")
+_MB = 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ControlGroups:
+    """The groups that a run's commands join. `limits` names what they limit: "memory", "processes"."""
+
+    folders: tuple[Path, ...] = ()
+    limits: frozenset[str] = frozenset()
+
+
+@contextmanager
+def control_groups(name: str, limits: SandboxLimits, *, root: Path = _ROOT) -> Iterator[ControlGroups]:
+    """Make the groups of a run, and remove them at the end. Yields none where they cannot be made."""
+    wanted = {
+        "memory": limits.memory_mb and limits.memory_mb * _MB,
+        "pids": limits.processes,
+    }
+    with ExitStack() as stack:
+        folders: dict[Path, None] = {}
+        held: set[str] = set()
+        for controller, most in wanted.items():
+            if most and (folder := _made(name, controller, most, root)):
+                folders[folder] = None
+                held.add("processes" if controller == "pids" else controller)
+        for folder in folders:
+            stack.callback(_remove, folder)
+        yield ControlGroups(folders=tuple(folders), limits=frozenset(held))
+
+
+def _made(name: str, controller: str, most: int, root: Path) -> Path | None:
+    """Return the new group with this limit set, or None."""
+    for parent, file in _places(controller, root):
+        folder = parent / f"sq-{name}"
+        try:
+            folder.mkdir(exist_ok=True)
+            (folder / file).write_text(str(most))
+        except OSError:
+            with suppress(OSError):
+                folder.rmdir()
+            continue
+        return folder
+    return None
+
+
+def _places(controller: str, root: Path) -> Iterator[tuple[Path, str]]:
+    """Yield the folders in which a group may be made, each with the name of its file for the limit."""
+    file = f"{controller}.max"
+    for controllers, path in _own_groups():
+        if controller in controllers:
+            yield root / controller / path, "memory.limit_in_bytes" if controller == "memory" else file
+        elif not controllers:
+            own = root / path if (root / "cgroup.controllers").exists() else root / "unified" / path
+            yield own.parent, file
+    if (root / controller).is_dir():
+        yield root / controller, "memory.limit_in_bytes" if controller == "memory" else file
+
+
+def _own_groups() -> Iterator[tuple[list[str], str]]:
+    """Yield the groups of this process: the controllers (none: version 2) and the path below the root."""
+    try:
+        lines = Path("/proc/self/cgroup").read_text("utf-8").splitlines()
+    except OSError:
+        return
+    for line in lines:
+        _, controllers, path = line.split(":", 2)
+        yield [one for one in controllers.split(",") if one], path.lstrip("/")
+
+
+def _remove(folder: Path) -> None:
+    """Remove a group. Processes that ended a moment ago may still count."""
+    with suppress(OSError):
+        os.rmdir(folder)  # noqa: PTH106  a group's files cannot be removed, and go with it
