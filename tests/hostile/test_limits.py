@@ -22,7 +22,7 @@ count = 0
 try:
     for _ in range(2_000):
         if os.fork() == 0:
-            time.sleep(3)
+            time.sleep(1)
             os._exit(0)
         count += 1
 except OSError:
