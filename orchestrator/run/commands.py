@@ -13,6 +13,7 @@ from agents.backend import SANDBOXES
 from agents.process.sandbox.boundary import Needs, forget
 from agents.process.sandbox.plan import Network, Plan
 from agents.process.tree import run_command
+from agents.runners.counts.reporting import REPORTERS
 from orchestrator.run.record import Run
 from state.records import CommandRun
 from state.secrets import without_secrets
@@ -110,6 +111,7 @@ async def _sandbox(
         workspace=folder,
         scratch=scratch,
         path=variables.get("PATH", os.defpath),
+        readable=REPORTERS,
         writable=writable,
         network=Network.FULL if full else Network.NONE,
         with_credentials=online,

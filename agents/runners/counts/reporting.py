@@ -15,6 +15,9 @@ STARTED = "started"  # an empty file, made when the command starts: older report
 _LISTS = re.compile(r".*(?:OPTS|OPTIONS|FLAGS|OVERRIDE)")
 _ENDINGS = {"junit": "xml", "trx": "trx", "jest": "json", "rspec": "json", "dart": "jsonl"}
 
+_PACKAGE = Path(str(files("agents.runners")))
+REPORTERS = (_PACKAGE / "node_reporter.mjs",)  # files of sq that commands read when they report
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prepared:
@@ -73,7 +76,7 @@ def _is_list(name: str) -> bool:
 
 def _filled(text: str, row: Runner, reports: Path, *, quote: bool) -> str:
     report = str(report_file(row, reports))
-    package = str(files("agents.runners"))
+    package = str(_PACKAGE)
     values = {"report": shlex.quote(report) if quote else report, "reports": str(reports), "package": package}
     if row.name == "node":  # NODE_OPTIONS knows double quotes only
         values["package"] = Path(package).as_uri()

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -388,8 +389,14 @@ def test_doctor_never_prints_the_key(sq, repository):
     assert "secret" not in done.stdout + done.stderr
 
 
-def test_doctor_says_plainly_that_there_is_no_sandbox_yet(sq, repository):
-    assert "without a sandbox" in found(sq("doctor", "--json", folder=repository))["sandbox"]["found"]
+def test_doctor_says_which_sandbox_works_and_what_installs_a_missing_one(sq, repository, tmp_path):
+    check = found(sq("doctor", "--json", folder=repository))["sandbox"]
+    works = bool(shutil.which("bwrap") and shutil.which("socat"))
+    assert (check["level"], "whole works" in check["found"]) == (("ok", True) if works else ("warn", False))
+    (tmp_path / "git").symlink_to(shutil.which("git"))
+    missing = found(sq("doctor", "--json", folder=repository, PATH=str(tmp_path)))["sandbox"]
+    assert missing["level"] == "warn"
+    assert "bubblewrap and socat not installed" in missing["found"]
 
 
 def test_doctor_fails_on_a_containment_that_does_not_exist(sq, repository):

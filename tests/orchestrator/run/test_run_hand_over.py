@@ -130,7 +130,7 @@ def test_a_session_whose_record_is_lost_begins_anew_with_its_first_instruction(
             open_journal=_StopsInTheSecondTurn,
         )
     folder = StateFolder(repository / ".sq").find(None)
-    shutil.rmtree(folder / "claude" / "projects")
+    shutil.rmtree(folder / "claude")
     done = resume(Done(Outcome.FAILED, folder, [], ""))
     assert done.outcome is Outcome.COMPLETE, done.output
     resumed = [one.prompt for one in done.of(e.CallResumed)]

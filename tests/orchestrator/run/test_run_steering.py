@@ -14,6 +14,7 @@ from agents.gateway.ledger import read_ledger
 from agents.gateway.script import Scenario
 from agents.gateway.server import serve_scenario
 from agents.process.containment import detect_containment
+from agents.process.sandbox.boundary import no_boundary
 from agents.session.claude_code import find_cli
 from orchestrator.gates.power_steering.considerations import SessionType, load_considerations
 from orchestrator.run.build.considerations import steering_gate
@@ -237,6 +238,7 @@ def of_somebody_signed_in(journal: Journal, folder: Path, url: str) -> Run:
         run_folder=folder,
         containment=containment,
         settings=usual_settings("medium"),
+        boundary=no_boundary({}),
         environ={},
         hidden=(),
     )

@@ -216,7 +216,10 @@ def test_commits_and_staging_by_a_workers_script_are_undone_and_kept_under_a_ref
         bash("rm do.sh", expect={"prompt_contains": ["HEAD: a git command of yours"]}),
         completes(),
     ]
-    done = rehearse_dirty(rehearse, whole_run(**{"worker/notes/1": worker}))
+    lanes = whole_run(**{"worker/notes/1": worker})
+    done = rehearse_dirty(
+        rehearse, lanes, settings={**IN_PLACE, "sandbox": "off"}
+    )  # whole has no writable git
     assert done.outcome is Outcome.COMPLETE
     after = [
         shell(dirty, "git", *words.split())
@@ -293,6 +296,8 @@ def test_the_users_work_is_put_back_when_a_run_is_interrupted_or_resumed_after_a
         "test -f notes.txt",
         "--no-worktrees",
         "--allow-dirty",
+        "--sandbox",
+        "off",  # its script writes outside
     ]
     process = subprocess.Popen(
         [*SQ, *map(str, asked), "--plain"],
