@@ -8,11 +8,8 @@ from pathlib import Path
 import anyio
 
 from agents.access import Connection, Lane
-from agents.ask.api import ApiAsker
-from agents.ask.cli import CliAsker
 from agents.ask.port import Asker
 from agents.process.containment import Containment
-from agents.process.launcher import write_launcher
 from agents.process.sandbox.boundary import Boundary, Needs
 from agents.process.sandbox.plan import Network
 from agents.process.sandbox.repository import git_folders
@@ -22,13 +19,13 @@ from agents.session.permissions import REFLOG_NAME, Policy
 from agents.session.tools import SignalTool
 from agents.session.walls import Walls
 from state.records import Role
-from state.secrets import secret_names
 from state.settings.records import Model, Settings
 
 SANDBOXES = "sandboxes"  # in a run's folder: the scratch folders of sandboxed processes, while they last
 
 
-def _one_per_processor() -> anyio.CapacityLimiter:
+def one_per_processor() -> anyio.CapacityLimiter:
+    """Return a limit for starts of processes."""
     return anyio.CapacityLimiter(os.cpu_count() or 1)
 
 
@@ -62,7 +59,7 @@ class Platform:
     hidden: tuple[Path, ...]
     boundary: Boundary
     guarded: frozenset[str] = frozenset()
-    starts: anyio.CapacityLimiter = field(default_factory=_one_per_processor)
+    starts: anyio.CapacityLimiter = field(default_factory=one_per_processor)
 
     @property
     def models(self) -> Mapping[Role, Model]:
@@ -181,56 +178,3 @@ class Platform:
         if folder is None:
             folder = Path(environ.get("CLAUDE_CONFIG_DIR") or Path.home() / ".claude")
         return any((folder / "projects").glob(f"*/{session_id}.jsonl"))
-
-
-def make_platform(
-    connection: Connection,
-    *,
-    cli: Path,
-    run_folder: Path,
-    containment: Containment,
-    settings: Settings,
-    boundary: Boundary,
-    environ: Mapping[str, str],
-    hidden: tuple[Path, ...],
-    guarded: frozenset[str] = frozenset(),
-) -> Platform:
-    """Return the platform of a run, and write the launcher into the run's folder."""
-    starts = _one_per_processor()
-    claude, asker = make_asker(
-        connection, cli=cli, folder=run_folder, containment=containment, environ=environ, starts=starts
-    )
-    return Platform(
-        connection=connection,
-        claude=claude,
-        settings=settings,
-        asker=asker,
-        containment=containment,
-        hidden=hidden,
-        boundary=boundary,
-        guarded=guarded,
-        starts=starts,
-    )
-
-
-def make_asker(
-    connection: Connection,
-    *,
-    cli: Path,
-    folder: Path,
-    containment: Containment,
-    environ: Mapping[str, str],
-    starts: anyio.CapacityLimiter | None = None,
-) -> tuple[Claude, Asker]:
-    """Write Claude Code's launcher into `folder`, and return it with the `Asker`: the API, else the CLI.
-
-    `starts`, if given, is held while a process starts.
-    """
-    passed_on = connection.session_environment(Lane(role=Role.WORKER, task="", attempt=0))
-    inside_claude = [name for name in environ if name.startswith(("CLAUDE_CODE_", "CLAUDE_SESSION", "SQ_"))]
-    dropped = frozenset({*secret_names(environ), *inside_claude} - set(passed_on))
-    launcher = write_launcher(folder / "launcher", cli, containment, drop_env=dropped)
-    claude = Claude(cli=cli, launcher=launcher, dropped=dropped, folder=folder / SANDBOXES)
-    if connection.api_access(Lane(role=Role.DEVELOPER, task="", attempt=0)):
-        return claude, ApiAsker(connection)
-    return claude, CliAsker(connection, launcher=launcher, workspace=folder, starts=starts)

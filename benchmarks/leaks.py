@@ -35,8 +35,8 @@ import yaml
 
 from agents.session.sdks import import_sdks
 from orchestrator.cli.runs.compose import RunRequest, Surroundings, _new
-from state.journal.events import Event, QuestionsAsked
-from state.journal.store import Journal, Stored
+from state.journal.events import Event, QuestionsAsked, Stored
+from state.journal.store import Journal
 from state.outcome import Outcome
 
 LOOKS = 5  # in a pass, and one before it

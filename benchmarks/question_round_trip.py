@@ -33,13 +33,13 @@ import anyio
 import click
 
 from agents.access import Credentials, RehearsalConnection
-from agents.backend import make_platform
 from agents.gateway.call import read_address
 from agents.gateway.ledger import Ledger
 from agents.gateway.listeners import listening
 from agents.gateway.rehearsal import Rehearsal
 from agents.gateway.script import Expectation, Reply, Scenario, ToolCall, Usage
 from agents.gateway.server import Gateway, _app
+from agents.make import make_platform
 from agents.process.containment import detect_containment
 from agents.process.sandbox.boundary import no_boundary
 from agents.roles.worker import worker_session
@@ -50,6 +50,7 @@ from orchestrator.run.places.worktrees import Worktrees
 from orchestrator.run.record import Run
 from state.ids import new_session_id
 from state.journal.events import AttemptStarted, PlanAccepted, RunStarted, TaskStarted
+from state.journal.recorder import Recorder
 from state.journal.store import Journal
 from state.records import Role, Task
 from state.settings.presets import usual_settings
@@ -190,7 +191,8 @@ def _run(gateway: Gateway, journal: Journal, run_folder: Path, workspace: Path) 
         environ=os.environ,
         hidden=(run_folder,),
     )
-    run = Run(journal=journal, folder=run_folder, platform=platform, workspaces=Worktrees(started=started))
+    workspaces = Worktrees(started=started)
+    run = Run(recorder=Recorder(journal), folder=run_folder, platform=platform, workspaces=workspaces)
     task = Task(id=TASK, title="Ask", description="Ask which colour.")
     run.record(
         started,

@@ -28,9 +28,9 @@ import anyio
 import click
 
 from agents.access import RehearsalConnection
-from agents.backend import make_platform
 from agents.gateway.script import Scenario
 from agents.gateway.server import serve_scenario
+from agents.make import make_platform
 from agents.process.containment import Containment, detect_containment
 from agents.process.sandbox.boundary import no_boundary
 from agents.runners.counts.suite import suite_of
@@ -44,6 +44,7 @@ from orchestrator.run.evidence.grounds import remove_grounds
 from orchestrator.run.places.worktrees import Worktrees
 from orchestrator.run.record import Run
 from state.journal.events import RunStarted
+from state.journal.recorder import Recorder
 from state.journal.store import Journal
 from state.journal.view import RunView
 from state.records import BaselineCheck, TestState
@@ -175,7 +176,7 @@ async def _baseline(folder: Path, containment: Containment) -> tuple[RunView, fl
         with Journal(run_folder) as journal:
             journal.append(started)
             workspaces = Worktrees(started=started)
-            run = Run(journal=journal, folder=run_folder, platform=platform, workspaces=workspaces)
+            run = Run(recorder=Recorder(journal), folder=run_folder, platform=platform, workspaces=workspaces)
             began = time.monotonic()
             await take_baseline(run)
             own = time.monotonic() - began - run.command_seconds

@@ -34,10 +34,10 @@ import anyio
 import click
 
 from agents.access import Lane, RehearsalConnection
-from agents.backend import make_platform
 from agents.gateway.ledger import read_ledger
 from agents.gateway.script import Reply, Scenario, ToolCall, Usage
 from agents.gateway.server import serve_scenario
+from agents.make import make_platform
 from agents.process.containment import Containment, detect_containment
 from agents.process.sandbox.boundary import no_boundary
 from agents.roles.worker import system_prompt, worker_session
@@ -50,6 +50,7 @@ from orchestrator.run.places.worktrees import Worktrees
 from orchestrator.run.record import Run
 from state.ids import new_session_id
 from state.journal.events import AttemptStarted, IterationMeasured, PlanAccepted, RunStarted, TaskStarted
+from state.journal.recorder import Recorder
 from state.journal.store import Journal
 from state.records import Role, Task
 from state.settings.presets import usual_settings
@@ -245,7 +246,8 @@ def _run(bench: Bench, journal: Journal, run_folder: Path, started: RunStarted) 
         environ=os.environ,
         hidden=(run_folder,),
     )
-    return Run(journal=journal, folder=run_folder, platform=platform, workspaces=Worktrees(started=started))
+    workspaces = Worktrees(started=started)
+    return Run(recorder=Recorder(journal), folder=run_folder, platform=platform, workspaces=workspaces)
 
 
 def _started(bench: Bench, workspace: Path) -> RunStarted:

@@ -1,4 +1,4 @@
-"""A run under way: its journal and the view folded from it, kept in step, and the means to act.
+"""A run under way: its recorded events and the view that follows from them, and the means to act.
 
 `Run.record` stores events and then applies them, so no action follows an event that was not stored.
 """
@@ -7,14 +7,13 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Protocol
 
 import anyio
 
 from agents.backend import Platform
 from orchestrator.run.workspace import Workspaces
-from state.journal.events import Event, RunStarted
-from state.journal.fold.fold import apply, fold
-from state.journal.store import Journal
+from state.journal.events import Event, RunStarted, Stored
 from state.journal.view import RunView, TaskView
 from state.settings.presets import usual_settings
 from state.settings.records import Effort, Limits, Settings
@@ -28,23 +27,13 @@ class Grounds:
     made: int = 0
 
 
-@dataclass(slots=True, kw_only=True)
-class Run:
-    """Journal, view and means of one run."""
+class Record(Protocol):
+    """The events of a run and the view that follows from them (`state.journal.recorder`)."""
 
-    journal: Journal
-    folder: Path
-    platform: Platform
-    workspaces: Workspaces
-    environ: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
-    view: RunView = field(default_factory=RunView)
-    grounds: Grounds = field(default_factory=Grounds)
-    command_seconds: float = 0.0  # that the project's own commands took in this process
-    making_ready: anyio.Lock = field(default_factory=anyio.Lock)  # one set-up after the other
-    changed: anyio.Event = field(default_factory=anyio.Event)  # set and renewed as events are stored
-
-    def __post_init__(self) -> None:
-        self.view = fold(self.journal.read())
+    @property
+    def view(self) -> RunView:
+        """The view after the newest event."""
+        ...
 
     def record(self, *events: Event) -> None:
         """Store events, all or none, and apply them to the view.
@@ -52,8 +41,39 @@ class Run:
         Raises:
             JournalError: they could not be stored.
         """
-        for stored in self.journal.append(*events):
-            apply(self.view, stored)
+        ...
+
+    def read(self) -> list[Stored]:
+        """Return all events, in order."""
+        ...
+
+
+@dataclass(slots=True, kw_only=True)
+class Run:
+    """Record, view and means of one run."""
+
+    recorder: Record
+    folder: Path
+    platform: Platform
+    workspaces: Workspaces
+    environ: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
+    grounds: Grounds = field(default_factory=Grounds)
+    command_seconds: float = 0.0  # that the project's own commands took in this process
+    making_ready: anyio.Lock = field(default_factory=anyio.Lock)  # one set-up after the other
+    changed: anyio.Event = field(default_factory=anyio.Event)  # set and renewed as events are stored
+
+    @property
+    def view(self) -> RunView:
+        """The run as its events describe it now."""
+        return self.recorder.view
+
+    def record(self, *events: Event) -> None:
+        """Store events, all or none, and apply them to the view.
+
+        Raises:
+            JournalError: they could not be stored.
+        """
+        self.recorder.record(*events)
         changed, self.changed = self.changed, anyio.Event()
         changed.set()
 

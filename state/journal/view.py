@@ -8,7 +8,15 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
-from state.journal import events as e
+from state.journal.events.calls import NO_USAGE, CallEnded, CallRetried, CallStarted, SignalReceived
+from state.journal.events.checkout import UsersWorkKept, WorkDelivered, WorkKept, WorkLeft
+from state.journal.events.evidence import ProofsTaken, VerificationFinished
+from state.journal.events.merges import MergeBuilt, MergeConflicted, ResolutionRefused
+from state.journal.events.plan import AnalysisRejected, PlanRejected
+from state.journal.events.questions import QuestionsAnswered, QuestionsAsked, QuestionsFailed, QuestionsParked
+from state.journal.events.reviews import CheckpointReviewed, ReviewRecorded, ReviewUnusable
+from state.journal.events.run import RunEnded, RunResumed, RunStarted
+from state.journal.events.tasks import ChecksDecided, CompletionRefused, GateDecided, GuidanceGiven
 from state.records import (
     Analysis,
     Answer,
@@ -60,21 +68,21 @@ class CallView:
     waits between them and between processes.
     """
 
-    started: e.CallStarted
+    started: CallStarted
     at: datetime
     session_id: str
-    report: e.SignalReceived | None = None  # the first one, which ended the turn
+    report: SignalReceived | None = None  # the first one, which ended the turn
     last_text: str = ""
     resumed_at: int = 0
-    retries: list[e.CallRetried] = field(default_factory=list)  # since it was started or resumed
+    retries: list[CallRetried] = field(default_factory=list)  # since it was started or resumed
     spent_usd: float = 0.0
-    usage: Usage = e.NO_USAGE
+    usage: Usage = NO_USAGE
     spent_s: float = 0.0
     since: datetime | None = None  # start of the try under way, or None if there is none or its process died
     held_usd: float = 0.0
     allowed_usd: float = 0.0  # the most that its session may spend before its cap ends it
     killed: bool = False  # its process was killed, so the CLI counts the conversation's cost from zero
-    end: e.CallEnded | None = None
+    end: CallEnded | None = None
 
     @property
     def cost_usd(self) -> float:
@@ -96,11 +104,11 @@ class CallView:
 class AskView:
     """One AskUserQuestion call and its outcome. `rejected`: the questions whose answers were rejected."""
 
-    asked: e.QuestionsAsked
+    asked: QuestionsAsked
     seq: int
-    answered: e.QuestionsAnswered | None = None
-    failed: e.QuestionsFailed | None = None
-    parked: e.QuestionsParked | None = None
+    answered: QuestionsAnswered | None = None
+    failed: QuestionsFailed | None = None
+    parked: QuestionsParked | None = None
     at: datetime | None = None
     rejected: set[str] = field(default_factory=set)
 
@@ -127,9 +135,9 @@ class MergeView:
 
     commit: str
     onto: str
-    conflict: e.MergeConflicted | None = None
-    refusals: list[e.ResolutionRefused] = field(default_factory=list)
-    built: e.MergeBuilt | None = None
+    conflict: MergeConflicted | None = None
+    refusals: list[ResolutionRefused] = field(default_factory=list)
+    built: MergeBuilt | None = None
 
     @property
     def paths(self) -> tuple[str, ...]:
@@ -156,11 +164,11 @@ class AttemptView:
     calls: list[str] = field(default_factory=list)  # of its Worker
     trees: list[str] = field(default_factory=list)  # at its start, then at each iteration's end
     errors: list[str] = field(default_factory=list)  # the last error of each iteration, or ""
-    gates: list[e.GateDecided] = field(default_factory=list)  # answers to the newest claim
-    refusals: list[e.CompletionRefused] = field(default_factory=list)  # in a row
-    checks: list[e.ChecksDecided] = field(default_factory=list)
-    guidance: list[e.GuidanceGiven] = field(default_factory=list)
-    checkpoints: list[e.CheckpointReviewed] = field(default_factory=list)
+    gates: list[GateDecided] = field(default_factory=list)  # answers to the newest claim
+    refusals: list[CompletionRefused] = field(default_factory=list)  # in a row
+    checks: list[ChecksDecided] = field(default_factory=list)
+    guidance: list[GuidanceGiven] = field(default_factory=list)
+    checkpoints: list[CheckpointReviewed] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -263,7 +271,7 @@ class ProcessView:
     """The newest process that works on the run, and its limits."""
 
     resumptions: int = 0
-    resumed: e.RunResumed | None = None
+    resumed: RunResumed | None = None
     resumed_seq: int = 0  # the place in the journal where it took the run up
     interrupted_by: str = ""
     budget_usd: float | None = None  # given to a resumed run, in place of those of its settings
@@ -287,10 +295,10 @@ class PlanView:
     """The analysis and the plan: proposed, rejected, accepted."""
 
     proposed_analysis: Analysis | None = None  # under review
-    analysis_rejections: list[e.AnalysisRejected] = field(default_factory=list)
+    analysis_rejections: list[AnalysisRejected] = field(default_factory=list)
     analysis: Analysis | None = None
     proposed: Plan | None = None  # under review
-    rejections: list[e.PlanRejected] = field(default_factory=list)
+    rejections: list[PlanRejected] = field(default_factory=list)
     unusable: int = 0  # reports on the proposal under review that could not be used
     criteria: tuple[Criterion, ...] = ()
     tests_that_change: tuple[TestThatChanges, ...] = ()
@@ -303,9 +311,9 @@ class EvidenceView:
     """Runs of the project's commands: those under way, and results. `…_at`: places in the journal."""
 
     commands: dict[str, CommandsView] = field(default_factory=dict)  # under way, by purpose and subject
-    verifications: dict[str, e.VerificationFinished] = field(default_factory=dict)  # newest, by tree
+    verifications: dict[str, VerificationFinished] = field(default_factory=dict)  # newest, by tree
     verified_at: dict[str, int] = field(default_factory=dict)  # by tree
-    proofs: dict[tuple[str, str], e.ProofsTaken] = field(default_factory=dict)  # by task and tree
+    proofs: dict[tuple[str, str], ProofsTaken] = field(default_factory=dict)  # by task and tree
     proved_at: dict[tuple[str, str], int] = field(default_factory=dict)
 
 
@@ -317,23 +325,23 @@ class WholeView:
     tree: str = ""
     merged_tree: str = ""  # of the newest merge of a task, without the user's later commits
     merged_since_review: bool = False
-    reviews: list[e.ReviewRecorded] = field(default_factory=list)
+    reviews: list[ReviewRecorded] = field(default_factory=list)
     findings: tuple[Finding, ...] = ()
     resolved: list[MergeView] = field(default_factory=list)  # conflicts, since the last final review
-    united: list[e.MergeBuilt] = field(default_factory=list)  # likewise, two additions at one place
-    unusable: list[e.ReviewUnusable] = field(default_factory=list)  # of the newest merged commit
+    united: list[MergeBuilt] = field(default_factory=list)  # likewise, two additions at one place
+    unusable: list[ReviewUnusable] = field(default_factory=list)  # of the newest merged commit
 
 
 @dataclass(slots=True)
 class CheckoutView:
     """The user's checkout: their own work in it, and how the finished work came to it."""
 
-    users_work: e.UsersWorkKept | None = None  # the newest copy of it
+    users_work: UsersWorkKept | None = None  # the newest copy of it
     own_base: str = ""  # without worktrees: the commit from which the run's own changes count
     left_tree: str = ""  # its tree at the last end of a process, "" if a Worker has changed it since
-    delivered: e.WorkDelivered | None = None
-    left: e.WorkLeft | None = None
-    kept: e.WorkKept | None = None
+    delivered: WorkDelivered | None = None
+    left: WorkLeft | None = None
+    kept: WorkKept | None = None
 
     @property
     def is_home(self) -> bool:
@@ -345,8 +353,8 @@ class CheckoutView:
 class RunView:
     """A run as its events describe it. `settings`: those in effect now."""
 
-    started: e.RunStarted | None = None
-    ended: e.RunEnded | None = None
+    started: RunStarted | None = None
+    ended: RunEnded | None = None
     settings: Settings | None = None
     clock: ClockView = field(default_factory=ClockView)
     process: ProcessView = field(default_factory=ProcessView)

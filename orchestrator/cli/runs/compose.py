@@ -26,10 +26,10 @@ from agents.access import (
     find_connection,
     find_credentials,
 )
-from agents.backend import make_platform
 from agents.concurrency import task_group
 from agents.gateway.scenario import load_scenario
 from agents.gateway.server import serve_scenario
+from agents.make import make_platform
 from agents.process.containment import Containment, detect_containment
 from agents.process.sandbox.boundary import Boundary
 from agents.process.sandbox.choice import Choice, choose_sandbox
@@ -54,6 +54,7 @@ from orchestrator.views.run.console import Look, present
 from state.errors import UsageError
 from state.journal.events import RunResumed, RunStarted
 from state.journal.fold.fold import fold
+from state.journal.recorder import Recorder
 from state.journal.store import Journal, JournalReader
 from state.journal.view import UNMERGED_ENDS, RunView
 from state.outcome import Outcome
@@ -354,7 +355,7 @@ def _run(
         else Checkout(started=started, run_folder=run_folder)
     )
     return Run(
-        journal=journal,
+        recorder=Recorder(journal),
         folder=run_folder,
         platform=platform,
         workspaces=workspaces,

@@ -231,7 +231,7 @@ def whole_history(run: Run, task: TaskView) -> list[Message]:
     calls = set(task.open.calls)
     prompts = {id_: run.view.calls[id_].started.prompt for id_ in calls}
     told: list[Message] = []
-    for stored in run.journal.read():
+    for stored in run.recorder.read():
         event = stored.event
         if isinstance(event, MessageReceived) and event.call_id in calls:
             if prompt := prompts.pop(event.call_id, ""):

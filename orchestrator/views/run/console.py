@@ -16,9 +16,8 @@ from orchestrator.views.run.log import log_lines
 from orchestrator.views.run.silence import next_notice, silence_line
 from orchestrator.views.run.spending import spending_of
 from orchestrator.views.screen import cell, say, say_all, say_json, shown
-from state.journal.events import RunEnded, RunInterrupted
+from state.journal.events import RunEnded, RunInterrupted, Stored
 from state.journal.fold.fold import apply
-from state.journal.store import Stored
 from state.journal.view import RunView, Stage
 
 if TYPE_CHECKING:

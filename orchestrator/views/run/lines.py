@@ -10,8 +10,8 @@ from orchestrator.git.unfinished import holds_work
 from orchestrator.views.run.spending import spending_lines, spending_of
 from state.alike import alike, checks_named, without_ids
 from state.journal import events as e
+from state.journal.events import Stored
 from state.journal.phase import saw_the_whole
-from state.journal.store import Stored
 from state.journal.view import UNMERGED_ENDS, CallView, RunView, Stage, TaskView
 from state.outcome import MEANINGS
 from state.records import (

@@ -4,7 +4,7 @@ from datetime import datetime, timedelta
 from typing import assert_never
 
 from state.journal import events as e
-from state.journal.store import Stored
+from state.journal.events import Stored
 from state.journal.view import ENDED_STAGES, CallView, RunView
 from state.records import CallEnd, Message, MessageKind, Role
 

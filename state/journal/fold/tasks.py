@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import assert_never
 
 from state.journal import events as e
-from state.journal.store import Stored
+from state.journal.events import Stored
 from state.journal.view import (
     ENDED_STAGES,
     AttemptView,

@@ -9,8 +9,8 @@ from anyio.lowlevel import checkpoint
 from orchestrator.views.run.console import Detail, Look, Mode, present
 from orchestrator.views.run.silence import next_notice, silence_line
 from state.journal import events as e
+from state.journal.events import Stored
 from state.journal.fold.fold import apply
-from state.journal.store import Stored
 from state.journal.view import RunView
 from state.outcome import Outcome
 from state.records import Analysis, CallEnd, Message, MessageKind, Role, Task
