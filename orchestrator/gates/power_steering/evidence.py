@@ -7,8 +7,10 @@ from functools import cached_property
 from pathlib import Path, PurePosixPath
 
 from agents.shell import simple_commands
-from agents.transcript.facts.session import Command, Edit, Facts, Goal, facts_of
-from agents.transcript.facts.taken import is_test_file
+from agents.transcript.facts.facts import Facts
+from agents.transcript.facts.records import Command, Edit, Goal
+from agents.transcript.facts.session import facts_of
+from agents.transcript.facts.test_files import is_test_file
 from agents.transcript.read import Said, Speaker, Transcript
 from state.truncation import completion_claims
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from agents.transcript.read import Transcript, TranscriptError, Turn, read_transcript, with_last_message
 
 if TYPE_CHECKING:
-    from agents.transcript.facts.session import Facts
+    from agents.transcript.facts.facts import Facts
 
 TAIL_BYTES = 20_000_000  # read of a transcript: a step has to be quick
 RECENT_BYTES = 500_000  # enough to see how it ends, more if they hold nothing of the conversation

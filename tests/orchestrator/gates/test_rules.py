@@ -3,7 +3,7 @@
 import pytest
 from sessions import FAILING, PASSING, edit, evidence, ran, read, session, todos, write
 
-from agents.transcript.facts.taken import is_test_file
+from agents.transcript.facts.test_files import is_test_file
 from orchestrator.gates.power_steering.considerations import load_considerations
 from orchestrator.gates.power_steering.evidence import Evidence
 from orchestrator.gates.power_steering.rules import RULES

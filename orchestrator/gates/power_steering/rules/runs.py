@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from agents.shell import Simple, simple_commands
 from agents.transcript.facts.checks import is_test_run, may_run_tests, passes_on
-from agents.transcript.facts.session import Command, Edit, Outcome
+from agents.transcript.facts.records import Command, Edit, Outcome
 from agents.transcript.facts.taken import leaves_out
 from orchestrator.gates.power_steering.evidence import Evidence
 from orchestrator.gates.power_steering.rules.found import Found, unmet

@@ -6,8 +6,8 @@ from pathlib import PurePosixPath
 
 from agents.shell import simple_commands
 from agents.transcript.facts.checks import is_test_run
-from agents.transcript.facts.session import Command, Edit, Outcome
-from agents.transcript.facts.taken import is_test_file
+from agents.transcript.facts.records import Command, Edit, Outcome
+from agents.transcript.facts.test_files import is_test_file
 from orchestrator.gates.power_steering.evidence import Evidence
 from orchestrator.gates.power_steering.rules.behaviour import (
     last_change_of_behaviour,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from orchestrator.gates.stop_gate.stop import ALLOWED, Priority, StepResult, Stop
 
 if TYPE_CHECKING:
-    from agents.transcript.facts.session import BackgroundTask
+    from agents.transcript.facts.records import BackgroundTask
     from agents.transcript.records import ToolCall
 
 PRIORITY = Priority.P2_5_ORCHESTRATOR

@@ -17,7 +17,7 @@ from orchestrator.gates.stop_gate.stop import ALLOWED, Priority, StepResult, Sto
 from state.durable import read_small
 
 if TYPE_CHECKING:
-    from agents.transcript.facts.work import Todo
+    from agents.transcript.facts.records import Todo
 
 PRIORITY = Priority.P3_TODOS
 _SHOWN = 5
@@ -53,7 +53,7 @@ def _now(stop: Stop) -> "list[Todo]":
 
 
 def _tasks(stop: Stop) -> "list[Todo]":
-    from agents.transcript.facts.work import Todo
+    from agents.transcript.facts.records import Todo
 
     folder = _task_folder(stop)
     found = []
