@@ -17,7 +17,7 @@ from agents.roles.reviewer import get_review_prompt
 from agents.roles.worker import signal_in_text
 from agents.session.permissions import READ_TOOLS, RESOLVER_TOOLS, SIGNAL_PREFIX, WORKER_TOOLS
 from agents.session.tools import PLAN_SIGNAL, SIGNALS
-from orchestrator.gates.power_steering.considerations import consideration_of
+from orchestrator.gates.power_steering.loading import consideration_of
 from orchestrator.run.build.hand_over import Before, Start
 from orchestrator.run.build.steps import Surroundings, build_prompt_with_feedback
 from orchestrator.run.review.findings import fingerprint

@@ -149,7 +149,7 @@ def _written(count: int, folder: Path, *, as_json: bool) -> int:
 
 
 def _load(asked: _Asked) -> _Loaded:
-    from orchestrator.gates.power_steering.considerations import load_considerations
+    from orchestrator.gates.power_steering.loading import load_considerations
     from orchestrator.gates.power_steering.measured.labels import load_labelled
     from orchestrator.gates.power_steering.measured.parts import check_known, chosen, load_parts
 

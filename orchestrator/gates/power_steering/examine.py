@@ -1,48 +1,20 @@
 """Examine a session: find its type, check each consideration, and decide."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import partial
 
-from agents.access import Lane
 from agents.transcript.render import rendered
 from orchestrator.gates.power_steering.considerations import Consideration, Kind, SessionType
-from orchestrator.gates.power_steering.decision import Decision, decide
+from orchestrator.gates.power_steering.decision import decide
 from orchestrator.gates.power_steering.evidence import Evidence, waits_for_user
+from orchestrator.gates.power_steering.examination import Examination, Judge
 from orchestrator.gates.power_steering.findings import Cut
-from orchestrator.gates.power_steering.judging import AskJudge, Look, judge_all, room_for
+from orchestrator.gates.power_steering.judging import Look, judge_all, room_for
 from orchestrator.gates.power_steering.rules import RULES
 from orchestrator.gates.power_steering.session_type import session_type_of
 from orchestrator.gates.session_state.records import CheckOutcome, CheckResults
-from state.records import Role
-from state.settings.records import Model
 from state.truncation import completion_claims
 from state.verdicts import CheckResult, Source
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Judge:
-    """The judge to ask. With `ask` None there is no judge, and rules answer. `groups` is as in `Look`."""
-
-    model: Model
-    ask: AskJudge | None
-    lane: Lane = field(default_factory=lambda: Lane(role=Role.JUDGE, task="session", attempt=1))
-    groups: int | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Examination:
-    """The result of an examination. `figures` are the checks in seed 001's three figures."""
-
-    session_type: SessionType
-    results: tuple[CheckResult, ...]
-    figures: CheckResults
-    decision: Decision
-
-    @property
-    def cost_usd(self) -> float:
-        """The cost of all checks."""
-        return sum(result.cost_usd for result in self.results)
 
 
 async def examine(

@@ -4,7 +4,7 @@ The judge always comes first. A check that it does not answer falls back to the 
 a rule, or whose time is over, is not checked: it counts as satisfied and is reported.
 """
 
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from time import monotonic
@@ -21,12 +21,12 @@ from agents.roles.judge import (
 )
 from orchestrator.gates.gate import ALL_S, EACH_S, WARM_UP_S, gather
 from orchestrator.gates.power_steering.considerations import Consideration
+from orchestrator.gates.power_steering.examination import AskJudge
 from orchestrator.gates.power_steering.findings import Cut, Rule, fallback, judged, not_checked, told
 from state.records import CallEnd
 from state.settings.records import Model
 from state.verdicts import CheckResult
 
-AskJudge = Callable[[Ask], Awaitable[Reply]]
 Group = Sequence[Consideration]
 
 CLI_GROUPS = 4  # with the CLI each call is a process of 0.3 s CPU and 180 MB that takes seconds

@@ -8,7 +8,7 @@ from contextlib import suppress
 
 from orchestrator.gates.power_steering.considerations import Consideration
 from orchestrator.gates.power_steering.evidence import Evidence
-from orchestrator.gates.power_steering.examine import Examination
+from orchestrator.gates.power_steering.examination import Examination
 from orchestrator.gates.power_steering.rules import RULES
 from orchestrator.gates.session_state.diagnostics import Diagnostics
 from state.verdicts import CheckResult, Source

@@ -6,16 +6,15 @@ from dataclasses import replace
 import pytest
 from sessions import PASSING, evidence, session, todos, write
 
+from agents.transcript.facts.session import facts_of
 from agents.transcript.records import BackgroundEnded
-from orchestrator.gates.power_steering.considerations import (
-    Consideration,
-    Severity,
-    load_considerations,
-)
+from orchestrator.gates.power_steering.considerations import Consideration, Severity
 from orchestrator.gates.power_steering.decision import decide
 from orchestrator.gates.power_steering.evidence import Evidence
-from orchestrator.gates.power_steering.examine import Judge, examine, waiting_for
+from orchestrator.gates.power_steering.examination import Judge
+from orchestrator.gates.power_steering.examine import examine, waiting_for
 from orchestrator.gates.power_steering.findings import told
+from orchestrator.gates.power_steering.loading import load_considerations
 from orchestrator.gates.power_steering.stopping import answer_stop
 from orchestrator.gates.session_state.records import CheckResults
 from orchestrator.gates.session_state.store import SteeringStore
@@ -180,9 +179,9 @@ def test_a_plan_and_running_background_work_are_not_judged():
         "Command running in background with ID: b1",
     )
     running = session(server, final="The server is started and done.")
-    assert "npm start" in waiting_for(Evidence(transcript=running))
+    assert "npm start" in waiting_for(Evidence(transcript=running, facts=facts_of(running)))
     ended = replace(running, ended=(BackgroundEnded(id="b1", status="completed", exit_code=0),))
-    assert waiting_for(Evidence(transcript=ended)) == ""
+    assert waiting_for(Evidence(transcript=ended, facts=facts_of(ended))) == ""
 
 
 async def test_truncations_are_logged(store):

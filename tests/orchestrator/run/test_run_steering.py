@@ -15,7 +15,8 @@ from agents.gateway.server import serve_scenario
 from agents.make import make_platform
 from agents.process.containment import detect_containment
 from agents.session.claude_code import find_cli
-from orchestrator.gates.power_steering.considerations import SessionType, load_considerations
+from orchestrator.gates.power_steering.considerations import SessionType
+from orchestrator.gates.power_steering.loading import load_considerations
 from orchestrator.run.build.considerations import steering_gate
 from orchestrator.run.places.worktrees import Worktrees
 from orchestrator.run.record import Run

@@ -11,7 +11,7 @@ from math import sqrt
 from statistics import NormalDist
 
 from orchestrator.gates.power_steering.considerations import Consideration, Severity
-from orchestrator.gates.power_steering.examine import Judge
+from orchestrator.gates.power_steering.examination import Judge
 from orchestrator.gates.power_steering.measured.labels import Labelled
 from orchestrator.gates.power_steering.measured.observing import Answer, Observed, observe
 from state.verdicts import Source
