@@ -28,6 +28,7 @@ async def test_the_judge_agrees_with_the_labels(access):
                 Evidence(transcript=session.transcript, facts=facts_of(session.transcript)),
                 session.considerations,
                 judge,
+                RULES,
                 session_type=label.session_type,
             )
             results += [(session, result) for result in examination.results]

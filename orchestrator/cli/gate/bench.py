@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from orchestrator.gates.power_steering.considerations import Consideration
-    from orchestrator.gates.power_steering.measured.bench import Examined, Measured
+    from orchestrator.gates.power_steering.measured.bench import Examined
+    from orchestrator.gates.power_steering.measured.figures import Measured
     from orchestrator.gates.power_steering.measured.labels import Labelled
     from orchestrator.gates.power_steering.measured.parts import Part
     from orchestrator.views.gates.measured import Bench, MeasuredPart

@@ -12,6 +12,7 @@ from orchestrator.gates.power_steering.examination import Examination
 from orchestrator.gates.power_steering.examine import examine, waiting_for
 from orchestrator.gates.power_steering.judge_here import judge_here
 from orchestrator.gates.power_steering.loading import load_considerations
+from orchestrator.gates.power_steering.rules import RULES
 from state.errors import UsageError
 from state.project import top_of
 
@@ -68,7 +69,7 @@ async def check_session(path: Path, *, rules_only: bool, project: Path | None) -
     waits = _switched_off(home, read.session_id) or waiting_for(evidence)
     async with judge_here(judge_model(home), os.environ, rules_only=rules_only or bool(waits)) as judge:
         return Checked(
-            examination=await examine(evidence, loaded.considerations, judge),
+            examination=await examine(evidence, loaded.considerations, judge, RULES),
             waits=waits,
             project=home,
             worked_in=read.cwd,

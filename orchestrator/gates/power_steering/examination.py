@@ -1,18 +1,15 @@
 """An examination of a session: the judge that is asked, and the result."""
 
-from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
 from agents.access import Lane
-from agents.ask.port import Ask, Reply
+from agents.roles.judge import AskJudge
 from orchestrator.gates.power_steering.considerations import SessionType
 from orchestrator.gates.power_steering.decision import Decision
 from orchestrator.gates.session_state.records import CheckResults
 from state.records import Role
 from state.settings.records import Model
 from state.verdicts import CheckResult
-
-AskJudge = Callable[[Ask], Awaitable[Reply]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

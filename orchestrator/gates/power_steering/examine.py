@@ -1,6 +1,6 @@
 """Examine a session: find its type, check each consideration, and decide."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 from agents.transcript.render import rendered
@@ -8,19 +8,21 @@ from orchestrator.gates.power_steering.considerations import Consideration, Kind
 from orchestrator.gates.power_steering.decision import decide
 from orchestrator.gates.power_steering.evidence import Evidence, waits_for_user
 from orchestrator.gates.power_steering.examination import Examination, Judge
-from orchestrator.gates.power_steering.findings import Cut
+from orchestrator.gates.power_steering.findings import Cut, RuleAnswer
 from orchestrator.gates.power_steering.judging import Look, judge_all, room_for
-from orchestrator.gates.power_steering.rules import RULES
 from orchestrator.gates.power_steering.session_type import session_type_of
 from orchestrator.gates.session_state.records import CheckOutcome, CheckResults
 from state.truncation import completion_claims
 from state.verdicts import CheckResult, Source
+
+Rules = Mapping[str, Callable[[Evidence], RuleAnswer | None]]
 
 
 async def examine(
     evidence: Evidence,
     considerations: Sequence[Consideration],
     judge: Judge,
+    rules: Rules,
     *,
     session_type: SessionType | None = None,
     before: Mapping[str, str] | None = None,
@@ -32,6 +34,7 @@ async def examine(
         evidence: the session.
         considerations: all that may be asked. Those for other types of session are left out.
         judge: the judge, which is asked first.
+        rules: by name, the fallbacks for checks without a judge's answer.
         session_type: the type if it is known. Otherwise it is derived from the session's actions.
         before: by id, why a consideration was not met last time.
         cut: receives every reason and quote that is cut.
@@ -45,7 +48,7 @@ async def examine(
         lane=judge.lane,
         ask=judge.ask,
         before=before or {},
-        rules={name: partial(rule, evidence) for name, rule in RULES.items()},
+        rules={name: partial(rule, evidence) for name, rule in rules.items()},
         groups=judge.groups,
         cut=cut,
     )

@@ -12,6 +12,7 @@ from time import monotonic
 from agents.access import Lane
 from agents.ask.port import Ask, Reply, room_of
 from agents.roles.judge import (
+    AskJudge,
     Judgement,
     judge_ask,
     judgement_in_text,
@@ -21,7 +22,6 @@ from agents.roles.judge import (
 )
 from orchestrator.gates.gate import ALL_S, EACH_S, WARM_UP_S, gather
 from orchestrator.gates.power_steering.considerations import Consideration
-from orchestrator.gates.power_steering.examination import AskJudge
 from orchestrator.gates.power_steering.findings import Cut, Rule, fallback, judged, not_checked, told
 from state.records import CallEnd
 from state.settings.records import Model

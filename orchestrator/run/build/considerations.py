@@ -18,6 +18,7 @@ from orchestrator.gates.power_steering.examination import Judge
 from orchestrator.gates.power_steering.examine import examine
 from orchestrator.gates.power_steering.judging import CLI_GROUPS
 from orchestrator.gates.power_steering.loading import load_considerations
+from orchestrator.gates.power_steering.rules import RULES
 from orchestrator.run.asking.answer import asked, ended_with
 from orchestrator.run.asking.questions import whole_history
 from orchestrator.run.record import Run
@@ -51,6 +52,7 @@ async def steering_gate(run: Run, task: TaskView, tree: str) -> GateResult | Non
         evidence,
         considerations,
         judge,
+        RULES,
         session_type=SessionType.DEVELOPMENT,
         before=_unmet_before(task),
     )

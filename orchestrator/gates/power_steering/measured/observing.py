@@ -19,6 +19,7 @@ from orchestrator.gates.power_steering.evidence import Evidence
 from orchestrator.gates.power_steering.examination import Judge
 from orchestrator.gates.power_steering.examine import examine, waiting_for
 from orchestrator.gates.power_steering.loading import load_considerations
+from orchestrator.gates.power_steering.rules import RULES
 from state.settings.presets import models
 
 _NOT_CHECKED = "not checked"
@@ -72,7 +73,7 @@ async def observe(transcript: Path, considerations: Sequence[Consideration], jud
     began = monotonic()
     read = read_transcript(transcript)
     evidence = Evidence(transcript=read, facts=facts_of(read))
-    found = await examine(evidence, considerations, judge)
+    found = await examine(evidence, considerations, judge, RULES)
     return Observed(
         session_type=str(found.session_type),
         waits=waiting_for(evidence),

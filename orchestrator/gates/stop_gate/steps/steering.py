@@ -44,6 +44,7 @@ async def _examined(stop: Stop, evidence: "Evidence", store: SteeringStore) -> "
     from orchestrator.gates.power_steering.judge_here import judge_here
     from orchestrator.gates.power_steering.loading import load_considerations
     from orchestrator.gates.power_steering.recorded import record_verdicts
+    from orchestrator.gates.power_steering.rules import RULES
     from state.records import Role
     from state.settings.config import load_config
 
@@ -54,9 +55,10 @@ async def _examined(stop: Stop, evidence: "Evidence", store: SteeringStore) -> "
             evidence,
             considerations,
             judge,
+            RULES,
             before=store.load().state.unmet,
             cut=store.diagnostics.truncation,
         )
     had_judge = judge.ask is not None
-    record_verdicts(store.diagnostics, evidence, considerations, examination, had_judge=had_judge)
+    record_verdicts(store.diagnostics, evidence, considerations, examination, RULES, had_judge=had_judge)
     return examination
