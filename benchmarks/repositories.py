@@ -33,7 +33,7 @@ from agents.gateway.server import serve_scenario
 from agents.make import make_platform
 from agents.process.containment import Containment, detect_containment
 from agents.process.sandbox.boundary import no_boundary
-from agents.runners.counts.suite import suite_of
+from agents.runners.following import suite_of
 from agents.session.claude_code import find_cli
 from benchmarks.calculators import CALCULATORS, PYTHON, Honest
 from benchmarks.claims import Claimed, can_run, commit, honest_work, lie, lies_of, run_claim

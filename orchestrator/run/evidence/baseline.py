@@ -8,7 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from agents.runners.counts.suite import Suite, suite_of
+from agents.runners.following import suite_of
+from agents.runners.suite import Suite
 from orchestrator.git.workspace import tree_of
 from orchestrator.run.detection import detect
 from orchestrator.run.evidence.canaries import make_canary, try_canary

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from string import ascii_lowercase
 
 from agents.runners.canary import Canary, canary_for
-from agents.runners.counts.suite import Suite
+from agents.runners.suite import Suite
 from orchestrator.git.scratch import with_files
 from orchestrator.run.evidence.counted import run_counted, run_only
 from orchestrator.run.evidence.grounds import Ground, ground_for

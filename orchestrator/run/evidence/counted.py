@@ -8,8 +8,9 @@ from tempfile import TemporaryDirectory
 from agents.runners.ability import missing_program, nothing_yet
 from agents.runners.counting import count
 from agents.runners.counts.reporting import Prepared, prepare
-from agents.runners.counts.suite import Suite, suite_of
-from agents.runners.only import prepare_only
+from agents.runners.following import suite_of
+from agents.runners.only import only_these
+from agents.runners.suite import Suite
 from orchestrator.run.commands import run_whole
 from orchestrator.run.evidence.grounds import Ground
 from orchestrator.run.record import Run
@@ -34,7 +35,8 @@ async def run_only(
     """
     with TemporaryDirectory(prefix="sq-") as reports:
         for suite in suites:
-            if prepared := prepare_only(suite, Path(reports), run.environ, files, names):
+            if command := only_these(suite, files, names):
+                prepared = prepare(suite_of(command, suite.folder), Path(reports), run.environ)
                 return await _run(run, ground, suite, prepared, Path(reports))
     return None
 

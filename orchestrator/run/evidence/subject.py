@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from agents.runners.counts.suite import Suite, suite_of
+from agents.runners.following import suite_of
+from agents.runners.suite import Suite
 from orchestrator.git.scratch import files_in
 from orchestrator.git.workspace import changed_paths
 from orchestrator.run.evidence.changes import Touched, classified, touched

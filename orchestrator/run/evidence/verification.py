@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from agents.runners.counts.suite import suite_of
+from agents.runners.following import suite_of
 from orchestrator.git.scratch import files_in
 from orchestrator.run.detection import detect
 from orchestrator.run.evidence.counted import run_counted, run_only
