@@ -46,6 +46,7 @@ from agents.roles.worker import worker_session
 from agents.session.claude_code import find_cli
 from orchestrator.run.asking.conversation import Conversation, failure_of
 from orchestrator.run.asking.questions import QuestionBus
+from orchestrator.run.composed import composed
 from orchestrator.run.places.worktrees import Worktrees
 from orchestrator.run.record import Run
 from state.ids import new_session_id
@@ -192,7 +193,7 @@ def _run(gateway: Gateway, journal: Journal, run_folder: Path, workspace: Path) 
         hidden=(run_folder,),
     )
     workspaces = Worktrees(started=started)
-    run = Run(recorder=Recorder(journal), folder=run_folder, platform=platform, workspaces=workspaces)
+    run = composed(Recorder(journal), run_folder, platform, workspaces, no_boundary(os.environ), os.environ)
     task = Task(id=TASK, title="Ask", description="Ask which colour.")
     run.record(
         started,

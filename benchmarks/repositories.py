@@ -38,11 +38,11 @@ from agents.session.claude_code import find_cli
 from benchmarks.calculators import CALCULATORS, PYTHON, Honest
 from benchmarks.claims import Claimed, can_run, commit, honest_work, lie, lies_of, run_claim
 from benchmarks.skeletons import Skeleton, all_skeletons
+from orchestrator.run.composed import composed
 from orchestrator.run.detection import detect
 from orchestrator.run.evidence.baseline import take_baseline
 from orchestrator.run.evidence.grounds import remove_grounds
 from orchestrator.run.places.worktrees import Worktrees
-from orchestrator.run.record import Run
 from state.journal.events import RunStarted
 from state.journal.recorder import Recorder
 from state.journal.store import Journal
@@ -176,10 +176,12 @@ async def _baseline(folder: Path, containment: Containment) -> tuple[RunView, fl
         with Journal(run_folder) as journal:
             journal.append(started)
             workspaces = Worktrees(started=started)
-            run = Run(recorder=Recorder(journal), folder=run_folder, platform=platform, workspaces=workspaces)
+            run = composed(
+                Recorder(journal), run_folder, platform, workspaces, no_boundary(os.environ), os.environ
+            )
             began = time.monotonic()
             await take_baseline(run)
-            own = time.monotonic() - began - run.command_seconds
+            own = time.monotonic() - began - run.commands.seconds
             await remove_grounds(run)
     return run.view, own
 

@@ -46,6 +46,7 @@ from agents.session.permissions import SIGNAL_PREFIX, WORKER_TOOLS
 from agents.session.tools import ITERATION_DONE, SIGNALS, signal_server
 from orchestrator.git.workspace import ensure_worktree, snapshot
 from orchestrator.run.asking.conversation import Conversation, failure_of
+from orchestrator.run.composed import composed
 from orchestrator.run.places.worktrees import Worktrees
 from orchestrator.run.record import Run
 from state.ids import new_session_id
@@ -247,7 +248,7 @@ def _run(bench: Bench, journal: Journal, run_folder: Path, started: RunStarted) 
         hidden=(run_folder,),
     )
     workspaces = Worktrees(started=started)
-    return Run(recorder=Recorder(journal), folder=run_folder, platform=platform, workspaces=workspaces)
+    return composed(Recorder(journal), run_folder, platform, workspaces, no_boundary(os.environ), os.environ)
 
 
 def _started(bench: Bench, workspace: Path) -> RunStarted:

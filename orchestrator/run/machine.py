@@ -37,7 +37,7 @@ from state.journal.events import (
     TaskStuck,
 )
 from state.journal.phase import Phase, phase_of
-from state.journal.view import Stage
+from state.journal.task_view import Stage
 from state.outcome import Outcome
 from state.records import CallEnd, Role
 
@@ -52,7 +52,7 @@ async def work(run: Run) -> Outcome:
     Raises:
         JournalError: nothing can be stored any more. The run stops where it is.
     """
-    await run.workspaces.prepare(run.view)
+    await run.integration.prepare(run.view.whole)
     _close_lost_asks(run)
     await put_back_after_a_kill(run)
     try:

@@ -4,7 +4,8 @@
 """
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
@@ -12,9 +13,12 @@ from typing import Protocol
 import anyio
 
 from agents.backend import Platform
-from orchestrator.run.workspace import Workspaces
-from state.journal.events import Event, RunStarted, Stored
-from state.journal.view import RunView, TaskView
+from orchestrator.run.ports.commands import Commands, Ground
+from orchestrator.run.ports.integration import Integration
+from orchestrator.run.ports.places import Places
+from state.journal.events import Event, ProofsTaken, RunStarted, Stored, VerificationFinished
+from state.journal.task_view import TaskView
+from state.journal.view import RunView
 from state.settings.presets import usual_settings
 from state.settings.records import Effort, Limits, Settings
 
@@ -48,6 +52,33 @@ class Record(Protocol):
         ...
 
 
+class Verify(Protocol):
+    """Runs the project's commands on a tree (`orchestrator.run.evidence.verification`)."""
+
+    async def __call__(self, run: "Run", *, task_id: str, folder: Path, tree: str) -> VerificationFinished:
+        """As `Run.verify`."""
+        ...
+
+
+class TakeProofs(Protocol):
+    """Checks the worth of a verification (`orchestrator.run.evidence.proof.take`)."""
+
+    async def __call__(
+        self, run: "Run", finished: VerificationFinished, *, task_id: str, base: str
+    ) -> ProofsTaken:
+        """As `Run.take_proofs`."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """The ways to evidence. `ground_for` makes a folder for commands on a tree."""
+
+    ground_for: "Callable[[Run, str], AbstractAsyncContextManager[Ground]]"
+    verify: Verify
+    take_proofs: TakeProofs
+
+
 @dataclass(slots=True, kw_only=True)
 class Run:
     """Record, view and means of one run."""
@@ -55,10 +86,12 @@ class Run:
     recorder: Record
     folder: Path
     platform: Platform
-    workspaces: Workspaces
+    places: Places
+    integration: Integration
+    commands: Commands
+    evidence: Evidence
     environ: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
     grounds: Grounds = field(default_factory=Grounds)
-    command_seconds: float = 0.0  # that the project's own commands took in this process
     making_ready: anyio.Lock = field(default_factory=anyio.Lock)  # one set-up after the other
     changed: anyio.Event = field(default_factory=anyio.Event)  # set and renewed as events are stored
 
@@ -76,6 +109,35 @@ class Run:
         self.recorder.record(*events)
         changed, self.changed = self.changed, anyio.Event()
         changed.set()
+
+    def ground(self, tree: str) -> AbstractAsyncContextManager[Ground]:
+        """Return a context with a ground that holds exactly `tree`, ready for commands.
+
+        Raises:
+            GitError: git cannot put the tree into a folder.
+            SetUpError: the user's own set-up commands fail there.
+        """
+        return self.evidence.ground_for(self, tree)
+
+    async def verify(self, *, task_id: str, folder: Path, tree: str) -> VerificationFinished:
+        """Return the result for this tree: this process's earlier one in the same environment, or a new one.
+
+        Args:
+            task_id: the task of this tree, or "" for the merged whole.
+            folder: the folder in which commands run without worktrees: the checkout.
+            tree: the tree to verify.
+        """
+        return await self.evidence.verify(self, task_id=task_id, folder=folder, tree=tree)
+
+    async def take_proofs(self, finished: VerificationFinished, *, task_id: str, base: str) -> ProofsTaken:
+        """Check each command that passed on a tree, and record the results.
+
+        Args:
+            finished: the commands' results on the tree.
+            task_id: the task of this work, or "" for the merged whole.
+            base: the tree that the work began with.
+        """
+        return await self.evidence.take_proofs(self, finished, task_id=task_id, base=base)
 
     @property
     def started(self) -> RunStarted:

@@ -34,7 +34,7 @@ from agents.process.containment import Containment, detect_containment
 from agents.process.sandbox.boundary import Boundary
 from agents.process.sandbox.choice import Choice, choose_sandbox
 from agents.process.sandbox.control_groups import ControlGroups, control_groups
-from agents.process.sandbox.plan import GatewaySocket
+from agents.process.sandbox.needs import GatewaySocket
 from agents.session.claude_code import check_cli, find_cli
 from agents.session.permissions import rule_names
 from agents.session.sdks import import_sdks
@@ -45,6 +45,7 @@ from orchestrator.cli.version import sq_version
 from orchestrator.git.command import git_version
 from orchestrator.git.repository import base_commit, find_repository, ignore_locally, refuse_dirt
 from orchestrator.git.seeding import refuse_not_ignored
+from orchestrator.run.composed import composed
 from orchestrator.run.machine import StopRequest, work_until_stopped
 from orchestrator.run.places.checkout import Checkout, alone_in
 from orchestrator.run.places.protection import guarded_files, keep_users_work
@@ -56,7 +57,8 @@ from state.journal.events import RunResumed, RunStarted
 from state.journal.fold.fold import fold
 from state.journal.recorder import Recorder
 from state.journal.store import Journal, JournalReader
-from state.journal.view import UNMERGED_ENDS, RunView
+from state.journal.task_view import UNMERGED_ENDS
+from state.journal.view import RunView
 from state.outcome import Outcome
 from state.paths import StateFolder, worktree_root
 from state.records import Role
@@ -354,13 +356,7 @@ def _run(
         if settings.worktrees
         else Checkout(started=started, run_folder=run_folder)
     )
-    return Run(
-        recorder=Recorder(journal),
-        folder=run_folder,
-        platform=platform,
-        workspaces=workspaces,
-        environ=surroundings.environ,
-    )
+    return composed(Recorder(journal), run_folder, platform, workspaces, boundary, surroundings.environ)
 
 
 def _boundary(

@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from agents.access import Credentials, find_connection
-from agents.make import make_asker
+from agents.asker import make_asker
 from agents.process.containment import detect_containment
 from agents.session.claude_code import find_cli
 from agents.session.sdks import AGENT_SDK, API_SDK, import_sdks

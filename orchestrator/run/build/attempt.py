@@ -27,16 +27,16 @@ from orchestrator.run.build.steps import (
     next_step,
 )
 from orchestrator.run.build.stuck import end_stuck
-from orchestrator.run.evidence.verification import results
+from orchestrator.run.evidence.vouching import results
 from orchestrator.run.evidence.worth import summary
 from orchestrator.run.log_context import log_attempt
 from orchestrator.run.places.protection import put_users_work_back
 from orchestrator.run.places.set_up import ready_environment, set_up
+from orchestrator.run.ports.places import Place
 from orchestrator.run.record import Run
-from orchestrator.run.workspace import Place
 from state.ids import new_session_id
 from state.journal.events import AttemptStarted, HandedOver, IterationMeasured, TaskStarted
-from state.journal.view import Stage, TaskView
+from state.journal.task_view import Stage, TaskView
 from state.records import Role
 from state.settings.records import Workflow
 
@@ -87,7 +87,7 @@ async def _attempt(run: Run, task: TaskView, talk: Conversation) -> None:
                     task_id=task_id,
                     attempt=task.attempt,
                     iteration=task.iteration,
-                    tree=await run.workspaces.snapshot(Path(task.place.worktree)),
+                    tree=await run.places.snapshot(Path(task.place.worktree)),
                     error=last_error(task.history),
                 )
                 run.record(measured)
@@ -102,10 +102,10 @@ async def _attempt(run: Run, task: TaskView, talk: Conversation) -> None:
 async def _new_place(run: Run, task: TaskView) -> Place | None:
     """Return a place for a task that has none or moves to newer work, or None if it has its place."""
     if task.stage is Stage.WAITING:
-        return await run.workspaces.begin(run.view, task)
+        return await run.places.begin(run.view.tasks, run.view.whole, task)
     if task.next.rebuild:
         base, start = task.next.rebuild
-        return await run.workspaces.rebuild(run.view, task, base=base, start=start)
+        return await run.places.rebuild(run.view.tasks, run.view.whole, task, base=base, start=start)
     return None
 
 
@@ -124,10 +124,10 @@ async def _prepare(run: Run, task: TaskView) -> None:
         )
         run.record(*([place.rescued] if place.rescued else []), started)
     else:  # after a crash the folder may have been removed
-        await run.workspaces.ensure(task, task.place.base_commit)
+        await run.places.ensure(task, task.place.base_commit)
     await set_up(run, task_id, Path(task.place.worktree))
     if not task.open.is_open:
-        tree = await run.workspaces.snapshot(Path(task.place.worktree))
+        tree = await run.places.snapshot(Path(task.place.worktree))
         started_anew = AttemptStarted(
             task_id=task_id, attempt=task.attempt + 1, session_id=new_session_id(), tree=tree
         )

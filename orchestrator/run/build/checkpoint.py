@@ -15,7 +15,7 @@ from orchestrator.run.record import Run
 from orchestrator.run.review.findings import in_folder, undecided, with_new
 from orchestrator.run.review.review import DIFF_LIMIT, read_report
 from state.journal.events import CheckpointReviewed
-from state.journal.view import TaskView
+from state.journal.task_view import TaskView
 from state.records import Role
 
 

@@ -20,10 +20,10 @@ from orchestrator.gates.power_steering.judging import CLI_GROUPS
 from orchestrator.gates.power_steering.loading import load_considerations
 from orchestrator.gates.power_steering.rules import RULES
 from orchestrator.run.asking.answer import asked, ended_with
-from orchestrator.run.asking.questions import whole_history
+from orchestrator.run.asking.history import whole_history
 from orchestrator.run.record import Run
 from state.journal.events import ChecksDecided
-from state.journal.view import TaskView
+from state.journal.task_view import TaskView
 from state.records import CallEnd, Role
 from state.settings.records import Steering
 from state.verdicts import GateResult, Verdict

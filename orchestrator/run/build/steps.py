@@ -13,13 +13,14 @@ from orchestrator.run.asking.rejections import delivered_in, interrupted_at, new
 from orchestrator.run.build.guidance import is_checkpoint, is_review_due
 from orchestrator.run.build.hand_over import NOTHING_BEFORE, Before, before_of
 from orchestrator.run.build.progress import refused_too_often, same_error, standing_still
-from orchestrator.run.evidence.verification import commands_for
+from orchestrator.run.evidence.vouching import commands_for
 from orchestrator.run.evidence.worth import failing_before
 from orchestrator.run.record import Run
 from orchestrator.run.review.findings import fingerprint, with_new
 from orchestrator.run.review.ownership import users_paths
 from state.journal.events import TaskFailed, TaskStuck
-from state.journal.view import AskView, CallView, RunView, Stage, TaskView
+from state.journal.task_view import Stage, TaskView
+from state.journal.view import AskView, CallView, RunView
 from state.records import CallEnd, Question, ReviewIssue, Task, TestThatChanges
 from state.settings.records import Workflow
 

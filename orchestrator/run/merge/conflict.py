@@ -18,12 +18,13 @@ from orchestrator.git.repository import named
 from orchestrator.git.workspace import changed_paths, tree_of
 from orchestrator.run.asking.briefing import decisions, suggestions
 from orchestrator.run.asking.conversation import Conversation, failure_of
-from orchestrator.run.evidence.verification import commands_for, results, verify
+from orchestrator.run.evidence.vouching import commands_for, results
 from orchestrator.run.evidence.worth import failing_before, feedback, has_failed, unanswered
+from orchestrator.run.ports.integration import MergeState
 from orchestrator.run.record import Run
-from orchestrator.run.workspace import MergeState
 from state.journal.events import MergeConflicted, ResolutionRefused
-from state.journal.view import CallView, MergeView, Stage, TaskView
+from state.journal.task_view import MergeView, Stage, TaskView
+from state.journal.view import CallView
 from state.records import Role
 
 MAX_CLAIMS = 3  # attempts before the conflict is given up
@@ -128,14 +129,14 @@ async def _look(
         return Unresolved(failure)
     if call.report and call.report.name == CONFLICT_STUCK:
         return Unresolved(f"the resolver says: {json.loads(call.report.payload)['reason']}")
-    state = await run.workspaces.merge_state(task, merge.onto)
+    state = await run.integration.merge_state(task, merge.onto)
     if problem := problem_of(state):
         if not state.under_way:
-            await run.workspaces.begin_merge(task, merge.onto, uniting=False)
+            await run.integration.begin_merge(task, merge.onto, uniting=False)
         return _Refused(problem)
     if problem := await _problem_of_tree(run, task, merge, state):
         return _Refused(problem)
-    finished = await verify(run, task_id=task.task.id, folder=state.folder, tree=state.tree)
+    finished = await run.verify(task_id=task.task.id, folder=state.folder, tree=state.tree)
     judged = results(run, finished)
     if reason := unanswered(judged):
         return Unresolved(reason, unchecked=True)

@@ -34,7 +34,7 @@ async def analyze(run: Run) -> None:
     if len(rejections) >= MAX_REJECTIONS:
         problems = "; ".join(rejections[-1].problems)
         raise AgentError(f"no acceptable analysis after {len(rejections)} tries: {problems}")
-    folder = await run.workspaces.show(run.view.whole.commit)
+    folder = await run.integration.show(run.view.whole.commit)
     files = await tracked_files(folder)
     if not files:
         run.record(RepositoryAnalyzed(analysis=Analysis(), skipped="the repository is empty"))

@@ -44,7 +44,7 @@ async def plan(run: Run) -> None:
         cause = f"no acceptable plan after {len(rejections)} tries: " + "; ".join(rejections[-1].problems)
         run.record(RunEnded(outcome=Outcome.USAGE, cause=cause))
         return
-    folder = await run.workspaces.show(run.view.whole.commit)
+    folder = await run.integration.show(run.view.whole.commit)
     call = await propose(run, PLAN, len(rejections), folder, partial(_prompt, run))
     if failure := failure_of(call):
         raise AgentError(f"the spec could not be planned: {failure}")

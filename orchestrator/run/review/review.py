@@ -20,7 +20,7 @@ from orchestrator.git.command import git_succeeds
 from orchestrator.git.workspace import diff_text, resolution_text
 from orchestrator.run.asking.briefing import conventions, decisions, others, suggestions
 from orchestrator.run.asking.conversation import Conversation, failure_of
-from orchestrator.run.evidence.verification import results
+from orchestrator.run.evidence.vouching import results
 from orchestrator.run.evidence.worth import changes_of, with_output
 from orchestrator.run.record import Run
 from orchestrator.run.review.findings import disputes_of, final_known, known_of, undecided, with_disputes
@@ -29,7 +29,8 @@ from orchestrator.run.review.revise import after_final_review, after_review
 from state.errors import SqError
 from state.journal.events import ReviewUnusable, TaskUnverified
 from state.journal.phase import MAX_UNUSABLE
-from state.journal.view import CallView, MergeView, TaskView
+from state.journal.task_view import MergeView, TaskView
+from state.journal.view import CallView
 from state.records import Finding, ReviewReport, Role
 
 _RESOLUTION_LIMIT = 10_000  # characters of one resolution's diff
@@ -58,8 +59,8 @@ async def review_task(run: Run, task_id: str) -> None:
         reason = f"the reviewer did not report usably, {MAX_UNUSABLE} times"
         run.record(TaskUnverified(task_id=task_id, reason=reason))
         return
-    folder = await run.workspaces.show_commit(task)
-    shown = await run.workspaces.snapshot(folder)
+    folder = await run.places.show_commit(task)
+    shown = await run.places.snapshot(folder)
     subject = _Subject(
         task_id=task_id,
         attempt=task.attempt,
@@ -77,7 +78,7 @@ async def review_whole(run: Run) -> None:
     """Do the final review of everything merged. Its issues go to the tasks that have to fix them."""
     number = len(run.view.whole.reviews) + 1
     commit = run.view.whole.commit
-    folder = await run.workspaces.show(commit)
+    folder = await run.integration.show(commit)
     subject = _Subject("", number, commit, folder, len(run.view.whole.unusable))
     report = await _report(run, subject, partial(_final_prompt, run, folder))
     if report:
@@ -104,7 +105,7 @@ async def review_proposal(
             f"the {subject_name} could not be reviewed: the reviewer did not report usably, "
             f"{MAX_UNUSABLE} times"
         )
-    folder = await run.workspaces.show(run.view.whole.commit)
+    folder = await run.integration.show(run.view.whole.commit)
     subject = _Subject(subject_name, attempt, "", folder, run.view.plan.unusable)
 
     async def prompt() -> str:
@@ -169,7 +170,7 @@ async def _unlike_what_was_verified(run: Run, task: TaskView, folder: Path, show
     """Return why a report is not about the verified commit. `shown` is the tree given to the reviewer."""
     if task.claim.committed_tree not in run.view.evidence.verifications:
         return f"commit {task.claim.commit[:12]} holds a tree that sq has not verified"
-    if await run.workspaces.snapshot(folder) != shown:
+    if await run.places.snapshot(folder) != shown:
         return f"the workspace did not hold commit {task.claim.commit[:12]} any more when its review was over"
     return ""
 

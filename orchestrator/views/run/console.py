@@ -18,7 +18,8 @@ from orchestrator.views.run.spending import spending_of
 from orchestrator.views.screen import cell, say, say_all, say_json, shown
 from state.journal.events import RunEnded, RunInterrupted, Stored
 from state.journal.fold.fold import apply
-from state.journal.view import RunView, Stage
+from state.journal.task_view import Stage
+from state.journal.view import RunView
 
 if TYPE_CHECKING:
     from rich.table import Table

@@ -12,7 +12,8 @@ from state.alike import alike, checks_named, without_ids
 from state.journal import events as e
 from state.journal.events import Stored
 from state.journal.phase import saw_the_whole
-from state.journal.view import UNMERGED_ENDS, CallView, RunView, Stage, TaskView
+from state.journal.task_view import UNMERGED_ENDS, Stage, TaskView
+from state.journal.view import CallView, RunView
 from state.outcome import MEANINGS
 from state.records import (
     Answer,

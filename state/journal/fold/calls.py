@@ -5,7 +5,8 @@ from typing import assert_never
 
 from state.journal import events as e
 from state.journal.events import Stored
-from state.journal.view import ENDED_STAGES, CallView, RunView
+from state.journal.task_view import ENDED_STAGES
+from state.journal.view import CallView, RunView
 from state.records import CallEnd, Message, MessageKind, Role
 
 

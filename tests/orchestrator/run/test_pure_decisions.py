@@ -12,7 +12,7 @@ from orchestrator.run.evidence.judged import judged
 from orchestrator.run.evidence.worth import feedback, readable, summary
 from orchestrator.run.review.revise import assign
 from state.journal.events import CheckpointReviewed
-from state.journal.view import AttemptView, TaskView
+from state.journal.task_view import AttemptView, TaskView
 from state.records import CommandRun, ReviewIssue, Task
 from state.settings.presets import effort_named
 

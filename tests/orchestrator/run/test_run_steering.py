@@ -14,10 +14,12 @@ from agents.gateway.script import Scenario
 from agents.gateway.server import serve_scenario
 from agents.make import make_platform
 from agents.process.containment import detect_containment
+from agents.process.sandbox.boundary import no_boundary
 from agents.session.claude_code import find_cli
 from orchestrator.gates.power_steering.considerations import SessionType
 from orchestrator.gates.power_steering.loading import load_considerations
 from orchestrator.run.build.considerations import steering_gate
+from orchestrator.run.composed import composed
 from orchestrator.run.places.worktrees import Worktrees
 from orchestrator.run.record import Run
 from state.ids import new_session_id
@@ -239,6 +241,7 @@ def of_somebody_signed_in(journal: Journal, folder: Path, url: str) -> Run:
         run_folder=folder,
         containment=containment,
         settings=usual_settings("medium"),
+        boundary=no_boundary({}),
         environ={},
         hidden=(),
     )
@@ -257,9 +260,7 @@ def of_somebody_signed_in(journal: Journal, folder: Path, url: str) -> Run:
         containment=containment,
         sq_version="test",
     )
-    run = Run(
-        recorder=Recorder(journal), folder=folder, platform=platform, workspaces=Worktrees(started=started)
-    )
+    run = composed(Recorder(journal), folder, platform, Worktrees(started=started), no_boundary({}), {})
     if run.view.started is None:
         run.record(
             started,

@@ -14,7 +14,8 @@ from orchestrator.views.run.told import told_in, told_lines
 from state.journal import events as e
 from state.journal.events import Stored
 from state.journal.fold.fold import apply
-from state.journal.view import RunView, Stage
+from state.journal.task_view import Stage
+from state.journal.view import RunView
 from state.outcome import Outcome
 from state.records import Analysis, CallEnd, Message, MessageKind, Question, Role, Task
 
