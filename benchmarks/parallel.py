@@ -36,7 +36,8 @@ from typing import Any
 import click
 import yaml
 
-from orchestrator.cli.runs.compose import RunRequest, Surroundings, run_new
+from orchestrator.cli.runs.compose import run_new
+from orchestrator.cli.runs.request import RunRequest, Surroundings
 from orchestrator.run.scheduler import next_moves
 from state.journal import events as e
 from state.journal.fold.fold import fold

@@ -44,9 +44,9 @@ from agents.process.containment import detect_containment
 from agents.process.sandbox.boundary import no_boundary
 from agents.roles.worker import worker_session
 from agents.session.claude_code import find_cli
-from orchestrator.run.asking.conversation import Conversation, failure_of
+from orchestrator.cli.runs.compose import composed
+from orchestrator.run.asking.conversation import Conversation
 from orchestrator.run.asking.questions import QuestionBus
-from orchestrator.run.composed import composed
 from orchestrator.run.places.worktrees import Worktrees
 from orchestrator.run.record import Run
 from state.ids import new_session_id
@@ -216,7 +216,7 @@ async def _talk(run: Run, workspace: Path) -> None:
         run, role=Role.WORKER, task_id=TASK, attempt=1, spec_for=spec_for, questions=bus.callback
     ) as talk:
         call = await talk.exchange(1, "Ask which colour, often.")
-        if failure := failure_of(call):
+        if failure := call.failure:
             sys.exit(f"the Worker's session failed: {failure}")
 
 

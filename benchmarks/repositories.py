@@ -38,7 +38,7 @@ from agents.session.claude_code import find_cli
 from benchmarks.calculators import CALCULATORS, PYTHON, Honest
 from benchmarks.claims import Claimed, can_run, commit, honest_work, lie, lies_of, run_claim
 from benchmarks.skeletons import Skeleton, all_skeletons
-from orchestrator.run.composed import composed
+from orchestrator.cli.runs.compose import composed
 from orchestrator.run.detection import detect
 from orchestrator.run.evidence.baseline import take_baseline
 from orchestrator.run.evidence.grounds import remove_grounds

@@ -44,9 +44,9 @@ from agents.roles.worker import system_prompt, worker_session
 from agents.session.claude_code import find_cli
 from agents.session.permissions import SIGNAL_PREFIX, WORKER_TOOLS
 from agents.session.tools import ITERATION_DONE, SIGNALS, signal_server
+from orchestrator.cli.runs.compose import composed
 from orchestrator.git.workspace import ensure_worktree, snapshot
-from orchestrator.run.asking.conversation import Conversation, failure_of
-from orchestrator.run.composed import composed
+from orchestrator.run.asking.conversation import Conversation
 from orchestrator.run.places.worktrees import Worktrees
 from orchestrator.run.record import Run
 from state.ids import new_session_id
@@ -226,7 +226,7 @@ async def _through_sq(bench: Bench, pair: int) -> Timing:
 
             async def exchange(number: int) -> None:
                 call = await talk.exchange(number + 1, _prompt(number), iteration=number)
-                if failure := failure_of(call):
+                if failure := call.failure:
                     sys.exit(f"sq's session failed: {failure}")
                 tree = await snapshot(workspace)
                 run.record(IterationMeasured(task_id=TASK, attempt=pair, iteration=number, tree=tree))

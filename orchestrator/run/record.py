@@ -13,12 +13,15 @@ from typing import Protocol
 import anyio
 
 from agents.backend import Platform
+from agents.session.exchange import OnQuestions
+from orchestrator.run.ports.asking import SpecFor, Talk
 from orchestrator.run.ports.commands import Commands, Ground
 from orchestrator.run.ports.integration import Integration
 from orchestrator.run.ports.places import Places
 from state.journal.events import Event, ProofsTaken, RunStarted, Stored, VerificationFinished
 from state.journal.task_view import TaskView
 from state.journal.view import RunView
+from state.records import Role
 from state.settings.presets import usual_settings
 from state.settings.records import Effort, Limits, Settings
 
@@ -79,6 +82,36 @@ class Evidence:
     take_proofs: TakeProofs
 
 
+class Converse(Protocol):
+    """Opens a conversation (`orchestrator.run.asking.conversation`)."""
+
+    def __call__(
+        self,
+        run: "Run",
+        *,
+        role: Role,
+        task_id: str,
+        attempt: int,
+        spec_for: SpecFor,
+        session_id: str = "",
+        subject: str = "",
+        questions: Callable[[str], OnQuestions] | None = None,
+    ) -> AbstractAsyncContextManager[Talk]:
+        """Return a conversation, of which nothing is started yet.
+
+        Args:
+            run: where it is recorded.
+            role: whose conversation.
+            task_id: about which task, or the subject of a run-level call.
+            attempt: which attempt.
+            spec_for: makes the session's spec.
+            session_id: the id that a first session gets, "" for a new one.
+            subject: the subject, if a role has several conversations about one attempt.
+            questions: given a call's id, the callback that answers its questions.
+        """
+        ...
+
+
 @dataclass(slots=True, kw_only=True)
 class Run:
     """Record, view and means of one run."""
@@ -90,6 +123,7 @@ class Run:
     integration: Integration
     commands: Commands
     evidence: Evidence
+    converse: Converse
     environ: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
     grounds: Grounds = field(default_factory=Grounds)
     making_ready: anyio.Lock = field(default_factory=anyio.Lock)  # one set-up after the other

@@ -3,15 +3,14 @@
 The next step follows from the view alone (`orchestrator.run.build.steps`). This module does it.
 """
 
+from collections.abc import Awaitable, Callable
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from agents.roles.worker import worker_session
-from orchestrator.run.asking.conversation import Conversation
 from orchestrator.run.asking.questions import QuestionBus
 from orchestrator.run.build.checkpoint import review_checkpoint
-from orchestrator.run.build.completion import check_completion
 from orchestrator.run.build.guidance import guide
 from orchestrator.run.build.hand_over import hand_over_of
 from orchestrator.run.build.progress import last_error
@@ -32,6 +31,7 @@ from orchestrator.run.evidence.worth import summary
 from orchestrator.run.log_context import log_attempt
 from orchestrator.run.places.protection import put_users_work_back
 from orchestrator.run.places.set_up import ready_environment, set_up
+from orchestrator.run.ports.asking import Talk
 from orchestrator.run.ports.places import Place
 from orchestrator.run.record import Run
 from state.ids import new_session_id
@@ -40,9 +40,14 @@ from state.journal.task_view import Stage, TaskView
 from state.records import Role
 from state.settings.records import Workflow
 
+CheckCompletion = Callable[[Run, TaskView], Awaitable[None]]
 
-async def build(run: Run, task_id: str) -> None:
-    """Bring a task from its current stage to an accepted claim, or to the event that says why not."""
+
+async def build(run: Run, task_id: str, check_completion: CheckCompletion) -> None:
+    """Bring a task from its current stage to an accepted claim, or to the event that says why not.
+
+    `check_completion` records whether the claim of a task stands.
+    """
     task = run.task(task_id)
     await _prepare(run, task)
     log_attempt(task.attempt)
@@ -58,7 +63,7 @@ async def build(run: Run, task_id: str) -> None:
             variables=variables,
             plans=run.settings.workflow is Workflow.PLAN_THEN_IMPLEMENT,
         )
-        async with Conversation(
+        async with run.converse(
             run,
             role=Role.WORKER,
             task_id=task_id,
@@ -67,10 +72,10 @@ async def build(run: Run, task_id: str) -> None:
             session_id=task.open.session_id,
             questions=QuestionBus(run, task_id).callback,
         ) as talk:
-            await _attempt(run, task, talk)
+            await _attempt(run, task, talk, check_completion)
 
 
-async def _attempt(run: Run, task: TaskView, talk: Conversation) -> None:
+async def _attempt(run: Run, task: TaskView, talk: Talk, check_completion: CheckCompletion) -> None:
     task_id = task.task.id
     while task.stage is Stage.BUILDING:
         match next_step(run.view, task, run):

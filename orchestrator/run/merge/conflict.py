@@ -17,14 +17,14 @@ from agents.session.tools import CONFLICT_RESOLVED, CONFLICT_STUCK
 from orchestrator.git.repository import named
 from orchestrator.git.workspace import changed_paths, tree_of
 from orchestrator.run.asking.briefing import decisions, suggestions
-from orchestrator.run.asking.conversation import Conversation, failure_of
 from orchestrator.run.evidence.vouching import commands_for, results
 from orchestrator.run.evidence.worth import failing_before, feedback, has_failed, unanswered
+from orchestrator.run.ports.asking import Talk
 from orchestrator.run.ports.integration import MergeState
 from orchestrator.run.record import Run
+from state.journal.call_view import CallView
 from state.journal.events import MergeConflicted, ResolutionRefused
 from state.journal.task_view import MergeView, Stage, TaskView
-from state.journal.view import CallView
 from state.records import Role
 
 MAX_CLAIMS = 3  # attempts before the conflict is given up
@@ -79,7 +79,7 @@ async def resolve(run: Run, task: TaskView, merge: MergeView, state: MergeState)
             workspace=state.folder,
             temporary=Path(temporary),
         )
-        async with Conversation(
+        async with run.converse(
             run,
             role=Role.RESOLVER,
             task_id=task.task.id,
@@ -90,7 +90,7 @@ async def resolve(run: Run, task: TaskView, merge: MergeView, state: MergeState)
             return await _talk(run, task, merge, talk)
 
 
-async def _talk(run: Run, task: TaskView, merge: MergeView, talk: Conversation) -> Resolved | Unresolved:
+async def _talk(run: Run, task: TaskView, merge: MergeView, talk: Talk) -> Resolved | Unresolved:
     while True:
         call = await talk.exchange(len(merge.refusals) + 1, _next_words(run, task, merge))
         match await _look(run, task, merge, call):
@@ -125,7 +125,7 @@ async def _look(
     run: Run, task: TaskView, merge: MergeView, call: CallView
 ) -> Resolved | Unresolved | _Refused:
     """Return the state of the conflict according to git and the verification."""
-    if failure := failure_of(call):
+    if failure := call.failure:
         return Unresolved(failure)
     if call.report and call.report.name == CONFLICT_STUCK:
         return Unresolved(f"the resolver says: {json.loads(call.report.payload)['reason']}")

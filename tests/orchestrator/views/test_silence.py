@@ -6,7 +6,8 @@ import anyio
 import pytest
 from anyio.lowlevel import checkpoint
 
-from orchestrator.views.run.console import Detail, Look, Mode, present
+from orchestrator.views.run.console import present
+from orchestrator.views.run.look import Detail, Look, Mode
 from orchestrator.views.run.silence import next_notice, silence_line
 from state.journal import events as e
 from state.journal.events import Stored
