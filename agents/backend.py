@@ -110,6 +110,7 @@ class Platform:
             environment["TMPDIR"] = str(temporary)
             if not self.settings.worktrees:
                 environment["GIT_REFLOG_ACTION"] = REFLOG_NAME
+        sandboxes = self.sandboxes
         return SessionSpec(
             role=lane.role,
             workspace=workspace,
@@ -123,7 +124,7 @@ class Platform:
             environment=environment,
             launcher=self.claude.launcher,
             walls=self._walls(workspace, session_id, environment, temporary),
-            command_sandbox=self.sandboxes and self.sandboxes.of_commands(workspace, environment, temporary),
+            command_sandbox=sandboxes.of_commands(workspace, environment, temporary) if sandboxes else None,
             max_turns=self.settings.limits.max_turns,
             idle_limit_s=self.settings.limits.idle_s,
             connect_limit_s=self.settings.limits.connect_s,

@@ -1,1 +1,1 @@
-"""What a run works with and does not make itself: places, the integration of work, commands, conversations."""
+"""What a run works with and does not make: places, the integration of work, commands, conversations."""
