@@ -1,6 +1,7 @@
 """The current state of tasks, and of the merged work: parts of a run's view (`state.journal.view`)."""
 
 from collections import deque
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -147,6 +148,9 @@ class TaskView:
     def is_in_merged_work(self) -> bool:
         """Whether its newest commit was merged: it had no review since its last merge."""
         return bool(self.merged_commit) and not self.review.rounds
+
+
+Tasks = Mapping[str, TaskView]  # by their ids
 
 
 @dataclass(slots=True)

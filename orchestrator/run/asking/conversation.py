@@ -106,21 +106,7 @@ class Conversation:
     async def exchange(
         self, number: int, prompt: str | Prompt, *, iteration: int = 0, planning: bool = False
     ) -> CallView:
-        """Return an exchange by its number: from the journal if it ended, resumed if open, else made now.
-
-        The end of the call says how the model and its process ended.
-
-        Args:
-            number: which exchange of the conversation, from 1. Those before it have ended.
-            prompt: the prompt, or a function that makes it, which is called only if the exchange is made now.
-            iteration: the task's iteration that it is about; 0: the same as `number`.
-            planning: the agent may read, ask and hand over a plan. Other actions are refused.
-
-        Raises:
-            BudgetExhausted: the call may not be paid for, or used up the budget.
-            ServiceError: no model can be asked at all.
-            ValueError: the number is below 1, or an exchange before it was never made.
-        """
+        """As `Talk`."""
         calls = self.calls
         if not 1 <= number <= len(calls) + 1:
             raise ValueError(f"exchange {number} was asked for, and the conversation holds {len(calls)}")

@@ -29,10 +29,10 @@ from orchestrator.git.workspace import (
     tree_of,
 )
 from orchestrator.run.ports.integration import MergeState
-from orchestrator.run.ports.places import Place, Tasks
+from orchestrator.run.ports.places import Place
 from state.errors import GitError
 from state.journal.events import RunStarted, WorkDelivered, WorkKept, WorkRescued
-from state.journal.task_view import Stage, TaskView, WholeView
+from state.journal.task_view import Stage, Tasks, TaskView, WholeView
 
 log = structlog.get_logger(__name__)
 

@@ -1,14 +1,11 @@
 """The integration of work: merges of tasks, and the way home of the merged work."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
 from state.journal.events.checkout import WorkDelivered, WorkKept, WorkLeft, WorkRescued
-from state.journal.task_view import TaskView, WholeView
-
-Tasks = Mapping[str, TaskView]
+from state.journal.task_view import Tasks, TaskView, WholeView
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

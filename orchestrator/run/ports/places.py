@@ -1,14 +1,11 @@
 """A place to work in: a worktree outside the checkout, or the checkout itself."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
 from state.journal.events.checkout import WorkRescued
-from state.journal.task_view import TaskView, WholeView
-
-Tasks = Mapping[str, TaskView]
+from state.journal.task_view import Tasks, TaskView, WholeView
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
