@@ -8,7 +8,7 @@ import pytest
 import prompts
 from agents.access import KeyConnection
 from agents.ask.api import ApiAsker
-from agents.backend import Platform
+from agents.backend import Claude, Platform
 from agents.process.containment import Containment
 from agents.roles.developer import developer_ask, guidance_ask
 from agents.roles.judge import Finding as JudgeFinding
@@ -488,7 +488,9 @@ def answer_schema():
     connection = KeyConnection(key="k", config_dir=Path("/nowhere"))
     platform = Platform(
         connection=connection,
-        launcher=Path("/nowhere"),
+        claude=Claude(
+            cli=Path("/nowhere"), launcher=Path("/nowhere"), dropped=frozenset(), folder=Path("/nowhere")
+        ),
         settings=usual_settings(),
         asker=ApiAsker(connection),
         containment=Containment.SUPERVISOR,
