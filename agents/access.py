@@ -11,7 +11,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Protocol
 
-from agents.process.sandbox.plan import GatewaySocket
+from agents.process.sandbox.needs import GatewaySocket
 from state.errors import UsageError
 from state.records import Role
 

@@ -15,7 +15,8 @@ from typing import Any
 import yaml
 
 from benchmarks.calculators import CALCULATORS, Honest, replies
-from orchestrator.cli.runs.compose import RunRequest, Surroundings, run_new
+from orchestrator.cli.runs.compose import run_new
+from orchestrator.cli.runs.request import RunRequest, Surroundings
 from state.journal.fold.fold import fold
 from state.journal.store import JournalReader
 from state.journal.view import RunView

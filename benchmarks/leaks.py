@@ -34,9 +34,10 @@ import click
 import yaml
 
 from agents.session.sdks import import_sdks
-from orchestrator.cli.runs.compose import RunRequest, Surroundings, _new
-from state.journal.events import Event, QuestionsAsked
-from state.journal.store import Journal, Stored
+from orchestrator.cli.runs.compose import _new
+from orchestrator.cli.runs.request import RunRequest, Surroundings
+from state.journal.events import Event, QuestionsAsked, Stored
+from state.journal.store import Journal
 from state.outcome import Outcome
 
 LOOKS = 5  # in a pass, and one before it

@@ -36,12 +36,13 @@ from typing import Any
 import click
 import yaml
 
-from orchestrator.cli.runs.compose import RunRequest, Surroundings, run_new
+from orchestrator.cli.runs.compose import run_new
+from orchestrator.cli.runs.request import RunRequest, Surroundings
 from orchestrator.run.scheduler import next_moves
 from state.journal import events as e
 from state.journal.fold.fold import fold
 from state.journal.store import Journal, JournalReader
-from state.journal.view import Stage, TaskView
+from state.journal.task_view import Stage, TaskView
 from state.outcome import Outcome
 from state.paths import StateFolder
 from state.records import CallEnd, CommandRun, Message, MessageKind, ReviewIssue, Role, Task, Usage

@@ -50,8 +50,8 @@ from agents.transcript.facts.session import facts_of
 from agents.transcript.read import read_transcript
 from agents.transcript.render import rendered
 from benchmarks.long_session import CODE, write_session
-from orchestrator.gates.power_steering.considerations import load_considerations
 from orchestrator.gates.power_steering.judging import Look, judge_all
+from orchestrator.gates.power_steering.loading import load_considerations
 from orchestrator.gates.session_state.records import CheckResults
 from orchestrator.gates.session_state.store import SteeringStore
 from state.records import Role

@@ -33,23 +33,25 @@ import anyio
 import click
 
 from agents.access import Credentials, RehearsalConnection
-from agents.backend import make_platform
 from agents.gateway.call import read_address
 from agents.gateway.ledger import Ledger
 from agents.gateway.listeners import listening
 from agents.gateway.rehearsal import Rehearsal
 from agents.gateway.script import Expectation, Reply, Scenario, ToolCall, Usage
 from agents.gateway.server import Gateway, _app
+from agents.make import make_platform
 from agents.process.containment import detect_containment
 from agents.process.sandbox.boundary import no_boundary
 from agents.roles.worker import worker_session
 from agents.session.claude_code import find_cli
-from orchestrator.run.asking.conversation import Conversation, failure_of
+from orchestrator.cli.runs.compose import composed
+from orchestrator.run.asking.conversation import Conversation
 from orchestrator.run.asking.questions import QuestionBus
 from orchestrator.run.places.worktrees import Worktrees
 from orchestrator.run.record import Run
 from state.ids import new_session_id
 from state.journal.events import AttemptStarted, PlanAccepted, RunStarted, TaskStarted
+from state.journal.recorder import Recorder
 from state.journal.store import Journal
 from state.records import Role, Task
 from state.settings.presets import usual_settings
@@ -190,7 +192,8 @@ def _run(gateway: Gateway, journal: Journal, run_folder: Path, workspace: Path) 
         environ=os.environ,
         hidden=(run_folder,),
     )
-    run = Run(journal=journal, folder=run_folder, platform=platform, workspaces=Worktrees(started=started))
+    workspaces = Worktrees(started=started)
+    run = composed(Recorder(journal), run_folder, platform, workspaces, no_boundary(os.environ), os.environ)
     task = Task(id=TASK, title="Ask", description="Ask which colour.")
     run.record(
         started,
@@ -213,7 +216,7 @@ async def _talk(run: Run, workspace: Path) -> None:
         run, role=Role.WORKER, task_id=TASK, attempt=1, spec_for=spec_for, questions=bus.callback
     ) as talk:
         call = await talk.exchange(1, "Ask which colour, often.")
-        if failure := failure_of(call):
+        if failure := call.failure:
             sys.exit(f"the Worker's session failed: {failure}")
 
 

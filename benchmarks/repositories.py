@@ -28,22 +28,23 @@ import anyio
 import click
 
 from agents.access import RehearsalConnection
-from agents.backend import make_platform
 from agents.gateway.script import Scenario
 from agents.gateway.server import serve_scenario
+from agents.make import make_platform
 from agents.process.containment import Containment, detect_containment
 from agents.process.sandbox.boundary import no_boundary
-from agents.runners.counts.suite import suite_of
+from agents.runners.following import suite_of
 from agents.session.claude_code import find_cli
 from benchmarks.calculators import CALCULATORS, PYTHON, Honest
 from benchmarks.claims import Claimed, can_run, commit, honest_work, lie, lies_of, run_claim
 from benchmarks.skeletons import Skeleton, all_skeletons
+from orchestrator.cli.runs.compose import composed
 from orchestrator.run.detection import detect
 from orchestrator.run.evidence.baseline import take_baseline
 from orchestrator.run.evidence.grounds import remove_grounds
 from orchestrator.run.places.worktrees import Worktrees
-from orchestrator.run.record import Run
 from state.journal.events import RunStarted
+from state.journal.recorder import Recorder
 from state.journal.store import Journal
 from state.journal.view import RunView
 from state.records import BaselineCheck, TestState
@@ -175,10 +176,12 @@ async def _baseline(folder: Path, containment: Containment) -> tuple[RunView, fl
         with Journal(run_folder) as journal:
             journal.append(started)
             workspaces = Worktrees(started=started)
-            run = Run(journal=journal, folder=run_folder, platform=platform, workspaces=workspaces)
+            run = composed(
+                Recorder(journal), run_folder, platform, workspaces, no_boundary(os.environ), os.environ
+            )
             began = time.monotonic()
             await take_baseline(run)
-            own = time.monotonic() - began - run.command_seconds
+            own = time.monotonic() - began - run.commands.seconds
             await remove_grounds(run)
     return run.view, own
 

@@ -34,22 +34,24 @@ import anyio
 import click
 
 from agents.access import Lane, RehearsalConnection
-from agents.backend import make_platform
 from agents.gateway.ledger import read_ledger
 from agents.gateway.script import Reply, Scenario, ToolCall, Usage
 from agents.gateway.server import serve_scenario
+from agents.make import make_platform
 from agents.process.containment import Containment, detect_containment
 from agents.process.sandbox.boundary import no_boundary
 from agents.roles.worker import system_prompt, worker_session
 from agents.session.claude_code import find_cli
 from agents.session.permissions import SIGNAL_PREFIX, WORKER_TOOLS
 from agents.session.tools import ITERATION_DONE, SIGNALS, signal_server
+from orchestrator.cli.runs.compose import composed
 from orchestrator.git.workspace import ensure_worktree, snapshot
-from orchestrator.run.asking.conversation import Conversation, failure_of
+from orchestrator.run.asking.conversation import Conversation
 from orchestrator.run.places.worktrees import Worktrees
 from orchestrator.run.record import Run
 from state.ids import new_session_id
 from state.journal.events import AttemptStarted, IterationMeasured, PlanAccepted, RunStarted, TaskStarted
+from state.journal.recorder import Recorder
 from state.journal.store import Journal
 from state.records import Role, Task
 from state.settings.presets import usual_settings
@@ -224,7 +226,7 @@ async def _through_sq(bench: Bench, pair: int) -> Timing:
 
             async def exchange(number: int) -> None:
                 call = await talk.exchange(number + 1, _prompt(number), iteration=number)
-                if failure := failure_of(call):
+                if failure := call.failure:
                     sys.exit(f"sq's session failed: {failure}")
                 tree = await snapshot(workspace)
                 run.record(IterationMeasured(task_id=TASK, attempt=pair, iteration=number, tree=tree))
@@ -245,7 +247,8 @@ def _run(bench: Bench, journal: Journal, run_folder: Path, started: RunStarted) 
         environ=os.environ,
         hidden=(run_folder,),
     )
-    return Run(journal=journal, folder=run_folder, platform=platform, workspaces=Worktrees(started=started))
+    workspaces = Worktrees(started=started)
+    return composed(Recorder(journal), run_folder, platform, workspaces, no_boundary(os.environ), os.environ)
 
 
 def _started(bench: Bench, workspace: Path) -> RunStarted:

@@ -7,18 +7,32 @@ import subprocess
 import sys
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from state.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from agents.process.sandbox.plan import Plan
+    from state.settings.records import SandboxLimits
 
 SUPERVISOR = Path(__file__).with_name("supervisor.py")
 PROBE_LIMIT_S = 5.0  # it takes 50 ms, and an overloaded machine still gets the safer way
 _MB = 1024 * 1024
+
+
+class Limited(Protocol):
+    """The limits in a sandbox's plan (`agents.process.sandbox.plan.Plan`)."""
+
+    @property
+    def ceilings(self) -> SandboxLimits:
+        """The most that the tree may use."""
+        ...
+
+    @property
+    def control_groups(self) -> tuple[Path, ...]:
+        """The folders of the control groups that the tree joins."""
+        ...
 
 
 class Containment(StrEnum):
@@ -54,7 +68,7 @@ def contained(
     *,
     parent: int | None = None,
     report: str = "-",
-    sandbox: Plan | None = None,
+    sandbox: Limited | None = None,
 ) -> list[str]:
     """Return the command line that runs `argv` so that its tree ends with process `parent` (this one).
 
@@ -69,7 +83,7 @@ def contained(
     return [*python, *how, *(_limits(sandbox) if sandbox else ()), "--", *argv]
 
 
-def _limits(plan: Plan) -> list[str]:
+def _limits(plan: Limited) -> list[str]:
     most = plan.ceilings
     processes = [f"processes={most.processes}"] if most.processes else []
     file = [f"file={most.file_mb * _MB}"] if most.file_mb else []

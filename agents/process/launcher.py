@@ -5,14 +5,11 @@ from __future__ import annotations
 import os
 import re
 import shlex
-from collections import deque
 from typing import TYPE_CHECKING
-
-import anyio
 
 from agents.process.containment import Containment, contained
 from agents.process.sandbox.bubblewrap import bubblewrapped
-from agents.process.supervisor import ENDED, TELL_END
+from agents.process.supervisor import TELL_END
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -20,7 +17,6 @@ if TYPE_CHECKING:
 
     from agents.process.sandbox.plan import Plan
 
-WORDS_KEPT = 20
 SHELL_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
@@ -55,28 +51,3 @@ def write_launcher(
     draft.write_bytes(os.fsencode("\n".join(lines) + "\n"))
     draft.chmod(0o700)
     return draft.replace(path)
-
-
-class LastWords:
-    """A launcher's standard error: the newest lines, and whether and how the process ended.
-
-    `hear` takes each line. `exit_code` is None until `ended` is set.
-    """
-
-    def __init__(self) -> None:
-        self.ended = anyio.Event()
-        self.exit_code: int | None = None
-        self._lines: deque[str] = deque(maxlen=WORDS_KEPT)
-
-    def __str__(self) -> str:
-        """Return the lines for the end of a sentence, or "" if there are none."""
-        return f" (it said: {' | '.join(self._lines)})" if self._lines else ""
-
-    def hear(self, line: str) -> None:
-        """Take the next line. That of the supervisor is not kept for people."""
-        code = line.removeprefix(ENDED)
-        if code == line or not code.isdecimal():
-            self._lines.append(line)
-            return
-        self.exit_code = int(code)
-        self.ended.set()

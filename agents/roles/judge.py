@@ -5,7 +5,7 @@ which the API caches. Only the words of the questions follow.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from enum import StrEnum
 from typing import Any, Protocol
 
@@ -13,9 +13,10 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 import prompts
 from agents.access import Lane
-from agents.ask.port import Ask
+from agents.ask.port import Ask, Reply
 from state.settings.records import Model
 
+AskJudge = Callable[[Ask], Awaitable[Reply]]
 _FIRST_WORDS = re.compile(r"\s*(NOT SATISFIED|SATISFIED)(?=[\s:;,.!\u2013\u2014]|-(?!\w)|\Z)")
 
 

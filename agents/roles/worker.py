@@ -20,7 +20,7 @@ from agents.session.tools import (
     TaskCompleteInput,
     TaskStuckInput,
 )
-from state.journal.view import CallView
+from state.journal.call_view import CallView
 from state.records import Question, Role
 
 _STUCK_PREFIX = "TASK_STUCK:"

@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from agents.runners.counts.suite import Suite
+from agents.runners.suite import Suite
 from state.records import TestCount
 
 _NOT_RUN = (126, 127)

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from agents.runners.counts.suite import Suite
-from agents.runners.following import Run
 from agents.runners.ordinary import Ordinary, ordinary
 from agents.runners.paths import walked
-from agents.runners.recognise import targets, text_of
+from agents.runners.reading import text_of
+from agents.runners.recognise import targets
 from agents.runners.row import FailingTest
+from agents.runners.suite import Run, Suite
 from state.records import TestCount, TestState
 
 _ENDING = re.compile(r"(?:[._-](?:test|spec))?\.\w+$")
@@ -22,7 +22,7 @@ class Canary:
     """A failing test: `content` is the whole new text of `path`, which may exist already.
 
     `name` is the test's own name. Its name in a count ends with it. It is "" if a counted test fails instead.
-    `only` are the files to give to `prepare_only` to run it.
+    `only` are the files to give to `only_these` to run it.
     """
 
     path: str
@@ -53,7 +53,7 @@ def _counted_files(suite: Suite, run: Run, count: TestCount) -> Iterator[str]:
         for path in walked(suite.folder)
         if suite.holds_tests(run, path) and _is_reached(run, suite, path)
     ]
-    if run.runner and (only := run.runner.select.only):  # files that `prepare_only` takes come first
+    if run.runner and (only := run.runner.select.only):  # files that `only_these` takes come first
         every.sort(key=lambda path: not re.search(only, path))
     passed = " ".join(name for name, state in count.tests.items() if state is TestState.PASSED)
     counted = [path for path in every if _is_told(path, passed)]

@@ -7,7 +7,7 @@ from pathlib import Path
 from agents.runners.counts.general import general_count
 from agents.runners.counts.printed import printed_count
 from agents.runners.counts.reports import reported_count
-from agents.runners.counts.suite import Suite
+from agents.runners.suite import Suite
 from state.records import UNCOUNTED, TestCount, TestState
 
 _ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07]*\x07|\r(?=\n)")

@@ -3,7 +3,6 @@
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from agents.runners.carriers.justfile import just_steps
@@ -12,8 +11,10 @@ from agents.runners.carriers.python_envs import hatch_steps, nox_steps, tox_step
 from agents.runners.carriers.rakefile import rake_steps
 from agents.runners.carriers.scripts import composer_steps, package_steps
 from agents.runners.carriers.step import Step
-from agents.runners.recognise import recognised, text_of
-from agents.runners.table import Runner
+from agents.runners.reading import text_of
+from agents.runners.recognise import recognised
+from agents.runners.row import Runner
+from agents.runners.suite import Run, Suite
 from agents.shell import Simple, simple_commands
 
 _Steps = Callable[[Simple, Path], list[Step] | None]
@@ -36,29 +37,9 @@ _HIDDEN_RUN = re.compile(r"\bhatch\s+run\b")  # `simple_commands` takes this off
 _CANNOT_GROW = re.compile(r"[)}&;#|]\s*$|(?:^|\s)#|\b(?:ba|da|z)?sh\s+(?:-\w+\s+)*-\w*c\b|<<")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Run:
-    """One command that a suite runs in the end, with the shell line and the folder it stands in.
-
-    `runs_tests` is None if unknown. `through` are the carriers that lead to it, outermost first. `passes` is
-    the text between the suite's command and appended arguments that lets them reach this command, None if
-    they cannot reach it. `grows`: arguments appended to `line` are arguments of this command. `programs` is a
-    folder in front of PATH. `choose` is a command that takes files, to be used instead of `line`. `replaces`
-    and `elsewhere` are those of its step.
-    """
-
-    simple: Simple
-    line: str
-    folder: Path
-    runner: Runner | None = None
-    runs_tests: bool | None = None
-    through: tuple[Runner, ...] = ()
-    passes: str | None = None
-    grows: bool = False
-    programs: str = ""
-    choose: str = ""
-    replaces: bool = False
-    elsewhere: bool = False
+def suite_of(command: str, folder: Path) -> Suite:
+    """Return the suite of a command line that runs in `folder`."""
+    return Suite(command=command, folder=folder, runs=runs_of(command, folder))
 
 
 def runs_of(command: str, folder: Path) -> tuple[Run, ...]:

@@ -3,22 +3,18 @@
 import posixpath
 import re
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path, PurePosixPath
+from collections.abc import Iterator, Sequence
+from pathlib import PurePosixPath
 
-from agents.runners.counts.reporting import Prepared, prepare
-from agents.runners.counts.suite import Suite, suite_of
-from agents.runners.following import Run
 from agents.runners.recognise import targets
 from agents.runners.row import Selection
+from agents.runners.suite import Run, Suite
 
 _GLOB = re.compile(r"[*?\[{]")
 _LINKS = re.compile(r"&&|\|\||[;|\n()]|(?<=\s)-\w*c\s+['\"]")
 
 
-def prepare_only(
-    suite: Suite, reports: Path, environ: Mapping[str, str], files: Sequence[str], names: Sequence[str] = ()
-) -> Prepared | None:
+def only_these(suite: Suite, files: Sequence[str], names: Sequence[str] = ()) -> str | None:
     """Return a command that runs only these test files, and only the tests `names` if the runner can.
 
     `files` are relative to the suite's folder, `names` are names as `count` returns them. It is the suite's
@@ -35,7 +31,7 @@ def prepare_only(
     if len(commands) > 1:  # all of them run, and the exit code is that of the last failure
         command = "".join(f"( {one} ) || code=$?; " for one in commands)
         command = f"code=0; {command}exit $code"
-    return prepare(suite_of(command, suite.folder), reports, environ)
+    return command
 
 
 def _parted(suite: Suite, files: Sequence[str], names: Sequence[str]) -> list[tuple[Run, list[str]]]:

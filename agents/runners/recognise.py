@@ -1,10 +1,11 @@
 """Finds the row of the table that a command belongs to, and whether the command runs tests at all."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from agents.runners.reading import positional, text_of
 from agents.runners.table import Called, Runner, no_tests, table
 from agents.shell import Simple
 
@@ -16,7 +17,6 @@ _INTERPRETERS = re.compile(r"(?P<name>python|pypy|node|nodejs|ruby|php|perl)[\d.
 _SHELLS = frozenset({"bash", "sh", "zsh", "dash"})
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 _SCRIPT_ENDING = re.compile(r"\.(?:c?js|mjs|phar|rb|pl)$")
-_LONGEST_SCRIPT = 200_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,22 +55,6 @@ def recognised(simple: Simple, folder: Path) -> Recognised:
     return Recognised(simple=simple, script=_shell_script(simple, folder))
 
 
-def positional(simple: Simple, values: Sequence[str]) -> list[str]:
-    """Return the words that are neither options nor values of the options in `values`."""
-    kept: list[str] = []
-    skip = False
-    for word in simple.words[1:]:
-        if skip:
-            skip = False
-        elif word == "--":
-            continue
-        elif word.startswith("-"):
-            skip = word in values
-        else:
-            kept.append(word)
-    return kept
-
-
 def targets(simple: Simple, row: Runner | None) -> list[str]:
     """Return the positional words of a call without its subcommand: the things it shall run."""
     words = positional(simple, row.select.values if row else ())
@@ -81,15 +65,6 @@ def targets(simple: Simple, row: Runner | None) -> list[str]:
     )
     at = next((number for number, word in enumerate(words) if word in subcommands), None)
     return words if at is None else [*words[:at], *words[at + 1 :]]
-
-
-def text_of(path: Path) -> str:
-    """Return the text of a file, or "" if it is no file or cannot be read."""
-    try:
-        with path.open(encoding="utf-8", errors="replace") as file:
-            return file.read(_LONGEST_SCRIPT)
-    except (OSError, ValueError):
-        return ""
 
 
 def _bare(simple: Simple) -> Simple:

@@ -1,14 +1,16 @@
 """The settings of a session, the listener to its events, and the result of an exchange."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
+
+from anyio import CancelScope, to_thread
 
 from agents.session.cli_settings import CommandSandbox
 from agents.session.permissions import Policy
 from agents.session.tools import SignalTool
-from agents.session.walls import Walls
 from state.errors import AgentError
 from state.records import Answer, Message, Role
 from state.settings.records import Limits, Model
@@ -51,6 +53,35 @@ class Listener:
     on_signal: Callable[[str, str], None] = _ignore_signal
     on_refusal: Callable[[str, str], None] = _ignore_refusal
     on_question_callback: OnQuestions | None = None
+
+
+class Walls(Protocol):
+    """The sandbox of one session (`agents.session.walls`)."""
+
+    def build(self) -> Path:
+        """Make the sandbox's own folders, and return the launcher of Claude Code inside it. Blocks.
+
+        Raises:
+            OSError: the folders cannot be made, or a path that the session needs is gone.
+        """
+        ...
+
+    def remove(self) -> None:
+        """Remove the sandbox's own folders. Blocks."""
+        ...
+
+
+@asynccontextmanager
+async def built(walls: Walls | None, launcher: Path) -> AsyncIterator[Path]:
+    """Yield the launcher for a session: `launcher` without walls."""
+    if walls is None:
+        yield launcher
+        return
+    try:
+        yield await to_thread.run_sync(walls.build)
+    finally:
+        with CancelScope(shield=True):
+            await to_thread.run_sync(walls.remove)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,12 +19,11 @@ import anyio
 import structlog
 
 from agents.concurrency import first_of, task_group
-from agents.process.launcher import LastWords
+from agents.process.last_words import LastWords
 from agents.session.callbacks import Callbacks
 from agents.session.claude_code import connect
-from agents.session.exchange import Listener, SessionSpec, SessionStartError
+from agents.session.exchange import Listener, SessionSpec, SessionStartError, built
 from agents.session.results import detail_of, end_of, usage_of
-from agents.session.walls import built
 from state.errors import AgentError
 from state.records import CallEnd, CallResult
 

@@ -1,20 +1,17 @@
 """The sandbox of one session: made when its process starts, removed when the process has ended."""
 
-from collections.abc import AsyncIterator, Collection
-from contextlib import asynccontextmanager
+from collections.abc import Collection
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
-
-from anyio import CancelScope, to_thread
 
 from agents.process.containment import Containment
 from agents.process.launcher import write_launcher
-from agents.process.sandbox.boundary import Boundary, Needs, forget
+from agents.process.sandbox.boundary import Boundary, forget
+from agents.process.sandbox.needs import Needs
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Walls:
+class SandboxWalls:
     """What the sandbox of a session is made from. `drop_env` are variables that the process does not get."""
 
     boundary: Boundary
@@ -40,15 +37,6 @@ class Walls:
             sandbox=plan,
         )
 
-
-@asynccontextmanager
-async def built(walls: Walls | None, launcher: Path) -> AsyncIterator[Path]:
-    """Yield the launcher for a session: `launcher` without walls."""
-    if walls is None:
-        yield launcher
-        return
-    try:
-        yield await to_thread.run_sync(walls.build)
-    finally:
-        with CancelScope(shield=True):
-            await to_thread.run_sync(partial(forget, walls.needs.scratch))
+    def remove(self) -> None:
+        """Remove the sandbox's own folders. Blocks."""
+        forget(self.needs.scratch)

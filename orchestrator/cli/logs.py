@@ -11,7 +11,8 @@ from orchestrator.views.screen import say, say_json
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from state.journal.store import JournalReader, Stored
+    from state.journal.events import Stored
+    from state.journal.store import JournalReader
 
 _LOOK_S = 1.0  # between looks whether a process still writes the run
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from orchestrator.views.run.console import Look
+    from orchestrator.views.run.look import Look
 
 state_dir = click.option(
     "--state-dir",
@@ -53,7 +53,7 @@ def look_of(*, as_json: bool, plain: bool, verbose: bool = False, quiet: bool = 
     Raises:
         UsageError: options that exclude each other.
     """
-    from orchestrator.views.run.console import chosen_look
+    from orchestrator.views.run.look import chosen_look
 
     if verbose and quiet:
         raise click.UsageError("--verbose and --quiet exclude each other. Leave one out")

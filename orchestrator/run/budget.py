@@ -11,7 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from state.errors import SqError
-from state.journal.view import ENDED_STAGES, CallView, RunView
+from state.journal.call_view import CallView
+from state.journal.task_view import ENDED_STAGES
+from state.journal.view import RunView
 from state.settings.records import CHARACTERS_PER_TOKEN, Model, Settings
 
 EXPECTED_ANSWER_TOKENS = 1_000

@@ -4,15 +4,14 @@ Nothing is `complete` here without a verification result for exactly the tree th
 """
 
 from orchestrator.run.evidence.judged import Judged, Standing, judged
-from orchestrator.run.evidence.proof.take import take_proofs
-from orchestrator.run.evidence.verification import verify
 from orchestrator.run.evidence.worth import canary_words, changes_of, evidence_of, lost_canaries, unannounced
 from orchestrator.run.merge.catch_up import catch_up
 from orchestrator.run.places.protection import put_back_at_the_end
 from orchestrator.run.record import Run
 from state.journal.events import DeliveryStarted, RunEnded, TaskCommitted
 from state.journal.phase import saw_the_whole
-from state.journal.view import RunView, Stage
+from state.journal.task_view import Stage
+from state.journal.view import RunView
 from state.outcome import Outcome, worst
 from state.records import BaselineStanding
 from state.words import listed
@@ -23,7 +22,7 @@ async def commit(run: Run, task_id: str) -> None:
     task = run.task(task_id)
     title = f"{task.task.title} (revision {task.review.revisions})" if task.claim.commit else task.task.title
     message = f"{title}\n\nTask {task_id}, attempt {task.attempt} of run {run.started.run_id}."
-    made = await run.workspaces.commit(task, task.claim.accepted_tree, message)
+    made = await run.places.commit(task, task.claim.accepted_tree, message)
     run.record(
         TaskCommitted(task_id=task_id, attempt=task.attempt, commit=made, tree=task.claim.accepted_tree)
     )
@@ -36,9 +35,9 @@ async def bring_home(run: Run) -> None:
     could not be verified.
     """
     if run.view.whole.tree:
-        folder = await run.workspaces.show(run.view.whole.commit)
-        finished = await verify(run, task_id="", folder=folder, tree=run.view.whole.tree)
-        await take_proofs(run, finished, task_id="", base=run.view.baseline.tree)
+        folder = await run.integration.show(run.view.whole.commit)
+        finished = await run.verify(task_id="", folder=folder, tree=run.view.whole.tree)
+        await run.take_proofs(finished, task_id="", base=run.view.baseline.tree)
         await catch_up(run)
     outcome, _ = judge(run.view, run.effort.final_review_rounds)
     stays = (
@@ -49,7 +48,7 @@ async def bring_home(run: Run) -> None:
     branch = run.started.base_branch
     if run.view.whole.tree and run.settings.worktrees and run.settings.merge and branch and not stays:
         run.record(DeliveryStarted(branch=branch, commit=run.view.whole.commit))
-    run.record(await run.workspaces.bring_home(run.view, stays=stays))
+    run.record(await run.integration.bring_home(run.view.whole, stays=stays))
 
 
 def _moving(run: Run) -> set[Outcome]:
@@ -63,7 +62,9 @@ async def end(run: Run) -> None:
     if run.settings.dry_run and not run.view.process.limit:
         outcome, cause = Outcome.COMPLETE, "a dry run: this is the plan, nothing was built"
     await put_back_at_the_end(run)
-    await run.workspaces.clear(run.view)
+    await run.integration.clear(
+        run.view.tasks, run.view.whole, is_home=run.view.checkout.delivered is not None
+    )
     run.record(RunEnded(outcome=outcome, cause=cause, resumable=outcome is Outcome.LIMIT))
 
 

@@ -5,27 +5,22 @@ step is chosen, so a run that is killed anywhere continues from its journal.
 """
 
 import math
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from functools import partial
 
 import anyio
 import structlog
 
 from agents.concurrency import task_group
-from orchestrator.run import finish
 from orchestrator.run.asking.retries import ServiceError
 from orchestrator.run.budget import BudgetExhausted
-from orchestrator.run.build.attempt import build
-from orchestrator.run.evidence.baseline import take_baseline, take_baseline_of_analysis
 from orchestrator.run.evidence.grounds import remove_grounds
 from orchestrator.run.log_context import log_about
-from orchestrator.run.merge.merge import merge
 from orchestrator.run.parallel import move_tasks
 from orchestrator.run.places.protection import put_back_after_a_kill, put_back_at_the_end
-from orchestrator.run.plan.analyze import analyze
-from orchestrator.run.plan.plan import plan
+from orchestrator.run.plan.propose import ReviewSilenceError
 from orchestrator.run.record import Run
-from orchestrator.run.review.review import ReviewSilenceError, review_task, review_whole
 from state.errors import JournalError, SqError
 from state.journal.events import (
     CallEnded,
@@ -37,7 +32,7 @@ from state.journal.events import (
     TaskStuck,
 )
 from state.journal.phase import Phase, phase_of
-from state.journal.view import Stage
+from state.journal.task_view import Stage
 from state.outcome import Outcome
 from state.records import CallEnd, Role
 
@@ -46,37 +41,58 @@ log = structlog.get_logger(__name__)
 _TIDY_S = 20.0  # the most that removing the scratch worktrees may take
 
 
-async def work(run: Run) -> Outcome:
+OfRun = Callable[[Run], Awaitable[None]]
+OfTask = Callable[[Run, str], Awaitable[None]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Effects:
+    """The steps that the machine chooses from: those of the run as a whole, and those of a task by its id."""
+
+    take_baseline: Callable[[Run], Awaitable[RunEnded | None]]
+    take_baseline_of_analysis: OfRun
+    analyze: OfRun
+    plan: OfRun
+    review_whole: OfRun
+    bring_home: OfRun
+    end: OfRun
+    build: OfTask
+    commit: OfTask
+    review_task: OfTask
+    merge: OfTask
+
+
+async def work(run: Run, effects: Effects) -> Outcome:
     """Go on with a run until it has an outcome.
 
     Raises:
         JournalError: nothing can be stored any more. The run stops where it is.
     """
-    await run.workspaces.prepare(run.view)
+    await run.integration.prepare(run.view.whole)
     _close_lost_asks(run)
     await put_back_after_a_kill(run)
     try:
-        return await _work_in_time(run)
+        return await _work_in_time(run, effects)
     finally:
         with anyio.move_on_after(_TIDY_S, shield=True):
             await remove_grounds(run)
 
 
-async def _work_in_time(run: Run) -> Outcome:
+async def _work_in_time(run: Run, effects: Effects) -> Outcome:
     with anyio.move_on_after(_time_left(run)) as clock:
-        await _work(run)
+        await _work(run, effects)
     if clock.cancelled_caught:
         run.record(LimitReached(cause=f"the run's time of {run.limits.run_s:g} s is used up"))
-        await _work(run)
+        await _work(run, effects)
     assert run.view.ended is not None  # noqa: S101  that is when the loop ends
     return run.view.ended.outcome
 
 
-async def _work(run: Run) -> None:
+async def _work(run: Run, effects: Effects) -> None:
     while run.view.ended is None:
         phase = phase_of(run.view)
         log.info("phase.start", phase=phase)
-        if ending := await _given_up(_do(run, phase), about=phase):
+        if ending := await _given_up(_do(run, effects, phase), about=phase):
             if isinstance(ending, RunEnded):
                 await put_back_at_the_end(run)
             run.record(ending)
@@ -103,7 +119,7 @@ def _time_left(run: Run) -> float:
     return math.inf if run.limits.run_s is None else max(0.0, run.limits.run_s - run.view.clock.worked_s)
 
 
-async def work_until_stopped(run: Run, stop: "StopRequest") -> Outcome:
+async def work_until_stopped(run: Run, effects: Effects, stop: "StopRequest") -> Outcome:
     """As `work`. When a stop is requested, close sessions, save the state, and end."""
     outcome = Outcome.INTERRUPTED
     async with task_group() as tasks:
@@ -113,7 +129,7 @@ async def work_until_stopped(run: Run, stop: "StopRequest") -> Outcome:
             tasks.cancel_scope.cancel()
 
         tasks.start_soon(watch)
-        outcome = await work(run)
+        outcome = await work(run, effects)
         tasks.cancel_scope.cancel()
     if run.view.ended is None:
         await put_back_at_the_end(run)
@@ -153,50 +169,50 @@ def _close_lost_asks(run: Run) -> None:
         run.record(*lost)
 
 
-async def _do(run: Run, phase: Phase) -> Event | None:
+async def _do(run: Run, effects: Effects, phase: Phase) -> Event | None:
     match phase:
         case Phase.BASELINE:
-            ending = await take_baseline(run)
+            ending = await effects.take_baseline(run)
             if ending is None:  # a resumed run has its analysis already
-                await take_baseline_of_analysis(run)
+                await effects.take_baseline_of_analysis(run)
             return ending
         case Phase.ANALYZE:
-            await analyze(run)
-            await take_baseline_of_analysis(run)
+            await effects.analyze(run)
+            await effects.take_baseline_of_analysis(run)
         case Phase.PLAN:
-            await plan(run)
+            await effects.plan(run)
         case Phase.FINAL_REVIEW:
-            await review_whole(run)
+            await effects.review_whole(run)
         case Phase.BRING_HOME:
-            await finish.bring_home(run)
+            await effects.bring_home(run)
         case Phase.END:
-            await finish.end(run)
+            await effects.end(run)
         case Phase.TASKS:
-            return await move_tasks(run, partial(_move, run))
+            return await move_tasks(run, partial(_move, run, effects))
     return None
 
 
-async def _move(run: Run, task_id: str) -> Event | None:
+async def _move(run: Run, effects: Effects, task_id: str) -> Event | None:
     """Take a task to its next stage. An error ends the task. An event that ends the run is returned."""
     task = run.task(task_id)
     with log_about(task_id, task.attempt):
-        ending = await _given_up(_next_stage(run, task_id), about=task.stage, task_id=task_id)
+        ending = await _given_up(_next_stage(run, effects, task_id), about=task.stage, task_id=task_id)
     if not isinstance(ending, TaskStuck | TaskFailed):
         return ending
     run.record(ending)
     return None
 
 
-async def _next_stage(run: Run, task_id: str) -> None:
+async def _next_stage(run: Run, effects: Effects, task_id: str) -> None:
     match run.task(task_id).stage:
         case Stage.WAITING | Stage.BUILDING:
-            await build(run, task_id)
+            await effects.build(run, task_id)
         case Stage.ACCEPTED:
-            await finish.commit(run, task_id)
+            await effects.commit(run, task_id)
         case Stage.COMMITTED:
-            await review_task(run, task_id)
+            await effects.review_task(run, task_id)
         case Stage.APPROVED:
-            await merge(run, task_id)
+            await effects.merge(run, task_id)
         case ended:
             raise RuntimeError(f"task {task_id} is {ended}: nothing moves it")
 

@@ -1,21 +1,27 @@
-"""A run under way: its journal and the view folded from it, kept in step, and the means to act.
+"""A run under way: its recorded events and the view that follows from them, and the means to act.
 
 `Run.record` stores events and then applies them, so no action follows an event that was not stored.
 """
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Protocol
 
 import anyio
 
 from agents.backend import Platform
-from orchestrator.run.workspace import Workspaces
-from state.journal.events import Event, RunStarted
-from state.journal.fold.fold import apply, fold
-from state.journal.store import Journal
-from state.journal.view import RunView, TaskView
+from agents.session.exchange import OnQuestions
+from orchestrator.run.ports.asking import SpecFor, Talk
+from orchestrator.run.ports.commands import Commands, Ground
+from orchestrator.run.ports.integration import Integration
+from orchestrator.run.ports.places import Places
+from state.journal.events import Event, ProofsTaken, RunStarted, Stored, VerificationFinished
+from state.journal.task_view import TaskView
+from state.journal.view import RunView
+from state.records import Role
 from state.settings.presets import usual_settings
 from state.settings.records import Effort, Limits, Settings
 
@@ -28,23 +34,13 @@ class Grounds:
     made: int = 0
 
 
-@dataclass(slots=True, kw_only=True)
-class Run:
-    """Journal, view and means of one run."""
+class Record(Protocol):
+    """The events of a run and the view that follows from them (`state.journal.recorder`)."""
 
-    journal: Journal
-    folder: Path
-    platform: Platform
-    workspaces: Workspaces
-    environ: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
-    view: RunView = field(default_factory=RunView)
-    grounds: Grounds = field(default_factory=Grounds)
-    command_seconds: float = 0.0  # that the project's own commands took in this process
-    making_ready: anyio.Lock = field(default_factory=anyio.Lock)  # one set-up after the other
-    changed: anyio.Event = field(default_factory=anyio.Event)  # set and renewed as events are stored
-
-    def __post_init__(self) -> None:
-        self.view = fold(self.journal.read())
+    @property
+    def view(self) -> RunView:
+        """The view after the newest event."""
+        ...
 
     def record(self, *events: Event) -> None:
         """Store events, all or none, and apply them to the view.
@@ -52,10 +48,130 @@ class Run:
         Raises:
             JournalError: they could not be stored.
         """
-        for stored in self.journal.append(*events):
-            apply(self.view, stored)
+        ...
+
+    def read(self) -> list[Stored]:
+        """Return all events, in order."""
+        ...
+
+
+class Verify(Protocol):
+    """Runs the project's commands on a tree (`orchestrator.run.evidence.verification`)."""
+
+    async def __call__(self, run: "Run", *, task_id: str, folder: Path, tree: str) -> VerificationFinished:
+        """As `Run.verify`."""
+        ...
+
+
+class TakeProofs(Protocol):
+    """Checks the worth of a verification (`orchestrator.run.evidence.proof.take`)."""
+
+    async def __call__(
+        self, run: "Run", finished: VerificationFinished, *, task_id: str, base: str
+    ) -> ProofsTaken:
+        """As `Run.take_proofs`."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """The ways to evidence. `ground_for` makes a folder for commands on a tree."""
+
+    ground_for: "Callable[[Run, str], AbstractAsyncContextManager[Ground]]"
+    verify: Verify
+    take_proofs: TakeProofs
+
+
+class Converse(Protocol):
+    """Opens a conversation (`orchestrator.run.asking.conversation`)."""
+
+    def __call__(
+        self,
+        run: "Run",
+        *,
+        role: Role,
+        task_id: str,
+        attempt: int,
+        spec_for: SpecFor,
+        session_id: str = "",
+        subject: str = "",
+        questions: Callable[[str], OnQuestions] | None = None,
+    ) -> AbstractAsyncContextManager[Talk]:
+        """Return a conversation, of which nothing is started yet.
+
+        Args:
+            run: where it is recorded.
+            role: whose conversation.
+            task_id: about which task, or the subject of a run-level call.
+            attempt: which attempt.
+            spec_for: makes the session's spec.
+            session_id: the id that a first session gets, "" for a new one.
+            subject: the subject, if a role has several conversations about one attempt.
+            questions: given a call's id, the callback that answers its questions.
+        """
+        ...
+
+
+@dataclass(slots=True, kw_only=True)
+class Run:
+    """Record, view and means of one run."""
+
+    recorder: Record
+    folder: Path
+    platform: Platform
+    places: Places
+    integration: Integration
+    commands: Commands
+    evidence: Evidence
+    converse: Converse
+    environ: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
+    grounds: Grounds = field(default_factory=Grounds)
+    making_ready: anyio.Lock = field(default_factory=anyio.Lock)  # one set-up after the other
+    changed: anyio.Event = field(default_factory=anyio.Event)  # set and renewed as events are stored
+
+    @property
+    def view(self) -> RunView:
+        """The run as its events describe it now."""
+        return self.recorder.view
+
+    def record(self, *events: Event) -> None:
+        """Store events, all or none, and apply them to the view.
+
+        Raises:
+            JournalError: they could not be stored.
+        """
+        self.recorder.record(*events)
         changed, self.changed = self.changed, anyio.Event()
         changed.set()
+
+    def ground(self, tree: str) -> AbstractAsyncContextManager[Ground]:
+        """Return a context with a ground that holds exactly `tree`, ready for commands.
+
+        Raises:
+            GitError: git cannot put the tree into a folder.
+            SetUpError: the user's own set-up commands fail there.
+        """
+        return self.evidence.ground_for(self, tree)
+
+    async def verify(self, *, task_id: str, folder: Path, tree: str) -> VerificationFinished:
+        """Return the result for this tree: this process's earlier one in the same environment, or a new one.
+
+        Args:
+            task_id: the task of this tree, or "" for the merged whole.
+            folder: the folder in which commands run without worktrees: the checkout.
+            tree: the tree to verify.
+        """
+        return await self.evidence.verify(self, task_id=task_id, folder=folder, tree=tree)
+
+    async def take_proofs(self, finished: VerificationFinished, *, task_id: str, base: str) -> ProofsTaken:
+        """Check each command that passed on a tree, and record the results.
+
+        Args:
+            finished: the commands' results on the tree.
+            task_id: the task of this work, or "" for the merged whole.
+            base: the tree that the work began with.
+        """
+        return await self.evidence.take_proofs(self, finished, task_id=task_id, base=base)
 
     @property
     def started(self) -> RunStarted:

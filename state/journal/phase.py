@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 from enum import StrEnum
 
-from state.journal.view import ENDED_STAGES, RunView, Stage, TaskView
+from state.journal.task_view import ENDED_STAGES, Stage, TaskView
+from state.journal.view import RunView
 from state.settings.records import ReviewDepth
 
 MAX_UNUSABLE = 2  # a reviewer is asked once more, then given up

@@ -9,7 +9,7 @@ import gc
 import sqlite3
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import fields, is_dataclass, replace
 from datetime import UTC, datetime
 from enum import StrEnum
 from functools import partial
@@ -22,7 +22,7 @@ from filelock import FileLock, Timeout
 
 from state.errors import JournalError, RunActiveError, UsageError
 from state.journal.codec import decode, encode
-from state.journal.events import Event
+from state.journal.events import Event, Stored
 from state.secrets import Redact
 
 _SCHEMA = """
@@ -37,15 +37,6 @@ CREATE TABLE IF NOT EXISTS events (
 _SELECT = "SELECT seq, at, name, version, body FROM events WHERE seq > ? ORDER BY seq"
 _GLANCE_S = 0.3  # `is_active` in another process holds the lock only for a moment
 _POLL_S = 0.1  # until a follower in another process sees a new event
-
-
-@dataclass(frozen=True, slots=True)
-class Stored:
-    """An event with its place in the journal (`seq`, from 1, without gaps) and its time (UTC)."""
-
-    seq: int
-    at: datetime
-    event: Event
 
 
 def journal_file(run_folder: Path) -> Path:

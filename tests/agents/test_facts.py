@@ -8,8 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agents.shell import simple_commands
-from agents.transcript.facts.checks import outcome_of
-from agents.transcript.facts.session import Outcome, facts_of, is_question
+from agents.transcript.facts.facts import is_question
+from agents.transcript.facts.outcomes import outcome_of
+from agents.transcript.facts.records import Outcome
+from agents.transcript.facts.session import facts_of
 from agents.transcript.facts.summaries import summary_of
 from agents.transcript.read import read_transcript, transcript_of
 from state.records import Message, MessageKind

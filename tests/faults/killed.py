@@ -5,9 +5,10 @@ import signal
 from pathlib import Path
 from typing import Any
 
-from orchestrator.cli.runs.compose import RunRequest, Surroundings, run_again, run_new
-from state.journal.events import Event
-from state.journal.store import Journal, Stored
+from orchestrator.cli.runs.compose import run_again, run_new
+from orchestrator.cli.runs.request import RunRequest, Surroundings
+from state.journal.events import Event, Stored
+from state.journal.store import Journal
 from state.settings.sources import Flags
 
 ALONE, GROUP = "alone", "group"

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from agents.transcript.read import Transcript, read_transcript
-from orchestrator.gates.power_steering.considerations import Consideration, load_considerations
+from orchestrator.gates.power_steering.considerations import Consideration
+from orchestrator.gates.power_steering.loading import load_considerations
 from orchestrator.gates.power_steering.measured.labels import Labelled, load_labelled
 
 _DATASET = Path(__file__).parents[1] / "labelled_sessions"

@@ -5,9 +5,11 @@ import os
 import pytest
 from sessions_to_judge import sessions_to_judge
 
+from agents.transcript.facts.session import facts_of
 from orchestrator.gates.power_steering.evidence import Evidence
 from orchestrator.gates.power_steering.examine import examine
 from orchestrator.gates.power_steering.judge_here import judge_here
+from orchestrator.gates.power_steering.rules import RULES
 from state.records import Role
 from state.settings.presets import usual_settings
 from state.verdicts import Source
@@ -24,9 +26,10 @@ async def test_the_judge_agrees_with_the_labels(access):
         for session in sessions_to_judge():
             label = session.labelled.label
             examination = await examine(
-                Evidence(transcript=session.transcript),
+                Evidence(transcript=session.transcript, facts=facts_of(session.transcript)),
                 session.considerations,
                 judge,
+                RULES,
                 session_type=label.session_type,
             )
             results += [(session, result) for result in examination.results]

@@ -10,7 +10,6 @@ from agents.access import KeyConnection
 from agents.ask.api import ApiAsker
 from agents.backend import Claude, Platform
 from agents.process.containment import Containment
-from agents.process.sandbox.boundary import no_boundary
 from agents.roles.developer import developer_ask, guidance_ask
 from agents.roles.judge import Finding as JudgeFinding
 from agents.roles.judge import Judgement
@@ -18,7 +17,7 @@ from agents.roles.reviewer import get_review_prompt
 from agents.roles.worker import signal_in_text
 from agents.session.permissions import READ_TOOLS, RESOLVER_TOOLS, SIGNAL_PREFIX, WORKER_TOOLS
 from agents.session.tools import PLAN_SIGNAL, SIGNALS
-from orchestrator.gates.power_steering.considerations import consideration_of
+from orchestrator.gates.power_steering.loading import consideration_of
 from orchestrator.run.build.hand_over import Before, Start
 from orchestrator.run.build.steps import Surroundings, build_prompt_with_feedback
 from orchestrator.run.review.findings import fingerprint
@@ -492,7 +491,6 @@ def answer_schema():
         claude=Claude(
             cli=Path("/nowhere"), launcher=Path("/nowhere"), dropped=frozenset(), folder=Path("/nowhere")
         ),
-        boundary=no_boundary({}),
         settings=usual_settings(),
         asker=ApiAsker(connection),
         containment=Containment.SUPERVISOR,

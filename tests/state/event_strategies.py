@@ -12,8 +12,8 @@ from typing import Union, get_args, get_origin, get_type_hints
 from hypothesis import strategies as st
 
 from state.journal import events as e
+from state.journal.events import Stored
 from state.journal.phase import MAX_UNUSABLE
-from state.journal.store import Stored
 from state.outcome import Outcome
 from state.records import (
     Analysis,

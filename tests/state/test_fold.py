@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 
 from state.journal import events as e
 from state.journal.codec import decode, encode
+from state.journal.events import Stored
 from state.journal.fold.fold import fold
-from state.journal.store import Stored
-from state.journal.view import HISTORY_KEPT, RunView, Stage
+from state.journal.task_view import HISTORY_KEPT, Stage
+from state.journal.view import RunView
 from state.outcome import Outcome
 from state.records import Answer, CallEnd, Finding, Message, MessageKind, ReviewIssue, Role
 from state.verdicts import Verdict

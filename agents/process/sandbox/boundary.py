@@ -2,23 +2,15 @@
 
 import os
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from agents.process.sandbox.caches import caches, registry_credentials
 from agents.process.sandbox.choice import Choice, Level
 from agents.process.sandbox.control_groups import ControlGroups
-from agents.process.sandbox.plan import (
-    Access,
-    GatewaySocket,
-    Mount,
-    Network,
-    Plan,
-    at_both,
-    reading,
-    writing,
-)
+from agents.process.sandbox.needs import Needs
+from agents.process.sandbox.plan import Access, Mount, Plan, at_both, reading, writing
 from agents.process.sandbox.repository import git_folders, git_mounts
 from agents.process.sandbox.system import system_mounts
 from agents.process.sandbox.toolchains import NAMED_BY, toolchain_mounts
@@ -36,27 +28,6 @@ _SOCKETS = (
     *("XDG_RUNTIME_DIR", "DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "DOCKER_HOST", "TMUX", "PULSE_SERVER"),
 )
 _FOLDERS = ("TMPDIR", "TMP", "TEMP", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Needs:
-    """What one process needs beside the system, its toolchains and the caches.
-
-    `path` is its PATH. `scratch` is a folder of its own for its home and temporary files, which the caller
-    removes. `hidden` are folders of which nothing is shown but the paths named here. `with_credentials`: the
-    files with which package managers sign in are readable, and their caches can be written.
-    """
-
-    workspace: Path
-    scratch: Path
-    path: str
-    writes: bool = True
-    readable: Sequence[Path] = ()
-    writable: Sequence[Path] = ()
-    network: Network = Network.NONE
-    gateway: GatewaySocket | None = None
-    hidden: Sequence[Path] = ()
-    with_credentials: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 
+from agents.process.sandbox.needs import GatewaySocket, Network
 from state.settings.records import SandboxLimits
 
 
@@ -24,17 +25,6 @@ class Access(StrEnum):
     """A symbolic link. `source` is its text."""
 
 
-class Network(StrEnum):
-    """The network of a sandbox."""
-
-    NONE = "none"
-    """A loopback of its own, and nothing else."""
-    GATEWAY = "gateway"
-    """As `NONE`, and one port on it that leads to the model."""
-    FULL = "full"
-    """The network of the machine."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mount:
     """One path inside. `source` is the path outside that is shown there, None: the same path."""
@@ -47,14 +37,6 @@ class Mount:
     def shown(self) -> Path:
         """The path outside."""
         return self.source or self.target
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GatewaySocket:
-    """The socket outside that leads to the model, and the port on the inner loopback that stands for it."""
-
-    path: Path
-    port: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

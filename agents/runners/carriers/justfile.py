@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from agents.runners.carriers.step import Step
-from agents.runners.recognise import positional, text_of
+from agents.runners.reading import positional, text_of
 from agents.shell import Simple
 
 _FILES = ("justfile", "Justfile", ".justfile", "JUSTFILE")

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from agents.runners.carriers.step import Step
-from agents.runners.recognise import positional, text_of
+from agents.runners.reading import positional, text_of
 from agents.shell import Simple
 
 _RUN_CALL = re.compile(r"session\.run\(\s*((?:[^()]|\([^()]*\))*)\)")

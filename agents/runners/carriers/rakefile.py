@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 from agents.runners.carriers.step import Step
-from agents.runners.recognise import positional, text_of
+from agents.runners.reading import positional, text_of
 from agents.shell import Simple
 
 _FILES = ("Rakefile", "rakefile", "Rakefile.rb", "rakefile.rb")

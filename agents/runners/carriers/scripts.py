@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from agents.runners.carriers.step import Step
-from agents.runners.recognise import positional, text_of
+from agents.runners.reading import positional, text_of
 from agents.shell import Simple
 
 _VALUES = (

@@ -2,8 +2,7 @@
 
 import re
 
-from agents.runners.counts.printed import word_numbers
-from agents.runners.counts.tally import tally
+from agents.runners.counts.tally import tally, word_numbers
 from agents.runners.counts.tap import tap_tests
 from state.records import UNCOUNTED, TestCount
 

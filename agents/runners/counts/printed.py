@@ -4,19 +4,13 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 
 from agents.runners.counts.go_output import go_count
-from agents.runners.counts.tally import FAILED, PASSED, SKIPPED, state_of, tally
+from agents.runners.counts.tally import FAILED, PASSED, SKIPPED, state_of, tally, word_numbers
 from agents.runners.counts.tap import tap_tests
 from agents.runners.counts.tree import tree_tests
 from agents.runners.row import Printed, Reader
 from state.records import UNCOUNTED, TestCount, TestState
 
 _Tests = Iterator[tuple[str, TestState]]
-_PAIR = re.compile(
-    r"(?P<number>\d+) (?P<word>[A-Za-z][a-z]*(?: [a-z]+)*)|(?P<word2>[A-Za-z][a-z]*(?: [a-z]+)*)[=:]"
-    r" ?(?P<number2>\d+)"
-)
-_NOUN = re.compile(r"\b(?:tests?|specs?|examples?|cases?|scenarios?)\b")
-_BEHIND = re.compile(r"\s(?:in|after|on|with|took)\b.*")
 _MIX_TEST = re.compile(
     r"^(?:(?P<module>[A-Z]\w*(?:\.\w+)*) \[(?P<file>[^\]]+\.exs)\]"
     r"|  \* (?P<name>\S.*?)(?: \((?:(?P<left>excluded|skipped)|[\d.]+ms)\)) \[L#\d+\]"
@@ -70,17 +64,6 @@ def numbers_in(match: re.Match[str]) -> dict[str, int]:
     if total and not sums["passed"]:
         sums["passed"] = max(0, total - sums["failed"] - sums["skipped"])
     return sums
-
-
-def word_numbers(words: str) -> Iterator[tuple[str, int]]:
-    """Yield the counts in a list such as `3 passed, 1 failed` or `failures=1, skipped=2`."""
-    for pair in _PAIR.finditer(words):
-        word = _BEHIND.sub("", _NOUN.sub("", pair["word"] or pair["word2"])).strip()
-        number = int(pair["number"] or pair["number2"])
-        if word in {"", "total"}:
-            yield "total", number
-        elif len(word) > 1 and (state := state_of(word)):  # `e` and `f` are signs in a list of tests
-            yield str(state), number
 
 
 def _agreed(named: TestCount, numbers: TestCount | None) -> TestCount:

@@ -7,13 +7,11 @@ from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 
-from agents.runners.counts.suite import Suite
-from agents.runners.following import Run
-from agents.runners.table import Runner
+from agents.runners.counts.report_files import STARTED, report_file
+from agents.runners.row import Runner
+from agents.runners.suite import Run, Suite
 
-STARTED = "started"  # an empty file, made when the command starts: older reports are of other runs
 _LISTS = re.compile(r".*(?:OPTS|OPTIONS|FLAGS|OVERRIDE)")
-_ENDINGS = {"junit": "xml", "trx": "trx", "jest": "json", "rspec": "json", "dart": "jsonl"}
 
 _PACKAGE = Path(str(files("agents.runners")))
 REPORTERS = (_PACKAGE / "node_reporter.mjs",)  # files of sq that commands read when they report
@@ -39,11 +37,6 @@ def prepare(suite: Suite, reports: Path, environ: Mapping[str, str]) -> Prepared
     ):
         added = f"{run.passes}{_arguments(run, reports)}"
     return _prepared(suite, f"{suite.command}{added}", reports, environ)
-
-
-def report_file(row: Runner, reports: Path) -> Path:
-    """Return the file to which a row's report goes."""
-    return reports / f"{row.name.replace(' ', '-')}.{_ENDINGS.get(row.report.kind, 'txt')}"
 
 
 def _prepared(suite: Suite, command: str, reports: Path, environ: Mapping[str, str]) -> Prepared:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
-from agents.runners.counts.reporting import STARTED, report_file
+from agents.runners.counts.report_files import STARTED, report_file
 from agents.runners.counts.tally import FAILED, PASSED, SKIPPED, tally
 from agents.runners.row import ReportKind
 from agents.runners.table import Runner

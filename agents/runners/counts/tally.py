@@ -1,6 +1,7 @@
 """Gathers tests, by name and state, into a count."""
 
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
 
 from state.records import TestCount, TestState
 
@@ -25,6 +26,12 @@ _WORDS: Mapping[str, TestState] = {
     **dict.fromkeys(_FAILED_WORDS, FAILED),
     **dict.fromkeys(_SKIPPED_WORDS, SKIPPED),
 }
+_PAIR = re.compile(
+    r"(?P<number>\d+) (?P<word>[A-Za-z][a-z]*(?: [a-z]+)*)|(?P<word2>[A-Za-z][a-z]*(?: [a-z]+)*)[=:]"
+    r" ?(?P<number2>\d+)"
+)
+_NOUN = re.compile(r"\b(?:tests?|specs?|examples?|cases?|scenarios?)\b")
+_BEHIND = re.compile(r"\s(?:in|after|on|with|took)\b.*")
 
 
 def state_of(word: str, more: Mapping[str, str] | None = None) -> TestState | None:
@@ -54,3 +61,14 @@ def tally(tests: Iterable[tuple[str, TestState]], *, merge: bool = False) -> Tes
     return TestCount(
         tests=told, passed=states.count(PASSED), failed=states.count(FAILED), skipped=states.count(SKIPPED)
     )
+
+
+def word_numbers(words: str) -> Iterator[tuple[str, int]]:
+    """Yield the counts in a list such as `3 passed, 1 failed` or `failures=1, skipped=2`."""
+    for pair in _PAIR.finditer(words):
+        word = _BEHIND.sub("", _NOUN.sub("", pair["word"] or pair["word2"])).strip()
+        number = int(pair["number"] or pair["number2"])
+        if word in {"", "total"}:
+            yield "total", number
+        elif len(word) > 1 and (state := state_of(word)):  # `e` and `f` are signs in a list of tests
+            yield str(state), number

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterator
 
-from agents.runners.counts.tally import FAILED, PASSED, SKIPPED
 from state.records import TestState
 
 _LINE = re.compile(
@@ -36,7 +35,7 @@ def tap_tests(
             continue
         if match.re is not _LINE:
             if not failing:  # else its tests failed already
-                yield place or "a test file", FAILED
+                yield place or "a test file", TestState.FAILED
             continue
         depth = len(match["indent"])
         failing = failing or match["not"] is not None
@@ -54,5 +53,5 @@ def tap_tests(
 
 def _state(match: re.Match[str]) -> TestState:
     if match["directive"]:
-        return SKIPPED
-    return FAILED if match["not"] else PASSED
+        return TestState.SKIPPED
+    return TestState.FAILED if match["not"] else TestState.PASSED

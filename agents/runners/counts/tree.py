@@ -3,13 +3,12 @@
 import re
 from collections.abc import Iterator
 
-from agents.runners.counts.tally import FAILED, PASSED, SKIPPED
 from state.records import TestState
 
 _SIGNS = {
-    **dict.fromkeys("\u2713\u2714\u221a", PASSED),
-    **dict.fromkeys("\u2715\u2716\u2717\u2718\u00d7", FAILED),
-    **dict.fromkeys("-\u25cb\u25cc\ufe63\u2193\u270e", SKIPPED),
+    **dict.fromkeys("\u2713\u2714\u221a", TestState.PASSED),
+    **dict.fromkeys("\u2715\u2716\u2717\u2718\u00d7", TestState.FAILED),
+    **dict.fromkeys("-\u25cb\u25cc\ufe63\u2193\u270e", TestState.SKIPPED),
 }
 _LINE = re.compile(
     r"^(?P<indent> *)(?:(?P<sign>"
@@ -45,5 +44,5 @@ def tree_tests(text: str, *, begins: str = "", ends: str = "") -> Iterator[tuple
         if sign in {"", "\u25b6"}:
             groups.append((depth, name))
         elif (depth, name) not in closed:
-            state = SKIPPED if match["directive"] else _SIGNS.get(sign, FAILED)
+            state = TestState.SKIPPED if match["directive"] else _SIGNS.get(sign, TestState.FAILED)
             yield " > ".join([*([place] if place else []), *(group for _, group in groups), name]), state

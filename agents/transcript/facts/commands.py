@@ -1,50 +1,15 @@
 """Finds the shell commands of a session and the tasks it left running, as far as results show them."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from agents.shell import simple_commands
-from agents.transcript.facts.checks import is_test_run, may_run_tests, outcome_of, way_of
-from agents.transcript.facts.summaries import Outcome
+from agents.transcript.facts.checks import is_test_run, may_run_tests, way_of
+from agents.transcript.facts.outcomes import outcome_of
+from agents.transcript.facts.records import BackgroundTask, Command, Outcome
 from agents.transcript.records import SHELL_TOOLS, BackgroundEnded, ToolCall, Turn, string
 
 PlacedCall = tuple[int, int, ToolCall]  # order, number of the turn, call
 _STOPPERS = {"TaskStop": "task_id", "KillShell": "shell_id", "KillBash": "shell_id"}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Command:
-    """A shell command that ran. `order` counts all calls of the session, a subagent's after its own call.
-
-    `exit_code` is None if unknown: interrupted, or still in the background. `cwd` is the session's folder, if
-    known. `tests`: how the tests that it runs ended, None if it runs none.
-    """
-
-    line: str
-    exit_code: int | None
-    output: str
-    order: int
-    turn: int
-    cwd: str = ""
-    is_background: bool = False
-    is_interrupted: bool = False
-    tests: Outcome | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BackgroundTask:
-    """A command or a subagent that was left running.
-
-    `status` is running, completed, failed or killed. A task whose CLI was killed stays `running` here. The
-    `background_tasks` of a hook hold its true state.
-    """
-
-    id: str
-    what: str
-    status: str
-    order: int
-    turn: int
-    exit_code: int | None = None
 
 
 def placed_calls(turns: Sequence[Turn]) -> Iterator[PlacedCall]:

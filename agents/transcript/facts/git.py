@@ -2,10 +2,9 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from agents.shell import Simple, heredocs, simple_commands
-from agents.transcript.facts.summaries import Outcome
+from agents.transcript.facts.records import GitAction, HubAction, Outcome
 
 _COMMITTED = re.compile(r"^\[(.+?)(?: \(root-commit\))? ([0-9a-f]{7,40})\] ", re.MULTILINE)
 _PUSHED = re.compile(
@@ -31,34 +30,6 @@ _CHECK_PASSED = frozenset({"pass", "success"})
 _NOT_STARTED = (126, 127)  # the shell's own exit codes
 _CELLS = re.compile(r"\t| {2,}")  # a terminal gets columns
 _PENDING_EXIT = 8  # of `gh pr checks`
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GitAction:
-    """A commit or a push that was made. `branch` is the one it went to, "" if the output does not name it."""
-
-    kind: str
-    branch: str
-    order: int
-    turn: int
-    sha: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HubAction:
-    """A `gh` call: `kind` is such as `pr create`. `body`: of the pull request, None if none was given.
-
-    `outcome`: the result of the checks or the run, for `pr checks` and `run`. `is_pending`: they still run.
-    """
-
-    kind: str
-    exit_code: int | None
-    output: str
-    order: int
-    turn: int
-    body: str | None = None
-    outcome: Outcome = Outcome.UNKNOWN
-    is_pending: bool = False
 
 
 def git_actions_of(

@@ -4,9 +4,9 @@ The general reading is the one that counts a run's own verification (`agents.run
 """
 
 import re
-from enum import StrEnum
 
 from agents.runners.counts.general import general_count
+from agents.transcript.facts.records import Outcome
 
 _ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07]*\x07")
 _COUNTS = re.compile(  # pytest, and lines of the same shape: "1 failed, 2 passed in 0.1s"
@@ -44,14 +44,6 @@ _MINITEST = re.compile(  # failures and errors, one line for each suite
 )
 _ANY_NUMBER_FAILED = re.compile(r"\b[1-9]\d* (?:failed|errors?)\b")
 _ANY_NUMBER_PASSED = re.compile(r"\b[1-9]\d* passed\b")
-
-
-class Outcome(StrEnum):
-    """The end of a test run or a check, as far as its exit code or its summary shows it."""
-
-    PASSED = "passed"
-    FAILED = "failed"
-    UNKNOWN = "unknown"
 
 
 def summary_of(output: str) -> Outcome:

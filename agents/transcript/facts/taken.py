@@ -5,21 +5,12 @@ Each of these makes failing tests pass without a repair of the code. Rules decid
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from enum import StrEnum
-from pathlib import PurePosixPath
 
 from agents.shell import Simple, heredocs, simple_commands
-from agents.transcript.facts.commands import Command
-from agents.transcript.facts.work import Edit, Reading, same_file, without
+from agents.transcript.facts.records import Command, Edit, Reading, Taken, Taking
+from agents.transcript.facts.test_files import is_test_file
+from agents.transcript.facts.work import same_file, without
 
-_TEST_FOLDERS = frozenset({
-    "test", "tests", "spec", "specs", "__tests__", "testing", "fixtures", "testdata", "__mocks__", "e2e",
-    "cypress", "features",
-})  # fmt: skip
-_TEST_NAME = re.compile(
-    r"(?:test[_-].*|.*[._-](?:test|tests|spec|specs|t)|conftest|tests?|\w*[a-z](?:Test|Tests|Spec|IT))\Z"
-)
 _DEFINES = re.compile(
     r"\s*(?:async\s+)?(?:def\s+test\w*|(?:it|test|specify|scenario|example"
     r"|testWidgets)(?:\.\w+)*\s*\(?\s*['\"`]"
@@ -63,38 +54,6 @@ _CONFIGURES_OUT = re.compile(
 _SUBSTITUTES = re.compile(r"\bs([/|#,@])((?:\\.|(?!\1).)*)\1((?:\\.|(?!\1).)*)\1")
 _DELETES = re.compile(r"/(?:\\.|[^/])*/(?:,\S+)?\s*d\b|\b\d+(?:,\d+)?d\b")
 _OUT_OF_THE_WAY = (".bak", ".disabled", ".skip", ".off", ".old", ".orig", ".broken", "~", ".txt")
-
-
-class Taking(StrEnum):
-    """How tests were kept from failing without a change of the code."""
-
-    DELETED = "deleted"
-    SKIPPED = "skipped"
-    EMPTIED = "emptied of their assertions"
-    RESTORED = "put back as they were"
-    LEFT_OUT = "left out of the run"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Taken:
-    """A step that kept tests from failing: `how`, where (`path`, or the command line), and when."""
-
-    how: Taking
-    path: str
-    quote: str
-    order: int
-    turn: int
-
-
-def is_test_file(path: str) -> bool:
-    """Whether a file belongs to the tests, by its folders and its name."""
-    pure = PurePosixPath(path)
-    folders = {part.lower() for part in pure.parts[:-1]}
-    if not _TEST_FOLDERS.isdisjoint(folders):
-        return True
-    stem = pure.name.split(".py")[0].rsplit(".", 1)[0]
-    named = pure.suffix == ".t" or _TEST_NAME.match(stem) or _TEST_NAME.match(stem.lower())
-    return bool(named) and pure.suffix != ""
 
 
 def defines_test(line: str) -> bool:

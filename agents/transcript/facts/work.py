@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
 from agents.shell import Heredoc, Simple, heredocs, simple_commands
+from agents.transcript.facts.records import Edit, Reading, Todo
 from agents.transcript.facts.scripts import scripts_of, written_by
 from agents.transcript.records import SHELL_TOOLS, ToolCall, listed, mapping, string
 
@@ -28,39 +29,7 @@ TODO_TOOLS = frozenset({"TodoWrite", "TaskCreate", "TaskUpdate"})
 
 _READ_MARGIN = re.compile(r"^\s*\d+(?:\u2192|\t)", re.MULTILINE)
 _TASK_CREATED = re.compile(r"Task #(\S+) created")
-_CLOSED = frozenset({"completed", "deleted", "cancelled"})
 _PRINTS_NOTHING = frozenset({"", ":", "true"})
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Edit:
-    """A change of a file that was made. `added`: its new lines. `order` and `turn` are its position.
-
-    `removed`: the lines that went, None if unknown. `is_whole`: `added` is the whole file. `is_code`: it lies
-    in the project and is no document. `is_new`: the file did not exist before.
-    """
-
-    path: str
-    tool: str
-    added: tuple[str, ...]
-    removed: tuple[str, ...] | None = None
-    is_whole: bool = False
-    order: int
-    turn: int
-    is_code: bool = True
-    is_document: bool = False
-    is_new: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reading:
-    """A file that was read, without the line numbers of the Read tool. `is_whole`: all of it."""
-
-    path: str
-    text: str
-    order: int
-    turn: int
-    is_whole: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,20 +40,6 @@ class _Change:
     added: Iterable[str] = ()
     removed: Iterable[str] | None = None
     is_whole: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Todo:
-    """An item of the agent's own list, as its last call left it. TodoWrite's items have no id."""
-
-    text: str
-    status: str
-    id: str = ""
-
-    @property
-    def is_open(self) -> bool:
-        """Whether it is still to be done. Deleted items are not."""
-        return self.status not in _CLOSED
 
 
 def readings_of(call: ToolCall, *, order: int, turn: int) -> Iterator[Reading]:

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from orchestrator.gates.power_steering.considerations import Consideration
-    from orchestrator.gates.power_steering.measured.bench import Examined, Measured
+    from orchestrator.gates.power_steering.measured.bench import Examined
+    from orchestrator.gates.power_steering.measured.figures import Measured
     from orchestrator.gates.power_steering.measured.labels import Labelled
     from orchestrator.gates.power_steering.measured.parts import Part
     from orchestrator.views.gates.measured import Bench, MeasuredPart
@@ -149,7 +150,7 @@ def _written(count: int, folder: Path, *, as_json: bool) -> int:
 
 
 def _load(asked: _Asked) -> _Loaded:
-    from orchestrator.gates.power_steering.considerations import load_considerations
+    from orchestrator.gates.power_steering.loading import load_considerations
     from orchestrator.gates.power_steering.measured.labels import load_labelled
     from orchestrator.gates.power_steering.measured.parts import check_known, chosen, load_parts
 

@@ -4,12 +4,15 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
+from agents.transcript.facts.session import facts_of
 from agents.transcript.read import Transcript, TranscriptError, read_transcript
 from orchestrator.cli.gate.options import judge_model
-from orchestrator.gates.power_steering.considerations import load_considerations
 from orchestrator.gates.power_steering.evidence import Evidence
-from orchestrator.gates.power_steering.examine import Examination, examine, waiting_for
+from orchestrator.gates.power_steering.examination import Examination
+from orchestrator.gates.power_steering.examine import examine, waiting_for
 from orchestrator.gates.power_steering.judge_here import judge_here
+from orchestrator.gates.power_steering.loading import load_considerations
+from orchestrator.gates.power_steering.rules import RULES
 from state.errors import UsageError
 from state.project import top_of
 
@@ -61,12 +64,12 @@ async def check_session(path: Path, *, rules_only: bool, project: Path | None) -
     """Examine a session by the considerations of `project`, else of the session's own project."""
     read = session_in(path)
     home = top_of(project) if project else _project_of(read)
-    evidence = Evidence(transcript=read, project=home)
+    evidence = Evidence(transcript=read, facts=facts_of(read), project=home)
     loaded = load_considerations(home)
     waits = _switched_off(home, read.session_id) or waiting_for(evidence)
     async with judge_here(judge_model(home), os.environ, rules_only=rules_only or bool(waits)) as judge:
         return Checked(
-            examination=await examine(evidence, loaded.considerations, judge),
+            examination=await examine(evidence, loaded.considerations, judge, RULES),
             waits=waits,
             project=home,
             worked_in=read.cwd,

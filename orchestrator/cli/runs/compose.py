@@ -8,10 +8,10 @@ import os
 import shutil
 import signal
 import sys
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -26,78 +26,82 @@ from agents.access import (
     find_connection,
     find_credentials,
 )
-from agents.backend import make_platform
+from agents.backend import Platform
 from agents.concurrency import task_group
 from agents.gateway.scenario import load_scenario
 from agents.gateway.server import serve_scenario
-from agents.process.containment import Containment, detect_containment
+from agents.make import make_platform
+from agents.process.containment import Containment
 from agents.process.sandbox.boundary import Boundary
 from agents.process.sandbox.choice import Choice, choose_sandbox
 from agents.process.sandbox.control_groups import ControlGroups, control_groups
-from agents.process.sandbox.plan import GatewaySocket
+from agents.process.sandbox.needs import GatewaySocket
 from agents.session.claude_code import check_cli, find_cli
 from agents.session.permissions import rule_names
 from agents.session.sdks import import_sdks
 from orchestrator.cli.runs.log_file import log_to
 from orchestrator.cli.runs.notes import notes_for
+from orchestrator.cli.runs.request import GoOn, RunRequest, Surroundings
 from orchestrator.cli.runs.spec_file import read_spec
 from orchestrator.cli.version import sq_version
 from orchestrator.git.command import git_version
 from orchestrator.git.repository import base_commit, find_repository, ignore_locally, refuse_dirt
 from orchestrator.git.seeding import refuse_not_ignored
-from orchestrator.run.machine import StopRequest, work_until_stopped
+from orchestrator.run import finish
+from orchestrator.run.asking.conversation import Conversation
+from orchestrator.run.build.attempt import build
+from orchestrator.run.build.completion import check_completion
+from orchestrator.run.commands import ProjectCommands
+from orchestrator.run.evidence.baseline import take_baseline, take_baseline_of_analysis
+from orchestrator.run.evidence.grounds import ground_for
+from orchestrator.run.evidence.proof.take import take_proofs
+from orchestrator.run.evidence.verification import verify
+from orchestrator.run.machine import Effects, StopRequest, work_until_stopped
+from orchestrator.run.merge.merge import merge
 from orchestrator.run.places.checkout import Checkout, alone_in
 from orchestrator.run.places.protection import guarded_files, keep_users_work
 from orchestrator.run.places.worktrees import Worktrees
-from orchestrator.run.record import Run, settings_of
-from orchestrator.views.run.console import Look, present
+from orchestrator.run.plan.analyze import analyze
+from orchestrator.run.plan.plan import plan
+from orchestrator.run.record import Evidence, Record, Run, settings_of
+from orchestrator.run.review.review import review_task, review_whole
+from orchestrator.views.run.console import present
+from orchestrator.views.run.look import Look
 from state.errors import UsageError
 from state.journal.events import RunResumed, RunStarted
 from state.journal.fold.fold import fold
+from state.journal.recorder import Recorder
 from state.journal.store import Journal, JournalReader
-from state.journal.view import UNMERGED_ENDS, RunView
+from state.journal.task_view import UNMERGED_ENDS
+from state.journal.view import RunView
 from state.outcome import Outcome
 from state.paths import StateFolder, worktree_root
 from state.records import Role
 from state.secrets import redactor
 from state.settings.config import load_config
 from state.settings.records import Model, OnQuestion, Sandbox, Settings
-from state.settings.sources import REPOSITORY_FILE, Flags
+from state.settings.sources import REPOSITORY_FILE
 
 log = structlog.get_logger(__name__)
 
 SCENARIO = "scenario.yaml"
 LEDGER = "rehearsal.jsonl"
 _LAST_LINES_S = 5  # how long the display may take to show the last events
-OpenJournal = Callable[..., Journal]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunRequest:
-    """A request for `sq run`. `flags` are settings: key → (the flag's name, its value)."""
-
-    spec: Path
-    folder: Path
-    flags: Flags = field(default_factory=dict)
-    allow_dirty: bool = False
-    edit_dirty: bool = False
-    dry_run: bool = False
-    rehearse: Path | None = None
-    state_dir: Path | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class Surroundings:
-    """The surroundings of a run. Tests inject faults here, by another journal."""
-
-    environ: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
-    open_journal: OpenJournal = Journal
-    look: Look = field(default_factory=Look)
-
-    @cached_property
-    def containment(self) -> Containment:
-        """How process trees are ended here, detected once."""
-        return detect_containment(self.environ)
+EFFECTS = Effects(
+    take_baseline=take_baseline,
+    take_baseline_of_analysis=take_baseline_of_analysis,
+    analyze=analyze,
+    plan=plan,
+    review_whole=review_whole,
+    bring_home=finish.bring_home,
+    end=finish.end,
+    build=partial(build, check_completion=check_completion),
+    commit=finish.commit,
+    review_task=review_task,
+    merge=merge,
+)
 
 
 def run_new(request: RunRequest, surroundings: Surroundings) -> Outcome:
@@ -114,23 +118,6 @@ def run_new(request: RunRequest, surroundings: Surroundings) -> Outcome:
         raise UsageError("git was not found on PATH, and sq works on git branches. Install git")
     import_sdks()
     return anyio.run(_new, request, spec_text, surroundings)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GoOn:
-    """The limits and settings of a resumed run from now on, and the ended tasks that it tries again.
-
-    `verify`, `models` (role → alias), `questions` and `sandbox` replace the run's former ones. Empty and None
-    mean as before.
-    """
-
-    budget_usd: float | None = None
-    max_iterations: int | None = None
-    retry: tuple[str, ...] = ()
-    verify: tuple[str, ...] = ()
-    models: Mapping[str, str] = field(default_factory=dict)
-    questions: str | None = None
-    sandbox: str | None = None
 
 
 def run_again(run_folder: Path, surroundings: Surroundings, go_on: GoOn | None = None) -> Outcome:
@@ -303,7 +290,7 @@ async def _drive(
             tasks.start_soon(_heed_signals, stop)
             tasks.start_soon(_show, journal, surroundings.look, shown_from, shown)
             try:
-                outcome = await work_until_stopped(run, stop)
+                outcome = await work_until_stopped(run, EFFECTS, stop)
                 with anyio.move_on_after(_LAST_LINES_S):
                     await shown.wait()
             finally:
@@ -353,12 +340,38 @@ def _run(
         if settings.worktrees
         else Checkout(started=started, run_folder=run_folder)
     )
+    return composed(Recorder(journal), run_folder, platform, workspaces, boundary, surroundings.environ)
+
+
+def composed(
+    recorder: Record,
+    folder: Path,
+    platform: Platform,
+    workspaces: Worktrees | Checkout,
+    boundary: Boundary,
+    environ: Mapping[str, str],
+) -> Run:
+    """Return a run that works in `workspaces`, with its commands inside `boundary`.
+
+    `folder` is the run's own, `environ` the environment of sq.
+    """
+    commands = ProjectCommands(
+        environ=environ,
+        folder=folder,
+        settings=recorder.view.settings or platform.settings,
+        containment=platform.containment,
+        boundary=boundary,
+    )
     return Run(
-        journal=journal,
-        folder=run_folder,
+        recorder=recorder,
+        folder=folder,
         platform=platform,
-        workspaces=workspaces,
-        environ=surroundings.environ,
+        places=workspaces,
+        integration=workspaces,
+        commands=commands,
+        evidence=Evidence(ground_for=ground_for, verify=verify, take_proofs=take_proofs),
+        converse=Conversation,
+        environ=environ,
     )
 
 

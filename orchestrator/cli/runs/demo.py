@@ -27,7 +27,8 @@ def command(keep_in: Path | None, as_json: bool, plain: bool) -> int:
     It asks a question and gets an answer, a review sends its work back, and the next one passes. It needs no
     key and no network.
     """
-    from orchestrator.cli.runs.compose import RunRequest, Surroundings, run_new
+    from orchestrator.cli.runs.compose import run_new
+    from orchestrator.cli.runs.request import RunRequest, Surroundings
 
     look = options.look_of(as_json=as_json, plain=plain)
     folder = _folder(keep_in)

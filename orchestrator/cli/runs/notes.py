@@ -5,7 +5,7 @@ from pathlib import Path
 
 from anyio import to_thread
 
-from orchestrator.gates.power_steering.considerations import load_considerations
+from orchestrator.gates.power_steering.loading import load_considerations
 from orchestrator.git.repository import Repository, uncommitted
 from state.secrets import without_secrets
 from state.settings.records import Settings, Steering

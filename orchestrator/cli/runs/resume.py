@@ -56,7 +56,8 @@ def command(
     it is tried again only with --retry, and its accepted work is not built again. Settings that are changed
     here apply from now on: `sq config show RUN` shows all of them with their times.
     """
-    from orchestrator.cli.runs.compose import GoOn, Surroundings, run_again
+    from orchestrator.cli.runs.compose import run_again
+    from orchestrator.cli.runs.request import GoOn, Surroundings
     from state.paths import StateFolder
 
     folder = StateFolder(options.state_folder_of(state_dir)).find(run)

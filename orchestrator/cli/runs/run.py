@@ -101,7 +101,8 @@ def command(
     the work is complete and the checkout is clean. Exit codes: 0 complete, 1 failed, 2 usage, 3 stuck,
     4 limit, 5 unverified, 130 interrupted.
     """
-    from orchestrator.cli.runs.compose import RunRequest, Surroundings, run_new
+    from orchestrator.cli.runs.compose import run_new
+    from orchestrator.cli.runs.request import RunRequest, Surroundings
 
     request = RunRequest(
         spec=spec.absolute(),

@@ -7,9 +7,10 @@ from functools import cached_property
 from pathlib import Path, PurePosixPath
 
 from agents.shell import simple_commands
-from agents.transcript.facts.session import Command, Edit, Facts, Goal, facts_of
-from agents.transcript.facts.taken import is_test_file
-from agents.transcript.read import Said, Speaker, Transcript
+from agents.transcript.facts.facts import Facts
+from agents.transcript.facts.records import Command, Edit, Goal
+from agents.transcript.facts.test_files import is_test_file
+from agents.transcript.records import Said, Speaker, Transcript
 from state.truncation import completion_claims
 
 _INSTRUCTIONS = ("CLAUDE.md", "AGENTS.md", "CONTRIBUTING.md", ".claude/CLAUDE.md", ".github/CONTRIBUTING.md")
@@ -35,15 +36,11 @@ _THROWS_AWAY = (("reset", "--hard"), ("checkout", "."), ("restore", "."), ("stas
 
 @dataclass(frozen=True, kw_only=True)
 class Evidence:
-    """A session for the rules. `project` is its folder on this machine, or None."""
+    """A session for the rules, with its facts. `project` is its folder on this machine, or None."""
 
     transcript: Transcript
+    facts: Facts
     project: Path | None = None
-
-    @cached_property
-    def facts(self) -> Facts:
-        """The facts of the session."""
-        return facts_of(self.transcript)
 
     @cached_property
     def goal_turn(self) -> int:

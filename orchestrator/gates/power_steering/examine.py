@@ -1,54 +1,28 @@
 """Examine a session: find its type, check each consideration, and decide."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
-from agents.access import Lane
 from agents.transcript.render import rendered
 from orchestrator.gates.power_steering.considerations import Consideration, Kind, SessionType
-from orchestrator.gates.power_steering.decision import Decision, decide
+from orchestrator.gates.power_steering.decision import decide
 from orchestrator.gates.power_steering.evidence import Evidence, waits_for_user
-from orchestrator.gates.power_steering.findings import Cut
-from orchestrator.gates.power_steering.judging import AskJudge, Look, judge_all, room_for
-from orchestrator.gates.power_steering.rules import RULES
+from orchestrator.gates.power_steering.examination import Examination, Judge
+from orchestrator.gates.power_steering.findings import Cut, RuleAnswer
+from orchestrator.gates.power_steering.judging import Look, judge_all, room_for
 from orchestrator.gates.power_steering.session_type import session_type_of
 from orchestrator.gates.session_state.records import CheckOutcome, CheckResults
-from state.records import Role
-from state.settings.records import Model
 from state.truncation import completion_claims
 from state.verdicts import CheckResult, Source
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Judge:
-    """The judge to ask. With `ask` None there is no judge, and rules answer. `groups` is as in `Look`."""
-
-    model: Model
-    ask: AskJudge | None
-    lane: Lane = field(default_factory=lambda: Lane(role=Role.JUDGE, task="session", attempt=1))
-    groups: int | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Examination:
-    """The result of an examination. `figures` are the checks in seed 001's three figures."""
-
-    session_type: SessionType
-    results: tuple[CheckResult, ...]
-    figures: CheckResults
-    decision: Decision
-
-    @property
-    def cost_usd(self) -> float:
-        """The cost of all checks."""
-        return sum(result.cost_usd for result in self.results)
+Rules = Mapping[str, Callable[[Evidence], RuleAnswer | None]]
 
 
 async def examine(
     evidence: Evidence,
     considerations: Sequence[Consideration],
     judge: Judge,
+    rules: Rules,
     *,
     session_type: SessionType | None = None,
     before: Mapping[str, str] | None = None,
@@ -60,6 +34,7 @@ async def examine(
         evidence: the session.
         considerations: all that may be asked. Those for other types of session are left out.
         judge: the judge, which is asked first.
+        rules: by name, the fallbacks for checks without a judge's answer.
         session_type: the type if it is known. Otherwise it is derived from the session's actions.
         before: by id, why a consideration was not met last time.
         cut: receives every reason and quote that is cut.
@@ -73,7 +48,7 @@ async def examine(
         lane=judge.lane,
         ask=judge.ask,
         before=before or {},
-        rules={name: partial(rule, evidence) for name, rule in RULES.items()},
+        rules={name: partial(rule, evidence) for name, rule in rules.items()},
         groups=judge.groups,
         cut=cut,
     )

@@ -6,11 +6,11 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from agents.access import Credentials, find_connection
-from agents.backend import make_asker
+from agents.asker import make_asker
 from agents.process.containment import detect_containment
 from agents.session.claude_code import find_cli
 from agents.session.sdks import AGENT_SDK, API_SDK, import_sdks
-from orchestrator.gates.power_steering.examine import Judge
+from orchestrator.gates.power_steering.examination import Judge
 from orchestrator.gates.power_steering.judging import CLI_GROUPS
 from state.errors import UsageError
 from state.settings.records import Model

@@ -4,7 +4,7 @@ The judge always comes first. A check that it does not answer falls back to the 
 a rule, or whose time is over, is not checked: it counts as satisfied and is reported.
 """
 
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from time import monotonic
@@ -12,6 +12,7 @@ from time import monotonic
 from agents.access import Lane
 from agents.ask.port import Ask, Reply, room_of
 from agents.roles.judge import (
+    AskJudge,
     Judgement,
     judge_ask,
     judgement_in_text,
@@ -26,7 +27,6 @@ from state.records import CallEnd
 from state.settings.records import Model
 from state.verdicts import CheckResult
 
-AskJudge = Callable[[Ask], Awaitable[Reply]]
 Group = Sequence[Consideration]
 
 CLI_GROUPS = 4  # with the CLI each call is a process of 0.3 s CPU and 180 MB that takes seconds

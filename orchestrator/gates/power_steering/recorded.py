@@ -8,8 +8,8 @@ from contextlib import suppress
 
 from orchestrator.gates.power_steering.considerations import Consideration
 from orchestrator.gates.power_steering.evidence import Evidence
-from orchestrator.gates.power_steering.examine import Examination
-from orchestrator.gates.power_steering.rules import RULES
+from orchestrator.gates.power_steering.examination import Examination
+from orchestrator.gates.power_steering.rules.found import Rule
 from orchestrator.gates.session_state.diagnostics import Diagnostics
 from state.verdicts import CheckResult, Source
 
@@ -22,6 +22,7 @@ def record_verdicts(
     evidence: Evidence,
     considerations: Sequence[Consideration],
     examination: Examination,
+    rules: Mapping[str, Rule],
     *,
     had_judge: bool,
 ) -> None:
@@ -32,9 +33,10 @@ def record_verdicts(
         evidence: the session that was examined.
         considerations: all that might have been asked.
         examination: its result.
+        rules: by name, to be compared with the judge's answers.
         had_judge: whether there was a judge to ask.
     """
-    rules = {one.id: one.rule or one.id for one in considerations}
+    named = {one.id: one.rule or one.id for one in considerations}
     for result in examination.results:
         diagnostics.log(
             CHECK,
@@ -44,7 +46,7 @@ def record_verdicts(
             applies=result.applies,
             seconds=round(result.seconds, _DIGITS),
             had_judge=had_judge,
-            rule_satisfied=_rules_word(result, rules, evidence),
+            rule_satisfied=_rules_word(result, rules.get(named.get(result.consideration_id, "")), evidence),
         )
     figures, decision = examination.figures, examination.decision
     diagnostics.log(
@@ -58,11 +60,10 @@ def record_verdicts(
     )
 
 
-def _rules_word(result: CheckResult, rules: Mapping[str, str], evidence: Evidence) -> bool | None:
+def _rules_word(result: CheckResult, rule: Rule | None, evidence: Evidence) -> bool | None:
     """The answer of the check's rule. None if it does not decide or there is no rule."""
     if result.source is Source.RULE:
         return result.satisfied
-    rule = RULES.get(rules.get(result.consideration_id, ""))
     if result.source is not Source.JUDGE or rule is None:
         return None
     with suppress(Exception):  # it is asked only for a statistic

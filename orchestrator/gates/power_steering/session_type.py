@@ -7,7 +7,7 @@ import re
 from pathlib import PurePosixPath
 
 from agents.shell import simple_commands
-from agents.transcript.facts.session import Edit
+from agents.transcript.facts.records import Edit
 from orchestrator.gates.power_steering.considerations import SessionType
 from orchestrator.gates.power_steering.evidence import Evidence
 

@@ -8,6 +8,7 @@ from orchestrator.gates.stop_gate import probe, quick_json
 
 TYPE_CHECKING = False  # typing would be imported
 if TYPE_CHECKING:
+    from types import ModuleType
     from typing import NoReturn
 
 _MOST_INPUT = 10_000_000  # bytes
@@ -36,15 +37,22 @@ def _through_the_gate(given: dict[str, object], steering: bool) -> None:
     """Answer, and end the process even if a thread still hangs."""
     gc.disable()  # the process is too short for it
     from orchestrator.gates.stop_gate import hook
+    from orchestrator.gates.stop_gate.session import ReadSession
 
     if problem := hook.refused(given, os.environ):
         _tell(problem)
     is_shared = "--shared" in sys.argv
-    stop = hook.stop_of(given, os.environ, with_steering=steering, is_shared=is_shared)
+    stop = hook.stop_of(given, os.environ, ReadSession, with_steering=steering, is_shared=is_shared)
     mouth = hook.Mouth()
     hook.watch(stop, mouth)
-    mouth.say(hook.answer(stop))
+    mouth.say(hook.answer(stop, _steps))
     os._exit(0)
+
+
+def _steps() -> "tuple[ModuleType, ...]":
+    from orchestrator.gates.stop_gate.steps.order import STEPS
+
+    return STEPS
 
 
 def _tell(message: str) -> "NoReturn":

@@ -4,8 +4,9 @@ import json
 import os
 import signal
 import threading
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
+from types import ModuleType
 from typing import NoReturn
 
 from orchestrator.gates.session_state.diagnostics import Diagnostics, has_control
@@ -13,7 +14,7 @@ from orchestrator.gates.session_state.records import MOST_BLOCKS
 from orchestrator.gates.session_state.store import SteeringStore
 from orchestrator.gates.stop_gate import probe
 from orchestrator.gates.stop_gate.once import Part, part_of
-from orchestrator.gates.stop_gate.stop import Priority, StepResult, Stop
+from orchestrator.gates.stop_gate.stop import Priority, Session, StepResult, Stop
 from state.durable import LockTimeoutError, WriteFailedError
 
 MECHANICAL_S = 6.0  # for all steps without a model together, a slow git included
@@ -23,15 +24,18 @@ STEERING_S = 64.0  # power steering: 60 s for its checks, and its start
 _LATER_S = 0.5  # between the two ways to end the process
 
 
-def answer(stop: Stop) -> dict[str, str]:
-    """Return the hook's answer: nothing or a message to allow the stop, a reason to block it."""
+def answer(stop: Stop, steps: Callable[[], Iterable[ModuleType]]) -> dict[str, str]:
+    """Return the hook's answer: nothing or a message to allow the stop, a reason to block it.
+
+    `steps` returns the steps in their order. It is called only if a step is left for this hook.
+    """
     store = SteeringStore.of_project(stop.project, stop.session_id, environ=stop.environ)
     part = part_of(stop, store)
     if part is Part.NONE:
         store.diagnostics.log("stop_taken", is_shared=stop.is_shared)
         return {}
     notes: list[str] = []
-    for priority, result in _results(stop, part, store.diagnostics):
+    for priority, result in _results(stop, part, steps(), store.diagnostics):
         if result.note:
             notes.append(result.note)
         if result.blocks:
@@ -84,39 +88,43 @@ def refused(given: Mapping[str, object], environ: Mapping[str, str]) -> str:
 def stop_of(
     given: Mapping[str, object],
     environ: Mapping[str, str],
+    read: Callable[[Path | None, str], Session],
     *,
     with_steering: bool,
     is_shared: bool = False,
 ) -> Stop:
     """Return the stop in the hook's input. Fields that are missing or of another type are left empty.
 
-    `is_shared`: the hook is in settings that others share.
+    `read` makes the session of the transcript's path and the last message. `is_shared`: the hook is in
+    settings that others share.
     """
 
     def text(name: str) -> str:
         value = given.get(name)
         return value if isinstance(value, str) else ""
 
-    transcript = text("transcript_path")
+    named, last_message = text("transcript_path"), text("last_assistant_message")
+    transcript = Path(named) if named else None
     return Stop(
         session_id=environ.get("CLAUDE_SESSION_ID") or text("session_id"),
         claude_session=text("session_id"),
         project=Path(probe.project_of(given, environ)),
-        transcript_path=Path(transcript) if transcript else None,
+        session=read(transcript, last_message),
+        transcript_path=transcript,
         prompt_id=text("prompt_id"),
         permission_mode=text("permission_mode"),
         stop_hook_active=given.get("stop_hook_active") is True,
-        last_assistant_message=text("last_assistant_message"),
+        last_assistant_message=last_message,
         with_steering=with_steering,
         is_shared=is_shared,
         environ=environ,
     )
 
 
-def _results(stop: Stop, part: Part, diagnostics: Diagnostics) -> Iterator[tuple[Priority, StepResult]]:
-    from orchestrator.gates.stop_gate.steps.order import STEPS
-
-    for step in STEPS:
+def _results(
+    stop: Stop, part: Part, steps: Iterable[ModuleType], diagnostics: Diagnostics
+) -> Iterator[tuple[Priority, StepResult]]:
+    for step in steps:
         priority: Priority = step.PRIORITY
         try:
             if not step.applies(stop) or (part is Part.STEERING and priority is not Priority.P3_2_STEERING):

@@ -3,21 +3,18 @@
 A step is a module with `PRIORITY`, `applies(stop)` and `check(stop)`. The first one that blocks wins.
 """
 
-import os.path
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
-from agents.transcript.read import Transcript, TranscriptError, Turn, read_transcript, with_last_message
+from agents.transcript.records import Transcript, Turn
 
 if TYPE_CHECKING:
-    from agents.transcript.facts.session import Facts
+    from agents.transcript.facts.facts import Facts
 
-TAIL_BYTES = 20_000_000  # read of a transcript: a step has to be quick
-RECENT_BYTES = 500_000  # enough to see how it ends, more if they hold nothing of the conversation
 _QUESTION_SIGNS = "?\uff1f"
 
 
@@ -49,6 +46,34 @@ class StepResult:
 ALLOWED = StepResult()
 
 
+class Session(Protocol):
+    """The session that wants to stop, as its transcript shows it."""
+
+    @property
+    def transcript(self) -> Transcript | None:
+        """The session, with the last message even if the file lacks it yet. None if it cannot be read."""
+        ...
+
+    @property
+    def facts(self) -> "Facts":
+        """The facts of the session. Empty without a transcript."""
+        ...
+
+    @property
+    def recent(self) -> Transcript | None:
+        """The session's end only, which is quick to read."""
+        ...
+
+    @property
+    def recent_facts(self) -> "Facts":
+        """The facts of the session's end only."""
+        ...
+
+    def end_of_it(self, tail_bytes: int) -> Transcript | None:
+        """Return the session as the last `tail_bytes` show it, or None if it cannot be read."""
+        ...
+
+
 @dataclass(frozen=True, kw_only=True)
 class Stop:
     """A stop, with all that the hook knows about it.
@@ -61,6 +86,7 @@ class Stop:
     session_id: str
     claude_session: str = ""
     project: Path
+    session: Session
     transcript_path: Path | None = None
     prompt_id: str = ""
     permission_mode: str = ""
@@ -73,7 +99,7 @@ class Stop:
     @cached_property
     def prompt(self) -> str:
         """The user's newest prompt, by its id or else by its turn. Blocks are counted for it."""
-        return self.prompt_id or f"turn-{max((goal.turn for goal in self.facts.goals), default=0)}"
+        return self.prompt_id or f"turn-{max((goal.turn for goal in self.session.facts.goals), default=0)}"
 
     @property
     def is_system3(self) -> bool:
@@ -86,45 +112,16 @@ class Stop:
         return self.session_id.startswith("orch-")
 
     @cached_property
-    def transcript(self) -> Transcript | None:
-        """The session, with the last message even if the file lacks it yet. None if it cannot be read."""
-        return self.end_of_it(TAIL_BYTES)
-
-    @cached_property
-    def facts(self) -> "Facts":
-        """The facts of the session. Empty without a transcript."""
-        from agents.transcript.facts.session import facts_of
-
-        return facts_of(self.transcript or Transcript())
-
-    @cached_property
-    def recent(self) -> Transcript | None:
-        """The session's end only, which is quick to read."""
-        return self.end_of_it(RECENT_BYTES)
-
-    @cached_property
     def waits(self) -> bool:
         """Whether the session plans, or has asked its user a question that needs an answer."""
-        recent = self.recent or Transcript()
+        recent = self.session.recent or Transcript()
         if self.permission_mode == "plan" or recent.plan_mode:
             return True
         if not any(_may_ask(turn) for turn in recent.turns[-1:]):
             return False
-        from agents.transcript.facts.session import facts_of
         from orchestrator.gates.power_steering.evidence import waits_for_user
 
-        return bool(waits_for_user(facts_of(recent)))
-
-    def end_of_it(self, tail_bytes: int) -> Transcript | None:
-        """The session as the last `tail_bytes` of the transcript show it, or None if it cannot be read."""
-        path = self.transcript_path
-        if path is None or not os.path.isfile(path):  # noqa: PTH113  never raises, and refuses pipes
-            return None
-        try:
-            read = read_transcript(path, tail_bytes=tail_bytes)
-        except TranscriptError:
-            return None
-        return with_last_message(read, self.last_assistant_message)
+        return bool(waits_for_user(self.session.recent_facts))
 
 
 def _may_ask(turn: Turn) -> bool:

@@ -39,7 +39,7 @@ _NOTE = "sq-merge.json"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
-    """The state of a merge. `orchestrator.run.workspace.MergeState` explains the fields."""
+    """The state of a merge. `orchestrator.run.ports.integration.MergeState` explains the fields."""
 
     under_way: bool
     unmerged: tuple[str, ...] = ()

@@ -4,7 +4,8 @@ import re
 from collections.abc import Iterable
 from dataclasses import replace
 
-from state.journal.view import RunView, TaskView
+from state.journal.task_view import TaskView
+from state.journal.view import RunView
 from state.records import Analysis, Message, Task
 from state.words import baseline_words, decision_with_reason
 

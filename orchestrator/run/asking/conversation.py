@@ -5,11 +5,11 @@ be sent; what the journal already holds is not asked again. A call is made only 
 (`orchestrator.run.budget`), and tried again where its failure may pass (`orchestrator.run.asking.retries`).
 """
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from contextlib import AsyncExitStack
 from dataclasses import replace
 from types import TracebackType
-from typing import Protocol, Self
+from typing import Self
 
 import structlog
 
@@ -19,8 +19,10 @@ from agents.session.session import Session, open_session
 from orchestrator.run.asking.purse import Planned, Purse
 from orchestrator.run.asking.retries import persistently, raise_if_hopeless
 from orchestrator.run.budget import BudgetExhausted, Reservation
+from orchestrator.run.ports.asking import Prompt, SpecFor
 from orchestrator.run.record import Run
 from state.ids import new_call_id, new_session_id
+from state.journal.call_view import CallView
 from state.journal.events import (
     ActionRefused,
     CallEnded,
@@ -32,21 +34,11 @@ from state.journal.events import (
     call_ended,
     call_retried,
 )
-from state.journal.view import CallView
 from state.records import CallEnd, CallResult, Message, Role
 
 log = structlog.get_logger(__name__)
 
 _WRITING = frozenset({Role.WORKER, Role.RESOLVER})
-Prompt = Callable[[], Awaitable[str]]
-
-
-class SpecFor(Protocol):
-    """Makes the spec of a session with this id."""
-
-    def __call__(self, *, session_id: str, resume: bool, cost: float) -> SessionSpec:
-        """`resume`: the conversation of that id goes on, having cost `cost` USD so far."""
-        ...
 
 
 class Conversation:
@@ -114,21 +106,7 @@ class Conversation:
     async def exchange(
         self, number: int, prompt: str | Prompt, *, iteration: int = 0, planning: bool = False
     ) -> CallView:
-        """Return an exchange by its number: from the journal if it ended, resumed if open, else made now.
-
-        The end of the call says how the model and its process ended.
-
-        Args:
-            number: which exchange of the conversation, from 1. Those before it have ended.
-            prompt: the prompt, or a function that makes it, which is called only if the exchange is made now.
-            iteration: the task's iteration that it is about; 0: the same as `number`.
-            planning: the agent may read, ask and hand over a plan. Other actions are refused.
-
-        Raises:
-            BudgetExhausted: the call may not be paid for, or used up the budget.
-            ServiceError: no model can be asked at all.
-            ValueError: the number is below 1, or an exchange before it was never made.
-        """
+        """As `Talk`."""
         calls = self.calls
         if not 1 <= number <= len(calls) + 1:
             raise ValueError(f"exchange {number} was asked for, and the conversation holds {len(calls)}")
@@ -308,10 +286,3 @@ class Conversation:
             allowed_usd=reserved.allowed_usd or 0.0,
             subject=self._subject,
         )
-
-
-def failure_of(call: CallView) -> str:
-    """Why a call did not end as it should, for people; empty where it did."""
-    if call.end is None or not call.failed:
-        return ""
-    return f"{call.started.role}: {call.end.end}: {call.end.detail or 'no details'}"

@@ -21,19 +21,20 @@ from agents.roles.developer import developer_ask, questions_in, read_answers
 from agents.session.exchange import OnQuestions, Unanswered
 from orchestrator.run.asking.answer import ask_model
 from orchestrator.run.asking.briefing import conventions, decisions, without_place
+from orchestrator.run.asking.history import whole_history
 from orchestrator.run.asking.rejections import delivered_in, interrupted_at, rejection_by
 from orchestrator.run.evidence.shown import commands_on, seen_of
 from orchestrator.run.record import Run
 from state.journal.events import (
     CallEnded,
-    MessageReceived,
     QuestionsAnswered,
     QuestionsAsked,
     QuestionsFailed,
     QuestionsParked,
 )
-from state.journal.view import AskView, TaskView
-from state.records import Answer, Basis, CallEnd, Message, MessageKind, Question
+from state.journal.task_view import TaskView
+from state.journal.view import AskView
+from state.records import Answer, Basis, CallEnd, Message, Question
 from state.settings.records import OnQuestion
 from state.words import question_key
 
@@ -74,7 +75,7 @@ class QuestionBus:
     ) -> Answers | Unanswered:
         deadline = anyio.current_time() + self._run.limits.question_s
         await self._wait_for_the_same(questions, deadline)
-        tree = await self._run.workspaces.snapshot(Path(self._task.place.worktree))
+        tree = await self._run.places.snapshot(Path(self._task.place.worktree))
         rejection = rejection_by(self._run.view, self._task, questions, call_id=call_id, tree=tree)
         asked = QuestionsAsked(
             ask_id=ask_id,
@@ -224,20 +225,6 @@ class QuestionBus:
             ),
             None,
         )
-
-
-def whole_history(run: Run, task: TaskView) -> list[Message]:
-    """Everything that was said in the attempt's session, prompts included, from the journal."""
-    calls = set(task.open.calls)
-    prompts = {id_: run.view.calls[id_].started.prompt for id_ in calls}
-    told: list[Message] = []
-    for stored in run.journal.read():
-        event = stored.event
-        if isinstance(event, MessageReceived) and event.call_id in calls:
-            if prompt := prompts.pop(event.call_id, ""):
-                told.append(Message(kind=MessageKind.PROMPT, text=prompt))
-            told.append(event.message)
-    return told
 
 
 def _signature(questions: Sequence[Question]) -> list[tuple[str, tuple[str, ...], bool]]:

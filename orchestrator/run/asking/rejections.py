@@ -9,7 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import takewhile
 
-from state.journal.view import AskView, RunView, TaskView
+from state.journal.task_view import TaskView
+from state.journal.view import AskView, RunView
 from state.records import Answer, GivenAnswer, MessageKind, Question
 from state.words import question_key
 

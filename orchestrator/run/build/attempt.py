@@ -3,15 +3,14 @@
 The next step follows from the view alone (`orchestrator.run.build.steps`). This module does it.
 """
 
+from collections.abc import Awaitable, Callable
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from agents.roles.worker import worker_session
-from orchestrator.run.asking.conversation import Conversation
 from orchestrator.run.asking.questions import QuestionBus
 from orchestrator.run.build.checkpoint import review_checkpoint
-from orchestrator.run.build.completion import check_completion
 from orchestrator.run.build.guidance import guide
 from orchestrator.run.build.hand_over import hand_over_of
 from orchestrator.run.build.progress import last_error
@@ -27,22 +26,28 @@ from orchestrator.run.build.steps import (
     next_step,
 )
 from orchestrator.run.build.stuck import end_stuck
-from orchestrator.run.evidence.verification import results
+from orchestrator.run.evidence.vouching import results
 from orchestrator.run.evidence.worth import summary
 from orchestrator.run.log_context import log_attempt
 from orchestrator.run.places.protection import put_users_work_back
 from orchestrator.run.places.set_up import ready_environment, set_up
+from orchestrator.run.ports.asking import Talk
+from orchestrator.run.ports.places import Place
 from orchestrator.run.record import Run
-from orchestrator.run.workspace import Place
 from state.ids import new_session_id
 from state.journal.events import AttemptStarted, HandedOver, IterationMeasured, TaskStarted
-from state.journal.view import Stage, TaskView
+from state.journal.task_view import Stage, TaskView
 from state.records import Role
 from state.settings.records import Workflow
 
+CheckCompletion = Callable[[Run, TaskView], Awaitable[None]]
 
-async def build(run: Run, task_id: str) -> None:
-    """Bring a task from its current stage to an accepted claim, or to the event that says why not."""
+
+async def build(run: Run, task_id: str, check_completion: CheckCompletion) -> None:
+    """Bring a task from its current stage to an accepted claim, or to the event that says why not.
+
+    `check_completion` records whether the claim of a task stands.
+    """
     task = run.task(task_id)
     await _prepare(run, task)
     log_attempt(task.attempt)
@@ -58,7 +63,7 @@ async def build(run: Run, task_id: str) -> None:
             variables=variables,
             plans=run.settings.workflow is Workflow.PLAN_THEN_IMPLEMENT,
         )
-        async with Conversation(
+        async with run.converse(
             run,
             role=Role.WORKER,
             task_id=task_id,
@@ -67,10 +72,10 @@ async def build(run: Run, task_id: str) -> None:
             session_id=task.open.session_id,
             questions=QuestionBus(run, task_id).callback,
         ) as talk:
-            await _attempt(run, task, talk)
+            await _attempt(run, task, talk, check_completion)
 
 
-async def _attempt(run: Run, task: TaskView, talk: Conversation) -> None:
+async def _attempt(run: Run, task: TaskView, talk: Talk, check_completion: CheckCompletion) -> None:
     task_id = task.task.id
     while task.stage is Stage.BUILDING:
         match next_step(run.view, task, run):
@@ -87,7 +92,7 @@ async def _attempt(run: Run, task: TaskView, talk: Conversation) -> None:
                     task_id=task_id,
                     attempt=task.attempt,
                     iteration=task.iteration,
-                    tree=await run.workspaces.snapshot(Path(task.place.worktree)),
+                    tree=await run.places.snapshot(Path(task.place.worktree)),
                     error=last_error(task.history),
                 )
                 run.record(measured)
@@ -102,10 +107,10 @@ async def _attempt(run: Run, task: TaskView, talk: Conversation) -> None:
 async def _new_place(run: Run, task: TaskView) -> Place | None:
     """Return a place for a task that has none or moves to newer work, or None if it has its place."""
     if task.stage is Stage.WAITING:
-        return await run.workspaces.begin(run.view, task)
+        return await run.places.begin(run.view.tasks, run.view.whole, task)
     if task.next.rebuild:
         base, start = task.next.rebuild
-        return await run.workspaces.rebuild(run.view, task, base=base, start=start)
+        return await run.places.rebuild(run.view.tasks, run.view.whole, task, base=base, start=start)
     return None
 
 
@@ -124,10 +129,10 @@ async def _prepare(run: Run, task: TaskView) -> None:
         )
         run.record(*([place.rescued] if place.rescued else []), started)
     else:  # after a crash the folder may have been removed
-        await run.workspaces.ensure(task, task.place.base_commit)
+        await run.places.ensure(task, task.place.base_commit)
     await set_up(run, task_id, Path(task.place.worktree))
     if not task.open.is_open:
-        tree = await run.workspaces.snapshot(Path(task.place.worktree))
+        tree = await run.places.snapshot(Path(task.place.worktree))
         started_anew = AttemptStarted(
             task_id=task_id, attempt=task.attempt + 1, session_id=new_session_id(), tree=tree
         )

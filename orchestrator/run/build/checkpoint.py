@@ -10,12 +10,11 @@ import prompts
 from agents.roles.reviewer import get_review_prompt, reviewer_session
 from orchestrator.git.workspace import diff_text
 from orchestrator.run.asking.briefing import conventions, decisions
-from orchestrator.run.asking.conversation import Conversation
 from orchestrator.run.record import Run
 from orchestrator.run.review.findings import in_folder, undecided, with_new
-from orchestrator.run.review.review import DIFF_LIMIT, read_report
+from orchestrator.run.review.report import DIFF_LIMIT, read_report
 from state.journal.events import CheckpointReviewed
-from state.journal.view import TaskView
+from state.journal.task_view import TaskView
 from state.records import Role
 
 
@@ -36,7 +35,7 @@ async def review_checkpoint(run: Run, task: TaskView) -> None:
         workspace=Path(task.place.worktree),
         subject=subject,
     )
-    async with Conversation(
+    async with run.converse(
         run,
         role=Role.REVIEWER,
         task_id=task_id,

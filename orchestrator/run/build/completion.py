@@ -9,8 +9,7 @@ from pathlib import Path
 from agents.session.permissions import protected_path
 from orchestrator.git.workspace import changed_paths, tree_of
 from orchestrator.run.build.considerations import STEERING, steering_gate
-from orchestrator.run.evidence.proof.take import take_proofs
-from orchestrator.run.evidence.verification import results, verify
+from orchestrator.run.evidence.vouching import results
 from orchestrator.run.evidence.worth import (
     canary_words,
     feedback,
@@ -29,7 +28,7 @@ from state.journal.events import (
     ProofsTaken,
     TaskUnverified,
 )
-from state.journal.view import TaskView
+from state.journal.task_view import TaskView
 from state.verdicts import GateResult, Verdict
 from state.words import listed
 
@@ -40,7 +39,7 @@ VERIFICATION = "verification"
 async def check_completion(run: Run, task: TaskView) -> None:
     """Ask the gates about a claim, and record that it is accepted, refused, or could not be checked."""
     folder = Path(task.place.worktree)
-    tree = await run.workspaces.snapshot(folder)
+    tree = await run.places.snapshot(folder)
     results = [await _diff_gate(run, task, folder, tree)]
     if results[-1].verdict is Verdict.ALLOW:
         results.append(await _verification_gate(run, task, folder, tree))
@@ -111,7 +110,7 @@ async def _diff_gate(run: Run, task: TaskView, folder: Path, tree: str) -> GateR
 
 
 async def _verification_gate(run: Run, task: TaskView, folder: Path, tree: str) -> GateResult:
-    finished = await verify(run, task_id=task.task.id, folder=folder, tree=tree)
+    finished = await run.verify(task_id=task.task.id, folder=folder, tree=tree)
     judged = results(run, finished)
     if not judged:
         reason = "nothing to verify with: no command was given and the repository shows none"
@@ -122,7 +121,7 @@ async def _verification_gate(run: Run, task: TaskView, folder: Path, tree: str) 
         reason = f"sq ran the project's own commands on your work.\n\n{feedback(judged)}"
         return GateResult(gate=VERIFICATION, verdict=Verdict.BLOCK, reason=reason)
     base = await tree_of(run.repository, task.place.base_commit)
-    proofs = await take_proofs(run, finished, task_id=task.task.id, base=base)
+    proofs = await run.take_proofs(finished, task_id=task.task.id, base=base)
     if lost := lost_canaries(run.view, proofs):
         reason = "\n\n".join(f"{canary_words(one)}. Put back how tests are run." for one in lost)
         return GateResult(gate=VERIFICATION, verdict=Verdict.BLOCK, reason=reason)

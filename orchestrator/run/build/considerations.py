@@ -10,21 +10,20 @@ from functools import partial
 
 from agents.access import Credentials, Lane
 from agents.ask.port import Ask, Reply
+from agents.transcript.facts.session import facts_of
 from agents.transcript.read import Transcript, transcript_of, with_command_runs
-from orchestrator.gates.power_steering.considerations import (
-    Consideration,
-    SessionType,
-    Severity,
-    load_considerations,
-)
+from orchestrator.gates.power_steering.considerations import Consideration, SessionType, Severity
 from orchestrator.gates.power_steering.evidence import Evidence
-from orchestrator.gates.power_steering.examine import Judge, examine
+from orchestrator.gates.power_steering.examination import Judge
+from orchestrator.gates.power_steering.examine import examine
 from orchestrator.gates.power_steering.judging import CLI_GROUPS
+from orchestrator.gates.power_steering.loading import load_considerations
+from orchestrator.gates.power_steering.rules import RULES
 from orchestrator.run.asking.answer import asked, ended_with
-from orchestrator.run.asking.questions import whole_history
+from orchestrator.run.asking.history import whole_history
 from orchestrator.run.record import Run
 from state.journal.events import ChecksDecided
-from state.journal.view import TaskView
+from state.journal.task_view import TaskView
 from state.records import CallEnd, Role
 from state.settings.records import Steering
 from state.verdicts import GateResult, Verdict
@@ -47,11 +46,13 @@ async def steering_gate(run: Run, task: TaskView, tree: str) -> GateResult | Non
         lane=Lane(role=Role.JUDGE, task=task.task.id, attempt=task.attempt),
         groups=CLI_GROUPS if run.platform.connection.credentials is Credentials.CLI_LOGIN else None,
     )
-    evidence = Evidence(transcript=_session_of(run, task, tree), project=run.repository)
+    session = _session_of(run, task, tree)
+    evidence = Evidence(transcript=session, facts=facts_of(session), project=run.repository)
     examination = await examine(
         evidence,
         considerations,
         judge,
+        RULES,
         session_type=SessionType.DEVELOPMENT,
         before=_unmet_before(task),
     )

@@ -10,7 +10,9 @@ from typing import Any
 
 from agents.roles.worker import signal_of
 from agents.session.tools import TASK_STUCK
-from state.journal.view import CallView, RunView, TaskView
+from state.journal.call_view import CallView
+from state.journal.task_view import TaskView
+from state.journal.view import RunView
 from state.records import Finding, HandOver
 from state.words import baseline_words, decision_with_reason
 

@@ -8,18 +8,19 @@ import prompts
 from agents.roles.worker import plain_question, signal_of
 from agents.session.tools import ITERATION_DONE, SUBMIT_IMPLEMENTATION_PLAN, TASK_COMPLETE, TASK_STUCK
 from orchestrator.run.asking.briefing import conventions, decisions, forbids_tests, others
-from orchestrator.run.asking.conversation import failure_of
 from orchestrator.run.asking.rejections import delivered_in, interrupted_at, newest_words, refuses
-from orchestrator.run.build.guidance import is_checkpoint, is_review_due
+from orchestrator.run.build.due import is_checkpoint, is_review_due
 from orchestrator.run.build.hand_over import NOTHING_BEFORE, Before, before_of
 from orchestrator.run.build.progress import refused_too_often, same_error, standing_still
-from orchestrator.run.evidence.verification import commands_for
+from orchestrator.run.evidence.vouching import commands_for
 from orchestrator.run.evidence.worth import failing_before
 from orchestrator.run.record import Run
 from orchestrator.run.review.findings import fingerprint, with_new
 from orchestrator.run.review.ownership import users_paths
+from state.journal.call_view import CallView
 from state.journal.events import TaskFailed, TaskStuck
-from state.journal.view import AskView, CallView, RunView, Stage, TaskView
+from state.journal.task_view import Stage, TaskView
+from state.journal.view import AskView, RunView
 from state.records import CallEnd, Question, ReviewIssue, Task, TestThatChanges
 from state.settings.records import Workflow
 
@@ -150,7 +151,7 @@ def next_step(view: RunView, task: TaskView, run: Run) -> Step:
     last = view.calls[task.open.calls[-1]]
     if last.end is None:
         return Say(last.started.prompt, planning=last.started.planning)
-    if failure := failure_of(last):
+    if failure := last.failure:
         return GiveUp(_failed(view, task, last, failure))
     if len(task.open.trees) <= task.iteration:
         return Measure()

@@ -8,11 +8,11 @@ from pathlib import Path
 
 from orchestrator.git.workspace import tree_of
 from orchestrator.run.evidence.judged import usable
-from orchestrator.run.evidence.verification import results, verify
+from orchestrator.run.evidence.vouching import results
 from orchestrator.run.evidence.worth import has_failed
 from orchestrator.run.record import Run
 from state.journal.events import TaskStuck, TaskUnverified
-from state.journal.view import TaskView
+from state.journal.task_view import TaskView
 from state.records import BaselineCheck
 from state.words import baseline_words
 
@@ -40,8 +40,8 @@ def is_named(check: BaselineCheck, reason: str) -> bool:
 async def _holds_without(run: Run, task: TaskView) -> bool:
     """Whether there is work, and the commands that can run do not speak against it."""
     folder = Path(task.place.worktree)
-    tree = await run.workspaces.snapshot(folder)
+    tree = await run.places.snapshot(folder)
     if tree == await tree_of(folder, task.place.base_commit):
         return False
-    finished = await verify(run, task_id=task.task.id, folder=folder, tree=tree)
+    finished = await run.verify(task_id=task.task.id, folder=folder, tree=tree)
     return not has_failed(results(run, finished))

@@ -8,14 +8,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from agents.runners.counts.suite import Suite, suite_of
+from agents.runners.following import suite_of
+from agents.runners.suite import Suite
 from orchestrator.git.workspace import tree_of
-from orchestrator.run.detection import detect
+from orchestrator.run.detection.commands import detect
 from orchestrator.run.evidence.canaries import make_canary, try_canary
 from orchestrator.run.evidence.counted import run_counted
 from orchestrator.run.evidence.environment import fingerprint_of
-from orchestrator.run.evidence.grounds import Ground, ground_for
 from orchestrator.run.evidence.verification import place_for
+from orchestrator.run.ports.commands import Ground
 from orchestrator.run.record import Run
 from state.journal.events import BaselineStarted, BaselineTaken, RunEnded
 from state.outcome import Outcome
@@ -117,7 +118,7 @@ def _runs_more(check: BaselineCheck, others: Sequence[BaselineCheck]) -> bool:
 async def _base_tree(run: Run) -> str:
     if run.settings.worktrees:
         return await tree_of(run.repository, run.started.base_commit)
-    return await run.workspaces.snapshot(run.repository)
+    return await run.places.snapshot(run.repository)
 
 
 def _sources(run: Run, folder: Path) -> dict[str, str]:
@@ -133,7 +134,7 @@ async def _checks(run: Run, ground: Ground, sources: Mapping[str, str]) -> list[
     run.record(BaselineStarted(tree=ground.tree, commands=tuple(sources)))
     checks = []
     for command, source in sources.items():
-        done = await run_counted(run, ground, command)
+        done = await run_counted(run.commands, ground, command)
         checks.append(
             BaselineCheck(run=done, source=source, standing=standing_of(done), chosen=source == CHOSEN)
         )
@@ -173,8 +174,8 @@ async def _with_canary(run: Run, tree: str, check: BaselineCheck) -> BaselineChe
 
 async def _controlled(run: Run, command: str, tree: str, result: CanaryResult) -> CanaryResult:
     """Return the canary's result, unless a scratch worktree cannot run the command even without it."""
-    async with ground_for(run, tree) as ground:
-        without = await run_counted(run, ground, command)
+    async with run.ground(tree) as ground:
+        without = await run_counted(run.commands, ground, command)
     if without.exit_code == 0:
         return result
     problem = "in a scratch worktree, where sq uses the canary, the command fails without the canary too"

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from string import ascii_lowercase
 
 from agents.runners.canary import Canary, canary_for
-from agents.runners.counts.suite import Suite
+from agents.runners.suite import Suite
 from orchestrator.git.scratch import with_files
 from orchestrator.run.evidence.counted import run_counted, run_only
-from orchestrator.run.evidence.grounds import Ground, ground_for
+from orchestrator.run.ports.commands import Ground
 from orchestrator.run.record import Run
 from state.records import UNCOUNTED, CanaryResult, CommandRun, TestCount, TestState
 from state.words import names_of
@@ -41,7 +41,7 @@ async def try_canary(
             file is run.
     """
     with_it = await with_files(run.repository, tree, {canary.path: canary.content})
-    async with ground_for(run, with_it) as ground:
+    async with run.ground(with_it) as ground:
         done = await _run(run, ground, command, canary, suites, by_name=bool(before.tests))
     if done.exit_code is None:
         problem = done.problem or "it did not answer"
@@ -58,9 +58,9 @@ async def try_canary(
 async def _run(
     run: Run, ground: Ground, command: str, canary: Canary, suites: Sequence[Suite], *, by_name: bool
 ) -> CommandRun:
-    if by_name and canary.only and (done := await run_only(run, ground, suites, canary.only)):
+    if by_name and canary.only and (done := await run_only(run.commands, ground, suites, canary.only)):
         return done
-    return await run_counted(run, ground, command)
+    return await run_counted(run.commands, ground, command)
 
 
 def _is_noticed(done: CommandRun, canary: Canary, before: TestCount) -> bool:

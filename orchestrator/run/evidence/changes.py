@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
-from agents.runners.counts.suite import Suite
+from agents.runners.suite import Suite
 from orchestrator.run.evidence.files_of_tests import is_of
 from state.records import TestChange, TestChangeKind, TestState, TestThatChanges
 

@@ -8,24 +8,27 @@ from tempfile import TemporaryDirectory
 from agents.runners.ability import missing_program, nothing_yet
 from agents.runners.counting import count
 from agents.runners.counts.reporting import Prepared, prepare
-from agents.runners.counts.suite import Suite, suite_of
-from agents.runners.only import prepare_only
-from orchestrator.run.commands import run_whole
-from orchestrator.run.evidence.grounds import Ground
-from orchestrator.run.record import Run
+from agents.runners.following import suite_of
+from agents.runners.only import only_these
+from agents.runners.suite import Suite
+from orchestrator.run.ports.commands import Commands, Ground
 from state.records import CommandRun
 
 
-async def run_counted(run: Run, ground: Ground, command: str) -> CommandRun:
+async def run_counted(commands: Commands, ground: Ground, command: str) -> CommandRun:
     """Run a command as the user would, but reporting its tests as far as that does not change its result."""
     suite = suite_of(command, ground.folder)
     with TemporaryDirectory(prefix="sq-") as reports:
-        prepared = prepare(suite, Path(reports), run.environ)
-        return await _run(run, ground, suite, prepared, Path(reports))
+        prepared = prepare(suite, Path(reports), commands.environ)
+        return await _run(commands, ground, suite, prepared, Path(reports))
 
 
 async def run_only(
-    run: Run, ground: Ground, suites: Sequence[Suite], files: Sequence[str], names: Sequence[str] = ()
+    commands: Commands,
+    ground: Ground,
+    suites: Sequence[Suite],
+    files: Sequence[str],
+    names: Sequence[str] = (),
 ) -> CommandRun | None:
     """Run only these test files, by the first of the suites that can.
 
@@ -34,8 +37,9 @@ async def run_only(
     """
     with TemporaryDirectory(prefix="sq-") as reports:
         for suite in suites:
-            if prepared := prepare_only(suite, Path(reports), run.environ, files, names):
-                return await _run(run, ground, suite, prepared, Path(reports))
+            if command := only_these(suite, files, names):
+                prepared = prepare(suite_of(command, suite.folder), Path(reports), commands.environ)
+                return await _run(commands, ground, suite, prepared, Path(reports))
     return None
 
 
@@ -45,10 +49,11 @@ def moved(suite: Suite, folder: Path) -> Suite:
     return replace(suite, folder=folder, runs=runs)
 
 
-async def _run(run: Run, ground: Ground, suite: Suite, prepared: Prepared, reports: Path) -> CommandRun:
+async def _run(
+    commands: Commands, ground: Ground, suite: Suite, prepared: Prepared, reports: Path
+) -> CommandRun:
     environment = {**ground.environment, **prepared.environment}
-    ran = await run_whole(
-        run,
+    ran = await commands.whole(
         prepared.command,
         ground.folder,
         environment=environment,

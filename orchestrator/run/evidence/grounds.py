@@ -4,29 +4,19 @@ Other things that a Worker leaves (an ignored program, a patched package) are no
 all others are in use. It is made ready like any worktree, and removed when the run stops.
 """
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
-from pathlib import Path
 
 import structlog
 
 from orchestrator.git.scratch import remove_scratch, show_tree
 from orchestrator.run.places.set_up import forget_what_was_made, ready_environment, set_up
+from orchestrator.run.ports.commands import Ground
 from orchestrator.run.record import Run
 from state.errors import GitError
 from state.paths import GROUND, worktree_root
 
 log = structlog.get_logger(__name__)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ground:
-    """A folder that holds a tree, with the variables that commands in it need."""
-
-    folder: Path
-    tree: str
-    environment: Mapping[str, str]
 
 
 @asynccontextmanager

@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from orchestrator.run.evidence.verification import commands_for, results
+from orchestrator.run.evidence.vouching import commands_for, results
 from orchestrator.run.evidence.worth import with_output
 from orchestrator.run.record import Run
-from state.journal.view import TaskView
+from state.journal.task_view import TaskView
 from state.words import baseline_words
 
 

@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from agents.runners.counts.suite import Suite, suite_of
+from agents.runners.following import suite_of
+from agents.runners.suite import Suite
 from orchestrator.git.scratch import files_in
 from orchestrator.git.workspace import changed_paths
 from orchestrator.run.evidence.changes import Touched, classified, touched
 from orchestrator.run.evidence.counted import moved, run_counted, run_only
-from orchestrator.run.evidence.grounds import ground_for
 from orchestrator.run.record import Run
 from state.records import CommandRun
 
@@ -43,10 +43,10 @@ async def subject_of(run: Run, now: CommandRun, base: str, tree: str) -> Subject
     """
     repository = run.repository
     changed = await changed_paths(repository, base, tree)
-    async with ground_for(run, base) as ground:
+    async with run.ground(base) as ground:
         there = suite_of(now.command, ground.folder)
         by = [classified(there, changed)]
-    async with ground_for(run, tree) as ground:
+    async with run.ground(tree) as ground:
         here = suite_of(now.command, ground.folder)
         by.append(classified(here, changed))
     sorted_ = touched(by, changed, await files_in(repository, base), await files_in(repository, tree))
@@ -74,9 +74,9 @@ def at_base(run: Run, base: str, command: str) -> CommandRun | None:
 
 async def run_on(run: Run, subject: Subject, tree: str, files: Sequence[str]) -> CommandRun:
     """Run the test files on a tree, or all tests if none are named or the runner takes no files."""
-    async with ground_for(run, tree) as ground:
+    async with run.ground(tree) as ground:
         there = [file for file in files if (ground.folder / file).is_file()]
         elsewhere = [moved(one, ground.folder) for one in subject.suites]
         suites = [suite_of(subject.command, ground.folder), *elsewhere]
-        done = await run_only(run, ground, suites, there) if there else None
-        return done or await run_counted(run, ground, subject.command)
+        done = await run_only(run.commands, ground, suites, there) if there else None
+        return done or await run_counted(run.commands, ground, subject.command)

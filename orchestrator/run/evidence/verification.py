@@ -9,14 +9,14 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from agents.runners.counts.suite import suite_of
+from agents.runners.following import suite_of
 from orchestrator.git.scratch import files_in
-from orchestrator.run.detection import detect
 from orchestrator.run.evidence.counted import run_counted, run_only
 from orchestrator.run.evidence.environment import fingerprint_of
 from orchestrator.run.evidence.files_of_tests import files_of
-from orchestrator.run.evidence.grounds import Ground, ground_for
-from orchestrator.run.evidence.judged import Judged, judged, suspects, usable
+from orchestrator.run.evidence.judged import suspects
+from orchestrator.run.evidence.vouching import commands_for
+from orchestrator.run.ports.commands import Ground
 from orchestrator.run.record import Run
 from state.journal.events import VerificationFinished, VerificationStarted
 from state.records import CommandRun, TestState
@@ -40,7 +40,7 @@ async def verify(run: Run, *, task_id: str, folder: Path, tree: str) -> Verifica
         if known and tuple(done.command for done in known.runs) == commands:
             return known
         run.record(VerificationStarted(task_id=task_id, tree=tree, commands=commands))
-        runs = [await run_counted(run, ground, command) for command in commands]
+        runs = [await run_counted(run.commands, ground, command) for command in commands]
         flaky = [name for done in runs for name in await _flaky(run, ground, done)]
     finished = VerificationFinished(
         task_id=task_id, tree=tree, runs=tuple(runs), environment=environment, flaky=tuple(flaky)
@@ -55,38 +55,8 @@ async def place_for(run: Run, folder: Path, tree: str) -> AsyncIterator[Ground]:
     if not run.settings.worktrees:
         yield Ground(folder=folder, tree=tree, environment={})
         return
-    async with ground_for(run, tree) as ground:
+    async with run.ground(tree) as ground:
         yield ground
-
-
-def commands_for(run: Run, folder: Path) -> tuple[str, ...]:
-    """Return the commands that vouch for a tree, without those that give no result on this machine.
-
-    These are the user's, or else those of the baseline, which the repository shows or the analysis named, and
-    those that the tree itself shows.
-    """
-    baseline = run.view.baseline.checks
-    if run.settings.verify:
-        return tuple(command for command in run.settings.verify if usable(baseline.get(command)))
-    found = dict.fromkeys(
-        [
-            *(
-                command
-                for command, check in baseline.items()
-                if check.run.count.ran or not check.run.nothing_yet
-            ),
-            *(one.command for one in detect(folder)),
-        ]
-    )
-    return tuple(command for command in found if usable(baseline.get(command)))
-
-
-def results(run: Run, finished: VerificationFinished) -> list[Judged]:
-    """Return the meaning of each command's result on a tree, compared with its result on the base."""
-    return [
-        judged(run.view.baseline.checks.get(done.command), done, flaky=finished.flaky)
-        for done in finished.runs
-    ]
 
 
 def _known(run: Run, tree: str, environment: str) -> VerificationFinished | None:
@@ -105,8 +75,8 @@ async def _flaky(run: Run, ground: Ground, done: CommandRun) -> list[str]:
         return []
     suite = suite_of(done.command, ground.folder)
     files = files_of(names, suite.test_files(await files_in(run.repository, ground.tree)))
-    again = await run_only(run, ground, [suite], files, names) if files else None
-    again = again or await run_counted(run, ground, done.command)
+    again = await run_only(run.commands, ground, [suite], files, names) if files else None
+    again = again or await run_counted(run.commands, ground, done.command)
     flaky = [name for name in names if again.count.tests.get(name) is TestState.PASSED]
     steady = [name for name in names if name not in flaky]
     if steady and files and run.view.baseline.tree and run.settings.worktrees:
@@ -118,10 +88,10 @@ async def _failing_at_the_base(
     run: Run, command: str, files: Sequence[str], names: Sequence[str]
 ) -> list[str]:
     """Return which of these tests, which passed at the base, fail there when they are run alone."""
-    async with ground_for(run, run.view.baseline.tree) as ground:
+    async with run.ground(run.view.baseline.tree) as ground:
         there = [file for file in files if (ground.folder / file).is_file()]
         suite = suite_of(command, ground.folder)
-        alone = await run_only(run, ground, [suite], there, names) if there else None
+        alone = await run_only(run.commands, ground, [suite], there, names) if there else None
     if alone is None:
         return []
     return [name for name in names if alone.count.tests.get(name) is TestState.FAILED]

@@ -5,7 +5,8 @@ from collections.abc import Iterable, Sequence
 
 from orchestrator.run.evidence.judged import Judged, Standing, executed_a_test
 from state.journal.events import ProofsTaken
-from state.journal.view import RunView, TaskView
+from state.journal.task_view import TaskView
+from state.journal.view import RunView
 from state.records import (
     BaselineCheck,
     BaselineStanding,

@@ -5,11 +5,10 @@ user's branch can then be fast-forwarded. Otherwise the work stays on sq's branc
 """
 
 from orchestrator.run.evidence.judged import Standing
-from orchestrator.run.evidence.proof.take import take_proofs
-from orchestrator.run.evidence.verification import results, verify
+from orchestrator.run.evidence.vouching import results
 from orchestrator.run.record import Run
 from state.journal.events import WorkCaughtUp
-from state.journal.view import ClaimView, TaskView
+from state.journal.task_view import ClaimView, TaskView
 from state.records import Task
 
 _GOOD = frozenset({Standing.PASSED, Standing.NO_EVIDENCE})
@@ -20,18 +19,18 @@ async def catch_up(run: Run) -> None:
     if not (run.settings.worktrees and run.settings.merge):
         return
     head = run.view.whole.commit
-    news = await run.workspaces.users_news(head)
+    news = await run.integration.users_news(head)
     if not news:
         return
     whole = TaskView(Task(id="work", title="The finished work", description=""), claim=ClaimView(commit=head))
-    state = await run.workspaces.begin_merge(whole, news)
+    state = await run.integration.begin_merge(whole, news)
     if state.is_clean:
-        finished = await verify(run, task_id="", folder=state.folder, tree=state.tree)
+        finished = await run.verify(task_id="", folder=state.folder, tree=state.tree)
         if all(one.standing in _GOOD for one in results(run, finished)):
             message = f"Merge: the work of run {run.started.run_id}"
-            commit = await run.workspaces.conclude_merge(whole, news, state.tree, message)
-            await run.workspaces.advance(commit, head)
+            commit = await run.integration.conclude_merge(whole, news, state.tree, message)
+            await run.integration.advance(commit, head)
             run.record(WorkCaughtUp(onto=news, commit=commit, tree=state.tree))
-            await take_proofs(run, finished, task_id="", base=run.view.baseline.tree)
+            await run.take_proofs(finished, task_id="", base=run.view.baseline.tree)
             return
-    await run.workspaces.undo_merge(whole, head)
+    await run.integration.undo_merge(whole, head)

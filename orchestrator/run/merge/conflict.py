@@ -17,13 +17,14 @@ from agents.session.tools import CONFLICT_RESOLVED, CONFLICT_STUCK
 from orchestrator.git.repository import named
 from orchestrator.git.workspace import changed_paths, tree_of
 from orchestrator.run.asking.briefing import decisions, suggestions
-from orchestrator.run.asking.conversation import Conversation, failure_of
-from orchestrator.run.evidence.verification import commands_for, results, verify
+from orchestrator.run.evidence.vouching import commands_for, results
 from orchestrator.run.evidence.worth import failing_before, feedback, has_failed, unanswered
+from orchestrator.run.ports.asking import Talk
+from orchestrator.run.ports.integration import MergeState
 from orchestrator.run.record import Run
-from orchestrator.run.workspace import MergeState
+from state.journal.call_view import CallView
 from state.journal.events import MergeConflicted, ResolutionRefused
-from state.journal.view import CallView, MergeView, Stage, TaskView
+from state.journal.task_view import MergeView, Stage, TaskView
 from state.records import Role
 
 MAX_CLAIMS = 3  # attempts before the conflict is given up
@@ -78,7 +79,7 @@ async def resolve(run: Run, task: TaskView, merge: MergeView, state: MergeState)
             workspace=state.folder,
             temporary=Path(temporary),
         )
-        async with Conversation(
+        async with run.converse(
             run,
             role=Role.RESOLVER,
             task_id=task.task.id,
@@ -89,7 +90,7 @@ async def resolve(run: Run, task: TaskView, merge: MergeView, state: MergeState)
             return await _talk(run, task, merge, talk)
 
 
-async def _talk(run: Run, task: TaskView, merge: MergeView, talk: Conversation) -> Resolved | Unresolved:
+async def _talk(run: Run, task: TaskView, merge: MergeView, talk: Talk) -> Resolved | Unresolved:
     while True:
         call = await talk.exchange(len(merge.refusals) + 1, _next_words(run, task, merge))
         match await _look(run, task, merge, call):
@@ -124,18 +125,18 @@ async def _look(
     run: Run, task: TaskView, merge: MergeView, call: CallView
 ) -> Resolved | Unresolved | _Refused:
     """Return the state of the conflict according to git and the verification."""
-    if failure := failure_of(call):
+    if failure := call.failure:
         return Unresolved(failure)
     if call.report and call.report.name == CONFLICT_STUCK:
         return Unresolved(f"the resolver says: {json.loads(call.report.payload)['reason']}")
-    state = await run.workspaces.merge_state(task, merge.onto)
+    state = await run.integration.merge_state(task, merge.onto)
     if problem := problem_of(state):
         if not state.under_way:
-            await run.workspaces.begin_merge(task, merge.onto, uniting=False)
+            await run.integration.begin_merge(task, merge.onto, uniting=False)
         return _Refused(problem)
     if problem := await _problem_of_tree(run, task, merge, state):
         return _Refused(problem)
-    finished = await verify(run, task_id=task.task.id, folder=state.folder, tree=state.tree)
+    finished = await run.verify(task_id=task.task.id, folder=state.folder, tree=state.tree)
     judged = results(run, finished)
     if reason := unanswered(judged):
         return Unresolved(reason, unchecked=True)

@@ -4,13 +4,13 @@ The run's branch moves only to a commit whose tree sq has verified. After a kill
 the merge or begins it anew.
 """
 
-from orchestrator.run.evidence.verification import results, verify
+from orchestrator.run.evidence.vouching import results
 from orchestrator.run.evidence.worth import feedback, has_failed, unanswered
 from orchestrator.run.merge.conflict import Resolved, Unresolved, resolve
+from orchestrator.run.ports.integration import MergeState
 from orchestrator.run.record import Run
 from orchestrator.run.review.findings import MERGING
 from orchestrator.run.review.revise import send_back
-from orchestrator.run.workspace import MergeState
 from state.journal.events import (
     Event,
     MergeBuilt,
@@ -20,7 +20,7 @@ from state.journal.events import (
     TaskMerged,
     TaskUnverified,
 )
-from state.journal.view import MergeView, TaskView
+from state.journal.task_view import MergeView, TaskView
 from state.records import IssueType, ReviewIssue
 
 
@@ -39,7 +39,7 @@ async def merge(run: Run, task_id: str) -> None:
     if merging.built is None:
         await _build(run, task, merging)
     if merging.built:
-        await run.workspaces.advance(merging.built.commit, merging.onto)
+        await run.integration.advance(merging.built.commit, merging.onto)
         run.record(
             TaskMerged(
                 task_id=task_id,
@@ -62,14 +62,14 @@ async def _build(run: Run, task: TaskView, merging: MergeView) -> None:
                 again = [] if unchecked else _rebuild(run, task, merging, reason)
                 await _give_up(run, task, merging, reason, again)
         return
-    finished = await verify(run, task_id=task.task.id, folder=state.folder, tree=state.tree)
+    finished = await run.verify(task_id=task.task.id, folder=state.folder, tree=state.tree)
     judged = results(run, finished)
     if reason := unanswered(judged):
         await _give_up(run, task, merging, reason, [])
     elif not has_failed(judged):
         await _conclude(run, task, merging, state.tree, state.united)
     elif state.united:  # both additions together fail, so it is a conflict after all
-        state = await run.workspaces.begin_merge(task, merging.onto, uniting=False)
+        state = await run.integration.begin_merge(task, merging.onto, uniting=False)
         conflicted = MergeConflicted(
             task_id=task.task.id, commit=merging.commit, onto=merging.onto, paths=state.unmerged
         )
@@ -77,7 +77,7 @@ async def _build(run: Run, task: TaskView, merging: MergeView) -> None:
         await _build(run, task, merging)
     else:
         reason = f"merged with the newest work it does not pass the verification.\n\n{feedback(judged)}"
-        start = await run.workspaces.conclude_merge(task, merging.onto, state.tree, _message(run, task))
+        start = await run.integration.conclude_merge(task, merging.onto, state.tree, _message(run, task))
         again = [
             send_back(run, task, (_not_passing(task, reason),), by=MERGING, base=merging.onto, start=start)
         ]
@@ -87,10 +87,10 @@ async def _build(run: Run, task: TaskView, merging: MergeView) -> None:
 async def _state(run: Run, task: TaskView, merging: MergeView) -> MergeState:
     """Return the current state of the merge, begun anew unless a resolver worked on it."""
     if merging.paths:
-        state = await run.workspaces.merge_state(task, merging.onto)
+        state = await run.integration.merge_state(task, merging.onto)
         if state.under_way:
             return state
-    return await run.workspaces.begin_merge(task, merging.onto, uniting=not merging.paths)
+    return await run.integration.begin_merge(task, merging.onto, uniting=not merging.paths)
 
 
 async def _conclude(
@@ -101,7 +101,7 @@ async def _conclude(
     united: tuple[str, ...] = (),
     resolved: Resolved | None = None,
 ) -> None:
-    commit = await run.workspaces.conclude_merge(task, merging.onto, tree, _message(run, task))
+    commit = await run.integration.conclude_merge(task, merging.onto, tree, _message(run, task))
     built = MergeBuilt(
         task_id=task.task.id,
         commit=commit,
@@ -116,7 +116,7 @@ async def _conclude(
 
 async def _give_up(run: Run, task: TaskView, merging: MergeView, reason: str, again: list[Event]) -> None:
     """Undo a merge and record why. `again` sends the task back, and without it the task is unverified."""
-    rescued = await run.workspaces.undo_merge(task, merging.onto)
+    rescued = await run.integration.undo_merge(task, merging.onto)
     id_ = task.task.id
     failed = MergeFailed(task_id=id_, commit=merging.commit, onto=merging.onto, reason=reason)
     unverified = TaskUnverified(task_id=id_, reason=f"it could not be merged: {reason}")

@@ -13,10 +13,11 @@ from orchestrator.git.command import git
 from orchestrator.git.repository import named
 from orchestrator.git.shadow import put_back, ref_commit, shadow_commit, shadow_ref, shadow_snapshot
 from orchestrator.git.workspace import tree_of
-from orchestrator.run.workspace import MergeState, Place
+from orchestrator.run.ports.integration import MergeState
+from orchestrator.run.ports.places import Place
 from state.errors import GitError, UsageError
-from state.journal.events import Event, RunStarted, WorkKept, WorkLeft, WorkRescued
-from state.journal.view import ENDED_STAGES, RunView, Stage, TaskView
+from state.journal.events import RunStarted, WorkKept, WorkLeft, WorkRescued
+from state.journal.task_view import ENDED_STAGES, Stage, Tasks, TaskView, WholeView
 
 _INDEX = "checkout.index"
 
@@ -39,7 +40,7 @@ async def alone_in(root: Path) -> AbstractContextManager[object]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Checkout:
-    """As `Workspaces`. `run_folder` keeps an index of sq's own."""
+    """As the ports. `run_folder` keeps an index of sq's own."""
 
     started: RunStarted
     run_folder: Path
@@ -48,41 +49,43 @@ class Checkout:
     def _root(self) -> Path:
         return Path(self.started.repository)
 
-    async def prepare(self, view: RunView) -> None:
-        """As `Workspaces`: the checkout exists already."""
-        del view
+    async def prepare(self, whole: WholeView) -> None:
+        """As the ports: the checkout exists already."""
+        del whole
 
     async def show(self, commit: str) -> Path:
-        """As `Workspaces`: the checkout holds the merged work."""
+        """As the ports: the checkout holds the merged work."""
         del commit
         return self._root
 
-    async def begin(self, view: RunView, task: TaskView) -> Place:
-        """As `Workspaces`. Changes of a task that was given up are kept under a ref and undone first."""
+    async def begin(self, tasks: Tasks, whole: WholeView, task: TaskView) -> Place:
+        """As the ports. Changes of a task that was given up are kept under a ref and undone first."""
         id_ = task.task.id
-        rescued = await self._put_back_what_failed(view)
+        rescued = await self._put_back_what_failed(tasks)
         tree = await self.snapshot(self._root)
         base = await shadow_commit(
             self._root,
             ref=self._ref(f"{id_}-base"),
-            parent=view.whole.commit,
+            parent=whole.commit,
             tree=tree,
             message=f"The checkout before task {id_}",
         )
         return Place(branch=self._ref(id_), folder=self._root, base_commit=base, rescued=rescued)
 
     async def ensure(self, task: TaskView, commit: str) -> Path:
-        """As `Workspaces`."""
+        """As the ports."""
         del task, commit
         return self._root
 
-    async def rebuild(self, view: RunView, task: TaskView, *, base: str, start: str) -> Place:
-        """As `Workspaces`: the checkout holds the newest merged work."""
+    async def rebuild(
+        self, tasks: Tasks, whole: WholeView, task: TaskView, *, base: str, start: str
+    ) -> Place:
+        """As the ports: the checkout holds the newest merged work."""
         del base, start
-        return await self.begin(view, task)
+        return await self.begin(tasks, whole, task)
 
     async def show_commit(self, task: TaskView) -> Path:
-        """As `Workspaces`. Nothing is put back, because the checkout is the user's."""
+        """As the ports. Nothing is put back, because the checkout is the user's."""
         now = await self.snapshot(self._root)
         if now != task.claim.committed_tree and (
             changed := await self._changed(task.claim.committed_tree, now)
@@ -95,11 +98,11 @@ class Checkout:
         return self._root
 
     async def snapshot(self, folder: Path) -> str:
-        """As `Workspaces`."""
+        """As the ports."""
         return await shadow_snapshot(folder, self._index, lenient=True)
 
     async def commit(self, task: TaskView, tree: str, message: str) -> str:
-        """As `Workspaces`."""
+        """As the ports."""
         revised = bool(task.claim.commit) and task.claim.commit != task.merged_commit
         parent = task.claim.commit if revised else task.place.base_commit
         return await shadow_commit(
@@ -107,45 +110,45 @@ class Checkout:
         )
 
     async def begin_merge(self, task: TaskView, onto: str, *, uniting: bool = True) -> MergeState:
-        """As `Workspaces`: the work is in the checkout, and the next task starts from its commit."""
+        """As the ports: the work is in the checkout, and the next task starts from its commit."""
         del uniting
         return await self.merge_state(task, onto)
 
     async def merge_state(self, task: TaskView, onto: str) -> MergeState:
-        """As `Workspaces`."""
+        """As the ports."""
         del onto
         return MergeState(folder=self._root, under_way=True, tree=task.claim.committed_tree)
 
     async def conclude_merge(self, task: TaskView, onto: str, tree: str, message: str) -> str:
-        """As `Workspaces`."""
+        """As the ports."""
         del onto, tree, message
         return task.claim.commit
 
     async def advance(self, commit: str, onto: str) -> None:
-        """As `Workspaces`: there is no branch of sq's."""
+        """As the ports: there is no branch of sq's."""
         del commit, onto
 
     async def undo_merge(self, task: TaskView, onto: str) -> None:
-        """As `Workspaces`: there is nothing to undo."""
+        """As the ports: there is nothing to undo."""
         del task, onto
 
     async def users_news(self, commit: str) -> str:
-        """As `Workspaces`: the work is in the checkout, with all changes of the user there."""
+        """As the ports: the work is in the checkout, with all changes of the user there."""
         del commit
         return ""
 
-    async def bring_home(self, view: RunView, *, stays: str = "") -> Event:
-        """As `Workspaces`: the work is there already, and no branch moves."""
+    async def bring_home(self, whole: WholeView, *, stays: str = "") -> WorkLeft | WorkKept:
+        """As the ports: the work is there already, and no branch moves."""
         del stays
-        if not view.whole.tree:
+        if not whole.tree:
             return WorkKept(branch="", commit=self.started.base_commit, reason="no task was finished")
         ref = self._ref("work")
-        await shadow_commit(self._root, ref=ref, parent=view.whole.commit, tree=view.whole.tree, message="")
-        return WorkLeft(ref=ref, commit=view.whole.commit)
+        await shadow_commit(self._root, ref=ref, parent=whole.commit, tree=whole.tree, message="")
+        return WorkLeft(ref=ref, commit=whole.commit)
 
-    async def clear(self, view: RunView) -> None:
-        """As `Workspaces`."""
-        del view
+    async def clear(self, tasks: Tasks, whole: WholeView, *, is_home: bool) -> None:
+        """As the ports."""
+        del tasks, whole, is_home
         self._index.unlink(missing_ok=True)
 
     @property
@@ -160,8 +163,8 @@ class Checkout:
         named = ("--name-only", "--no-renames", "--diff-filter=a", "-z")
         return [path for path in (await git(self._root, "diff", *named, committed, now)).split("\0") if path]
 
-    async def _put_back_what_failed(self, view: RunView) -> WorkRescued | None:
-        begun = [task for task in view.tasks.values() if task.place.begun]
+    async def _put_back_what_failed(self, tasks: Tasks) -> WorkRescued | None:
+        begun = [task for task in tasks.values() if task.place.begun]
         newest = max(begun, key=lambda task: task.place.begun, default=None)
         if newest is None or newest.stage not in ENDED_STAGES or newest.stage is Stage.MERGED:
             return None

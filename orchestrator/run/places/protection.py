@@ -102,7 +102,7 @@ async def put_users_work_back(run: Run, *, last: bool = False) -> Restored:
         if last and not run.started.edit_dirty:
             ignored = changed_ignored(root, read_ignored(run.folder / IGNORED))
             put_ignored_back(root, run.folder / IGNORED, ignored)
-        tree = await run.workspaces.snapshot(root)
+        tree = await run.places.snapshot(root)
     except (GitError, OSError) as error:
         problem, tree = str(error), ""
     if last or problem or not restored.is_nothing:

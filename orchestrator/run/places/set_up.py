@@ -18,10 +18,10 @@ from orchestrator.git.repository import named
 from orchestrator.git.seeding import copy_files, files_to_copy, not_ignored_there
 from orchestrator.git.shadow import put_back, shadow_snapshot
 from orchestrator.git.workspace import changed_paths, head_of, tree_of
-from orchestrator.run.commands import run_contained
-from orchestrator.run.readiness import Plan, Step, key_of_list, plan_of
 from orchestrator.run.readiness.environment import environment_of
 from orchestrator.run.readiness.made_once import copy_kept, keep, kept_folder
+from orchestrator.run.readiness.plan import Plan, key_of_list, plan_of
+from orchestrator.run.readiness.steps import Step
 from orchestrator.run.record import Run
 from state.errors import SqError
 from state.journal.events import SetUpStarted, WorkspaceSetUp
@@ -148,7 +148,7 @@ async def _run_listed(run: Run, folder: Path) -> _Done:
     """Run the user's commands in order, up to the first that fails."""
     runs: list[CommandRun] = []
     for command in run.settings.worktree_setup:
-        runs.append(await run_contained(run, command, folder, online=True))
+        runs.append(await run.commands.contained(command, folder, online=True))
         if not runs[-1].passed:
             break
     return _Done(runs=tuple(runs))
@@ -173,7 +173,7 @@ async def _run_plan(run: Run, task_id: str, folder: Path, plan: Plan) -> _Done:
 async def _run_step(run: Run, step: Step, folder: Path, environment: dict[str, str]) -> CommandRun:
     """Run a step's command. If it fails, remove its partial results, which would be taken for complete."""
     new = [folder / path for path in step.makes if not (folder / path).exists()]
-    done = await run_contained(run, step.command, folder, environment, online=True)
+    done = await run.commands.contained(step.command, folder, environment, online=True)
     for path in new if not done.passed else ():
         await to_thread.run_sync(partial(shutil.rmtree, path, ignore_errors=True))
     return done

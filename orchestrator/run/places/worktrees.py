@@ -28,17 +28,18 @@ from orchestrator.git.workspace import (
     task_branch,
     tree_of,
 )
-from orchestrator.run.workspace import MergeState, Place
+from orchestrator.run.ports.integration import MergeState
+from orchestrator.run.ports.places import Place
 from state.errors import GitError
-from state.journal.events import Event, RunStarted, WorkDelivered, WorkKept, WorkRescued
-from state.journal.view import RunView, Stage, TaskView
+from state.journal.events import RunStarted, WorkDelivered, WorkKept, WorkRescued
+from state.journal.task_view import Stage, Tasks, TaskView, WholeView
 
 log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Worktrees:
-    """As `Workspaces`. `merge_home`: whether the user's branch is moved to the finished work at the end."""
+    """As the ports. `merge_home`: whether the user's branch is moved to the finished work at the end."""
 
     started: RunStarted
     merge_home: bool = True
@@ -61,27 +62,29 @@ class Worktrees:
         """
         return Path(self.started.worktrees) / "run"
 
-    async def prepare(self, view: RunView) -> None:
-        """As `Workspaces`: the run's branch and its integration worktree."""
-        await ensure_branch(self._repository, self._branch, view.whole.commit)
-        await self._make(self._integration, branch=None, commit=view.whole.commit)
+    async def prepare(self, whole: WholeView) -> None:
+        """As the ports: the run's branch and its integration worktree."""
+        await ensure_branch(self._repository, self._branch, whole.commit)
+        await self._make(self._integration, branch=None, commit=whole.commit)
 
     async def show(self, commit: str) -> Path:
-        """As `Workspaces`. A merge under way there is undone first."""
+        """As the ports. A merge under way there is undone first."""
         await self._free(commit)
         await put_on(self._integration, commit, branch=None, with_repositories=True)
         return self._integration
 
     # --- tasks ----------------------------------------------------------------------------------------------
 
-    async def begin(self, view: RunView, task: TaskView) -> Place:
-        """As `Workspaces`. Work from an earlier beginning there is kept under a ref first."""
-        base = view.whole.commit
-        return await self.rebuild(view, task, base=base, start=base)
+    async def begin(self, tasks: Tasks, whole: WholeView, task: TaskView) -> Place:
+        """As the ports. Work from an earlier beginning there is kept under a ref first."""
+        base = whole.commit
+        return await self.rebuild(tasks, whole, task, base=base, start=base)
 
-    async def rebuild(self, view: RunView, task: TaskView, *, base: str, start: str) -> Place:
-        """As `Workspaces`."""
-        del view
+    async def rebuild(
+        self, tasks: Tasks, whole: WholeView, task: TaskView, *, base: str, start: str
+    ) -> Place:
+        """As the ports."""
+        del tasks, whole
         id_ = task.task.id
         branch, folder = task_branch(self.started.run_id, id_), Path(self.started.worktrees) / id_
         made = await self._make(folder, branch=branch, commit=start)
@@ -93,13 +96,13 @@ class Worktrees:
         return Place(branch=branch, folder=folder, base_commit=base, rescued=kept)
 
     async def ensure(self, task: TaskView, commit: str) -> Path:
-        """As `Workspaces`. The branch holds the committed work."""
+        """As the ports. The branch holds the committed work."""
         folder = Path(task.place.worktree)
         await self._make(folder, branch=task.place.branch, commit=commit)
         return folder
 
     async def show_commit(self, task: TaskView) -> Path:
-        """As `Workspaces`. Other content there is kept under a ref."""
+        """As the ports. Other content there is kept under a ref."""
         folder = Path(task.place.worktree)
         if await head_of(folder) == task.claim.commit and await snapshot(folder) == task.claim.committed_tree:
             return folder
@@ -118,11 +121,11 @@ class Worktrees:
         return folder
 
     async def snapshot(self, folder: Path) -> str:
-        """As `Workspaces`."""
+        """As the ports."""
         return await (snapshot_aside(folder) if folder == self._integration else snapshot(folder))
 
     async def commit(self, task: TaskView, tree: str, message: str) -> str:
-        """As `Workspaces`."""
+        """As the ports."""
         return await commit_tree(
             Path(task.place.worktree), branch=task.place.branch, tree=tree, message=message
         )
@@ -157,27 +160,27 @@ class Worktrees:
     # --- merging --------------------------------------------------------------------------------------------
 
     async def begin_merge(self, task: TaskView, onto: str, *, uniting: bool = True) -> MergeState:
-        """As `Workspaces`. Work on an earlier merge there is kept under a ref first."""
+        """As the ports. Work on an earlier merge there is kept under a ref first."""
         await self._free(onto)
         merge = self._merge_of(task, onto)
         await merge.begin(uniting=uniting)
         return await self._state_of(merge)
 
     async def merge_state(self, task: TaskView, onto: str) -> MergeState:
-        """As `Workspaces`."""
+        """As the ports."""
         return await self._state_of(self._merge_of(task, onto))
 
     async def conclude_merge(self, task: TaskView, onto: str, tree: str, message: str) -> str:
-        """As `Workspaces`."""
+        """As the ports."""
         await self._make(self._integration, branch=None, commit=onto)
         return await self._merge_of(task, onto).conclude(tree, message)
 
     async def advance(self, commit: str, onto: str) -> None:
-        """As `Workspaces`."""
+        """As the ports."""
         await move_forward(self._repository, branch=self._branch, commit=commit, onto=onto)
 
     async def undo_merge(self, task: TaskView, onto: str) -> WorkRescued | None:
-        """As `Workspaces`."""
+        """As the ports."""
         kept = await self._free(onto)
         await put_on(self._integration, onto, branch=None, with_repositories=True)
         if kept and kept.task_id == task.task.id:
@@ -209,7 +212,7 @@ class Worktrees:
     # --- the end --------------------------------------------------------------------------------------------
 
     async def users_news(self, commit: str) -> str:
-        """As `Workspaces`. Returns "" if the checkout has left the branch where the run began."""
+        """As the ports. Returns "" if the checkout has left the branch where the run began."""
         now = await find_repository(self._repository)
         if now.head is None or now.branch is None or now.branch != self.started.base_branch:
             return ""
@@ -219,11 +222,11 @@ class Worktrees:
             return ""
         return "" if common == now.head else now.head
 
-    async def bring_home(self, view: RunView, *, stays: str = "") -> Event:
-        """As `Workspaces`."""
-        commit = view.whole.commit
+    async def bring_home(self, whole: WholeView, *, stays: str = "") -> WorkDelivered | WorkKept:
+        """As the ports."""
+        commit = whole.commit
         kept = "it was asked for with --no-merge"
-        if not view.whole.tree:
+        if not whole.tree:
             kept = "no task was merged"
         elif self.merge_home and stays:
             kept = stays
@@ -239,22 +242,20 @@ class Worktrees:
             return WorkKept(branch=self._branch, commit=commit, reason=kept)
         return WorkDelivered(branch=self.started.base_branch or "", commit=commit)
 
-    async def clear(self, view: RunView) -> None:
-        """As `Workspaces`: the places of merged tasks, and the run's branch if the work is home."""
+    async def clear(self, tasks: Tasks, whole: WholeView, *, is_home: bool) -> None:
+        """As the ports: the places of merged tasks, and the run's branch if the work is home."""
         try:
-            for task in view.tasks.values():
+            for task in tasks.values():
                 if task.stage is Stage.MERGED:
                     folder = Path(task.place.worktree)
                     if await remove_worktree(self._repository, folder, holds=task.claim.committed_tree):
-                        await remove_branch(
-                            self._repository, task.place.branch, merged_into=view.whole.commit
-                        )
-            merged = {id_ for id_, task in view.tasks.items() if task.stage is Stage.MERGED}
+                        await remove_branch(self._repository, task.place.branch, merged_into=whole.commit)
+            merged = {id_ for id_, task in tasks.items() if task.stage is Stage.MERGED}
             await forget_kept(self._repository, shadow_ref(self.started.run_id, ""), merged)
-            holds = await tree_of(self._repository, view.whole.commit)
+            holds = await tree_of(self._repository, whole.commit)
             await remove_worktree(self._repository, self._integration, holds=holds)
-            if view.checkout.delivered or not view.whole.tree:
-                await remove_branch(self._repository, self._branch, merged_into=view.whole.commit)
+            if is_home or not whole.tree:
+                await remove_branch(self._repository, self._branch, merged_into=whole.commit)
             worktrees = Path(self.started.worktrees)
             for folder in (worktrees, worktrees.parent):  # the run's, and that of all runs of the repository
                 if folder.is_dir() and not any(folder.iterdir()):

@@ -6,7 +6,6 @@ import prompts
 from agents.roles.planner import ANALYSIS, read_analysis
 from orchestrator.git.repository import tracked_files
 from orchestrator.run.asking.briefing import at_the_base, described
-from orchestrator.run.asking.conversation import failure_of
 from orchestrator.run.plan.propose import MAX_REJECTIONS, propose, review
 from orchestrator.run.record import Run
 from state.errors import AgentError
@@ -34,7 +33,7 @@ async def analyze(run: Run) -> None:
     if len(rejections) >= MAX_REJECTIONS:
         problems = "; ".join(rejections[-1].problems)
         raise AgentError(f"no acceptable analysis after {len(rejections)} tries: {problems}")
-    folder = await run.workspaces.show(run.view.whole.commit)
+    folder = await run.integration.show(run.view.whole.commit)
     files = await tracked_files(folder)
     if not files:
         run.record(RepositoryAnalyzed(analysis=Analysis(), skipped="the repository is empty"))
@@ -44,7 +43,7 @@ async def analyze(run: Run) -> None:
         analysis = read_analysis(call.payload)
         reviewed = run.effort.review_analysis
         run.record(AnalysisProposed(analysis=analysis) if reviewed else RepositoryAnalyzed(analysis=analysis))
-    elif failure := failure_of(call):
+    elif failure := call.failure:
         raise AgentError(f"the repository could not be analyzed: {failure}")
     else:
         skipped = "the planner ended its turn without a report"

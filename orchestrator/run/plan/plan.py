@@ -12,7 +12,6 @@ from graphlib import CycleError, TopologicalSorter
 import prompts
 from agents.roles.planner import PLAN, read_plan
 from orchestrator.run.asking.briefing import at_the_base, described
-from orchestrator.run.asking.conversation import failure_of
 from orchestrator.run.plan.propose import MAX_REJECTIONS, propose, review
 from orchestrator.run.record import Run
 from state.errors import AgentError
@@ -44,9 +43,9 @@ async def plan(run: Run) -> None:
         cause = f"no acceptable plan after {len(rejections)} tries: " + "; ".join(rejections[-1].problems)
         run.record(RunEnded(outcome=Outcome.USAGE, cause=cause))
         return
-    folder = await run.workspaces.show(run.view.whole.commit)
+    folder = await run.integration.show(run.view.whole.commit)
     call = await propose(run, PLAN, len(rejections), folder, partial(_prompt, run))
-    if failure := failure_of(call):
+    if failure := call.failure:
         raise AgentError(f"the spec could not be planned: {failure}")
     if call.payload is None:
         run.record(PlanRejected(problems=("no plan was submitted: call `mcp__sq__submit_plan`",)))

@@ -1,6 +1,7 @@
 """propose: the planner hands in an analysis or a plan, and hears the problems until one holds.
 
-The loop is the same for both: asked for, checked, reviewed if the effort says so, and asked for again.
+The loop is the same for both: asked for, checked, reviewed if the effort says so, and asked for again. A
+read-only session of a Reviewer makes the review.
 """
 
 from collections.abc import Awaitable, Callable
@@ -8,12 +9,14 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+import prompts
 from agents.roles.planner import planner_session
-from orchestrator.run.asking.conversation import Conversation
 from orchestrator.run.record import Run
-from orchestrator.run.review.review import review_proposal
-from state.journal.view import CallView
-from state.records import ReviewIssue, Role
+from orchestrator.run.review.report import Subject, report_on
+from state.errors import SqError
+from state.journal.call_view import CallView
+from state.journal.phase import MAX_UNUSABLE
+from state.records import ReviewIssue, ReviewReport, Role
 
 MAX_REJECTIONS = 3  # the first proposal and two corrected ones
 
@@ -44,7 +47,7 @@ async def propose(
         ServiceError: no model can be asked at all.
     """
     spec_for = partial(planner_session, run.platform, subject=subject, attempt=1, workspace=folder)
-    async with Conversation(run, role=Role.PLANNER, task_id=subject, attempt=1, spec_for=spec_for) as talk:
+    async with run.converse(run, role=Role.PLANNER, task_id=subject, attempt=1, spec_for=spec_for) as talk:
         return await talk.exchange(rejected + 1, prompt)
 
 
@@ -54,7 +57,7 @@ async def review(run: Run, subject: str, rejected: int, **values: object) -> Rev
     Raises:
         ReviewSilenceError: the reviewer did not report usably, twice.
     """
-    report = await review_proposal(run, subject, rejected + 1, f"review_{subject}", **values)
+    report = await _review_proposal(run, subject, rejected + 1, f"review_{subject}", **values)
     if report is None:
         return None
     if report.passed:
@@ -68,3 +71,36 @@ def _problem_of(issue: ReviewIssue) -> str:
         part for part in (issue.task_id, issue.location if issue.file != "unknown" else "") if part
     )
     return (f"{about}: " if about else "") + f"{issue.description} (fix: {issue.suggestion})"
+
+
+async def _review_proposal(
+    run: Run, subject_name: str, attempt: int, template: str, **values: object
+) -> ReviewReport | None:
+    """Return the review of an analysis or a plan, recorded, or None while there is no usable one.
+
+    Args:
+        run: the run.
+        subject_name: `analysis` or `plan`: the name of its lane.
+        attempt: the number of the proposal, from 1.
+        template: the prompt's name.
+        values: the prompt's values.
+
+    Raises:
+        ReviewSilenceError: the reviewer made no usable report, twice.
+    """
+    if run.view.plan.unusable >= MAX_UNUSABLE:
+        raise ReviewSilenceError(
+            f"the {subject_name} could not be reviewed: the reviewer did not report usably, "
+            f"{MAX_UNUSABLE} times"
+        )
+    folder = await run.integration.show(run.view.whole.commit)
+    subject = Subject(subject_name, attempt, "", folder, run.view.plan.unusable)
+
+    async def prompt() -> str:
+        return prompts.render(template, **values)
+
+    return await report_on(run, subject, prompt)
+
+
+class ReviewSilenceError(SqError):
+    """A review that is required before any other step is missing."""

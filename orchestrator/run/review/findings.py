@@ -12,7 +12,8 @@ from dataclasses import dataclass, replace
 
 from agents.roles.worker import signal_of
 from agents.session.tools import TASK_COMPLETE
-from state.journal.view import RunView, TaskView
+from state.journal.task_view import TaskView
+from state.journal.view import RunView
 from state.records import Dispute, Finding, FindingState, IssueType, ReviewIssue, ReviewReport, Ruling
 
 # A wrong result is worth as many rounds as the effort allows, a missing guard or a wrong cut two or three.

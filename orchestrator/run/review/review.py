@@ -1,54 +1,33 @@
 """review: a read-only session looks at the verified commit, and later, once, at the whole.
 
-Before the build, if the effort asks for it, a session reviews the planner's proposals.
-
 After an unusable report the reviewer is asked once more in the same session. If that report is unusable too,
 the parser's synthetic issue is recorded and nothing passes.
 """
 
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
 
 import prompts
-from agents.roles.reviewer import get_review_prompt, parse_review_output, reviewer_session, unusable_issue
+from agents.roles.reviewer import get_review_prompt
 from agents.roles.worker import signal_of
 from agents.session.tools import TASK_COMPLETE
 from orchestrator.git.command import git_succeeds
 from orchestrator.git.workspace import diff_text, resolution_text
 from orchestrator.run.asking.briefing import conventions, decisions, others, suggestions
-from orchestrator.run.asking.conversation import Conversation, failure_of
-from orchestrator.run.evidence.verification import results
+from orchestrator.run.evidence.vouching import results
 from orchestrator.run.evidence.worth import changes_of, with_output
 from orchestrator.run.record import Run
 from orchestrator.run.review.findings import disputes_of, final_known, known_of, undecided, with_disputes
 from orchestrator.run.review.ownership import own_paths, users_paths
+from orchestrator.run.review.report import DIFF_LIMIT, Subject, report_on
 from orchestrator.run.review.revise import after_final_review, after_review
-from state.errors import SqError
-from state.journal.events import ReviewUnusable, TaskUnverified
+from state.journal.events import TaskUnverified
 from state.journal.phase import MAX_UNUSABLE
-from state.journal.view import CallView, MergeView, TaskView
-from state.records import Finding, ReviewReport, Role
+from state.journal.task_view import MergeView, TaskView
+from state.records import Finding
 
 _RESOLUTION_LIMIT = 10_000  # characters of one resolution's diff
-DIFF_LIMIT = 60_000  # characters of a diff in the prompt. The reviewer can read the files.
-
-
-@dataclass(frozen=True, slots=True)
-class _Subject:
-    """The subject and place of a review. `unusable`: the number of unusable reports on it so far.
-
-    `unlike` checks after the review and returns why its report is about something else, or "".
-    """
-
-    task_id: str
-    attempt: int
-    commit: str
-    folder: Path
-    unusable: int
-    unlike: "Callable[[], Awaitable[str]] | None" = None
 
 
 async def review_task(run: Run, task_id: str) -> None:
@@ -58,9 +37,9 @@ async def review_task(run: Run, task_id: str) -> None:
         reason = f"the reviewer did not report usably, {MAX_UNUSABLE} times"
         run.record(TaskUnverified(task_id=task_id, reason=reason))
         return
-    folder = await run.workspaces.show_commit(task)
-    shown = await run.workspaces.snapshot(folder)
-    subject = _Subject(
+    folder = await run.places.show_commit(task)
+    shown = await run.places.snapshot(folder)
+    subject = Subject(
         task_id=task_id,
         attempt=task.attempt,
         commit=task.claim.commit,
@@ -68,7 +47,7 @@ async def review_task(run: Run, task_id: str) -> None:
         unusable=task.review.unusable,
         unlike=partial(_unlike_what_was_verified, run, task, folder, shown),
     )
-    report = await _report(run, subject, partial(_task_prompt, run, task, folder))
+    report = await report_on(run, subject, partial(_task_prompt, run, task, folder))
     if report:
         run.record(*await after_review(run, task, report))
 
@@ -77,99 +56,18 @@ async def review_whole(run: Run) -> None:
     """Do the final review of everything merged. Its issues go to the tasks that have to fix them."""
     number = len(run.view.whole.reviews) + 1
     commit = run.view.whole.commit
-    folder = await run.workspaces.show(commit)
-    subject = _Subject("", number, commit, folder, len(run.view.whole.unusable))
-    report = await _report(run, subject, partial(_final_prompt, run, folder))
+    folder = await run.integration.show(commit)
+    subject = Subject("", number, commit, folder, len(run.view.whole.unusable))
+    report = await report_on(run, subject, partial(_final_prompt, run, folder))
     if report:
         run.record(*await after_final_review(run, report, folder))
-
-
-async def review_proposal(
-    run: Run, subject_name: str, attempt: int, template: str, **values: object
-) -> ReviewReport | None:
-    """Return the review of an analysis or a plan, recorded, or None while there is no usable one.
-
-    Args:
-        run: the run.
-        subject_name: `analysis` or `plan`: the name of its lane.
-        attempt: the number of the proposal, from 1.
-        template: the prompt's name.
-        values: the prompt's values.
-
-    Raises:
-        ReviewSilenceError: the reviewer made no usable report, twice.
-    """
-    if run.view.plan.unusable >= MAX_UNUSABLE:
-        raise ReviewSilenceError(
-            f"the {subject_name} could not be reviewed: the reviewer did not report usably, "
-            f"{MAX_UNUSABLE} times"
-        )
-    folder = await run.workspaces.show(run.view.whole.commit)
-    subject = _Subject(subject_name, attempt, "", folder, run.view.plan.unusable)
-
-    async def prompt() -> str:
-        return prompts.render(template, **values)
-
-    return await _report(run, subject, prompt)
-
-
-class ReviewSilenceError(SqError):
-    """A review that is required before any other step is missing."""
-
-
-def read_report(call: CallView) -> ReviewReport | str:
-    """Return the report of a reviewer's call, or why it is not usable."""
-    if call.payload is not None:
-        return parse_review_output(call.payload)
-    if failure := failure_of(call):
-        return f"the reviewer did not report: {failure}"
-    if "{" not in call.last_text:
-        return "the reviewer ended its turn without a report"
-    return parse_review_output(call.last_text)
-
-
-async def _report(run: Run, subject: "_Subject", prompt: Callable[[], Awaitable[str]]) -> ReviewReport | None:
-    """Return a usable report, or record that it is not usable and return None."""
-    task_id, attempt, unusable = subject.task_id, subject.attempt, subject.unusable
-    spec_for = partial(
-        reviewer_session, run.platform, task_id=task_id, attempt=attempt, workspace=subject.folder
-    )
-    async with Conversation(
-        run, role=Role.REVIEWER, task_id=task_id, attempt=attempt, spec_for=spec_for
-    ) as talk:
-
-        async def words() -> str:
-            seen = [call for call in talk.calls if call.end]
-            if all(map(failure_of, seen)):  # no process has seen the first prompt
-                return await prompt()
-            return prompts.render("review_again", problem=_problem_of(seen))
-
-        call = await talk.exchange(unusable + 1, words)
-    report = read_report(call)
-    if subject.unlike and isinstance(report, ReviewReport):
-        report = await subject.unlike() or report
-    if isinstance(report, ReviewReport):
-        return report
-    issue = unusable_issue(report)
-    run.record(
-        ReviewUnusable(task_id=task_id, attempt=attempt, commit=subject.commit, problem=report, issue=issue)
-    )
-    return None
-
-
-def _problem_of(ended: list[CallView]) -> str:
-    """Return why the newest report was unusable: its own fault, or else that of the folder."""
-    report = read_report(ended[-1]) if ended else ""
-    if isinstance(report, str):
-        return report
-    return "You did not look at the commit that sq verified. The workspace shows it now: look again."
 
 
 async def _unlike_what_was_verified(run: Run, task: TaskView, folder: Path, shown: str) -> str:
     """Return why a report is not about the verified commit. `shown` is the tree given to the reviewer."""
     if task.claim.committed_tree not in run.view.evidence.verifications:
         return f"commit {task.claim.commit[:12]} holds a tree that sq has not verified"
-    if await run.workspaces.snapshot(folder) != shown:
+    if await run.places.snapshot(folder) != shown:
         return f"the workspace did not hold commit {task.claim.commit[:12]} any more when its review was over"
     return ""
 

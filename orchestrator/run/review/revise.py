@@ -9,7 +9,7 @@ from orchestrator.run.record import Run
 from orchestrator.run.review.findings import disputes_of, final_known, in_folder, known_of, left_aside, settle
 from orchestrator.run.review.ownership import changed_by_tasks, of_nobody, of_the_user
 from state.journal.events import Event, ReviewRecorded, TaskReopened, TaskStuck
-from state.journal.view import TaskView
+from state.journal.task_view import TaskView
 from state.records import IssueType, ReviewIssue, ReviewReport, TestChange, TestRuling
 
 FINAL = "the final review"

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from html import unescape
 
-from orchestrator.gates.power_steering.measured.bench import Measured, Row, Share
+from orchestrator.gates.power_steering.measured.figures import Measured, Row, Share
 from orchestrator.gates.power_steering.measured.parts import Part
 from orchestrator.views.columns import columns
 from state.alike import alike, without_ids

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from html import unescape
 
 from orchestrator.gates.power_steering.considerations import Consideration
-from orchestrator.gates.power_steering.examine import Examination
+from orchestrator.gates.power_steering.examination import Examination
 from orchestrator.views.columns import columns
 from state.alike import alike, without_ids
 from state.verdicts import CheckResult, Source

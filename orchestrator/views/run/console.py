@@ -1,10 +1,7 @@
 """Shows a run while it goes on: as JSON Lines, as plain lines, or with a live table below the lines."""
 
-import sys
-from collections.abc import AsyncIterator, Mapping
-from dataclasses import dataclass
+from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
-from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol, Self
 
 import anyio
@@ -13,13 +10,14 @@ import msgspec
 from agents.concurrency import task_group
 from orchestrator.views.run.lines import cost_line, lines_of
 from orchestrator.views.run.log import log_lines
+from orchestrator.views.run.look import Detail, Look, Mode
 from orchestrator.views.run.silence import next_notice, silence_line
 from orchestrator.views.run.spending import spending_of
 from orchestrator.views.screen import cell, say, say_all, say_json, shown
-from state.journal.events import RunEnded, RunInterrupted
+from state.journal.events import RunEnded, RunInterrupted, Stored
 from state.journal.fold.fold import apply
-from state.journal.store import Stored
-from state.journal.view import RunView, Stage
+from state.journal.task_view import Stage
+from state.journal.view import RunView
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -32,30 +30,6 @@ _STYLES = {
     Stage.UNVERIFIED: "yellow",
     Stage.WAITING: "dim",
 }
-
-
-class Mode(StrEnum):
-    """The form in which a run is shown."""
-
-    JSON = "json"
-    PLAIN = "plain"
-    LIVE = "live"
-
-
-class Detail(StrEnum):
-    """How much of a run is shown: its end, its story, or every event."""
-
-    END = "end"
-    STORY = "story"
-    ALL = "all"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Look:
-    """The form in which a run is shown, and how much of it. JSON has always all."""
-
-    mode: Mode = Mode.PLAIN
-    detail: Detail = Detail.STORY
 
 
 class _Events(Protocol):
@@ -108,17 +82,6 @@ async def present(
         case Mode.LIVE:
             with _Live(look.detail) as display:
                 await _present(journal, view, after, display, clock)
-
-
-def chosen_look(
-    *, as_json: bool, plain: bool, verbose: bool, quiet: bool, environ: Mapping[str, str]
-) -> Look:
-    """JSON if it was asked for, live on a terminal, and plain elsewhere, under CI and on a dumb terminal."""
-    detail = Detail.ALL if verbose else Detail.END if quiet else Detail.STORY
-    if as_json:
-        return Look(mode=Mode.JSON, detail=detail)
-    no_terminal = environ.get("CI") or environ.get("TERM") == "dumb" or not sys.stdout.isatty()
-    return Look(mode=Mode.PLAIN if plain or quiet or no_terminal else Mode.LIVE, detail=detail)
 
 
 def _lines(view: RunView, stored: Stored, detail: Detail) -> list[str]:

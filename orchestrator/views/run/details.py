@@ -10,7 +10,8 @@ from orchestrator.views.run.lines import cost_line, issue_lines, retry_command, 
 from orchestrator.views.run.overview import RunSummary, Standing, clock, state_text
 from orchestrator.views.run.spending import RoleSpending, spending_lines, spending_of
 from state.journal.events import VerificationFinished
-from state.journal.view import RunView, Stage, TaskView
+from state.journal.task_view import Stage, TaskView
+from state.journal.view import RunView
 from state.outcome import MEANINGS, Outcome
 from state.records import Answer, BaselineCheck, Finding, FindingState, Question, ReviewIssue
 from state.words import baseline_words, count_words

@@ -6,7 +6,7 @@ from datetime import datetime
 
 from orchestrator.views.columns import columns
 from state.journal import events as e
-from state.journal.store import Stored
+from state.journal.events import Stored
 from state.settings.keys import shown
 from state.settings.records import Settings
 

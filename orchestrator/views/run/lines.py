@@ -10,9 +10,11 @@ from orchestrator.git.unfinished import holds_work
 from orchestrator.views.run.spending import spending_lines, spending_of
 from state.alike import alike, checks_named, without_ids
 from state.journal import events as e
+from state.journal.call_view import CallView
+from state.journal.events import Stored
 from state.journal.phase import saw_the_whole
-from state.journal.store import Stored
-from state.journal.view import UNMERGED_ENDS, CallView, RunView, Stage, TaskView
+from state.journal.task_view import UNMERGED_ENDS, Stage, TaskView
+from state.journal.view import RunView
 from state.outcome import MEANINGS
 from state.records import (
     Answer,

@@ -7,8 +7,7 @@ import msgspec
 from orchestrator.views.run.lines import lines_of, short
 from orchestrator.views.run.overview import clock
 from orchestrator.views.screen import shown
-from state.journal.events import MessageReceived
-from state.journal.store import Stored
+from state.journal.events import MessageReceived, Stored
 from state.journal.view import RunView
 from state.records import MessageKind
 

@@ -10,7 +10,8 @@ from orchestrator.views.columns import columns
 from orchestrator.views.durations import duration
 from orchestrator.views.run.lines import short
 from state.journal.phase import Phase, movable, phase_of
-from state.journal.view import RunView, Stage
+from state.journal.task_view import Stage
+from state.journal.view import RunView
 from state.outcome import Outcome
 
 _SPEC_SHOWN = 32  # characters of a spec's file name

@@ -6,7 +6,8 @@ from datetime import datetime
 from orchestrator.views.durations import duration
 from orchestrator.views.run.lines import subject_of, tool_call
 from orchestrator.views.run.overview import activity
-from state.journal.view import CallView, RunView
+from state.journal.call_view import CallView
+from state.journal.view import RunView
 from state.records import MessageKind, Role
 
 FIRST_S = 30.0  # of silence before the first line

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 from orchestrator.views.columns import columns
 from orchestrator.views.durations import duration
-from state.journal.view import CallView, RunView
+from state.journal.call_view import CallView
+from state.journal.view import RunView
 from state.records import Role, Usage
 
 _HEADER = ("role", "calls", "input", "output", "cache read", "cache written", "cost", "time")

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from orchestrator.views.run.overview import clock
 from state.journal import events as e
-from state.journal.store import Stored
+from state.journal.events import Stored
 from state.records import MessageKind
 
 

@@ -1,5 +1,7 @@
 """Every fact of a run: frozen, in the past tense, one file a noun. `state.journal.codec` stores them."""
 
+from dataclasses import dataclass
+from datetime import datetime
 from typing import get_args
 
 from state.journal.events.calls import *
@@ -25,3 +27,12 @@ Event = (
 )
 
 EVENTS: tuple[type, ...] = get_args(Event)
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """An event with its place in the journal (`seq`, from 1, without gaps) and its time (UTC)."""
+
+    seq: int
+    at: datetime
+    event: Event

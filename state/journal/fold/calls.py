@@ -4,8 +4,10 @@ from datetime import datetime, timedelta
 from typing import assert_never
 
 from state.journal import events as e
-from state.journal.store import Stored
-from state.journal.view import ENDED_STAGES, CallView, RunView
+from state.journal.call_view import CallView
+from state.journal.events import Stored
+from state.journal.task_view import ENDED_STAGES
+from state.journal.view import RunView
 from state.records import CallEnd, Message, MessageKind, Role
 
 

@@ -3,7 +3,7 @@
 from typing import assert_never
 
 from state.journal import events as e
-from state.journal.store import Stored
+from state.journal.events import Stored
 from state.journal.view import BaselineView, CommandsView, RunView
 
 

@@ -8,8 +8,8 @@ from copy import deepcopy
 from typing import assert_never
 
 from state.journal import events as e
+from state.journal.events import Stored
 from state.journal.fold import calls, checkout, evidence, merges, plan, questions, reviews, run, tasks
-from state.journal.store import Stored
 from state.journal.view import RunView
 
 

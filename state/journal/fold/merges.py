@@ -4,7 +4,8 @@ from typing import assert_never
 
 from state.errors import JournalError
 from state.journal import events as e
-from state.journal.view import MergeView, RunView, Stage, TaskView
+from state.journal.task_view import MergeView, Stage, TaskView
+from state.journal.view import RunView
 
 
 def apply(view: RunView, event: e.MergeEvent) -> None:

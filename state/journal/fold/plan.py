@@ -3,7 +3,8 @@
 from typing import assert_never
 
 from state.journal import events as e
-from state.journal.view import RunView, TaskView
+from state.journal.task_view import TaskView
+from state.journal.view import RunView
 from state.records import Plan
 
 

@@ -5,7 +5,8 @@ from dataclasses import replace
 from typing import assert_never
 
 from state.journal import events as e
-from state.journal.view import RunView, Stage
+from state.journal.task_view import Stage
+from state.journal.view import RunView
 from state.records import ReviewIssue
 
 

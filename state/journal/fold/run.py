@@ -4,8 +4,8 @@ from dataclasses import replace
 from typing import assert_never
 
 from state.journal import events as e
+from state.journal.events import Stored
 from state.journal.fold import calls, tasks
-from state.journal.store import Stored
 from state.journal.view import RunView
 
 

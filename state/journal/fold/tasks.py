@@ -4,17 +4,17 @@ from dataclasses import replace
 from typing import assert_never
 
 from state.journal import events as e
-from state.journal.store import Stored
-from state.journal.view import (
+from state.journal.events import Stored
+from state.journal.task_view import (
     ENDED_STAGES,
     AttemptView,
     ClaimView,
     PlaceView,
-    RunView,
     Stage,
     TaskEndView,
     TaskView,
 )
+from state.journal.view import RunView
 from state.verdicts import Verdict
 
 

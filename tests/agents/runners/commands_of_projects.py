@@ -12,8 +12,8 @@ import pytest
 
 from agents.runners.counting import count
 from agents.runners.counts.reporting import prepare
-from agents.runners.counts.suite import suite_of
-from agents.runners.only import prepare_only
+from agents.runners.following import suite_of
+from agents.runners.only import only_these
 from benchmarks.skeletons import all_skeletons, skeleton
 from state.records import TestState
 
@@ -68,8 +68,10 @@ class Project:
 
     def run_only(self, command, files, names=()):
         suite = self.suite(command)
-        prepared = prepare_only(suite, self._fresh(), self.environment, files, names)
-        return None if prepared is None else self._prepared(suite, prepared)
+        chosen = only_these(suite, files, names)
+        if chosen is None:
+            return None
+        return self._prepared(suite, prepare(self.suite(chosen), self._fresh(), self.environment))
 
     def write(self, path, text):
         target = self.folder / path

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from agents.runners.canary import canary_for
 from agents.runners.counts.reporting import prepare
-from agents.runners.counts.suite import suite_of
-from agents.runners.only import prepare_only
+from agents.runners.following import suite_of
+from agents.runners.only import only_these
 from agents.runners.ordinary import ordinary
 from agents.runners.paths import matches
 from benchmarks.skeletons import all_skeletons, skeleton
@@ -17,8 +17,11 @@ from state.records import UNCOUNTED, TestCount, TestState
 
 
 def only(command, folder, *files, names=()):
-    prepared = prepare_only(suite_of(command, folder), folder / "reports", {}, files, names)
-    return None if prepared is None else prepared.command.rsplit("; fi; ", maxsplit=1)[-1]
+    chosen = only_these(suite_of(command, folder), files, names)
+    if chosen is None:
+        return None
+    prepared = prepare(suite_of(chosen, folder), folder / "reports", {})
+    return prepared.command.rsplit("; fi; ", maxsplit=1)[-1]
 
 
 def written(folder, *paths, text="test('a', () => {});\n"):

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from agents.runners.counting import count
 from agents.runners.counts.reporting import prepare
-from agents.runners.counts.suite import suite_of
+from agents.runners.following import suite_of
 from state.records import UNCOUNTED, TestState
 
 OUTPUTS = Path(__file__).parent / "outputs"

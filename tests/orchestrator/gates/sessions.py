@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterable
 
+from agents.transcript.facts.session import facts_of
 from agents.transcript.read import transcript_of
 from agents.transcript.records import Transcript
 from orchestrator.gates.power_steering.evidence import Evidence
@@ -28,7 +29,8 @@ def session(
 
 def evidence(*parts: Step | str, **words: str) -> Evidence:
     """What rules see of it."""
-    return Evidence(transcript=session(*parts, **words))
+    transcript = session(*parts, **words)
+    return Evidence(transcript=transcript, facts=facts_of(transcript))
 
 
 def _called(tool: str, given: dict, output: str) -> Iterable[Message]:

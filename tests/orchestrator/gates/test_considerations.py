@@ -4,11 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.gates.power_steering.considerations import (
+from orchestrator.gates.power_steering.considerations import Kind, SessionType, Severity
+from orchestrator.gates.power_steering.loading import (
     USERS_FILE,
-    Kind,
-    SessionType,
-    Severity,
     consideration_of,
     kind_by_id,
     load_considerations,

@@ -7,9 +7,11 @@ import anyio
 import pytest
 import yaml
 
-from orchestrator.gates.power_steering.considerations import SessionType, Severity, load_considerations
-from orchestrator.gates.power_steering.examine import Judge
-from orchestrator.gates.power_steering.measured.bench import Share, counted, examine_all
+from orchestrator.gates.power_steering.considerations import SessionType, Severity
+from orchestrator.gates.power_steering.examination import Judge
+from orchestrator.gates.power_steering.loading import load_considerations
+from orchestrator.gates.power_steering.measured.bench import counted, examine_all
+from orchestrator.gates.power_steering.measured.figures import Share
 from orchestrator.gates.power_steering.measured.labels import load_labelled
 from orchestrator.gates.power_steering.measured.parts import chosen, load_parts
 from orchestrator.views.gates.measured import Bench, MeasuredPart, bench_json, bench_lines

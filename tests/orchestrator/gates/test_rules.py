@@ -3,9 +3,10 @@
 import pytest
 from sessions import FAILING, PASSING, edit, evidence, ran, read, session, todos, write
 
-from agents.transcript.facts.taken import is_test_file
-from orchestrator.gates.power_steering.considerations import load_considerations
+from agents.transcript.facts.session import facts_of
+from agents.transcript.facts.test_files import is_test_file
 from orchestrator.gates.power_steering.evidence import Evidence
+from orchestrator.gates.power_steering.loading import load_considerations
 from orchestrator.gates.power_steering.rules import RULES
 
 CODE = write()
@@ -368,10 +369,8 @@ def test_main_is_committed_to_only_where_nobody_forbids_it(steps, prompt, met):
 
 def test_instructions_are_read_from_the_project_too(tmp_path):
     (tmp_path / "AGENTS.md").write_text("Never push to master.\n")
-    seen = Evidence(
-        transcript=session(ran("git push origin master", "   1a2b3c4..5d6e7f8  master -> master")),
-        project=tmp_path,
-    )
+    pushed = session(ran("git push origin master", "   1a2b3c4..5d6e7f8  master -> master"))
+    seen = Evidence(transcript=pushed, facts=facts_of(pushed), project=tmp_path)
     found = RULES["no_direct_main_commit"](seen)
     assert found is not None
     assert (found.satisfied, found.evidence) == (False, "Never push to master")

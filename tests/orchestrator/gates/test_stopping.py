@@ -6,16 +6,16 @@ from dataclasses import replace
 import pytest
 from sessions import PASSING, evidence, session, todos, write
 
+from agents.transcript.facts.session import facts_of
 from agents.transcript.records import BackgroundEnded
-from orchestrator.gates.power_steering.considerations import (
-    Consideration,
-    Severity,
-    load_considerations,
-)
+from orchestrator.gates.power_steering.considerations import Consideration, Severity
 from orchestrator.gates.power_steering.decision import decide
 from orchestrator.gates.power_steering.evidence import Evidence
-from orchestrator.gates.power_steering.examine import Judge, examine, waiting_for
+from orchestrator.gates.power_steering.examination import Judge
+from orchestrator.gates.power_steering.examine import examine, waiting_for
 from orchestrator.gates.power_steering.findings import told
+from orchestrator.gates.power_steering.loading import load_considerations
+from orchestrator.gates.power_steering.rules import RULES
 from orchestrator.gates.power_steering.stopping import answer_stop
 from orchestrator.gates.session_state.records import CheckResults
 from orchestrator.gates.session_state.store import SteeringStore
@@ -29,7 +29,7 @@ DONE = [write(), PASSING]
 
 async def examined(*parts, **words):
     words.setdefault("prompt", "Add the discount. Run the tests before you finish.")
-    return await examine(evidence(*parts, **words), load_considerations(None).considerations, NOBODY)
+    return await examine(evidence(*parts, **words), load_considerations(None).considerations, NOBODY, RULES)
 
 
 @pytest.fixture
@@ -104,7 +104,7 @@ async def test_where_nothing_was_checked_no_word_praises_and_the_state_says_null
     nobodys = [
         Consideration(id="nobodys", question="Does a rule or a judge answer?", severity=Severity.BLOCKER)
     ]
-    examination = await examine(evidence(*DONE), nobodys, NOBODY)
+    examination = await examine(evidence(*DONE), nobodys, NOBODY, RULES)
     answer = answer_stop(store, examination, prompt_id="p")
     assert answer.allows
     assert answer.message.splitlines()[0] == "1 modified file, not checked."
@@ -180,16 +180,16 @@ def test_a_plan_and_running_background_work_are_not_judged():
         "Command running in background with ID: b1",
     )
     running = session(server, final="The server is started and done.")
-    assert "npm start" in waiting_for(Evidence(transcript=running))
+    assert "npm start" in waiting_for(Evidence(transcript=running, facts=facts_of(running)))
     ended = replace(running, ended=(BackgroundEnded(id="b1", status="completed", exit_code=0),))
-    assert waiting_for(Evidence(transcript=ended)) == ""
+    assert waiting_for(Evidence(transcript=ended, facts=facts_of(ended))) == ""
 
 
 async def test_truncations_are_logged(store):
     long = "shop/" + "x" * 300 + ".py"
     considerations = load_considerations(None).considerations
     await examine(
-        evidence(write(f"/project/{long}")), considerations, NOBODY, cut=store.diagnostics.truncation
+        evidence(write(f"/project/{long}")), considerations, NOBODY, RULES, cut=store.diagnostics.truncation
     )
     entries = [json.loads(line) for line in store.diagnostics.file.read_text().splitlines()]
     assert any(entry["operation"] == "truncation" and entry["original_length"] > 200 for entry in entries)

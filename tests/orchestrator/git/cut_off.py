@@ -16,7 +16,8 @@ import anyio
 
 from orchestrator.run.places.worktrees import Worktrees
 from state.journal.events import RunStarted
-from state.journal.view import ClaimView, PlaceView, RunView, TaskView
+from state.journal.task_view import ClaimView, PlaceView, TaskView
+from state.journal.view import RunView
 from state.records import Task
 
 _GIT = """#!/bin/sh

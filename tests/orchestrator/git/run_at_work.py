@@ -5,7 +5,8 @@ from pathlib import Path
 
 from orchestrator.run.places.worktrees import Worktrees
 from state.journal.events import RunStarted
-from state.journal.view import RunView, TaskView
+from state.journal.task_view import TaskView
+from state.journal.view import RunView
 from state.records import Task
 
 RUN = "20260101-000000-aaaa"

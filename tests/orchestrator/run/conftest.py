@@ -9,7 +9,8 @@ import yaml
 from many_tasks import WORDS
 from scripted import SPEC, Done, Rehearse
 
-from orchestrator.cli.runs.compose import GoOn, OpenJournal, RunRequest, Surroundings, run_again, run_new
+from orchestrator.cli.runs.compose import run_again, run_new
+from orchestrator.cli.runs.request import GoOn, OpenJournal, RunRequest, Surroundings
 from state.journal.store import Journal, JournalReader
 from state.outcome import Outcome
 from state.paths import StateFolder

@@ -9,8 +9,8 @@ from agents.gateway.ledger import LedgerLine, read_ledger
 from agents.roles.reviewer import normalize_issue
 from orchestrator.cli.runs.compose import LEDGER
 from orchestrator.run.review.findings import fingerprint
+from state.journal.events import Stored
 from state.journal.fold.fold import fold
-from state.journal.store import Stored
 from state.journal.view import RunView
 from state.outcome import Outcome
 

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from orchestrator.run.budget import BudgetExhausted, BudgetHeld, Wanted, committed, reserve
 from state.journal import events as e
+from state.journal.events import Stored
 from state.journal.fold.fold import apply
-from state.journal.store import Stored
 from state.journal.view import RunView
 from state.records import CallEnd, Role, Task
 from state.settings.presets import model_named, usual_settings

@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestrator.run.build.guidance import is_review_due
+from orchestrator.run.build.due import is_review_due
 from orchestrator.run.build.progress import MAX_REFUSALS, SAME_FAILURE, refused_too_often, standing_still
 from orchestrator.run.evidence.judged import judged
 from orchestrator.run.evidence.worth import feedback, readable, summary
 from orchestrator.run.review.revise import assign
 from state.journal.events import CheckpointReviewed
-from state.journal.view import AttemptView, TaskView
+from state.journal.task_view import AttemptView, TaskView
 from state.records import CommandRun, ReviewIssue, Task
 from state.settings.presets import effort_named
 

@@ -20,7 +20,9 @@ from orchestrator.run.review.findings import (
     with_new,
 )
 from state.journal import events as e
-from state.journal.view import CallView, RunView, TaskReviewView, TaskView, WholeView
+from state.journal.call_view import CallView
+from state.journal.task_view import TaskReviewView, TaskView, WholeView
+from state.journal.view import RunView
 from state.records import (
     Dispute,
     Finding,

@@ -7,8 +7,8 @@ import pytest
 
 from orchestrator.run.build.hand_over import Start, before_of, hand_over_of
 from state.journal import events as e
+from state.journal.events import Stored
 from state.journal.fold.fold import fold
-from state.journal.store import Stored
 from state.outcome import Outcome
 from state.records import Answer, HandOver, Message, MessageKind, ReviewIssue, Role, Task
 

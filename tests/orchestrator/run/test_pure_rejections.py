@@ -6,8 +6,8 @@ import pytest
 
 from orchestrator.run.asking.rejections import refuses, rejection_by
 from state.journal import events as e
+from state.journal.events import Stored
 from state.journal.fold.fold import fold
-from state.journal.store import Stored
 from state.records import Answer, GivenAnswer, Message, MessageKind, Question, Role, Task
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)

@@ -11,7 +11,8 @@ from agents.roles.reviewer import normalize_issue
 from orchestrator.run.review.findings import fingerprint
 from state.errors import JournalError
 from state.journal import events as e
-from state.journal.store import Journal, Stored
+from state.journal.events import Stored
+from state.journal.store import Journal
 from state.outcome import Outcome
 from state.paths import StateFolder
 from state.records import FindingState, Role

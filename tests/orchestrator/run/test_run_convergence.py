@@ -22,8 +22,9 @@ from scripted import (
 
 from agents.session.tools import REPORT_REVIEW
 from state.journal import events as e
-from state.journal.store import Journal, Stored
-from state.journal.view import Stage
+from state.journal.events import Stored
+from state.journal.store import Journal
+from state.journal.task_view import Stage
 from state.outcome import Outcome
 from state.records import FindingState
 

@@ -27,7 +27,8 @@ from scripted import (
 
 from state.errors import JournalError
 from state.journal import events as e
-from state.journal.store import Journal, Stored
+from state.journal.events import Stored
+from state.journal.store import Journal
 from state.outcome import Outcome
 from state.paths import StateFolder
 from state.records import Role

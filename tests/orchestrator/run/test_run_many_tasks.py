@@ -12,9 +12,9 @@ from many_tasks import EDITORS, MERGED, SPEC, STUCK, TWELVE, VERIFY, WAITS, WORD
 from scripted import Done, Rehearse
 
 from state.journal import events as e
-from state.journal.events import Event
-from state.journal.store import Journal, Stored
-from state.journal.view import Stage
+from state.journal.events import Event, Stored
+from state.journal.store import Journal
+from state.journal.task_view import Stage
 from state.outcome import Outcome
 
 Shell = Callable[..., str]

@@ -9,8 +9,8 @@ import pytest
 from scripted import Done, Rehearse, whole_run
 
 from state.journal import events as e
-from state.journal.events import Event
-from state.journal.store import Journal, Stored
+from state.journal.events import Event, Stored
+from state.journal.store import Journal
 from state.outcome import Outcome
 
 Shell = Callable[..., str]

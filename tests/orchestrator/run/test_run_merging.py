@@ -9,7 +9,7 @@ from many_tasks import EDITORS, SPEC, VERIFY, WORDS, lanes_of
 from scripted import Done, Rehearse, call, completes, passes, says, signals, writes
 
 from state.journal import events as e
-from state.journal.view import Stage
+from state.journal.task_view import Stage
 from state.outcome import Outcome
 from state.records import Role
 

@@ -21,7 +21,7 @@ from scripted import (
 
 from state.errors import UsageError
 from state.journal import events as e
-from state.journal.view import Stage
+from state.journal.task_view import Stage
 from state.outcome import Outcome
 from state.records import Role
 

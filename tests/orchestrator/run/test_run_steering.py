@@ -9,19 +9,22 @@ from scripted import SATISFIED, Done, Rehearse, completes, says, whole_run, writ
 from scripted import call as tool
 
 from agents.access import Credentials, LoginConnection
-from agents.backend import make_platform
 from agents.gateway.ledger import read_ledger
 from agents.gateway.script import Scenario
 from agents.gateway.server import serve_scenario
+from agents.make import make_platform
 from agents.process.containment import detect_containment
 from agents.process.sandbox.boundary import no_boundary
 from agents.session.claude_code import find_cli
-from orchestrator.gates.power_steering.considerations import SessionType, load_considerations
+from orchestrator.cli.runs.compose import composed
+from orchestrator.gates.power_steering.considerations import SessionType
+from orchestrator.gates.power_steering.loading import load_considerations
 from orchestrator.run.build.considerations import steering_gate
 from orchestrator.run.places.worktrees import Worktrees
 from orchestrator.run.record import Run
 from state.ids import new_session_id
 from state.journal import events as e
+from state.journal.recorder import Recorder
 from state.journal.store import Journal
 from state.outcome import Outcome
 from state.records import Role, Task, Usage
@@ -257,7 +260,7 @@ def of_somebody_signed_in(journal: Journal, folder: Path, url: str) -> Run:
         containment=containment,
         sq_version="test",
     )
-    run = Run(journal=journal, folder=folder, platform=platform, workspaces=Worktrees(started=started))
+    run = composed(Recorder(journal), folder, platform, Worktrees(started=started), no_boundary({}), {})
     if run.view.started is None:
         run.record(
             started,

@@ -6,7 +6,8 @@ import pytest
 from scripted import Rehearse, whole_run
 
 from state.journal import events as e
-from state.journal.store import Journal, Stored
+from state.journal.events import Stored
+from state.journal.store import Journal
 from state.outcome import Outcome
 from state.records import CallEnd
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from orchestrator.run.scheduler import next_moves
 from state.journal.phase import is_under_way, may_begin, movable
-from state.journal.view import ENDED_STAGES, AttemptView, MergeView, Stage, TaskView
+from state.journal.task_view import ENDED_STAGES, AttemptView, MergeView, Stage, TaskView
 from state.records import Task
 
 MANY = 100

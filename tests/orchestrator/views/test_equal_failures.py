@@ -8,8 +8,8 @@ from orchestrator.views.checks import check_lines, fail, warn
 from orchestrator.views.run.lines import lines_of
 from state.alike import checks_named
 from state.journal import events as e
+from state.journal.events import Stored
 from state.journal.fold.fold import apply
-from state.journal.store import Stored
 from state.journal.view import RunView
 from state.records import CallEnd, Role, Task
 from state.verdicts import CheckResult, Source

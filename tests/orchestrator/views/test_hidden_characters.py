@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from orchestrator import views
-from orchestrator.gates.power_steering.considerations import load_considerations
 from orchestrator.gates.power_steering.decision import decide
-from orchestrator.gates.power_steering.examine import Examination
-from orchestrator.gates.power_steering.measured.bench import Measured, Row, Share
+from orchestrator.gates.power_steering.examination import Examination
+from orchestrator.gates.power_steering.loading import load_considerations
+from orchestrator.gates.power_steering.measured.figures import Measured, Row, Share
 from orchestrator.gates.power_steering.measured.parts import Part
 from orchestrator.gates.power_steering.usage import Disagreement, Usage
 from orchestrator.gates.promises.criterion import Criterion

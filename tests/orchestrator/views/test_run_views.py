@@ -12,9 +12,10 @@ from orchestrator.views.run.log import log_lines
 from orchestrator.views.run.overview import Standing, activity, overview_lines, summary_of
 from orchestrator.views.run.told import told_in, told_lines
 from state.journal import events as e
+from state.journal.events import Stored
 from state.journal.fold.fold import apply
-from state.journal.store import Stored
-from state.journal.view import RunView, Stage
+from state.journal.task_view import Stage
+from state.journal.view import RunView
 from state.outcome import Outcome
 from state.records import Analysis, CallEnd, Message, MessageKind, Question, Role, Task
 

@@ -6,11 +6,12 @@ import anyio
 import pytest
 from anyio.lowlevel import checkpoint
 
-from orchestrator.views.run.console import Detail, Look, Mode, present
+from orchestrator.views.run.console import present
+from orchestrator.views.run.look import Detail, Look, Mode
 from orchestrator.views.run.silence import next_notice, silence_line
 from state.journal import events as e
+from state.journal.events import Stored
 from state.journal.fold.fold import apply
-from state.journal.store import Stored
 from state.journal.view import RunView
 from state.outcome import Outcome
 from state.records import Analysis, CallEnd, Message, MessageKind, Role, Task

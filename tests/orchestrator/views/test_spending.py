@@ -8,8 +8,8 @@ from orchestrator.views.run.lines import lines_of
 from orchestrator.views.run.overview import summary_of
 from orchestrator.views.run.spending import RoleSpending, spending_lines, spending_of
 from state.journal import events as e
+from state.journal.events import Stored
 from state.journal.fold.fold import apply
-from state.journal.store import Stored
 from state.journal.view import RunView
 from state.outcome import Outcome
 from state.records import CallEnd, Role, Task, Usage

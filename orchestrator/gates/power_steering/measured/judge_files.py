@@ -11,7 +11,7 @@ from agents.access import Lane
 from agents.ask.port import Ask, Reply
 from agents.roles.judge import judge_ask
 from orchestrator.gates.power_steering.considerations import Consideration
-from orchestrator.gates.power_steering.examine import Judge
+from orchestrator.gates.power_steering.examination import Judge
 from orchestrator.gates.power_steering.measured.labels import Labelled
 from state.errors import UsageError
 from state.records import CallEnd, Role

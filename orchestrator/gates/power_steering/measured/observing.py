@@ -12,10 +12,14 @@ from time import monotonic
 import anyio
 import msgspec
 
+from agents.transcript.facts.session import facts_of
 from agents.transcript.read import read_transcript
-from orchestrator.gates.power_steering.considerations import Consideration, load_considerations
+from orchestrator.gates.power_steering.considerations import Consideration
 from orchestrator.gates.power_steering.evidence import Evidence
-from orchestrator.gates.power_steering.examine import Judge, examine, waiting_for
+from orchestrator.gates.power_steering.examination import Judge
+from orchestrator.gates.power_steering.examine import examine, waiting_for
+from orchestrator.gates.power_steering.loading import load_considerations
+from orchestrator.gates.power_steering.rules import RULES
 from state.settings.presets import models
 
 _NOT_CHECKED = "not checked"
@@ -67,8 +71,9 @@ async def observe(transcript: Path, considerations: Sequence[Consideration], jud
         TranscriptError: the transcript cannot be read.
     """
     began = monotonic()
-    evidence = Evidence(transcript=read_transcript(transcript))
-    found = await examine(evidence, considerations, judge)
+    read = read_transcript(transcript)
+    evidence = Evidence(transcript=read, facts=facts_of(read))
+    found = await examine(evidence, considerations, judge, RULES)
     return Observed(
         session_type=str(found.session_type),
         waits=waiting_for(evidence),

@@ -3,8 +3,8 @@
 import re
 from pathlib import PurePosixPath
 
-from agents.transcript.facts.session import Edit
-from agents.transcript.facts.taken import is_test_file
+from agents.transcript.facts.records import Edit
+from agents.transcript.facts.test_files import is_test_file
 from agents.transcript.facts.work import is_script
 from orchestrator.gates.power_steering.evidence import Evidence
 

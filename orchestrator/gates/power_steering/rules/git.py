@@ -3,7 +3,7 @@
 import re
 
 from agents.shell import simple_commands
-from agents.transcript.facts.session import HubAction, Outcome
+from agents.transcript.facts.records import HubAction, Outcome
 from orchestrator.gates.power_steering.evidence import Evidence
 from orchestrator.gates.power_steering.rules.found import Found, met, not_applicable, unmet
 from orchestrator.gates.power_steering.rules.said.phrases import APOSTROPHE, phrases

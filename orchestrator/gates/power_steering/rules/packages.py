@@ -6,7 +6,7 @@ from pathlib import PurePosixPath
 
 from agents.shell import simple_commands
 from agents.transcript.facts.checks import is_test_run
-from agents.transcript.facts.session import Command, Edit
+from agents.transcript.facts.records import Command, Edit
 from orchestrator.gates.power_steering.evidence import Evidence
 from orchestrator.gates.power_steering.rules.behaviour import changes_behaviour
 from orchestrator.gates.power_steering.rules.found import Found, unmet

@@ -1,10 +1,9 @@
-"""Which commands check a project without running its tests, and which run the program itself."""
+"""Which commands check a project other than by its tests, and which run the program itself."""
 
 import re
 from collections.abc import Container
 
 from agents.shell import Simple
-from agents.transcript.facts.checks import is_test_run
 
 _CHECKERS = frozenset({
     "ruff", "flake8", "pylint", "mypy", "pyright", "pyre", "black", "isort", "bandit", "eslint", "tsc",
@@ -52,7 +51,7 @@ _STARTERS = {
 
 
 def is_no_test(simple: Simple) -> bool:
-    """Whether the command is known not to run tests. An unknown program may do anything."""
+    """Whether the command is one that runs no tests. An unknown program may do anything."""
     name, plain = simple.name, simple.plain
     if not name or name in _NO_TESTS or _INTERPRETERS.fullmatch(name):
         return True
@@ -60,13 +59,13 @@ def is_no_test(simple: Simple) -> bool:
         return name != "docker"
     if name in _BY_TARGET:
         return not {*plain}.isdisjoint(_NO_TEST_TARGETS) or any(_TARGET.fullmatch(word) for word in plain)
-    return is_check(simple)
+    return is_other_check(simple)
 
 
-def is_check(simple: Simple) -> bool:
-    """Whether the command checks the project: by tests, linters, types, or a build."""
+def is_other_check(simple: Simple) -> bool:
+    """Whether the command checks the project other than by tests: by linters, types, or a build."""
     name, plain = simple.name, simple.plain
-    if name in _CHECKERS or is_test_run(simple):
+    if name in _CHECKERS:
         return True
     if name in _BY_TARGET:
         return not plain or any(_TARGET.fullmatch(word) for word in plain)
@@ -77,12 +76,12 @@ def is_check(simple: Simple) -> bool:
 
 
 def runs_program(simple: Simple, own: Container[str]) -> bool:
-    """Whether the command runs a program of the project, not its tests or checks.
+    """Whether the command, which runs no tests, runs a program of the project and not its checks.
 
     `own` are names of the project's folders and files, since `python -m NAME` is parsed as NAME.
     """
     name, plain = simple.name, simple.plain
-    if not simple.words or is_check(simple):
+    if not simple.words or is_other_check(simple):
         return False
     if name.split(".")[0] in own:
         return True

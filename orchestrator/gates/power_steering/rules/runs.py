@@ -5,11 +5,11 @@ from collections.abc import Sequence
 
 from agents.shell import Simple, simple_commands
 from agents.transcript.facts.checks import is_test_run, may_run_tests, passes_on
-from agents.transcript.facts.session import Command, Edit, Outcome
+from agents.transcript.facts.records import Command, Edit, Outcome
 from agents.transcript.facts.taken import leaves_out
 from orchestrator.gates.power_steering.evidence import Evidence
 from orchestrator.gates.power_steering.rules.found import Found, unmet
-from orchestrator.gates.power_steering.rules.programs import is_check
+from orchestrator.gates.power_steering.rules.programs import is_other_check
 from orchestrator.gates.power_steering.rules.said.asked import leaves_failing
 
 _COUNTED_FAILURES = re.compile(r"\b[1-9]\d* (?:failed|failing|failures?)\b")
@@ -72,7 +72,8 @@ def failed_check(evidence: Evidence, last: Edit | None) -> Found | None:
     """Find a build, validation or lint after a change that failed and did not succeed later."""
     newest: dict[str, tuple[Command, bool]] = {}
     for command in commands_after(evidence, last) if last else ():
-        checks = [one for one in simple_commands(command.line) if is_check(one) and not is_test_run(one)]
+        every = simple_commands(command.line)
+        checks = [one for one in every if is_other_check(one) and not is_test_run(one)]
         for simple in checks:
             if (failed := _failed(command, simple, alone=len(checks) == 1)) is not None:
                 newest[" ".join([simple.name, *simple.plain[:1]])] = command, failed

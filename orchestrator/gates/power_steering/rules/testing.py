@@ -6,8 +6,8 @@ from pathlib import PurePosixPath
 
 from agents.shell import simple_commands
 from agents.transcript.facts.checks import is_test_run
-from agents.transcript.facts.session import Command, Edit, Outcome
-from agents.transcript.facts.taken import is_test_file
+from agents.transcript.facts.records import Command, Edit, Outcome
+from agents.transcript.facts.test_files import is_test_file
 from orchestrator.gates.power_steering.evidence import Evidence
 from orchestrator.gates.power_steering.rules.behaviour import (
     last_change_of_behaviour,
@@ -15,7 +15,7 @@ from orchestrator.gates.power_steering.rules.behaviour import (
 )
 from orchestrator.gates.power_steering.rules.found import Found, met, not_applicable, unmet
 from orchestrator.gates.power_steering.rules.packages import only_elsewhere
-from orchestrator.gates.power_steering.rules.programs import is_check, is_no_test, runs_program
+from orchestrator.gates.power_steering.rules.programs import is_no_test, is_other_check, runs_program
 from orchestrator.gates.power_steering.rules.runs import (
     commands_after,
     failed_and_left,
@@ -75,7 +75,8 @@ def dev_workflow_complete(evidence: Evidence) -> Found | None:
     if last is None:
         return not_applicable("no code was changed")
     for command in commands_after(evidence, last):
-        if command.tests is not None or any(is_check(simple) for simple in simple_commands(command.line)):
+        every = simple_commands(command.line)
+        if command.tests is not None or any(is_test_run(one) or is_other_check(one) for one in every):
             return met("the change was checked after it was made", command.line)
     asks = asked_for_checks(evidence)
     if not asks or tests_are_forbidden(evidence):
@@ -92,7 +93,8 @@ def interactive_testing(evidence: Evidence) -> Found | None:
         return unmet(f"nothing ran after the last change to {last.path}")
     own = _own_names(evidence)
     for command in commands_after(evidence, last):
-        if any(runs_program(simple, own) for simple in simple_commands(command.line)):
+        every = simple_commands(command.line)
+        if any(not is_test_run(one) and runs_program(one, own) for one in every):
             return met("the program was run after the last change", command.line)
     for path, lines in evidence.written_code.items():
         if any(_ENTRY_POINT.search(line) for line in lines) and not is_test_file(last.path):

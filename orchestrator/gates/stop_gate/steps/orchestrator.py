@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from orchestrator.gates.stop_gate.stop import ALLOWED, Priority, StepResult, Stop
 
 if TYPE_CHECKING:
-    from agents.transcript.facts.session import BackgroundTask
+    from agents.transcript.facts.records import BackgroundTask
     from agents.transcript.records import ToolCall
 
 PRIORITY = Priority.P2_5_ORCHESTRATOR
@@ -27,8 +27,8 @@ def applies(stop: Stop) -> bool:
 
 def check(stop: Stop) -> StepResult:
     """Hold the session if its last worker or its last step failed and no call followed."""
-    since = max((goal.turn for goal in stop.facts.goals), default=0)
-    turns = stop.transcript.turns if stop.transcript else ()
+    since = max((goal.turn for goal in stop.session.facts.goals), default=0)
+    turns = stop.session.transcript.turns if stop.session.transcript else ()
     calls = [call for turn in turns if turn.number >= since for call in turn.calls if call.tool not in _LOOKS]
     if failed := _failed_worker(calls):
         told = _told(failed)
@@ -56,10 +56,12 @@ def _failed_worker(calls: "list[ToolCall]") -> "ToolCall | None":
 
 def _failed_in_background(stop: Stop, since: int) -> "BackgroundTask | None":
     """The newest background task, if it failed and no call followed its end."""
-    newest = [task for task in stop.facts.background if task.turn >= since][-1:]
+    newest = [task for task in stop.session.facts.background if task.turn >= since][-1:]
     if not newest or newest[0].status not in _FAILED:
         return None
-    later = [call for call in stop.facts.calls if call.order > newest[0].order and call.tool not in _LOOKS]
+    later = [
+        call for call in stop.session.facts.calls if call.order > newest[0].order and call.tool not in _LOOKS
+    ]
     return None if later else newest[0]
 
 

@@ -8,14 +8,14 @@ from state.project import top_of
 
 if TYPE_CHECKING:
     from orchestrator.gates.power_steering.evidence import Evidence
-    from orchestrator.gates.power_steering.examine import Examination
+    from orchestrator.gates.power_steering.examination import Examination
 
 PRIORITY = Priority.P3_2_STEERING
 
 
 def applies(stop: Stop) -> bool:
     """Whether it was asked for, and there is a session to examine."""
-    return stop.with_steering and stop.transcript is not None
+    return stop.with_steering and stop.session.transcript is not None
 
 
 def check(stop: Stop) -> StepResult:
@@ -29,9 +29,9 @@ def check(stop: Stop) -> StepResult:
     if stop.waits or store.disabled_until():
         return ALLOWED
     project = top_of(stop.project)
-    evidence = Evidence(transcript=stop.transcript, project=project) if stop.transcript else None
-    if evidence is None:
+    if stop.session.transcript is None:
         return ALLOWED
+    evidence = Evidence(transcript=stop.session.transcript, facts=stop.session.facts, project=project)
     examination = anyio.run(_examined, stop, evidence, store)
     answer = answer_stop(store, examination, prompt_id=stop.prompt)
     if answer.allows:
@@ -40,10 +40,11 @@ def check(stop: Stop) -> StepResult:
 
 
 async def _examined(stop: Stop, evidence: "Evidence", store: SteeringStore) -> "Examination":
-    from orchestrator.gates.power_steering.considerations import load_considerations
     from orchestrator.gates.power_steering.examine import examine
     from orchestrator.gates.power_steering.judge_here import judge_here
+    from orchestrator.gates.power_steering.loading import load_considerations
     from orchestrator.gates.power_steering.recorded import record_verdicts
+    from orchestrator.gates.power_steering.rules import RULES
     from state.records import Role
     from state.settings.config import load_config
 
@@ -54,9 +55,10 @@ async def _examined(stop: Stop, evidence: "Evidence", store: SteeringStore) -> "
             evidence,
             considerations,
             judge,
+            RULES,
             before=store.load().state.unmet,
             cut=store.diagnostics.truncation,
         )
     had_judge = judge.ask is not None
-    record_verdicts(store.diagnostics, evidence, considerations, examination, had_judge=had_judge)
+    record_verdicts(store.diagnostics, evidence, considerations, examination, RULES, had_judge=had_judge)
     return examination

@@ -47,7 +47,8 @@ def check(stop: Stop) -> StepResult:
     key = stop.environ.get("ANTHROPIC_API_KEY", "")
     if not key:
         return _skipped("ANTHROPIC_API_KEY is not set")
-    if stop.recent is None or not stop.recent.turns:
+    recent = stop.session.recent
+    if recent is None or not recent.turns:
         return _skipped("there is no transcript to read")
     if stop.waits:
         return ALLOWED
@@ -55,7 +56,7 @@ def check(stop: Stop) -> StepResult:
         lane=Lane(role=Role.JUDGE, task="stop", attempt=1),
         model=_model(stop),
         system=prompts.plain("stop_judge"),
-        prompt=f"The newest turns of the session, oldest first:\n\n{_conversation(stop, stop.recent)}",
+        prompt=f"The newest turns of the session, oldest first:\n\n{_conversation(stop, recent)}",
         schema=_SCHEMA,
         deadline_s=max(0.0, DEADLINE_S - (monotonic() - began)),
     )
@@ -68,7 +69,7 @@ def _conversation(stop: Stop, recent: Transcript) -> str:
     told = rendered(replace(recent, turns=recent.turns[-TURNS:]), _LONGEST)
     if not recent.left_out_bytes or len(recent.turns) > TURNS or len(told) > _LONGEST // 2:
         return told
-    more = stop.end_of_it(_MORE_BYTES) or recent
+    more = stop.session.end_of_it(_MORE_BYTES) or recent
     return rendered(replace(more, turns=more.turns[-TURNS:]), _LONGEST)
 
 

@@ -17,7 +17,7 @@ from orchestrator.gates.stop_gate.stop import ALLOWED, Priority, StepResult, Sto
 from state.durable import read_small
 
 if TYPE_CHECKING:
-    from agents.transcript.facts.work import Todo
+    from agents.transcript.facts.records import Todo
 
 PRIORITY = Priority.P3_TODOS
 _SHOWN = 5
@@ -48,12 +48,12 @@ def check(stop: Stop) -> StepResult:
 def _now(stop: Stop) -> "list[Todo]":
     """The present list. Task files, if there are any, know more than the transcript."""
     tasks = _tasks(stop)
-    said = stop.facts.todos
+    said = stop.session.facts.todos
     return [*(todo for todo in said if not todo.id), *tasks] if tasks else list(said)
 
 
 def _tasks(stop: Stop) -> "list[Todo]":
-    from agents.transcript.facts.work import Todo
+    from agents.transcript.facts.records import Todo
 
     folder = _task_folder(stop)
     found = []
@@ -79,13 +79,13 @@ def _taken_off(stop: Stop) -> list[str]:
     """The items that were open at a hook's first feedback since the user's last prompt, and are gone now."""
     from agents.transcript.facts.work import todos_of
 
-    turns = stop.transcript.turns if stop.transcript else ()
-    since = max((goal.turn for goal in stop.facts.goals), default=0)
+    turns = stop.session.transcript.turns if stop.session.transcript else ()
+    since = max((goal.turn for goal in stop.session.facts.goals), default=0)
     held = next((turn.number for turn in turns if turn.number > since and _is_feedback(turn)), None)
     if held is None:
         return []
     before = todos_of(call for turn in turns if turn.number < held for call in turn.calls)
-    now = [*stop.facts.todos, *_tasks(stop)]  # a task that was done may have no file any more
+    now = [*stop.session.facts.todos, *_tasks(stop)]  # a task that was done may have no file any more
     return list(_gone([todo for todo in before if todo.is_open], now))
 
 

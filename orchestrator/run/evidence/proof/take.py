@@ -13,7 +13,7 @@ from orchestrator.run.evidence.judged import Judged, Standing, judged
 from orchestrator.run.evidence.proof.as_they_were import as_they_were
 from orchestrator.run.evidence.proof.red_before_green import red_before_green
 from orchestrator.run.evidence.subject import Subject, at_base, run_on, subject_of
-from orchestrator.run.evidence.verification import results
+from orchestrator.run.evidence.vouching import results
 from orchestrator.run.record import Run
 from state.journal.events import ProofsTaken, VerificationFinished
 from state.records import CanaryResult, TestChange, TestChangeKind, TestState
@@ -42,7 +42,7 @@ async def take_proofs(run: Run, finished: VerificationFinished, *, task_id: str,
     known = run.view.evidence.proofs.get((task_id, tree))
     if known and run.view.evidence.proved_at[task_id, tree] > run.view.process.resumed_seq:
         return known
-    found, before = _Found(), run.command_seconds
+    found, before = _Found(), run.commands.seconds
     passed = results(run, finished)
     found.changes += _lost(run, base, passed)
     for one in passed:
@@ -60,7 +60,7 @@ async def take_proofs(run: Run, finished: VerificationFinished, *, task_id: str,
         canaries=tuple(found.canaries),
         untold=tuple(dict.fromkeys(found.untold)),
         only_here=tuple(found.only_here),
-        seconds=run.command_seconds - before,
+        seconds=run.commands.seconds - before,
     )
     run.record(proofs)
     return proofs

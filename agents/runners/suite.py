@@ -5,12 +5,37 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from agents.runners.following import Run, runs_of
 from agents.runners.paths import matches
-from agents.runners.recognise import text_of
-from agents.runners.table import Runner
+from agents.runners.reading import text_of
+from agents.runners.row import Runner
+from agents.shell import Simple
 
 _SCRIPTS = re.compile(r"(?:^|\s|/)([\w./-]+\.(?:sh|bash|py|rb|js|mjs|pl))\b")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """One command that a suite runs in the end, with the shell line and the folder it stands in.
+
+    `runs_tests` is None if unknown. `through` are the carriers that lead to it, outermost first. `passes` is
+    the text between the suite's command and appended arguments that lets them reach this command, None if
+    they cannot reach it. `grows`: arguments appended to `line` are arguments of this command. `programs` is a
+    folder in front of PATH. `choose` is a command that takes files, to be used instead of `line`. `replaces`
+    and `elsewhere` are those of its step.
+    """
+
+    simple: Simple
+    line: str
+    folder: Path
+    runner: Runner | None = None
+    runs_tests: bool | None = None
+    through: tuple[Runner, ...] = ()
+    passes: str | None = None
+    grows: bool = False
+    programs: str = ""
+    choose: str = ""
+    replaces: bool = False
+    elsewhere: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,8 +120,3 @@ class Suite:
         """Return a path relative to the folder of a run, or None if it lies outside."""
         full = self.folder / path
         return full.relative_to(run.folder).as_posix() if full.is_relative_to(run.folder) else None
-
-
-def suite_of(command: str, folder: Path) -> Suite:
-    """Return the suite of a command line that runs in `folder`."""
-    return Suite(command=command, folder=folder, runs=runs_of(command, folder))

@@ -1,24 +1,11 @@
-"""The place of a run's work: the port for worktrees outside the checkout, or for the checkout itself."""
+"""The integration of work: merges of tasks, and the way home of the merged work."""
 
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from state.journal.events import Event, WorkRescued
-from state.journal.view import RunView, TaskView
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
-    """The place of a task: `branch` is a branch or a ref of sq's, `base_commit` the commit it starts from.
-
-    `rescued` names work that was in the way and is kept elsewhere.
-    """
-
-    branch: str
-    folder: Path
-    base_commit: str
-    rescued: WorkRescued | None = None
+from state.journal.events.checkout import WorkDelivered, WorkKept, WorkLeft, WorkRescued
+from state.journal.task_view import Tasks, TaskView, WholeView
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,46 +30,15 @@ class MergeState:
         return self.under_way and not self.unmerged and not self.marked
 
 
-class Workspaces(Protocol):
-    """Places for the tasks of a run, their content as git trees and commits, and the way home."""
+class Integration(Protocol):
+    """Merges the tasks of a run, and brings the merged work to the user."""
 
-    async def prepare(self, view: RunView) -> None:
+    async def prepare(self, whole: WholeView) -> None:
         """Prepare everything that each process of a run needs before it works."""
         ...
 
     async def show(self, commit: str) -> Path:
         """Return a folder that holds the merged work, for reading."""
-        ...
-
-    async def begin(self, view: RunView, task: TaskView) -> Place:
-        """Return a place for a task, on the newest merged work."""
-        ...
-
-    async def rebuild(self, view: RunView, task: TaskView, *, base: str, start: str) -> Place:
-        """Return the task's place on newer merged work, `base`, with the content of commit `start`.
-
-        Uncommitted work in it, and commits that `start` does not contain, are kept under a ref first.
-        """
-        ...
-
-    async def ensure(self, task: TaskView, commit: str) -> Path:
-        """Return the place of a task that began before, made anew from `commit` if it is gone."""
-        ...
-
-    async def show_commit(self, task: TaskView) -> Path:
-        """Return the place of a task, with exactly its commit, checked by hash.
-
-        Raises:
-            GitError: it has other content even after a reset.
-        """
-        ...
-
-    async def snapshot(self, folder: Path) -> str:
-        """Return the tree hash of everything in a place, with new files and without ignored ones."""
-        ...
-
-    async def commit(self, task: TaskView, tree: str, message: str) -> str:
-        """Commit exactly this tree, unless that is already done, and return the commit."""
         ...
 
     async def begin_merge(self, task: TaskView, onto: str, *, uniting: bool = True) -> MergeState:
@@ -121,14 +77,14 @@ class Workspaces(Protocol):
         """Return the user's newest commit if `commit` shares history with it and lacks it, else ""."""
         ...
 
-    async def bring_home(self, view: RunView, *, stays: str = "") -> Event:
+    async def bring_home(self, whole: WholeView, *, stays: str = "") -> WorkDelivered | WorkLeft | WorkKept:
         """Bring the merged work to where the user looks for it, or return why it stays where it is.
 
         `stays`: why no branch of the user's may move, or "" if it may.
         """
         ...
 
-    async def clear(self, view: RunView) -> None:
+    async def clear(self, tasks: Tasks, whole: WholeView, *, is_home: bool) -> None:
         """Remove everything that is not needed any more, but never work that is nowhere else.
 
         Kept unfinished work of a task is removed once the task is merged.

@@ -1,0 +1,39 @@
+"""Chooses how a model is asked for single answers: by the API, else by the CLI, whose launcher it writes."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import anyio
+
+from agents.access import Connection, Lane
+from agents.ask.api import ApiAsker
+from agents.ask.cli import CliAsker
+from agents.ask.port import Asker
+from agents.backend import SANDBOXES, Claude
+from agents.process.containment import Containment
+from agents.process.launcher import write_launcher
+from state.records import Role
+from state.secrets import secret_names
+
+
+def make_asker(
+    connection: Connection,
+    *,
+    cli: Path,
+    folder: Path,
+    containment: Containment,
+    environ: Mapping[str, str],
+    starts: anyio.CapacityLimiter | None = None,
+) -> tuple[Claude, Asker]:
+    """Write Claude Code's launcher into `folder`, and return it with the `Asker`: the API, else the CLI.
+
+    `starts`, if given, is held while a process starts.
+    """
+    passed_on = connection.session_environment(Lane(role=Role.WORKER, task="", attempt=0))
+    inside_claude = [name for name in environ if name.startswith(("CLAUDE_CODE_", "CLAUDE_SESSION", "SQ_"))]
+    dropped = frozenset({*secret_names(environ), *inside_claude} - set(passed_on))
+    launcher = write_launcher(folder / "launcher", cli, containment, drop_env=dropped)
+    claude = Claude(cli=cli, launcher=launcher, dropped=dropped, folder=folder / SANDBOXES)
+    if connection.api_access(Lane(role=Role.DEVELOPER, task="", attempt=0)):
+        return claude, ApiAsker(connection)
+    return claude, CliAsker(connection, launcher=launcher, workspace=folder, starts=starts)

@@ -1,0 +1,1 @@
+"""What a run works with and does not make: places, the integration of work, commands, conversations."""

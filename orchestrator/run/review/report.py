@@ -1,0 +1,78 @@
+"""A report of a reviewer: asked for, read, and asked for once more if it is unusable."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import prompts
+from agents.roles.reviewer import parse_review_output, reviewer_session, unusable_issue
+from orchestrator.run.record import Run
+from state.journal.call_view import CallView
+from state.journal.events import ReviewUnusable
+from state.records import ReviewReport, Role
+
+DIFF_LIMIT = 60_000  # characters of a diff in the prompt. The reviewer can read the files.
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """The subject and place of a review. `unusable`: the number of unusable reports on it so far.
+
+    `unlike` checks after the review and returns why its report is about something else, or "".
+    """
+
+    task_id: str
+    attempt: int
+    commit: str
+    folder: Path
+    unusable: int
+    unlike: "Callable[[], Awaitable[str]] | None" = None
+
+
+async def report_on(run: Run, subject: Subject, prompt: Callable[[], Awaitable[str]]) -> ReviewReport | None:
+    """Return a usable report, or record that it is not usable and return None."""
+    task_id, attempt, unusable = subject.task_id, subject.attempt, subject.unusable
+    spec_for = partial(
+        reviewer_session, run.platform, task_id=task_id, attempt=attempt, workspace=subject.folder
+    )
+    async with run.converse(
+        run, role=Role.REVIEWER, task_id=task_id, attempt=attempt, spec_for=spec_for
+    ) as talk:
+
+        async def words() -> str:
+            seen = [call for call in talk.calls if call.end]
+            if all(call.failure for call in seen):  # no process has seen the first prompt
+                return await prompt()
+            return prompts.render("review_again", problem=_problem_of(seen))
+
+        call = await talk.exchange(unusable + 1, words)
+    report = read_report(call)
+    if subject.unlike and isinstance(report, ReviewReport):
+        report = await subject.unlike() or report
+    if isinstance(report, ReviewReport):
+        return report
+    issue = unusable_issue(report)
+    run.record(
+        ReviewUnusable(task_id=task_id, attempt=attempt, commit=subject.commit, problem=report, issue=issue)
+    )
+    return None
+
+
+def read_report(call: CallView) -> ReviewReport | str:
+    """Return the report of a reviewer's call, or why it is not usable."""
+    if call.payload is not None:
+        return parse_review_output(call.payload)
+    if failure := call.failure:
+        return f"the reviewer did not report: {failure}"
+    if "{" not in call.last_text:
+        return "the reviewer ended its turn without a report"
+    return parse_review_output(call.last_text)
+
+
+def _problem_of(ended: list[CallView]) -> str:
+    """Return why the newest report was unusable: its own fault, or else that of the folder."""
+    report = read_report(ended[-1]) if ended else ""
+    if isinstance(report, str):
+        return report
+    return "You did not look at the commit that sq verified. The workspace shows it now: look again."

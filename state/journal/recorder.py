@@ -1,0 +1,26 @@
+"""A journal and the view that follows from it, kept in step: events are stored and then applied."""
+
+from state.journal.events import Event, Stored
+from state.journal.fold.fold import apply, fold
+from state.journal.store import Journal
+
+
+class Recorder:
+    """Stores the events of one run and keeps its `view` current."""
+
+    def __init__(self, journal: Journal) -> None:
+        self._journal = journal
+        self.view = fold(journal.read())
+
+    def record(self, *events: Event) -> None:
+        """Store events, all or none, and apply them to the view.
+
+        Raises:
+            JournalError: they could not be stored.
+        """
+        for stored in self._journal.append(*events):
+            apply(self.view, stored)
+
+    def read(self) -> list[Stored]:
+        """Return all events of the run, in order."""
+        return self._journal.read()
