@@ -18,7 +18,7 @@ from agents.process.sandbox.plan import Network
 from agents.process.sandbox.repository import git_folders
 from agents.session.cli_settings import CommandSandbox
 from agents.session.exchange import SessionSpec
-from agents.session.permissions import REFLOG_NAME, Policy
+from agents.session.permissions import REFLOG_NAME, SIGNAL_PREFIX, Policy
 from agents.session.tools import SignalTool
 from agents.session.walls import Walls
 from state.records import Role
@@ -97,10 +97,11 @@ class Platform:
             environment["TMPDIR"] = str(temporary)
             if not self.settings.worktrees:
                 environment["GIT_REFLOG_ACTION"] = REFLOG_NAME
+        model = self.models.get(lane.role) or self.models[Role.WORKER]  # an older run names no resolver
         return SessionSpec(
             role=lane.role,
             workspace=workspace,
-            model=self.models.get(lane.role) or self.models[Role.WORKER],  # an older run names no resolver
+            model=model,
             system=system,
             policy=self._policy(lane.role, tools, workspace, temporary),
             signals=signals,
@@ -111,6 +112,9 @@ class Platform:
             launcher=self.claude.launcher,
             walls=self._walls(workspace, session_id, environment, temporary),
             command_sandbox=self._command_sandbox(workspace, environment, temporary),
+            admit=self.connection.admission(
+                lane, model, tuple(f"{SIGNAL_PREFIX}{signal.name}" for signal in signals)
+            ),
             max_turns=self.settings.limits.max_turns,
             idle_limit_s=self.settings.limits.idle_s,
             connect_limit_s=self.settings.limits.connect_s,

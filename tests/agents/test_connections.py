@@ -16,6 +16,7 @@ from agents.access import (
     find_connection,
     is_signed_in,
 )
+from agents.api_key import ApiKey, read_key
 from agents.session.claude_code import find_cli, sdk_version
 from state.errors import UsageError
 from state.records import Role
@@ -41,7 +42,9 @@ SIGNED_IN = "echo '{\"loggedIn\": true}'"
 
 
 def found(environ, cli):
-    return find_connection({**os.environ, **environ}, cli=cli, config_dir=Path("/run/claude"))
+    return find_connection(
+        read_key(environ), {**os.environ, **environ}, cli=cli, config_dir=Path("/run/claude")
+    )
 
 
 def test_a_key_wins_over_a_login(cli):
@@ -89,7 +92,7 @@ def test_the_real_cli_in_an_empty_home_has_nobody_signed_in():
 
 
 def test_a_key_is_not_shown_by_anything_that_holds_it():
-    connection = KeyConnection(key="sk-very-secret", config_dir=Path("/c"))
+    connection = KeyConnection(key=ApiKey(key="sk-very-secret"), config_dir=Path("/c"))
     login = LoginConnection(kept={"CLAUDE_CODE_OAUTH_TOKEN": "sk-very-secret"})
     shown = f"{connection!r} {connection.api_access(LANE)!r} {login!r}"
     assert "sk-very-secret" not in shown
@@ -114,7 +117,7 @@ def test_a_rehearsal_reaches_the_gateway_by_lane_without_a_key_or_retries():
 
 def test_every_session_is_quiet():
     for connection in (
-        KeyConnection(key="k", config_dir=Path("/c")),
+        KeyConnection(key=ApiKey(key="k"), config_dir=Path("/c")),
         LoginConnection(),
         RehearsalConnection(gateway=Addresses(), config_dir=Path("/c")),
     ):

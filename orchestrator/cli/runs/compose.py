@@ -9,11 +9,12 @@ import shutil
 import signal
 import sys
 from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import TypeVar
 
 import anyio
 import structlog
@@ -22,24 +23,28 @@ from anyio import to_thread
 from agents.access import (
     Connection,
     Credentials,
+    ForwardConnection,
     RehearsalConnection,
     find_connection,
     find_credentials,
 )
+from agents.api_key import ApiKey, read_key, take_key
 from agents.backend import make_platform
 from agents.concurrency import task_group
+from agents.gateway.forward.serve import ForwardGateway, serve_forward
+from agents.gateway.forward.upstream import API, Upstream, check_address
 from agents.gateway.scenario import load_scenario
-from agents.gateway.server import serve_scenario
+from agents.gateway.server import Gateway, serve_scenario
 from agents.process.containment import Containment, detect_containment
 from agents.process.sandbox.boundary import Boundary
-from agents.process.sandbox.choice import Choice, choose_sandbox
+from agents.process.sandbox.choice import Choice, Level, choose_sandbox
 from agents.process.sandbox.control_groups import ControlGroups, control_groups
 from agents.process.sandbox.plan import GatewaySocket
 from agents.session.claude_code import check_cli, find_cli
 from agents.session.permissions import rule_names
 from agents.session.sdks import import_sdks
 from orchestrator.cli.runs.log_file import log_to
-from orchestrator.cli.runs.notes import notes_for
+from orchestrator.cli.runs.notes import how_exposed, notes_for
 from orchestrator.cli.runs.spec_file import read_spec
 from orchestrator.cli.version import sq_version
 from orchestrator.git.command import git_version
@@ -59,7 +64,7 @@ from state.journal.view import UNMERGED_ENDS, RunView
 from state.outcome import Outcome
 from state.paths import StateFolder, worktree_root
 from state.records import Role
-from state.secrets import redactor
+from state.secrets import Redact, redactor
 from state.settings.config import load_config
 from state.settings.records import Model, OnQuestion, Sandbox, Settings
 from state.settings.sources import REPOSITORY_FILE, Flags
@@ -68,8 +73,10 @@ log = structlog.get_logger(__name__)
 
 SCENARIO = "scenario.yaml"
 LEDGER = "rehearsal.jsonl"
+BASE_URL = "ANTHROPIC_BASE_URL"
 _LAST_LINES_S = 5  # how long the display may take to show the last events
 OpenJournal = Callable[..., Journal]
+G = TypeVar("G", Gateway, ForwardGateway)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,8 +95,12 @@ class RunRequest:
 
 @dataclass(frozen=True, kw_only=True)
 class Surroundings:
-    """The surroundings of a run. Tests inject faults here, by another journal."""
+    """The surroundings of a run. Tests inject faults here, by another journal.
 
+    `taken` are the variables of the API key, which are no longer in the environment.
+    """
+
+    taken: Mapping[str, str] = field(default_factory=lambda: take_key(os.environ), repr=False)
     environ: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
     open_journal: OpenJournal = Journal
     look: Look = field(default_factory=Look)
@@ -98,6 +109,24 @@ class Surroundings:
     def containment(self) -> Containment:
         """How process trees are ended here, detected once."""
         return detect_containment(self.environ)
+
+    @cached_property
+    def key(self) -> ApiKey | None:
+        """The user's API key, read once.
+
+        Raises:
+            UsageError: its file cannot be read.
+        """
+        return read_key(self.taken)
+
+    @cached_property
+    def redact(self) -> Redact:
+        """Replaces every secret in a text by its name."""
+        try:
+            key = self.key.variables if self.key else {}
+        except UsageError:  # said where the key is needed: a rehearsal needs none
+            key = {}
+        return redactor({**self.environ, **key})
 
 
 def run_new(request: RunRequest, surroundings: Surroundings) -> Outcome:
@@ -187,10 +216,12 @@ async def _new(request: RunRequest, spec_text: str, surroundings: Surroundings) 
     await refuse_not_ignored(repository.root, include, state=state.root)
     base = await base_commit(repository, not_dirt=[repository.root] if allow_dirty else not_dirt)
     rehearsed = request.rehearse is not None
-    credentials = (
-        Credentials.REHEARSAL if rehearsed else find_credentials(surroundings.environ, cli=find_cli())
-    )
-    choice = await _choose(settings.sandbox.mode, credentials, surroundings)
+    credentials = Credentials.REHEARSAL
+    if not rehearsed:
+        credentials = find_credentials(surroundings.key, surroundings.environ, cli=find_cli())
+        check_address(surroundings.environ.get(BASE_URL) or API)
+    choice = await _choose(settings.sandbox.mode, settings, credentials, surroundings)
+    exposed = _how_exposed(settings, credentials, surroundings, choice)
     run_id, run_folder = state.new_run()
     await ignore_locally(repository, state.root)
     if request.rehearse:
@@ -210,20 +241,23 @@ async def _new(request: RunRequest, spec_text: str, surroundings: Surroundings) 
         containment=surroundings.containment,
         sq_version=sq_version(),
         notes=(
-            *await notes_for(repository, settings, not_dirt, edit_dirty=request.edit_dirty),
+            *await notes_for(
+                repository, settings, not_dirt, edit_dirty=request.edit_dirty, key_exposed=exposed
+            ),
             choice.line,
         ),
         settings=settings,
         edit_dirty=request.edit_dirty,
         sandbox=choice.held,
+        key_exposed=exposed,
     )
-    with surroundings.open_journal(run_folder, redact=redactor(surroundings.environ)) as journal:
+    with surroundings.open_journal(run_folder, redact=surroundings.redact) as journal:
         journal.append(started)
         return await _drive(journal, started, run_folder, surroundings, choice, shown_from=0)
 
 
 async def _again(run_folder: Path, surroundings: Surroundings, go_on: GoOn) -> Outcome:
-    with surroundings.open_journal(run_folder, redact=redactor(surroundings.environ)) as journal:
+    with surroundings.open_journal(run_folder, redact=surroundings.redact) as journal:
         view = fold(journal.read())
         if view.started is None:
             raise UsageError(f"run {run_folder.name} was killed before it began. Start it anew")
@@ -231,12 +265,12 @@ async def _again(run_folder: Path, surroundings: Surroundings, go_on: GoOn) -> O
             raise UsageError(f"the repository of this run, {view.started.repository}, is gone")
         mode = Sandbox(go_on.sandbox) if go_on.sandbox else None
         settings = view.settings or settings_of(view.started)
-        choice = await _choose(
-            mode or settings.sandbox.mode, Credentials(view.started.credentials), surroundings
-        )
+        credentials = Credentials(view.started.credentials)
+        choice = await _choose(mode or settings.sandbox.mode, settings, credentials, surroundings)
         resumed = RunResumed(
             sandbox=choice.held,
             sandbox_mode=mode,
+            key_exposed=_how_exposed(settings, credentials, surroundings, choice),
             containment=surroundings.containment,
             budget_usd=go_on.budget_usd,
             max_iterations=go_on.max_iterations,
@@ -250,12 +284,24 @@ async def _again(run_folder: Path, surroundings: Surroundings, go_on: GoOn) -> O
         return await _drive(journal, view.started, run_folder, surroundings, choice, shown_from=shown_from)
 
 
-async def _choose(mode: Sandbox, credentials: Credentials, surroundings: Surroundings) -> Choice:
+def _how_exposed(
+    settings: Settings, credentials: Credentials, surroundings: Surroundings, choice: Choice
+) -> str:
+    if credentials is not Credentials.API_KEY:
+        return ""
+    hidden = surroundings.containment is Containment.NAMESPACES or choice.level is Level.WHOLE
+    return how_exposed(surroundings.key, settings, hidden=hidden)
+
+
+async def _choose(
+    mode: Sandbox, settings: Settings, credentials: Credentials, surroundings: Surroundings
+) -> Choice:
     look = partial(
         choose_sandbox,
         mode,
         containment=surroundings.containment,
         login=credentials is Credentials.CLI_LOGIN,
+        gateway=settings.gateway or credentials is not Credentials.API_KEY,
         environ=surroundings.environ,
     )
     return await to_thread.run_sync(look)
@@ -285,16 +331,14 @@ async def _drive(
 ) -> Outcome:
     """Work on a run, show it, and handle signals. Events up to `shown_from` are not shown."""
     async with AsyncExitStack() as stack:
-        stack.enter_context(
-            log_to(run_folder / "sq.log", run_id=started.run_id, redact=redactor(surroundings.environ))
-        )
+        stack.enter_context(log_to(run_folder / "sq.log", run_id=started.run_id, redact=surroundings.redact))
         view = fold(journal.read())
         settings = view.settings or settings_of(started)
         if not settings.worktrees:
             stack.enter_context(await alone_in(Path(started.repository)))
             state_root = run_folder.parents[1]
             await keep_users_work(journal.append, view, started, run_folder, leave_out=[state_root])
-        connection = await stack.enter_async_context(_connected(started, run_folder, surroundings))
+        connection = await stack.enter_async_context(_connected(started, settings, run_folder, surroundings))
         groups = stack.enter_context(control_groups(started.run_id, settings.sandbox.limits))
         boundary = _boundary(choice, settings, surroundings, Path(started.repository), run_folder, groups)
         run = _run(journal, started, settings, run_folder, surroundings, connection, boundary)
@@ -390,20 +434,42 @@ def _not_dirt(spec: Path, state_root: Path, repository: Path, rehearsal: Path | 
 
 @asynccontextmanager
 async def _connected(
-    started: RunStarted, run_folder: Path, surroundings: Surroundings
+    started: RunStarted, settings: Settings, run_folder: Path, surroundings: Surroundings
 ) -> AsyncIterator[Connection]:
     config_dir = run_folder / "claude"
     config_dir.mkdir(mode=0o700, exist_ok=True)
+    key, environ = surroundings.key if started.rehearsal is None else None, surroundings.environ
+    if key and settings.gateway:
+        upstream = Upstream(base_url=check_address(environ.get(BASE_URL) or API), headers=key.headers)
+        first = upstream.is_first_party if settings.first_party is None else settings.first_party
+        async with _served(serve_forward(upstream, run_id=started.run_id)) as (forward, socket):
+            yield ForwardConnection(
+                doors=forward,
+                gateway_socket=socket,
+                key=key,
+                config_dir=config_dir,
+                base_url=environ.get(BASE_URL),
+                first_party=first,
+                no_proxy=environ.get("NO_PROXY") or environ.get("no_proxy", ""),
+            )
+        return
     if started.rehearsal is None:
-        yield find_connection(surroundings.environ, cli=find_cli(), config_dir=config_dir)
+        yield find_connection(key, environ, cli=find_cli(), config_dir=config_dir)
         return
     scenario = load_scenario(run_folder / SCENARIO)
+    serving = serve_scenario(scenario, run_id=started.run_id, ledger=run_folder / LEDGER)
+    async with _served(serving) as (gateway, socket):
+        yield RehearsalConnection(gateway=gateway, config_dir=config_dir, gateway_socket=socket)
+
+
+@asynccontextmanager
+async def _served(serving: AbstractAsyncContextManager[G]) -> AsyncIterator[tuple[G, GatewaySocket]]:
+    """Serve a gateway, on a unix socket too for sessions without a network."""
     with TemporaryDirectory(prefix="sq-") as sockets:  # of a short name, because a socket's path is limited
-        async with serve_scenario(scenario, run_id=started.run_id, ledger=run_folder / LEDGER) as gateway:
+        async with serving as gateway:
             path = Path(sockets) / "gateway.sock"
             gateway.listen_on(path)
-            socket = GatewaySocket(path=path, port=gateway.port)
-            yield RehearsalConnection(gateway=gateway, config_dir=config_dir, gateway_socket=socket)
+            yield gateway, GatewaySocket(path=path, port=gateway.port)
 
 
 async def _heed_signals(stop: StopRequest) -> None:
