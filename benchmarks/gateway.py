@@ -83,7 +83,10 @@ async def _measured(size: int) -> tuple[float, float, bool]:
 
 
 def spend(count: int = CUT, seed: int = SEED) -> tuple[int, float]:
-    """Return how many cut streams were settled below the truth, and the 95th percentile of settled to true."""
+    """Return how many cut streams were settled below the truth, and the 95th percentile of settled to true.
+
+    The second is a ratio of costs.
+    """
     random_, ratios = random.Random(seed), []  # noqa: S311  no secret
     for stream in cut_streams(count, seed=seed):
         meter, at = Meter(stream.request, most=128_000, stream=True), 0

@@ -20,6 +20,7 @@ from agents.api_key import ApiKey, read_key
 from agents.session.claude_code import find_cli, sdk_version
 from state.errors import UsageError
 from state.records import Role
+from state.settings.presets import model_named
 
 LANE = Lane(role=Role.WORKER, task="t1", attempt=2, values={"workspace": "/w"})
 ROOT = Path(__file__).parents[2]
@@ -55,6 +56,20 @@ def test_a_key_wins_over_a_login(cli):
     assert environment["ANTHROPIC_API_KEY"] == "sk-1"
     assert environment["CLAUDE_CONFIG_DIR"] == "/run/claude"
     assert "ANTHROPIC_BASE_URL" not in environment
+
+
+def test_a_bearer_token_is_a_key_too(cli):
+    connection = found({"ANTHROPIC_AUTH_TOKEN": "t-1"}, cli(SIGNED_IN))
+    assert connection.credentials is Credentials.API_KEY
+    assert connection.session_environment(LANE)["ANTHROPIC_AUTH_TOKEN"] == "t-1"
+    assert connection.api_access(LANE).key == "t-1"
+
+
+def test_a_login_and_a_rehearsal_are_never_forwarded(cli):
+    login = found({"CLAUDE_CODE_OAUTH_TOKEN": "o"}, cli(SIGNED_IN))
+    rehearsal = RehearsalConnection(gateway=Addresses(), config_dir=Path("/c"))
+    for connection in (login, rehearsal):
+        assert connection.admission(LANE, model_named("haiku"), ("mcp__sq__task_complete",)) is None
 
 
 def test_a_keys_own_address_is_used_by_both_ways(cli):
