@@ -8,13 +8,11 @@ import os
 import shutil
 import signal
 import sys
-from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from collections.abc import Callable, Mapping
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import TypeVar
 
 import anyio
 import structlog
@@ -23,26 +21,19 @@ from anyio import to_thread
 from agents.access import (
     Connection,
     Credentials,
-    ForwardConnection,
-    RehearsalConnection,
-    find_connection,
-    find_credentials,
 )
 from agents.api_key import ApiKey, read_key, take_key
 from agents.backend import make_platform
 from agents.concurrency import task_group
-from agents.gateway.forward.serve import ForwardGateway, serve_forward
-from agents.gateway.forward.upstream import API, Upstream, check_address
 from agents.gateway.scenario import load_scenario
-from agents.gateway.server import Gateway, serve_scenario
 from agents.process.containment import Containment, detect_containment
 from agents.process.sandbox.boundary import Boundary
 from agents.process.sandbox.choice import Choice, Level, choose_sandbox
 from agents.process.sandbox.control_groups import ControlGroups, control_groups
-from agents.process.sandbox.plan import GatewaySocket
 from agents.session.claude_code import check_cli, find_cli
 from agents.session.permissions import rule_names
 from agents.session.sdks import import_sdks
+from orchestrator.cli.runs.connected import SCENARIO, connected, credentials_of
 from orchestrator.cli.runs.log_file import log_to
 from orchestrator.cli.runs.notes import how_exposed, notes_for
 from orchestrator.cli.runs.spec_file import read_spec
@@ -71,12 +62,8 @@ from state.settings.sources import REPOSITORY_FILE, Flags
 
 log = structlog.get_logger(__name__)
 
-SCENARIO = "scenario.yaml"
-LEDGER = "rehearsal.jsonl"
-BASE_URL = "ANTHROPIC_BASE_URL"
 _LAST_LINES_S = 5  # how long the display may take to show the last events
 OpenJournal = Callable[..., Journal]
-G = TypeVar("G", Gateway, ForwardGateway)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,6 +105,13 @@ class Surroundings:
             UsageError: its file cannot be read.
         """
         return read_key(self.taken)
+
+    def how_exposed(self, settings: Settings, credentials: Credentials, choice: Choice) -> str:
+        """Return how agents could read the API key, and the remedy, or ""."""
+        if credentials is not Credentials.API_KEY:
+            return ""
+        hidden = self.containment is Containment.NAMESPACES or choice.level is Level.WHOLE
+        return how_exposed(self.key, settings, hidden=hidden)
 
     @cached_property
     def redact(self) -> Redact:
@@ -201,8 +195,7 @@ def _check_retries(view: RunView, task_ids: tuple[str, ...]) -> None:
 
 async def _new(request: RunRequest, spec_text: str, surroundings: Surroundings) -> Outcome:
     repository = await find_repository(request.folder)
-    config = load_config(repository.root, surroundings.environ, flags=request.flags, rules=rule_names())
-    settings = replace(config.settings, dry_run=request.dry_run)
+    settings = _settings(request, repository.root, surroundings)
     state = StateFolder(request.state_dir or repository.root / ".sq")
     not_dirt = _not_dirt(request.spec, state.root, repository.root, request.rehearse)
     if request.edit_dirty and settings.worktrees:
@@ -215,13 +208,11 @@ async def _new(request: RunRequest, spec_text: str, surroundings: Surroundings) 
     include = settings.worktree_include if settings.worktrees else ()
     await refuse_not_ignored(repository.root, include, state=state.root)
     base = await base_commit(repository, not_dirt=[repository.root] if allow_dirty else not_dirt)
-    rehearsed = request.rehearse is not None
     credentials = Credentials.REHEARSAL
-    if not rehearsed:
-        credentials = find_credentials(surroundings.key, surroundings.environ, cli=find_cli())
-        check_address(surroundings.environ.get(BASE_URL) or API)
+    if not request.rehearse:
+        credentials = credentials_of(surroundings.key, surroundings.environ)
     choice = await _choose(settings.sandbox.mode, settings, credentials, surroundings)
-    exposed = _how_exposed(settings, credentials, surroundings, choice)
+    exposed = surroundings.how_exposed(settings, credentials, choice)
     run_id, run_folder = state.new_run()
     await ignore_locally(repository, state.root)
     if request.rehearse:
@@ -241,10 +232,9 @@ async def _new(request: RunRequest, spec_text: str, surroundings: Surroundings) 
         containment=surroundings.containment,
         sq_version=sq_version(),
         notes=(
-            *await notes_for(
-                repository, settings, not_dirt, edit_dirty=request.edit_dirty, key_exposed=exposed
-            ),
+            *await notes_for(repository, settings, not_dirt, edit_dirty=request.edit_dirty),
             choice.line,
+            *filter(None, [exposed]),
         ),
         settings=settings,
         edit_dirty=request.edit_dirty,
@@ -254,6 +244,11 @@ async def _new(request: RunRequest, spec_text: str, surroundings: Surroundings) 
     with surroundings.open_journal(run_folder, redact=surroundings.redact) as journal:
         journal.append(started)
         return await _drive(journal, started, run_folder, surroundings, choice, shown_from=0)
+
+
+def _settings(request: RunRequest, repository: Path, surroundings: Surroundings) -> Settings:
+    config = load_config(repository, surroundings.environ, flags=request.flags, rules=rule_names())
+    return replace(config.settings, dry_run=request.dry_run)
 
 
 async def _again(run_folder: Path, surroundings: Surroundings, go_on: GoOn) -> Outcome:
@@ -270,7 +265,7 @@ async def _again(run_folder: Path, surroundings: Surroundings, go_on: GoOn) -> O
         resumed = RunResumed(
             sandbox=choice.held,
             sandbox_mode=mode,
-            key_exposed=_how_exposed(settings, credentials, surroundings, choice),
+            key_exposed=surroundings.how_exposed(settings, credentials, choice),
             containment=surroundings.containment,
             budget_usd=go_on.budget_usd,
             max_iterations=go_on.max_iterations,
@@ -282,15 +277,6 @@ async def _again(run_folder: Path, surroundings: Surroundings, go_on: GoOn) -> O
         journal.append(resumed)
         shown_from = view.clock.last_seq
         return await _drive(journal, view.started, run_folder, surroundings, choice, shown_from=shown_from)
-
-
-def _how_exposed(
-    settings: Settings, credentials: Credentials, surroundings: Surroundings, choice: Choice
-) -> str:
-    if credentials is not Credentials.API_KEY:
-        return ""
-    hidden = surroundings.containment is Containment.NAMESPACES or choice.level is Level.WHOLE
-    return how_exposed(surroundings.key, settings, hidden=hidden)
 
 
 async def _choose(
@@ -338,7 +324,9 @@ async def _drive(
             stack.enter_context(await alone_in(Path(started.repository)))
             state_root = run_folder.parents[1]
             await keep_users_work(journal.append, view, started, run_folder, leave_out=[state_root])
-        connection = await stack.enter_async_context(_connected(started, settings, run_folder, surroundings))
+        connection = await stack.enter_async_context(
+            connected(started, settings, run_folder, surroundings.key, surroundings.environ)
+        )
         groups = stack.enter_context(control_groups(started.run_id, settings.sandbox.limits))
         boundary = _boundary(choice, settings, surroundings, Path(started.repository), run_folder, groups)
         run = _run(journal, started, settings, run_folder, surroundings, connection, boundary)
@@ -430,46 +418,6 @@ def _boundary(
 def _not_dirt(spec: Path, state_root: Path, repository: Path, rehearsal: Path | None) -> list[Path]:
     """The paths that may be uncommitted in the checkout: sq's own, and those that instruct sq."""
     return [spec, state_root, repository / REPOSITORY_FILE, *([rehearsal] if rehearsal else [])]
-
-
-@asynccontextmanager
-async def _connected(
-    started: RunStarted, settings: Settings, run_folder: Path, surroundings: Surroundings
-) -> AsyncIterator[Connection]:
-    config_dir = run_folder / "claude"
-    config_dir.mkdir(mode=0o700, exist_ok=True)
-    key, environ = surroundings.key if started.rehearsal is None else None, surroundings.environ
-    if key and settings.gateway:
-        upstream = Upstream(base_url=check_address(environ.get(BASE_URL) or API), headers=key.headers)
-        first = upstream.is_first_party if settings.first_party is None else settings.first_party
-        async with _served(serve_forward(upstream, run_id=started.run_id)) as (forward, socket):
-            yield ForwardConnection(
-                doors=forward,
-                gateway_socket=socket,
-                key=key,
-                config_dir=config_dir,
-                base_url=environ.get(BASE_URL),
-                first_party=first,
-                no_proxy=environ.get("NO_PROXY") or environ.get("no_proxy", ""),
-            )
-        return
-    if started.rehearsal is None:
-        yield find_connection(key, environ, cli=find_cli(), config_dir=config_dir)
-        return
-    scenario = load_scenario(run_folder / SCENARIO)
-    serving = serve_scenario(scenario, run_id=started.run_id, ledger=run_folder / LEDGER)
-    async with _served(serving) as (gateway, socket):
-        yield RehearsalConnection(gateway=gateway, config_dir=config_dir, gateway_socket=socket)
-
-
-@asynccontextmanager
-async def _served(serving: AbstractAsyncContextManager[G]) -> AsyncIterator[tuple[G, GatewaySocket]]:
-    """Serve a gateway, on a unix socket too for sessions without a network."""
-    with TemporaryDirectory(prefix="sq-") as sockets:  # of a short name, because a socket's path is limited
-        async with serving as gateway:
-            path = Path(sockets) / "gateway.sock"
-            gateway.listen_on(path)
-            yield gateway, GatewaySocket(path=path, port=gateway.port)
 
 
 async def _heed_signals(stop: StopRequest) -> None:

@@ -18,7 +18,6 @@ async def notes_for(
     not_dirt: list[Path],
     *,
     edit_dirty: bool = False,
-    key_exposed: str = "",
 ) -> tuple[str, ...]:
     """The notes of a run that is about to begin, one line each."""
     left = await uncommitted(repository, not_dirt=not_dirt) if repository.head else []
@@ -35,7 +34,7 @@ async def notes_for(
         notes += [f"left out of power steering: {problem}" for problem in problems]
     if settings.worktrees and settings.sets_up_by_itself:
         notes += await to_thread.run_sync(_set_up, repository.root)
-    return (*notes, key_exposed) if key_exposed else tuple(notes)
+    return tuple(notes)
 
 
 def how_exposed(key: ApiKey | None, settings: Settings, *, hidden: bool) -> str:
