@@ -106,6 +106,14 @@ class Surroundings:
         """
         return read_key(self.taken)
 
+    def credentials(self, *, rehearsed: bool) -> Credentials:
+        """Return the credentials of a run.
+
+        Raises:
+            UsageError: there are none, or the address of the API is none.
+        """
+        return Credentials.REHEARSAL if rehearsed else credentials_of(self.key, self.environ)
+
     def how_exposed(self, settings: Settings, credentials: Credentials, choice: Choice) -> str:
         """Return how agents could read the API key, and the remedy, or ""."""
         if credentials is not Credentials.API_KEY:
@@ -208,9 +216,7 @@ async def _new(request: RunRequest, spec_text: str, surroundings: Surroundings) 
     include = settings.worktree_include if settings.worktrees else ()
     await refuse_not_ignored(repository.root, include, state=state.root)
     base = await base_commit(repository, not_dirt=[repository.root] if allow_dirty else not_dirt)
-    credentials = Credentials.REHEARSAL
-    if not request.rehearse:
-        credentials = credentials_of(surroundings.key, surroundings.environ)
+    credentials = surroundings.credentials(rehearsed=request.rehearse is not None)
     choice = await _choose(settings.sandbox.mode, settings, credentials, surroundings)
     exposed = surroundings.how_exposed(settings, credentials, choice)
     run_id, run_folder = state.new_run()
