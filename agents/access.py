@@ -1,19 +1,23 @@
 """How a session or a request reaches a model: a key, a CLI login, or the rehearsal gateway.
 
-A key is preferred to a login. A session gets environment variables for the CLI. An `Asker` gets an API
-address and key, or asks through the CLI if there is none.
+A key is preferred to a login, and stays in sq: sessions get a pass of the forwarding gateway. A session gets
+environment variables for the CLI. An `Asker` gets an API address and key, or asks through the CLI if there is
+none.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 from typing import Protocol
 
+from agents.api_key import FILE, KEY, ApiKey
 from agents.process.sandbox.needs import GatewaySocket
 from state.errors import UsageError
 from state.records import Role
+from state.settings.records import Model
 
 _AUTH_STATUS_DEADLINE_S = 20
 
@@ -59,6 +63,48 @@ class ApiAccess:
     base_url: str | None
 
 
+class LanePass(Protocol):
+    """What one session may use to ask its model while it lives, and what came of it.
+
+    `lacking` names typed tools that its first request did not offer, `exhausted` says that its budget is used
+    up. `resets_at` is when the API can be asked again, in seconds since 1970. `partial_calls` were cut, and
+    count with the most that they can have cost.
+    """
+
+    @property
+    def environment(self) -> Mapping[str, str]:
+        """Variables for the Claude Code process."""
+        ...
+
+    @property
+    def spent_usd(self) -> float:
+        """The cost of all its calls so far."""
+        ...
+
+    @property
+    def lacking(self) -> str:
+        """Tools that the first request lacks, or ""."""
+        ...
+
+    @property
+    def exhausted(self) -> str:
+        """Why no further call is passed on, or ""."""
+        ...
+
+    @property
+    def resets_at(self) -> float | None:
+        """When the API can be asked again, if its last answer named that."""
+        ...
+
+    @property
+    def partial_calls(self) -> int:
+        """How many answers were cut."""
+        ...
+
+
+Admit = Callable[[float | None], AbstractContextManager[LanePass]]  # a session's cap in USD → its pass
+
+
 class Connection(Protocol):
     """Reaches a model for any lane of a run."""
 
@@ -75,6 +121,13 @@ class Connection(Protocol):
         """Return API address and key for this lane, or None if there is only the CLI."""
         ...
 
+    def admission(self, lane: Lane, model: Model, tools: tuple[str, ...]) -> Admit | None:
+        """Return how a session of this lane gets its pass, or None if it needs none.
+
+        `tools` are the typed tools that the session has to offer its model.
+        """
+        ...
+
     @property
     def config_dir(self) -> Path | None:
         """The folder of the CLI's configurations, or None for the user's own, which holds the login."""
@@ -88,9 +141,9 @@ class Connection(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeyConnection:
-    """The user's API key, in a configuration folder of the run's own."""
+    """The user's API key, in a configuration folder of the run's own, without the gateway."""
 
-    key: str
+    key: ApiKey
     config_dir: Path
     base_url: str | None = None
     credentials: Credentials = Credentials.API_KEY
@@ -100,15 +153,70 @@ class KeyConnection:
         """As `Connection`."""
         del lane
         base = {"ANTHROPIC_BASE_URL": self.base_url} if self.base_url else {}
-        return {**QUIET, **base, "ANTHROPIC_API_KEY": self.key, "CLAUDE_CONFIG_DIR": str(self.config_dir)}
+        return {**QUIET, **base, **self.key.variables, "CLAUDE_CONFIG_DIR": str(self.config_dir)}
 
     def api_access(self, lane: Lane) -> ApiAccess | None:
         """As `Connection`."""
         del lane
-        return ApiAccess(key=self.key, base_url=self.base_url)
+        return ApiAccess(key=self.key.value, base_url=self.base_url)
+
+    def admission(self, lane: Lane, model: Model, tools: tuple[str, ...]) -> None:
+        """As `Connection`: its sessions have the key."""
+        del lane, model, tools
 
     def __repr__(self) -> str:
         return "<KeyConnection>"
+
+
+class Doors(Protocol):
+    """The part of the forwarding gateway that a connection needs."""
+
+    def admit(
+        self, lane: tuple[str, str, str], model: Model, tools: tuple[str, ...], cap_usd: float | None
+    ) -> AbstractContextManager[LanePass]:
+        """Provide a pass for one session, good while the block runs."""
+        ...
+
+
+_FIRST_PARTY = {"_CLAUDE_CODE_ASSUME_FIRST_PARTY_BASE_URL": "1", "ENABLE_TOOL_SEARCH": "true"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ForwardConnection:
+    """The user's API key behind the forwarding gateway: sessions get passes, and sq itself asks with the key.
+
+    `first_party`: Claude Code behaves as it does at Anthropic's own address. `no_proxy` is the user's.
+    """
+
+    doors: Doors
+    key: ApiKey
+    config_dir: Path
+    base_url: str | None = None
+    first_party: bool = False
+    no_proxy: str = ""
+    credentials: Credentials = Credentials.API_KEY
+    gateway_socket: GatewaySocket | None = None
+
+    def session_environment(self, lane: Lane) -> dict[str, str]:
+        """As `Connection`. The pass of a session adds its address and token."""
+        del lane
+        here = ",".join(filter(None, (self.no_proxy, "127.0.0.1,localhost")))
+        first = _FIRST_PARTY if self.first_party else {}
+        config = {"CLAUDE_CONFIG_DIR": str(self.config_dir)}
+        return {**QUIET, **first, **config, "NO_PROXY": here, "no_proxy": here}
+
+    def api_access(self, lane: Lane) -> ApiAccess | None:
+        """As `Connection`: sq asks the API itself."""
+        del lane
+        return ApiAccess(key=self.key.value, base_url=self.base_url)
+
+    def admission(self, lane: Lane, model: Model, tools: tuple[str, ...]) -> Admit:
+        """As `Connection`."""
+        path = (str(lane.role), lane.task, str(lane.attempt))
+        return lambda cap_usd: self.doors.admit(path, model, tools, cap_usd)
+
+    def __repr__(self) -> str:
+        return "<ForwardConnection>"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,6 +237,10 @@ class LoginConnection:
         """As `Connection`: a login gives no key."""
         del lane
         return None
+
+    def admission(self, lane: Lane, model: Model, tools: tuple[str, ...]) -> None:
+        """As `Connection`: the login stays in the unmodified Claude Code."""
+        del lane, model, tools
 
     def __repr__(self) -> str:
         return "<LoginConnection>"
@@ -166,31 +278,38 @@ class RehearsalConnection:
         """As `Connection`."""
         return ApiAccess(key="rehearsal", base_url=self._url(lane))
 
+    def admission(self, lane: Lane, model: Model, tools: tuple[str, ...]) -> None:
+        """As `Connection`: a rehearsal has nothing to protect."""
+        del lane, model, tools
+
     def _url(self, lane: Lane) -> str:
         return self.gateway.lane_url(lane.role, lane.task, lane.attempt, lane.values)
 
 
-def find_credentials(environ: Mapping[str, str], *, cli: Path) -> Credentials:
+def find_credentials(key: ApiKey | None, environ: Mapping[str, str], *, cli: Path) -> Credentials:
     """Return the user's credentials: a key first, else a login of the CLI.
 
     Raises:
         UsageError: neither. The message says how to get one, and how to rehearse without.
     """
-    if environ.get("ANTHROPIC_API_KEY"):
+    if key:
         return Credentials.API_KEY
     if is_signed_in(cli, environ):
         return Credentials.CLI_LOGIN
     raise UsageError(
-        "no credentials: ANTHROPIC_API_KEY is not set and Claude Code is not signed in. "
-        f"Set the key (export ANTHROPIC_API_KEY=…) or sign in (`{cli} auth login`). "
+        f"no credentials: {KEY} is not set and Claude Code is not signed in. "
+        f"Set the key (export {KEY}=…, or {FILE}=PATH) or sign in (`{cli} auth login`). "
         "To see a run without either: `sq demo`"
     )
 
 
-def find_connection(environ: Mapping[str, str], *, cli: Path, config_dir: Path) -> Connection:
-    """Return the connection that the user's credentials allow.
+def find_connection(
+    key: ApiKey | None, environ: Mapping[str, str], *, cli: Path, config_dir: Path
+) -> KeyConnection | LoginConnection:
+    """Return the connection that the user's credentials allow without the gateway.
 
     Args:
+        key: the user's key, if there is one.
         environ: sq's own environment.
         cli: the Claude Code executable, which reports whether a user is signed in.
         config_dir: a configuration folder of the run's own, used with a key.
@@ -198,9 +317,9 @@ def find_connection(environ: Mapping[str, str], *, cli: Path, config_dir: Path) 
     Raises:
         UsageError: as `find_credentials`.
     """
-    if find_credentials(environ, cli=cli) is Credentials.API_KEY:
-        key, base_url = environ["ANTHROPIC_API_KEY"], environ.get("ANTHROPIC_BASE_URL")
-        return KeyConnection(key=key, config_dir=config_dir, base_url=base_url)
+    if key:
+        return KeyConnection(key=key, config_dir=config_dir, base_url=environ.get("ANTHROPIC_BASE_URL"))
+    find_credentials(key, environ, cli=cli)
     kept = {
         name: value
         for name, value in environ.items()

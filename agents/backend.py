@@ -14,7 +14,7 @@ from agents.process.containment import Containment
 from agents.process.sandbox.needs import Needs, Network
 from agents.session.cli_settings import CommandSandbox
 from agents.session.exchange import SessionSpec, Walls
-from agents.session.permissions import REFLOG_NAME, Policy
+from agents.session.permissions import REFLOG_NAME, SIGNAL_PREFIX, Policy
 from agents.session.tools import SignalTool
 from state.records import Role
 from state.settings.records import Model, Settings
@@ -111,10 +111,11 @@ class Platform:
             if not self.settings.worktrees:
                 environment["GIT_REFLOG_ACTION"] = REFLOG_NAME
         sandboxes = self.sandboxes
+        model = self.models.get(lane.role) or self.models[Role.WORKER]  # an older run names no resolver
         return SessionSpec(
             role=lane.role,
             workspace=workspace,
-            model=self.models.get(lane.role) or self.models[Role.WORKER],  # an older run names no resolver
+            model=model,
             system=system,
             policy=self._policy(lane.role, tools, workspace, temporary),
             signals=signals,
@@ -125,6 +126,9 @@ class Platform:
             launcher=self.claude.launcher,
             walls=self._walls(workspace, session_id, environment, temporary),
             command_sandbox=sandboxes.of_commands(workspace, environment, temporary) if sandboxes else None,
+            admit=self.connection.admission(
+                lane, model, tuple(f"{SIGNAL_PREFIX}{signal.name}" for signal in signals)
+            ),
             max_turns=self.settings.limits.max_turns,
             idle_limit_s=self.settings.limits.idle_s,
             connect_limit_s=self.settings.limits.connect_s,

@@ -19,7 +19,8 @@ from typing import Any
 import yaml
 
 from agents.gateway.ledger import Answered, read_ledger
-from orchestrator.cli.runs.compose import LEDGER, run_new
+from orchestrator.cli.runs.compose import run_new
+from orchestrator.cli.runs.connected import LEDGER
 from orchestrator.cli.runs.request import RunRequest, Surroundings
 from state.journal.events import CallResumed, CallRetried, PlanRejected, ReviewUnusable
 from state.journal.fold.fold import fold

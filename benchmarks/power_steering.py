@@ -44,7 +44,7 @@ from agents.gateway.listeners import listening
 from agents.gateway.misbehave import Hang, Misbehave
 from agents.gateway.rehearsal import Rehearsal
 from agents.gateway.script import Reply, Scenario
-from agents.gateway.server import Gateway, _app
+from agents.gateway.server import Gateway, app_of
 from agents.roles.judge import shared_part
 from agents.transcript.facts.session import facts_of
 from agents.transcript.read import read_transcript
@@ -188,7 +188,7 @@ async def _serving(scenario: Scenario, folder: Path) -> AsyncIterator[tuple[Rehe
     """Like `serve_scenario`, but keeps the requests."""
     with Ledger(folder / "ledger") as lines:
         rehearsal = Rehearsal(scenario, run_id="bench", ledger=lines)
-        recorder = Recorder(_app(rehearsal))
+        recorder = Recorder(app_of(rehearsal))
         async with listening(recorder) as listeners:
             gateway = Gateway(listeners, "bench", rehearsal)
             yield RehearsalConnection(gateway=gateway, config_dir=folder), recorder

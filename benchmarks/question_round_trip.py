@@ -38,7 +38,7 @@ from agents.gateway.ledger import Ledger
 from agents.gateway.listeners import listening
 from agents.gateway.rehearsal import Rehearsal
 from agents.gateway.script import Expectation, Reply, Scenario, ToolCall, Usage
-from agents.gateway.server import Gateway, _app
+from agents.gateway.server import Gateway, app_of
 from agents.make import make_platform
 from agents.process.containment import detect_containment
 from agents.process.sandbox.boundary import no_boundary
@@ -157,7 +157,7 @@ async def _gateway(scenario: Scenario, ledger: Path) -> AsyncIterator[tuple[Gate
     """Like `serve_scenario`, with a clock before it."""
     with Ledger(ledger) as lines:
         rehearsal = Rehearsal(scenario, run_id=RUN, ledger=lines)
-        clock = Clock(_app(rehearsal))
+        clock = Clock(app_of(rehearsal))
         async with listening(clock) as listeners:
             yield Gateway(listeners, RUN, rehearsal), clock
 

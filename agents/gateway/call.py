@@ -8,6 +8,7 @@ from starlette.responses import Response
 
 MESSAGES = ("v1", "messages")
 COUNT_TOKENS = ("v1", "messages", "count_tokens")
+TRACES = ("v1", "traces")
 _OWNER = 4  # segments before those: run, role, task, attempt
 
 
@@ -22,18 +23,29 @@ class Address:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
-    """One request for the model."""
+    """One request of a lane. `headers` have names in lower case, `query` is as it was sent, without `?`."""
 
     run_id: str
     lane: str
     body: bytes
+    endpoint: tuple[str, ...] = MESSAGES
+    query: bytes = b""
+    headers: tuple[tuple[bytes, bytes], ...] = ()
 
 
 class Mode(Protocol):
-    """A way to answer the calls of a run, such as rehearsal."""
+    """A way to answer the calls of a run: rehearsal, or forwarding."""
 
     async def answer(self, call: Call) -> Response:
         """Return the response to `call`, or an error response if there is none."""
+        ...
+
+    async def count(self, call: Call) -> Response:
+        """Return the response to `call` for the number of tokens of a request."""
+        ...
+
+    async def traces(self, call: Call) -> Response:
+        """Return the response to `call`, which carries telemetry of a session."""
         ...
 
     def stray(self, path: str) -> Response:

@@ -17,6 +17,7 @@ from agents.gateway.placeholders import fill_reply, unfilled_paths
 from agents.gateway.position import Due, Part, Position, position
 from agents.gateway.script import Reply, Scenario, Values
 
+_BYTES_PER_TOKEN = 4  # a usual estimate, on which nothing depends
 _SHOWN = 4  # remaining replies that a message about a missing one lists
 
 
@@ -73,6 +74,14 @@ class Rehearsal:
         if isinstance(decided, Refused):
             return self._refuse(call, request, decided)
         return self._give(call, request, replies, decided)
+
+    async def count(self, call: Call) -> Response:
+        """Return an estimate of the number of tokens."""
+        return JSONResponse({"input_tokens": 1 + len(call.body) // _BYTES_PER_TOKEN})
+
+    async def traces(self, call: Call) -> Response:
+        """Return HTTP 404 and report a problem: a rehearsal takes no telemetry."""
+        return self.stray(f"/{call.run_id}/{call.lane}/{'/'.join(call.endpoint)}")
 
     def stray(self, path: str) -> Response:
         """Return HTTP 404 and report a problem, since an agent requested a path that does not exist."""

@@ -10,13 +10,15 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from agents.gateway.call import COUNT_TOKENS, MESSAGES, Call, Mode, lane_path, read_address
+from agents.gateway import wire
+from agents.gateway.call import COUNT_TOKENS, MESSAGES, TRACES, Call, Mode, lane_path, read_address
 from agents.gateway.ledger import Ledger
 from agents.gateway.listeners import Listeners, listening
 from agents.gateway.rehearsal import Rehearsal
 from agents.gateway.script import Scenario, Values
 
-_BYTES_PER_TOKEN = 4  # a usual estimate, on which nothing depends
+_METHODS = ["DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT"]
+_ONLY_POST = "sq gateway: only POST is served, to v1/messages and v1/messages/count_tokens of a lane"
 _NO_VALUES: Values = MappingProxyType({})
 
 
@@ -72,23 +74,32 @@ async def serve_scenario(scenario: Scenario, *, run_id: str, ledger: Path) -> As
     """
     with Ledger(ledger) as lines:
         rehearsal = Rehearsal(scenario, run_id=run_id, ledger=lines)
-        async with listening(_app(rehearsal)) as listeners:
+        async with listening(app_of(rehearsal)) as listeners:
             yield Gateway(listeners, run_id, rehearsal)
 
 
-def _app(mode: Mode) -> Starlette:
+def app_of(mode: Mode) -> Starlette:
+    """Return the server that answers in this mode."""
+
     async def endpoint(request: Request) -> Response:
         address = read_address(request.scope["raw_path"])
         if request.method != "POST":
-            return Response(status_code=404)
+            return JSONResponse(wire.error(_ONLY_POST, "not_found_error"), status_code=404)
         try:
             body = await request.body()
         except ClientDisconnect:  # the client was killed while it was asking
             return Response(status_code=400)
-        if address and address.endpoint == MESSAGES:
-            return await mode.answer(Call(run_id=address.run_id, lane=address.lane, body=body))
-        if address and address.endpoint == COUNT_TOKENS:
-            return JSONResponse({"input_tokens": 1 + len(body) // _BYTES_PER_TOKEN})
-        return mode.stray(request.url.path)
+        answers = {MESSAGES: mode.answer, COUNT_TOKENS: mode.count, TRACES: mode.traces}
+        if address is None or address.endpoint not in answers:
+            return mode.stray(request.url.path)
+        call = Call(
+            run_id=address.run_id,
+            lane=address.lane,
+            body=body,
+            endpoint=address.endpoint,
+            query=request.scope["query_string"],
+            headers=tuple(request.scope["headers"]),
+        )
+        return await answers[address.endpoint](call)
 
-    return Starlette(routes=[Route("/{path:path}", endpoint, methods=["GET", "HEAD", "POST"])])
+    return Starlette(routes=[Route("/{path:path}", endpoint, methods=_METHODS)])

@@ -79,7 +79,9 @@ class Callbacks:
         """The tokens of the exchange's replies. A cut reply counts as far as it came."""
         return usage_of(self._usage)
 
-    def options(self, launcher: Path, *, stderr: Callable[[str], None]) -> "ClaudeAgentOptions":
+    def options(
+        self, launcher: Path, *, stderr: Callable[[str], None], environment: dict[str, str]
+    ) -> "ClaudeAgentOptions":
         """Return the SDK's options for this session: its own tools only, none of the user's settings."""
         from claude_agent_sdk import ClaudeAgentOptions, HookMatcher
 
@@ -108,7 +110,7 @@ class Callbacks:
             verbatim_prompts=True,
             include_partial_messages=True,  # signs of life while a long block is written
             max_buffer_size=MAX_LINE_BYTES,
-            env=dict(spec.environment),
+            env=environment,
             stderr=stderr,
         )
 

@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 from anyio import CancelScope, to_thread
 
+from agents.access import Admit
 from agents.session.cli_settings import CommandSandbox
 from agents.session.permissions import Policy
 from agents.session.tools import SignalTool
@@ -41,18 +42,33 @@ def _ignore_refusal(tool: str, reason: str) -> None:
     del tool, reason
 
 
+def _ignore_difference(difference: "Difference") -> None:
+    del difference
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Difference:
+    """The cost of a session by Claude Code and by the gateway, in USD. `cut` answers count at the most."""
+
+    claude_code_usd: float
+    gateway_usd: float
+    cut: int
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Listener:
     """Callbacks for the events of a session, called at once and in order.
 
     `on_question_callback(tool call id, input)` returns one answer per question, or why there is none. Without
-    it, questions are refused.
+    it, questions are refused. `on_difference` hears of a cost that the gateway counted otherwise than Claude
+    Code.
     """
 
     on_message: Callable[[Message], None] = _ignore_message
     on_signal: Callable[[str, str], None] = _ignore_signal
     on_refusal: Callable[[str, str], None] = _ignore_refusal
     on_question_callback: OnQuestions | None = None
+    on_difference: Callable[[Difference], None] = _ignore_difference
 
 
 class Walls(Protocol):
@@ -90,7 +106,8 @@ class SessionSpec:
 
     `walls` are its sandbox. Without them the process is started by `launcher`, and `command_sandbox` says how
     Claude Code sandboxes its commands itself.
-    `cost_before_usd` is the cost of that conversation so far, `max_cost_usd` the limit for all of it.
+    `cost_before_usd` is the cost of that conversation so far, `max_cost_usd` the limit for all of it. `admit`
+    gives the session its pass, if it asks through the forwarding gateway.
     """
 
     role: Role
@@ -107,6 +124,7 @@ class SessionSpec:
     launcher: Path
     walls: Walls | None = None
     command_sandbox: CommandSandbox | None = None
+    admit: Admit | None = None
     max_turns: int = _USUAL.max_turns
     idle_limit_s: float = _USUAL.idle_s
     connect_limit_s: float = _USUAL.connect_s

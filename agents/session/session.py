@@ -22,6 +22,7 @@ from agents.concurrency import first_of, task_group
 from agents.process.last_words import LastWords
 from agents.session.callbacks import Callbacks
 from agents.session.claude_code import connect
+from agents.session.counted import Counted
 from agents.session.exchange import Listener, SessionSpec, SessionStartError, built
 from agents.session.results import detail_of, end_of, usage_of
 from state.errors import AgentError
@@ -119,21 +120,29 @@ class _Actor:
         self._words = LastWords()
         self._death = ""
         self._cost_seen = spec.cost_before_usd
+        self._counted = Counted()
+        self._listener = listener
 
     # --- life -------------------------------------------------------------------------------------
 
     async def run(self, *, task_status: anyio.abc.TaskStatus[None]) -> None:
-        async with AsyncExitStack() as stack:
-            try:
-                launcher = await stack.enter_async_context(built(self.spec.walls, self.spec.launcher))
-            except OSError as error:
-                raise SessionStartError(f"the sandbox of the session cannot be made: {error}") from error
-            await self._live(launcher, task_status)
+        with self._counted.admitted(self.spec) as environment:
+            async with AsyncExitStack() as stack:
+                try:
+                    launcher = await stack.enter_async_context(built(self.spec.walls, self.spec.launcher))
+                except OSError as error:
+                    raise SessionStartError(f"the sandbox of the session cannot be made: {error}") from error
+                await self._live(launcher, environment, task_status)
+        if difference := self._counted.difference():
+            self._listener.on_difference(difference)
 
-    async def _live(self, launcher: Path, task_status: anyio.abc.TaskStatus[None]) -> None:
+    async def _live(
+        self, launcher: Path, environment: dict[str, str], task_status: anyio.abc.TaskStatus[None]
+    ) -> None:
         from claude_agent_sdk import ClaudeSDKClient
 
-        client = ClaudeSDKClient(self._callbacks.options(launcher, stderr=self._words.hear))
+        options = self._callbacks.options(launcher, stderr=self._words.hear, environment=environment)
+        client = ClaudeSDKClient(options)
         try:
             if why := await connect(client, self._words, limit_s=self.spec.connect_limit_s):
                 raise SessionStartError(why)
@@ -202,11 +211,11 @@ class _Actor:
             await self._cut_off(client)
             raise self._callbacks.failure
         seconds = time.monotonic() - began
-        if self._callbacks.lacking:
+        if lacking := self._callbacks.lacking or self._counted.lacking:
             self.over = True
             if result is None:
                 await self._interrupt(client)
-            return self._aborted(CallEnd.NOT_STARTED, self._callbacks.lacking, seconds)
+            return self._aborted(CallEnd.NOT_STARTED, lacking, seconds)
         if result is not None:
             return self._judged(result, seconds)
         if self._death:
@@ -252,13 +261,14 @@ class _Actor:
             end = CallEnd.UNANSWERED
         if end is CallEnd.API_ERROR and self._callbacks.stop_reason == _CUT_SHORT:
             end = CallEnd.TRUNCATED  # reported like an API that failed
+        end, detail = self._counted.end(end, detail_of(result, reported=reported))
         return CallResult(
             end=self._callbacks.over(end),
-            detail=detail_of(result, reported=reported),
+            detail=detail,
             text=result.result or self._callbacks.text,
             api_status=result.api_error_status,
             retry_after_s=self._retry_after(),
-            cost_usd=cost,
+            cost_usd=self._counted.cost(cost),
             usage=usage_of(result.usage),
             seconds=seconds,
             turns=result.num_turns,
@@ -267,13 +277,13 @@ class _Actor:
     def _aborted(self, end: CallEnd, detail: str, seconds: float) -> CallResult:
         """Return an exchange without a result. Its cost is that of the replies seen."""
         usage = self._callbacks.usage
-        cost = self.spec.model.cost(usage)
+        cost = self._counted.cost(self.spec.model.cost(usage), is_result=False)
         return CallResult(
             end=self._callbacks.over(end), detail=detail, cost_usd=cost, usage=usage, seconds=seconds
         )
 
     def _retry_after(self) -> float | None:
-        resets_at = self._callbacks.resets_at
+        resets_at = self._callbacks.resets_at or self._counted.resets_at
         return max(0.0, resets_at - time.time()) if resets_at else None
 
     async def _cut_off(self, client: "ClaudeSDKClient") -> None:

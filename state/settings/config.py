@@ -11,7 +11,7 @@ from typing import Any, cast
 import msgspec
 
 from state.records import Role
-from state.settings.keys import EFFORT_KINDS, KEYS, PRICE_KINDS, Value
+from state.settings.keys import AUTO, EFFORT_KINDS, KEYS, PRICE_KINDS, Value
 from state.settings.presets import efforts as shipped_efforts
 from state.settings.presets import models as shipped_models
 from state.settings.records import Effort, Model, Prices, Settings, SetUp
@@ -228,7 +228,7 @@ def _settings(values: Mapping[str, Entry], effort: Effort, models: Mapping[Role,
         prefix = f"{name}."
         return {key.removeprefix(prefix): one.value for key, one in values.items() if key.startswith(prefix)}
 
-    setting_up = values["worktree.setup"].value
+    setting_up, first_party = values["worktree.setup"].value, values["gateway.first_party"].value
     row = {
         "effort": effort,
         "models": models,
@@ -241,6 +241,8 @@ def _settings(values: Mapping[str, Entry], effort: Effort, models: Mapping[Role,
         "worktree_include": values["worktree.include"].value,
         "worktree_setup": () if isinstance(setting_up, str) else setting_up,
         "set_up": setting_up if isinstance(setting_up, str) else SetUp.AUTO,
+        "gateway": values["gateway"].value,
+        "first_party": None if first_party == AUTO else first_party,
         "merge": values["merge"].value,
         "merge_unverified": values["merge_unverified"].value,
         "budget_run_usd": values["budget"].value,

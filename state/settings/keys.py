@@ -27,6 +27,7 @@ from state.settings.records import (
 
 Value = bool | int | float | str | tuple[str, ...] | None
 
+AUTO = "auto"  # how a switch is left to sq
 NONE = "none"  # how a file, the environment or a flag says that nothing is held back
 _MOST = 10**12  # no number means anything beyond it, and what is stored has 64 bits
 _YES, _NO = {"true", "yes", "on", "1"}, {"false", "no", "off", "0"}
@@ -137,6 +138,11 @@ _SETTING_UP = Kind(
     lambda text: text.strip() if text.strip() in {SetUp.AUTO, SetUp.NONE} else _lines_in(text),
     lambda value: SetUp(value) if isinstance(value, str) else tuple(value) or SetUp.NONE,
 )
+_BY_ITSELF = Kind(
+    f'true, false or "{AUTO}"',
+    lambda value: isinstance(value, bool) or value == AUTO,
+    lambda text: text.strip() if text.strip() == AUTO else _switch_in(text),
+)
 _POSITIVE = _number("a number above 0", zero=False)
 _AMOUNT = _number("a number from 0", zero=True)
 
@@ -189,6 +195,18 @@ _ROWS = (
         "your branch is moved for a run that ends with code 5 too, not for code 0 alone",
     ),
     Key("verify", _LINES, (), "commands that sq runs itself to verify; none: what the repository shows"),
+    Key(
+        "gateway",
+        _SWITCH,
+        True,
+        "with an API key, sessions ask through a gateway of sq's and do not get the key",
+    ),
+    Key(
+        "gateway.first_party",
+        _BY_ITSELF,
+        AUTO,
+        "Claude Code behaves as at Anthropic's own address: `true`, `false`, or `auto`: if the API is there",
+    ),
     Key("max_iterations", _whole(1), _LIMITS.max_iterations, "exchanges with the Worker on one task"),
     Key(
         "budget",
@@ -244,7 +262,7 @@ _ROWS = (
 )
 KEYS: dict[str, Key] = {key.name: key for key in _ROWS}
 # Keys that are also tables: their own value inside the table has this name.
-IN_TABLE = {"sandbox.mode": "sandbox"}
+IN_TABLE = {"gateway.enabled": "gateway", "sandbox.mode": "sandbox"}
 
 # `[efforts.NAME]`: a preset of the user's own, or other values for a shipped one.
 EFFORT_KINDS: dict[str, Kind] = {

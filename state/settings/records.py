@@ -202,6 +202,8 @@ class Settings:
     worktree_include: tuple[str, ...] = ()  # patterns of ignored files that are copied to each worktree
     worktree_setup: tuple[str, ...] = ()  # commands that are run in each new worktree
     set_up: SetUp = SetUp.AUTO  # of worktrees, if no commands are listed
+    gateway: bool = True  # with an API key, sessions ask through the forwarding gateway
+    first_party: bool | None = None  # how Claude Code behaves there. None: by the API's address
     merge: bool = True
     merge_unverified: bool = False  # the user's branch moves for outcome unverified too
     dry_run: bool = False

@@ -11,6 +11,7 @@ import anyio
 import yaml
 
 from agents.access import QUIET, KeyConnection
+from agents.api_key import ApiKey
 from agents.gateway.scenario import load_scenario
 from agents.gateway.server import Gateway, serve_scenario
 from agents.process.containment import detect_containment
@@ -54,7 +55,7 @@ class Desk:
 
     def connection(self, lane: str) -> KeyConnection:
         """What reaches the model of this lane."""
-        return KeyConnection(key="nothing", config_dir=self.config, base_url=self._url(lane))
+        return KeyConnection(key=ApiKey(key="nothing"), config_dir=self.config, base_url=self._url(lane))
 
     def _url(self, lane: str) -> str:
         if self._gateway is None:

@@ -12,6 +12,7 @@ import anyio
 import pytest
 
 from agents.access import KeyConnection, Lane, RehearsalConnection
+from agents.api_key import ApiKey
 from agents.ask.api import ApiAsker
 from agents.ask.cli import CliAsker
 from agents.ask.light import ask_now
@@ -290,7 +291,7 @@ async def test_a_deadline_that_has_passed_is_a_reply_and_leaves_no_process(
     asker_of, tmp_path, traces, deadline_s
 ):
     async with listening(Silence()) as url:
-        asker = asker_of(KeyConnection(key="k", base_url=url, config_dir=tmp_path / "claude"))
+        asker = asker_of(KeyConnection(key=ApiKey(key="k"), base_url=url, config_dir=tmp_path / "claude"))
         with anyio.fail_after(deadline_s + 15):
             reply = await asker.ask(ask(deadline_s=deadline_s))
         assert await traces.none_left()
@@ -302,7 +303,7 @@ async def test_cancellation_is_not_swallowed_and_leaves_no_process(asker_of, tmp
     silence = Silence()
     replies = []
     async with listening(silence) as url:
-        asker = asker_of(KeyConnection(key="k", base_url=url, config_dir=tmp_path / "claude"))
+        asker = asker_of(KeyConnection(key=ApiKey(key="k"), base_url=url, config_dir=tmp_path / "claude"))
 
         async def wait():
             replies.append(await asker.ask(ask()))
@@ -327,7 +328,7 @@ async def test_a_proxy_of_the_users_is_not_asked_for_the_way_to_this_machine(
 
 
 async def test_an_asker_shows_what_it_is_and_no_key(asker_of, tmp_path):
-    shown = repr(asker_of(KeyConnection(key="sk-very-secret", config_dir=tmp_path)))
+    shown = repr(asker_of(KeyConnection(key=ApiKey(key="sk-very-secret"), config_dir=tmp_path)))
     assert "Asker" in shown
     assert "secret" not in shown
 
@@ -354,7 +355,7 @@ async def test_a_cli_that_does_not_work_is_a_reply_that_says_what_it_said(
     broken.write_text(f"#!/bin/sh\n{script}\n")
     broken.chmod(0o755)
     launcher = write_launcher(tmp_path / "launcher", broken, containment)
-    connection = KeyConnection(key="k", config_dir=tmp_path / "config")
+    connection = KeyConnection(key=ApiKey(key="k"), config_dir=tmp_path / "config")
     asker = CliAsker(connection, launcher=launcher, workspace=tmp_path)
     with anyio.fail_after(30):
         reply = await asker.ask(ask(deadline_s=5))
@@ -366,7 +367,7 @@ async def test_a_cli_that_does_not_work_is_a_reply_that_says_what_it_said(
 
 
 async def test_a_launcher_or_a_workspace_that_is_not_there_is_a_reply(tmp_path, containment):
-    connection = KeyConnection(key="k", config_dir=tmp_path / "config")
+    connection = KeyConnection(key=ApiKey(key="k"), config_dir=tmp_path / "config")
     launcher = write_launcher(tmp_path / "launcher", find_cli(), containment)
     nowhere = tmp_path / "nowhere"
     for asker in (
@@ -394,7 +395,7 @@ async def test_an_address_or_a_proxy_that_cannot_be_used_is_an_error_of_the_api(
     monkeypatch, tmp_path, base_url, proxy
 ):
     monkeypatch.setenv("ALL_PROXY", proxy)
-    connection = KeyConnection(key="a-key", config_dir=tmp_path, base_url=base_url)
+    connection = KeyConnection(key=ApiKey(key="a-key"), config_dir=tmp_path, base_url=base_url)
     reply = await ApiAsker(connection).ask(ask())
     assert reply.end is CallEnd.API_ERROR
     assert reply.detail

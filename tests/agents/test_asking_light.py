@@ -23,6 +23,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
 from agents.access import ApiAccess, KeyConnection, Lane
+from agents.api_key import ApiKey
 from agents.ask.api import ApiAsker
 from agents.ask.light import ask_now
 from agents.ask.port import Ask
@@ -214,7 +215,7 @@ def begin(connection, headers):
 
 @pytest.mark.parametrize("shared", ["", "the transcript\n"])
 async def test_the_request_is_the_one_that_the_anthropic_client_sends(api, tmp_path, shared):
-    asker = ApiAsker(KeyConnection(key=KEY, base_url=f"{api.url}/a/lane/", config_dir=tmp_path))
+    asker = ApiAsker(KeyConnection(key=ApiKey(key=KEY), base_url=f"{api.url}/a/lane/", config_dir=tmp_path))
     with anyio.fail_after(20):
         await asker.ask(ask(shared=shared))
         await anyio.to_thread.run_sync(lambda: asked(f"{api.url}/a/lane/", shared=shared))

@@ -16,9 +16,11 @@ from agents.access import (
     find_connection,
     is_signed_in,
 )
+from agents.api_key import ApiKey, read_key
 from agents.session.claude_code import find_cli, sdk_version
 from state.errors import UsageError
 from state.records import Role
+from state.settings.presets import model_named
 
 LANE = Lane(role=Role.WORKER, task="t1", attempt=2, values={"workspace": "/w"})
 ROOT = Path(__file__).parents[2]
@@ -41,7 +43,9 @@ SIGNED_IN = "echo '{\"loggedIn\": true}'"
 
 
 def found(environ, cli):
-    return find_connection({**os.environ, **environ}, cli=cli, config_dir=Path("/run/claude"))
+    return find_connection(
+        read_key(environ), {**os.environ, **environ}, cli=cli, config_dir=Path("/run/claude")
+    )
 
 
 def test_a_key_wins_over_a_login(cli):
@@ -52,6 +56,20 @@ def test_a_key_wins_over_a_login(cli):
     assert environment["ANTHROPIC_API_KEY"] == "sk-1"
     assert environment["CLAUDE_CONFIG_DIR"] == "/run/claude"
     assert "ANTHROPIC_BASE_URL" not in environment
+
+
+def test_a_bearer_token_is_a_key_too(cli):
+    connection = found({"ANTHROPIC_AUTH_TOKEN": "t-1"}, cli(SIGNED_IN))
+    assert connection.credentials is Credentials.API_KEY
+    assert connection.session_environment(LANE)["ANTHROPIC_AUTH_TOKEN"] == "t-1"
+    assert connection.api_access(LANE).key == "t-1"
+
+
+def test_a_login_and_a_rehearsal_are_never_forwarded(cli):
+    login = found({"CLAUDE_CODE_OAUTH_TOKEN": "o"}, cli(SIGNED_IN))
+    rehearsal = RehearsalConnection(gateway=Addresses(), config_dir=Path("/c"))
+    for connection in (login, rehearsal):
+        assert connection.admission(LANE, model_named("haiku"), ("mcp__sq__task_complete",)) is None
 
 
 def test_a_keys_own_address_is_used_by_both_ways(cli):
@@ -89,7 +107,7 @@ def test_the_real_cli_in_an_empty_home_has_nobody_signed_in():
 
 
 def test_a_key_is_not_shown_by_anything_that_holds_it():
-    connection = KeyConnection(key="sk-very-secret", config_dir=Path("/c"))
+    connection = KeyConnection(key=ApiKey(key="sk-very-secret"), config_dir=Path("/c"))
     login = LoginConnection(kept={"CLAUDE_CODE_OAUTH_TOKEN": "sk-very-secret"})
     shown = f"{connection!r} {connection.api_access(LANE)!r} {login!r}"
     assert "sk-very-secret" not in shown
@@ -114,7 +132,7 @@ def test_a_rehearsal_reaches_the_gateway_by_lane_without_a_key_or_retries():
 
 def test_every_session_is_quiet():
     for connection in (
-        KeyConnection(key="k", config_dir=Path("/c")),
+        KeyConnection(key=ApiKey(key="k"), config_dir=Path("/c")),
         LoginConnection(),
         RehearsalConnection(gateway=Addresses(), config_dir=Path("/c")),
     ):

@@ -15,7 +15,7 @@ import pytest
 
 from agents.gateway.ledger import read_ledger
 from agents.process.containment import Containment, detect_containment
-from orchestrator.cli.runs.compose import LEDGER
+from orchestrator.cli.runs.connected import LEDGER
 from state.journal.fold.fold import fold
 from state.journal.store import JournalReader
 from state.journal.view import RunView

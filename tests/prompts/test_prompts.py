@@ -7,6 +7,7 @@ import pytest
 
 import prompts
 from agents.access import KeyConnection
+from agents.api_key import ApiKey
 from agents.ask.api import ApiAsker
 from agents.backend import Claude, Platform
 from agents.process.containment import Containment
@@ -485,7 +486,7 @@ def tools_of(role):
 
 def answer_schema():
     """What a Developer's answer looks like."""
-    connection = KeyConnection(key="k", config_dir=Path("/nowhere"))
+    connection = KeyConnection(key=ApiKey(key="k"), config_dir=Path("/nowhere"))
     platform = Platform(
         connection=connection,
         claude=Claude(

@@ -70,7 +70,12 @@ class Choice:
 
 
 def choose_sandbox(
-    asked: Sandbox, *, containment: Containment, login: bool, environ: Mapping[str, str] = os.environ
+    asked: Sandbox,
+    *,
+    containment: Containment,
+    login: bool,
+    gateway: bool = True,
+    environ: Mapping[str, str] = os.environ,
 ) -> Choice:
     """Return the sandbox for a run. It takes about 50 ms and blocks.
 
@@ -78,6 +83,7 @@ def choose_sandbox(
         asked: the setting. `auto` takes the strongest one that works.
         containment: how process trees are held here.
         login: the credentials are those of Claude Code's own login, which stays in its unmodified process.
+        gateway: sessions ask through a gateway of sq's, the only network that they have in `whole`.
         environ: the environment whose PATH has the programs.
 
     Raises:
@@ -87,7 +93,7 @@ def choose_sandbox(
         return Choice(level=Level.OFF, reason="switched off by the setting `sandbox`")
     broken = why_not_whole(containment, environ)
     program = "" if broken else shutil.which(PROGRAM, path=environ.get("PATH")) or ""
-    no_whole = broken or (_LOGIN if login else "")
+    no_whole = broken or (_LOGIN if login else "" if gateway else _NO_GATEWAY)
     no_commands = _why_not_commands(broken)
     if asked is Sandbox.WHOLE and no_whole:
         raise UsageError(f"--sandbox whole does not hold here: {no_whole}. `--sandbox auto` takes what does")
@@ -108,6 +114,8 @@ def choose_sandbox(
 _LOGIN = (
     "whole needs an API key, because a login stays in Claude Code's own process: set ANTHROPIC_API_KEY_FILE"
 )
+
+_NO_GATEWAY = "whole needs the gateway, the only network of its sessions: set `gateway = true`"
 
 
 def why_not_whole(containment: Containment, environ: Mapping[str, str]) -> str:

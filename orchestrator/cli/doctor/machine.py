@@ -7,6 +7,8 @@ from importlib.metadata import packages_distributions, version
 from pathlib import Path
 
 from agents.access import is_signed_in
+from agents.api_key import FILE, KEY, REMEDY, TOKEN, VISIBLE, read_key
+from agents.gateway.forward.upstream import API, check_address
 from agents.process.containment import Containment, detect_containment
 from agents.process.sandbox.choice import why_not_whole
 from agents.process.sandbox.limits import limits_that_hold
@@ -33,6 +35,7 @@ def checks_of_machine(environ: Mapping[str, str]) -> Iterator[Check]:
     yield _cli(cli, environ)
     yield _credentials(cli, environ)
     yield _containment(environ)
+    yield from _exposure(environ)
     yield _sandbox(environ)
     yield _import_names(packages_distributions())
 
@@ -98,9 +101,15 @@ def _cli(cli: Path | UsageError, environ: Mapping[str, str]) -> Check:
 
 def _credentials(cli: Path | UsageError, environ: Mapping[str, str]) -> Check:
     name = "credentials"
-    if environ.get("ANTHROPIC_API_KEY"):
+    try:
+        key = read_key(environ)
+        check_address(environ.get("ANTHROPIC_BASE_URL") or API)
+    except UsageError as error:
+        return fail(name, str(error), "correct that variable, or unset it")
+    if key:
         elsewhere = ", and ANTHROPIC_BASE_URL sends it elsewhere" if environ.get("ANTHROPIC_BASE_URL") else ""
-        return ok(name, f"ANTHROPIC_API_KEY is set{elsewhere}. Only a run shows whether it is valid")
+        source = next(source for source in (FILE, KEY, TOKEN) if environ.get(source, "").strip())
+        return ok(name, f"{source} is set{elsewhere}. Only a run shows whether it is valid")
     if isinstance(cli, Path) and is_signed_in(cli, environ):
         return ok(name, "signed in to Claude Code")
     sign_in = f"`{cli} auth login`" if isinstance(cli, Path) else "sign in to Claude Code"
@@ -109,6 +118,20 @@ def _credentials(cli: Path | UsageError, environ: Mapping[str, str]) -> Check:
         "none: ANTHROPIC_API_KEY is not set and Claude Code is not signed in",
         f"`export ANTHROPIC_API_KEY=…` or {sign_in}. `sq demo` works without either",
     )
+
+
+def _exposure(environ: Mapping[str, str]) -> Iterator[Check]:
+    """Whether agents could read the key from the environment in which sq was started."""
+    try:
+        key = read_key(environ)
+        hidden = detect_containment(environ) is Containment.NAMESPACES
+    except UsageError:  # other checks say so
+        return
+    if key and key.exposed and not hidden:
+        yield warn("api key", VISIBLE, REMEDY)
+    elif key:
+        how = "a PID namespace hides sq's environment" if key.exposed else "it is in no environment"
+        yield ok("api key", f"agents ask through sq's gateway, which keeps the key from them, and {how}")
 
 
 def _containment(environ: Mapping[str, str]) -> Check:

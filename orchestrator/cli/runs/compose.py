@@ -8,12 +8,11 @@ import os
 import shutil
 import signal
 import sys
-from collections.abc import AsyncIterator, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import Mapping
+from contextlib import AsyncExitStack
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import anyio
 import structlog
@@ -22,23 +21,19 @@ from anyio import to_thread
 from agents.access import (
     Connection,
     Credentials,
-    RehearsalConnection,
-    find_connection,
-    find_credentials,
 )
 from agents.backend import Platform
 from agents.concurrency import task_group
 from agents.gateway.scenario import load_scenario
-from agents.gateway.server import serve_scenario
 from agents.make import make_platform
 from agents.process.containment import Containment
 from agents.process.sandbox.boundary import Boundary
 from agents.process.sandbox.choice import Choice, choose_sandbox
 from agents.process.sandbox.control_groups import ControlGroups, control_groups
-from agents.process.sandbox.needs import GatewaySocket
 from agents.session.claude_code import check_cli, find_cli
 from agents.session.permissions import rule_names
 from agents.session.sdks import import_sdks
+from orchestrator.cli.runs.connected import SCENARIO, connected
 from orchestrator.cli.runs.log_file import log_to
 from orchestrator.cli.runs.notes import notes_for
 from orchestrator.cli.runs.request import GoOn, RunRequest, Surroundings
@@ -77,15 +72,12 @@ from state.journal.view import RunView
 from state.outcome import Outcome
 from state.paths import StateFolder, worktree_root
 from state.records import Role
-from state.secrets import redactor
 from state.settings.config import load_config
 from state.settings.records import Model, OnQuestion, Sandbox, Settings
 from state.settings.sources import REPOSITORY_FILE
 
 log = structlog.get_logger(__name__)
 
-SCENARIO = "scenario.yaml"
-LEDGER = "rehearsal.jsonl"
 _LAST_LINES_S = 5  # how long the display may take to show the last events
 
 
@@ -159,8 +151,7 @@ def _check_retries(view: RunView, task_ids: tuple[str, ...]) -> None:
 
 async def _new(request: RunRequest, spec_text: str, surroundings: Surroundings) -> Outcome:
     repository = await find_repository(request.folder)
-    config = load_config(repository.root, surroundings.environ, flags=request.flags, rules=rule_names())
-    settings = replace(config.settings, dry_run=request.dry_run)
+    settings = _settings(request, repository.root, surroundings)
     state = StateFolder(request.state_dir or repository.root / ".sq")
     not_dirt = _not_dirt(request.spec, state.root, repository.root, request.rehearse)
     if request.edit_dirty and settings.worktrees:
@@ -173,11 +164,9 @@ async def _new(request: RunRequest, spec_text: str, surroundings: Surroundings) 
     include = settings.worktree_include if settings.worktrees else ()
     await refuse_not_ignored(repository.root, include, state=state.root)
     base = await base_commit(repository, not_dirt=[repository.root] if allow_dirty else not_dirt)
-    rehearsed = request.rehearse is not None
-    credentials = (
-        Credentials.REHEARSAL if rehearsed else find_credentials(surroundings.environ, cli=find_cli())
-    )
-    choice = await _choose(settings.sandbox.mode, credentials, surroundings)
+    credentials = surroundings.credentials(rehearsed=request.rehearse is not None)
+    choice = await _choose(settings.sandbox.mode, settings, credentials, surroundings)
+    exposed = surroundings.how_exposed(settings, credentials, choice)
     run_id, run_folder = state.new_run()
     await ignore_locally(repository, state.root)
     if request.rehearse:
@@ -199,18 +188,25 @@ async def _new(request: RunRequest, spec_text: str, surroundings: Surroundings) 
         notes=(
             *await notes_for(repository, settings, not_dirt, edit_dirty=request.edit_dirty),
             choice.line,
+            *filter(None, [exposed]),
         ),
         settings=settings,
         edit_dirty=request.edit_dirty,
         sandbox=choice.held,
+        key_exposed=exposed,
     )
-    with surroundings.open_journal(run_folder, redact=redactor(surroundings.environ)) as journal:
+    with surroundings.open_journal(run_folder, redact=surroundings.redact) as journal:
         journal.append(started)
         return await _drive(journal, started, run_folder, surroundings, choice, shown_from=0)
 
 
+def _settings(request: RunRequest, repository: Path, surroundings: Surroundings) -> Settings:
+    config = load_config(repository, surroundings.environ, flags=request.flags, rules=rule_names())
+    return replace(config.settings, dry_run=request.dry_run)
+
+
 async def _again(run_folder: Path, surroundings: Surroundings, go_on: GoOn) -> Outcome:
-    with surroundings.open_journal(run_folder, redact=redactor(surroundings.environ)) as journal:
+    with surroundings.open_journal(run_folder, redact=surroundings.redact) as journal:
         view = fold(journal.read())
         if view.started is None:
             raise UsageError(f"run {run_folder.name} was killed before it began. Start it anew")
@@ -218,12 +214,12 @@ async def _again(run_folder: Path, surroundings: Surroundings, go_on: GoOn) -> O
             raise UsageError(f"the repository of this run, {view.started.repository}, is gone")
         mode = Sandbox(go_on.sandbox) if go_on.sandbox else None
         settings = view.settings or settings_of(view.started)
-        choice = await _choose(
-            mode or settings.sandbox.mode, Credentials(view.started.credentials), surroundings
-        )
+        credentials = Credentials(view.started.credentials)
+        choice = await _choose(mode or settings.sandbox.mode, settings, credentials, surroundings)
         resumed = RunResumed(
             sandbox=choice.held,
             sandbox_mode=mode,
+            key_exposed=surroundings.how_exposed(settings, credentials, choice),
             containment=surroundings.containment,
             budget_usd=go_on.budget_usd,
             max_iterations=go_on.max_iterations,
@@ -237,12 +233,15 @@ async def _again(run_folder: Path, surroundings: Surroundings, go_on: GoOn) -> O
         return await _drive(journal, view.started, run_folder, surroundings, choice, shown_from=shown_from)
 
 
-async def _choose(mode: Sandbox, credentials: Credentials, surroundings: Surroundings) -> Choice:
+async def _choose(
+    mode: Sandbox, settings: Settings, credentials: Credentials, surroundings: Surroundings
+) -> Choice:
     look = partial(
         choose_sandbox,
         mode,
         containment=surroundings.containment,
         login=credentials is Credentials.CLI_LOGIN,
+        gateway=settings.gateway or credentials is not Credentials.API_KEY,
         environ=surroundings.environ,
     )
     return await to_thread.run_sync(look)
@@ -272,16 +271,16 @@ async def _drive(
 ) -> Outcome:
     """Work on a run, show it, and handle signals. Events up to `shown_from` are not shown."""
     async with AsyncExitStack() as stack:
-        stack.enter_context(
-            log_to(run_folder / "sq.log", run_id=started.run_id, redact=redactor(surroundings.environ))
-        )
+        stack.enter_context(log_to(run_folder / "sq.log", run_id=started.run_id, redact=surroundings.redact))
         view = fold(journal.read())
         settings = view.settings or settings_of(started)
         if not settings.worktrees:
             stack.enter_context(await alone_in(Path(started.repository)))
             state_root = run_folder.parents[1]
             await keep_users_work(journal.append, view, started, run_folder, leave_out=[state_root])
-        connection = await stack.enter_async_context(_connected(started, run_folder, surroundings))
+        connection = await stack.enter_async_context(
+            connected(started, settings, run_folder, surroundings.key, surroundings.environ)
+        )
         groups = stack.enter_context(control_groups(started.run_id, settings.sandbox.limits))
         boundary = _boundary(choice, settings, surroundings, Path(started.repository), run_folder, groups)
         run = _run(journal, started, settings, run_folder, surroundings, connection, boundary)
@@ -399,24 +398,6 @@ def _boundary(
 def _not_dirt(spec: Path, state_root: Path, repository: Path, rehearsal: Path | None) -> list[Path]:
     """The paths that may be uncommitted in the checkout: sq's own, and those that instruct sq."""
     return [spec, state_root, repository / REPOSITORY_FILE, *([rehearsal] if rehearsal else [])]
-
-
-@asynccontextmanager
-async def _connected(
-    started: RunStarted, run_folder: Path, surroundings: Surroundings
-) -> AsyncIterator[Connection]:
-    config_dir = run_folder / "claude"
-    config_dir.mkdir(mode=0o700, exist_ok=True)
-    if started.rehearsal is None:
-        yield find_connection(surroundings.environ, cli=find_cli(), config_dir=config_dir)
-        return
-    scenario = load_scenario(run_folder / SCENARIO)
-    with TemporaryDirectory(prefix="sq-") as sockets:  # of a short name, because a socket's path is limited
-        async with serve_scenario(scenario, run_id=started.run_id, ledger=run_folder / LEDGER) as gateway:
-            path = Path(sockets) / "gateway.sock"
-            gateway.listen_on(path)
-            socket = GatewaySocket(path=path, port=gateway.port)
-            yield RehearsalConnection(gateway=gateway, config_dir=config_dir, gateway_socket=socket)
 
 
 async def _heed_signals(stop: StopRequest) -> None:

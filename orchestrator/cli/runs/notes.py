@@ -5,6 +5,7 @@ from pathlib import Path
 
 from anyio import to_thread
 
+from agents.api_key import REMEDY, VISIBLE, ApiKey
 from orchestrator.gates.power_steering.loading import load_considerations
 from orchestrator.git.repository import Repository, uncommitted
 from state.secrets import without_secrets
@@ -12,7 +13,11 @@ from state.settings.records import Settings, Steering
 
 
 async def notes_for(
-    repository: Repository, settings: Settings, not_dirt: list[Path], *, edit_dirty: bool = False
+    repository: Repository,
+    settings: Settings,
+    not_dirt: list[Path],
+    *,
+    edit_dirty: bool = False,
 ) -> tuple[str, ...]:
     """The notes of a run that is about to begin, one line each."""
     left = await uncommitted(repository, not_dirt=not_dirt) if repository.head else []
@@ -30,6 +35,20 @@ async def notes_for(
     if settings.worktrees and settings.sets_up_by_itself:
         notes += await to_thread.run_sync(_set_up, repository.root)
     return tuple(notes)
+
+
+def how_exposed(key: ApiKey | None, settings: Settings, *, hidden: bool) -> str:
+    """Return how the commands of agents could read the user's API key, and the remedy, or "".
+
+    `hidden`: a PID namespace hides sq and its shell from agents.
+    """
+    if key is None:
+        return ""
+    if not settings.gateway:
+        return "the gateway is off: agents have the API key in their environment"
+    if key.exposed and not hidden:
+        return f"{VISIBLE}. To keep it from them: {REMEDY}"
+    return ""
 
 
 def _set_up(root: Path) -> list[str]:

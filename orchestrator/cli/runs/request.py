@@ -6,9 +6,17 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
+from agents.access import Credentials
+from agents.api_key import ApiKey, read_key, take_key
 from agents.process.containment import Containment, detect_containment
+from agents.process.sandbox.choice import Choice, Level
+from orchestrator.cli.runs.connected import credentials_of
+from orchestrator.cli.runs.notes import how_exposed
 from orchestrator.views.run.look import Look
+from state.errors import UsageError
 from state.journal.store import Journal
+from state.secrets import Redact, redactor
+from state.settings.records import Settings
 from state.settings.sources import Flags
 
 OpenJournal = Callable[..., Journal]
@@ -30,8 +38,12 @@ class RunRequest:
 
 @dataclass(frozen=True, kw_only=True)
 class Surroundings:
-    """The surroundings of a run. Tests inject faults here, by another journal."""
+    """The surroundings of a run. Tests inject faults here, by another journal.
 
+    `taken` are the variables of the API key, which are no longer in the environment.
+    """
+
+    taken: Mapping[str, str] = field(default_factory=lambda: take_key(os.environ), repr=False)
     environ: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
     open_journal: OpenJournal = Journal
     look: Look = field(default_factory=Look)
@@ -40,6 +52,39 @@ class Surroundings:
     def containment(self) -> Containment:
         """How process trees are ended here, detected once."""
         return detect_containment(self.environ)
+
+    @cached_property
+    def key(self) -> ApiKey | None:
+        """The user's API key, read once.
+
+        Raises:
+            UsageError: its file cannot be read.
+        """
+        return read_key(self.taken)
+
+    def credentials(self, *, rehearsed: bool) -> Credentials:
+        """Return the credentials of a run.
+
+        Raises:
+            UsageError: there are none, or the address of the API is none.
+        """
+        return Credentials.REHEARSAL if rehearsed else credentials_of(self.key, self.environ)
+
+    def how_exposed(self, settings: Settings, credentials: Credentials, choice: Choice) -> str:
+        """Return how agents could read the API key, and the remedy, or ""."""
+        if credentials is not Credentials.API_KEY:
+            return ""
+        hidden = self.containment is Containment.NAMESPACES or choice.level is Level.WHOLE
+        return how_exposed(self.key, settings, hidden=hidden)
+
+    @cached_property
+    def redact(self) -> Redact:
+        """Replaces every secret in a text by its name."""
+        try:
+            key = self.key.variables if self.key else {}
+        except UsageError:  # said where the key is needed: a rehearsal needs none
+            key = {}
+        return redactor({**self.environ, **key})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -41,6 +41,11 @@ from orchestrator.cli import options
     is_flag=True,
     help="Move your branch also if something could not be verified (exit code 5).",
 )
+@click.option(
+    "--gateway/--no-gateway",
+    default=None,
+    help="With an API key: keep it from agents by a gateway of sq's (the default), or give it to them.",
+)
 @click.option("--max-parallel", metavar="N", help="Tasks under way at once (default: 4).")
 @click.option("--max-iterations", metavar="N", help="Iterations that a task may take (default: 50).")
 @click.option(
@@ -119,13 +124,20 @@ def command(
 
 
 def _flags(
-    *, no_worktrees: bool, merge: bool | None, merge_unverified: bool, models: dict[str, str], **plain: object
+    *,
+    no_worktrees: bool,
+    merge: bool | None,
+    merge_unverified: bool,
+    gateway: bool | None,
+    models: dict[str, str],
+    **plain: object,
 ) -> dict[str, tuple[str, object]]:
     """The settings that flags give, by their keys, each with the flag as it was typed."""
     return {
         **{key: (f"--{key.replace('_', '-')}", value) for key, value in plain.items()},
         "worktrees": ("--no-worktrees", False if no_worktrees else None),
         "merge": ("--no-merge" if merge is False else "--merge", merge),
+        "gateway": ("--no-gateway" if gateway is False else "--gateway", gateway),
         "merge_unverified": ("--merge-unverified", True if merge_unverified else None),
         **{f"models.{role}": (f"--model {role}", name) for role, name in models.items()},
     }

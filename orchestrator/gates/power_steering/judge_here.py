@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from agents.access import Credentials, find_connection
+from agents.api_key import read_key
 from agents.asker import make_asker
 from agents.process.containment import detect_containment
 from agents.session.claude_code import find_cli
@@ -26,7 +27,7 @@ async def judge_here(model: Model, environ: Mapping[str, str], *, rules_only: bo
         folder = Path(name)
         cli = find_cli()
         try:
-            connection = find_connection(environ, cli=cli, config_dir=folder / "claude")
+            connection = find_connection(read_key(environ), environ, cli=cli, config_dir=folder / "claude")
         except UsageError:
             yield Judge(model=model, ask=None)
             return

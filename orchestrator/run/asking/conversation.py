@@ -14,7 +14,7 @@ from typing import Self
 import structlog
 
 import prompts
-from agents.session.exchange import Listener, OnQuestions, SessionSpec, SessionStartError
+from agents.session.exchange import Difference, Listener, OnQuestions, SessionSpec, SessionStartError
 from agents.session.session import Session, open_session
 from orchestrator.run.asking.purse import Planned, Purse
 from orchestrator.run.asking.retries import persistently, raise_if_hopeless
@@ -31,6 +31,7 @@ from state.journal.events import (
     CallStarted,
     MessageReceived,
     SignalReceived,
+    SpendDiffered,
     call_ended,
     call_retried,
 )
@@ -259,6 +260,16 @@ class Conversation:
         def on_refusal(tool: str, reason: str) -> None:
             record(ActionRefused(call_id=self._call_id, tool=tool, reason=reason))
 
+        def on_difference(found: Difference) -> None:
+            record(
+                SpendDiffered(
+                    call_id=self._call_id,
+                    claude_code_usd=found.claude_code_usd,
+                    gateway_usd=found.gateway_usd,
+                    cut=found.cut,
+                )
+            )
+
         async def on_question(ask_id: str, arguments: object) -> object:
             assert self._questions is not None  # noqa: S101  only handed out where there is one
             return await self._questions(self._call_id)(ask_id, arguments)  # type: ignore[arg-type]
@@ -267,6 +278,7 @@ class Conversation:
             on_message=on_message,
             on_signal=on_signal,
             on_refusal=on_refusal,
+            on_difference=on_difference,
             on_question_callback=on_question if self._questions else None,  # type: ignore[arg-type]
         )
 

@@ -7,7 +7,7 @@ from datetime import datetime
 from orchestrator.views.columns import columns
 from state.journal import events as e
 from state.journal.events import Stored
-from state.settings.keys import shown
+from state.settings.keys import AUTO, shown
 from state.settings.records import Settings
 
 
@@ -59,6 +59,8 @@ def _values(settings: Settings) -> dict[str, bool | int | float | str | tuple[st
         "context_window": settings.context_window,
         "worktrees": settings.worktrees,
         "max_parallel": settings.max_parallel,
+        "gateway": settings.gateway,
+        "gateway.first_party": AUTO if settings.first_party is None else settings.first_party,
         "merge": settings.merge,
         "merge_unverified": settings.merge_unverified,
         "verify": settings.verify,

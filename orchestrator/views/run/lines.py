@@ -129,7 +129,8 @@ def _resumed(view: RunView, event: e.RunResumed) -> list[str]:
     started = view.started
     again = f", and tries again: {', '.join(event.retry)}" if event.retry else ""
     goes_on = f"run {started.run_id if started else ''} goes on where it was{again}"
-    return [REHEARSAL, goes_on] if started and started.rehearsal else [goes_on]
+    key = [f"note: {event.key_exposed}"] if event.key_exposed else []
+    return [REHEARSAL, goes_on] if started and started.rehearsal else [goes_on, *key]
 
 
 def _interrupted(view: RunView, event: e.RunInterrupted) -> list[str]:
@@ -149,6 +150,13 @@ def _call_retried(view: RunView, event: e.CallRetried) -> list[str]:
     ):
         return []
     return [f"{role}: {event.end} ({short(event.detail)}), again in {_wait(event.wait_s)}"]
+
+
+def _spend_differed(view: RunView, event: e.SpendDiffered) -> list[str]:
+    role = view.calls[event.call_id].started.role
+    cut = f" (answers that were cut, counted at the most: {event.cut})" if event.cut else ""
+    counted, claude_code = f"${event.gateway_usd:.4f} by the gateway{cut}", f"${event.claude_code_usd:.4f}"
+    return [f"{role}: the session cost {counted}, and {claude_code} by Claude Code. The larger figure counts"]
 
 
 def _wait(seconds: float) -> str:
@@ -580,6 +588,7 @@ _LINES: dict[type, Callable[[RunView, Any], list[str]]] = {
     e.CallRetried: _call_retried,
     e.MessageReceived: _message,
     e.ActionRefused: _refused,
+    e.SpendDiffered: _spend_differed,
     e.CallEnded: _call_ended,
     e.RepositoryAnalyzed: _analyzed,
     e.BaselineStarted: _baseline_started,

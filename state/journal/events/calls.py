@@ -107,6 +107,19 @@ class CallEnded:
     answer: str = ""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpendDiffered:
+    """At a session's end its cost by Claude Code and by the gateway differ by more than 2 %, in USD.
+
+    `cut` answers count in the gateway's figure with the most that they can have cost.
+    """
+
+    call_id: str
+    claude_code_usd: float
+    gateway_usd: float
+    cut: int = 0
+
+
 CallEvent = (
     CallStarted
     | CallRetried
@@ -115,6 +128,7 @@ CallEvent = (
     | MessageReceived
     | SignalReceived
     | ActionRefused
+    | SpendDiffered
     | CallEnded
 )
 

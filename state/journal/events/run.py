@@ -12,7 +12,7 @@ class RunStarted:
     """A run began, with everything that was asked of it, so that it can be resumed without its command line.
 
     A `base_branch` of None is a detached HEAD. `edit_dirty`: without worktrees, the user's uncommitted work
-    may be changed.
+    may be changed. `key_exposed` says how agents could read the API key, if they could.
     """
 
     run_id: str
@@ -32,6 +32,7 @@ class RunStarted:
     settings: Settings | None = None
     edit_dirty: bool = False
     sandbox: SandboxHeld | None = None
+    key_exposed: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,6 +52,7 @@ class RunResumed:
     questions: OnQuestion | None = None
     sandbox: SandboxHeld | None = None
     sandbox_mode: Sandbox | None = None
+    key_exposed: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

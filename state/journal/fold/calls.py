@@ -13,7 +13,7 @@ from state.records import CallEnd, Message, MessageKind, Role
 
 def apply(view: RunView, event: e.CallEvent, stored: Stored) -> None:  # noqa: C901  one case an event
     """Add an event of a call to the view of its run."""
-    if isinstance(event, e.ActionRefused):
+    if isinstance(event, e.ActionRefused | e.SpendDiffered):
         return
     if isinstance(event, e.CallStarted):
         _started(view, event, stored)

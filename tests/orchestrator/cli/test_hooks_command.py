@@ -16,7 +16,7 @@ from agents.gateway.ledger import Ledger
 from agents.gateway.listeners import listening
 from agents.gateway.rehearsal import Rehearsal
 from agents.gateway.script import Scenario
-from agents.gateway.server import Gateway, _app
+from agents.gateway.server import Gateway, app_of
 from agents.session.claude_code import find_cli
 from orchestrator.gates.stop_gate.install.command import entry_of, guarded_command
 from orchestrator.gates.stop_gate.install.status import PLUGIN
@@ -93,7 +93,7 @@ def claude(tmp_path, home, repository):
     async def turn(*arguments, cwd=repository, path=()):
         with anyio.fail_after(60), Ledger(tmp_path / "ledger.jsonl") as lines:
             rehearsal = Rehearsal(SCENARIO, run_id="r", ledger=lines)
-            async with listening(_app(rehearsal)) as listeners:
+            async with listening(app_of(rehearsal)) as listeners:
                 gateway = Gateway(listeners, "r", rehearsal)
                 connection = RehearsalConnection(gateway=gateway, config_dir=home / ".claude")
                 done = await anyio.run_process(

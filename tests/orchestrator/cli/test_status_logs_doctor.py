@@ -383,6 +383,24 @@ def test_doctor_without_credentials_warns_and_points_at_the_demo(sq, repository)
     assert "sq demo" in check["advice"]
 
 
+def test_doctor_says_how_agents_could_read_the_key_and_how_to_keep_it_from_them(sq, repository, tmp_path):
+    seen = {"ANTHROPIC_API_KEY": "sk-ant-secret-0123456789", "SQ_CONTAINMENT": "supervisor"}
+    check = found(sq("doctor", "--json", folder=repository, **seen))["api key"]
+    assert check["level"] == "warn"
+    assert "/proc" in check["found"]
+    assert "ANTHROPIC_API_KEY_FILE" in check["advice"]
+    file = tmp_path / "key"
+    file.write_text("sk-ant-secret-0123456789")
+    hidden = {"ANTHROPIC_API_KEY_FILE": str(file), "SQ_CONTAINMENT": "supervisor"}
+    checks = found(sq("doctor", "--json", folder=repository, **hidden))
+    assert (checks["api key"]["level"], checks["credentials"]["level"]) == ("ok", "ok")
+
+
+def test_doctor_fails_on_a_key_file_that_cannot_be_read(sq, repository, tmp_path):
+    done = sq("doctor", "--json", folder=repository, ANTHROPIC_API_KEY_FILE=str(tmp_path / "nothing"))
+    assert "cannot be read" in found(done)["credentials"]["found"]
+
+
 def test_doctor_never_prints_the_key(sq, repository):
     done = sq("doctor", "--json", folder=repository, ANTHROPIC_API_KEY="sk-ant-secret-0123456789")
     assert found(done)["credentials"]["level"] == "ok"

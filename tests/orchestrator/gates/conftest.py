@@ -13,7 +13,7 @@ from agents.gateway.ledger import Ledger
 from agents.gateway.listeners import listening
 from agents.gateway.rehearsal import Rehearsal
 from agents.gateway.script import Scenario
-from agents.gateway.server import Gateway, _app
+from agents.gateway.server import Gateway, app_of
 from agents.process.containment import detect_containment
 from agents.process.launcher import write_launcher
 from agents.session.claude_code import find_cli
@@ -29,7 +29,7 @@ def served(tmp_path):
         scenario = Scenario(scenario=1, usage=TOKENS, lanes={"judge/*": list(replies)})
         with anyio.fail_after(limit_s), Ledger(tmp_path / "ledger.jsonl") as lines:
             rehearsal = Rehearsal(scenario, run_id="r", ledger=lines)
-            seen = Served(app=_app(rehearsal), **held)
+            seen = Served(app=app_of(rehearsal), **held)
             async with listening(seen) as listeners:
                 gateway = Gateway(listeners, "r", rehearsal)
                 yield RehearsalConnection(gateway=gateway, config_dir=tmp_path / "claude"), seen, gateway

@@ -7,7 +7,7 @@ from typing import Any
 
 from agents.gateway.ledger import LedgerLine, read_ledger
 from agents.roles.reviewer import normalize_issue
-from orchestrator.cli.runs.compose import LEDGER
+from orchestrator.cli.runs.connected import LEDGER
 from orchestrator.run.review.findings import fingerprint
 from state.journal.events import Stored
 from state.journal.fold.fold import fold

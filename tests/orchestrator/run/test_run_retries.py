@@ -9,7 +9,7 @@ import yaml
 from scripted import BLUE, COLOUR, Done, Rehearse, answers, asks, completes, passes, says, whole_run, writes
 from scripted import call as tool
 
-from orchestrator.cli.runs.compose import SCENARIO
+from orchestrator.cli.runs.connected import SCENARIO
 from state.journal import events as e
 from state.outcome import Outcome
 from state.records import CallEnd

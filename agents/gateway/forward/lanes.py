@@ -1,0 +1,148 @@
+"""The sessions that may ask a model: a token each, for one lane and one model, until the session ends."""
+
+import hmac
+import secrets
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import anyio
+
+from agents.gateway.call import Call, lane_path
+from agents.gateway.forward import refusals
+from agents.gateway.forward.account import Account
+from agents.gateway.forward.headers import token_in
+from agents.gateway.forward.prices import Tokens, usd
+from agents.gateway.forward.refusals import Refusal
+from state.settings.records import Model
+
+_AGENT = b"x-claude-code-agent-id"  # sent with the requests of a sub-agent
+_FULL_NAME = "claude-"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Terms:
+    """What one session may do. `tools` are the typed tools that its first request has to offer its model.
+
+    `cap_usd` None is no limit. `lane` is role, task and attempt.
+    """
+
+    lane: tuple[str, str, str]
+    model: Model
+    tools: tuple[str, ...] = ()
+    cap_usd: float | None = None
+
+
+class LaneSession:
+    """One session's pass, and what came of its calls."""
+
+    def __init__(self, terms: Terms, *, url: str, token: str) -> None:
+        self.url = url
+        self.token = token
+        self.lane = "/".join(terms.lane)
+        self.account = Account(terms.cap_usd)
+        self.ended = anyio.Event()
+        self.lacking = ""
+        self.exhausted = ""
+        self.partial_calls = 0
+        self.resets_at: float | None = None
+        self._model = terms.model
+        self._pinned = terms.model.id if terms.model.id.startswith(_FULL_NAME) else ""
+        self._tools = terms.tools
+        self._checked = not terms.tools
+
+    def __repr__(self) -> str:
+        return f"<LaneSession {self.lane} ${self.spent_usd:.4f}>"
+
+    @property
+    def spent_usd(self) -> float:
+        """The cost of all its calls so far, in USD."""
+        return self.account.spent_usd
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """The variables with which Claude Code asks through this pass."""
+        return {"ANTHROPIC_BASE_URL": self.url, "ANTHROPIC_API_KEY": self.token}
+
+    @property
+    def model(self) -> Model:
+        """The model whose prices count."""
+        return self._model
+
+    def allow(self, call: Call, model: str, offered: set[str]) -> None:
+        """Check the model of a request, and the tools of the first one.
+
+        Raises:
+            Refusal: another model, or typed tools are missing.
+        """
+        if self.lacking:
+            raise refusals.tools_missing(self.lacking.split(", "))
+        self.allow_model(model)
+        if self._checked or any(name == _AGENT for name, _ in call.headers):
+            return
+        if missing := [name for name in self._tools if name not in offered]:
+            self.lacking = ", ".join(missing)
+            raise refusals.tools_missing(missing)
+        self._checked = True
+
+    def allow_model(self, model: str) -> None:
+        """Check the model of a request.
+
+        Raises:
+            Refusal: it is another one.
+        """
+        if not model or (self._pinned and model != self._pinned):
+            raise refusals.wrong_model(model, self._pinned or self._model.id)
+        self._pinned = self._pinned or model  # an alias that Claude Code resolves
+
+    def settle(self, tokens: Tokens, *, partial: bool) -> None:
+        """Add the cost of a call."""
+        self.account.spent_usd += usd(tokens, self._model)
+        self.partial_calls += partial
+
+
+class Lanes:
+    """All open sessions of a run."""
+
+    def __init__(self, run_id: str) -> None:
+        self._run_id = run_id
+        self._open: set[LaneSession] = set()
+
+    @contextmanager
+    def opened(self, terms: Terms, base_url: str) -> Iterator[LaneSession]:
+        """Provide a pass that is good while the block runs. Its calls under way end with it."""
+        url = base_url + lane_path(self._run_id, terms.lane)
+        session = LaneSession(terms, url=url, token=f"sqk_{secrets.token_urlsafe(32)}")
+        self._open.add(session)
+        try:
+            yield session
+        finally:
+            self._open.discard(session)
+            session.ended.set()
+
+    def session_of(self, call: Call) -> LaneSession:
+        """Return the session whose token and path the call has.
+
+        Raises:
+            Refusal: the token is wrong or has ended, or it is another lane's.
+        """
+        token = token_in(call.headers).encode()
+        found = [one for one in self._open if hmac.compare_digest(one.token.encode(), token)]
+        if not found:
+            raise refusals.wrong_token()
+        if call.run_id != self._run_id or found[0].lane != call.lane:
+            raise refusals.wrong_path(f"/{call.run_id}/{call.lane}")
+        return found[0]
+
+
+def refused(error: Refusal, session: LaneSession) -> Refusal:
+    """Return the refusal, after noting in the session that its budget is used up."""
+    if error.kind == "billing_error":
+        session.exhausted = str(error)
+    return error
+
+
+def names_in(tools: object) -> set[str]:
+    """Return the names of the tools in a request."""
+    found = tools if isinstance(tools, list) else []
+    return {str(tool.get("name")) for tool in found if isinstance(tool, Mapping)}

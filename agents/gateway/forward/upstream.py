@@ -1,0 +1,74 @@
+"""The real API behind the gateway: its address, the user's credentials, and the client that asks it."""
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from state.errors import UsageError
+
+if TYPE_CHECKING:
+    from httpx2 import AsyncClient
+
+API = "https://api.anthropic.com"
+_LOOPBACK = {"127.0.0.1", "localhost", "::1"}
+_CONNECT_S, _READ_S, _WRITE_S = 10.0, 300.0, 60.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Traces:
+    """Where telemetry of sessions goes, and the headers that the receiver wants, such as a credential."""
+
+    url: str
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Upstream:
+    """The API's base URL and the headers with the real credentials. `traces` None: telemetry is off."""
+
+    base_url: str
+    headers: Mapping[str, str] = field(repr=False)
+    traces: Traces | None = None
+
+    @property
+    def is_first_party(self) -> bool:
+        """Whether it is Anthropic's own API."""
+        return urlsplit(self.base_url).hostname == urlsplit(API).hostname
+
+    def url(self, endpoint: tuple[str, ...], query: bytes) -> str:
+        """Return the address of an endpoint, with the query as it was sent."""
+        asked = f"?{query.decode('latin-1')}" if query else ""
+        return f"{self.base_url.rstrip('/')}/{'/'.join(endpoint)}{asked}"
+
+
+def check_address(base_url: str) -> str:
+    """Return the address if it can be asked.
+
+    Raises:
+        UsageError: it is no HTTP address.
+    """
+    found = urlsplit(base_url)
+    if found.scheme in {"http", "https"} and found.hostname:
+        return base_url
+    raise UsageError(
+        f'ANTHROPIC_BASE_URL is "{base_url}", which is no HTTP address. '
+        f"Set it to one, such as {API}, or unset it"
+    )
+
+
+@asynccontextmanager
+async def client_for(upstream: Upstream) -> AsyncIterator["AsyncClient"]:
+    """Provide a client without limits of connections, redirects, cookies or headers of its own."""
+    import httpx2
+
+    here = urlsplit(upstream.base_url).hostname in _LOOPBACK
+    async with httpx2.AsyncClient(
+        timeout=httpx2.Timeout(connect=_CONNECT_S, read=_READ_S, write=_WRITE_S, pool=None),
+        limits=httpx2.Limits(max_connections=None, max_keepalive_connections=32),
+        follow_redirects=False,
+        mounts={"http://": None, "all://": None} if here else None,
+    ) as client:
+        client.headers.clear()
+        yield client

@@ -1,0 +1,87 @@
+"""The connection of a run to its model: the forwarding gateway, a login, a key alone, or a rehearsal."""
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TypeVar
+
+from agents.access import (
+    Connection,
+    Credentials,
+    ForwardConnection,
+    RehearsalConnection,
+    find_connection,
+    find_credentials,
+)
+from agents.api_key import ApiKey
+from agents.gateway.forward.serve import ForwardGateway, serve_forward
+from agents.gateway.forward.upstream import API, Upstream, check_address
+from agents.gateway.scenario import load_scenario
+from agents.gateway.server import Gateway, serve_scenario
+from agents.process.sandbox.needs import GatewaySocket
+from agents.session.claude_code import find_cli
+from state.journal.events import RunStarted
+from state.settings.records import Settings
+
+SCENARIO = "scenario.yaml"
+LEDGER = "rehearsal.jsonl"
+_BASE_URL = "ANTHROPIC_BASE_URL"
+G = TypeVar("G", Gateway, ForwardGateway)
+
+
+def credentials_of(key: ApiKey | None, environ: Mapping[str, str]) -> Credentials:
+    """Return the credentials of a run that is no rehearsal.
+
+    Raises:
+        UsageError: there are none, or the address of the API is none.
+    """
+    check_address(environ.get(_BASE_URL) or API)
+    return find_credentials(key, environ, cli=find_cli())
+
+
+@asynccontextmanager
+async def connected(
+    started: RunStarted,
+    settings: Settings,
+    run_folder: Path,
+    key: ApiKey | None,
+    environ: Mapping[str, str],
+) -> AsyncIterator[Connection]:
+    """Provide the connection of a run while the block runs.
+
+    With a key it is the forwarding gateway, unless that is off. A rehearsal has its scenario.
+    """
+    config_dir = run_folder / "claude"
+    config_dir.mkdir(mode=0o700, exist_ok=True)
+    if key and settings.gateway and started.rehearsal is None:
+        upstream = Upstream(base_url=check_address(environ.get(_BASE_URL) or API), headers=key.headers)
+        first = upstream.is_first_party if settings.first_party is None else settings.first_party
+        async with _served(serve_forward(upstream, run_id=started.run_id)) as (forward, socket):
+            yield ForwardConnection(
+                doors=forward,
+                gateway_socket=socket,
+                key=key,
+                config_dir=config_dir,
+                base_url=environ.get(_BASE_URL),
+                first_party=first,
+                no_proxy=environ.get("NO_PROXY") or environ.get("no_proxy", ""),
+            )
+        return
+    if started.rehearsal is None:
+        yield find_connection(key, environ, cli=find_cli(), config_dir=config_dir)
+        return
+    scenario = load_scenario(run_folder / SCENARIO)
+    serving = serve_scenario(scenario, run_id=started.run_id, ledger=run_folder / LEDGER)
+    async with _served(serving) as (gateway, socket):
+        yield RehearsalConnection(gateway=gateway, config_dir=config_dir, gateway_socket=socket)
+
+
+@asynccontextmanager
+async def _served(serving: AbstractAsyncContextManager[G]) -> AsyncIterator[tuple[G, GatewaySocket]]:
+    """Serve a gateway, on a unix socket too for sessions without a network."""
+    with TemporaryDirectory(prefix="sq-") as sockets:  # of a short name, because a socket's path is limited
+        async with serving as gateway:
+            path = Path(sockets) / "gateway.sock"
+            gateway.listen_on(path)
+            yield gateway, GatewaySocket(path=path, port=gateway.port)
