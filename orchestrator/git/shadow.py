@@ -7,6 +7,7 @@ import shutil
 from importlib.resources import as_file, files
 from pathlib import Path
 
+from orchestrator.git.adding import add_all
 from orchestrator.git.command import git, git_succeeds
 from orchestrator.git.workspace import changed_paths, tree_of
 from state.errors import GitError
@@ -38,7 +39,7 @@ async def shadow_snapshot(root: Path, index: Path, *, lenient: bool = False) -> 
     with as_file(files("orchestrator.git") / "junk.gitignore") as junk:
         settings, some = [f"core.excludesFile={junk}"], ["--ignore-errors"] if lenient else []
         try:
-            await git(root, "add", "--all", *some, settings=settings, environment=environment)
+            await add_all(root, *some, settings=settings, environment=environment)
         except GitError:
             if not lenient:
                 raise

@@ -31,7 +31,9 @@ def _differences(folder: Path, base: str, index: Path) -> list[str]:
     if own.exists():  # with its time, by which git knows which files it has to read
         shutil.copy2(own, index)
     _git(folder, "read-tree", "--reset", base, index=index)
-    listed = _git(folder, "status", "--porcelain", "-z", "--no-renames", index=index)
+    listed = _git(
+        folder, "status", "--porcelain", "-z", "--no-renames", "--ignore-submodules=dirty", index=index
+    )
     return [entry for entry in listed.split("\0") if entry[1:2] not in {"", _UNCHANGED}]
 
 

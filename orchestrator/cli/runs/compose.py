@@ -35,13 +35,15 @@ from agents.session.permissions import rule_names
 from agents.session.sdks import import_sdks
 from orchestrator.cli.runs.connected import SCENARIO, connected
 from orchestrator.cli.runs.log_file import log_to
-from orchestrator.cli.runs.notes import notes_for
+from orchestrator.cli.runs.notes import git_notes, notes_for
 from orchestrator.cli.runs.request import GoOn, RunRequest, Surroundings
 from orchestrator.cli.runs.spec_file import read_spec
 from orchestrator.cli.version import sq_version
 from orchestrator.git.command import git_version
 from orchestrator.git.repository import base_commit, find_repository, ignore_locally, refuse_dirt
 from orchestrator.git.seeding import refuse_not_ignored
+from orchestrator.git.trusted import trusting
+from orchestrator.git.trusting.recording import record_git
 from orchestrator.run import finish
 from orchestrator.run.asking.conversation import Conversation
 from orchestrator.run.build.attempt import build
@@ -169,6 +171,8 @@ async def _new(request: RunRequest, spec_text: str, surroundings: Surroundings) 
     exposed = surroundings.how_exposed(settings, credentials, choice)
     run_id, run_folder = state.new_run()
     await ignore_locally(repository, state.root)
+    worktrees = worktree_root(repository.root, run_id) if settings.worktrees else None
+    trusted = await record_git(repository.root, run_folder, worktrees)
     if request.rehearse:
         shutil.copyfile(request.rehearse, run_folder / SCENARIO)
     started = RunStarted(
@@ -176,7 +180,7 @@ async def _new(request: RunRequest, spec_text: str, surroundings: Surroundings) 
         spec_name=str(request.spec),
         spec_text=spec_text,
         repository=str(repository.root),
-        worktrees=str(worktree_root(repository.root, run_id)) if settings.worktrees else "",
+        worktrees=str(worktrees or ""),
         base_commit=base,
         base_branch=repository.branch,
         effort=settings.effort.name,
@@ -189,6 +193,7 @@ async def _new(request: RunRequest, spec_text: str, surroundings: Surroundings) 
             *await notes_for(repository, settings, not_dirt, edit_dirty=request.edit_dirty),
             choice.line,
             *filter(None, [exposed]),
+            *git_notes(trusted),
         ),
         settings=settings,
         edit_dirty=request.edit_dirty,
@@ -274,6 +279,9 @@ async def _drive(
         stack.enter_context(log_to(run_folder / "sq.log", run_id=started.run_id, redact=surroundings.redact))
         view = fold(journal.read())
         settings = view.settings or settings_of(started)
+        worktrees = Path(started.worktrees) if started.worktrees else None
+        trusted = await record_git(Path(started.repository), run_folder, worktrees)
+        stack.enter_context(trusting(trusted))
         if not settings.worktrees:
             stack.enter_context(await alone_in(Path(started.repository)))
             state_root = run_folder.parents[1]

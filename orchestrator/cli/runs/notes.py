@@ -8,6 +8,8 @@ from anyio import to_thread
 from agents.api_key import REMEDY, VISIBLE, ApiKey
 from orchestrator.gates.power_steering.loading import load_considerations
 from orchestrator.git.repository import Repository, uncommitted
+from orchestrator.git.trusted import TrustedGit
+from orchestrator.git.trusting.recording import left_out_programs
 from state.secrets import without_secrets
 from state.settings.records import Settings, Steering
 
@@ -49,6 +51,15 @@ def how_exposed(key: ApiKey | None, settings: Settings, *, hidden: bool) -> str:
     if key.exposed and not hidden:
         return f"{VISIBLE}. To keep it from them: {REMEDY}"
     return ""
+
+
+def git_notes(trusted: TrustedGit) -> list[str]:
+    """The notes on the drivers of git that a run does not use."""
+    return [
+        f"git: sq does not use {name}, because it runs a program of the tree, which agents can write: name "
+        "one outside by its absolute path"
+        for name in left_out_programs(trusted)
+    ]
 
 
 def _set_up(root: Path) -> list[str]:
