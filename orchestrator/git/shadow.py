@@ -4,6 +4,7 @@ Nothing is staged and no branch moves. The commits are kept by refs under `refs/
 """
 
 import shutil
+from contextlib import suppress
 from importlib.resources import as_file, files
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from orchestrator.git.adding import add_all
 from orchestrator.git.command import git, git_succeeds
 from orchestrator.git.workspace import changed_paths, tree_of
 from state.errors import GitError
+from state.inside import remove_inside
 
 
 def shadow_ref(run_id: str, name: str) -> str:
@@ -64,10 +66,10 @@ async def put_back(root: Path, index: Path, *, changed: str, base: str, now: str
     """
     untouched = set(await changed_paths(root, base, changed)) - set(await changed_paths(root, changed, now))
     for path in sorted(untouched):
-        target = root / path
         if await git_succeeds(root, "cat-file", "-e", f"{base}:{path}"):
             where = ("restore", f"--source={base}", "--worktree", "--", f":(literal){path}")
             await git(root, *where, environment={"GIT_INDEX_FILE": str(index)})
         else:
-            target.unlink(missing_ok=True)
+            with suppress(NotADirectoryError):  # a link on the way, which is not followed
+                remove_inside(root, path)
     return sorted(untouched)

@@ -35,14 +35,14 @@ from agents.session.permissions import rule_names
 from agents.session.sdks import import_sdks
 from orchestrator.cli.runs.connected import SCENARIO, connected
 from orchestrator.cli.runs.log_file import log_to
-from orchestrator.cli.runs.notes import git_notes, notes_for
+from orchestrator.cli.runs.notes import notes_for
 from orchestrator.cli.runs.request import GoOn, RunRequest, Surroundings
 from orchestrator.cli.runs.spec_file import read_spec
 from orchestrator.cli.version import sq_version
 from orchestrator.git.command import git_version
-from orchestrator.git.repository import base_commit, find_repository, ignore_locally, refuse_dirt
+from orchestrator.git.repository import Repository, base_commit, find_repository, ignore_locally, refuse_dirt
 from orchestrator.git.seeding import refuse_not_ignored
-from orchestrator.git.trusted import trusting
+from orchestrator.git.trusted import TrustedGit, trusting
 from orchestrator.git.trusting.recording import record_git
 from orchestrator.run import finish
 from orchestrator.run.asking.conversation import Conversation
@@ -170,9 +170,7 @@ async def _new(request: RunRequest, spec_text: str, surroundings: Surroundings) 
     choice = await _choose(settings.sandbox.mode, settings, credentials, surroundings)
     exposed = surroundings.how_exposed(settings, credentials, choice)
     run_id, run_folder = state.new_run()
-    await ignore_locally(repository, state.root)
-    worktrees = worktree_root(repository.root, run_id) if settings.worktrees else None
-    trusted = await record_git(repository.root, run_folder, worktrees)
+    trusted = await _git_before(repository, run_folder, settings)
     if request.rehearse:
         shutil.copyfile(request.rehearse, run_folder / SCENARIO)
     started = RunStarted(
@@ -180,7 +178,7 @@ async def _new(request: RunRequest, spec_text: str, surroundings: Surroundings) 
         spec_name=str(request.spec),
         spec_text=spec_text,
         repository=str(repository.root),
-        worktrees=str(worktrees or ""),
+        worktrees=str(trusted.worktrees or ""),
         base_commit=base,
         base_branch=repository.branch,
         effort=settings.effort.name,
@@ -190,10 +188,9 @@ async def _new(request: RunRequest, spec_text: str, surroundings: Surroundings) 
         containment=surroundings.containment,
         sq_version=sq_version(),
         notes=(
-            *await notes_for(repository, settings, not_dirt, edit_dirty=request.edit_dirty),
+            *await notes_for(repository, trusted, settings, not_dirt, edit_dirty=request.edit_dirty),
             choice.line,
             *filter(None, [exposed]),
-            *git_notes(trusted),
         ),
         settings=settings,
         edit_dirty=request.edit_dirty,
@@ -208,6 +205,13 @@ async def _new(request: RunRequest, spec_text: str, surroundings: Surroundings) 
 def _settings(request: RunRequest, repository: Path, surroundings: Surroundings) -> Settings:
     config = load_config(repository, surroundings.environ, flags=request.flags, rules=rule_names())
     return replace(config.settings, dry_run=request.dry_run)
+
+
+async def _git_before(repository: Repository, run_folder: Path, settings: Settings) -> TrustedGit:
+    """Return git's folders and settings from before any agent of the run works."""
+    await ignore_locally(repository, run_folder.parents[1])
+    worktrees = worktree_root(repository.root, run_folder.name) if settings.worktrees else None
+    return await record_git(repository.root, run_folder, worktrees)
 
 
 async def _again(run_folder: Path, surroundings: Surroundings, go_on: GoOn) -> Outcome:

@@ -16,6 +16,7 @@ from state.settings.records import Settings, Steering
 
 async def notes_for(
     repository: Repository,
+    trusted: TrustedGit,
     settings: Settings,
     not_dirt: list[Path],
     *,
@@ -36,7 +37,7 @@ async def notes_for(
         notes += [f"left out of power steering: {problem}" for problem in problems]
     if settings.worktrees and settings.sets_up_by_itself:
         notes += await to_thread.run_sync(_set_up, repository.root)
-    return tuple(notes)
+    return (*notes, *_left_out(trusted))
 
 
 def how_exposed(key: ApiKey | None, settings: Settings, *, hidden: bool) -> str:
@@ -53,8 +54,8 @@ def how_exposed(key: ApiKey | None, settings: Settings, *, hidden: bool) -> str:
     return ""
 
 
-def git_notes(trusted: TrustedGit) -> list[str]:
-    """The notes on the drivers of git that a run does not use."""
+def _left_out(trusted: TrustedGit) -> list[str]:
+    """The drivers of git that a run does not use."""
     return [
         f"git: sq does not use {name}, because it runs a program of the tree, which agents can write: name "
         "one outside by its absolute path"
