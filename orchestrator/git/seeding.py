@@ -107,7 +107,11 @@ async def _ignored(folder: Path, paths: Sequence[str]) -> list[str]:
     try:
         with ignoring_junk() as ignoring:
             listed = await git(
-                folder, "check-ignore", "-z", "--stdin", stdin="\0".join([*paths, ""]), settings=ignoring
+                folder,
+                *("check-ignore", "-z", "--stdin"),
+                stdin="\0".join([*paths, ""]),
+                settings=ignoring,
+                environment={"GIT_LITERAL_PATHSPECS": "1"},
             )
     except GitError:  # git fails if none is ignored. Any other failure is treated the same.
         return []

@@ -243,6 +243,7 @@ def _named(own: Path, place: Path, common: Path) -> dict[str, str]:
         "GIT_DIR": str(own),
         "GIT_WORK_TREE": str(place),
         "GIT_COMMON_DIR": str(common),
+        "GIT_NO_REPLACE_OBJECTS": "1",  # an agent could let one object stand for another
         **_NO_OTHER_SETTINGS,
     }
 

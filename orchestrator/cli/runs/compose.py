@@ -43,7 +43,7 @@ from orchestrator.git.command import git_version
 from orchestrator.git.repository import Repository, base_commit, find_repository, ignore_locally, refuse_dirt
 from orchestrator.git.seeding import refuse_not_ignored
 from orchestrator.git.trusted import TrustedGit, trusting
-from orchestrator.git.trusting.recording import record_git
+from orchestrator.git.trusting.recording import record_git, recorded_git
 from orchestrator.run import finish
 from orchestrator.run.asking.conversation import Conversation
 from orchestrator.run.build.attempt import build
@@ -125,7 +125,8 @@ def run_again(run_folder: Path, surroundings: Surroundings, go_on: GoOn | None =
         view = fold(journal.read())
         _check_retries(view, go_on.retry)
         if view.ended and not (view.ended.resumable or go_on.retry or go_on.verify):  # nothing to go on with
-            anyio.run(_show, journal, surroundings.look, view.clock.last_seq - 1)
+            with trusting(recorded_git(run_folder)):
+                anyio.run(_show, journal, surroundings.look, view.clock.last_seq - 1)
             return view.ended.outcome
     check_cli(find_cli(), surroundings.environ)
     import_sdks()

@@ -1,15 +1,20 @@
 """Git that sq runs in an agent's tree runs no program of the agent's, and those of the user as before."""
 
 import os
+import subprocess
 
 import pytest
 from hostile_git import ATTACKS, HOOKS, SETTINGS, Ground
 
 from orchestrator.git.command import git, git_environment
-from orchestrator.git.scratch import remove_scratch, show_tree
+from orchestrator.git.delivery import deliver
+from orchestrator.git.repository import find_repository
+from orchestrator.git.scratch import files_in, pieced_together, remove_scratch, show_tree, text_at
+from orchestrator.git.shadow import put_back, shadow_snapshot
 from orchestrator.git.trusted import trusting
 from orchestrator.git.trusting.recording import changed_git, left_out_programs, record_git, recorded_git
 from orchestrator.git.workspace import (
+    changed_paths,
     commit_tree,
     diff_text,
     ensure_worktree,
@@ -59,9 +64,7 @@ async def ground(project, worktrees, trusted, head, tmp_path, shell):
 
 
 def plain_add(ground):
-    """Git as anybody calls it. It may fail, and only the mark counts."""
-    import subprocess
-
+    """Git as a user calls it. It may fail, and only the mark counts."""
     subprocess.run(["git", "-C", str(ground.worktree), "add", "--all"], capture_output=True, check=False)
 
 
@@ -223,8 +226,6 @@ async def test_git_is_not_found_in_a_folder_of_the_agents(ground, trusted, monke
 
 
 async def test_the_checkout_itself_is_as_safe(project, run_folder, tmp_path, shell, head):
-    from orchestrator.git.shadow import shadow_snapshot
-
     trusted = await record_git(project, run_folder, None)
     ground = Ground(project=project, worktree=project, mark=tmp_path / "ran", shell=shell)
     ATTACKS["a filter"](ground)
@@ -234,3 +235,75 @@ async def test_the_checkout_itself_is_as_safe(project, run_folder, tmp_path, she
     assert not ground.mark.exists()
     plain_add(ground)
     assert ground.mark.exists()
+
+
+async def test_a_tag_with_the_name_of_the_runs_branch_is_not_delivered(project, run_folder, head, shell):
+    def commit_of(name):
+        tree = shell(project, "git", "rev-parse", "HEAD^{tree}")
+        return shell(project, "git", "commit-tree", "-p", head, "-m", name, tree)
+
+    finished, planted = commit_of("finished"), commit_of("planted")
+    shell(project, "git", "branch", "sq/r-1", finished)
+    shell(project, "git", "tag", "sq/r-1", planted)
+    assert shell(project, "git", "rev-parse", "sq/r-1") == planted
+    repository = await find_repository(project)
+    assert not await deliver(repository, commit=finished, base_branch="main", not_dirt=[])
+    assert shell(project, "git", "rev-parse", "main") == finished
+
+
+async def test_no_object_stands_for_another(ground, trusted, head, shell):
+    (ground.worktree / "README.md").write_text("replaced\n")
+    blob = shell(ground.worktree, "git", "hash-object", "-w", "README.md")
+    shell(
+        ground.project, "git", "replace", shell(ground.project, "git", "rev-parse", f"{head}:README.md"), blob
+    )
+    assert shell(ground.project, "git", "show", f"{head}:README.md") == "replaced"
+    with trusting(trusted):
+        assert await git(ground.project, "show", f"{head}:README.md") == "# A project"
+
+
+NAMES = (
+    "-x",
+    "--all",
+    ":(top)x",
+    ":!y",
+    "new\nline",
+    'quo"te',
+    "a\tb",
+    "-rf/--help",
+    "é",
+    "*",
+    "[a]",
+    "$(touch ran)",
+    "back\\slash",
+)
+
+
+async def test_names_that_look_like_options_or_patterns_are_names(ground, trusted, head):
+    for name in NAMES:
+        (ground.worktree / name).parent.mkdir(exist_ok=True)
+        (ground.worktree / name).write_text("x\n")
+    commit, tree = await all_of_sq(ground, trusted, head)
+    with trusting(trusted):
+        assert set(await changed_paths(ground.project, head, commit)) == set(NAMES)
+        assert set(await files_in(ground.project, tree)) == {"README.md", *NAMES}
+        for name in NAMES:
+            assert await text_at(ground.project, tree, name) == "x\n"
+            assert (await diff_text(ground.project, head, commit, limit=9999, paths=[name])).count(
+                "diff --git"
+            ) == 1
+        pieced = await pieced_together(
+            ground.project, await tree_of(ground.project, head), of=tree, paths=NAMES
+        )
+        assert pieced == tree
+        index = trusted.folder / "index of a test"
+        await shadow_snapshot(ground.worktree, index)
+        before = await snapshot(ground.worktree)
+        for name in NAMES:
+            (ground.worktree / name).parent.mkdir(exist_ok=True)
+            (ground.worktree / name).write_text("y\n")
+        changed = await shadow_snapshot(ground.worktree, index)
+        assert await put_back(ground.worktree, index, changed=changed, base=before, now=changed) == sorted(
+            NAMES
+        )
+        assert await snapshot(ground.worktree) == before
