@@ -22,6 +22,7 @@ log = structlog.get_logger(__name__)
 
 _PERMISSIONS = 0o777
 _BUFFER = 1 << 20
+_AS_NAME = "./"  # before a name that git would take for a pattern
 
 
 async def files_to_copy(
@@ -106,16 +107,11 @@ async def _ignored(folder: Path, paths: Sequence[str]) -> list[str]:
         return []
     try:
         with ignoring_junk() as ignoring:
-            listed = await git(
-                folder,
-                *("check-ignore", "-z", "--stdin"),
-                stdin="\0".join([*paths, ""]),
-                settings=ignoring,
-                environment={"GIT_LITERAL_PATHSPECS": "1"},
-            )
+            stdin = "".join(f"{_AS_NAME if path.startswith(':') else ''}{path}\0" for path in paths)
+            listed = await git(folder, "check-ignore", "-z", "--stdin", stdin=stdin, settings=ignoring)
     except GitError:  # git fails if none is ignored. Any other failure is treated the same.
         return []
-    return [path for path in listed.split("\0") if path]
+    return [path.removeprefix(_AS_NAME) for path in listed.split("\0") if path]
 
 
 def _why_not(repository: Path, path: str) -> str:
