@@ -6,6 +6,7 @@ import subprocess
 import pytest
 from hostile_git import ATTACKS, HOOKS, SETTINGS, Ground
 
+from orchestrator.git.clearing.holdings import holdings_of
 from orchestrator.git.command import git, git_environment
 from orchestrator.git.delivery import deliver
 from orchestrator.git.repository import find_repository
@@ -13,6 +14,7 @@ from orchestrator.git.scratch import files_in, pieced_together, remove_scratch, 
 from orchestrator.git.shadow import put_back, shadow_snapshot
 from orchestrator.git.trusted import trusting
 from orchestrator.git.trusting.recording import changed_git, left_out_programs, record_git, recorded_git
+from orchestrator.git.unfinished import holds_work
 from orchestrator.git.workspace import (
     changed_paths,
     commit_tree,
@@ -307,3 +309,13 @@ async def test_names_that_look_like_options_or_patterns_are_names(ground, truste
             NAMES
         )
         assert await snapshot(ground.worktree) == before
+
+
+@pytest.mark.parametrize("name", ["a filter", "another pointer", "a submodule"])
+async def test_status_and_clean_run_nothing_either(name, ground, trusted, head):
+    ATTACKS[name](ground)
+    with trusting(trusted):
+        assert holds_work(ground.worktree, head)
+    found = await holdings_of(ground.project, "r-1", trusted.worktrees, trusted=trusted)
+    assert str(ground.worktree) in {one.name for one in found}
+    assert not ground.mark.exists()
