@@ -6,7 +6,7 @@ from shlex import quote
 
 from orchestrator.views.columns import columns
 from orchestrator.views.durations import duration
-from orchestrator.views.run.lines import cost_line, issue_lines, retry_command, said, where_lines
+from orchestrator.views.run.lines import cost_line, git_lines, issue_lines, retry_command, said, where_lines
 from orchestrator.views.run.overview import RunSummary, Standing, clock, state_text
 from orchestrator.views.run.spending import RoleSpending, spending_lines, spending_of
 from state.journal.events import VerificationFinished
@@ -95,7 +95,7 @@ def details_of(view: RunView, summary: RunSummary, *, options: str = "") -> RunD
         baseline_notes=view.baseline.notes,
         verifications=tuple(view.evidence.verifications.values()),
         merged_tree=view.whole.tree,
-        where=tuple(where_lines(view)),
+        where=(*where_lines(view), *git_lines(view)),
         cost=cost_line(view),
         roles=spending_of(view),
         next_command=_next_command(view, summary, options),

@@ -500,6 +500,22 @@ def _rescued(_view: RunView, event: e.WorkRescued) -> list[str]:
     return [f"{event.task_id}: its unfinished work is taken out of the checkout and kept as {event.ref}"]
 
 
+def _git_folder_changed(view: RunView, event: e.GitFolderChanged) -> list[str]:
+    del event
+    return git_lines(view)
+
+
+def git_lines(view: RunView) -> list[str]:
+    """Name the files that changed by which git runs programs."""
+    if not view.checkout.changed_git:
+        return []
+    paths = ", ".join(view.checkout.changed_git)
+    sentence = (
+        "sq uses its copies from the run's start, and your git will use them: look at them before you run it"
+    )
+    return [f"git's files changed during the run, by an agent or by you: {paths}. {sentence}"]
+
+
 def _users_work_kept(view: RunView, event: e.UsersWorkKept) -> list[str]:
     lines = []
     if event.paths and not (view.started and view.started.edit_dirty):
@@ -553,6 +569,7 @@ def _ended(view: RunView, event: e.RunEnded) -> list[str]:
         *(["reviewed once: the review of the only task saw the whole"] if saw_the_whole(view) else []),
         *_assumptions(view),
         *where_lines(view),
+        *git_lines(view),
         *_again(view),
         cost_line(view),
         *spending_lines(spending_of(view)),
@@ -624,6 +641,7 @@ _LINES: dict[type, Callable[[RunView, Any], list[str]]] = {
     e.DeliveryStarted: _delivery_started,
     e.WorkDelivered: _delivered,
     e.WorkRescued: _rescued,
+    e.GitFolderChanged: _git_folder_changed,
     e.UsersWorkKept: _users_work_kept,
     e.UsersWorkRestored: _users_work_restored,
     e.WorkLeft: _left,
