@@ -13,7 +13,7 @@ from typing import Protocol
 
 from agents.process.sandbox.plan import GatewaySocket
 from state.errors import UsageError
-from state.records import Role
+from state.roles import Role
 
 _AUTH_STATUS_DEADLINE_S = 20
 

@@ -44,7 +44,8 @@ from state.journal.store import Journal, JournalReader
 from state.journal.view import Stage, TaskView
 from state.outcome import Outcome
 from state.paths import StateFolder
-from state.records import CallEnd, CommandRun, Message, MessageKind, ReviewIssue, Role, Task, Usage
+from state.records import CallEnd, CommandRun, Message, MessageKind, ReviewIssue, Task, Usage
+from state.roles import Role
 from state.settings.sources import user_file
 from state.verdicts import Verdict
 

@@ -51,7 +51,8 @@ from orchestrator.run.record import Run
 from state.ids import new_session_id
 from state.journal.events import AttemptStarted, PlanAccepted, RunStarted, TaskStarted
 from state.journal.store import Journal
-from state.records import Role, Task
+from state.records import Task
+from state.roles import Role
 from state.settings.presets import usual_settings
 
 if TYPE_CHECKING:

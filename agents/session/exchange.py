@@ -10,7 +10,8 @@ from agents.session.permissions import Policy
 from agents.session.tools import SignalTool
 from agents.session.walls import Walls
 from state.errors import AgentError
-from state.records import Answer, Message, Role
+from state.records import Answer, Message
+from state.roles import Role
 from state.settings.records import Limits, Model
 
 _USUAL = Limits()

@@ -20,12 +20,12 @@ from state.records import (
     Message,
     Plan,
     ReviewIssue,
-    Role,
     Task,
     TestRuling,
     TestThatChanges,
     Usage,
 )
+from state.roles import Role
 from state.settings.records import Settings
 from state.words import question_key
 

@@ -18,7 +18,7 @@ from agents.access import (
 )
 from agents.session.claude_code import find_cli, sdk_version
 from state.errors import UsageError
-from state.records import Role
+from state.roles import Role
 
 LANE = Lane(role=Role.WORKER, task="t1", attempt=2, values={"workspace": "/w"})
 ROOT = Path(__file__).parents[2]

@@ -15,7 +15,7 @@ from agents.roles.judge import Finding as JudgeFinding
 from agents.roles.judge import Judgement
 from agents.roles.reviewer import get_review_prompt
 from agents.roles.worker import signal_in_text
-from agents.session.permissions import READ_TOOLS, RESOLVER_TOOLS, SIGNAL_PREFIX, WORKER_TOOLS
+from agents.session.permissions import SIGNAL_PREFIX
 from agents.session.tools import PLAN_SIGNAL, SIGNALS
 from orchestrator.gates.power_steering.considerations import consideration_of
 from orchestrator.run.build.hand_over import Before, Start
@@ -36,12 +36,12 @@ from state.records import (
     Question,
     QuestionOption,
     ReviewIssue,
-    Role,
     Task,
     TestChange,
     TestChangeKind,
     TestThatChanges,
 )
+from state.roles import ROLES, Role
 from state.settings.presets import usual_settings
 from state.settings.records import ReviewDepth
 
@@ -253,14 +253,6 @@ READERS = {
     Role.RESOLVER: ("resolver_system", "resolve", "resolve_again"),
 }
 READ_BY_ANYBODY = ("resumed", "begun_anew")
-CLI_TOOLS = {
-    Role.WORKER: WORKER_TOOLS,
-    Role.PLANNER: READ_TOOLS,
-    Role.REVIEWER: READ_TOOLS,
-    Role.DEVELOPER: (),
-    Role.JUDGE: (),
-    Role.RESOLVER: RESOLVER_TOOLS,
-}
 
 
 def rendered(name, values):
@@ -480,7 +472,7 @@ def signals_of(role):
 
 def tools_of(role):
     """The tools of a role by the names that its model sees."""
-    return {*CLI_TOOLS[role], *(f"{SIGNAL_PREFIX}{tool.name}" for tool in signals_of(role))}
+    return {*ROLES[role].tools, *(f"{SIGNAL_PREFIX}{tool.name}" for tool in signals_of(role))}
 
 
 def answer_schema():
@@ -560,7 +552,7 @@ def test_every_reporting_tool_of_a_role_is_named_in_its_prompts(role):
 
 def test_a_worker_is_told_how_to_ask():
     assert "AskUserQuestion" in rendered("worker_system", FULL)
-    assert "AskUserQuestion" in WORKER_TOOLS
+    assert "AskUserQuestion" in ROLES[Role.WORKER].tools
 
 
 def test_a_role_is_given_only_reporting_tools_of_its_own():

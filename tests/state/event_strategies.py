@@ -29,9 +29,9 @@ from state.records import (
     Question,
     QuestionOption,
     ReviewIssue,
-    Role,
     Task,
 )
+from state.roles import Role
 from state.verdicts import Verdict
 
 _INT64 = st.integers(-(2**63), 2**63 - 1)

@@ -14,7 +14,8 @@ from state.journal.fold.fold import fold
 from state.journal.store import Stored
 from state.journal.view import HISTORY_KEPT, RunView, Stage
 from state.outcome import Outcome
-from state.records import Answer, CallEnd, Finding, Message, MessageKind, ReviewIssue, Role
+from state.records import Answer, CallEnd, Finding, Message, MessageKind, ReviewIssue
+from state.roles import Role
 from state.verdicts import Verdict
 
 slowly = settings(

@@ -58,7 +58,7 @@ from state.journal.store import Journal, JournalReader
 from state.journal.view import UNMERGED_ENDS, RunView
 from state.outcome import Outcome
 from state.paths import StateFolder, worktree_root
-from state.records import Role
+from state.roles import Role
 from state.secrets import redactor
 from state.settings.config import load_config
 from state.settings.records import Model, OnQuestion, Sandbox, Settings

@@ -14,7 +14,7 @@ from orchestrator.gates.power_steering.judging import AskJudge, Look, judge_all,
 from orchestrator.gates.power_steering.rules import RULES
 from orchestrator.gates.power_steering.session_type import session_type_of
 from orchestrator.gates.session_state.records import CheckOutcome, CheckResults
-from state.records import Role
+from state.roles import Role
 from state.settings.records import Model
 from state.truncation import completion_claims
 from state.verdicts import CheckResult, Source

@@ -37,7 +37,7 @@ from orchestrator.run.workspace import Place
 from state.ids import new_session_id
 from state.journal.events import AttemptStarted, HandedOver, IterationMeasured, TaskStarted
 from state.journal.view import Stage, TaskView
-from state.records import Role
+from state.roles import Role
 from state.settings.records import Workflow
 
 

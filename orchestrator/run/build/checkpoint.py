@@ -16,7 +16,7 @@ from orchestrator.run.review.findings import in_folder, undecided, with_new
 from orchestrator.run.review.review import DIFF_LIMIT, read_report
 from state.journal.events import CheckpointReviewed
 from state.journal.view import TaskView
-from state.records import Role
+from state.roles import Role
 
 
 async def review_checkpoint(run: Run, task: TaskView) -> None:

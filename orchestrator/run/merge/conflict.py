@@ -24,7 +24,7 @@ from orchestrator.run.record import Run
 from orchestrator.run.workspace import MergeState
 from state.journal.events import MergeConflicted, ResolutionRefused
 from state.journal.view import CallView, MergeView, Stage, TaskView
-from state.records import Role
+from state.roles import Role
 
 MAX_CLAIMS = 3  # attempts before the conflict is given up
 

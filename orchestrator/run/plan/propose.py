@@ -13,7 +13,8 @@ from orchestrator.run.asking.conversation import Conversation
 from orchestrator.run.record import Run
 from orchestrator.run.review.review import review_proposal
 from state.journal.view import CallView
-from state.records import ReviewIssue, Role
+from state.records import ReviewIssue
+from state.roles import Role
 
 MAX_REJECTIONS = 3  # the first proposal and two corrected ones
 

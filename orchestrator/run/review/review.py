@@ -30,7 +30,8 @@ from state.errors import SqError
 from state.journal.events import ReviewUnusable, TaskUnverified
 from state.journal.phase import MAX_UNUSABLE
 from state.journal.view import CallView, MergeView, TaskView
-from state.records import Finding, ReviewReport, Role
+from state.records import Finding, ReviewReport
+from state.roles import Role
 
 _RESOLUTION_LIMIT = 10_000  # characters of one resolution's diff
 DIFF_LIMIT = 60_000  # characters of a diff in the prompt. The reviewer can read the files.

@@ -24,9 +24,9 @@ from state.records import (
     Message,
     MessageKind,
     ReviewIssue,
-    Role,
     Task,
 )
+from state.roles import ROLES, Role
 from state.verdicts import CheckResult, Source
 from state.words import baseline_words, count_words, decision_line, listed
 
@@ -157,20 +157,20 @@ def _wait(seconds: float) -> str:
 
 
 def _call_started(_view: RunView, event: e.CallStarted) -> list[str]:
+    begins = ROLES[event.role].begins
+    if not begins:
+        return []
+    subject = event.task_id
     match event.role:
-        case Role.PLANNER:
-            return [f"{event.task_id}: asking the planner ({event.model})"]
         case Role.WORKER:
             again = "" if event.iteration == 1 else f", iteration {event.iteration}"
-            return [f"{event.task_id}: the worker builds, attempt {event.attempt}{again} ({event.model})"]
+            begins += f", attempt {event.attempt}{again}"
         case Role.REVIEWER:
             subject = subject_of(event.task_id)
-            what = "reviewed at a checkpoint" if event.subject else "under review"
-            return [f"{subject}: {what} ({event.model})"]
-        case Role.RESOLVER:
-            return [f"{event.task_id}: the resolver works on the conflict ({event.model})"]
-        case Role.DEVELOPER | Role.JUDGE:
-            return []
+            begins = "reviewed at a checkpoint" if event.subject else begins
+        case _:
+            pass
+    return [f"{subject}: {begins} ({event.model})"]
 
 
 def _message(view: RunView, event: e.MessageReceived) -> list[str]:

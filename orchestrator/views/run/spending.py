@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from orchestrator.views.columns import columns
 from orchestrator.views.durations import duration
 from state.journal.view import CallView, RunView
-from state.records import Role, Usage
+from state.records import Usage
+from state.roles import Role
 
 _HEADER = ("role", "calls", "input", "output", "cache read", "cache written", "cost", "time")
 

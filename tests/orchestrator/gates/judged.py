@@ -11,7 +11,7 @@ import pytest
 from agents.access import Lane
 from orchestrator.gates.power_steering.considerations import consideration_of
 from orchestrator.gates.power_steering.judging import Look
-from state.records import Role
+from state.roles import Role
 from state.settings.presets import model_named
 from state.verdicts import Source
 

@@ -28,11 +28,11 @@ from state.records import (
     IssueType,
     ReviewIssue,
     ReviewReport,
-    Role,
     Ruling,
     Task,
     TestRuling,
 )
+from state.roles import Role
 
 OPEN, FIXED = FindingState.OPEN, FindingState.FIXED
 DISPUTED, WONT_FIX = FindingState.DISPUTED, FindingState.WONT_FIX

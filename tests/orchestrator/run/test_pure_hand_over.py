@@ -10,7 +10,8 @@ from state.journal import events as e
 from state.journal.fold.fold import fold
 from state.journal.store import Stored
 from state.outcome import Outcome
-from state.records import Answer, HandOver, Message, MessageKind, ReviewIssue, Role, Task
+from state.records import Answer, HandOver, Message, MessageKind, ReviewIssue, Task
+from state.roles import Role
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)
 STARTED = e.RunStarted(

@@ -14,7 +14,8 @@ from state.journal import events as e
 from state.journal.store import Journal, Stored
 from state.outcome import Outcome
 from state.paths import StateFolder
-from state.records import FindingState, Role
+from state.records import FindingState
+from state.roles import Role
 
 Resume = Callable[..., Done]
 EACH: dict[str, Any] = {"verify": ("true",), "effort": "max"}  # a checkpoint after each iteration

@@ -12,7 +12,8 @@ from scripted import Done, Rehearse, call, completes, passes, plans, says, signa
 from benchmarks.calculators import CALCULATORS, SPEC_AS_TEXT, replies
 from state.journal import events as e
 from state.outcome import Outcome
-from state.records import BaselineStanding, Role
+from state.records import BaselineStanding
+from state.roles import Role
 
 Shell = Callable[..., str]
 Resume = Callable[..., Done]

@@ -30,7 +30,7 @@ from state.journal import events as e
 from state.journal.store import Journal, Stored
 from state.outcome import Outcome
 from state.paths import StateFolder
-from state.records import Role
+from state.roles import Role
 
 Resume = Callable[..., Done]
 FORMER = "The workspace holds the work of that attempt"

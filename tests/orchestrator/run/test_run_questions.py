@@ -12,7 +12,8 @@ from state.journal.events import (
     TaskMerged,
 )
 from state.outcome import Outcome
-from state.records import CallEnd, Role
+from state.records import CallEnd
+from state.roles import Role
 
 CHECKED = {"verify": ("true",)}
 

@@ -23,7 +23,8 @@ from state.ids import new_session_id
 from state.journal import events as e
 from state.journal.store import Journal
 from state.outcome import Outcome
-from state.records import Role, Task, Usage
+from state.records import Task, Usage
+from state.roles import Role
 from state.settings.presets import usual_settings
 from state.verdicts import Source, Verdict
 

@@ -11,7 +11,8 @@ from state.journal import events as e
 from state.journal.fold.fold import apply
 from state.journal.store import Stored
 from state.journal.view import RunView
-from state.records import CallEnd, Role, Task
+from state.records import CallEnd, Task
+from state.roles import Role
 from state.verdicts import CheckResult, Source
 
 NOW = datetime(2026, 1, 31, tzinfo=UTC)

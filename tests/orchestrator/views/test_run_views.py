@@ -16,7 +16,8 @@ from state.journal.fold.fold import apply
 from state.journal.store import Stored
 from state.journal.view import RunView, Stage
 from state.outcome import Outcome
-from state.records import Analysis, CallEnd, Message, MessageKind, Question, Role, Task
+from state.records import Analysis, CallEnd, Message, MessageKind, Question, Task
+from state.roles import Role
 
 BEGIN = datetime(2026, 1, 31, 12, 0, tzinfo=UTC)
 STARTED = e.RunStarted(

@@ -12,7 +12,8 @@ from state.journal.fold.fold import apply
 from state.journal.store import Stored
 from state.journal.view import RunView
 from state.outcome import Outcome
-from state.records import CallEnd, Role, Task, Usage
+from state.records import CallEnd, Task, Usage
+from state.roles import Role
 
 BEGIN = datetime(2026, 1, 31, 12, 0, tzinfo=UTC)
 ONE = Usage(input_tokens=1, output_tokens=10, cache_read_tokens=100, cache_write_tokens=1000)

@@ -44,7 +44,7 @@ async def _examined(stop: Stop, evidence: "Evidence", store: SteeringStore) -> "
     from orchestrator.gates.power_steering.examine import examine
     from orchestrator.gates.power_steering.judge_here import judge_here
     from orchestrator.gates.power_steering.recorded import record_verdicts
-    from state.records import Role
+    from state.roles import Role
     from state.settings.config import load_config
 
     model = load_config(evidence.project, stop.environ).settings.models[Role.JUDGE]

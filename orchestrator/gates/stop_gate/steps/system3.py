@@ -14,7 +14,8 @@ from agents.ask.port import Ask, Reply
 from agents.transcript.read import Transcript
 from agents.transcript.render import rendered
 from orchestrator.gates.stop_gate.stop import ALLOWED, Priority, StepResult, Stop
-from state.records import CallEnd, Role
+from state.records import CallEnd
+from state.roles import Role
 from state.settings.records import Model
 
 PRIORITY = Priority.P3_5_SYSTEM3_JUDGE
