@@ -6,15 +6,18 @@ import signal
 import threading
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from orchestrator.gates.session_state.diagnostics import Diagnostics, has_control
 from orchestrator.gates.session_state.records import MOST_BLOCKS
 from orchestrator.gates.session_state.store import SteeringStore
 from orchestrator.gates.stop_gate import probe
 from orchestrator.gates.stop_gate.once import Part, part_of
-from orchestrator.gates.stop_gate.stop import Priority, StepResult, Stop
+from orchestrator.gates.stop_gate.stop import StepResult, Stop
 from state.durable import LockTimeoutError, WriteFailedError
+
+if TYPE_CHECKING:
+    from orchestrator.gates.stop_gate.steps.order import Priority
 
 MECHANICAL_S = 6.0  # for all steps without a model together, a slow git included
 JUDGE_S = 8.0  # the judge's step, the transcript included (seed 003)
@@ -113,15 +116,14 @@ def stop_of(
     )
 
 
-def _results(stop: Stop, part: Part, diagnostics: Diagnostics) -> Iterator[tuple[Priority, StepResult]]:
-    from orchestrator.gates.stop_gate.steps.order import STEPS
+def _results(stop: Stop, part: Part, diagnostics: Diagnostics) -> Iterator[tuple["Priority", StepResult]]:
+    from orchestrator.gates.stop_gate.steps.order import STEPS, Priority
 
-    for step in STEPS:
-        priority: Priority = step.PRIORITY
+    for priority, step in STEPS.items():
         try:
             if not step.applies(stop) or (part is Part.STEERING and priority is not Priority.P3_2_STEERING):
                 continue
-            result: StepResult = step.check(stop)
+            result = step.check(stop)
         except Exception as error:  # noqa: BLE001  an error of ours is reported and traps no session
             diagnostics.log("stop_step", success=False, step=priority.name, error=repr(error))
             result = StepResult(note=f"{priority.name} could not be checked: {type(error).__name__}: {error}")
@@ -130,7 +132,7 @@ def _results(stop: Stop, part: Part, diagnostics: Diagnostics) -> Iterator[tuple
 
 
 def _held(
-    stop: Stop, store: SteeringStore, priority: Priority, result: StepResult, notes: list[str]
+    stop: Stop, store: SteeringStore, priority: "Priority", result: StepResult, notes: list[str]
 ) -> dict[str, str]:
     """Hold the session, unless it was held too often since the user's prompt, or that cannot be counted."""
     let_go = "" if result.is_counted else _why_let_go(stop, store)

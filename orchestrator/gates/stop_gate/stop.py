@@ -1,12 +1,11 @@
 """A session that wants to stop, as its hook describes it, and the answer of a step of the gate.
 
-A step is a module with `PRIORITY`, `applies(stop)` and `check(stop)`. The first one that blocks wins.
+A step is a module with `applies(stop)` and `check(stop)`. The first one that blocks wins.
 """
 
 import os.path
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from enum import IntEnum
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,18 +18,6 @@ if TYPE_CHECKING:
 TAIL_BYTES = 20_000_000  # read of a transcript: a step has to be quick
 RECENT_BYTES = 500_000  # enough to see how it ends, more if they hold nothing of the conversation
 _QUESTION_SIGNS = "?\uff1f"
-
-
-class Priority(IntEnum):
-    """The steps by their names in seed 003. The gate asks them in its own order."""
-
-    P1_PROMISE = 10
-    P2_5_ORCHESTRATOR = 25
-    P2_BEADS = 20
-    P3_TODOS = 30
-    P3_2_STEERING = 32
-    P3_5_SYSTEM3_JUDGE = 35
-    AVAILABLE_WORK = 90
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

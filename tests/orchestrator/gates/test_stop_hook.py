@@ -98,7 +98,7 @@ def test_where_the_probe_sees_nothing_no_step_would_have_held_the_session(transc
         told = {"session_id": CLAUDE, "transcript_path": str(file), "cwd": name, "stop_hook_active": active}
         if not probe.may_apply(told):
             it = hook.stop_of(told, {"HOME": name}, with_steering=False)
-            assert [step.PRIORITY.name for step in STEPS if step.applies(it)] == []
+            assert [priority.name for priority, step in STEPS.items() if step.applies(it)] == []
             assert not todos.check(it).blocks  # whether it applies is the probe's own word
 
 

@@ -3,14 +3,12 @@
 from typing import TYPE_CHECKING
 
 from orchestrator.gates.session_state.store import SteeringStore
-from orchestrator.gates.stop_gate.stop import ALLOWED, Priority, StepResult, Stop
+from orchestrator.gates.stop_gate.stop import ALLOWED, StepResult, Stop
 from state.project import top_of
 
 if TYPE_CHECKING:
     from orchestrator.gates.power_steering.evidence import Evidence
     from orchestrator.gates.power_steering.examine import Examination
-
-PRIORITY = Priority.P3_2_STEERING
 
 
 def applies(stop: Stop) -> bool:
