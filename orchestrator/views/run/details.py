@@ -6,7 +6,8 @@ from shlex import quote
 
 from orchestrator.views.columns import columns
 from orchestrator.views.durations import duration
-from orchestrator.views.run.lines import cost_line, issue_lines, retry_command, said, where_lines
+from orchestrator.views.run.lines.ending import cost_line, retry_command, where_lines
+from orchestrator.views.run.lines.words import issue_lines, said
 from orchestrator.views.run.overview import RunSummary, Standing, clock, state_text
 from orchestrator.views.run.spending import RoleSpending, spending_lines, spending_of
 from state.journal.events import VerificationFinished

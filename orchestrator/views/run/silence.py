@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from datetime import datetime
 
 from orchestrator.views.durations import duration
-from orchestrator.views.run.lines import subject_of, tool_call
+from orchestrator.views.run.lines.words import subject_of, tool_call
 from orchestrator.views.run.overview import activity
 from state.journal.view import CallView, RunView
 from state.records import MessageKind

@@ -40,7 +40,7 @@ from orchestrator.views.run.console import event_object, task_table
 from orchestrator.views.run.decisions import decision_lines, decisions_of
 from orchestrator.views.run.details import detail_lines, details_of
 from orchestrator.views.run.held_settings import held_lines, held_settings
-from orchestrator.views.run.lines import lines_of
+from orchestrator.views.run.lines.story import lines_of
 from orchestrator.views.run.log import log_lines
 from orchestrator.views.run.overview import overview_lines, summary_of
 from orchestrator.views.run.told import told_in, told_lines

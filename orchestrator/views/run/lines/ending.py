@@ -1,0 +1,56 @@
+"""Where the work of a run is, what it cost, and how its tasks are tried again."""
+
+from pathlib import Path
+
+from orchestrator.git.unfinished import holds_work
+from state.journal.view import UNMERGED_ENDS, RunView, Stage, TaskView
+
+
+def where_lines(view: RunView) -> list[str]:
+    """Lines that name the place of a run's work."""
+    if not view.started:
+        return []
+    where = []
+    if view.checkout.delivered:
+        where.append(
+            f"where the work is: branch {view.checkout.delivered.branch} of {view.started.repository}"
+        )
+    elif view.checkout.left:
+        where.append(f"where the work is: the checkout {view.started.repository}, uncommitted")
+    elif view.checkout.kept and view.whole.tree:
+        where.append(f"where the work is: branch {view.checkout.kept.branch} of {view.started.repository}")
+    unfinished = [
+        f"unfinished work of {id_} is in {task.place.worktree}"
+        for id_, task in view.tasks.items()
+        if task.place.worktree and task.stage is not Stage.MERGED and _has_work(view, task)
+    ]
+    return where + unfinished
+
+
+def _has_work(view: RunView, task: TaskView) -> bool:
+    """Whether a task's folder has work of it. In the checkout that is work of the last task begun."""
+    later = any(
+        one.place.worktree == task.place.worktree and one.place.begun > task.place.begun
+        for one in view.tasks.values()
+    )
+    return not later and holds_work(Path(task.place.worktree), task.place.base_commit)
+
+
+def retry_command(view: RunView) -> str:
+    """The command that retries the tasks that ended unmerged for good, or "" if there are none."""
+    if not view.started:
+        return ""
+    ended = [id_ for id_, task in view.tasks.items() if task.stage in UNMERGED_ENDS and not task.end.at_limit]
+    retries = " ".join(f"--retry {id_}" for id_ in ended)
+    return f"sq resume {view.started.run_id} {retries}" if ended else ""
+
+
+def cost_line(view: RunView) -> str:
+    """The cost of the run. For a rehearsal it says that nothing was charged."""
+    settings = view.started.settings if view.started else None
+    budget = view.process.budget_usd or (settings.budget_run_usd if settings else None)
+    of = f" of ${budget:.2f}" if budget else ""
+    cost = f"cost: ${view.cost_usd:.4f}{of} in {len(view.calls)} calls"
+    if view.started and view.started.rehearsal:
+        return f"{cost} at list prices for the script's token counts, but nothing was charged"
+    return cost
