@@ -228,7 +228,9 @@ class Callbacks:
             self.unanswered = self.unanswered or answers.final
             return PermissionResultDeny(message=answers.reason, interrupt=answers.final)
         given = {answer.question: answer.marked for answer in answers}
-        notes = {answer.question: {"notes": answer.reason} for answer in answers if answer.reason}
+        # Claude Code writes a full stop behind the notes.
+        reasons = {answer.question: answer.reason.strip().removesuffix(".") for answer in answers}
+        notes = {question: {"notes": reason} for question, reason in reasons.items() if reason}
         return PermissionResultAllow(updated_input={**arguments, "answers": given, "annotations": notes})
 
     def _fail(self, error: Exception) -> None:

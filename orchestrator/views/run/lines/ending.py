@@ -3,7 +3,10 @@
 from pathlib import Path
 
 from orchestrator.git.unfinished import holds_work
+from orchestrator.views.run.spending import counted
+from state.alike import checks_named
 from state.journal.view import UNMERGED_ENDS, RunView, Stage, TaskView
+from state.verdicts import Source
 
 
 def where_lines(view: RunView) -> list[str]:
@@ -45,12 +48,25 @@ def retry_command(view: RunView) -> str:
     return f"sq resume {view.started.run_id} {retries}" if ended else ""
 
 
+def unchecked_lines(view: RunView) -> list[str]:
+    """The checks of each task's newest claim, and of the merged work, that had no answer."""
+    lines = []
+    for id_, task in view.tasks.items():
+        newest = task.open.checks[-1].results if task.open.checks else ()
+        open_ = [one.consideration_id for one in newest if one.source is Source.NOT_CHECKED]
+        if open_:
+            lines.append(f"    {id_}: power steering: {len(open_)} of {len(newest)}: {checks_named(open_)}")
+    for task_id, taken in {task_id: taken for (task_id, _), taken in view.evidence.proofs.items()}.items():
+        lines += [f"    {task_id or 'the merged work'}: {one}" for one in taken.untold]
+    return ["not checked:", *lines] if lines else []
+
+
 def cost_line(view: RunView) -> str:
     """The cost of the run. For a rehearsal it says that nothing was charged."""
     settings = view.started.settings if view.started else None
     budget = view.process.budget_usd or (settings.budget_run_usd if settings else None)
     of = f" of ${budget:.2f}" if budget else ""
-    cost = f"cost: ${view.cost_usd:.4f}{of} in {len(view.calls)} calls"
+    cost = f"cost: ${view.cost_usd:.4f}{of} in {counted(view)}"
     if view.started and view.started.rehearsal:
         return f"{cost} at list prices for the script's token counts, but nothing was charged"
     return cost

@@ -83,7 +83,7 @@ def _proofs_taken(event: e.ProofsTaken) -> list[str]:
     for change in event.changes:
         by = "announced by the spec or the plan" if change.expected_by else "not announced"
         lines.append(f"{subject}: the test {change.name} {change.kind} ({by})")
-    lines += [f"{subject}: {one}" for one in event.untold]
+    lines += [f"{subject}: sq could not check {one}" for one in event.untold]
     lines += [
         f"{subject}: `{one.command}` passes although a test fails (a failing one was added in {one.path})"
         for one in event.canaries

@@ -2,7 +2,7 @@
 
 from typing import assert_never
 
-from orchestrator.views.run.lines.ending import cost_line, retry_command, where_lines
+from orchestrator.views.run.lines.ending import cost_line, retry_command, unchecked_lines, where_lines
 from orchestrator.views.run.spending import spending_lines, spending_of
 from state.journal import events as e
 from state.journal.phase import saw_the_whole
@@ -65,6 +65,7 @@ def _ended(view: RunView, event: e.RunEnded) -> list[str]:
         f"{event.outcome} (exit code {event.outcome.exit_code}): {why}",
         *(["reviewed once: the review of the only task saw the whole"] if saw_the_whole(view) else []),
         *_assumptions(view),
+        *unchecked_lines(view),
         *where_lines(view),
         *_again(view),
         cost_line(view),

@@ -31,7 +31,7 @@ def lines_of(view: RunView, stored: Stored) -> list[str]:
         case _ if isinstance(event, e.EvidenceEvent):
             return evidence.lines(view, event)
         case _ if isinstance(event, e.TaskEvent):
-            return tasks.lines(event)
+            return tasks.lines(view, event)
         case _ if isinstance(event, e.ReviewEvent):
             return reviews.lines(event)
         case _ if isinstance(event, e.MergeEvent):

@@ -1,20 +1,23 @@
 """Lines of a task: checks of a claim, its commit, guidance, its end."""
 
+from dataclasses import replace
 from typing import assert_never
 
 from orchestrator.views.run.lines.words import short
 from state.alike import alike, checks_named, without_ids
 from state.journal import events as e
-from state.verdicts import CheckResult, Source
+from state.journal.view import RunView
+from state.roles import Role
+from state.verdicts import NO_ANSWER, CheckResult, Source
 
 _FEEDBACK_SHOWN = 6  # lines of a gate's feedback, which is whole in the journal
 
 
-def lines(event: e.TaskEvent) -> list[str]:
+def lines(view: RunView, event: e.TaskEvent) -> list[str]:
     """The lines that an event of a task adds to the story."""
     match event:
         case e.ChecksDecided():
-            return _checks_decided(event)
+            return _checks_decided(view, event)
         case e.CompletionRefused():
             return _completion_refused(event)
         case e.TaskCommitted():
@@ -40,12 +43,18 @@ def lines(event: e.TaskEvent) -> list[str]:
             assert_never(event)
 
 
-def _checks_decided(event: e.ChecksDecided) -> list[str]:
+def _checks_decided(view: RunView, event: e.ChecksDecided) -> list[str]:
     unmet = [result for result in event.results if not result.satisfied]
     open_ = sum(result.source is Source.NOT_CHECKED for result in event.results)
     counts = f"{len(event.results)} checks, {len(unmet)} not met, {open_} not checked"
     unmet_alike = alike(unmet, lambda one: (one.blocker, without_ids(one.reason)))
-    not_made = (one for one in event.results if one.source is Source.NOT_CHECKED)
+    calls = view.calls_of(Role.JUDGE, event.task_id, event.attempt)
+    outage = any(call.failed for call in calls if call.started.iteration == event.iteration)
+    not_made = (
+        replace(one, reason=_known(one.reason) if outage else one.reason)
+        for one in event.results
+        if one.source is Source.NOT_CHECKED
+    )
     for_one_reason = [
         group for group in alike(not_made, lambda one: without_ids(one.reason)) if len(group) > 1
     ]
@@ -54,6 +63,11 @@ def _checks_decided(event: e.ChecksDecided) -> list[str]:
         *(f"    {_severity(group[0])} {_for_one_reason(group)}" for group in unmet_alike),
         *(f"    not checked: {_for_one_reason(group)}" for group in for_one_reason),
     ]
+
+
+def _known(reason: str) -> str:
+    """A reason without the words of the judge's outage, which the line of its call has shown."""
+    return NO_ANSWER if reason.startswith(NO_ANSWER) else reason
 
 
 def _for_one_reason(group: list[CheckResult]) -> str:
