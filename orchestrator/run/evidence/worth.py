@@ -20,7 +20,8 @@ _TAIL = 1_200  # characters of an output that are shown to a reviewer
 _TAIL_OF_PASSED = 400
 CUT = "[the beginning is left out]"
 _LONGEST_CAUSE = 200  # characters
-_NAMED_ERROR = re.compile(r"\b\w*(?:error|exception|panic)\w*(?:\[\w+\])?\s*:\s*\S", re.IGNORECASE)
+_NAMED_ERROR = re.compile(r"\b\w*(?:error|exception|panic|undefined)\w*(?:\[\w+\])?\s*:\s*\S", re.IGNORECASE)
+_SUMS_UP = re.compile(r"could not compile|previous error|build failed", re.IGNORECASE)
 _COMPLAINT = re.compile(r"fail|error|not ok|panic|exception", re.IGNORECASE)
 _TERMINAL_CODE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
 _GROUND = re.compile(r"(?:/[^\s:'\"()/]+)*/verify\.\d+/")
@@ -93,7 +94,8 @@ def cause_of(done: CommandRun) -> str:
     """Return why a command failed, in a line: its problem, else its exit code and its newest complaint."""
     if done.problem:
         return done.problem
-    newest = readable(done.output_tail, len(done.output_tail)).splitlines()[::-1]
+    whole = readable(done.output_tail, len(done.output_tail)).splitlines()
+    newest = [line for line in reversed(whole) if not _SUMS_UP.search(line)]
     complaints = (line for sign in (_NAMED_ERROR, _COMPLAINT) for line in newest if sign.search(line))
     last = next(complaints, newest[0] if newest else "").strip()
     return f"exit code {done.exit_code}" + (f": {last[:_LONGEST_CAUSE]}" if last else "")
