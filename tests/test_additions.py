@@ -40,8 +40,8 @@ import json, sys
 from datetime import UTC, datetime
 from pathlib import Path
 from agents.access import KeyConnection
-from agents.ask.api import ApiAsker
-from agents.backend import Platform
+from agents.backend import make_platform
+from agents.process.sandbox.boundary import no_boundary
 from agents.process.tree import Containment
 from agents.roles.scout import scout_session
 from orchestrator.views.run.lines.story import lines_of
@@ -52,11 +52,9 @@ from state.roles import Role
 from state.settings.presets import usual_settings
 
 connection = KeyConnection(key="k", config_dir=Path.cwd())
-spec = scout_session(
-    Platform(connection=connection, launcher=Path.cwd(), settings=usual_settings(), asker=ApiAsker(connection),
-             containment=Containment.SUPERVISOR, hidden=()),
-    workspace=Path.cwd(), session_id="s",
-)
+platform = make_platform(connection, cli=Path("/bin/true"), run_folder=Path.cwd(), environ={}, hidden=(),
+                         containment=Containment.SUPERVISOR, settings=usual_settings(), boundary=no_boundary({}))
+spec = scout_session(platform, workspace=Path.cwd(), session_id="s")
 call = CallStarted(call_id="c", role=Role.SCOUT, task_id="land", attempt=1, iteration=1, session_id="s",
                    model="haiku", prompt="")
 print(json.dumps({
