@@ -20,7 +20,7 @@ from agents.session.tools import PLAN_SIGNAL, SIGNALS
 from orchestrator.gates.power_steering.considerations import consideration_of
 from orchestrator.run.build.hand_over import Before, Start
 from orchestrator.run.build.steps import Surroundings, build_prompt_with_feedback
-from orchestrator.run.review.findings import fingerprint
+from orchestrator.run.review.findings import as_findings, fingerprint
 from prompts import PromptError, render, variables_of
 from state.journal.events import MergeBuilt
 from state.records import (
@@ -321,7 +321,7 @@ def test_what_a_spec_says_arrives_as_it_was_written(text):
 
 
 def build_prompt(issues=(), iteration=1, most=10):
-    return build_prompt_with_feedback(TASK, issues, iteration, most)
+    return build_prompt_with_feedback(TASK, as_findings(*issues), iteration, most)
 
 
 @pytest.mark.parametrize(
@@ -376,14 +376,14 @@ def test_a_first_attempt_is_told_of_no_feedback_and_of_no_hand_over():
 
 def test_each_finding_has_the_id_by_which_it_can_be_disputed_and_what_the_reviewer_insisted_with():
     insisted = Before(findings=(Finding(id=fingerprint(ISSUE), issue=ISSUE, note="it has one caller"),))
-    prompt = build_prompt_with_feedback(TASK, [ISSUE], 1, 10, before=insisted)
+    prompt = build_prompt_with_feedback(TASK, as_findings(ISSUE), 1, 10, before=insisted)
     assert f"[{fingerprint(ISSUE)}] **src/index.ts:42**" in prompt
     assert "insists: it has one caller" in prompt
     assert "`disputes`" in prompt
 
 
 def after(**before):
-    return build_prompt_with_feedback(TASK, [ISSUE], 1, 10, before=Before(notes=NOTES, **before))
+    return build_prompt_with_feedback(TASK, as_findings(ISSUE), 1, 10, before=Before(notes=NOTES, **before))
 
 
 def test_the_hand_over_comes_before_the_feedback_with_everything_that_was_left():
@@ -687,7 +687,7 @@ def test_any_other_task_is_asked_for_a_test(description):
 
 def test_an_attempt_that_begins_after_others_reads_its_number_and_blames_nobody_for_theirs():
     prompt = build_prompt_with_feedback(
-        TASK, [ISSUE], 1, 10, before=Before(notes=NOTES), place=Surroundings(attempt=2)
+        TASK, as_findings(ISSUE), 1, 10, before=Before(notes=NOTES), place=Surroundings(attempt=2)
     )
     assert "## Attempt: 2" in prompt
     assert "Your last attempt" not in prompt
@@ -696,7 +696,7 @@ def test_an_attempt_that_begins_after_others_reads_its_number_and_blames_nobody_
 
 def test_a_fix_of_merged_work_is_called_that_for_its_worker_and_its_reviewer():
     place = Surroundings(merged=True, attempt=2)
-    words = " ".join(build_prompt_with_feedback(TASK, [ISSUE], 1, 10, place=place).split())
+    words = " ".join(build_prompt_with_feedback(TASK, as_findings(ISSUE), 1, 10, place=place).split())
     assert "only the fix is reviewed afterwards" in words
     assert "Only this fix is under review" in rendered("review_task", FULL)
     assert "Only this fix" not in rendered("review_task", EMPTY)

@@ -12,7 +12,7 @@ from orchestrator.git.workspace import diff_text
 from orchestrator.run.asking.briefing import conventions, decisions
 from orchestrator.run.asking.conversation import Conversation
 from orchestrator.run.record import Run
-from orchestrator.run.review.findings import in_folder, undecided, with_new
+from orchestrator.run.review.findings import as_findings, in_folder, undecided, with_new
 from orchestrator.run.review.review import DIFF_LIMIT, read_report
 from state.journal.events import CheckpointReviewed
 from state.journal.view import TaskView
@@ -46,15 +46,16 @@ async def review_checkpoint(run: Run, task: TaskView) -> None:
     ) as talk:
         call = await talk.exchange(1, partial(_prompt, run, task), iteration=task.iteration)
     report = read_report(call)
-    found = () if isinstance(report, str) else in_folder(report.issues, task.place.worktree, task_id)
+    issues = () if isinstance(report, str) else in_folder(report.issues, task.place.worktree, task_id)
+    known, number = task.review.findings, task.review.rounds + 1
     run.record(
         CheckpointReviewed(
             task_id=task_id,
             attempt=task.attempt,
             iteration=task.iteration,
             tree=tree,
-            issues=tuple(found),
-            findings=with_new(task.review.findings, found, task.review.rounds + 1, advice=True),
+            issues=tuple(issues),
+            findings=with_new(known, as_findings(*issues), number, advice=True),
             problem=report if isinstance(report, str) else "",
         )
     )

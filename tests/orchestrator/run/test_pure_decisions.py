@@ -10,6 +10,7 @@ from orchestrator.run.build.guidance import is_review_due
 from orchestrator.run.build.progress import MAX_REFUSALS, SAME_FAILURE, refused_too_often, standing_still
 from orchestrator.run.evidence.judged import judged
 from orchestrator.run.evidence.worth import CUT, cause_of, feedback, readable, summary
+from orchestrator.run.review.findings import as_findings, fingerprint
 from orchestrator.run.review.revise import assign
 from state.journal.events import CheckpointReviewed
 from state.journal.view import AttemptView, TaskView
@@ -26,7 +27,7 @@ def issue(file, task_id=""):
 
 
 def owners(*issues):
-    return [each.task_id for each in assign(issues, CHANGED)]
+    return [each.issue.task_id for each in assign(as_findings(*issues), CHANGED)]
 
 
 def test_an_issue_belongs_to_the_task_it_names_whatever_its_file():
@@ -56,14 +57,16 @@ def test_an_issue_about_a_file_that_no_task_changed_belongs_to_all(file):
 
 def test_an_assigned_issue_says_what_the_reviewer_said():
     found = issue("src/a.py")
-    assert assign([found], CHANGED) == [replace(found, task_id="t1")]
+    (assigned,) = assign(as_findings(found), CHANGED)
+    assert assigned.issue == replace(found, task_id="t1")
+    assert assigned.id == fingerprint(found)
 
 
 @given(st.lists(st.tuples(st.sampled_from(["src/a.py", "x", "/w/a.py"]), st.sampled_from(["", "t1", "t9"]))))
 def test_every_issue_gets_an_owner_and_every_owner_is_a_task(issues):
-    assigned = assign([issue(file, named) for file, named in issues], CHANGED)
+    assigned = assign(as_findings(*[issue(file, named) for file, named in issues]), CHANGED)
     assert len(assigned) >= len(issues)
-    assert {each.task_id for each in assigned} <= set(CHANGED)
+    assert {each.issue.task_id for each in assigned} <= set(CHANGED)
 
 
 # --- whether a loop moves --------------------------------------------------------------
