@@ -16,7 +16,7 @@ from typing import Protocol
 from agents.api_key import FILE, KEY, ApiKey
 from agents.process.sandbox.needs import GatewaySocket
 from state.errors import UsageError
-from state.records import Role
+from state.roles import Role
 from state.settings.records import Model
 
 _AUTH_STATUS_DEADLINE_S = 20

@@ -12,7 +12,7 @@ from agents.ask.port import Asker
 from agents.backend import SANDBOXES, Claude
 from agents.process.containment import Containment
 from agents.process.launcher import write_launcher
-from state.records import Role
+from state.roles import Role
 from state.secrets import secret_names
 
 

@@ -16,7 +16,7 @@ from agents.session.cli_settings import CommandSandbox
 from agents.session.exchange import SessionSpec, Walls
 from agents.session.permissions import REFLOG_NAME, SIGNAL_PREFIX, Policy
 from agents.session.tools import SignalTool
-from state.records import Role
+from state.roles import ROLES, Role
 from state.settings.records import Model, Settings
 
 SANDBOXES = "sandboxes"  # in a run's folder: the scratch folders of sandboxed processes, while they last
@@ -88,7 +88,6 @@ class Platform:
         *,
         workspace: Path,
         system: str,
-        tools: tuple[str, ...],
         signals: tuple[SignalTool, ...],
         session_id: str,
         resume: bool,
@@ -96,7 +95,7 @@ class Platform:
         temporary: Path | None = None,
         variables: Mapping[str, str] | None = None,
     ) -> SessionSpec:
-        """Return the spec of a session of this lane's role.
+        """Return the spec of a session of this lane's role, which gets the role's built-in tools.
 
         `temporary` is a folder of its own for a role that writes. The session may write there and in the
         workspace, and not elsewhere. Without it, the session only reads. `variables` are environment
@@ -117,7 +116,7 @@ class Platform:
             workspace=workspace,
             model=model,
             system=system,
-            policy=self._policy(lane.role, tools, workspace, temporary),
+            policy=self._policy(lane.role, workspace, temporary),
             signals=signals,
             session_id=session_id,
             resume=resume,
@@ -134,9 +133,9 @@ class Platform:
             connect_limit_s=self.settings.limits.connect_s,
         )
 
-    def _policy(self, role: Role, tools: tuple[str, ...], workspace: Path, temporary: Path | None) -> Policy:
+    def _policy(self, role: Role, workspace: Path, temporary: Path | None) -> Policy:
         return Policy(
-            tools=tools,
+            tools=ROLES[role].tools,
             readable=(workspace,),
             writable=(workspace, temporary) if temporary else (),
             hidden=self.hidden,

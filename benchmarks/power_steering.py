@@ -54,7 +54,7 @@ from orchestrator.gates.power_steering.judging import Look, judge_all
 from orchestrator.gates.power_steering.loading import load_considerations
 from orchestrator.gates.session_state.records import CheckResults
 from orchestrator.gates.session_state.store import SteeringStore
-from state.records import Role
+from state.roles import Role
 from state.settings.presets import model_named
 from state.verdicts import Source
 

@@ -53,7 +53,8 @@ from state.ids import new_session_id
 from state.journal.events import AttemptStarted, PlanAccepted, RunStarted, TaskStarted
 from state.journal.recorder import Recorder
 from state.journal.store import Journal
-from state.records import Role, Task
+from state.records import Task
+from state.roles import Role
 from state.settings.presets import usual_settings
 
 if TYPE_CHECKING:

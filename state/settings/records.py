@@ -6,7 +6,8 @@ These are plain records. `state.settings.config` finds their values.
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from state.records import Role, Usage
+from state.records import Usage
+from state.roles import Role
 
 
 class ReviewDepth(StrEnum):

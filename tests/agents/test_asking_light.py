@@ -27,7 +27,8 @@ from agents.api_key import ApiKey
 from agents.ask.api import ApiAsker
 from agents.ask.light import ask_now
 from agents.ask.port import Ask
-from state.records import CallEnd, Role, Usage
+from state.records import CallEnd, Usage
+from state.roles import Role
 from state.settings.presets import model_named
 
 KEY = "sk-very-secret"
@@ -442,7 +443,7 @@ import sys
 from agents.ask.port import Ask
 from agents.ask.light import ask_now
 from agents.access import ApiAccess, Lane
-from state.records import Role
+from state.roles import Role
 from state.settings.records import Model
 lane = Lane(role=Role.JUDGE, task="stop", attempt=1)
 model = Model(alias="m", id="m", context=1000, prices=None)

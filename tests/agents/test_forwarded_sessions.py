@@ -24,7 +24,8 @@ from agents.gateway.script import StopReason
 from agents.session.exchange import Difference, Listener, SessionSpec
 from agents.session.permissions import SIGNAL_PREFIX
 from agents.session.session import Session, open_session
-from state.records import CallEnd, CallResult, Message, Role
+from state.records import CallEnd, CallResult, Message
+from state.roles import Role
 
 KEY = "sk-ant-the-real-key"
 LANE = Lane(role=Role.WORKER, task="t1", attempt=1)

@@ -18,7 +18,8 @@ from agents.ask.cli import CliAsker
 from agents.ask.port import Ask
 from agents.session.exchange import Listener, SessionSpec, Unanswered
 from agents.session.session import Session, open_session
-from state.records import Answer, CallEnd, CallResult, Message, Role
+from state.records import Answer, CallEnd, CallResult, Message
+from state.roles import Role
 
 LIMIT_S = 60
 QUESTION = {

@@ -29,9 +29,9 @@ from state.records import (
     Question,
     QuestionOption,
     ReviewIssue,
-    Role,
     Task,
 )
+from state.roles import Role
 from state.verdicts import Verdict
 
 _INT64 = st.integers(-(2**63), 2**63 - 1)
@@ -100,6 +100,7 @@ def legal_runs(draw):
 
 
 ISSUE = ReviewIssue(task_id="t1", file="a.py", description="unused", suggestion="remove it")
+FOUND = Finding(id="f1", issue=ISSUE)
 _GOOD_ENDS = [CallEnd.COMPLETED, CallEnd.SIGNALLED]
 _ATTEMPTS = 3  # that a task gets, and again as many when it is retried
 
@@ -378,7 +379,7 @@ class _Writer:
             self.say(passed)
             return passed
         failed = e.ReviewRecorded(**place, passed=False, issues=(ISSUE,), findings=(self.finding(),))
-        then = e.TaskReopened(task_id=id_, issues=(ISSUE,), by="the review")
+        then = e.TaskReopened(task_id=id_, issues=(ISSUE,), findings=(FOUND,), by="the review")
         if last:
             then = e.TaskStuck(task_id=id_, reason="all revisions are used up")
         self.say(failed, then)
@@ -401,7 +402,14 @@ class _Writer:
         if self.attempts[id_] < last:
             self.say(
                 failed,
-                e.TaskReopened(task_id=id_, issues=(ISSUE,), by="the merge", base="newest", start=commit),
+                e.TaskReopened(
+                    task_id=id_,
+                    issues=(ISSUE,),
+                    findings=(FOUND,),
+                    by="the merge",
+                    base="newest",
+                    start=commit,
+                ),
             )
             self.begin(id_, last)
         else:
@@ -430,7 +438,9 @@ class _Writer:
         self.sent_back = {each.id for each in self.tasks if self.maybe()} if may_send_back else set()
         self.merged -= self.sent_back
         again = [
-            e.TaskReopened(task_id=id_, issues=(ISSUE,), by="the final review", base="newest")
+            e.TaskReopened(
+                task_id=id_, issues=(ISSUE,), findings=(FOUND,), by="the final review", base="newest"
+            )
             for id_ in sorted(self.sent_back)
         ]
         self.say(e.ReviewRecorded(**place, passed=False, issues=(ISSUE,), findings=(self.finding(),)), *again)

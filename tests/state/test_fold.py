@@ -15,13 +15,15 @@ from state.journal.fold.fold import fold
 from state.journal.task_view import HISTORY_KEPT, Stage
 from state.journal.view import RunView
 from state.outcome import Outcome
-from state.records import Answer, CallEnd, Finding, Message, MessageKind, ReviewIssue, Role
+from state.records import Answer, CallEnd, Finding, Message, MessageKind, ReviewIssue
+from state.roles import Role
 from state.verdicts import Verdict
 
 slowly = settings(
     max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
 )
 ISSUE = ReviewIssue(task_id="t1", file="a.py", description="unused", suggestion="remove it")
+FOUND = Finding(id="f1", issue=ISSUE)
 
 
 @slowly
@@ -98,7 +100,7 @@ def test_a_run_begins_with_an_empty_context():
 
 
 def test_a_failed_review_sends_its_issues_into_the_context_and_the_task():
-    back = e.TaskReopened(task_id="t1", issues=(ISSUE,), by="the review")
+    back = e.TaskReopened(task_id="t1", issues=(ISSUE,), findings=(FOUND,), by="the review")
     view = run_of(attempt(), reviewed(ISSUE), back)
     assert view.context.review_issues == [ISSUE]
     assert view.tasks["t1"].review.issues == (ISSUE,)

@@ -71,7 +71,7 @@ from state.journal.task_view import UNMERGED_ENDS
 from state.journal.view import RunView
 from state.outcome import Outcome
 from state.paths import StateFolder, worktree_root
-from state.records import Role
+from state.roles import Role
 from state.settings.config import load_config
 from state.settings.records import Model, OnQuestion, Sandbox, Settings
 from state.settings.sources import REPOSITORY_FILE

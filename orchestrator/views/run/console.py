@@ -8,7 +8,8 @@ import anyio
 import msgspec
 
 from agents.concurrency import task_group
-from orchestrator.views.run.lines import cost_line, lines_of
+from orchestrator.views.run.lines.ending import cost_line
+from orchestrator.views.run.lines.story import lines_of
 from orchestrator.views.run.log import log_lines
 from orchestrator.views.run.look import Detail, Look, Mode
 from orchestrator.views.run.silence import next_notice, silence_line

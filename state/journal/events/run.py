@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 
 from state.outcome import Outcome
-from state.records import Role
+from state.roles import Role
 from state.settings.records import Model, OnQuestion, Sandbox, SandboxHeld, Settings
 
 

@@ -21,7 +21,7 @@ from agents.session.claude_code import find_cli
 from orchestrator.gates.stop_gate.install.command import entry_of, guarded_command
 from orchestrator.gates.stop_gate.install.status import PLUGIN
 from orchestrator.gates.stop_gate.plugin import FOLDER
-from state.records import Role
+from state.roles import Role
 
 ROOT = Path(__file__).parents[3]
 LANE = Lane(role=Role.WORKER, task="hello", attempt=1)

@@ -15,7 +15,7 @@ from agents.gateway.server import serve_scenario
 from orchestrator.cli.gate.usage import usage_of
 from orchestrator.gates.power_steering.loading import load_considerations
 from orchestrator.gates.session_state.store import SteeringStore
-from state.records import Role
+from state.roles import Role
 
 SATISFIED = {"structured": {"verdict": "satisfied", "reason": "It was seen.", "quote": ""}}
 UNTESTED = {

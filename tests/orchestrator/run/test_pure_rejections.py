@@ -8,7 +8,8 @@ from orchestrator.run.asking.rejections import refuses, rejection_by
 from state.journal import events as e
 from state.journal.events import Stored
 from state.journal.fold.fold import fold
-from state.records import Answer, GivenAnswer, Message, MessageKind, Question, Role, Task
+from state.records import Answer, GivenAnswer, Message, MessageKind, Question, Task
+from state.roles import Role
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)
 BEGUN = (
