@@ -8,8 +8,9 @@ from typing import Protocol
 
 import anyio
 
-from agents.access import Connection, Lane
+from agents.access import Connection
 from agents.ask.port import Asker
+from agents.lane import Lane
 from agents.process.containment import Containment
 from agents.process.sandbox.needs import Needs, Network
 from agents.session.cli_settings import CommandSandbox

@@ -36,7 +36,7 @@ from typing import TYPE_CHECKING, Any
 import anyio
 import click
 
-from agents.access import Lane, RehearsalConnection
+from agents.access import RehearsalConnection
 from agents.ask.api import ApiAsker
 from agents.ask.port import room_of
 from agents.gateway.ledger import Ledger
@@ -45,6 +45,7 @@ from agents.gateway.misbehave import Hang, Misbehave
 from agents.gateway.rehearsal import Rehearsal
 from agents.gateway.script import Reply, Scenario
 from agents.gateway.server import Gateway, app_of
+from agents.lane import Lane
 from agents.roles.judge import shared_part
 from agents.transcript.facts.session import facts_of
 from agents.transcript.read import read_transcript

@@ -33,10 +33,11 @@ from typing import TYPE_CHECKING, Any
 import anyio
 import click
 
-from agents.access import Lane, RehearsalConnection
+from agents.access import RehearsalConnection
 from agents.gateway.ledger import read_ledger
 from agents.gateway.script import Reply, Scenario, ToolCall, Usage
 from agents.gateway.server import serve_scenario
+from agents.lane import Lane
 from agents.make import make_platform
 from agents.process.containment import Containment, detect_containment
 from agents.process.sandbox.boundary import no_boundary

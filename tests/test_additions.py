@@ -16,7 +16,7 @@ SCOUT = '''"""The Scout: looks around before the others begin. It only reads."""
 from pathlib import Path
 
 import prompts
-from agents.access import Lane
+from agents.lane import Lane
 from agents.backend import Platform
 from agents.session.exchange import SessionSpec
 from agents.session.tools import SIGNALS

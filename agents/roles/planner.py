@@ -6,8 +6,8 @@ from pathlib import Path
 import msgspec
 
 import prompts
-from agents.access import Lane
 from agents.backend import Platform
+from agents.lane import Lane
 from agents.session.exchange import SessionSpec
 from agents.session.tools import REPORT_ANALYSIS, SIGNALS, SUBMIT_PLAN
 from state.records import Analysis, Plan

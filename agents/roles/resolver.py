@@ -3,8 +3,8 @@
 from pathlib import Path
 
 import prompts
-from agents.access import Lane
 from agents.backend import Platform
+from agents.lane import Lane
 from agents.session.exchange import SessionSpec
 from agents.session.tools import SIGNALS
 from state.roles import Role

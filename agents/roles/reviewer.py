@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import prompts
-from agents.access import Lane
 from agents.backend import Platform
+from agents.lane import Lane
 from agents.session.exchange import SessionSpec
 from agents.session.tools import SIGNALS
 from state.records import FindingState, IssueType, ReviewIssue, ReviewReport, Ruling, TestRuling

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from anyio import CancelScope, to_thread
 
-from agents.access import Admit
+from agents.lane import Admit
 from agents.session.cli_settings import CommandSandbox
 from agents.session.permissions import Policy
 from agents.session.tools import SignalTool

@@ -12,8 +12,8 @@ from pathlib import Path
 import structlog
 
 from orchestrator.git.command import git
+from orchestrator.git.junk import ignoring_junk
 from orchestrator.git.repository import named
-from orchestrator.git.workspace import ignoring_junk
 from state.errors import GitError, UsageError
 
 log = structlog.get_logger(__name__)

@@ -22,11 +22,12 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from agents.access import ApiAccess, KeyConnection, Lane
+from agents.access import ApiAccess, KeyConnection
 from agents.api_key import ApiKey
 from agents.ask.api import ApiAsker
 from agents.ask.light import ask_now
 from agents.ask.port import Ask
+from agents.lane import Lane
 from state.records import CallEnd, Usage
 from state.roles import Role
 from state.settings.presets import model_named
@@ -442,7 +443,8 @@ ONCE = f"""
 import sys
 from agents.ask.port import Ask
 from agents.ask.light import ask_now
-from agents.access import ApiAccess, Lane
+from agents.access import ApiAccess
+from agents.lane import Lane
 from state.roles import Role
 from state.settings.records import Model
 lane = Lane(role=Role.JUDGE, task="stop", attempt=1)

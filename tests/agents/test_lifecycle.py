@@ -13,9 +13,9 @@ import anyio
 import pytest
 from session_desk import MARK, Desk, call, desk_with
 
-from agents.access import Lane
 from agents.ask.cli import CliAsker
 from agents.ask.port import Ask
+from agents.lane import Lane
 from agents.session.exchange import Listener, SessionSpec, Unanswered
 from agents.session.session import Session, open_session
 from state.records import Answer, CallEnd, CallResult, Message

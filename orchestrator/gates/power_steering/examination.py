@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from agents.access import Lane
+from agents.lane import Lane
 from agents.roles.judge import AskJudge
 from orchestrator.gates.power_steering.considerations import SessionType
 from orchestrator.gates.power_steering.decision import Decision

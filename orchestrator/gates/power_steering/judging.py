@@ -9,8 +9,8 @@ from dataclasses import dataclass, field, replace
 from itertools import chain
 from time import monotonic
 
-from agents.access import Lane
 from agents.ask.port import Ask, Reply, room_of
+from agents.lane import Lane
 from agents.roles.judge import (
     AskJudge,
     Judgement,

@@ -1,4 +1,4 @@
-"""The spending of each role of a run: calls, tokens, money and time."""
+"""The spending of a run and of each role: calls, tokens, money and time."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -57,6 +57,17 @@ def counted(view: RunView) -> str:
     exchanges = sum(ROLES[call.started.role].has_session for call in view.calls.values())
     requests = len(view.calls) - exchanges
     return f"{exchanges} exchange{'s' * (exchanges != 1)} and {requests} request{'s' * (requests != 1)}"
+
+
+def cost_line(view: RunView) -> str:
+    """The cost of the run. For a rehearsal it says that nothing was charged."""
+    settings = view.started.settings if view.started else None
+    budget = view.process.budget_usd or (settings.budget_run_usd if settings else None)
+    of = f" of ${budget:.2f}" if budget else ""
+    cost = f"cost: ${view.cost_usd:.4f}{of} in {counted(view)}"
+    if view.started and view.started.rehearsal:
+        return f"{cost} at list prices for the script's token counts, but nothing was charged"
+    return cost
 
 
 def _sum(usages: Iterable[Usage]) -> Usage:

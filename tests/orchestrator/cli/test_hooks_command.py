@@ -11,12 +11,13 @@ from pathlib import Path
 import anyio
 import pytest
 
-from agents.access import Lane, RehearsalConnection
+from agents.access import RehearsalConnection
 from agents.gateway.ledger import Ledger
 from agents.gateway.listeners import listening
 from agents.gateway.rehearsal import Rehearsal
 from agents.gateway.script import Scenario
 from agents.gateway.server import Gateway, app_of
+from agents.lane import Lane
 from agents.session.claude_code import find_cli
 from orchestrator.gates.stop_gate.install.command import entry_of, guarded_command
 from orchestrator.gates.stop_gate.install.status import PLUGIN

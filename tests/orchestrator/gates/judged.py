@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import anyio
 import pytest
 
-from agents.access import Lane
+from agents.lane import Lane
 from orchestrator.gates.power_steering.judging import Look
 from orchestrator.gates.power_steering.loading import consideration_of
 from state.roles import Role

@@ -3,8 +3,8 @@
 import anyio
 from skipping_loop import SkippingLoop
 
-from agents.access import Lane
 from agents.ask.port import Reply
+from agents.lane import Lane
 from orchestrator.gates.gate import gather
 from orchestrator.gates.power_steering.considerations import Consideration
 from orchestrator.gates.power_steering.judging import Look, judge_all

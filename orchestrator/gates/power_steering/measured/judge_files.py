@@ -7,8 +7,8 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from agents.access import Lane
 from agents.ask.port import Ask, Reply
+from agents.lane import Lane
 from agents.roles.judge import judge_ask
 from orchestrator.gates.power_steering.considerations import Consideration
 from orchestrator.gates.power_steering.examination import Judge

@@ -8,9 +8,10 @@ from dataclasses import replace
 from time import monotonic
 
 import prompts
-from agents.access import ApiAccess, Lane
+from agents.access import ApiAccess
 from agents.ask.light import ask_now
 from agents.ask.port import Ask, Reply
+from agents.lane import Lane
 from agents.transcript.read import Transcript
 from agents.transcript.render import rendered
 from orchestrator.gates.stop_gate.stop import ALLOWED, StepResult, Stop

@@ -1,9 +1,8 @@
-"""Where the work of a run is, what it cost, and how its tasks are tried again."""
+"""Where the work of a run is, its checks without an answer, and how its tasks are tried again."""
 
 from pathlib import Path
 
 from orchestrator.git.unfinished import holds_work
-from orchestrator.views.run.spending import counted
 from state.alike import checks_named
 from state.journal.task_view import UNMERGED_ENDS, Stage, TaskView
 from state.journal.view import RunView
@@ -60,14 +59,3 @@ def unchecked_lines(view: RunView) -> list[str]:
     for task_id, taken in {task_id: taken for (task_id, _), taken in view.evidence.proofs.items()}.items():
         lines += [f"    {task_id or 'the merged work'}: {one}" for one in taken.untold]
     return ["not checked:", *lines] if lines else []
-
-
-def cost_line(view: RunView) -> str:
-    """The cost of the run. For a rehearsal it says that nothing was charged."""
-    settings = view.started.settings if view.started else None
-    budget = view.process.budget_usd or (settings.budget_run_usd if settings else None)
-    of = f" of ${budget:.2f}" if budget else ""
-    cost = f"cost: ${view.cost_usd:.4f}{of} in {counted(view)}"
-    if view.started and view.started.rehearsal:
-        return f"{cost} at list prices for the script's token counts, but nothing was charged"
-    return cost

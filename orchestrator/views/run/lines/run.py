@@ -2,8 +2,8 @@
 
 from typing import assert_never
 
-from orchestrator.views.run.lines.ending import cost_line, retry_command, unchecked_lines, where_lines
-from orchestrator.views.run.spending import spending_lines, spending_of
+from orchestrator.views.run.lines.ending import retry_command, unchecked_lines, where_lines
+from orchestrator.views.run.spending import cost_line, spending_lines, spending_of
 from state.journal import events as e
 from state.journal.phase import saw_the_whole
 from state.journal.view import RunView
