@@ -14,7 +14,7 @@ from agents.lane import Lane
 from agents.process.containment import Containment
 from agents.process.sandbox.needs import Needs, Network
 from agents.session.cli_settings import CommandSandbox
-from agents.session.exchange import SessionSpec, Walls
+from agents.session.exchange import SessionSpec, Start, Walls
 from agents.session.permissions import REFLOG_NAME, SIGNAL_PREFIX, Policy
 from agents.session.tools import SignalTool
 from state.roles import ROLES, Role
@@ -123,9 +123,13 @@ class Platform:
             resume=resume,
             cost_before_usd=cost_before_usd,
             environment=environment,
-            launcher=self.claude.launcher,
-            walls=self._walls(workspace, session_id, environment, temporary),
-            command_sandbox=sandboxes.of_commands(workspace, environment, temporary) if sandboxes else None,
+            start=Start(
+                launcher=self.claude.launcher,
+                walls=self._walls(workspace, session_id, environment, temporary),
+                command_sandbox=sandboxes.of_commands(workspace, environment, temporary)
+                if sandboxes
+                else None,
+            ),
             admit=self.connection.admission(
                 lane, model, tuple(f"{SIGNAL_PREFIX}{signal.name}" for signal in signals)
             ),

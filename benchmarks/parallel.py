@@ -47,6 +47,7 @@ from state.outcome import Outcome
 from state.paths import StateFolder
 from state.records import CallEnd, CommandRun, Finding, Message, MessageKind, ReviewIssue, Task, Usage
 from state.roles import Role
+from state.settings.records import Confinement
 from state.settings.sources import user_file
 from state.verdicts import Verdict
 
@@ -323,7 +324,7 @@ def _life(tasks: int) -> Iterator[e.Event]:
         verify=VERIFY,
         rehearsal=None,
         credentials="api key",
-        containment="supervisor",
+        confined=Confinement(containment="supervisor"),
         sq_version="benchmark",
     )
     yield e.PlanAccepted(tasks=tuple(Task(id=id_, title=id_, description=WORDS) for id_ in ids), criteria=())

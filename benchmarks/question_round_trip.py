@@ -56,6 +56,7 @@ from state.journal.store import Journal
 from state.records import Task
 from state.roles import Role
 from state.settings.presets import usual_settings
+from state.settings.records import Confinement
 
 if TYPE_CHECKING:
     from pydantic import JsonValue
@@ -178,7 +179,7 @@ def _run(gateway: Gateway, journal: Journal, run_folder: Path, workspace: Path) 
         verify=(),
         rehearsal="benchmark",
         credentials=Credentials.REHEARSAL,
-        containment=containment,
+        confined=Confinement(containment=containment),
         sq_version="benchmark",
     )
     config_dir = run_folder / "claude"

@@ -57,6 +57,7 @@ from state.journal.store import Journal
 from state.records import Task
 from state.roles import ROLES, Role
 from state.settings.presets import usual_settings
+from state.settings.records import Confinement
 
 if TYPE_CHECKING:
     from claude_agent_sdk import ClaudeAgentOptions, HookMatcher, PermissionResultAllow
@@ -266,7 +267,7 @@ def _started(bench: Bench, workspace: Path) -> RunStarted:
         verify=(),
         rehearsal="benchmark",
         credentials=bench.connection.credentials,
-        containment=bench.containment,
+        confined=Confinement(containment=bench.containment),
         sq_version="benchmark",
     )
 

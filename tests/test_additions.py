@@ -40,7 +40,8 @@ import json, sys
 from datetime import UTC, datetime
 from pathlib import Path
 from agents.access import KeyConnection
-from agents.backend import make_platform
+from agents.api_key import ApiKey
+from agents.make import make_platform
 from agents.process.sandbox.boundary import no_boundary
 from agents.process.tree import Containment
 from agents.roles.scout import scout_session
@@ -51,7 +52,7 @@ from state.journal.view import RunView
 from state.roles import Role
 from state.settings.presets import usual_settings
 
-connection = KeyConnection(key="k", config_dir=Path.cwd())
+connection = KeyConnection(key=ApiKey(key="k"), config_dir=Path.cwd())
 platform = make_platform(connection, cli=Path("/bin/true"), run_folder=Path.cwd(), environ={}, hidden=(),
                          containment=Containment.SUPERVISOR, settings=usual_settings(), boundary=no_boundary({}))
 spec = scout_session(platform, workspace=Path.cwd(), session_id="s")
@@ -152,7 +153,7 @@ def add_event(scratch: Scratch) -> None:
         text="        case e.TaskPraised():\n            task.praise = event.words\n",
     )
     scratch.insert(
-        "state/journal/view.py", before='    merged_onto: str = ""\n', text='    praise: str = ""\n'
+        "state/journal/task_view.py", before='    merged_onto: str = ""\n', text='    praise: str = ""\n'
     )
     scratch.insert(
         "orchestrator/views/run/lines/tasks.py",

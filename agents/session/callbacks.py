@@ -104,7 +104,7 @@ class Callbacks:
             mcp_servers={"sq": signal_server(spec.signals, self._on_signal)} if spec.signals else {},
             strict_mcp_config=True,
             setting_sources=[],
-            settings=cli_settings(spec.policy.hidden, spec.command_sandbox),
+            settings=cli_settings(spec.policy.hidden, spec.start.command_sandbox),
             skills=[],
             session_id=None if spec.resume else spec.session_id,
             resume=spec.session_id if spec.resume else None,

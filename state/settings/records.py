@@ -162,6 +162,18 @@ class SandboxHeld:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Confinement:
+    """How a process of sq holds agents: the way in which their processes are ended, and their sandbox.
+
+    `key_exposed` says how agents could read the API key, if they could.
+    """
+
+    containment: str = ""
+    sandbox: SandboxHeld | None = None
+    key_exposed: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SandboxLimits:
     """The most that everything in one sandbox may use, where the kernel offers such a limit. None: no limit.
 

@@ -32,6 +32,7 @@ from state.records import (
     Task,
 )
 from state.roles import Role
+from state.settings.records import Confinement
 from state.verdicts import Verdict
 
 _INT64 = st.integers(-(2**63), 2**63 - 1)
@@ -83,7 +84,7 @@ def started(run_id="r-1"):
         verify=(),
         rehearsal=None,
         credentials="rehearsal",
-        containment="supervisor",
+        confined=Confinement(containment="supervisor"),
         sq_version="0",
     )
 
@@ -138,7 +139,7 @@ class _Writer:
             self.events.extend(map(self.placed, events))
             if not self.draw(st.integers(0, 19)):
                 stopped = [e.RunInterrupted(by="SIGTERM")] if self.maybe() else []
-                self.events.extend([*stopped, e.RunResumed(containment="supervisor")])
+                self.events.extend([*stopped, e.RunResumed()])
         self.said = []
 
     def placed(self, event):
@@ -203,7 +204,7 @@ class _Writer:
         self.end()
         if self.retries and self.maybe():
             retried, self.retries = self.retries, {}
-            self.say(e.RunResumed(containment="supervisor", retry=tuple(retried)))
+            self.say(e.RunResumed(retry=tuple(retried)))
             self.side_by_side(*retried.values())
             self.end()
 

@@ -29,7 +29,7 @@ print("looking", flush=True)
 while True:
     is_active(Path(sys.argv[1]))
 """
-FIRST, SECOND = RunInterrupted(by="SIGTERM"), RunResumed(containment="supervisor")
+FIRST, SECOND = RunInterrupted(by="SIGTERM"), RunResumed()
 
 
 @pytest.fixture

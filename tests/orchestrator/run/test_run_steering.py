@@ -30,6 +30,7 @@ from state.outcome import Outcome
 from state.records import Task, Usage
 from state.roles import Role
 from state.settings.presets import usual_settings
+from state.settings.records import Confinement
 from state.verdicts import Source, Verdict
 
 PLAIN = {"verify": ("true",)}
@@ -270,7 +271,7 @@ def of_somebody_signed_in(journal: Journal, folder: Path, url: str) -> Run:
         verify=(),
         rehearsal="",
         credentials=Credentials.CLI_LOGIN,
-        containment=containment,
+        confined=Confinement(containment=containment),
         sq_version="test",
     )
     run = composed(Recorder(journal), folder, platform, Worktrees(started=started), no_boundary({}), {})

@@ -19,6 +19,7 @@ from state.journal.view import RunView
 from state.outcome import Outcome
 from state.records import Analysis, CallEnd, Message, MessageKind, Question, Task
 from state.roles import Role
+from state.settings.records import Confinement
 
 BEGIN = datetime(2026, 1, 31, 12, 0, tzinfo=UTC)
 STARTED = e.RunStarted(
@@ -33,7 +34,7 @@ STARTED = e.RunStarted(
     verify=(),
     rehearsal=None,
     credentials="api key",
-    containment="namespaces",
+    confined=Confinement(containment="namespaces"),
     sq_version="0",
 )
 BASELINE = e.BaselineTaken(tree="t", environment="", checks=())
@@ -101,7 +102,7 @@ def test_a_duration_is_told_as_people_say_it(seconds, said):
         ((STARTED,), True, Standing.ACTIVE),
         ((STARTED,), False, Standing.KILLED),
         ((STARTED, e.RunInterrupted(by="SIGINT")), False, Standing.INTERRUPTED),
-        ((STARTED, e.RunInterrupted(by="SIGINT"), e.RunResumed(containment="")), False, Standing.KILLED),
+        ((STARTED, e.RunInterrupted(by="SIGINT"), e.RunResumed()), False, Standing.KILLED),
         ((STARTED, e.RunEnded(outcome=Outcome.STUCK, cause="")), False, Standing.ENDED),
     ],
 )

@@ -59,7 +59,7 @@ def test_all_tries_of_a_call_count_and_the_wait_between_them_takes_no_time():
 def test_what_was_cut_off_counts_and_the_time_between_processes_does_not():
     cut = e.CallInterrupted(call_id="w", cost_usd=0.5, usage=TWO)
     again = e.CallResumed(call_id="w", session_id="s", prompt="")
-    resumed = e.RunResumed(containment="")
+    resumed = e.RunResumed()
     stopped = ((0, call("w", Role.WORKER)), (5, cut), (6, e.RunInterrupted(by="SIGINT")))
     view, _ = seen(*stopped, (1000, resumed), (1001, again), (1004, e.CallEnded(**ENDED)))
     [worker] = spending_of(view)

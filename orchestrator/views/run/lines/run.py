@@ -38,7 +38,7 @@ def _started(event: e.RunStarted) -> list[str]:
         model = f"The model is real, reached by {event.credentials}."
     branch = event.base_branch or "a detached HEAD"
     where = f"on {branch} at {event.base_commit[:10]}"
-    how = f"effort {event.effort}, contained by {event.containment}"
+    how = f"effort {event.effort}, contained by {event.confined.containment}"
     about = f"run {event.run_id}: {event.spec_name} in {event.repository} ({where}, {how})"
     return [model, about, *(f"note: {note}" for note in event.notes)]
 
@@ -47,7 +47,7 @@ def _resumed(view: RunView, event: e.RunResumed) -> list[str]:
     started = view.started
     again = f", and tries again: {', '.join(event.retry)}" if event.retry else ""
     goes_on = f"run {started.run_id if started else ''} goes on where it was{again}"
-    key = [f"note: {event.key_exposed}"] if event.key_exposed else []
+    key = [f"note: {event.confined.key_exposed}"] if event.confined.key_exposed else []
     return [REHEARSAL, goes_on] if started and started.rehearsal else [goes_on, *key]
 
 
