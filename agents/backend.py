@@ -110,7 +110,6 @@ class Platform:
             environment["TMPDIR"] = str(temporary)
             if not self.settings.worktrees:
                 environment["GIT_REFLOG_ACTION"] = REFLOG_NAME
-        sandboxes = self.sandboxes
         model = self.models.get(lane.role) or self.models[Role.WORKER]  # an older run names no resolver
         return SessionSpec(
             role=lane.role,
@@ -123,13 +122,7 @@ class Platform:
             resume=resume,
             cost_before_usd=cost_before_usd,
             environment=environment,
-            start=Start(
-                launcher=self.claude.launcher,
-                walls=self._walls(workspace, session_id, environment, temporary),
-                command_sandbox=sandboxes.of_commands(workspace, environment, temporary)
-                if sandboxes
-                else None,
-            ),
+            start=self._start(workspace, session_id, environment, temporary),
             admit=self.connection.admission(
                 lane, model, tuple(f"{SIGNAL_PREFIX}{signal.name}" for signal in signals)
             ),
@@ -154,6 +147,16 @@ class Platform:
         """Return the CLI's configuration folder for a session. No session reads or writes that of another."""
         shared = self.connection.config_dir
         return shared / (session_id or "new") if shared else None
+
+    def _start(
+        self, workspace: Path, session_id: str, environment: Mapping[str, str], temporary: Path | None
+    ) -> Start:
+        sandboxes = self.sandboxes
+        return Start(
+            launcher=self.claude.launcher,
+            walls=self._walls(workspace, session_id, environment, temporary),
+            command_sandbox=sandboxes.of_commands(workspace, environment, temporary) if sandboxes else None,
+        )
 
     def _walls(
         self, workspace: Path, session_id: str, environment: Mapping[str, str], temporary: Path | None

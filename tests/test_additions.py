@@ -180,7 +180,7 @@ def add_flag(scratch: Scratch) -> None:
         before='@click.option("--max-parallel"',
         text='@click.option("--careful", is_flag=True, help="Look twice.")\n',
     )
-    scratch.insert(command, before="models: dict[str, str], **plain", text="careful: bool, ")
+    scratch.insert(command, before="    models: dict[str, str],\n", text="    careful: bool,\n")
     given = '"careful": ("--careful", True if careful else None)'
     scratch.insert(command, before='        "merge_unverified": (', text=f"        {given},\n")
 
@@ -194,7 +194,7 @@ def add_gate(scratch: Scratch) -> None:
         text="    if results[-1].verdict is Verdict.ALLOW:\n        results.append(manners_gate(folder))\n",
     )
     imported = "from orchestrator.run.build.manners import manners_gate\n"
-    scratch.insert(completion, before="from orchestrator.run.evidence.proof.take", text=imported)
+    scratch.insert(completion, before="from orchestrator.run.evidence.vouching", text=imported)
 
 
 def test_an_added_role_has_its_tools_its_prompt_its_line_and_a_model_that_may_be_chosen(

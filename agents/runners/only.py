@@ -72,7 +72,7 @@ def _commands(suite: Suite, run: Run, files: Sequence[str], names: Sequence[str]
     for group in [[one] for one in inside] if row.select.single else [inside]:
         arguments = _arguments(row.select, group, names)
         if run.choose:
-            listed = group[0] if len(group) == 1 else f"{{{','.join(group)}}}"
+            listed = _no_option(group[0]) if len(group) == 1 else f"{{{','.join(map(_no_option, group))}}}"
             yield _placed(suite, run, run.choose.format(files=shlex.quote(listed)))
         elif arguments is None:
             yield ""
@@ -88,6 +88,7 @@ def _arguments(select: Selection, files: Sequence[str], names: Sequence[str]) ->
         if not (select.names and names):
             return None
         files = ()
+    files, names = [_no_option(file) for file in files], [_no_option(name) for name in names]
     arguments: list[str] = []
     if select.names == ("{path}::{name}",) and names:  # pytest takes names as they are
         return [name for name in names if "::" in name] + [
@@ -117,6 +118,11 @@ def _arguments(select: Selection, files: Sequence[str], names: Sequence[str]) ->
         for file, stem in zip(files, stems, strict=True):
             arguments += [part.format(path=file, stem=stem) for part in repeated]
     return arguments
+
+
+def _no_option(file: str) -> str:
+    """Return a file's path, or the name of a test, in a form that no runner takes for an option."""
+    return f"./{file}" if file.startswith("-") else file
 
 
 def _bare(name: str) -> str:

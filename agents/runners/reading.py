@@ -1,5 +1,7 @@
 """Reads the words of a command and the text of a file, as rows and carriers ask for them."""
 
+import os
+import stat
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -27,7 +29,8 @@ def positional(simple: Simple, values: Sequence[str]) -> list[str]:
 def text_of(path: Path) -> str:
     """Return the text of a file, or "" if it is no file or cannot be read."""
     try:
-        with path.open(encoding="utf-8", errors="replace") as file:
-            return file.read(_LONGEST_SCRIPT)
+        opened = os.open(path, os.O_RDONLY | os.O_NONBLOCK)  # a pipe does not make it wait
+        with os.fdopen(opened, encoding="utf-8", errors="replace") as file:
+            return file.read(_LONGEST_SCRIPT) if stat.S_ISREG(os.fstat(file.fileno()).st_mode) else ""
     except (OSError, ValueError):
         return ""

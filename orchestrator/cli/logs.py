@@ -28,6 +28,8 @@ def command(run: str | None, prompts: bool, follow: bool, as_json: bool, state_d
 
     RUN is an id, or an unambiguous beginning or end of one.
     """
+    from orchestrator.git.trusted import trusting
+    from orchestrator.git.trusting.recording import recorded_git
     from state.journal.store import JournalReader
     from state.paths import StateFolder
 
@@ -36,7 +38,7 @@ def command(run: str | None, prompts: bool, follow: bool, as_json: bool, state_d
             "--prompts shows whole calls and cannot --follow them. Leave one of the two out"
         )
     folder = StateFolder(options.state_folder_of(state_dir)).find(run)
-    with JournalReader(folder) as journal:
+    with JournalReader(folder) as journal, trusting(recorded_git(folder)):
         if prompts:
             _show_prompts(journal, as_json=as_json)
         else:

@@ -65,10 +65,13 @@ def _summary(folder: Path, again: str) -> "RunSummary":
 
 
 def _show_one(folder: Path, again: str, *, as_json: bool) -> None:
+    from orchestrator.git.trusted import trusting
+    from orchestrator.git.trusting.recording import recorded_git
     from orchestrator.views.run.details import detail_lines, details_of
 
     view, summary = _looked_at(folder, again)
-    details = details_of(view, summary, options=again)
+    with trusting(recorded_git(folder)):
+        details = details_of(view, summary, options=again)
     if as_json:
         say_json(details)
     else:

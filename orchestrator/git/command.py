@@ -8,6 +8,7 @@ from pathlib import Path
 
 import anyio
 
+from orchestrator.git.trusted import trusted_now
 from state.errors import GitError
 from state.secrets import without_secrets
 
@@ -15,8 +16,12 @@ NAME, EMAIL = "sq", "sq@localhost"
 DEADLINE_S = 120.0
 _TIDY_S = 3.0
 
-# Hooks are the user's, for the user's commits. Signing would ask for a passphrase and wait.
-_SETTINGS = ("core.hooksPath=/dev/null", "commit.gpgSign=false", "gc.auto=0", "core.fsmonitor=false")
+# Hooks are the user's, for the user's commits. Signing would ask for a passphrase and wait. Submodules have
+# settings of their own, by which programs could be run.
+_SETTINGS = (
+    *("core.hooksPath=/dev/null", "commit.gpgSign=false", "gc.auto=0", "core.fsmonitor=false"),
+    "submodule.recurse=false",
+)
 _LOCATION = (
     "GIT_DIR",
     "GIT_WORK_TREE",
@@ -27,11 +32,23 @@ _LOCATION = (
 )
 
 
-def git_environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Return the environment of sq's git commands: its own identity, no prompts, no inherited location."""
+def git_environment(extra: Mapping[str, str] | None = None, *, folder: Path | None = None) -> dict[str, str]:
+    """Return the environment of sq's git commands: its own identity, no prompts, no inherited location.
+
+    `folder`: the folder that git works in. In a run, git is given its folders by name (`trusted`).
+
+    Raises:
+        GitError: the folder cannot be trusted.
+    """
     inherited = {name: value for name, value in without_secrets(os.environ).items() if name not in _LOCATION}
+    trusted = trusted_now() if folder else None
+    if folder and trusted:
+        inherited |= trusted.environment(folder) | {
+            "PATH": trusted.programs(inherited.get("PATH", os.defpath))
+        }
     return {
         **inherited,
+        "PYTHONSAFEPATH": "1",  # a driver that is a Python module is not taken from the tree
         "GIT_AUTHOR_NAME": NAME,
         "GIT_AUTHOR_EMAIL": EMAIL,
         "GIT_COMMITTER_NAME": NAME,
@@ -66,17 +83,20 @@ async def git_bytes(
     stdin: bytes = b"",
     settings: Sequence[str] = (),
     environment: Mapping[str, str] | None = None,
+    with_settings: bool = True,
 ) -> bytes:
     """As `git`, with standard input and output as bytes: for contents, and for names that are not UTF-8.
+
+    `with_settings`: by sq's own settings too.
 
     Raises:
         GitError: as `git`.
     """
-    options = [part for setting in (*_SETTINGS, *settings) for part in ("-c", setting)]
-    command = ["git", "-C", str(folder), *options, *arguments]
+    used = (*_SETTINGS, *settings) if with_settings else settings
+    command = ["git", "-C", str(folder), *(part for one in used for part in ("-c", one)), *arguments]
     try:
         with anyio.fail_after(DEADLINE_S):
-            done = await _run(command, stdin, git_environment(environment))
+            done = await _run(command, stdin, git_environment(environment, folder=folder))
     except TimeoutError as error:
         raise GitError(
             f"git {' '.join(arguments)} in {folder} took longer than {DEADLINE_S:.0f} s"

@@ -8,7 +8,7 @@ from state.errors import GitError
 
 
 async def deliver(
-    repository: Repository, *, branch: str, commit: str, base_branch: str | None, not_dirt: list[Path]
+    repository: Repository, *, commit: str, base_branch: str | None, not_dirt: list[Path]
 ) -> str:
     """Fast-forward the user's branch to `commit`. Returns "" when done, else why it was not.
 
@@ -27,8 +27,8 @@ async def deliver(
     if dirty := await uncommitted(repository, not_dirt=not_dirt):
         return f"the checkout has uncommitted changes ({', '.join(dirty[:3])})"
     try:
-        # By default git overwrites ignored files, which may be the user's.
-        await git(repository.root, "merge", "--ff-only", "--no-overwrite-ignore", "--quiet", branch)
+        # By default git overwrites ignored files, which may be the user's. A name could be that of a tag too.
+        await git(repository.root, "merge", "--ff-only", "--no-overwrite-ignore", "--quiet", commit)
     except GitError as error:
         return f"git would not move {base_branch}: {error}"
     return ""

@@ -10,6 +10,7 @@ from typing import TypeVar
 from tenacity import AsyncRetrying, retry_if_exception, stop_after_attempt, wait_random_exponential
 
 from orchestrator.git.command import DEADLINE_S, git
+from orchestrator.git.trusted import pointer_of, trusted_now
 from state.errors import GitError
 
 STILL_MADE = "another git is still making the worktree"
@@ -56,11 +57,10 @@ def git_dir(folder: Path) -> Path:
     Raises:
         GitError: the folder is not a worktree.
     """
-    try:
-        named = (folder / ".git").read_text("utf-8", errors="surrogateescape")
-    except OSError as error:
-        raise GitError(f"{folder} is not a worktree of sq's: {error.strerror}") from error
-    return folder / named.removeprefix("gitdir:").strip()
+    trusted = trusted_now()
+    if trusted and (place := trusted.place_of(Path(os.path.abspath(folder)))):  # noqa: PTH100  no link is followed
+        return trusted.git_dir(place)
+    return Path(pointer_of(folder / ".git"))
 
 
 def git_is_at_work(folder: Path) -> bool:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from orchestrator.git.command import git, git_succeeds
+from orchestrator.git.trusted import trusted_now
 from state.errors import GitError, UsageError
 
 _FILES_NAMED = 5
@@ -93,7 +94,9 @@ def named(paths: Sequence[str]) -> str:
 
 async def uncommitted(repository: Repository, *, not_dirt: list[Path]) -> list[str]:
     """Return the paths with uncommitted changes, without those of `not_dirt` (files or folders)."""
-    status = await git(repository.root, "status", "--porcelain", "-z", "--untracked-files=all")
+    # Once agents have worked, the settings of a submodule may be theirs, and git runs in each by those.
+    inner = ["--ignore-submodules=dirty"] if trusted_now() else []
+    status = await git(repository.root, "status", "--porcelain", "-z", "--untracked-files=all", *inner)
     entries = iter(status.split("\0"))
     paths = []
     for entry in entries:

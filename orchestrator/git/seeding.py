@@ -7,6 +7,7 @@ import os
 import shutil
 import stat
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import structlog
@@ -15,11 +16,13 @@ from orchestrator.git.command import git
 from orchestrator.git.junk import ignoring_junk
 from orchestrator.git.repository import named
 from state.errors import GitError, UsageError
+from state.inside import parent_inside
 
 log = structlog.get_logger(__name__)
 
 _PERMISSIONS = 0o777
 _BUFFER = 1 << 20
+_AS_NAME = "./"  # before a name that git would take for a pattern
 
 
 async def files_to_copy(
@@ -104,12 +107,11 @@ async def _ignored(folder: Path, paths: Sequence[str]) -> list[str]:
         return []
     try:
         with ignoring_junk() as ignoring:
-            listed = await git(
-                folder, "check-ignore", "-z", "--stdin", stdin="\0".join([*paths, ""]), settings=ignoring
-            )
+            stdin = "".join(f"{_AS_NAME if path.startswith(':') else ''}{path}\0" for path in paths)
+            listed = await git(folder, "check-ignore", "-z", "--stdin", stdin=stdin, settings=ignoring)
     except GitError:  # git fails if none is ignored. Any other failure is treated the same.
         return []
-    return [path for path in listed.split("\0") if path]
+    return [path.removeprefix(_AS_NAME) for path in listed.split("\0") if path]
 
 
 def _why_not(repository: Path, path: str) -> str:
@@ -136,19 +138,17 @@ def _leads_out(folder: Path, path: str) -> bool:
 
 
 def _copy(repository: Path, folder: Path, path: str) -> bool:
-    source, target = repository / path, folder / path
+    source = repository / path
     if _leads_out(folder, path):
         return False
-    if os.path.lexists(target):
-        if not _is_cut_off(target):
-            return False
-        target.unlink()
     try:
-        _make_parents(repository, folder, path)
-        if source.is_symlink():
-            target.symlink_to(source.readlink())
-        else:
-            _write(source, target)
+        with parent_inside(folder, path, like=repository) as (parent, name):
+            if not _is_free(parent, name):
+                return False
+            if source.is_symlink():
+                os.symlink(source.readlink(), name, dir_fd=parent)
+            else:
+                _write(source, parent, name)
     except FileNotFoundError:
         if source.exists():
             raise
@@ -156,18 +156,11 @@ def _copy(repository: Path, folder: Path, path: str) -> bool:
     return True
 
 
-def _make_parents(repository: Path, folder: Path, path: str) -> None:
-    for parent in reversed(Path(path).parents[:-1]):
-        if not (folder / parent).exists():
-            (folder / parent).mkdir()
-            (folder / parent).chmod((repository / parent).stat().st_mode & _PERMISSIONS | stat.S_IRWXU)
-
-
-def _write(source: Path, target: Path) -> None:
+def _write(source: Path, parent: int, name: str) -> None:
     """Copy a file. It is unreadable until it is complete, which marks a copy that was cut off."""
     with source.open("rb") as given:
         facts = os.fstat(given.fileno())
-        new = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0)
+        new = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0, dir_fd=parent)
         try:
             with os.fdopen(new, "wb") as made:
                 shutil.copyfileobj(given, made, _BUFFER)
@@ -175,10 +168,18 @@ def _write(source: Path, target: Path) -> None:
                 os.utime(made.fileno(), ns=(facts.st_atime_ns, facts.st_mtime_ns))
                 os.fchmod(made.fileno(), facts.st_mode & _PERMISSIONS)
         except BaseException:
-            target.unlink(missing_ok=True)
+            with suppress(FileNotFoundError):
+                os.unlink(name, dir_fd=parent)
             raise
 
 
-def _is_cut_off(target: Path) -> bool:
-    facts = target.lstat()
-    return stat.S_ISREG(facts.st_mode) and not facts.st_mode & _PERMISSIONS
+def _is_free(parent: int, name: str) -> bool:
+    """Whether there is no such file. A copy that was cut off is removed."""
+    try:
+        facts = os.lstat(name, dir_fd=parent)
+    except FileNotFoundError:
+        return True
+    if not stat.S_ISREG(facts.st_mode) or facts.st_mode & _PERMISSIONS:
+        return False
+    os.unlink(name, dir_fd=parent)
+    return True

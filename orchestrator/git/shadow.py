@@ -4,12 +4,15 @@ Nothing is staged and no branch moves. The commits are kept by refs under `refs/
 """
 
 import shutil
+from contextlib import suppress
 from importlib.resources import as_file, files
 from pathlib import Path
 
+from orchestrator.git.adding import add_all
 from orchestrator.git.command import git, git_succeeds
 from orchestrator.git.workspace import changed_paths, tree_of
 from state.errors import GitError
+from state.inside import remove_inside
 
 
 def shadow_ref(run_id: str, name: str) -> str:
@@ -38,7 +41,7 @@ async def shadow_snapshot(root: Path, index: Path, *, lenient: bool = False) -> 
     with as_file(files("orchestrator.git") / "junk.gitignore") as junk:
         settings, some = [f"core.excludesFile={junk}"], ["--ignore-errors"] if lenient else []
         try:
-            await git(root, "add", "--all", *some, settings=settings, environment=environment)
+            await add_all(root, *some, settings=settings, environment=environment)
         except GitError:
             if not lenient:
                 raise
@@ -63,10 +66,10 @@ async def put_back(root: Path, index: Path, *, changed: str, base: str, now: str
     """
     untouched = set(await changed_paths(root, base, changed)) - set(await changed_paths(root, changed, now))
     for path in sorted(untouched):
-        target = root / path
         if await git_succeeds(root, "cat-file", "-e", f"{base}:{path}"):
             where = ("restore", f"--source={base}", "--worktree", "--", f":(literal){path}")
             await git(root, *where, environment={"GIT_INDEX_FILE": str(index)})
         else:
-            target.unlink(missing_ok=True)
+            with suppress(NotADirectoryError):  # a link on the way, which is not followed
+                remove_inside(root, path)
     return sorted(untouched)

@@ -7,7 +7,8 @@ from pathlib import Path
 from orchestrator.git.command import git_bytes
 
 _NO_BLOB = "0"
-_OPTIONS = ("--porcelain=v2", "-z", "--untracked-files=all", "--ignore-submodules=none", "--renames")
+# Without `dirty` git runs in each submodule, by settings that an agent may have written.
+_OPTIONS = ("--porcelain=v2", "-z", "--untracked-files=all", "--ignore-submodules=dirty", "--renames")
 _CHANGED, _RENAMED, _UNMERGED, _UNTRACKED = "1", "2", "u", "?"
 _FIELDS = {_CHANGED: 8, _RENAMED: 9, _UNMERGED: 10, _UNTRACKED: 1}  # before the path
 _SKIPPED = "S"  # the mark of `git ls-files -v` for a file that git ignores in the checkout

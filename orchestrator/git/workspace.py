@@ -1,14 +1,17 @@
 """The worktrees that a run works in: made outside the checkout, read as trees, committed by sq alone."""
 
+import os
 import shutil
 import uuid
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from orchestrator.git.adding import add_all
 from orchestrator.git.command import git, git_succeeds
 from orchestrator.git.junk import ignoring_junk
 from orchestrator.git.locks import STILL_MADE, git_dir, git_is_at_work, in_worktree, patiently
+from orchestrator.git.trusted import mend_pointer, trusted_now
 from state.errors import GitError
 
 
@@ -57,6 +60,8 @@ async def ensure_worktree(repository: Path, folder: Path, *, branch: str | None,
             shutil.rmtree(folder)
         if not await head_of(folder):
             await git(repository, "worktree", "add", "--force", "--force", *where)
+            if trusted := trusted_now():
+                trusted.note_worktree(folder)
 
     await patiently(add)
     return True
@@ -64,9 +69,10 @@ async def ensure_worktree(repository: Path, folder: Path, *, branch: str | None,
 
 async def head_of(folder: Path) -> str:
     """Return the commit that a worktree is on, or "" if there is no worktree."""
-    if not (folder / ".git").is_file():
+    if not os.path.lexists(folder / ".git"):
         return ""
     try:
+        git_dir(folder)
         return await git(folder, "rev-parse", "--verify", "HEAD")
     except GitError:
         return ""
@@ -78,6 +84,7 @@ async def remove_worktree(repository: Path, folder: Path, *, holds: str) -> bool
         return True
     if await snapshot_aside(folder) != holds:
         return False
+    mend_pointer(folder)
     await git(repository, "worktree", "remove", "--force", str(folder))
     return True
 
@@ -117,7 +124,7 @@ async def snapshot(folder: Path) -> str:
                     shutil.copy2(source, draft)  # with its time, by which git knows which files changed since
         environment = {"GIT_INDEX_FILE": str(draft)}
         with ignoring_junk() as ignoring:
-            await git(folder, "add", "--all", settings=ignoring, environment=environment)
+            await add_all(folder, settings=ignoring, environment=environment)
         tree = await git(folder, "write-tree", environment=environment)
         for old in where.glob("sq-index.*"):
             if old != kept:
@@ -151,7 +158,7 @@ async def snapshot_aside(folder: Path, *, lenient: bool = False) -> str:
     environment = {"GIT_INDEX_FILE": str(aside)}
     with ignoring_junk() as ignoring:
         try:
-            await git(folder, "add", "--all", "--ignore-errors", settings=ignoring, environment=environment)
+            await add_all(folder, "--ignore-errors", settings=ignoring, environment=environment)
         except GitError:
             if not lenient:
                 raise
@@ -195,7 +202,7 @@ async def diff_text(
         return "Nothing has changed."
     only = ["--", *(f":(top,literal){path}" for path in paths or ())]
     stat = await git(folder, "diff", "--stat", base, commit, *only)
-    diff = await git(folder, "diff", "--no-color", "--no-ext-diff", base, commit, *only)
+    diff = await git(folder, "diff", "--no-color", "--no-ext-diff", "--no-textconv", base, commit, *only)
     if len(diff) > limit:
         left = len(diff) - limit
         diff = f"{diff[:limit]}\n[… {left} characters left out: read the files themselves]"
@@ -204,7 +211,9 @@ async def diff_text(
 
 async def resolution_text(folder: Path, commit: str, *, limit: int) -> str:
     """Return the parts of a merge commit from neither side, as a combined diff cut at `limit` characters."""
-    diff = await git(folder, "show", "--no-color", "--no-ext-diff", "--format=", "--cc", commit)
+    diff = await git(
+        folder, "show", "--no-color", "--no-ext-diff", "--no-textconv", "--format=", "--cc", commit
+    )
     if not diff.strip():
         return "The resolution takes each place from one of the two sides."
     left = len(diff) - limit

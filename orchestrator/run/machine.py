@@ -18,6 +18,7 @@ from orchestrator.run.budget import BudgetExhausted
 from orchestrator.run.evidence.grounds import remove_grounds
 from orchestrator.run.log_context import log_about
 from orchestrator.run.parallel import move_tasks
+from orchestrator.run.places.git_folder import report_git_folder
 from orchestrator.run.places.protection import put_back_after_a_kill, put_back_at_the_end
 from orchestrator.run.plan.propose import ReviewSilenceError
 from orchestrator.run.record import Run
@@ -93,7 +94,9 @@ async def _work(run: Run, effects: Effects) -> None:
     while run.view.ended is None:
         phase = phase_of(run.view)
         log.info("phase.start", phase=phase)
-        if ending := await _given_up(_do(run, effects, phase), about=phase):
+        ending = await _given_up(_do(run, effects, phase), about=phase)
+        await report_git_folder(run)
+        if ending:
             if isinstance(ending, RunEnded):
                 await put_back_at_the_end(run)
             run.record(ending)
@@ -198,6 +201,7 @@ async def _move(run: Run, effects: Effects, task_id: str) -> Event | None:
     task = run.task(task_id)
     with log_about(task_id, task.attempt):
         ending = await _given_up(_next_stage(run, effects, task_id), about=task.stage, task_id=task_id)
+        await report_git_folder(run)
     if not isinstance(ending, TaskStuck | TaskFailed):
         return ending
     run.record(ending)

@@ -137,6 +137,7 @@ class CheckoutView:
     delivered: WorkDelivered | None = None
     left: WorkLeft | None = None
     kept: WorkKept | None = None
+    changed_git: tuple[str, ...] = ()  # files of the git folder that changed during the run
 
     @property
     def is_home(self) -> bool:

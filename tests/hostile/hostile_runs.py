@@ -138,22 +138,23 @@ def run_sq(
 @pytest.fixture(scope="session")
 def without_sandbox(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HostileRun]:
     """The attacks with `off`, and without the namespaces that hide other processes in any case."""
-    yield from _hostile(tmp_path_factory.mktemp("off"), "off", SQ_CONTAINMENT="supervisor")
+    yield from hostile_run(tmp_path_factory.mktemp("off"), "off", SQ_CONTAINMENT="supervisor")
 
 
 @pytest.fixture(scope="session")
 def commanded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HostileRun]:
     """The attacks with `commands`."""
-    yield from _hostile(tmp_path_factory.mktemp("commands"), "commands")
+    yield from hostile_run(tmp_path_factory.mktemp("commands"), "commands")
 
 
 @pytest.fixture(scope="session")
 def within(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HostileRun]:
     """The attacks with `whole`."""
-    yield from _hostile(tmp_path_factory.mktemp("whole"), "whole")
+    yield from hostile_run(tmp_path_factory.mktemp("whole"), "whole")
 
 
-def _hostile(root: Path, sandbox: str, **more: str) -> Iterator[HostileRun]:
+def hostile_run(root: Path, sandbox: str, **more: str) -> Iterator[HostileRun]:
+    """Let a Worker try every row in a sandbox of this kind, and yield the run, while the victims still live."""
     home = root / "home"
     home.mkdir()
     repository = make_repository(root / "project")

@@ -19,9 +19,10 @@ _ALWAYS = (
     *("--new-session", "--die-with-parent"),
 )
 _KERNEL = ("--dev", "/dev", "--proc", "/proc", "--ro-bind", "/proc/sys", "/proc/sys")
-# Waits for the relay, so that the first request cannot come before it listens.
+# Waits for the relay, so that the first request cannot come before it listens. Without `nodelay` the end of
+# each answer waits 40 ms.
 _RELAY = """
-socat TCP-LISTEN:{port},bind=127.0.0.1,reuseaddr,fork,backlog=128 UNIX-CONNECT:{socket} \\
+socat TCP-LISTEN:{port},bind=127.0.0.1,reuseaddr,nodelay,fork,backlog=128 UNIX-CONNECT:{socket} \\
   </dev/null >/dev/null 2>&1 &
 tries=0
 until socat -u /dev/null TCP:127.0.0.1:{port},connect-timeout=1 2>/dev/null; do

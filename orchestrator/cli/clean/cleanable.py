@@ -13,6 +13,7 @@ from filelock import FileLock, Timeout
 
 from orchestrator.git.clearing.holdings import Holding, folders_without_git, holdings_of, runs_in
 from orchestrator.git.repository import find_repository
+from orchestrator.git.trusting.recording import recorded_git
 from orchestrator.git.users.work import RUN_ID
 from state.errors import JournalError, RunActiveError, UsageError
 from state.journal.fold.fold import fold
@@ -54,7 +55,10 @@ class Candidate:
             GitError: the repository cannot be read.
         """
         if self.repository:
-            return await holdings_of(self.repository, self.run_id, self.worktrees, spec=self.spec)
+            trusted = recorded_git(self.folder) if self.folder else None
+            return await holdings_of(
+                self.repository, self.run_id, self.worktrees, spec=self.spec, trusted=trusted
+            )
         return folders_without_git(self.worktrees) if self.worktrees else []
 
     @contextmanager

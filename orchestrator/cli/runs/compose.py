@@ -40,8 +40,10 @@ from orchestrator.cli.runs.request import GoOn, RunRequest, Surroundings
 from orchestrator.cli.runs.spec_file import read_spec
 from orchestrator.cli.version import sq_version
 from orchestrator.git.command import git_version
-from orchestrator.git.repository import base_commit, find_repository, ignore_locally, refuse_dirt
+from orchestrator.git.repository import Repository, base_commit, find_repository, ignore_locally, refuse_dirt
 from orchestrator.git.seeding import refuse_not_ignored
+from orchestrator.git.trusted import TrustedGit, trusting
+from orchestrator.git.trusting.recording import record_git, recorded_git
 from orchestrator.run import finish
 from orchestrator.run.asking.conversation import Conversation
 from orchestrator.run.build.attempt import build
@@ -123,7 +125,8 @@ def run_again(run_folder: Path, surroundings: Surroundings, go_on: GoOn | None =
         view = fold(journal.read())
         _check_retries(view, go_on.retry)
         if view.ended and not (view.ended.resumable or go_on.retry or go_on.verify):  # nothing to go on with
-            anyio.run(_show, journal, surroundings.look, view.clock.last_seq - 1)
+            with trusting(recorded_git(run_folder)):
+                anyio.run(_show, journal, surroundings.look, view.clock.last_seq - 1)
             return view.ended.outcome
     check_cli(find_cli(), surroundings.environ)
     import_sdks()
@@ -168,7 +171,7 @@ async def _new(request: RunRequest, spec_text: str, surroundings: Surroundings) 
     choice = await _choose(settings.sandbox.mode, settings, credentials, surroundings)
     exposed = surroundings.how_exposed(settings, credentials, choice)
     run_id, run_folder = state.new_run()
-    await ignore_locally(repository, state.root)
+    trusted = await _git_before(repository, run_folder, settings)
     if request.rehearse:
         shutil.copyfile(request.rehearse, run_folder / SCENARIO)
     started = RunStarted(
@@ -176,7 +179,7 @@ async def _new(request: RunRequest, spec_text: str, surroundings: Surroundings) 
         spec_name=str(request.spec),
         spec_text=spec_text,
         repository=str(repository.root),
-        worktrees=str(worktree_root(repository.root, run_id)) if settings.worktrees else "",
+        worktrees=str(trusted.worktrees or ""),
         base_commit=base,
         base_branch=repository.branch,
         effort=settings.effort.name,
@@ -185,7 +188,7 @@ async def _new(request: RunRequest, spec_text: str, surroundings: Surroundings) 
         credentials=credentials,
         sq_version=sq_version(),
         notes=(
-            *await notes_for(repository, settings, not_dirt, edit_dirty=request.edit_dirty),
+            *await notes_for(repository, trusted, settings, not_dirt, edit_dirty=request.edit_dirty),
             choice.line,
             *filter(None, [exposed]),
         ),
@@ -201,6 +204,13 @@ async def _new(request: RunRequest, spec_text: str, surroundings: Surroundings) 
 def _settings(request: RunRequest, repository: Path, surroundings: Surroundings) -> Settings:
     config = load_config(repository, surroundings.environ, flags=request.flags, rules=rule_names())
     return replace(config.settings, dry_run=request.dry_run)
+
+
+async def _git_before(repository: Repository, run_folder: Path, settings: Settings) -> TrustedGit:
+    """Return git's folders and settings from before any agent of the run works."""
+    await ignore_locally(repository, run_folder.parents[1])
+    worktrees = worktree_root(repository.root, run_folder.name) if settings.worktrees else None
+    return await record_git(repository.root, run_folder, worktrees)
 
 
 async def _again(run_folder: Path, surroundings: Surroundings, go_on: GoOn) -> Outcome:
@@ -274,6 +284,9 @@ async def _drive(
         stack.enter_context(log_to(run_folder / "sq.log", run_id=started.run_id, redact=surroundings.redact))
         view = fold(journal.read())
         settings = view.settings or settings_of(started)
+        worktrees = Path(started.worktrees) if started.worktrees else None
+        trusted = await record_git(Path(started.repository), run_folder, worktrees)
+        stack.enter_context(trusting(trusted))
         if not settings.worktrees:
             stack.enter_context(await alone_in(Path(started.repository)))
             state_root = run_folder.parents[1]

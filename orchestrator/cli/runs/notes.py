@@ -8,12 +8,15 @@ from anyio import to_thread
 from agents.api_key import REMEDY, VISIBLE, ApiKey
 from orchestrator.gates.power_steering.loading import load_considerations
 from orchestrator.git.repository import Repository, uncommitted
+from orchestrator.git.trusted import TrustedGit
+from orchestrator.git.trusting.recording import left_out_programs
 from state.secrets import without_secrets
 from state.settings.records import Settings, Steering
 
 
 async def notes_for(
     repository: Repository,
+    trusted: TrustedGit,
     settings: Settings,
     not_dirt: list[Path],
     *,
@@ -34,7 +37,7 @@ async def notes_for(
         notes += [f"left out of power steering: {problem}" for problem in problems]
     if settings.worktrees and settings.sets_up_by_itself:
         notes += await to_thread.run_sync(_set_up, repository.root)
-    return tuple(notes)
+    return (*notes, *_left_out(trusted))
 
 
 def how_exposed(key: ApiKey | None, settings: Settings, *, hidden: bool) -> str:
@@ -49,6 +52,15 @@ def how_exposed(key: ApiKey | None, settings: Settings, *, hidden: bool) -> str:
     if key.exposed and not hidden:
         return f"{VISIBLE}. To keep it from them: {REMEDY}"
     return ""
+
+
+def _left_out(trusted: TrustedGit) -> list[str]:
+    """The drivers of git that a run does not use."""
+    return [
+        f"git: sq does not use {name}, because it runs a program of the tree, which agents can write: name "
+        "one outside by its absolute path"
+        for name in left_out_programs(trusted)
+    ]
 
 
 def _set_up(root: Path) -> list[str]:

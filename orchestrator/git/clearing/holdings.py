@@ -15,6 +15,7 @@ from orchestrator.git.clearing.elsewhere import Elsewhere
 from orchestrator.git.command import git, git_succeeds
 from orchestrator.git.locks import git_dir
 from orchestrator.git.shadow import shadow_ref, shadow_snapshot
+from orchestrator.git.trusted import TrustedGit, trusting
 from orchestrator.git.users.work import RUN_ID, UsersWork, users_work
 from orchestrator.git.workspace import changed_paths, run_branch, task_branch, tree_of
 from state.errors import GitError
@@ -61,7 +62,12 @@ async def runs_in(repository: Path) -> list[str]:
 
 
 async def holdings_of(
-    repository: Path, run_id: str, worktrees: Path | None, *, spec: Path | None = None
+    repository: Path,
+    run_id: str,
+    worktrees: Path | None,
+    *,
+    spec: Path | None = None,
+    trusted: TrustedGit | None = None,
 ) -> list[Holding]:
     """Return everything that a run holds here: worktrees, then branches, then refs.
 
@@ -70,6 +76,7 @@ async def holdings_of(
         run_id: the run.
         worktrees: the folder of its worktrees, or None if it has none.
         spec: the run's spec, which does not count as work of the run.
+        trusted: git's folders as the run has noted them, by which its worktrees are examined.
 
     Raises:
         GitError: the repository cannot be read.
@@ -81,11 +88,9 @@ async def holdings_of(
     branches = await _branches(users, run_id, elsewhere)
     standing = [branch.commit for branch in branches]
     folders = sorted({*own, *(_folders_in(worktrees) if worktrees else ())})
-    return [
-        *[await _worktree(users, folder, registered, standing) for folder in folders],
-        *branches,
-        *await _refs(users, run_id, spec),
-    ]
+    with trusting(trusted):
+        found = [await _worktree(users, folder, registered, standing) for folder in folders]
+    return [*found, *branches, *await _refs(users, run_id, spec)]
 
 
 async def missing_worktrees(repository: Path, below: Path) -> list[Path]:

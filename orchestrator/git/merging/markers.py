@@ -8,6 +8,7 @@ from pathlib import Path
 from orchestrator.git.command import git
 from orchestrator.git.workspace import changed_paths
 from state.errors import GitError
+from state.inside import read_inside
 
 _MARKER = re.compile(r"(<{7,}|>{7,})(\s|$)|\|{7,} \S")
 _DIVIDER = "=" * 7
@@ -28,7 +29,7 @@ async def marked_files(
     ours, theirs = [set(await changed_paths(folder, side, tree)) for side in sides]
     marked = []
     for path in sorted(ours & theirs):
-        found = _markers(_text_of(folder / path), dividers=path in in_conflict)
+        found = _markers(_text_of(folder, path), dividers=path in in_conflict)
         if found and _are_new(found, *[await _markers_in(folder, commit, path) for commit in (*sides, base)]):
             marked.append(path)
     return tuple(marked)
@@ -42,10 +43,12 @@ def _are_new(found: Counter[str], ours: Counter[str], theirs: Counter[str], base
     )
 
 
-def _text_of(path: Path) -> str:
-    if path.is_symlink() or not path.is_file():
+def _text_of(folder: Path, path: str) -> str:
+    try:
+        content = b"" if (folder / path).is_symlink() else read_inside(folder, path)
+    except OSError:
         return ""
-    return path.read_bytes().replace(b"\0", b"").decode(errors="replace")  # UTF-16 becomes readable enough
+    return content.replace(b"\0", b"").decode(errors="replace")  # UTF-16 becomes readable enough
 
 
 async def _markers_in(folder: Path, commit: str, path: str) -> Counter[str]:

@@ -19,6 +19,7 @@ from orchestrator.git.merging.markers import marked_files
 from orchestrator.git.merging.uniting import unite
 from orchestrator.git.workspace import head_of, put_on, snapshot_aside, tree_of
 from state.errors import GitError
+from state.inside import write_inside
 
 # These options and settings replace the user's own for merges, so that merges are the same everywhere.
 _OPTIONS = (
@@ -169,9 +170,7 @@ class Merge:
         """Store the facts of the merge in a file."""
         noted = asdict(self)
         del noted["folder"]
-        draft = _note(self.folder).with_suffix(".draft")
-        draft.write_text(json.dumps(noted), "utf-8")
-        draft.replace(_note(self.folder))
+        write_inside(git_dir(self.folder), _NOTE, json.dumps(noted).encode())
 
     def forget(self) -> None:
         """Remove that file."""

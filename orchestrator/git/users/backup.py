@@ -19,6 +19,7 @@ from orchestrator.git.users.held import Held, Kind, blob_of, held_at, is_empty, 
 from state.errors import GitError
 
 BACKUP = "users.work"  # part of the ref's name, which the dot distinguishes from every task's id
+BESIDE = "users.beside"  # likewise: the run's version of files that were put back
 LIST = "list.json"
 
 
@@ -185,7 +186,10 @@ async def _keep(root: Path, path: str, dirt: Dirt) -> Kept:
 
 
 def _is_inside(path: Path, folders: list[Path]) -> bool:
-    return any(Path(os.path.realpath(path)).is_relative_to(folder) for folder in folders)
+    here = Path(os.path.realpath(path.parent)) / path.name  # of a link, where it is and where it leads
+    return any(
+        one.is_relative_to(folder) for one in (here, Path(os.path.realpath(path))) for folder in folders
+    )
 
 
 async def _notes(root: Path, parent: str, repositories: Sequence[KeptRepository]) -> str:

@@ -9,12 +9,12 @@ import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import NamedTemporaryFile
 
 from orchestrator.git.command import git_bytes
 from orchestrator.git.users.backup import Backup, Kept, KeptRepository
 from orchestrator.git.users.held import Held, Kind, blob_of, is_as, look_at
 from orchestrator.git.users.hunks import Hunk, hunks_of, numbers_in, without_overlaps
+from state.inside import write_inside
 
 _DIFF = ("diff", "-U0", "--text", "--no-color", "--no-ext-diff", "--no-textconv", "--no-renames")
 _LOOKED_AT = 8000  # bytes in which a NUL marks a binary file, as in git
@@ -73,7 +73,7 @@ async def put_back(root: Path, changes: Sequence[Change], *, aside: Path) -> Non
         if kept.held.kind is Kind.LINK:
             target.symlink_to(os.fsdecode(content))
         else:
-            _write(target, content, kept.held.mode)
+            write_inside(root, kept.path, content, mode=kept.held.mode)
 
 
 async def users_line_numbers(root: Path, backup: Backup, path: str) -> set[int]:
@@ -179,15 +179,3 @@ def _set_aside(root: Path, place: Path, aside: Path) -> None:
         where = aside / f"{place.relative_to(root)}-{number}"
     where.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     shutil.move(place, where)
-
-
-def _write(target: Path, content: bytes, mode: int) -> None:
-    """Write in one step, so that after a crash the old file or the new one is there."""
-    with NamedTemporaryFile(dir=target.parent, prefix=".sq-", delete=False) as draft:
-        draft.write(content)
-    try:
-        Path(draft.name).chmod(mode)
-        Path(draft.name).replace(target)
-    except OSError:
-        Path(draft.name).unlink(missing_ok=True)
-        raise

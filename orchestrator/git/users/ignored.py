@@ -113,7 +113,10 @@ def _is_plain(path: Path) -> bool:
 
 
 def _is_inside(path: Path, folders: list[Path]) -> bool:
-    return any(Path(os.path.realpath(path)).is_relative_to(folder) for folder in folders)
+    here = Path(os.path.realpath(path.parent)) / path.name  # of a link, where it is and where it leads
+    return any(
+        one.is_relative_to(folder) for one in (here, Path(os.path.realpath(path))) for folder in folders
+    )
 
 
 def _hash(path: Path) -> str:

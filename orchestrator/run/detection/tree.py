@@ -5,6 +5,8 @@ from collections import deque
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
+from state.inside import read_inside
+
 # Folders whose content is third-party, generated, or an example of a project.
 _SKIPPED = {
     *(
@@ -42,12 +44,11 @@ class Shown:
         return next((name for name in names if name in self.files), "")
 
     def text(self, name: str) -> str:
-        """Return the beginning of a file as text, or "" if it cannot be read."""
+        """Return the beginning of a file as text, or "" if it cannot be read or a link leads out."""
         if name not in self.files:
             return ""
         try:
-            with (self.folder / name).open("rb") as file:
-                return file.read(_MOST_READ).decode("utf-8-sig", errors="replace")
+            return read_inside(self.folder, name, limit=_MOST_READ).decode("utf-8-sig", errors="replace")
         except OSError:
             return ""
 

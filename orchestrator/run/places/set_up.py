@@ -6,6 +6,7 @@ Changes in files that sq would commit are undone, because they are not part of a
 import os
 import shutil
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -24,6 +25,7 @@ from orchestrator.run.readiness.plan import Plan, key_of_list, plan_of
 from orchestrator.run.readiness.steps import Step
 from orchestrator.run.record import Run
 from state.errors import SqError
+from state.inside import remove_inside, write_inside
 from state.journal.events import SetUpStarted, WorkspaceSetUp
 from state.records import CommandRun
 from state.secrets import without_secrets
@@ -79,7 +81,7 @@ async def set_up(run: Run, task_id: str, folder: Path, *, of_sq: bool = False) -
     failed = [one for one in ready.runs if not one.passed]
     if failed and listed:
         raise SetUpError(_failed(task_id, folder, failed[0]))
-    marker.write_text(failed_here if failed else f"{_DONE} {key}", "utf-8")
+    _mark(marker, failed_here if failed else f"{_DONE} {key}")
 
 
 async def _made_ready(run: Run, task_id: str, folder: Path, plan: Plan, marker: Path) -> WorkspaceSetUp:
@@ -92,7 +94,7 @@ async def _made_ready(run: Run, task_id: str, folder: Path, plan: Plan, marker: 
         cut_off = noted == f"{_BEGUN} {head}"  # no agent has worked there since
         before = committed if cut_off else await shadow_snapshot(folder, index)
         if task_id and before == committed:
-            marker.write_text(f"{_BEGUN} {head}", "utf-8")
+            _mark(marker, f"{_BEGUN} {head}")
         copied = await _copy(run, folder)
         done = await (_run_plan(run, task_id, folder, plan) if plan.steps else _run_listed(run, folder))
         await _put_back(folder, index, before)
@@ -104,6 +106,10 @@ async def _made_ready(run: Run, task_id: str, folder: Path, plan: Plan, marker: 
         again=done.again,
         left_out=plan.left_out,
     )
+
+
+def _mark(marker: Path, text: str) -> None:
+    write_inside(marker.parent, marker.name, text.encode())
 
 
 async def ready_environment(run: Run, folder: Path) -> dict[str, str]:
@@ -172,10 +178,11 @@ async def _run_plan(run: Run, task_id: str, folder: Path, plan: Plan) -> _Done:
 
 async def _run_step(run: Run, step: Step, folder: Path, environment: dict[str, str]) -> CommandRun:
     """Run a step's command. If it fails, remove its partial results, which would be taken for complete."""
-    new = [folder / path for path in step.makes if not (folder / path).exists()]
+    new = [path for path in step.makes if not os.path.lexists(folder / path)]
     done = await run.commands.contained(step.command, folder, environment, online=True)
     for path in new if not done.passed else ():
-        await to_thread.run_sync(partial(shutil.rmtree, path, ignore_errors=True))
+        with suppress(OSError):  # a link on the way, which is not followed
+            await to_thread.run_sync(remove_inside, folder, path)
     return done
 
 

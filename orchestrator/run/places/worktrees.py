@@ -233,7 +233,6 @@ class Worktrees:
         elif self.merge_home:
             kept = await deliver(
                 await find_repository(self._repository),
-                branch=self._branch,
                 commit=commit,
                 base_branch=self.started.base_branch,
                 not_dirt=self.not_dirt,

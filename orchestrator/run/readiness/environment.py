@@ -39,7 +39,7 @@ def environment_of(folder: Path, *, checkout: Path, environ: Mapping[str, str]) 
         part for part in parts if shown.has(*(f"{part}/{name}" if part else name for name in MANIFESTS))
     ]
     if projects:
-        python = look_into_python(environ, found.get("PATH", os.defpath))
+        python = look_into_python(environ, found.get("PATH", os.defpath), not_run_in=[folder, checkout])
         first = list(_code_first(shown, projects, python, checkout))
         if first:
             found["PYTHONPATH"] = _joined([*first, *filter(None, [found.get("PYTHONPATH")])])

@@ -1,20 +1,37 @@
-"""The packages of the `python3` on the PATH, read from its folders. Nothing of them is imported."""
+"""The packages of the `python3` on the PATH, read from its folders. Nothing of them is imported.
+
+An interpreter in a folder where an agent works is not run: sq's own one reads the files of its environment.
+"""
 
 import json
 import os
+import re
 import shutil
 import subprocess
+import sys
 import tempfile
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from state.inside import read_inside
+
 _LIMIT_S = 20
+_LONGEST = 1 << 16
 # Runs in the user's interpreter, whatever its version: plain and short.
 _SCRIPT = r"""
 import ast, json, os, re, sys
 names, places = [], []
-for folder in sys.path:
+given = sys.argv[1:]
+folders = given or sys.path
+for folder in given:
+    for entry in sorted(os.listdir(folder)):
+        if entry.endswith(".pth"):
+            with open(os.path.join(folder, entry), errors="replace") as file:
+                for line in map(str.strip, file):
+                    if line and not line.startswith(("#", "import ", "import\t")):
+                        folders = folders + [os.path.join(folder, line)]
+for folder in folders:
     try:
         entries = os.listdir(folder)
     except OSError:
@@ -61,17 +78,51 @@ class Interpreter:
     places: tuple[Path, ...]
 
 
-def look_into_python(environ: Mapping[str, str], path: str) -> Interpreter | None:
-    """Return the contents of the first `python3` of `path`, or None if none answers."""
+def look_into_python(
+    environ: Mapping[str, str], path: str, *, not_run_in: Sequence[Path]
+) -> Interpreter | None:
+    """Return the contents of the first `python3` of `path`, or None if none answers.
+
+    `not_run_in`: folders where agents work. Of an interpreter there, only files are read.
+    """
     program = shutil.which("python3", path=path)
     if program is None:
         return None
+    if any(_is_inside(program, folder) for folder in not_run_in):
+        return _read(program, environ)
     kept = {name: value for name, value in environ.items() if name not in {"PYTHONPATH", "PYTHONHOME"}}
+    return _told(program, [program, "-c", _SCRIPT], {**kept, "PATH": path})
+
+
+def _is_inside(program: str, folder: Path) -> bool:
+    if not Path(program).is_absolute():
+        return True
+    names = (program, os.path.realpath(program), os.path.realpath(Path(program).parent) + "/python3")
+    return any(Path(name).is_relative_to(one) for name in names for one in (folder, folder.resolve()))
+
+
+def _read(program: str, environ: Mapping[str, str]) -> Interpreter | None:
+    """Return the contents of a virtual environment without its interpreter, or None if it is none."""
+    prefix = Path(program).parent.parent
+    try:
+        settings = read_inside(prefix, "pyvenv.cfg", limit=_LONGEST).decode(errors="replace")
+    except OSError:
+        return None
+    version = re.search(r"^version(?:_info)? *= *(\d+(?:\.\d+)*)", settings, re.MULTILINE)
+    folders = [str(path) for path in sorted(prefix.glob("lib/python3*/site-packages")) if path.is_dir()]
+    if not (version and folders):
+        return None
+    kept = {name: value for name, value in environ.items() if not name.startswith("PYTHON")}
+    found = _told(program, [sys.executable, "-I", "-S", "-c", _SCRIPT, *folders], kept)
+    return found and replace(found, version=version[1], prefix=Path(os.path.realpath(prefix)))
+
+
+def _told(program: str, command: Sequence[str], environ: Mapping[str, str]) -> Interpreter | None:
     try:
         done = subprocess.run(
-            [program, "-c", _SCRIPT],
+            command,
             cwd=tempfile.gettempdir(),
-            env={**kept, "PATH": path},
+            env=environ,
             capture_output=True,
             timeout=_LIMIT_S,
             check=True,

@@ -7,10 +7,11 @@ worktree never get into another one.
 import os
 import shutil
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from orchestrator.run.readiness.steps import Step
+from state.inside import parent_inside, remove_inside
 
 _DRAFT = ".draft"
 
@@ -30,11 +31,21 @@ def copy_kept(kept: Path, step: Step, folder: Path) -> bool:
     if not step.portable or not source.is_dir():
         return False
     for number, path in enumerate(step.portable):
-        if (source / str(number)).is_dir():
-            shutil.rmtree(folder / path, ignore_errors=True)
-            if not (folder / path).parent.is_dir() or not _copied(source / str(number), folder / path):
-                return False
+        if (source / str(number)).is_dir() and not _put(source / str(number), folder, path):
+            return False
     return True
+
+
+def _put(source: Path, folder: Path, path: str) -> bool:
+    """Copy a folder into a worktree, in place of the current one. No link in the worktree is followed."""
+    try:
+        remove_inside(folder, path)
+        with parent_inside(folder, path) as (parent, name):
+            by_descriptor = Path(f"/proc/self/fd/{parent}")
+            where = by_descriptor if by_descriptor.is_dir() else (folder / path).parent
+            return _copied(source, where / name, keeps=(parent,))
+    except OSError:
+        return False
 
 
 def keep(kept: Path, step: Step, folder: Path) -> None:
@@ -55,11 +66,16 @@ def keep(kept: Path, step: Step, folder: Path) -> None:
         shutil.rmtree(draft, ignore_errors=True)
 
 
-def _copied(source: Path, target: Path) -> bool:
+def _copied(source: Path, target: Path, *, keeps: Sequence[int] = ()) -> bool:
     """Copy a folder with its links and times, sharing blocks if the file system can."""
     for options in (("-a", "--reflink=auto"), ("-a",)):
         try:
-            subprocess.run(["cp", *options, "--", str(source), str(target)], capture_output=True, check=True)
+            subprocess.run(
+                ["cp", *options, "--", str(source), str(target)],
+                capture_output=True,
+                check=True,
+                pass_fds=keeps,
+            )
         except (OSError, subprocess.CalledProcessError):
             shutil.rmtree(target, ignore_errors=True)
         else:

@@ -86,7 +86,7 @@ def plan_of(folder: Path, *, checkout: Path | None = None, environ: Mapping[str,
 
     @cache
     def python() -> Interpreter | None:
-        return look_into_python(environ, path)
+        return look_into_python(environ, path, not_run_in=[folder, *([checkout] if checkout else [])])
 
     @cache
     def from_checkout() -> bool:

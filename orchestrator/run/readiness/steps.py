@@ -5,6 +5,7 @@ import shlex
 from dataclasses import dataclass
 
 from orchestrator.run.detection.tree import Shown
+from state.inside import read_inside
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,7 +36,7 @@ def key_of(shown: Shown, files: tuple[str, ...], *more: str) -> str:
     for name in (one for one in files if shown.has(one)):
         found.update(f"\0{name}\0".encode())
         try:
-            found.update((shown.folder / name).read_bytes())
+            found.update(read_inside(shown.folder, name))
         except OSError:
             continue
     for text in more:

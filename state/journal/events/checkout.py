@@ -94,6 +94,16 @@ class WorkKept:
     reason: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GitFolderChanged:
+    """Files by which git runs programs changed during the run. sq uses copies of its own.
+
+    `paths` are all of them so far.
+    """
+
+    paths: tuple[str, ...]
+
+
 CheckoutEvent = (
     UsersWorkKept
     | UsersWorkRestored
@@ -103,4 +113,5 @@ CheckoutEvent = (
     | WorkDelivered
     | WorkLeft
     | WorkKept
+    | GitFolderChanged
 )

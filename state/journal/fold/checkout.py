@@ -6,7 +6,7 @@ from state.journal import events as e
 from state.journal.view import RunView
 
 
-def apply(view: RunView, event: e.CheckoutEvent) -> None:
+def apply(view: RunView, event: e.CheckoutEvent) -> None:  # noqa: C901  one case an event
     """Add an event of the user's checkout to the view of its run."""
     match event:
         case e.UsersWorkKept():
@@ -25,6 +25,8 @@ def apply(view: RunView, event: e.CheckoutEvent) -> None:
             view.checkout.left = event
         case e.WorkKept():
             view.checkout.kept = event
+        case e.GitFolderChanged():
+            view.checkout.changed_git = event.paths
         case e.WorkRescued() | e.DeliveryStarted():
             pass
         case _:

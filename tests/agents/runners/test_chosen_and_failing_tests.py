@@ -30,6 +30,15 @@ def written(folder, *paths, text="test('a', () => {});\n"):
         (folder / path).write_text(text)
 
 
+def test_a_file_that_looks_like_an_option_is_given_as_a_file(tmp_path):
+    written(tmp_path, "-p/test_a.py", "--co_test.py")
+    given = only("pytest", tmp_path, "-p/test_a.py", "--co_test.py")
+    assert "./-p/test_a.py" in given.split()
+    assert "./--co_test.py" in given.split()
+    named = only("pytest", tmp_path, "--co_test.py", names=("--co_test.py::test_a",))
+    assert "./--co_test.py::test_a" in named.split()
+
+
 def test_files_take_the_place_of_those_that_a_command_names(tmp_path):
     written(tmp_path, "tests/test_a.py", "tests/test_b.py", "tests/unit/test_c.py")
     assert (

@@ -208,3 +208,10 @@ async def copied_and_looked_at(project, folder, shell, names, patterns, ignored)
     assert await snapshot(folder) == await tree_of(folder, "HEAD")
     assert shell(project, "git", "status", "--porcelain", "--ignored") == before
     assert git_dir(folder).is_dir()
+
+
+async def test_names_that_git_takes_for_patterns_are_names(ignoring):
+    write(ignoring, {":(top)x.env": "KEY=3\n", ":!y.env": "KEY=4\n", "-z.env": "KEY=5\n"})
+    assert set(await files_to_copy(ignoring, ["*.env"])) == {
+        ".env", "deep/er/.env", ":(top)x.env", ":!y.env", "-z.env",
+    }  # fmt: skip

@@ -33,7 +33,7 @@ def finished(project, tmp_path):
 
 
 def delivered(found, commit, **more):
-    facts = {"branch": BRANCH, "commit": commit, "base_branch": "main", "not_dirt": []}
+    facts = {"commit": commit, "base_branch": "main", "not_dirt": []}
     return deliver(found, **{**facts, **more})
 
 

@@ -15,6 +15,8 @@ def lines(view: RunView, event: e.CheckoutEvent) -> list[str]:
             return _users_work_restored(event)
         case e.WorkRescued():
             return _rescued(event)
+        case e.GitFolderChanged():
+            return git_lines(view)
         case e.WorkCaughtUp():
             return _caught_up(event)
         case e.DeliveryStarted():
@@ -27,6 +29,17 @@ def lines(view: RunView, event: e.CheckoutEvent) -> list[str]:
             return _kept(view, event)
         case _:
             assert_never(event)
+
+
+def git_lines(view: RunView) -> list[str]:
+    """Name the files that changed by which git runs programs."""
+    if not view.checkout.changed_git:
+        return []
+    paths = ", ".join(view.checkout.changed_git)
+    sentence = (
+        "sq uses its copies from the run's start, and your git will use them: look at them before you run it"
+    )
+    return [f"git's files changed during the run, by an agent or by you: {paths}. {sentence}"]
 
 
 def _users_work_kept(view: RunView, event: e.UsersWorkKept) -> list[str]:

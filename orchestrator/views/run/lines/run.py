@@ -2,6 +2,7 @@
 
 from typing import assert_never
 
+from orchestrator.views.run.lines.checkout import git_lines
 from orchestrator.views.run.lines.ending import retry_command, unchecked_lines, where_lines
 from orchestrator.views.run.spending import cost_line, spending_lines, spending_of
 from state.journal import events as e
@@ -68,6 +69,7 @@ def _ended(view: RunView, event: e.RunEnded) -> list[str]:
         *_assumptions(view),
         *unchecked_lines(view),
         *where_lines(view),
+        *git_lines(view),
         *_again(view),
         cost_line(view),
         *spending_lines(spending_of(view)),

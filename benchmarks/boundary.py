@@ -1,0 +1,229 @@
+"""The boundary, measured: which attacks it holds, and what the sandbox and the gateway cost.
+
+    python -m benchmarks.boundary
+
+Attacks are the tests of `tests/hostile`: a scripted Worker on the real Claude Code tries each row, and so
+does sq's verification, in `whole` and, to prove that a row can succeed, with `off`. The places in which it
+finds the API key (`key_hits`) are among them. Costs are ratios of the same session in `whole` and with `off`,
+in turn: the time from the start of a session to its first request, and the time of one Bash call. The figures
+of the gateway are those of `benchmarks.gateway`, and those of secrets are of `benchmarks.secrets`. The last
+line is JSON. Without bubblewrap or socat it says so and fails.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from statistics import median
+from typing import Any
+from xml.etree import ElementTree as ET
+
+import anyio
+
+from agents.access import RehearsalConnection
+from agents.gateway.ledger import Ledger
+from agents.gateway.listeners import listening
+from agents.gateway.rehearsal import Rehearsal
+from agents.gateway.script import Reply, Scenario, ToolCall, Usage
+from agents.gateway.server import Gateway, app_of
+from agents.lane import Lane
+from agents.make import make_platform
+from agents.process.containment import Containment, detect_containment
+from agents.process.sandbox.boundary import Boundary
+from agents.process.sandbox.choice import Choice, Level, choose_sandbox, why_not_whole
+from agents.process.sandbox.needs import GatewaySocket
+from agents.session.claude_code import find_cli
+from agents.session.exchange import Listener
+from agents.session.permissions import SIGNAL_PREFIX
+from agents.session.sdks import import_sdks
+from agents.session.session import open_session
+from agents.session.tools import ITERATION_DONE, SIGNALS
+from state.ids import new_session_id
+from state.records import CallEnd
+from state.roles import Role
+from state.settings.presets import usual_settings
+from state.settings.records import Sandbox
+
+PAIRS = 7
+CHOICES = {Level.OFF: Choice(level=Level.OFF, reason="for comparison")}
+CALLS = 10  # of the Bash tool in each session
+ROOT = Path(__file__).parents[1]
+
+
+@dataclass(frozen=True, slots=True)
+class Timing:
+    """Seconds of one session: from its start to its first request, and of one Bash call."""
+
+    first: float
+    call: float
+
+
+class Clock:
+    """A mode of the gateway around another one: notes when requests arrive and when replies left."""
+
+    def __init__(self, inner: Any) -> None:  # noqa: ANN401
+        self._inner = inner
+        self.arrived: list[float] = []
+
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401
+        return getattr(self._inner, name)
+
+    async def answer(self, call: Any) -> Any:  # noqa: ANN401
+        """As a mode's."""
+        self.arrived.append(time.perf_counter())
+        return await self._inner.answer(call)
+
+
+def scenario() -> Scenario:
+    """A Worker that calls Bash some times and reports."""
+    turns = [
+        Reply(tools=(ToolCall(name="Bash", input={"command": f"true {number}", "description": "Check"}),))
+        for number in range(CALLS)
+    ]
+    report = ToolCall(name=f"{SIGNAL_PREFIX}{ITERATION_DONE}", input={"done": "All."})
+    return Scenario(scenario=1, usage=Usage(), lanes={"worker/*": (*turns, Reply(tools=(report,)))})
+
+
+async def timed(repository: Path, level: Level, number: int, variables: dict[str, str]) -> Timing:
+    """Run one session and return its times."""
+    with tempfile.TemporaryDirectory(prefix="sq-") as folder, Ledger(Path(folder) / "ledger") as lines:
+        root = Path(folder)
+        rehearsal = Rehearsal(scenario(), run_id="bench", ledger=lines)
+        clock = Clock(rehearsal)
+        async with listening(app_of(clock)) as listeners:
+            gateway = Gateway(listeners, "bench", rehearsal)
+            gateway.listen_on(root / "socket")
+            connection = RehearsalConnection(
+                gateway=gateway,
+                config_dir=root / "claude",
+                gateway_socket=GatewaySocket(path=root / "socket", port=gateway.port),
+            )
+            return await _session(connection, clock, repository, root, level, number, variables)
+
+
+async def _session(
+    connection: RehearsalConnection,
+    clock: Clock,
+    repository: Path,
+    root: Path,
+    level: Level,
+    number: int,
+    variables: dict[str, str],
+) -> Timing:
+    containment = detect_containment()
+    choice = CHOICES[level]
+    boundary = Boundary(
+        choice=choice,
+        environ=os.environ,
+        own_processes=containment is not Containment.NAMESPACES,
+        programs=(find_cli(), Path(sys.executable)),
+    )
+    platform = make_platform(
+        connection,
+        cli=find_cli(),
+        run_folder=root,
+        containment=containment,
+        settings=usual_settings("low"),
+        boundary=boundary,
+        environ=os.environ,
+        hidden=(),
+    )
+    (root / "temporary").mkdir()
+    lane = Lane(role=Role.WORKER, task="bench", attempt=number)
+    spec = platform.session(
+        lane,
+        workspace=repository,
+        system="Work.",
+        signals=SIGNALS[Role.WORKER],
+        session_id=new_session_id(),
+        resume=False,
+        cost_before_usd=0.0,
+        temporary=root / "temporary",
+        variables=variables,
+    )
+    began = time.perf_counter()
+    async with open_session(spec, Listener()) as session:
+        result = await session.exchange("Work.")
+    if result.end not in {CallEnd.SIGNALLED, CallEnd.COMPLETED}:
+        sys.exit(f"the session in {level} ended as {result.end}: {result.detail}")
+    gaps = [later - earlier for earlier, later in pairwise(clock.arrived)]
+    return Timing(first=clock.arrived[0] - began, call=median(gaps))
+
+
+def key_hits() -> int:
+    """Return 0 if the test of the key in `whole` passes, else 1."""
+    test = "tests/hostile/test_key.py::test_in_whole_the_key_is_nowhere_and_the_token_opens_its_own_lane_only"
+    done = subprocess.run([sys.executable, "-m", "pytest", "-q", "-n", "0", test], cwd=ROOT, check=False)
+    return int(done.returncode != 0)
+
+
+async def costs(repository: Path) -> dict[str, float]:
+    """Return the ratios of `whole` to `off`, medians over alternating pairs."""
+    firsts, calls = [], []
+    for number in range(PAIRS + 1):
+        order = (Level.OFF, Level.WHOLE) if number % 2 else (Level.WHOLE, Level.OFF)
+        times = {level: await timed(repository, level, number + 1, {}) for level in order}
+        if number:  # the first pair warms the caches
+            firsts.append(times[Level.WHOLE].first / times[Level.OFF].first)
+            calls.append(times[Level.WHOLE].call / times[Level.OFF].call)
+            print(
+                f"pair {number}: first request {times[Level.OFF].first * 1000:.0f} ms off, "
+                f"{times[Level.WHOLE].first * 1000:.0f} ms whole; a Bash call "
+                f"{times[Level.OFF].call * 1000:.0f} and {times[Level.WHOLE].call * 1000:.0f} ms"
+            )
+    return {"first_request_ratio": round(median(firsts), 3), "bash_call_ratio": round(median(calls), 3)}
+
+
+def attacks() -> dict[str, int]:
+    """Run the hostile rows and return how many there are and how many were held."""
+    with tempfile.TemporaryDirectory(prefix="sq-") as folder:
+        report = Path(folder) / "report.xml"
+        command = [sys.executable, "-m", "pytest", "-q", "-n", "0", "-m", "hostile", f"--junit-xml={report}"]
+        subprocess.run([*command, "tests/hostile"], cwd=ROOT, check=False)
+        cases = ET.parse(report).getroot().iter("testcase")  # noqa: S314  our own file
+        states = [{child.tag for child in case} for case in cases]
+    tried = [state for state in states if "skipped" not in state]
+    held = [state for state in tried if not state & {"failure", "error"}]
+    return {"hostile_rows": len(tried), "hostile_held": len(held)}
+
+
+def figures_of(module: str, *arguments: str) -> dict[str, Any]:
+    """Return the last line of another benchmark."""
+    command = [sys.executable, "-m", f"benchmarks.{module}", *arguments]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    lines = done.stdout.strip().splitlines()
+    if done.returncode or not lines:
+        sys.exit(f"benchmarks.{module} failed:\n{done.stdout}{done.stderr}")
+    print(f"{module}: {lines[-1]}")
+    found: dict[str, Any] = json.loads(lines[-1])
+    return found
+
+
+def main() -> None:
+    """Print the figures, and as the last line all of them as JSON."""
+    if why := why_not_whole(detect_containment(), os.environ):
+        sys.exit(f"the boundary cannot be measured here: {why}")
+    import_sdks()
+    CHOICES[Level.WHOLE] = choose_sandbox(
+        Sandbox.WHOLE, containment=detect_containment(), login=False, environ=os.environ
+    )
+    with tempfile.TemporaryDirectory(prefix="sq-") as folder:
+        repository = Path(folder) / "repository"
+        subprocess.run(["git", "init", "-q", str(repository)], check=True)
+        figures: dict[str, Any] = anyio.run(costs, repository)
+    figures |= attacks()
+    figures["key_hits"] = key_hits()
+    figures |= figures_of("gateway")
+    figures |= figures_of("secrets")
+    print(json.dumps(figures))
+    if figures["hostile_held"] != figures["hostile_rows"]:
+        sys.exit(1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""The settings of git before any agent worked: copied for sq's own commands, and compared afterwards."""
