@@ -7,6 +7,8 @@ is noted beside the worktree's index, to distinguish it from later changes.
 import hashlib
 import json
 import re
+import shlex
+import shutil
 import stat
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -31,9 +33,10 @@ _SETTINGS = (
     *("rerere.enabled=false", "merge.conflictStyle=diff3", "merge.default=text", "merge.renames=true"),
     *("merge.directoryRenames=conflict", "submodule.recurse=false"),
 )
-# Replaces the user's own merge drivers: such a program may be missing, or drop one side without a word.
+# Replaces a merge driver of the user's whose program is missing, or that drops one side without a word.
 _AS_TEXT = "git merge-file -q -L HEAD -L base -L {theirs} --marker-size=%L %A %O %B || exit 1"
 _DRIVER = re.compile(r"merge\.[^=]+\.driver")
+_DROPS_A_SIDE = {"true", "/bin/true", "/usr/bin/true", ":"}
 _BASE = "1"  # the stage of the version that both sides began with
 _NOTHING = "nothing"
 _NOTE = "sq-merge.json"
@@ -184,8 +187,11 @@ class Merge:
         return await make_commit(self.folder, tree=tree, parents=parents, message=message)
 
     async def _merge(self) -> None:
-        listed = await git(self.folder, "config", "--list", "--name-only", "-z")
-        drivers = [name for name in listed.split("\0") if _DRIVER.fullmatch(name)]
+        listed = await git(self.folder, "config", "--list", "-z")
+        entries = dict(entry.partition("\n")[::2] for entry in listed.split("\0"))
+        drivers = [
+            name for name, command in entries.items() if _DRIVER.fullmatch(name) and not _merges(command)
+        ]
         as_text = _AS_TEXT.format(theirs=self.commit)
         settings = [*_SETTINGS, *(f"{name}={as_text}" for name in drivers)]
         with ignoring_junk() as ignoring:  # such files do not prevent the merge
@@ -217,6 +223,15 @@ def begun_merge(folder: Path) -> Merge | None:
         return Merge(folder=folder, **json.loads(_note(folder).read_text("utf-8")))
     except (OSError, ValueError, TypeError):  # no file, or one that was not completed
         return None
+
+
+def _merges(driver: str) -> bool:
+    """Whether a merge driver's program is there and looks at both sides. `true` keeps ours without a word."""
+    try:
+        words = shlex.split(driver)
+    except ValueError:
+        return False
+    return bool(words) and words[0] not in _DROPS_A_SIDE and shutil.which(words[0]) is not None
 
 
 def _note(folder: Path) -> Path:

@@ -22,5 +22,5 @@ def project(tmp_path, shell):
 async def work(project, tmp_path, shell):
     """A run at work."""
     run = RunAtWork(project, tmp_path / "state of mine" / RUN, shell)
-    await run.places.prepare(run.view)
+    await run.places.prepare(run.view.whole)
     return run

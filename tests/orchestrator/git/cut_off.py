@@ -94,6 +94,6 @@ async def _operate(places: Worktrees, task: TaskView, operation: str, onto: str)
         case "undo":
             await places.undo_merge(task, onto)
         case "rebuild":
-            await places.rebuild(RunView(), task, base=onto, start=onto)
+            await places.rebuild(RunView().tasks, RunView().whole, task, base=onto, start=onto)
         case "show":
             await places.show_commit(task)

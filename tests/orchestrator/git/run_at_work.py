@@ -91,7 +91,7 @@ class RunAtWork:
     async def begun(self, id_="a"):
         """A task that has its place on the newest merged work."""
         task = TaskView(Task(id=id_, title=f"Task {id_}", description=""), attempt=1)
-        place = await self.places.begin(self.view, task)
+        place = await self.places.begin(self.view.tasks, self.view.whole, task)
         task.place.branch, task.place.worktree, task.place.base_commit = (
             place.branch,
             str(place.folder),

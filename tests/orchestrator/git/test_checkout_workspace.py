@@ -35,7 +35,7 @@ async def place(project, tmp_path, shell):
         RunView(whole=WholeView(commit=started.base_commit)),
         TaskView(Task(id="a", title="A", description="")),
     )
-    begun = await checkout.begin(view, task)
+    begun = await checkout.begin(view.tasks, view.whole, task)
     task.place.branch, task.place.worktree, task.place.base_commit = (
         begun.branch,
         str(begun.folder),
@@ -84,6 +84,8 @@ async def test_a_task_is_merged_by_being_there(place, project, shell):
 async def test_a_task_is_rebuilt_on_what_the_checkout_holds(place, project):
     checkout, view, task = place
     view.whole.commit = task.claim.commit
-    place_again = await checkout.rebuild(view, task, base=task.claim.commit, start=task.claim.commit)
+    place_again = await checkout.rebuild(
+        view.tasks, view.whole, task, base=task.claim.commit, start=task.claim.commit
+    )
     assert (place_again.folder, place_again.rescued) == (project, None)
     assert (project / "a.py").exists()

@@ -83,7 +83,7 @@ async def test_a_task_that_is_rebuilt(work, tmp_path, when):
         work.git("reset", "--hard", "--quiet", task.claim.commit, folder=Path(task.place.worktree))
         write(Path(task.place.worktree), {"half.py": f"half {at}\n"})
         killed = cut_off(tmp_path / "shim", work, task, "rebuild", at=at, when=when)
-        place = await work.places.rebuild(work.view, task, base=onto, start=onto)
+        place = await work.places.rebuild(work.view.tasks, work.view.whole, task, base=onto, start=onto)
         assert work.git("show", f"{place.rescued.ref}:half.py") == f"half {at}"
         assert work.git("rev-parse", f"{place.rescued.ref}~1") == task.claim.commit
         assert len(work.kept()) == at

@@ -494,6 +494,20 @@ async def test_the_users_settings_for_merges_have_no_part_in_sqs(work, tmp_path)
     assert not ran.exists()
 
 
+async def test_a_merge_driver_of_the_users_works(work, tmp_path):
+    driver = tmp_path / "both"
+    driver.write_text('#!/bin/sh\nsort -u "$2" "$1" > "$1.new" && mv "$1.new" "$1"\n')
+    driver.chmod(0o755)
+    work.git("config", "merge.sorted.driver", f"{driver} %A %B")
+    base = {".gitattributes": "words merge=sorted\n", "words": "m\n"}
+    task = await work.sides(base, {"words": "a\nm\n"}, {"words": "b\nm\n"})
+    onto = work.view.whole.commit
+    state = await work.places.begin_merge(task, onto)
+    assert (state.unmerged, state.marked) == ((), ())
+    commit = await work.places.conclude_merge(task, onto, state.tree, "Merge")
+    assert work.git("show", f"{commit}:words") == "a\nb\nm"
+
+
 async def test_a_conflict_is_shown_with_what_was_there_before(work):
     work.git("config", "merge.mine.driver", "true")
     sides = [{**side, "g": side["f"]} for side in CONTENT]

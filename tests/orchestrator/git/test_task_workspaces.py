@@ -61,7 +61,7 @@ async def test_many_tasks_begin_at_once(work):
 async def test_a_task_is_rebuilt_on_newer_work_and_what_it_did_before_is_kept(work):
     task, newest = await on_newer_work(work)
     before = task.claim.commit
-    place = await work.places.rebuild(work.view, task, base=newest, start=newest)
+    place = await work.places.rebuild(work.view.tasks, work.view.whole, task, base=newest, start=newest)
     assert (place.branch, place.base_commit) == (task.place.branch, newest)
     assert work.git("rev-parse", task.place.branch) == newest
     assert work.git("status", "--porcelain", "--branch", folder=place.folder) == f"## {task.place.branch}"
@@ -75,7 +75,7 @@ async def test_a_task_may_begin_with_more_than_it_is_built_on(work):
     task, newest = await on_newer_work(work)
     state = await work.places.begin_merge(task, newest)
     start = await work.places.conclude_merge(task, newest, state.tree, "Merge")
-    place = await work.places.rebuild(work.view, task, base=newest, start=start)
+    place = await work.places.rebuild(work.view.tasks, work.view.whole, task, base=newest, start=start)
     assert (place.base_commit, place.rescued) == (newest, None)
     assert set(work.files(place.folder)) == {"README.md", "a.py", "b.py"}
     assert work.kept() == {}
@@ -84,7 +84,7 @@ async def test_a_task_may_begin_with_more_than_it_is_built_on(work):
 async def test_what_is_in_no_commit_is_kept_before_a_task_is_rebuilt(work):
     task, newest = await on_newer_work(work)
     write(task_folder(task), {"half.py": "def half(", "a.py": "x = 2\n"})
-    place = await work.places.rebuild(work.view, task, base=newest, start=newest)
+    place = await work.places.rebuild(work.view.tasks, work.view.whole, task, base=newest, start=newest)
     ref = place.rescued.ref
     assert [work.git("show", f"{ref}:{name}") for name in ("half.py", "a.py")] == ["def half(", "x = 2"]
     assert work.git("log", "-1", "--format=%P", ref) == task.claim.commit
@@ -99,14 +99,14 @@ def task_folder(task):
 async def test_a_rebuild_that_was_cut_off_anywhere_ends_the_same(work, gone):
     task, newest = await on_newer_work(work)
     write(task_folder(task), {"half.py": "def half("})
-    first = await work.places.rebuild(work.view, task, base=newest, start=newest)
+    first = await work.places.rebuild(work.view.tasks, work.view.whole, task, base=newest, start=newest)
     if "folder" in gone:
         shutil.rmtree(task_folder(task))
     if "registration" in gone:
         work.git("worktree", "prune")
     if "branch" in gone:
         work.git("update-ref", "-d", f"refs/heads/{task.place.branch}")
-    again = await work.places.rebuild(work.view, task, base=newest, start=newest)
+    again = await work.places.rebuild(work.view.tasks, work.view.whole, task, base=newest, start=newest)
     assert again == first
     assert list(work.kept()) == ["a-attempt1"]
     assert work.git("rev-parse", "HEAD", folder=again.folder) == newest
@@ -116,13 +116,13 @@ async def test_a_rebuild_that_was_killed_once_the_work_was_kept_keeps_it_once(wo
     task, newest = await on_newer_work(work)
     folder = task_folder(task)
     write(folder, {"half.py": "def half("})
-    first = await work.places.rebuild(work.view, task, base=newest, start=newest)
+    first = await work.places.rebuild(work.view.tasks, work.view.whole, task, base=newest, start=newest)
     work.git(
         "update-ref", f"refs/heads/{task.place.branch}", task.claim.commit
     )  # as far as the first one came
     work.git("reset", "--hard", "--quiet", folder=folder)
     write(folder, {"half.py": "def half("})
-    again = await work.places.rebuild(work.view, task, base=newest, start=newest)
+    again = await work.places.rebuild(work.view.tasks, work.view.whole, task, base=newest, start=newest)
     assert again == first
     assert list(work.kept()) == ["a-attempt1"]
 
@@ -132,7 +132,7 @@ async def test_work_of_a_task_that_is_rebuilt_twice_is_kept_under_two_refs(work)
     refs = []
     for text in ("one\n", "two\n"):
         write(task_folder(task), {"half.py": text})
-        place = await work.places.rebuild(work.view, task, base=newest, start=newest)
+        place = await work.places.rebuild(work.view.tasks, work.view.whole, task, base=newest, start=newest)
         refs.append(place.rescued.ref)
     assert refs == [f"{KEPT}a-attempt1", f"{KEPT}a-attempt1-2"]
     assert [work.git("show", f"{ref}:half.py") for ref in refs] == ["one", "two"]
@@ -143,7 +143,7 @@ async def test_refs_of_the_eleventh_attempt_are_not_those_of_the_first(work):
     for attempt in (11, 1):
         task.attempt = attempt
         write(task_folder(task), {"half.py": f"{attempt}\n"})
-        place = await work.places.rebuild(work.view, task, base=newest, start=newest)
+        place = await work.places.rebuild(work.view.tasks, work.view.whole, task, base=newest, start=newest)
         assert place.rescued.ref == f"{KEPT}a-attempt{attempt}"
 
 
@@ -151,7 +151,7 @@ async def test_a_merged_task_that_is_reopened_keeps_nothing_since_nothing_is_los
     task = await committed(work)
     await work.merge(task)
     head = await work.merge(await committed(work, "b", **{"b.py": "y = 1\n"}))
-    place = await work.places.rebuild(work.view, task, base=head, start=head)
+    place = await work.places.rebuild(work.view.tasks, work.view.whole, task, base=head, start=head)
     assert place.rescued is None
     assert set(work.files(place.folder)) == {"README.md", "a.py", "b.py"}
 
@@ -164,7 +164,7 @@ async def test_commits_that_an_agent_made_elsewhere_are_kept_beside_those_of_its
         "-c", "user.name=x", "-c", "user.email=x@x", "commit", "--allow-empty", "-qm", "x", folder=folder
     )
     elsewhere = work.git("rev-parse", "HEAD", folder=folder)
-    place = await work.places.rebuild(work.view, task, base=newest, start=newest)
+    place = await work.places.rebuild(work.view.tasks, work.view.whole, task, base=newest, start=newest)
     assert work.git("log", "-1", "--format=%P", place.rescued.ref).split() == [elsewhere, task.claim.commit]
     assert work.git("branch", "--show-current", folder=folder) == task.place.branch
 
@@ -175,7 +175,7 @@ async def test_a_branch_of_the_users_that_an_agent_switched_to_is_not_moved(work
     folder = task_folder(task)
     work.git("switch", "--quiet", "mine", folder=folder)
     before = work.git("rev-parse", "mine")
-    await work.places.rebuild(work.view, task, base=newest, start=newest)
+    await work.places.rebuild(work.view.tasks, work.view.whole, task, base=newest, start=newest)
     assert work.git("rev-parse", "mine") == before
     assert work.git("rev-parse", "HEAD", folder=folder) == newest
 
@@ -267,14 +267,14 @@ async def test_a_lock_that_a_killed_git_left_in_a_tasks_worktree_does_not_stand_
     await work.places.show_commit(task)
     newest = work.view.whole.commit
     (work.project / ".git" / "worktrees" / "a" / "index.lock").touch()
-    await work.places.rebuild(work.view, task, base=newest, start=newest)
+    await work.places.rebuild(work.view.tasks, work.view.whole, task, base=newest, start=newest)
 
 
 async def test_a_lock_in_the_users_checkout_is_left_alone(work):
     lock = work.project / ".git" / "index.lock"
     lock.touch()
     task, newest = await on_newer_work(work)
-    await work.places.rebuild(work.view, task, base=newest, start=newest)
+    await work.places.rebuild(work.view.tasks, work.view.whole, task, base=newest, start=newest)
     assert lock.exists()
 
 
@@ -285,13 +285,15 @@ async def test_what_merged_tasks_left_is_cleared_and_what_others_left_stays(work
     for id_ in ("a", "a-attempt1", "b"):
         task, folder = await work.begun(id_)
         write(folder, {f"{id_}.py": "half\n"})
-        await work.places.rebuild(work.view, task, base=work.view.whole.commit, start=work.view.whole.commit)
+        await work.places.rebuild(
+            work.view.tasks, work.view.whole, task, base=work.view.whole.commit, start=work.view.whole.commit
+        )
         commit = work.git("rev-parse", f"{KEPT}{id_}-attempt1")
         work.git("update-ref", f"{KEPT}{id_}-conflict-2", commit)
     await work.merge(await work.commit(work.view.tasks["a"], {"a.py": "x = 1\n"}))
     work.view.tasks["a"].stage = Stage.MERGED
     work.git("update-ref", f"{KEPT}other", work.view.whole.commit)
-    await work.places.clear(work.view)
+    await work.places.clear(work.view.tasks, work.view.whole, is_home=False)
     assert sorted(work.kept()) == [
         "a-attempt1-attempt1",
         "a-attempt1-conflict-2",
@@ -310,7 +312,7 @@ async def test_a_merge_half_done_is_not_cleared_away_nor_disturbed(work):
     task = await work.sides({"f": b"\0base"}, {"f": b"\0ours"}, {"f": b"\0theirs"})
     state = await work.places.begin_merge(task, work.view.whole.commit)
     write(work.integration, {"g": "half\n"})
-    await work.places.clear(work.view)
+    await work.places.clear(work.view.tasks, work.view.whole, is_home=False)
     assert await work.places.merge_state(task, work.view.whole.commit) == state
     assert (work.integration / "g").exists()
 
@@ -320,6 +322,6 @@ async def test_uncommitted_work_of_a_merged_task_keeps_its_worktree(work):
     await work.merge(task)
     task.stage = Stage.MERGED
     write(task_folder(task), {"more.py": "y = 1\n"})
-    await work.places.clear(work.view)
+    await work.places.clear(work.view.tasks, work.view.whole, is_home=False)
     assert (task_folder(task) / "more.py").exists()
     assert f"refs/heads/{task.place.branch}" in work.refs()
