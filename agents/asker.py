@@ -5,14 +5,15 @@ from pathlib import Path
 
 import anyio
 
-from agents.access import Connection, Lane
+from agents.access import Connection
 from agents.ask.api import ApiAsker
 from agents.ask.cli import CliAsker
 from agents.ask.port import Asker
 from agents.backend import SANDBOXES, Claude
+from agents.lane import Lane
 from agents.process.containment import Containment
 from agents.process.launcher import write_launcher
-from state.records import Role
+from state.roles import Role
 from state.secrets import secret_names
 
 

@@ -8,15 +8,16 @@ from typing import Protocol
 
 import anyio
 
-from agents.access import Connection, Lane
+from agents.access import Connection
 from agents.ask.port import Asker
+from agents.lane import Lane
 from agents.process.containment import Containment
 from agents.process.sandbox.needs import Needs, Network
 from agents.session.cli_settings import CommandSandbox
-from agents.session.exchange import SessionSpec, Walls
+from agents.session.exchange import SessionSpec, Start, Walls
 from agents.session.permissions import REFLOG_NAME, SIGNAL_PREFIX, Policy
 from agents.session.tools import SignalTool
-from state.records import Role
+from state.roles import ROLES, Role
 from state.settings.records import Model, Settings
 
 SANDBOXES = "sandboxes"  # in a run's folder: the scratch folders of sandboxed processes, while they last
@@ -88,7 +89,6 @@ class Platform:
         *,
         workspace: Path,
         system: str,
-        tools: tuple[str, ...],
         signals: tuple[SignalTool, ...],
         session_id: str,
         resume: bool,
@@ -96,7 +96,7 @@ class Platform:
         temporary: Path | None = None,
         variables: Mapping[str, str] | None = None,
     ) -> SessionSpec:
-        """Return the spec of a session of this lane's role.
+        """Return the spec of a session of this lane's role, which gets the role's built-in tools.
 
         `temporary` is a folder of its own for a role that writes. The session may write there and in the
         workspace, and not elsewhere. Without it, the session only reads. `variables` are environment
@@ -110,22 +110,19 @@ class Platform:
             environment["TMPDIR"] = str(temporary)
             if not self.settings.worktrees:
                 environment["GIT_REFLOG_ACTION"] = REFLOG_NAME
-        sandboxes = self.sandboxes
         model = self.models.get(lane.role) or self.models[Role.WORKER]  # an older run names no resolver
         return SessionSpec(
             role=lane.role,
             workspace=workspace,
             model=model,
             system=system,
-            policy=self._policy(lane.role, tools, workspace, temporary),
+            policy=self._policy(lane.role, workspace, temporary),
             signals=signals,
             session_id=session_id,
             resume=resume,
             cost_before_usd=cost_before_usd,
             environment=environment,
-            launcher=self.claude.launcher,
-            walls=self._walls(workspace, session_id, environment, temporary),
-            command_sandbox=sandboxes.of_commands(workspace, environment, temporary) if sandboxes else None,
+            start=self._start(workspace, session_id, environment, temporary),
             admit=self.connection.admission(
                 lane, model, tuple(f"{SIGNAL_PREFIX}{signal.name}" for signal in signals)
             ),
@@ -134,9 +131,9 @@ class Platform:
             connect_limit_s=self.settings.limits.connect_s,
         )
 
-    def _policy(self, role: Role, tools: tuple[str, ...], workspace: Path, temporary: Path | None) -> Policy:
+    def _policy(self, role: Role, workspace: Path, temporary: Path | None) -> Policy:
         return Policy(
-            tools=tools,
+            tools=ROLES[role].tools,
             readable=(workspace,),
             writable=(workspace, temporary) if temporary else (),
             hidden=self.hidden,
@@ -150,6 +147,16 @@ class Platform:
         """Return the CLI's configuration folder for a session. No session reads or writes that of another."""
         shared = self.connection.config_dir
         return shared / (session_id or "new") if shared else None
+
+    def _start(
+        self, workspace: Path, session_id: str, environment: Mapping[str, str], temporary: Path | None
+    ) -> Start:
+        sandboxes = self.sandboxes
+        return Start(
+            launcher=self.claude.launcher,
+            walls=self._walls(workspace, session_id, environment, temporary),
+            command_sandbox=sandboxes.of_commands(workspace, environment, temporary) if sandboxes else None,
+        )
 
     def _walls(
         self, workspace: Path, session_id: str, environment: Mapping[str, str], temporary: Path | None

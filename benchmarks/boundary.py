@@ -25,12 +25,13 @@ from xml.etree import ElementTree as ET
 
 import anyio
 
-from agents.access import Lane, RehearsalConnection
+from agents.access import RehearsalConnection
 from agents.gateway.ledger import Ledger
 from agents.gateway.listeners import listening
 from agents.gateway.rehearsal import Rehearsal
 from agents.gateway.script import Reply, Scenario, ToolCall, Usage
 from agents.gateway.server import Gateway, app_of
+from agents.lane import Lane
 from agents.make import make_platform
 from agents.process.containment import Containment, detect_containment
 from agents.process.sandbox.boundary import Boundary
@@ -38,12 +39,13 @@ from agents.process.sandbox.choice import Choice, Level, choose_sandbox, why_not
 from agents.process.sandbox.needs import GatewaySocket
 from agents.session.claude_code import find_cli
 from agents.session.exchange import Listener
-from agents.session.permissions import SIGNAL_PREFIX, WORKER_TOOLS
+from agents.session.permissions import SIGNAL_PREFIX
 from agents.session.sdks import import_sdks
 from agents.session.session import open_session
 from agents.session.tools import ITERATION_DONE, SIGNALS
 from state.ids import new_session_id
-from state.records import CallEnd, Role
+from state.records import CallEnd
+from state.roles import Role
 from state.settings.presets import usual_settings
 from state.settings.records import Sandbox
 
@@ -137,7 +139,6 @@ async def _session(
         lane,
         workspace=repository,
         system="Work.",
-        tools=WORKER_TOOLS,
         signals=SIGNALS[Role.WORKER],
         session_id=new_session_id(),
         resume=False,

@@ -45,7 +45,9 @@ from state.journal.store import Journal, JournalReader
 from state.journal.task_view import Stage, TaskView
 from state.outcome import Outcome
 from state.paths import StateFolder
-from state.records import CallEnd, CommandRun, Message, MessageKind, ReviewIssue, Role, Task, Usage
+from state.records import CallEnd, CommandRun, Finding, Message, MessageKind, ReviewIssue, Task, Usage
+from state.roles import Role
+from state.settings.records import Confinement
 from state.settings.sources import user_file
 from state.verdicts import Verdict
 
@@ -322,7 +324,7 @@ def _life(tasks: int) -> Iterator[e.Event]:
         verify=VERIFY,
         rehearsal=None,
         credentials="api key",
-        containment="supervisor",
+        confined=Confinement(containment="supervisor"),
         sq_version="benchmark",
     )
     yield e.PlanAccepted(tasks=tuple(Task(id=id_, title=id_, description=WORDS) for id_ in ids), criteria=())
@@ -355,7 +357,9 @@ def _attempt(task_id: str, attempt: int) -> Iterator[e.Event]:
     issue = ReviewIssue(task_id=task_id, file="module.py", description=WORDS, suggestion=WORDS)
     commit = f"commit-{task_id}-{attempt}"
     yield e.ReviewRecorded(**place, commit=commit, passed=False, issues=(issue,))
-    yield e.TaskReopened(task_id=task_id, issues=(issue,), by="the review")
+    yield e.TaskReopened(
+        task_id=task_id, issues=(issue,), findings=(Finding(id="f1", issue=issue),), by="the review"
+    )
 
 
 def _call(role: Role, task_id: str, attempt: int, iteration: int) -> Iterator[e.Event]:

@@ -36,7 +36,7 @@ from typing import TYPE_CHECKING, Any
 import anyio
 import click
 
-from agents.access import Lane, RehearsalConnection
+from agents.access import RehearsalConnection
 from agents.ask.api import ApiAsker
 from agents.ask.port import room_of
 from agents.gateway.ledger import Ledger
@@ -45,6 +45,7 @@ from agents.gateway.misbehave import Hang, Misbehave
 from agents.gateway.rehearsal import Rehearsal
 from agents.gateway.script import Reply, Scenario
 from agents.gateway.server import Gateway, app_of
+from agents.lane import Lane
 from agents.roles.judge import shared_part
 from agents.transcript.facts.session import facts_of
 from agents.transcript.read import read_transcript
@@ -54,7 +55,7 @@ from orchestrator.gates.power_steering.judging import Look, judge_all
 from orchestrator.gates.power_steering.loading import load_considerations
 from orchestrator.gates.session_state.records import CheckResults
 from orchestrator.gates.session_state.store import SteeringStore
-from state.records import Role
+from state.roles import Role
 from state.settings.presets import model_named
 from state.verdicts import Source
 

@@ -53,8 +53,10 @@ from state.ids import new_session_id
 from state.journal.events import AttemptStarted, PlanAccepted, RunStarted, TaskStarted
 from state.journal.recorder import Recorder
 from state.journal.store import Journal
-from state.records import Role, Task
+from state.records import Task
+from state.roles import Role
 from state.settings.presets import usual_settings
+from state.settings.records import Confinement
 
 if TYPE_CHECKING:
     from pydantic import JsonValue
@@ -177,7 +179,7 @@ def _run(gateway: Gateway, journal: Journal, run_folder: Path, workspace: Path) 
         verify=(),
         rehearsal="benchmark",
         credentials=Credentials.REHEARSAL,
-        containment=containment,
+        confined=Confinement(containment=containment),
         sq_version="benchmark",
     )
     config_dir = run_folder / "claude"

@@ -49,6 +49,7 @@ from state.journal.store import Journal
 from state.journal.view import RunView
 from state.records import BaselineCheck, TestState
 from state.settings.presets import usual_settings
+from state.settings.records import Confinement
 
 _SLEEP = (
     "import time\n\nimport calc\n\n\ndef test_{n}():\n    time.sleep(0.4)\n"
@@ -156,7 +157,7 @@ async def _baseline(folder: Path, containment: Containment) -> tuple[RunView, fl
         verify=(),
         rehearsal=None,
         credentials="rehearsal",
-        containment=containment,
+        confined=Confinement(containment=containment),
         sq_version="benchmark",
         settings=usual_settings("medium"),
     )

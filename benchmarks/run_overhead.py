@@ -33,16 +33,17 @@ from typing import TYPE_CHECKING, Any
 import anyio
 import click
 
-from agents.access import Lane, RehearsalConnection
+from agents.access import RehearsalConnection
 from agents.gateway.ledger import read_ledger
 from agents.gateway.script import Reply, Scenario, ToolCall, Usage
 from agents.gateway.server import serve_scenario
+from agents.lane import Lane
 from agents.make import make_platform
 from agents.process.containment import Containment, detect_containment
 from agents.process.sandbox.boundary import no_boundary
 from agents.roles.worker import system_prompt, worker_session
 from agents.session.claude_code import find_cli
-from agents.session.permissions import SIGNAL_PREFIX, WORKER_TOOLS
+from agents.session.permissions import SIGNAL_PREFIX
 from agents.session.tools import ITERATION_DONE, SIGNALS, signal_server
 from orchestrator.cli.runs.compose import composed
 from orchestrator.git.workspace import ensure_worktree, snapshot
@@ -53,8 +54,10 @@ from state.ids import new_session_id
 from state.journal.events import AttemptStarted, IterationMeasured, PlanAccepted, RunStarted, TaskStarted
 from state.journal.recorder import Recorder
 from state.journal.store import Journal
-from state.records import Role, Task
+from state.records import Task
+from state.roles import ROLES, Role
 from state.settings.presets import usual_settings
+from state.settings.records import Confinement
 
 if TYPE_CHECKING:
     from claude_agent_sdk import ClaudeAgentOptions, HookMatcher, PermissionResultAllow
@@ -176,7 +179,7 @@ def _options(bench: Bench, workspace: Path, pair: int, task: str) -> "ClaudeAgen
         cli_path=find_cli(),
         model=usual_settings(EFFORT).models[Role.WORKER].alias,
         system_prompt=system_prompt(),
-        tools=list(WORKER_TOOLS),
+        tools=list(ROLES[Role.WORKER].tools),
         permission_mode="default",
         can_use_tool=allow,
         hooks={} if task == UNSTOPPED else {"PostToolUse": [_end_of_turn()]},
@@ -264,7 +267,7 @@ def _started(bench: Bench, workspace: Path) -> RunStarted:
         verify=(),
         rehearsal="benchmark",
         credentials=bench.connection.credentials,
-        containment=bench.containment,
+        confined=Confinement(containment=bench.containment),
         sq_version="benchmark",
     )
 

@@ -8,17 +8,6 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 
-class Role(StrEnum):
-    """The roles that speak with a model."""
-
-    PLANNER = "planner"
-    WORKER = "worker"
-    REVIEWER = "reviewer"
-    DEVELOPER = "developer"
-    JUDGE = "judge"
-    RESOLVER = "resolver"
-
-
 class IssueType(StrEnum):
     """The kind of a review issue (the first four: seed 002)."""
 

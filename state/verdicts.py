@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
+NO_ANSWER = "the judge did not answer"  # begins the reason of a check after an outage of the judge
+
 
 class Verdict(StrEnum):
     """A gate's answer. `not checked` means that no check ran, and never counts as `allow` for work."""

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 from urllib.parse import urlsplit
 
-from agents.access import Lane
+from agents.lane import Lane
 from state.records import CallEnd, CallResult, Usage
 from state.settings.records import CHARACTERS_PER_TOKEN, Model
 

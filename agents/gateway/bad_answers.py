@@ -11,6 +11,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.types import Receive, Scope, Send
 
 from agents.gateway import wire
+from agents.gateway.errors import error_body
 from agents.gateway.listeners import line_of
 from agents.gateway.misbehave import Body, Connection, Cut, Hang, Misbehave
 from agents.gateway.script import StopReason
@@ -136,7 +137,7 @@ def _error(misbehave: Misbehave, status: int) -> Response:
     text = misbehave.message or f"sq rehearsal: status {status}, as the scenario asks"
     after = misbehave.retry_after
     headers = {} if after is None else {"retry-after": str(after)}
-    return JSONResponse(wire.error(text, _ERRORS.get(status, usual)), status_code=status, headers=headers)
+    return JSONResponse(error_body(text, _ERRORS.get(status, usual)), status_code=status, headers=headers)
 
 
 def _malformed(*, stream: bool) -> Iterator[Step]:

@@ -10,6 +10,7 @@ from agents.gateway import wire
 from agents.gateway.bad_answers import bad_answer
 from agents.gateway.call import Call
 from agents.gateway.conversation import Request, RequestError, read_request
+from agents.gateway.errors import error_body
 from agents.gateway.expectations import shorten, unmet
 from agents.gateway.ledger import Answered, Ledger, LedgerLine
 from agents.gateway.misbehave import Misbehave
@@ -87,7 +88,7 @@ class Rehearsal:
         """Return HTTP 404 and report a problem, since an agent requested a path that does not exist."""
         text = f"sq rehearsal: nothing answers POST {path}, expected /RUN/ROLE/TASK/ATTEMPT/v1/messages"
         self._report(("", "", path), text)
-        return JSONResponse(wire.error(text), status_code=404)
+        return JSONResponse(error_body(text), status_code=404)
 
     def _replies(self, call: Call) -> Sequence[Reply] | Refused:
         if call.run_id != self._run_id:
@@ -125,7 +126,7 @@ class Rehearsal:
         # The CLI sends a refused conversation again several times, with fewer features: one problem.
         key = (call.run_id, call.lane, request.digest if request else text)
         self._report(key, text)
-        return JSONResponse(wire.error(text), status_code=400)
+        return JSONResponse(error_body(text), status_code=400)
 
     def _report(self, key: tuple[str, str, str], text: str) -> None:
         if key not in self._refused:

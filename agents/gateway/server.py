@@ -10,8 +10,8 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from agents.gateway import wire
 from agents.gateway.call import COUNT_TOKENS, MESSAGES, TRACES, Call, Mode, lane_path, read_address
+from agents.gateway.errors import error_body
 from agents.gateway.ledger import Ledger
 from agents.gateway.listeners import Listeners, listening
 from agents.gateway.rehearsal import Rehearsal
@@ -84,7 +84,7 @@ def app_of(mode: Mode) -> Starlette:
     async def endpoint(request: Request) -> Response:
         address = read_address(request.scope["raw_path"])
         if request.method != "POST":
-            return JSONResponse(wire.error(_ONLY_POST, "not_found_error"), status_code=404)
+            return JSONResponse(error_body(_ONLY_POST, "not_found_error"), status_code=404)
         try:
             body = await request.body()
         except ClientDisconnect:  # the client was killed while it was asking

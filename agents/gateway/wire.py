@@ -100,11 +100,6 @@ def is_delta(event: bytes) -> bool:
     return event.startswith(b"event: content_block_delta\n")
 
 
-def error(text: str, kind: str = "invalid_request_error") -> Json:
-    """Return the body of an error. The default `kind` is for a fault of the caller (HTTP 400)."""
-    return {"type": "error", "error": {"type": kind, "message": text}}
-
-
 def _blocks(reply: Reply, due: Due, offered: tuple[str, ...]) -> Iterator[Block]:
     if due.part is Part.THEN:
         yield TextBlock(text=reply.then or "")

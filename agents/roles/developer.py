@@ -12,21 +12,12 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 import prompts
-from agents.access import Lane
 from agents.ask.port import Ask, room_of
 from agents.backend import Platform
+from agents.lane import Lane
 from agents.roles.labels import label_meant
-from state.records import (
-    Answer,
-    Basis,
-    Confidence,
-    Message,
-    MessageKind,
-    Question,
-    QuestionOption,
-    Role,
-    Task,
-)
+from state.records import Answer, Basis, Confidence, Message, MessageKind, Question, QuestionOption, Task
+from state.roles import Role
 from state.words import question_key
 
 _LEAST_SHOWN = 500  # characters of a message that is cut to fit

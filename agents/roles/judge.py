@@ -12,8 +12,8 @@ from typing import Any, Protocol
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 import prompts
-from agents.access import Lane
 from agents.ask.port import Ask, Reply
+from agents.lane import Lane
 from state.settings.records import Model
 
 AskJudge = Callable[[Ask], Awaitable[Reply]]

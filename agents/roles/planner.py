@@ -6,12 +6,12 @@ from pathlib import Path
 import msgspec
 
 import prompts
-from agents.access import Lane
 from agents.backend import Platform
+from agents.lane import Lane
 from agents.session.exchange import SessionSpec
-from agents.session.permissions import READ_TOOLS
 from agents.session.tools import REPORT_ANALYSIS, SIGNALS, SUBMIT_PLAN
-from state.records import Analysis, Plan, Role
+from state.records import Analysis, Plan
+from state.roles import Role
 
 ANALYSIS = "analysis"
 PLAN = "plan"
@@ -38,7 +38,6 @@ def planner_session(
         Lane(role=Role.PLANNER, task=subject, attempt=attempt, values={"workspace": str(workspace)}),
         workspace=workspace,
         system=system_prompt(),
-        tools=READ_TOOLS,
         signals=tuple(tool for tool in SIGNALS[Role.PLANNER] if tool.name == _TOOL[subject]),
         session_id=session_id,
         resume=resume,

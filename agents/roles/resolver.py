@@ -3,12 +3,11 @@
 from pathlib import Path
 
 import prompts
-from agents.access import Lane
 from agents.backend import Platform
+from agents.lane import Lane
 from agents.session.exchange import SessionSpec
-from agents.session.permissions import RESOLVER_TOOLS
 from agents.session.tools import SIGNALS
-from state.records import Role
+from state.roles import Role
 
 
 def system_prompt() -> str:
@@ -36,7 +35,6 @@ def resolver_session(
         lane,
         workspace=workspace,
         system=system_prompt(),
-        tools=RESOLVER_TOOLS,
         signals=SIGNALS[Role.RESOLVER],
         session_id=session_id,
         resume=resume,

@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import prompts
-from agents.access import Lane
 from agents.backend import Platform
+from agents.lane import Lane
 from agents.session.exchange import SessionSpec
-from agents.session.permissions import READ_TOOLS
 from agents.session.tools import SIGNALS
-from state.records import FindingState, IssueType, ReviewIssue, ReviewReport, Role, Ruling, TestRuling
+from state.records import FindingState, IssueType, ReviewIssue, ReviewReport, Ruling, TestRuling
+from state.roles import Role
 from state.settings.records import ReviewDepth
 
 FINAL = "final"
@@ -66,7 +66,6 @@ def reviewer_session(
         lane,
         workspace=workspace,
         system=system_prompt(),
-        tools=READ_TOOLS,
         signals=SIGNALS[Role.REVIEWER],
         session_id=session_id,
         resume=resume,

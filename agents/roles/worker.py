@@ -1,4 +1,4 @@
-"""The Worker: builds one task in its worktree. It is the only role that writes."""
+"""The Worker: builds one task in its worktree."""
 
 import json
 from collections.abc import Mapping
@@ -6,10 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import prompts
-from agents.access import Lane
 from agents.backend import Platform
+from agents.lane import Lane
 from agents.session.exchange import SessionSpec
-from agents.session.permissions import WORKER_TOOLS
 from agents.session.tools import (
     ITERATION_DONE,
     PLAN_SIGNAL,
@@ -21,7 +20,8 @@ from agents.session.tools import (
     TaskStuckInput,
 )
 from state.journal.call_view import CallView
-from state.records import Question, Role
+from state.records import Question
+from state.roles import Role
 
 _STUCK_PREFIX = "TASK_STUCK:"
 MOST_PLAIN_QUESTIONS = 3  # in one attempt
@@ -57,7 +57,6 @@ def worker_session(
         lane,
         workspace=workspace,
         system=system_prompt(in_worktree=platform.settings.worktrees),
-        tools=WORKER_TOOLS,
         signals=(*SIGNALS[Role.WORKER], *([PLAN_SIGNAL] if plans else [])),
         session_id=session_id,
         resume=resume,

@@ -17,10 +17,11 @@ from agents.session.cli_settings import cli_settings
 from agents.session.exchange import Listener, SessionSpec, Unanswered
 from agents.session.messages import messages_of
 from agents.session.offered import lack_in
-from agents.session.permissions import READ_TOOLS, SIGNAL_PREFIX
+from agents.session.permissions import SIGNAL_PREFIX
 from agents.session.results import reset_named_in, usage_of
 from agents.session.tools import SUBMIT_IMPLEMENTATION_PLAN, TASK_STUCK, signal_server
 from state.records import CallEnd, MessageKind, Usage
+from state.roles import READ_TOOLS
 
 if TYPE_CHECKING:
     from claude_agent_sdk import ClaudeAgentOptions, PermissionResult, ToolPermissionContext
@@ -103,7 +104,7 @@ class Callbacks:
             mcp_servers={"sq": signal_server(spec.signals, self._on_signal)} if spec.signals else {},
             strict_mcp_config=True,
             setting_sources=[],
-            settings=cli_settings(spec.policy.hidden, spec.command_sandbox),
+            settings=cli_settings(spec.policy.hidden, spec.start.command_sandbox),
             skills=[],
             session_id=None if spec.resume else spec.session_id,
             resume=spec.session_id if spec.resume else None,
@@ -229,7 +230,9 @@ class Callbacks:
             self.unanswered = self.unanswered or answers.final
             return PermissionResultDeny(message=answers.reason, interrupt=answers.final)
         given = {answer.question: answer.marked for answer in answers}
-        notes = {answer.question: {"notes": answer.reason} for answer in answers if answer.reason}
+        # Claude Code writes a full stop behind the notes.
+        reasons = {answer.question: answer.reason.strip().removesuffix(".") for answer in answers}
+        notes = {question: {"notes": reason} for question, reason in reasons.items() if reason}
         return PermissionResultAllow(updated_input={**arguments, "answers": given, "annotations": notes})
 
     def _fail(self, error: Exception) -> None:

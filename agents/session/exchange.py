@@ -8,12 +8,13 @@ from typing import Any, Protocol
 
 from anyio import CancelScope, to_thread
 
-from agents.access import Admit
+from agents.lane import Admit
 from agents.session.cli_settings import CommandSandbox
 from agents.session.permissions import Policy
 from agents.session.tools import SignalTool
 from state.errors import AgentError
-from state.records import Answer, Message, Role
+from state.records import Answer, Message
+from state.roles import Role
 from state.settings.records import Limits, Model
 
 _USUAL = Limits()
@@ -87,11 +88,24 @@ class Walls(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Start:
+    """How the process of a session is started: in `walls`, its sandbox, or without them by `launcher`.
+
+    `command_sandbox` says how Claude Code sandboxes its commands itself.
+    """
+
+    launcher: Path
+    walls: Walls | None = None
+    command_sandbox: CommandSandbox | None = None
+
+
 @asynccontextmanager
-async def built(walls: Walls | None, launcher: Path) -> AsyncIterator[Path]:
-    """Yield the launcher for a session: `launcher` without walls."""
+async def built(start: Start) -> AsyncIterator[Path]:
+    """Yield the launcher of a session, with its sandbox built while the block runs."""
+    walls = start.walls
     if walls is None:
-        yield launcher
+        yield start.launcher
         return
     try:
         yield await to_thread.run_sync(walls.build)
@@ -104,8 +118,6 @@ async def built(walls: Walls | None, launcher: Path) -> AsyncIterator[Path]:
 class SessionSpec:
     """All settings of a session. `resume`: it continues the conversation `session_id`.
 
-    `walls` are its sandbox. Without them the process is started by `launcher`, and `command_sandbox` says how
-    Claude Code sandboxes its commands itself.
     `cost_before_usd` is the cost of that conversation so far, `max_cost_usd` the limit for all of it. `admit`
     gives the session its pass, if it asks through the forwarding gateway.
     """
@@ -121,9 +133,7 @@ class SessionSpec:
     cost_before_usd: float = 0.0
     max_cost_usd: float | None = None
     environment: Mapping[str, str] = field(default_factory=dict)
-    launcher: Path
-    walls: Walls | None = None
-    command_sandbox: CommandSandbox | None = None
+    start: Start
     admit: Admit | None = None
     max_turns: int = _USUAL.max_turns
     idle_limit_s: float = _USUAL.idle_s

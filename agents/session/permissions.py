@@ -14,12 +14,8 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from state.records import Role
+from state.roles import WRITE_TOOLS, Role
 
-READ_TOOLS = ("Read", "Glob", "Grep")
-WRITE_TOOLS = ("Edit", "Write", "NotebookEdit")
-RESOLVER_TOOLS = ("Bash", *READ_TOOLS, "Edit", "Write")
-WORKER_TOOLS = (*RESOLVER_TOOLS, "AskUserQuestion")
 SIGNAL_PREFIX = "mcp__sq__"
 REFLOG_NAME = "sq-agent"  # GIT_REFLOG_ACTION in the user's checkout: marks moves by an agent's git
 
@@ -86,7 +82,7 @@ class Policy:
                 return f"{folder} belongs to sq's own state, which agents cannot see"
         for rule in _rules()["bash"]:
             if rule["name"] not in self.allowed and re.search(rule["pattern"], command):
-                return str((self.role is Role.RESOLVER and rule.get("resolver")) or rule["reason"])
+                return str(rule.get(str(self.role)) or rule["reason"])
         return None
 
 

@@ -129,7 +129,7 @@ class _Actor:
         with self._counted.admitted(self.spec) as environment:
             async with AsyncExitStack() as stack:
                 try:
-                    launcher = await stack.enter_async_context(built(self.spec.walls, self.spec.launcher))
+                    launcher = await stack.enter_async_context(built(self.spec.start))
                 except OSError as error:
                     raise SessionStartError(f"the sandbox of the session cannot be made: {error}") from error
                 await self._live(launcher, environment, task_status)

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from state.roles import Role
+
 if TYPE_CHECKING:
     from orchestrator.views.run.look import Look
 
@@ -35,7 +37,7 @@ models = click.option(
     multiple=True,
     metavar="ROLE=NAME",
     callback=_by_role,
-    help="The model of a role (planner, worker, reviewer, developer, judge, resolver). Repeatable.",
+    help=f"The model of a role ({', '.join(Role)}). Repeatable.",
 )
 sandbox = click.option(
     "--sandbox",

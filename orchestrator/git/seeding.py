@@ -13,8 +13,8 @@ from pathlib import Path
 import structlog
 
 from orchestrator.git.command import git
+from orchestrator.git.junk import ignoring_junk
 from orchestrator.git.repository import named
-from orchestrator.git.workspace import ignoring_junk
 from state.errors import GitError, UsageError
 from state.inside import parent_inside
 

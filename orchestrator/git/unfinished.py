@@ -9,7 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from orchestrator.git.command import git_environment
-from orchestrator.git.workspace import ignoring_junk
+from orchestrator.git.junk import ignoring_junk
 from state.errors import GitError
 
 _DEADLINE_S = 10.0

@@ -3,13 +3,13 @@
 import os
 import shutil
 import uuid
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
-from importlib.resources import as_file, files
+from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from orchestrator.git.adding import add_all
 from orchestrator.git.command import git, git_succeeds
+from orchestrator.git.junk import ignoring_junk
 from orchestrator.git.locks import STILL_MADE, git_dir, git_is_at_work, in_worktree, patiently
 from orchestrator.git.trusted import mend_pointer, trusted_now
 from state.errors import GitError
@@ -257,10 +257,3 @@ async def move_forward(repository: Path, *, branch: str, commit: str, onto: str)
     if not await git_succeeds(repository, "merge-base", "--is-ancestor", onto, commit):
         raise GitError(f"{commit[:12]} is not based on {branch} ({onto[:12]}): it cannot be moved there")
     await git(repository, "update-ref", ref, commit, onto)
-
-
-@contextmanager
-def ignoring_junk() -> Iterator[list[str]]:
-    """Yield the setting that makes git ignore build leftovers, not the user's global ignores."""
-    with as_file(files("orchestrator.git") / "junk.gitignore") as junk:
-        yield [f"core.excludesFile={junk}"]

@@ -35,7 +35,8 @@ from state.journal.events import (
 from state.journal.phase import Phase, phase_of
 from state.journal.task_view import Stage
 from state.outcome import Outcome
-from state.records import CallEnd, Role
+from state.records import CallEnd
+from state.roles import ROLES
 
 log = structlog.get_logger(__name__)
 
@@ -166,7 +167,7 @@ def _close_lost_asks(run: Run) -> None:
             detail="the process ended before the answer came",
         )
         for id_, call in run.view.calls.items()
-        if call.end is None and call.started.role in {Role.DEVELOPER, Role.JUDGE}
+        if call.end is None and not ROLES[call.started.role].has_session
     ]
     if lost:
         run.record(*lost)

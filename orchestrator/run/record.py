@@ -21,7 +21,7 @@ from orchestrator.run.ports.places import Places
 from state.journal.events import Event, ProofsTaken, RunStarted, Stored, VerificationFinished
 from state.journal.task_view import TaskView
 from state.journal.view import RunView
-from state.records import Role
+from state.roles import Role
 from state.settings.presets import usual_settings
 from state.settings.records import Effort, Limits, Settings
 

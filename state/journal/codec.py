@@ -15,8 +15,19 @@ from state.errors import JournalError
 from state.journal.events import EVENTS, Event
 
 type_by_name: dict[str, type] = {event.__name__: event for event in EVENTS}
-VERSIONS: dict[str, int] = {}  # 1 for an event that is not listed
-UPCASTS: dict[tuple[str, int], Callable[[dict[str, Any]], dict[str, Any]]] = {}
+
+
+def _confined(old: dict[str, Any]) -> dict[str, Any]:
+    """Gather how agents are held, which three fields of their own held in version 1."""
+    held = {name: old[name] for name in ("containment", "sandbox", "key_exposed") if name in old}
+    return {**{name: value for name, value in old.items() if name not in held}, "confined": held}
+
+
+VERSIONS: dict[str, int] = {"RunStarted": 2, "RunResumed": 2}  # 1 for an event that is not listed
+UPCASTS: dict[tuple[str, int], Callable[[dict[str, Any]], dict[str, Any]]] = {
+    ("RunStarted", 1): _confined,
+    ("RunResumed", 1): _confined,
+}
 
 
 @cache

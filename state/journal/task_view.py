@@ -88,7 +88,7 @@ class ClaimView:
 class TaskReviewView:
     """The reviews of a task and their consequences."""
 
-    issues: tuple[ReviewIssue, ...] = ()  # for the next attempt to fix
+    open: tuple[Finding, ...] = ()  # for the next attempt to fix
     findings: tuple[Finding, ...] = ()  # of all reviews
     suggestions: tuple[str, ...] = ()  # of all reviews
     rounds: int = 0  # usable reviews since it was last merged
@@ -98,6 +98,11 @@ class TaskReviewView:
     unusable_forgiven: int = 0  # of these, from before a retry
     revisions: int = 0
     reopened_by: str = ""  # who sent it back the last time
+
+    @property
+    def issues(self) -> tuple[ReviewIssue, ...]:
+        """The open findings as they were reported."""
+        return tuple(one.issue for one in self.open)
 
 
 @dataclass(slots=True)

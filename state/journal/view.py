@@ -20,9 +20,9 @@ from state.records import (
     Criterion,
     Plan,
     ReviewIssue,
-    Role,
     TestThatChanges,
 )
+from state.roles import Role
 from state.settings.records import Settings
 from state.words import question_key
 

@@ -10,7 +10,7 @@ from typing import Any, cast
 
 import msgspec
 
-from state.records import Role
+from state.roles import Role
 from state.settings.keys import AUTO, EFFORT_KINDS, KEYS, PRICE_KINDS, Value
 from state.settings.presets import efforts as shipped_efforts
 from state.settings.presets import models as shipped_models

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from state.records import Role
+from state.roles import ROLES, Role
 from state.settings.records import (
     CommandNetwork,
     Effort,
@@ -147,8 +147,8 @@ _POSITIVE = _number("a number above 0", zero=False)
 _AMOUNT = _number("a number from 0", zero=True)
 
 
-def _model(role: Role, work: str) -> Key:
-    return Key(f"models.{role}", _TEXT, lambda effort: effort.models[role], f"model that {work}")
+def _model(role: Role) -> Key:
+    return Key(f"models.{role}", _TEXT, lambda effort: effort.models[role], f"model that {ROLES[role].work}")
 
 
 def _limit(name: str, meaning: str, kind: Kind = _POSITIVE) -> Key:
@@ -220,12 +220,7 @@ _ROWS = (
         lambda effort: effort.budget_task_usd,
         "USD for one task, never above that of the run",
     ),
-    _model(Role.PLANNER, "analyzes and plans"),
-    _model(Role.WORKER, "builds"),
-    _model(Role.REVIEWER, "reviews"),
-    _model(Role.DEVELOPER, "answers questions"),
-    _model(Role.JUDGE, "judges whether a session that claims to be done is"),
-    _model(Role.RESOLVER, "resolves conflicts of a merge"),
+    *(_model(role) for role in Role),
     Key(
         "developer_qa_model",
         _TEXT,

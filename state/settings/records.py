@@ -6,7 +6,8 @@ These are plain records. `state.settings.config` finds their values.
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from state.records import Role, Usage
+from state.records import Usage
+from state.roles import Role
 
 
 class ReviewDepth(StrEnum):
@@ -158,6 +159,18 @@ class SandboxHeld:
     level: str
     commands: bool
     reason: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Confinement:
+    """How a process of sq holds agents: the way in which their processes are ended, and their sandbox.
+
+    `key_exposed` says how agents could read the API key, if they could.
+    """
+
+    containment: str = ""
+    sandbox: SandboxHeld | None = None
+    key_exposed: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

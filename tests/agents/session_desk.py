@@ -17,10 +17,10 @@ from agents.gateway.server import Gateway, serve_scenario
 from agents.process.containment import detect_containment
 from agents.process.launcher import write_launcher
 from agents.session.claude_code import find_cli
-from agents.session.exchange import SessionSpec
-from agents.session.permissions import WORKER_TOOLS, Policy
+from agents.session.exchange import SessionSpec, Start
+from agents.session.permissions import Policy
 from agents.session.tools import SIGNALS
-from state.records import Role
+from state.roles import ROLES, Role
 from state.settings.presets import model_named
 
 MARK = "SESSION_TEST_MARK"
@@ -71,7 +71,9 @@ class Desk:
             "CLAUDE_CODE_MAX_RETRIES": "0",
             MARK: self.mark,
         }
-        policy = Policy(tools=WORKER_TOOLS, readable=(self.workspace,), writable=(self.workspace,))
+        policy = Policy(
+            tools=ROLES[Role.WORKER].tools, readable=(self.workspace,), writable=(self.workspace,)
+        )
         spec = SessionSpec(
             role=Role.WORKER,
             workspace=self.workspace,
@@ -81,7 +83,7 @@ class Desk:
             signals=SIGNALS[Role.WORKER],
             session_id=str(uuid.uuid4()),
             environment=environment,
-            launcher=self._launcher,
+            start=Start(launcher=self._launcher),
         )
         return replace(spec, **changes)
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from agents.access import KeyConnection, Lane, RehearsalConnection
+from agents.access import KeyConnection, RehearsalConnection
 from agents.api_key import ApiKey
 from agents.ask.api import ApiAsker
 from agents.ask.cli import CliAsker
@@ -19,11 +19,13 @@ from agents.ask.light import ask_now
 from agents.ask.port import Ask
 from agents.gateway.scenario import load_scenario
 from agents.gateway.server import serve_scenario
+from agents.lane import Lane
 from agents.process.containment import detect_containment
 from agents.process.launcher import write_launcher
 from agents.session.claude_code import find_cli
 from state.errors import UsageError
-from state.records import CallEnd, Role, Usage
+from state.records import CallEnd, Usage
+from state.roles import Role
 from state.settings.presets import model_named
 
 SCENARIO = """

@@ -22,12 +22,14 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from agents.access import ApiAccess, KeyConnection, Lane
+from agents.access import ApiAccess, KeyConnection
 from agents.api_key import ApiKey
 from agents.ask.api import ApiAsker
 from agents.ask.light import ask_now
 from agents.ask.port import Ask
-from state.records import CallEnd, Role, Usage
+from agents.lane import Lane
+from state.records import CallEnd, Usage
+from state.roles import Role
 from state.settings.presets import model_named
 
 KEY = "sk-very-secret"
@@ -441,8 +443,9 @@ ONCE = f"""
 import sys
 from agents.ask.port import Ask
 from agents.ask.light import ask_now
-from agents.access import ApiAccess, Lane
-from state.records import Role
+from agents.access import ApiAccess
+from agents.lane import Lane
+from state.roles import Role
 from state.settings.records import Model
 lane = Lane(role=Role.JUDGE, task="stop", attempt=1)
 model = Model(alias="m", id="m", context=1000, prices=None)

@@ -10,16 +10,16 @@ import pytest
 from agents.access import (
     Credentials,
     KeyConnection,
-    Lane,
     LoginConnection,
     RehearsalConnection,
     find_connection,
     is_signed_in,
 )
 from agents.api_key import ApiKey, read_key
+from agents.lane import Lane
 from agents.session.claude_code import find_cli, sdk_version
 from state.errors import UsageError
-from state.records import Role
+from state.roles import Role
 from state.settings.presets import model_named
 
 LANE = Lane(role=Role.WORKER, task="t1", attempt=2, values={"workspace": "/w"})

@@ -14,17 +14,19 @@ import httpx2
 import pytest
 from session_desk import call, desk_with
 
-from agents.access import Credentials, ForwardConnection, Lane
+from agents.access import Credentials, ForwardConnection
 from agents.api_key import ApiKey
 from agents.gateway import wire
 from agents.gateway.forward.serve import ForwardGateway, serve_forward
 from agents.gateway.forward.upstream import Upstream
 from agents.gateway.listeners import listening
 from agents.gateway.script import StopReason
+from agents.lane import Lane
 from agents.session.exchange import Difference, Listener, SessionSpec
 from agents.session.permissions import SIGNAL_PREFIX
 from agents.session.session import Session, open_session
-from state.records import CallEnd, CallResult, Message, Role
+from state.records import CallEnd, CallResult, Message
+from state.roles import Role
 
 KEY = "sk-ant-the-real-key"
 LANE = Lane(role=Role.WORKER, task="t1", attempt=1)

@@ -13,12 +13,13 @@ import anyio
 import pytest
 from session_desk import MARK, Desk, call, desk_with
 
-from agents.access import Lane
 from agents.ask.cli import CliAsker
 from agents.ask.port import Ask
-from agents.session.exchange import Listener, SessionSpec, Unanswered
+from agents.lane import Lane
+from agents.session.exchange import Listener, SessionSpec, Start, Unanswered
 from agents.session.session import Session, open_session
-from state.records import Answer, CallEnd, CallResult, Message, Role
+from state.records import Answer, CallEnd, CallResult, Message
+from state.roles import Role
 
 LIMIT_S = 60
 QUESTION = {
@@ -63,7 +64,7 @@ class Talk:
         if moment is not Moment.STARTING:
             return desk.spec(moment)
         mute = desk.command("mute", "exec cat >/dev/null")
-        return desk.spec(launcher=desk.launcher_of(mute))
+        return desk.spec(start=Start(launcher=desk.launcher_of(mute)))
 
     def _on_message(self, message: Message) -> None:
         if self._moment is Moment.WORKING:
@@ -212,7 +213,7 @@ async def test_nothing_stays_of_a_claude_code_that_is_asked_by_a_question_of_a_s
         async with nothing_stays(tmp_path) as desk:
             monkeypatch.setenv(MARK, desk.mark)
             spec = desk.spec(Moment.ASKING)
-            asker = CliAsker(desk.connection("answering"), launcher=spec.launcher, workspace=tmp_path)
+            asker = CliAsker(desk.connection("answering"), launcher=spec.start.launcher, workspace=tmp_path)
             ask = Ask(
                 lane=Lane(role=Role.DEVELOPER, task="answering", attempt=1),
                 model=spec.model,

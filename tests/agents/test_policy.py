@@ -6,16 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.session.permissions import (
-    READ_TOOLS,
-    RESOLVER_TOOLS,
-    SIGNAL_PREFIX,
-    WORKER_TOOLS,
-    Policy,
-    protected_path,
-)
+from agents.session.permissions import SIGNAL_PREFIX, Policy, protected_path
 from agents.session.tools import SIGNALS
-from state.records import Role
+from state.roles import ROLES, Role
 
 
 @pytest.fixture
@@ -30,12 +23,19 @@ def places(tmp_path):
 @pytest.fixture
 def worker(places):
     workspace = places["workspace"]
-    return Policy(tools=WORKER_TOOLS, readable=(workspace,), writable=(workspace,), hidden=(places["state"],))
+    return Policy(
+        tools=ROLES[Role.WORKER].tools,
+        readable=(workspace,),
+        writable=(workspace,),
+        hidden=(places["state"],),
+    )
 
 
 @pytest.fixture
 def reviewer(places):
-    return Policy(tools=READ_TOOLS, readable=(places["workspace"],), hidden=(places["state"],))
+    return Policy(
+        tools=ROLES[Role.REVIEWER].tools, readable=(places["workspace"],), hidden=(places["state"],)
+    )
 
 
 def bash(policy, command):
@@ -50,7 +50,7 @@ def bash(policy, command):
 )
 def test_a_tool_that_is_not_on_the_list_is_refused_with_the_list(worker, tool):
     told = worker.judge(tool, {})
-    assert ", ".join(WORKER_TOOLS) in told
+    assert ", ".join(ROLES[Role.WORKER].tools) in told
 
 
 @pytest.mark.parametrize("tool", ["Bash", "Write", "Edit", "AskUserQuestion"])
@@ -113,7 +113,9 @@ def test_a_link_inside_the_workspace_to_the_workspace_is_fine(worker, places):
 
 def test_a_workspace_that_is_reached_through_a_link_is_still_the_workspace(places, tmp_path):
     (tmp_path / "alias").symlink_to(places["workspace"])
-    policy = Policy(tools=WORKER_TOOLS, readable=(tmp_path / "alias",), writable=(tmp_path / "alias",))
+    policy = Policy(
+        tools=ROLES[Role.WORKER].tools, readable=(tmp_path / "alias",), writable=(tmp_path / "alias",)
+    )
     for path in (tmp_path / "alias" / "a.py", places["workspace"] / "a.py"):
         assert policy.judge("Write", {"file_path": str(path)}) is None
 
@@ -170,7 +172,7 @@ def test_a_session_that_may_write_nowhere_says_so(places):
 def test_no_path_makes_the_policy_raise_and_none_leads_out(tmp_path_factory, path):
     workspace = tmp_path_factory.getbasetemp() / "policy-workspace"
     workspace.mkdir(exist_ok=True)
-    policy = Policy(tools=WORKER_TOOLS, readable=(workspace,), writable=(workspace,))
+    policy = Policy(tools=ROLES[Role.WORKER].tools, readable=(workspace,), writable=(workspace,))
     told = policy.judge("Write", {"file_path": path})
     if told is None and path:
         real = os.path.realpath(workspace / path)
@@ -330,7 +332,9 @@ echo rm -rf
 
 def test_a_resolver_is_refused_with_its_own_way_and_may_add_and_remove(places):
     workspace = places["workspace"]
-    resolver = Policy(tools=RESOLVER_TOOLS, readable=(workspace,), writable=(workspace,), role=Role.RESOLVER)
+    resolver = Policy(
+        tools=ROLES[Role.RESOLVER].tools, readable=(workspace,), writable=(workspace,), role=Role.RESOLVER
+    )
     for command in ("git commit -m both", "git stash", "git push", "git merge --abort"):
         assert "sq concludes the merge" in bash(resolver, command)
     assert bash(resolver, "git add a.py") is None

@@ -9,7 +9,8 @@ from mcp import Client
 from agents.roles.planner import read_analysis, read_plan
 from agents.roles.reviewer import parse_review_output
 from agents.session.tools import SIGNALS, signal_server
-from state.records import Criterion, Role, Task
+from state.records import Criterion, Task
+from state.roles import Role
 
 
 class Desk:

@@ -6,7 +6,7 @@ import pytest
 
 from agents.roles.worker import signal_in_text
 from agents.session.tools import ITERATION_DONE, SIGNALS, TASK_COMPLETE, TASK_STUCK
-from state.records import Role
+from state.roles import Role
 
 
 @pytest.mark.parametrize(

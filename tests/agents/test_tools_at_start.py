@@ -8,7 +8,7 @@ import pytest
 from session_desk import call, desk_with
 
 from agents.session.claude_code import find_cli
-from agents.session.exchange import Listener
+from agents.session.exchange import Listener, Start
 from agents.session.session import open_session
 from state.records import CallEnd, CallResult
 
@@ -34,7 +34,9 @@ async def asked(tmp_path: Path, script: str, *replies: dict[str, object]) -> tup
     with anyio.fail_after(LIMIT_S):
         async with desk_with(tmp_path, {"worker/t1/1": list(replies)}) as desk:
             command = desk.command("claude-without-tools", script.format(cli=shlex.quote(str(find_cli()))))
-            async with open_session(desk.spec(launcher=desk.launcher_of(command)), listener) as session:
+            async with open_session(
+                desk.spec(start=Start(launcher=desk.launcher_of(command))), listener
+            ) as session:
                 exchange = await session.exchange("build it")
                 assert session.is_over is (exchange.end is not CallEnd.COMPLETED)
             await desk.nothing_left()

@@ -18,7 +18,6 @@ import pytest
 
 from orchestrator.gates.session_state.records import SteeringState
 from orchestrator.gates.session_state.store import SteeringStore
-from state.durable import read_json
 
 TARGET = Path(__file__).with_name("durable_target.py")
 # Everything that changes a file or a folder, and what the save waits for or looks at on the way.
@@ -71,7 +70,8 @@ class Ended:
 def prepared(tmp_path):
     """A folder with a state that has counted `OLD`, made once and copied for each fault."""
     folder = tmp_path / "prepared"
-    SteeringStore(folder, "s", environ={}).save({"consecutive_blocks": OLD})
+    for _ in range(OLD):
+        SteeringStore(folder, "s", environ={}).count_block("p")
     return folder
 
 
@@ -91,8 +91,9 @@ def save_under(fault, prepared, name):
     assert done.returncode in {0, KILLED, NO_OUTPUT}, done.stderr
     file = folder / "s" / "state.json"
     assert json.loads(file.read_bytes())  # whole, whatever happened
-    found = SteeringStore(folder, "s", environ={})
-    return Ended(done.returncode, done.stdout, found.complete(read_json(file)), folder)
+    found = SteeringStore(folder, "s", environ={}, diagnostic_log_dir=folder / "read").load()
+    assert found.reason == ""
+    return Ended(done.returncode, done.stdout, found.state, folder)
 
 
 def calls_of_a_save(prepared):

@@ -14,8 +14,9 @@ import yaml
 from rows import HONEST, ROWS, Row, World
 from victims import MARKED, SECRET, Victims
 
+from state.journal.events import Stored
 from state.journal.fold.fold import fold
-from state.journal.store import JournalReader, Stored
+from state.journal.store import JournalReader
 from state.journal.view import RunView
 from state.paths import StateFolder
 

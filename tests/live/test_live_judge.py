@@ -10,7 +10,7 @@ from orchestrator.gates.power_steering.evidence import Evidence
 from orchestrator.gates.power_steering.examine import examine
 from orchestrator.gates.power_steering.judge_here import judge_here
 from orchestrator.gates.power_steering.rules import RULES
-from state.records import Role
+from state.roles import Role
 from state.settings.presets import usual_settings
 from state.verdicts import Source
 

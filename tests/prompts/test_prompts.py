@@ -16,12 +16,12 @@ from agents.roles.judge import Finding as JudgeFinding
 from agents.roles.judge import Judgement
 from agents.roles.reviewer import get_review_prompt
 from agents.roles.worker import signal_in_text
-from agents.session.permissions import READ_TOOLS, RESOLVER_TOOLS, SIGNAL_PREFIX, WORKER_TOOLS
+from agents.session.permissions import SIGNAL_PREFIX
 from agents.session.tools import PLAN_SIGNAL, SIGNALS
 from orchestrator.gates.power_steering.loading import consideration_of
 from orchestrator.run.build.hand_over import Before, Start
 from orchestrator.run.build.steps import Surroundings, build_prompt_with_feedback
-from orchestrator.run.review.findings import fingerprint
+from orchestrator.run.review.findings import as_findings, fingerprint
 from prompts import PromptError, render, variables_of
 from state.journal.events import MergeBuilt
 from state.records import (
@@ -37,12 +37,12 @@ from state.records import (
     Question,
     QuestionOption,
     ReviewIssue,
-    Role,
     Task,
     TestChange,
     TestChangeKind,
     TestThatChanges,
 )
+from state.roles import ROLES, Role
 from state.settings.presets import usual_settings
 from state.settings.records import ReviewDepth
 
@@ -254,14 +254,6 @@ READERS = {
     Role.RESOLVER: ("resolver_system", "resolve", "resolve_again"),
 }
 READ_BY_ANYBODY = ("resumed", "begun_anew")
-CLI_TOOLS = {
-    Role.WORKER: WORKER_TOOLS,
-    Role.PLANNER: READ_TOOLS,
-    Role.REVIEWER: READ_TOOLS,
-    Role.DEVELOPER: (),
-    Role.JUDGE: (),
-    Role.RESOLVER: RESOLVER_TOOLS,
-}
 
 
 def rendered(name, values):
@@ -330,7 +322,7 @@ def test_what_a_spec_says_arrives_as_it_was_written(text):
 
 
 def build_prompt(issues=(), iteration=1, most=10):
-    return build_prompt_with_feedback(TASK, issues, iteration, most)
+    return build_prompt_with_feedback(TASK, as_findings(*issues), iteration, most)
 
 
 @pytest.mark.parametrize(
@@ -385,14 +377,14 @@ def test_a_first_attempt_is_told_of_no_feedback_and_of_no_hand_over():
 
 def test_each_finding_has_the_id_by_which_it_can_be_disputed_and_what_the_reviewer_insisted_with():
     insisted = Before(findings=(Finding(id=fingerprint(ISSUE), issue=ISSUE, note="it has one caller"),))
-    prompt = build_prompt_with_feedback(TASK, [ISSUE], 1, 10, before=insisted)
+    prompt = build_prompt_with_feedback(TASK, as_findings(ISSUE), 1, 10, before=insisted)
     assert f"[{fingerprint(ISSUE)}] **src/index.ts:42**" in prompt
     assert "insists: it has one caller" in prompt
     assert "`disputes`" in prompt
 
 
 def after(**before):
-    return build_prompt_with_feedback(TASK, [ISSUE], 1, 10, before=Before(notes=NOTES, **before))
+    return build_prompt_with_feedback(TASK, as_findings(ISSUE), 1, 10, before=Before(notes=NOTES, **before))
 
 
 def test_the_hand_over_comes_before_the_feedback_with_everything_that_was_left():
@@ -481,7 +473,7 @@ def signals_of(role):
 
 def tools_of(role):
     """The tools of a role by the names that its model sees."""
-    return {*CLI_TOOLS[role], *(f"{SIGNAL_PREFIX}{tool.name}" for tool in signals_of(role))}
+    return {*ROLES[role].tools, *(f"{SIGNAL_PREFIX}{tool.name}" for tool in signals_of(role))}
 
 
 def answer_schema():
@@ -563,7 +555,7 @@ def test_every_reporting_tool_of_a_role_is_named_in_its_prompts(role):
 
 def test_a_worker_is_told_how_to_ask():
     assert "AskUserQuestion" in rendered("worker_system", FULL)
-    assert "AskUserQuestion" in WORKER_TOOLS
+    assert "AskUserQuestion" in ROLES[Role.WORKER].tools
 
 
 def test_a_role_is_given_only_reporting_tools_of_its_own():
@@ -698,7 +690,7 @@ def test_any_other_task_is_asked_for_a_test(description):
 
 def test_an_attempt_that_begins_after_others_reads_its_number_and_blames_nobody_for_theirs():
     prompt = build_prompt_with_feedback(
-        TASK, [ISSUE], 1, 10, before=Before(notes=NOTES), place=Surroundings(attempt=2)
+        TASK, as_findings(ISSUE), 1, 10, before=Before(notes=NOTES), place=Surroundings(attempt=2)
     )
     assert "## Attempt: 2" in prompt
     assert "Your last attempt" not in prompt
@@ -707,7 +699,7 @@ def test_an_attempt_that_begins_after_others_reads_its_number_and_blames_nobody_
 
 def test_a_fix_of_merged_work_is_called_that_for_its_worker_and_its_reviewer():
     place = Surroundings(merged=True, attempt=2)
-    words = " ".join(build_prompt_with_feedback(TASK, [ISSUE], 1, 10, place=place).split())
+    words = " ".join(build_prompt_with_feedback(TASK, as_findings(ISSUE), 1, 10, place=place).split())
     assert "only the fix is reviewed afterwards" in words
     assert "Only this fix is under review" in rendered("review_task", FULL)
     assert "Only this fix" not in rendered("review_task", EMPTY)

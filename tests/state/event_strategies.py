@@ -29,9 +29,10 @@ from state.records import (
     Question,
     QuestionOption,
     ReviewIssue,
-    Role,
     Task,
 )
+from state.roles import Role
+from state.settings.records import Confinement
 from state.verdicts import Verdict
 
 _INT64 = st.integers(-(2**63), 2**63 - 1)
@@ -83,7 +84,7 @@ def started(run_id="r-1"):
         verify=(),
         rehearsal=None,
         credentials="rehearsal",
-        containment="supervisor",
+        confined=Confinement(containment="supervisor"),
         sq_version="0",
     )
 
@@ -100,6 +101,7 @@ def legal_runs(draw):
 
 
 ISSUE = ReviewIssue(task_id="t1", file="a.py", description="unused", suggestion="remove it")
+FOUND = Finding(id="f1", issue=ISSUE)
 _GOOD_ENDS = [CallEnd.COMPLETED, CallEnd.SIGNALLED]
 _ATTEMPTS = 3  # that a task gets, and again as many when it is retried
 
@@ -137,7 +139,7 @@ class _Writer:
             self.events.extend(map(self.placed, events))
             if not self.draw(st.integers(0, 19)):
                 stopped = [e.RunInterrupted(by="SIGTERM")] if self.maybe() else []
-                self.events.extend([*stopped, e.RunResumed(containment="supervisor")])
+                self.events.extend([*stopped, e.RunResumed()])
         self.said = []
 
     def placed(self, event):
@@ -202,7 +204,7 @@ class _Writer:
         self.end()
         if self.retries and self.maybe():
             retried, self.retries = self.retries, {}
-            self.say(e.RunResumed(containment="supervisor", retry=tuple(retried)))
+            self.say(e.RunResumed(retry=tuple(retried)))
             self.side_by_side(*retried.values())
             self.end()
 
@@ -378,7 +380,7 @@ class _Writer:
             self.say(passed)
             return passed
         failed = e.ReviewRecorded(**place, passed=False, issues=(ISSUE,), findings=(self.finding(),))
-        then = e.TaskReopened(task_id=id_, issues=(ISSUE,), by="the review")
+        then = e.TaskReopened(task_id=id_, issues=(ISSUE,), findings=(FOUND,), by="the review")
         if last:
             then = e.TaskStuck(task_id=id_, reason="all revisions are used up")
         self.say(failed, then)
@@ -401,7 +403,14 @@ class _Writer:
         if self.attempts[id_] < last:
             self.say(
                 failed,
-                e.TaskReopened(task_id=id_, issues=(ISSUE,), by="the merge", base="newest", start=commit),
+                e.TaskReopened(
+                    task_id=id_,
+                    issues=(ISSUE,),
+                    findings=(FOUND,),
+                    by="the merge",
+                    base="newest",
+                    start=commit,
+                ),
             )
             self.begin(id_, last)
         else:
@@ -430,7 +439,9 @@ class _Writer:
         self.sent_back = {each.id for each in self.tasks if self.maybe()} if may_send_back else set()
         self.merged -= self.sent_back
         again = [
-            e.TaskReopened(task_id=id_, issues=(ISSUE,), by="the final review", base="newest")
+            e.TaskReopened(
+                task_id=id_, issues=(ISSUE,), findings=(FOUND,), by="the final review", base="newest"
+            )
             for id_ in sorted(self.sent_back)
         ]
         self.say(e.ReviewRecorded(**place, passed=False, issues=(ISSUE,), findings=(self.finding(),)), *again)

@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from state.errors import UsageError
-from state.records import Role, Usage
+from state.records import Usage
+from state.roles import Role
 from state.settings.config import load_config
 from state.settings.keys import EFFORT_KINDS, KEYS, PRICE_KINDS, documentation
 from state.settings.presets import effort_named, efforts, model_named
@@ -89,6 +90,8 @@ def another(key, number=0):
         return others[number % 2]
     if isinstance(default, bool):
         return bool(number % 2) == default
+    if key == "gateway.first_party":
+        return ("auto", True, False, True)[number + (number == 0)]
     if isinstance(default, StrEnum):
         others = [str(name) for name in type(default) if name != default]
         return others[number % len(others)]

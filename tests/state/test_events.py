@@ -3,15 +3,16 @@
 import json
 
 import pytest
-from event_strategies import of_type
+from event_strategies import of_type, started
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from state.errors import JournalError
 from state.journal import codec, events
 from state.journal.codec import decode, encode
-from state.journal.events import EVENTS, CallEnded, MessageReceived, RunInterrupted, RunStarted
+from state.journal.events import EVENTS, CallEnded, MessageReceived, RunInterrupted, RunResumed, RunStarted
 from state.records import CallEnd, Message, MessageKind
+from state.settings.records import Confinement, SandboxHeld
 
 
 @pytest.mark.parametrize("kind", EVENTS, ids=lambda kind: kind.__name__)
@@ -62,6 +63,23 @@ def test_a_body_without_the_fields_that_have_defaults_is_read():
 
 def test_a_field_that_this_sq_does_not_know_is_passed_over():
     assert decode("RunInterrupted", 1, '{"by": "SIGINT", "mood": "calm"}') == RunInterrupted(by="SIGINT")
+
+
+def test_a_resumption_of_the_first_version_says_how_agents_were_held():
+    body = '{"containment": "supervisor", "sandbox": {"level": "whole", "commands": true}, '
+    body += '"key_exposed": "by files", "retry": ["a"]}'
+    held = Confinement(
+        containment="supervisor", sandbox=SandboxHeld(level="whole", commands=True), key_exposed="by files"
+    )
+    assert decode("RunResumed", 1, body) == RunResumed(confined=held, retry=("a",))
+
+
+def test_a_start_of_the_first_version_is_read_without_the_fields_that_came_later():
+    now = started()
+    name, _, body = encode(now)
+    old = json.loads(body)
+    del old["confined"]
+    assert decode(name, 1, json.dumps({**old, "containment": now.confined.containment})) == now
 
 
 @pytest.fixture

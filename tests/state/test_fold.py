@@ -15,13 +15,15 @@ from state.journal.fold.fold import fold
 from state.journal.task_view import HISTORY_KEPT, Stage
 from state.journal.view import RunView
 from state.outcome import Outcome
-from state.records import Answer, CallEnd, Finding, Message, MessageKind, ReviewIssue, Role
+from state.records import Answer, CallEnd, Finding, Message, MessageKind, ReviewIssue
+from state.roles import Role
 from state.verdicts import Verdict
 
 slowly = settings(
     max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
 )
 ISSUE = ReviewIssue(task_id="t1", file="a.py", description="unused", suggestion="remove it")
+FOUND = Finding(id="f1", issue=ISSUE)
 
 
 @slowly
@@ -98,7 +100,7 @@ def test_a_run_begins_with_an_empty_context():
 
 
 def test_a_failed_review_sends_its_issues_into_the_context_and_the_task():
-    back = e.TaskReopened(task_id="t1", issues=(ISSUE,), by="the review")
+    back = e.TaskReopened(task_id="t1", issues=(ISSUE,), findings=(FOUND,), by="the review")
     view = run_of(attempt(), reviewed(ISSUE), back)
     assert view.context.review_issues == [ISSUE]
     assert view.tasks["t1"].review.issues == (ISSUE,)
@@ -196,7 +198,7 @@ def test_a_view_holds_the_newest_messages_of_a_task_and_not_all():
 def test_a_resumption_takes_back_that_the_run_was_interrupted_or_had_ended():
     interrupted = run_of(e.RunInterrupted(by="SIGINT"))
     assert interrupted.process.interrupted_by == "SIGINT"
-    resumed = fold(stored([e.RunResumed(containment="supervisor")]), interrupted)
+    resumed = fold(stored([e.RunResumed()]), interrupted)
     assert (resumed.process.interrupted_by, resumed.ended, resumed.process.resumptions) == ("", None, 1)
 
 
@@ -232,7 +234,7 @@ def test_a_task_sent_back_onto_newer_work_is_built_there_until_it_has_its_place(
 def test_a_task_that_is_tried_again_goes_on_where_it_ended():
     committed = e.TaskCommitted(task_id="t1", attempt=1, commit="c1", tree="tree1")
     ended = e.RunEnded(outcome=Outcome.STUCK, cause="stuck")
-    again = e.RunResumed(containment="supervisor", retry=("t1",))
+    again = e.RunResumed(retry=("t1",))
     stuck = e.TaskStuck(task_id="t1", reason="nothing moves")
     unverified = e.TaskUnverified(task_id="t1", reason="no review")
     in_review = run_of(attempt(), committed, unverified, ended, again).tasks["t1"]
@@ -252,7 +254,7 @@ def test_the_findings_of_a_review_in_between_are_the_tasks_and_one_without_a_rep
 
 def test_time_between_processes_is_not_worked():
     stop = e.RunInterrupted(by="SIGINT")
-    view = fold([_at(0, started()), _at(5, stop), _at(900, e.RunResumed(containment="supervisor"))])
+    view = fold([_at(0, started()), _at(5, stop), _at(900, e.RunResumed())])
     assert view.clock.worked_s == 5
     more = fold([_at(902.5, stop)], view)
     assert (more.clock.worked_s, more.clock.last_at) == (7.5, _at(902.5, stop).at)

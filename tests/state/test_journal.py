@@ -29,7 +29,7 @@ print("looking", flush=True)
 while True:
     is_active(Path(sys.argv[1]))
 """
-FIRST, SECOND = RunInterrupted(by="SIGTERM"), RunResumed(containment="supervisor")
+FIRST, SECOND = RunInterrupted(by="SIGTERM"), RunResumed()
 
 
 @pytest.fixture
@@ -334,7 +334,8 @@ def test_a_secret_never_reaches_the_file_however_it_has_to_be_quoted(folder, sec
 )
 def test_a_secret_that_looks_like_a_part_of_the_record_leaves_it_readable(folder, secret):
     from state.journal.events import CallEnded, CallStarted
-    from state.records import CallEnd, Role
+    from state.records import CallEnd
+    from state.roles import Role
 
     started = CallStarted(
         call_id="c-1",

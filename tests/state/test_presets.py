@@ -3,7 +3,8 @@
 import pytest
 
 from state.errors import UsageError
-from state.records import Role, Usage
+from state.records import Usage
+from state.roles import Role
 from state.settings.presets import effort_named, efforts, model_named, models
 
 # Product section 2: low, medium, high, max.

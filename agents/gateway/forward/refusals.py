@@ -2,7 +2,7 @@
 
 from starlette.responses import JSONResponse, Response
 
-from agents.gateway import wire
+from agents.gateway.errors import error_body
 from state.errors import SqError
 
 NOT_A_LANE = "not_found_error"
@@ -19,7 +19,7 @@ class Refusal(SqError):  # noqa: N818  not an error but an answer
 
     def response(self) -> Response:
         """Return the error for the client, which is asked not to repeat the request."""
-        return JSONResponse(wire.error(str(self), self.kind), status_code=self.status, headers=_NO_RETRY)
+        return JSONResponse(error_body(str(self), self.kind), status_code=self.status, headers=_NO_RETRY)
 
 
 def wrong_token() -> Refusal:

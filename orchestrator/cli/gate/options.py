@@ -23,7 +23,7 @@ project_option = click.option(
 def judge_model(project: Path | None) -> "Model":
     """The judge's model in the project's settings."""
     from agents.session.permissions import rule_names
-    from state.records import Role
+    from state.roles import Role
     from state.settings.config import load_config
 
     return load_config(project, os.environ, rules=rule_names()).settings.models[Role.JUDGE]

@@ -73,9 +73,9 @@ from state.journal.task_view import UNMERGED_ENDS
 from state.journal.view import RunView
 from state.outcome import Outcome
 from state.paths import StateFolder, worktree_root
-from state.records import Role
+from state.roles import Role
 from state.settings.config import load_config
-from state.settings.records import Model, OnQuestion, Sandbox, Settings
+from state.settings.records import Confinement, Model, OnQuestion, Sandbox, Settings
 from state.settings.sources import REPOSITORY_FILE
 
 log = structlog.get_logger(__name__)
@@ -186,7 +186,6 @@ async def _new(request: RunRequest, spec_text: str, surroundings: Surroundings) 
         verify=settings.verify,
         rehearsal=str(request.rehearse) if request.rehearse else None,
         credentials=credentials,
-        containment=surroundings.containment,
         sq_version=sq_version(),
         notes=(
             *await notes_for(repository, trusted, settings, not_dirt, edit_dirty=request.edit_dirty),
@@ -195,8 +194,7 @@ async def _new(request: RunRequest, spec_text: str, surroundings: Surroundings) 
         ),
         settings=settings,
         edit_dirty=request.edit_dirty,
-        sandbox=choice.held,
-        key_exposed=exposed,
+        confined=Confinement(containment=surroundings.containment, sandbox=choice.held, key_exposed=exposed),
     )
     with surroundings.open_journal(run_folder, redact=surroundings.redact) as journal:
         journal.append(started)
@@ -227,10 +225,12 @@ async def _again(run_folder: Path, surroundings: Surroundings, go_on: GoOn) -> O
         credentials = Credentials(view.started.credentials)
         choice = await _choose(mode or settings.sandbox.mode, settings, credentials, surroundings)
         resumed = RunResumed(
-            sandbox=choice.held,
+            confined=Confinement(
+                containment=surroundings.containment,
+                sandbox=choice.held,
+                key_exposed=surroundings.how_exposed(settings, credentials, choice),
+            ),
             sandbox_mode=mode,
-            key_exposed=surroundings.how_exposed(settings, credentials, choice),
-            containment=surroundings.containment,
             budget_usd=go_on.budget_usd,
             max_iterations=go_on.max_iterations,
             retry=go_on.retry,

@@ -8,36 +8,24 @@ from typing import TypeVar
 
 from agents.access import (
     Connection,
-    Credentials,
     ForwardConnection,
     RehearsalConnection,
     find_connection,
-    find_credentials,
 )
 from agents.api_key import ApiKey
 from agents.gateway.forward.serve import ForwardGateway, serve_forward
-from agents.gateway.forward.upstream import API, Upstream, check_address
+from agents.gateway.forward.upstream import Upstream
 from agents.gateway.scenario import load_scenario
 from agents.gateway.server import Gateway, serve_scenario
 from agents.process.sandbox.needs import GatewaySocket
 from agents.session.claude_code import find_cli
+from orchestrator.cli.runs.credentials import BASE_URL, address_in
 from state.journal.events import RunStarted
 from state.settings.records import Settings
 
 SCENARIO = "scenario.yaml"
 LEDGER = "rehearsal.jsonl"
-_BASE_URL = "ANTHROPIC_BASE_URL"
 G = TypeVar("G", Gateway, ForwardGateway)
-
-
-def credentials_of(key: ApiKey | None, environ: Mapping[str, str]) -> Credentials:
-    """Return the credentials of a run that is no rehearsal.
-
-    Raises:
-        UsageError: there are none, or the address of the API is none.
-    """
-    check_address(environ.get(_BASE_URL) or API)
-    return find_credentials(key, environ, cli=find_cli())
 
 
 @asynccontextmanager
@@ -55,7 +43,7 @@ async def connected(
     config_dir = run_folder / "claude"
     config_dir.mkdir(mode=0o700, exist_ok=True)
     if key and settings.gateway and started.rehearsal is None:
-        upstream = Upstream(base_url=check_address(environ.get(_BASE_URL) or API), headers=key.headers)
+        upstream = Upstream(base_url=address_in(environ), headers=key.headers)
         first = upstream.is_first_party if settings.first_party is None else settings.first_party
         async with _served(serve_forward(upstream, run_id=started.run_id)) as (forward, socket):
             yield ForwardConnection(
@@ -63,7 +51,7 @@ async def connected(
                 gateway_socket=socket,
                 key=key,
                 config_dir=config_dir,
-                base_url=environ.get(_BASE_URL),
+                base_url=environ.get(BASE_URL),
                 first_party=first,
                 no_proxy=environ.get("NO_PROXY") or environ.get("no_proxy", ""),
             )

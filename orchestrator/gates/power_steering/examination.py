@@ -2,12 +2,12 @@
 
 from dataclasses import dataclass, field
 
-from agents.access import Lane
+from agents.lane import Lane
 from agents.roles.judge import AskJudge
 from orchestrator.gates.power_steering.considerations import SessionType
 from orchestrator.gates.power_steering.decision import Decision
 from orchestrator.gates.session_state.records import CheckResults
-from state.records import Role
+from state.roles import Role
 from state.settings.records import Model
 from state.verdicts import CheckResult
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field, replace
 from itertools import chain
 from time import monotonic
 
-from agents.access import Lane
 from agents.ask.port import Ask, Reply, room_of
+from agents.lane import Lane
 from agents.roles.judge import (
     AskJudge,
     Judgement,
@@ -25,7 +25,7 @@ from orchestrator.gates.power_steering.considerations import Consideration
 from orchestrator.gates.power_steering.findings import Cut, Rule, fallback, judged, not_checked, told
 from state.records import CallEnd
 from state.settings.records import Model
-from state.verdicts import CheckResult
+from state.verdicts import NO_ANSWER, CheckResult
 
 Group = Sequence[Consideration]
 
@@ -145,4 +145,4 @@ def _said(ids: Sequence[str], reply: Reply) -> Mapping[str, Judgement | str]:
     if reply.end is CallEnd.COMPLETED:
         return {ids[0]: read_judgement(reply.answer)} if alone else read_judgements(reply.answer, ids)
     in_words = judgement_in_text(reply.text) if alone and reply.end is CallEnd.UNUSABLE else None
-    return dict.fromkeys(ids, in_words or f"the judge did not answer: {reply.end}: {reply.detail}")
+    return dict.fromkeys(ids, in_words or f"{NO_ANSWER}: {reply.end}: {reply.detail}")

@@ -141,16 +141,6 @@ class SteeringStore:
         )
         return found
 
-    def save(self, state: SteeringState | Mapping[str, object]) -> Saved:
-        """Store this state. A partial one is completed from the defaults first (`complete`)."""
-        try:
-            whole = self.complete(asdict(state) if isinstance(state, SteeringState) else state)
-        except ValueError as error:
-            code = StateCode.VALIDATION_FAILED
-            self._log("validation", success=False, validation_failed=True, reason=str(error), code=int(code))
-            return Saved(state=self._look().state, code=code, stored=False, error=str(error))
-        return self._change(lambda _: whole)
-
     @contextmanager
     def alone(self, *, tries: int | None = None) -> Iterator[None]:
         """Keep other hooks of this session from counting, so that a limit is read and kept in one step.
@@ -214,20 +204,6 @@ class SteeringStore:
     def default(self) -> SteeringState:
         """The state of a session of which nothing is known."""
         return SteeringState(session_id=self.session_id)
-
-    def complete(self, partial: Mapping[str, object]) -> SteeringState:
-        """Complete a partial state, as JSON has it, from the defaults.
-
-        Raises:
-            ValueError: it is not valid, with the reason.
-        """
-        found = {**asdict(self.default()), **partial}
-        if reason := invalid_reason(found):
-            raise ValueError(reason)
-        state, wrong = parsed(found, self.default())
-        if wrong:
-            raise ValueError(f"invalid_field: {', '.join(wrong)}")
-        return state
 
     def _look(self) -> Loaded:
         """Read the file and change nothing. `code` and `reason` are set if it is damaged."""

@@ -8,8 +8,9 @@ from orchestrator.gates.stop_gate import probe, quick_json
 
 TYPE_CHECKING = False  # typing would be imported
 if TYPE_CHECKING:
-    from types import ModuleType
     from typing import NoReturn
+
+    from orchestrator.gates.stop_gate.stop import Steps
 
 _MOST_INPUT = 10_000_000  # bytes
 _LONGEST = 1_000  # characters of a failure's message
@@ -49,10 +50,10 @@ def _through_the_gate(given: dict[str, object], steering: bool) -> None:
     os._exit(0)
 
 
-def _steps() -> "tuple[ModuleType, ...]":
+def _steps() -> "Steps":
     from orchestrator.gates.stop_gate.steps.order import STEPS
 
-    return STEPS
+    return STEPS.items()
 
 
 def _tell(message: str) -> "NoReturn":

@@ -5,8 +5,8 @@ import os
 import signal
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from enum import IntEnum
 from pathlib import Path
-from types import ModuleType
 from typing import NoReturn
 
 from orchestrator.gates.session_state.diagnostics import Diagnostics, has_control
@@ -14,20 +14,21 @@ from orchestrator.gates.session_state.records import MOST_BLOCKS
 from orchestrator.gates.session_state.store import SteeringStore
 from orchestrator.gates.stop_gate import probe
 from orchestrator.gates.stop_gate.once import Part, part_of
-from orchestrator.gates.stop_gate.stop import Priority, Session, StepResult, Stop
+from orchestrator.gates.stop_gate.stop import Session, StepResult, Steps, Stop
 from state.durable import LockTimeoutError, WriteFailedError
 
 MECHANICAL_S = 6.0  # for all steps without a model together, a slow git included
 JUDGE_S = 8.0  # the judge's step, the transcript included (seed 003)
 STEERING_S = 64.0  # power steering: 60 s for its checks, and its start
 
+_STEERING = "P3_2_STEERING"  # the only step of the part with that name
 _LATER_S = 0.5  # between the two ways to end the process
 
 
-def answer(stop: Stop, steps: Callable[[], Iterable[ModuleType]]) -> dict[str, str]:
+def answer(stop: Stop, steps: Callable[[], Steps]) -> dict[str, str]:
     """Return the hook's answer: nothing or a message to allow the stop, a reason to block it.
 
-    `steps` returns the steps in their order. It is called only if a step is left for this hook.
+    `steps` returns the steps in their order, each with its name. It is called only if one is left to do.
     """
     store = SteeringStore.of_project(stop.project, stop.session_id, environ=stop.environ)
     part = part_of(stop, store)
@@ -122,14 +123,13 @@ def stop_of(
 
 
 def _results(
-    stop: Stop, part: Part, steps: Iterable[ModuleType], diagnostics: Diagnostics
-) -> Iterator[tuple[Priority, StepResult]]:
-    for step in steps:
-        priority: Priority = step.PRIORITY
+    stop: Stop, part: Part, steps: Steps, diagnostics: Diagnostics
+) -> Iterator[tuple[IntEnum, StepResult]]:
+    for priority, step in steps:
         try:
-            if not step.applies(stop) or (part is Part.STEERING and priority is not Priority.P3_2_STEERING):
+            if not step.applies(stop) or (part is Part.STEERING and priority.name != _STEERING):
                 continue
-            result: StepResult = step.check(stop)
+            result = step.check(stop)
         except Exception as error:  # noqa: BLE001  an error of ours is reported and traps no session
             diagnostics.log("stop_step", success=False, step=priority.name, error=repr(error))
             result = StepResult(note=f"{priority.name} could not be checked: {type(error).__name__}: {error}")
@@ -138,7 +138,7 @@ def _results(
 
 
 def _held(
-    stop: Stop, store: SteeringStore, priority: Priority, result: StepResult, notes: list[str]
+    stop: Stop, store: SteeringStore, priority: IntEnum, result: StepResult, notes: list[str]
 ) -> dict[str, str]:
     """Hold the session, unless it was held too often since the user's prompt, or that cannot be counted."""
     let_go = "" if result.is_counted else _why_let_go(stop, store)

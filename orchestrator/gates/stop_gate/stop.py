@@ -1,9 +1,9 @@
 """A session that wants to stop, as its hook describes it, and the answer of a step of the gate.
 
-A step is a module with `PRIORITY`, `applies(stop)` and `check(stop)`. The first one that blocks wins.
+A step is a module with `applies(stop)` and `check(stop)`. The first one that blocks wins.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
 from functools import cached_property
@@ -16,18 +16,6 @@ if TYPE_CHECKING:
     from agents.transcript.facts.facts import Facts
 
 _QUESTION_SIGNS = "?\uff1f"
-
-
-class Priority(IntEnum):
-    """The steps by their names in seed 003. The gate asks them in its own order."""
-
-    P1_PROMISE = 10
-    P2_5_ORCHESTRATOR = 25
-    P2_BEADS = 20
-    P3_TODOS = 30
-    P3_2_STEERING = 32
-    P3_5_SYSTEM3_JUDGE = 35
-    AVAILABLE_WORK = 90
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,3 +117,18 @@ def _may_ask(turn: Turn) -> bool:
     return any(call.tool == "AskUserQuestion" for call in turn.calls) or any(
         sign in text for text in turn.texts for sign in _QUESTION_SIGNS
     )
+
+
+class Step(Protocol):
+    """A step: a module with these two functions."""
+
+    def applies(self, stop: Stop, /) -> bool:
+        """Whether the step has anything to check at this stop."""
+        ...
+
+    def check(self, stop: Stop, /) -> StepResult:
+        """Return the step's answer."""
+        ...
+
+
+Steps = Iterable[tuple[IntEnum, Step]]  # each with its name, in the order of the gate

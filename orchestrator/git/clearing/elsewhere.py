@@ -8,9 +8,8 @@ from tempfile import TemporaryDirectory
 
 from orchestrator.git.command import git, git_bytes
 from orchestrator.git.shadow import shadow_snapshot
-from orchestrator.git.users.backup import BACKUP, LIST
+from orchestrator.git.users.backup import BACKUP, BESIDE, LIST
 from orchestrator.git.users.held import blob_of, look_at
-from orchestrator.git.users.restoring import BESIDE
 from orchestrator.git.users.work import UsersWork
 
 _LINK = "160000"  # a commit of another repository: no bytes of this one

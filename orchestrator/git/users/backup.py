@@ -19,6 +19,7 @@ from orchestrator.git.users.held import Held, Kind, blob_of, held_at, is_empty, 
 from state.errors import GitError
 
 BACKUP = "users.work"  # part of the ref's name, which the dot distinguishes from every task's id
+BESIDE = "users.beside"  # likewise: the run's version of files that were put back
 LIST = "list.json"
 
 

@@ -13,8 +13,6 @@ from orchestrator.git.users.files import Change, changes_since, put_back
 from orchestrator.git.users.held import Kind, held_at, tree_of_files
 from orchestrator.git.users.staging import head_moved, index_changed, put_head_back, put_index_back
 
-BESIDE = "users.beside"  # part of the ref's name, as `BACKUP`
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Restored:

@@ -71,7 +71,7 @@ async def asked(run: Run, ask: Ask, *, iteration: int) -> tuple[str, Reply]:
 
 def ended_with(call_id: str, reply: Reply) -> CallEnded:
     """The end of a call that this reply is."""
-    detail = "" if reply.end is CallEnd.COMPLETED else f"{reply.end}: {reply.detail}"
+    detail = "" if reply.end is CallEnd.COMPLETED else reply.detail
     answer = json.dumps(reply.answer, ensure_ascii=False) if reply.answer else ""
     return call_ended(call_id, replace(reply, detail=detail), answer=answer)
 

@@ -35,11 +35,10 @@ from state.journal.events import (
     call_ended,
     call_retried,
 )
-from state.records import CallEnd, CallResult, Message, Role
+from state.records import CallEnd, CallResult, Message
+from state.roles import ROLES, Role
 
 log = structlog.get_logger(__name__)
-
-_WRITING = frozenset({Role.WORKER, Role.RESOLVER})
 
 
 class Conversation:
@@ -188,7 +187,7 @@ class Conversation:
     def _resumed(self, session: Session, prompt: str, reserved: Reservation | None) -> str:
         """The prompt with which the open call goes on in this session; stored before it is sent."""
         knows = session.session_id == self._open_call.session_id
-        about = {"prompt": prompt, "writes": self._role in _WRITING}
+        about = {"prompt": prompt, "writes": ROLES[self._role].writes}
         if knows:
             words = prompts.render("resumed", asks=self._questions is not None, **about)
         elif first := self._first_prompt():

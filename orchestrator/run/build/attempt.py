@@ -37,7 +37,7 @@ from orchestrator.run.record import Run
 from state.ids import new_session_id
 from state.journal.events import AttemptStarted, HandedOver, IterationMeasured, TaskStarted
 from state.journal.task_view import Stage, TaskView
-from state.records import Role
+from state.roles import Role
 from state.settings.records import Workflow
 
 CheckCompletion = Callable[[Run, TaskView], Awaitable[None]]

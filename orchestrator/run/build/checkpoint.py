@@ -11,11 +11,11 @@ from agents.roles.reviewer import get_review_prompt, reviewer_session
 from orchestrator.git.workspace import diff_text
 from orchestrator.run.asking.briefing import conventions, decisions
 from orchestrator.run.record import Run
-from orchestrator.run.review.findings import in_folder, undecided, with_new
+from orchestrator.run.review.findings import as_findings, in_folder, undecided, with_new
 from orchestrator.run.review.report import DIFF_LIMIT, read_report
 from state.journal.events import CheckpointReviewed
 from state.journal.task_view import TaskView
-from state.records import Role
+from state.roles import Role
 
 
 async def review_checkpoint(run: Run, task: TaskView) -> None:
@@ -45,15 +45,16 @@ async def review_checkpoint(run: Run, task: TaskView) -> None:
     ) as talk:
         call = await talk.exchange(1, partial(_prompt, run, task), iteration=task.iteration)
     report = read_report(call)
-    found = () if isinstance(report, str) else in_folder(report.issues, task.place.worktree, task_id)
+    issues = () if isinstance(report, str) else in_folder(report.issues, task.place.worktree, task_id)
+    known, number = task.review.findings, task.review.rounds + 1
     run.record(
         CheckpointReviewed(
             task_id=task_id,
             attempt=task.attempt,
             iteration=task.iteration,
             tree=tree,
-            issues=tuple(found),
-            findings=with_new(task.review.findings, found, task.review.rounds + 1, advice=True),
+            issues=tuple(issues),
+            findings=with_new(known, as_findings(*issues), number, advice=True),
             problem=report if isinstance(report, str) else "",
         )
     )

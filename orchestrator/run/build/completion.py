@@ -84,8 +84,8 @@ def fingerprint(result: GateResult) -> str:
 async def _diff_gate(run: Run, task: TaskView, folder: Path, tree: str) -> GateResult:
     if users := await refused_changes(run):
         return GateResult(gate=DIFF, verdict=Verdict.BLOCK, reason=users)
-    standing = undisputed(task.review.issues, disputes_of(run.view, task))
-    may_be_empty = bool(task.review.issues) and not standing and task.is_in_merged_work
+    standing = undisputed(task.review.open, disputes_of(run.view, task))
+    may_be_empty = bool(task.review.open) and not standing and task.is_in_merged_work
     if tree == await tree_of(folder, task.place.base_commit) and not may_be_empty:
         return GateResult(
             gate=DIFF,

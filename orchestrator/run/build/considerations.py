@@ -8,8 +8,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 
-from agents.access import Credentials, Lane
+from agents.access import Credentials
 from agents.ask.port import Ask, Reply
+from agents.lane import Lane
 from agents.transcript.facts.session import facts_of
 from agents.transcript.read import Transcript, transcript_of, with_command_runs
 from orchestrator.gates.power_steering.considerations import Consideration, SessionType, Severity
@@ -24,7 +25,8 @@ from orchestrator.run.asking.history import whole_history
 from orchestrator.run.record import Run
 from state.journal.events import ChecksDecided
 from state.journal.task_view import TaskView
-from state.records import CallEnd, Role
+from state.records import CallEnd
+from state.roles import Role
 from state.settings.records import Steering
 from state.verdicts import GateResult, Verdict
 

@@ -15,13 +15,13 @@ from orchestrator.run.build.progress import refused_too_often, same_error, stand
 from orchestrator.run.evidence.vouching import commands_for
 from orchestrator.run.evidence.worth import failing_before
 from orchestrator.run.record import Run
-from orchestrator.run.review.findings import fingerprint, with_new
+from orchestrator.run.review.findings import with_new
 from orchestrator.run.review.ownership import users_paths
 from state.journal.call_view import CallView
 from state.journal.events import TaskFailed, TaskStuck
 from state.journal.task_view import Stage, TaskView
 from state.journal.view import AskView, RunView
-from state.records import CallEnd, Question, ReviewIssue, Task, TestThatChanges
+from state.records import CallEnd, Finding, Question, Task, TestThatChanges
 from state.settings.records import Workflow
 
 
@@ -104,7 +104,7 @@ Step = Say | AnswerPlain | ReviewCheckpoint | Guide | Measure | CheckClaim | End
 
 def build_prompt_with_feedback(
     task: Task,
-    review_issues: Sequence[ReviewIssue],
+    review_issues: Sequence[Finding],
     iteration: int,
     max_iterations: int,
     spec: str = "",
@@ -115,8 +115,8 @@ def build_prompt_with_feedback(
     place: Surroundings = ALONE,
 ) -> str:
     """Return the Worker's prompt for a task (seed 002): constant parts first, this task's issues only."""
-    own = [issue for issue in review_issues if issue.task_id == task.id]
-    ids = {fingerprint(issue) for issue in own}
+    own = [one for one in review_issues if one.issue.task_id == task.id]
+    ids = {one.id for one in own}
     return prompts.render(
         "build",
         task=task,
@@ -263,12 +263,13 @@ def _begin(run: Run, task: TaskView) -> Step:
 
 def _from_checkpoint(task: TaskView) -> list[str]:
     """Return the words of a Reviewer and the Developer if the newest iteration was a checkpoint."""
-    found = [one.issues for one in task.open.checkpoints if one.iteration == task.iteration and one.issues]
+    looked = [one for one in task.open.checkpoints if one.iteration == task.iteration and one.issues]
+    found = [[finding for finding in one.findings if finding.issue in one.issues] for one in looked]
     guidance = [
         one.guidance for one in task.open.guidance if one.iteration == task.iteration and one.guidance
     ]
     return [
-        *(prompts.render("checkpoint", findings=with_new((), issues, 1)) for issues in found),
+        *(prompts.render("checkpoint", findings=findings) for findings in found),
         *(prompts.render("guidance", guidance=words) for words in guidance),
     ]
 
@@ -277,7 +278,7 @@ def _first_prompt(run: Run, task: TaskView) -> str:
     own = {f"{task.task.id}: {line}" for line in decisions(run.view, task)}
     return build_prompt_with_feedback(
         task.task,
-        task.review.issues,
+        task.review.open,
         1,
         run.max_iterations,
         run.started.spec_text,

@@ -11,6 +11,7 @@ from state.records import (
     BaselineCheck,
     BaselineStanding,
     CanaryResult,
+    CommandRun,
     TestChange,
     TestState,
 )
@@ -18,6 +19,11 @@ from state.words import count_words, listed, names_of
 
 _TAIL = 1_200  # characters of an output that are shown to a reviewer
 _TAIL_OF_PASSED = 400
+CUT = "[the beginning is left out]"
+_LONGEST_CAUSE = 200  # characters
+_NAMED_ERROR = re.compile(r"\b\w*(?:error|exception|panic|undefined)\w*(?:\[\w+\])?\s*:\s*\S", re.IGNORECASE)
+_SUMS_UP = re.compile(r"could not compile|previous error|build failed", re.IGNORECASE)
+_COMPLAINT = re.compile(r"fail|error|not ok|panic|exception", re.IGNORECASE)
 _TERMINAL_CODE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
 _GROUND = re.compile(r"(?:/[^\s:'\"()/]+)*/verify\.\d+/")
 
@@ -75,10 +81,25 @@ def _feedback(one: Judged) -> str:
 def readable(output: str, limit: int) -> str:
     """Return the end of an output for an agent: whole lines, no terminal codes, paths of the workspace.
 
-    sq runs the commands on a copy of the workspace, whose folder means nothing to an agent.
+    A cut output begins with a mark. sq runs the commands on a copy of the workspace, whose folder means
+    nothing to an agent.
     """
     plain = _GROUND.sub("", _TERMINAL_CODE.sub("", output)).replace("\r", "").strip()
-    return plain if len(plain) <= limit else plain[-limit:].partition("\n")[2] or plain[-limit:]
+    if len(plain) <= limit:
+        return plain
+    end = plain[-limit:]
+    return f"{CUT}\n" + (end.partition("\n")[2] or end)
+
+
+def cause_of(done: CommandRun) -> str:
+    """Return why a command failed, in a line: its problem, else its exit code and its newest complaint."""
+    if done.problem:
+        return done.problem
+    whole = readable(done.output_tail, len(done.output_tail)).splitlines()
+    newest = [line for line in reversed(whole) if not _SUMS_UP.search(line)]
+    complaints = (line for sign in (_NAMED_ERROR, _COMPLAINT) for line in newest if sign.search(line))
+    last = next(complaints, newest[0] if newest else "").strip()
+    return f"exit code {done.exit_code}" + (f": {last[:_LONGEST_CAUSE]}" if last else "")
 
 
 def unanswered(results: Iterable[Judged]) -> str:

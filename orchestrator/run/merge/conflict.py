@@ -25,7 +25,7 @@ from orchestrator.run.record import Run
 from state.journal.call_view import CallView
 from state.journal.events import MergeConflicted, ResolutionRefused
 from state.journal.task_view import MergeView, Stage, TaskView
-from state.records import Role
+from state.roles import Role
 
 MAX_CLAIMS = 3  # attempts before the conflict is given up
 

@@ -9,7 +9,7 @@ from orchestrator.run.evidence.worth import feedback, has_failed, unanswered
 from orchestrator.run.merge.conflict import Resolved, Unresolved, resolve
 from orchestrator.run.ports.integration import MergeState
 from orchestrator.run.record import Run
-from orchestrator.run.review.findings import MERGING
+from orchestrator.run.review.findings import MERGING, as_findings
 from orchestrator.run.review.revise import send_back
 from state.journal.events import (
     Event,
@@ -79,7 +79,14 @@ async def _build(run: Run, task: TaskView, merging: MergeView) -> None:
         reason = f"merged with the newest work it does not pass the verification.\n\n{feedback(judged)}"
         start = await run.integration.conclude_merge(task, merging.onto, state.tree, _message(run, task))
         again = [
-            send_back(run, task, (_not_passing(task, reason),), by=MERGING, base=merging.onto, start=start)
+            send_back(
+                run,
+                task,
+                as_findings(_not_passing(task, reason)),
+                by=MERGING,
+                base=merging.onto,
+                start=start,
+            )
         ]
         await _give_up(run, task, merging, reason, again)
 
@@ -135,7 +142,7 @@ def _rebuild(run: Run, task: TaskView, merging: MergeView, reason: str) -> list[
         ),
         suggestion="Build the task on the work that is merged now, and keep its behavior",
     )
-    return [send_back(run, task, (issue,), by=MERGING, base=merging.onto, start=merging.onto)]
+    return [send_back(run, task, as_findings(issue), by=MERGING, base=merging.onto, start=merging.onto)]
 
 
 def _not_passing(task: TaskView, reason: str) -> ReviewIssue:

@@ -10,11 +10,11 @@ from pathlib import Path
 import anyio
 
 from orchestrator.git.shadow import shadow_commit, shadow_ref, shadow_snapshot
-from orchestrator.git.users.backup import BACKUP, Backup, read_backup, take_backup
+from orchestrator.git.users.backup import BACKUP, BESIDE, Backup, read_backup, take_backup
 from orchestrator.git.users.files import Change
 from orchestrator.git.users.ignored import changed_ignored, keep_ignored, put_ignored_back, read_ignored
 from orchestrator.git.users.renewing import renewed_files
-from orchestrator.git.users.restoring import BESIDE, Restored, restore
+from orchestrator.git.users.restoring import Restored, restore
 from orchestrator.run.record import Run
 from state.errors import GitError
 from state.journal.events import Event, RunStarted, UsersWorkKept, UsersWorkRestored

@@ -16,7 +16,8 @@ from orchestrator.run.review.report import Subject, report_on
 from state.errors import SqError
 from state.journal.call_view import CallView
 from state.journal.phase import MAX_UNUSABLE
-from state.records import ReviewIssue, ReviewReport, Role
+from state.records import ReviewIssue, ReviewReport
+from state.roles import Role
 
 MAX_REJECTIONS = 3  # the first proposal and two corrected ones
 

@@ -35,20 +35,26 @@ _WORD = re.compile(r"[^\W\d_]+")
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """The result of a review: all findings, the blocking issues, and suggestions in words.
-
-    Exactly the open findings block.
-    """
+    """The result of a review: all findings, and suggestions in words."""
 
     findings: tuple[Finding, ...]
-    blocking: tuple[ReviewIssue, ...]
     suggestions: tuple[str, ...]
+
+    @property
+    def blocking(self) -> tuple[Finding, ...]:
+        """The findings that prevent acceptance: exactly the open ones."""
+        return tuple(finding for finding in self.findings if finding.state is FindingState.OPEN)
 
 
 def fingerprint(issue: ReviewIssue) -> str:
     """Return a hash of an issue's type, file and words. Lines and numbers do not count, because they move."""
     words = " ".join(_WORD.findall(issue.description.casefold()))
     return hashlib.sha256(f"{issue.type}\n{_plain(issue.file)}\n{words}".encode()).hexdigest()[:8]
+
+
+def as_findings(*issues: ReviewIssue) -> tuple[Finding, ...]:
+    """Return reported issues as open findings. From here on a finding is known by its id."""
+    return tuple(Finding(id=fingerprint(issue), issue=issue) for issue in issues)
 
 
 def in_folder(issues: Iterable[ReviewIssue], folder: str, task_id: str | None = None) -> list[ReviewIssue]:
@@ -69,13 +75,12 @@ def known_of(task: TaskView) -> tuple[Finding, ...]:
     A finding that sq itself has made needs no ruling, because sq has checked again before the review.
     """
     known = {finding.id: finding for finding in task.review.findings}
-    for issue in task.review.issues:
-        id_ = fingerprint(issue)
-        finding = known.get(id_, Finding(id=id_, issue=issue))
+    for one in task.review.open:
+        finding = known.get(one.id, Finding(id=one.id, issue=one.issue))
         again = replace(finding, state=FindingState.OPEN, note="")
-        known[id_] = finding if finding.state in _UNDECIDED else again
+        known[one.id] = finding if finding.state in _UNDECIDED else again
     refused = tuple(f"the test {ruling.test} " for ruling in task.review.rulings if not ruling.accepted)
-    own = {fingerprint(issue) for issue in task.review.issues if task.review.reopened_by == MERGING}
+    own = {one.id for one in task.review.open if task.review.reopened_by == MERGING}
     return tuple(
         replace(finding, state=FindingState.FIXED, note="")
         if finding.id in own or finding.issue.description.startswith(refused)
@@ -121,28 +126,27 @@ def undecided(findings: Iterable[Finding]) -> list[Finding]:
     return [finding for finding in findings if finding.state in _UNDECIDED]
 
 
-def undisputed(issues: Iterable[ReviewIssue], disputes: Iterable[Dispute]) -> list[str]:
-    """Return the ids of those issues against which there is no evidence."""
+def undisputed(findings: Iterable[Finding], disputes: Iterable[Dispute]) -> list[str]:
+    """Return the ids of those findings against which there is no evidence."""
     disputed = {dispute.id for dispute in disputes}
-    return [id_ for id_ in dict.fromkeys(map(fingerprint, issues)) if id_ not in disputed]
+    return [id_ for id_ in dict.fromkeys(one.id for one in findings) if id_ not in disputed]
 
 
 def with_new(
-    known: Iterable[Finding], issues: Iterable[ReviewIssue], number: int, *, advice: bool = False
+    known: Iterable[Finding], added: Iterable[Finding], number: int, *, advice: bool = False
 ) -> tuple[Finding, ...]:
-    """Return the findings with these issues added, open. `number` is the round of the next review.
+    """Return the findings with these ones added, open. `number` is the round of the next review.
 
     `advice`: a checkpoint names them.
     """
     findings = {finding.id: finding for finding in known}
-    for issue in issues:
-        id_ = fingerprint(issue)
-        before = findings.get(id_, Finding(id=id_, issue=issue, round=number))
+    for one in added:
+        before = findings.get(one.id, Finding(id=one.id, issue=one.issue, round=number))
         note = before.note if before.state is FindingState.OPEN else ""
         unruled = before.unruled and before.state is FindingState.OPEN
-        is_advice = advice and (before.advice or id_ not in findings)
-        findings[id_] = replace(
-            before, issue=issue, state=FindingState.OPEN, note=note, unruled=unruled, advice=is_advice
+        is_advice = advice and (before.advice or one.id not in findings)
+        findings[one.id] = replace(
+            before, issue=one.issue, state=FindingState.OPEN, note=note, unruled=unruled, advice=is_advice
         )
     return tuple(findings.values())
 
@@ -164,24 +168,22 @@ def settle(
     """
     rulings = {ruling.id: ruling for ruling in report.rulings}
     ruled = [_ruled(finding, rulings.get(finding.id)) for finding in with_disputes(known, disputes)]
-    standing = with_new(ruled, report.issues, number)
+    standing = with_new(ruled, as_findings(*report.issues), number)
     findings = [_held_to_the_bar(finding, number) for finding in standing]
     below = [now for now, was in zip(findings, standing, strict=True) if now.state is not was.state]
     return Settled(
         findings=tuple(findings),
-        blocking=tuple(finding.issue for finding in findings if finding.state is FindingState.OPEN),
         suggestions=tuple(_in_words(finding) for finding in below),
     )
 
 
 def left_aside(settled: Settled, why: Mapping[str, str]) -> Settled:
-    """Return the same, with findings that need no fix (`why`, by fingerprint) as suggestions."""
+    """Return the same, with findings that need no fix (`why`, by id) as suggestions."""
     aside = [one for one in settled.findings if one.state is FindingState.OPEN and one.id in why]
     ended = {one.id: replace(one, state=FindingState.WONT_FIX, note=why[one.id]) for one in aside}
     findings = tuple(ended.get(one.id, one) for one in settled.findings)
     return Settled(
         findings=findings,
-        blocking=tuple(one.issue for one in findings if one.state is FindingState.OPEN),
         suggestions=(*settled.suggestions, *(_in_words(one) for one in ended.values())),
     )
 

@@ -11,9 +11,8 @@ from orchestrator.git.users.backup import read_backup
 from orchestrator.git.users.files import users_line_numbers
 from orchestrator.git.workspace import changed_paths
 from orchestrator.run.record import Run
-from orchestrator.run.review.findings import fingerprint
 from state.journal.task_view import Stage, TaskView
-from state.records import ReviewIssue
+from state.records import Finding, ReviewIssue
 
 USERS = "it is the user's uncommitted work, no part of this run"
 UNCHANGED = "no task of this run has changed this file"
@@ -45,29 +44,30 @@ async def own_paths(run: Run) -> list[str] | None:
     return sorted({path for paths in (await changed_by_tasks(run)).values() for path in paths})
 
 
-async def of_the_user(run: Run, task: TaskView, issues: Iterable[ReviewIssue]) -> dict[str, str]:
-    """Return the findings of a task's review on the user's uncommitted work, by fingerprint, and why."""
+async def of_the_user(run: Run, task: TaskView, findings: Iterable[Finding]) -> dict[str, str]:
+    """Return the findings of a task's review on the user's uncommitted work, by id, and why."""
     if run.view.checkout.users_work is None:
         return {}
     changed = await changed_paths(run.repository, task.place.base_commit, task.claim.commit)
-    return {fingerprint(one): USERS for one in issues if await _is_users(run, one, changed)}
+    return {one.id: USERS for one in findings if await _is_users(run, one.issue, changed)}
 
 
-async def of_nobody(run: Run, issues: Iterable[ReviewIssue], changed: Collection[str]) -> dict[str, str]:
-    """Return which findings of the final review no task has to fix, by fingerprint, and why.
+async def of_nobody(run: Run, findings: Iterable[Finding], changed: Collection[str]) -> dict[str, str]:
+    """Return which findings of the final review no task has to fix, by id, and why.
 
     They are about a file that existed before the run and that no task has changed. With worktrees they count
     only if the reviewer names no task, because a named task may have failed to change the file.
     """
-    listed = list(issues)
-    there = await _there_before(run, [one.file for one in listed])
+    listed = list(findings)
+    there = await _there_before(run, [one.issue.file for one in listed])
     found = {}
     for one in listed:
-        named = run.settings.worktrees and one.task_id in run.view.tasks
-        if one.file in there and one.file not in changed and not named:
-            found[fingerprint(one)] = UNCHANGED
-        if run.view.checkout.users_work and await _is_users(run, one, changed):
-            found[fingerprint(one)] = USERS
+        issue = one.issue
+        named = run.settings.worktrees and issue.task_id in run.view.tasks
+        if issue.file in there and issue.file not in changed and not named:
+            found[one.id] = UNCHANGED
+        if run.view.checkout.users_work and await _is_users(run, issue, changed):
+            found[one.id] = USERS
     return found
 
 

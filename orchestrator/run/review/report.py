@@ -10,7 +10,8 @@ from agents.roles.reviewer import parse_review_output, reviewer_session, unusabl
 from orchestrator.run.record import Run
 from state.journal.call_view import CallView
 from state.journal.events import ReviewUnusable
-from state.records import ReviewReport, Role
+from state.records import ReviewReport
+from state.roles import Role
 
 DIFF_LIMIT = 60_000  # characters of a diff in the prompt. The reviewer can read the files.
 

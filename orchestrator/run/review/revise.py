@@ -10,7 +10,7 @@ from orchestrator.run.review.findings import disputes_of, final_known, in_folder
 from orchestrator.run.review.ownership import changed_by_tasks, of_nobody, of_the_user
 from state.journal.events import Event, ReviewRecorded, TaskReopened, TaskStuck
 from state.journal.task_view import TaskView
-from state.records import IssueType, ReviewIssue, ReviewReport, TestChange, TestRuling
+from state.records import Finding, IssueType, ReviewIssue, ReviewReport, TestChange, TestRuling
 
 FINAL = "the final review"
 
@@ -26,13 +26,14 @@ async def after_review(run: Run, task: TaskView, report: ReviewReport) -> list[E
     refused = _refused_changes(task_id, changes, rulings)
     own = replace(report, issues=(*in_folder(report.issues, task.place.worktree, task_id), *refused))
     settled = settle(known_of(task), disputes_of(run.view, task), own, task.review.rounds + 1)
-    settled = left_aside(settled, await of_the_user(run, task, settled.blocking))
+    if run.view.checkout.users_work:
+        settled = left_aside(settled, await of_the_user(run, task, settled.blocking))
     recorded = ReviewRecorded(
         task_id=task_id,
         attempt=task.attempt,
         commit=task.claim.commit,
         passed=not settled.blocking,
-        issues=settled.blocking,
+        issues=tuple(one.issue for one in settled.blocking),
         suggestions=(*report.suggestions, *settled.suggestions),
         findings=settled.findings,
         tests=rulings,
@@ -89,21 +90,21 @@ async def after_final_review(run: Run, report: ReviewReport, folder: Path) -> li
     settled = settle(final_known(run.view), disputes, read, number)
     paths = {path for own in changed.values() for path in own}
     settled = left_aside(settled, await of_nobody(run, settled.blocking, paths))
-    issues = assign(settled.blocking, changed)
+    assigned = assign(settled.blocking, changed)
     recorded = ReviewRecorded(
         task_id="",
         attempt=number,
         commit=head,
         passed=not settled.blocking,
-        issues=tuple(issues),
+        issues=tuple(one.issue for one in assigned),
         suggestions=(*report.suggestions, *settled.suggestions),
         findings=settled.findings,
     )
     if recorded.passed or number >= run.effort.final_review_rounds:
         return [recorded]
-    by_task: dict[str, list[ReviewIssue]] = {}
-    for issue in issues:
-        by_task.setdefault(issue.task_id, []).append(issue)
+    by_task: dict[str, list[Finding]] = {}
+    for one in assigned:
+        by_task.setdefault(one.issue.task_id, []).append(one)
     return [
         recorded,
         *(
@@ -113,18 +114,19 @@ async def after_final_review(run: Run, report: ReviewReport, folder: Path) -> li
     ]
 
 
-def assign(issues: Sequence[ReviewIssue], changed: Mapping[str, Sequence[str]]) -> list[ReviewIssue]:
-    """Return the final review's issues with the tasks they belong to.
+def assign(findings: Sequence[Finding], changed: Mapping[str, Sequence[str]]) -> list[Finding]:
+    """Return the final review's findings with the tasks they belong to.
 
-    An issue belongs to the task that it names, else to those that changed the file, else to all, if the file
+    A finding belongs to the task that it names, else to those that changed the file, else to all, if the file
     is a missing one or none was named. `changed`: the paths that each task changed.
     """
     assigned = []
-    for issue in issues:
+    for one in findings:
+        issue = one.issue
         file = _meant(issue.file, {path for paths in changed.values() for path in paths})
         owners = [issue.task_id] if issue.task_id in changed else []
         owners = owners or [id_ for id_, paths in changed.items() if file in paths] or list(changed)
-        assigned += [replace(issue, task_id=owner) for owner in owners]
+        assigned += [replace(one, issue=replace(issue, task_id=owner)) for owner in owners]
     return assigned
 
 
@@ -140,19 +142,20 @@ def _meant(file: str, known: Iterable[str]) -> str:
 def send_back(
     run: Run,
     task: TaskView,
-    issues: tuple[ReviewIssue, ...],
+    findings: tuple[Finding, ...],
     *,
     by: str,
     base: str = "",
     start: str = "",
 ) -> TaskReopened | TaskStuck:
-    """Send a task back with these issues, or end it as stuck if its revisions are used up.
+    """Send a task back with these findings, or end it as stuck if its revisions are used up.
 
     `base` and `start`: as in `TaskReopened`, if it is built on newer work.
     """
+    issues = tuple(one.issue for one in findings)
     limit = run.effort.revisions_per_task
     if task.review.revisions >= limit:
         last = "; ".join(f"{issue.location}: {issue.description}" for issue in issues)
         reason = f"{limit} revisions are used up and {by} still finds: {last}"
         return TaskStuck(task_id=task.task.id, reason=reason)
-    return TaskReopened(task_id=task.task.id, issues=issues, by=by, base=base, start=start)
+    return TaskReopened(task_id=task.task.id, issues=issues, findings=findings, by=by, base=base, start=start)

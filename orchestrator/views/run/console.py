@@ -8,11 +8,11 @@ import anyio
 import msgspec
 
 from agents.concurrency import task_group
-from orchestrator.views.run.lines import cost_line, lines_of
+from orchestrator.views.run.lines.story import lines_of
 from orchestrator.views.run.log import log_lines
 from orchestrator.views.run.look import Detail, Look, Mode
 from orchestrator.views.run.silence import next_notice, silence_line
-from orchestrator.views.run.spending import spending_of
+from orchestrator.views.run.spending import cost_line, spending_of
 from orchestrator.views.screen import cell, say, say_all, say_json, shown
 from state.journal.events import RunEnded, RunInterrupted, Stored
 from state.journal.fold.fold import apply

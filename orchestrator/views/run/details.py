@@ -6,9 +6,11 @@ from shlex import quote
 
 from orchestrator.views.columns import columns
 from orchestrator.views.durations import duration
-from orchestrator.views.run.lines import cost_line, git_lines, issue_lines, retry_command, said, where_lines
+from orchestrator.views.run.lines.checkout import git_lines
+from orchestrator.views.run.lines.ending import retry_command, unchecked_lines, where_lines
+from orchestrator.views.run.lines.words import issue_lines, said
 from orchestrator.views.run.overview import RunSummary, Standing, clock, state_text
-from orchestrator.views.run.spending import RoleSpending, spending_lines, spending_of
+from orchestrator.views.run.spending import RoleSpending, cost_line, spending_lines, spending_of
 from state.journal.events import VerificationFinished
 from state.journal.task_view import Stage, TaskView
 from state.journal.view import RunView
@@ -55,6 +57,7 @@ class EvidenceDetails:
     baseline_notes: tuple[str, ...]
     verifications: tuple[VerificationFinished, ...]
     merged_tree: str
+    unchecked: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,6 +98,7 @@ def details_of(view: RunView, summary: RunSummary, *, options: str = "") -> RunD
         baseline_notes=view.baseline.notes,
         verifications=tuple(view.evidence.verifications.values()),
         merged_tree=view.whole.tree,
+        unchecked=tuple(unchecked_lines(view)),
         where=(*where_lines(view), *git_lines(view)),
         cost=cost_line(view),
         roles=spending_of(view),
@@ -110,6 +114,7 @@ def detail_lines(details: RunDetails) -> list[str]:
         *_question_lines(details.questions),
         *_baseline_lines(details),
         *_verification_lines(details),
+        *details.unchecked,
         *details.where,
         details.cost,
         *spending_lines(details.roles),

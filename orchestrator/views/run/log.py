@@ -4,7 +4,8 @@ from collections.abc import Iterator
 
 import msgspec
 
-from orchestrator.views.run.lines import lines_of, short
+from orchestrator.views.run.lines.story import lines_of
+from orchestrator.views.run.lines.words import short
 from orchestrator.views.run.overview import clock
 from orchestrator.views.screen import shown
 from state.journal.events import MessageReceived, Stored

@@ -8,7 +8,7 @@ from pathlib import PurePath
 
 from orchestrator.views.columns import columns
 from orchestrator.views.durations import duration
-from orchestrator.views.run.lines import short
+from orchestrator.views.run.lines.words import short
 from state.journal.phase import Phase, movable, phase_of
 from state.journal.task_view import Stage
 from state.journal.view import RunView

@@ -4,11 +4,12 @@ from collections.abc import Iterator
 from datetime import datetime
 
 from orchestrator.views.durations import duration
-from orchestrator.views.run.lines import subject_of, tool_call
+from orchestrator.views.run.lines.words import subject_of, tool_call
 from orchestrator.views.run.overview import activity
 from state.journal.call_view import CallView
 from state.journal.view import RunView
-from state.records import MessageKind, Role
+from state.records import MessageKind
+from state.roles import Role
 
 FIRST_S = 30.0  # of silence before the first line
 _LONGEST_S = 600.0  # between two lines. Below it, a line comes each time the silence has doubled

@@ -1,4 +1,4 @@
-"""The spending of each role of a run: calls, tokens, money and time."""
+"""The spending of a run and of each role: calls, tokens, money and time."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -7,14 +7,18 @@ from orchestrator.views.columns import columns
 from orchestrator.views.durations import duration
 from state.journal.call_view import CallView
 from state.journal.view import RunView
-from state.records import Role, Usage
+from state.records import Usage
+from state.roles import ROLES, Role
 
-_HEADER = ("role", "calls", "input", "output", "cache read", "cache written", "cost", "time")
+_HEADER = ("role", "exchanges", "requests", "input", "output", "cache read", "cache written", "cost", "time")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RoleSpending:
-    """One role's calls together. `seconds` of parallel calls are added up."""
+    """One role's calls together: exchanges of its sessions, or single requests of a role without sessions.
+
+    `seconds` of parallel calls are added up.
+    """
 
     role: Role
     calls: int
@@ -32,9 +36,9 @@ def spending_of(view: RunView) -> tuple[RoleSpending, ...]:
 def spending_lines(roles: Iterable[RoleSpending]) -> list[str]:
     """The roles as a table, with a total if there are several. Empty if there are none."""
     each = list(roles)
-    rows = [_row(str(one.role), one) for one in each]
+    rows = [_row(one) for one in each]
     if len(each) > 1:
-        rows.append(_row("together", _together(each)))
+        rows.append(_together(each))
     return columns(_HEADER, rows, indent="  ") if rows else []
 
 
@@ -48,14 +52,22 @@ def _of(role: Role, calls: list[CallView]) -> RoleSpending:
     )
 
 
-def _together(roles: list[RoleSpending]) -> RoleSpending:
-    return RoleSpending(
-        role=roles[0].role,
-        calls=sum(one.calls for one in roles),
-        usage=_sum(one.usage for one in roles),
-        cost_usd=sum(one.cost_usd for one in roles),
-        seconds=sum(one.seconds for one in roles),
-    )
+def counted(view: RunView) -> str:
+    """The calls of a run in words: exchanges of sessions, and single requests."""
+    exchanges = sum(ROLES[call.started.role].has_session for call in view.calls.values())
+    requests = len(view.calls) - exchanges
+    return f"{exchanges} exchange{'s' * (exchanges != 1)} and {requests} request{'s' * (requests != 1)}"
+
+
+def cost_line(view: RunView) -> str:
+    """The cost of the run. For a rehearsal it says that nothing was charged."""
+    settings = view.started.settings if view.started else None
+    budget = view.process.budget_usd or (settings.budget_run_usd if settings else None)
+    of = f" of ${budget:.2f}" if budget else ""
+    cost = f"cost: ${view.cost_usd:.4f}{of} in {counted(view)}"
+    if view.started and view.started.rehearsal:
+        return f"{cost} at list prices for the script's token counts, but nothing was charged"
+    return cost
 
 
 def _sum(usages: Iterable[Usage]) -> Usage:
@@ -65,13 +77,19 @@ def _sum(usages: Iterable[Usage]) -> Usage:
     return total
 
 
-def _row(name: str, one: RoleSpending) -> tuple[str, ...]:
-    tokens = one.usage
-    counts = (
-        one.calls,
-        tokens.input_tokens,
-        tokens.output_tokens,
-        tokens.cache_read_tokens,
-        tokens.cache_write_tokens,
-    )
-    return (name, *(f"{count:,}" for count in counts), f"${one.cost_usd:.4f}", duration(one.seconds))
+def _row(one: RoleSpending) -> tuple[str, ...]:
+    counts = (f"{one.calls:,}", "") if ROLES[one.role].has_session else ("", f"{one.calls:,}")
+    return (str(one.role), *counts, *_amounts([one]))
+
+
+def _together(roles: list[RoleSpending]) -> tuple[str, ...]:
+    exchanges = sum(one.calls for one in roles if ROLES[one.role].has_session)
+    requests = sum(one.calls for one in roles if not ROLES[one.role].has_session)
+    return ("together", f"{exchanges:,}", f"{requests:,}", *_amounts(roles))
+
+
+def _amounts(roles: list[RoleSpending]) -> tuple[str, ...]:
+    usage = _sum(one.usage for one in roles)
+    tokens = (usage.input_tokens, usage.output_tokens, usage.cache_read_tokens, usage.cache_write_tokens)
+    cost, seconds = sum(one.cost_usd for one in roles), sum(one.seconds for one in roles)
+    return (*(f"{count:,}" for count in tokens), f"${cost:.4f}", duration(seconds))

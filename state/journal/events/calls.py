@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass
 
-from state.records import CallEnd, CallResult, Message, Role, Usage
+from state.records import CallEnd, CallResult, Message, Usage
+from state.roles import Role
 
 NO_USAGE = Usage()
 

@@ -53,7 +53,9 @@ class CheckpointReviewed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskReopened:
-    """A failed review or merge sends a task back. Its issues go into the next attempt's prompt.
+    """A failed review or merge sends a task back. Its findings go into the next attempt's prompt.
+
+    `issues` are the same as they were reported.
 
     If the task has to be built on newer work, `base` is the new base commit and `start` the commit with whose
     content the workspace begins.
@@ -64,6 +66,7 @@ class TaskReopened:
     by: str
     base: str = ""
     start: str = ""
+    findings: tuple[Finding, ...] = ()
 
 
 ReviewEvent = ReviewRecorded | ReviewUnusable | CheckpointReviewed | TaskReopened

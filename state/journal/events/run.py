@@ -3,8 +3,8 @@
 from dataclasses import dataclass, field
 
 from state.outcome import Outcome
-from state.records import Role
-from state.settings.records import Model, OnQuestion, Sandbox, SandboxHeld, Settings
+from state.roles import Role
+from state.settings.records import Confinement, Model, OnQuestion, Sandbox, Settings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -12,7 +12,7 @@ class RunStarted:
     """A run began, with everything that was asked of it, so that it can be resumed without its command line.
 
     A `base_branch` of None is a detached HEAD. `edit_dirty`: without worktrees, the user's uncommitted work
-    may be changed. `key_exposed` says how agents could read the API key, if they could.
+    may be changed.
     """
 
     run_id: str
@@ -26,13 +26,11 @@ class RunStarted:
     verify: tuple[str, ...]
     rehearsal: str | None
     credentials: str
-    containment: str
     sq_version: str
     notes: tuple[str, ...] = ()
     settings: Settings | None = None
     edit_dirty: bool = False
-    sandbox: SandboxHeld | None = None
-    key_exposed: str = ""
+    confined: Confinement = field(default_factory=Confinement)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,16 +41,14 @@ class RunResumed:
     `questions` and `sandbox_mode` replace those settings from here on. None and empty leave them unchanged.
     """
 
-    containment: str
+    confined: Confinement = field(default_factory=Confinement)
     budget_usd: float | None = None
     max_iterations: int | None = None
     retry: tuple[str, ...] = ()
     verify: tuple[str, ...] | None = None
     models: dict[Role, Model] = field(default_factory=dict)
     questions: OnQuestion | None = None
-    sandbox: SandboxHeld | None = None
     sandbox_mode: Sandbox | None = None
-    key_exposed: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,7 +8,8 @@ from state.journal.call_view import CallView
 from state.journal.events import Stored
 from state.journal.task_view import ENDED_STAGES
 from state.journal.view import RunView
-from state.records import CallEnd, Message, MessageKind, Role
+from state.records import CallEnd, Message, MessageKind
+from state.roles import ROLES, Role
 
 
 def apply(view: RunView, event: e.CallEvent, stored: Stored) -> None:  # noqa: C901  one case an event
@@ -70,7 +71,7 @@ def reopen_failed(view: RunView) -> None:
         newest[call.started.role, call.started.task_id, call.started.attempt, call.started.subject] = call
     for (role, task_id, *_), call in newest.items():
         over = task_id in view.tasks and view.tasks[task_id].stage in ENDED_STAGES
-        if call.failed and role not in {Role.DEVELOPER, Role.JUDGE} and not over:
+        if call.failed and ROLES[role].has_session and not over:
             call.spent_usd, call.end = call.cost_usd, None
 
 

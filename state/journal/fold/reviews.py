@@ -7,7 +7,7 @@ from typing import assert_never
 from state.journal import events as e
 from state.journal.task_view import Stage
 from state.journal.view import RunView
-from state.records import ReviewIssue
+from state.records import FindingState, ReviewIssue
 
 
 def apply(view: RunView, event: e.ReviewEvent) -> None:
@@ -52,7 +52,7 @@ def _task_reviewed(view: RunView, event: e.ReviewRecorded) -> None:
     task = view.tasks[event.task_id]
     task.review = replace(
         task.review,
-        issues=event.issues,
+        open=tuple(one for one in event.findings if one.state is FindingState.OPEN),
         findings=event.findings,
         commit=event.commit,
         rulings=event.tests,
@@ -78,7 +78,7 @@ def _reopened(view: RunView, event: e.TaskReopened) -> None:
     task = view.tasks[event.task_id]
     task.stage, task.open.is_open = Stage.BUILDING, False
     task.review = replace(
-        task.review, issues=event.issues, revisions=task.review.revisions + 1, reopened_by=event.by
+        task.review, open=event.findings, revisions=task.review.revisions + 1, reopened_by=event.by
     )
     issues = f"{len(event.issues)} issue{'' if len(event.issues) == 1 else 's'}"
     task.end.of_attempt = f"sent back by {event.by} with {issues}"

@@ -27,6 +27,7 @@ from state.journal.events import RunEnded, RunInterrupted, RunStarted
 from state.journal.store import Journal
 from state.outcome import Outcome
 from state.paths import worktree_root
+from state.settings.records import Confinement
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 RUN = "20260101-000000-aaaa"
@@ -107,7 +108,7 @@ class Runs:
             verify=(),
             rehearsal=None,
             credentials="api-key",
-            containment="supervisor",
+            confined=Confinement(containment="supervisor"),
             sq_version="0",
         )
         (self.repository / ".git" / "info" / "exclude").write_text("/.sq/\n")

@@ -12,6 +12,7 @@ from state.journal.store import Journal
 from state.paths import StateFolder
 from state.settings.keys import KEYS
 from state.settings.presets import usual_settings
+from state.settings.records import Confinement
 
 SQ = [sys.executable, "-I", "-m", "orchestrator.cli"]
 
@@ -111,7 +112,7 @@ def test_with_a_run_it_tells_what_held_when(show, repository):
     run_id, folder = state.new_run()
     with Journal(folder) as journal:
         journal.append(started(run_id, repository))
-        resumed = RunResumed(containment="", verify=("make test",), budget_usd=7.0)
+        resumed = RunResumed(verify=("make test",), budget_usd=7.0)
         journal.append(resumed)
     done = show(run_id, "--state-dir", str(state.root), folder=repository)
     assert done.returncode == 0, done.stderr
@@ -134,7 +135,7 @@ def started(run_id, repository):
         verify=(),
         rehearsal=None,
         credentials="api key",
-        containment="namespaces",
+        confined=Confinement(containment="namespaces"),
         sq_version="0",
         settings=usual_settings("medium"),
     )

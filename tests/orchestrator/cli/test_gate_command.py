@@ -14,7 +14,7 @@ from in_process import sq
 from agents.gateway.scenario import load_scenario
 from agents.gateway.server import serve_scenario
 from orchestrator.gates.session_state.store import SteeringStore
-from state.records import Role
+from state.roles import Role
 
 TRANSCRIPTS = Path(__file__).parents[2] / "agents" / "transcripts"
 TESTED = TRANSCRIPTS / "tests.jsonl"

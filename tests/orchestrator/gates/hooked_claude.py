@@ -9,12 +9,13 @@ from pathlib import Path
 
 import anyio
 
-from agents.access import OURS, Lane, RehearsalConnection
+from agents.access import OURS, RehearsalConnection
 from agents.gateway.ledger import read_ledger
 from agents.gateway.script import Scenario
 from agents.gateway.server import serve_scenario
+from agents.lane import Lane
 from agents.session.claude_code import find_cli
-from state.records import Role
+from state.roles import Role
 
 HOOK = f'"{sys.executable}" -I -m orchestrator.cli hook stop'
 FEEDBACK = "Stop hook feedback:\n"

@@ -8,10 +8,10 @@ from types import SimpleNamespace
 import anyio
 import pytest
 
-from agents.access import Lane
+from agents.lane import Lane
 from orchestrator.gates.power_steering.judging import Look
 from orchestrator.gates.power_steering.loading import consideration_of
-from state.records import Role
+from state.roles import Role
 from state.settings.presets import model_named
 from state.verdicts import Source
 

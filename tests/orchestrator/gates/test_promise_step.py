@@ -13,7 +13,8 @@ from orchestrator.gates.promises.promise import Promise, State
 from orchestrator.gates.promises.store import PromiseStore
 from orchestrator.gates.stop_gate.session import ReadSession
 from orchestrator.gates.stop_gate.steps import promises as step
-from orchestrator.gates.stop_gate.stop import Priority, Stop
+from orchestrator.gates.stop_gate.steps.order import STEPS, Priority
+from orchestrator.gates.stop_gate.stop import Stop
 
 LINE = Criterion(text="the shop has a discount", kind=Kind.COMMAND, target="grep -q discount shop.py")
 GUIDE = Criterion(text="there is a guide", kind=Kind.FILE, target="guide.md")
@@ -48,7 +49,7 @@ def stopping(store, session="s-1"):
 
 
 def test_it_is_the_first_step_and_applies_where_there_is_a_file_of_a_promise(store, promise, tmp_path):
-    assert step.PRIORITY is Priority.P1_PROMISE
+    assert next(iter(STEPS.items())) == (Priority.P1_PROMISE, step)
     assert not step.applies(Stop(session=ReadSession(), session_id="s-1", project=store.home))
     promise(GUIDE)
     assert step.applies(Stop(session=ReadSession(), session_id="s-1", project=store.home))

@@ -8,14 +8,15 @@ import anyio
 import pytest
 from stop_inputs import CLAUDE, HOOK, Lines, answer_of
 
-from agents.access import Lane, RehearsalConnection
+from agents.access import RehearsalConnection
 from agents.gateway.ledger import read_ledger
 from agents.gateway.script import Scenario
 from agents.gateway.server import serve_scenario
+from agents.lane import Lane
 from orchestrator.cli.gate.usage import usage_of
 from orchestrator.gates.power_steering.loading import load_considerations
 from orchestrator.gates.session_state.store import SteeringStore
-from state.records import Role
+from state.roles import Role
 
 SATISFIED = {"structured": {"verdict": "satisfied", "reason": "It was seen.", "quote": ""}}
 UNTESTED = {

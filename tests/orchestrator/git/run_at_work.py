@@ -8,6 +8,7 @@ from state.journal.events import RunStarted
 from state.journal.task_view import TaskView
 from state.journal.view import RunView
 from state.records import Task
+from state.settings.records import Confinement
 
 RUN = "20260101-000000-aaaa"
 
@@ -50,7 +51,7 @@ class RunAtWork:
             verify=(),
             rehearsal=None,
             credentials="api-key",
-            containment="supervisor",
+            confined=Confinement(containment="supervisor"),
             sq_version="0",
         )
         self.places = Worktrees(started=started)

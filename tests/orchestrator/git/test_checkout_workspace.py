@@ -9,6 +9,7 @@ from state.journal.events import RunStarted
 from state.journal.task_view import TaskView, WholeView
 from state.journal.view import RunView
 from state.records import Task
+from state.settings.records import Confinement
 
 
 @pytest.fixture
@@ -26,7 +27,7 @@ async def place(project, tmp_path, shell):
         verify=(),
         rehearsal=None,
         credentials="api-key",
-        containment="supervisor",
+        confined=Confinement(containment="supervisor"),
         sq_version="0",
     )
     checkout = Checkout(started=started, run_folder=tmp_path)

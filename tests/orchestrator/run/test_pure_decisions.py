@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from orchestrator.run.build.due import is_review_due
 from orchestrator.run.build.progress import MAX_REFUSALS, SAME_FAILURE, refused_too_often, standing_still
 from orchestrator.run.evidence.judged import judged
-from orchestrator.run.evidence.worth import feedback, readable, summary
+from orchestrator.run.evidence.worth import CUT, cause_of, feedback, readable, summary
+from orchestrator.run.review.findings import as_findings, fingerprint
 from orchestrator.run.review.revise import assign
 from state.journal.events import CheckpointReviewed
 from state.journal.task_view import AttemptView, TaskView
@@ -26,7 +27,7 @@ def issue(file, task_id=""):
 
 
 def owners(*issues):
-    return [each.task_id for each in assign(issues, CHANGED)]
+    return [each.issue.task_id for each in assign(as_findings(*issues), CHANGED)]
 
 
 def test_an_issue_belongs_to_the_task_it_names_whatever_its_file():
@@ -56,14 +57,16 @@ def test_an_issue_about_a_file_that_no_task_changed_belongs_to_all(file):
 
 def test_an_assigned_issue_says_what_the_reviewer_said():
     found = issue("src/a.py")
-    assert assign([found], CHANGED) == [replace(found, task_id="t1")]
+    (assigned,) = assign(as_findings(found), CHANGED)
+    assert assigned.issue == replace(found, task_id="t1")
+    assert assigned.id == fingerprint(found)
 
 
 @given(st.lists(st.tuples(st.sampled_from(["src/a.py", "x", "/w/a.py"]), st.sampled_from(["", "t1", "t9"]))))
 def test_every_issue_gets_an_owner_and_every_owner_is_a_task(issues):
-    assigned = assign([issue(file, named) for file, named in issues], CHANGED)
+    assigned = assign(as_findings(*[issue(file, named) for file, named in issues]), CHANGED)
     assert len(assigned) >= len(issues)
-    assert {each.task_id for each in assigned} <= set(CHANGED)
+    assert {each.issue.task_id for each in assigned} <= set(CHANGED)
 
 
 # --- whether a loop moves --------------------------------------------------------------
@@ -172,8 +175,25 @@ def test_nothing_to_verify_with_is_said_and_is_no_pass():
 def test_an_output_is_shown_in_whole_lines_without_terminal_codes_and_with_paths_of_the_workspace():
     coloured = "\x1b[90mfirst line\x1b[39m\n\x1b]8;;http://x\x07FAIL\x1b]8;;\x07 /tmp/r/verify.2/test/a.js:3\r\nend\n"
     assert readable(coloured, 100) == "first line\nFAIL test/a.js:3\nend"
-    assert readable(coloured, 25) == "FAIL test/a.js:3\nend"
-    assert readable("x" * 50, 10) == "x" * 10
+    assert readable(coloured, 25) == f"{CUT}\nFAIL test/a.js:3\nend"
+    assert readable("x" * 50, 10) == f"{CUT}\n{'x' * 10}"
+
+
+@pytest.mark.parametrize(
+    ("output", "problem", "cause"),
+    [
+        ("E   ImportError: cannot import name 'add'\n=== 1 error in 0.1s ===\n", "", "ImportError: cannot"),
+        ("src/lib.rs:3\nerror[E0425]: cannot find value\n\nsee above\n", "", "error[E0425]: cannot"),
+        ("1 test\nFAILED\nbye\n", "", "exit code 2: FAILED"),
+        ("bye\n\n", "", "exit code 2: bye"),
+        ("", "", "exit code 2"),
+        ("bye", "did not end within 600 s", "did not end within 600 s"),
+    ],
+)
+def test_the_cause_of_a_failure_is_its_problem_or_the_newest_error_of_its_output(output, problem, cause):
+    done = CommandRun(command="x", exit_code=2, seconds=1, output_tail=output, problem=problem)
+    assert cause in cause_of(done)
+    assert len(cause_of(done)) < 250
 
 
 def test_feedback_holds_the_output_of_what_failed_and_nothing_of_what_passed():

@@ -6,7 +6,7 @@ import pytest
 
 from orchestrator.run.asking.conversation import Conversation
 from state.journal.view import RunView
-from state.records import Role
+from state.roles import Role
 
 
 @pytest.mark.parametrize("number", [-1, 0, 2])

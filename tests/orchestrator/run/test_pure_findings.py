@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from orchestrator.run.review.findings import (
     WEIGHTS,
+    as_findings,
     disputes_of,
     final_known,
     fingerprint,
@@ -30,11 +31,11 @@ from state.records import (
     IssueType,
     ReviewIssue,
     ReviewReport,
-    Role,
     Ruling,
     Task,
     TestRuling,
 )
+from state.roles import Role
 
 OPEN, FIXED = FindingState.OPEN, FindingState.FIXED
 DISPUTED, WONT_FIX = FindingState.DISPUTED, FindingState.WONT_FIX
@@ -125,7 +126,7 @@ def test_the_issues_of_a_task_are_its_own_whatever_the_reviewer_wrote():
 
 def test_in_the_first_round_everything_blocks():
     issues = [issue(kind=kind) for kind in IssueType]
-    assert settle((), (), report(*issues), 1).blocking == tuple(issues)
+    assert settle((), (), report(*issues), 1).blocking == as_findings(*issues)
 
 
 def test_every_type_has_a_weight():
@@ -136,7 +137,7 @@ def test_every_type_has_a_weight():
 def test_the_bar_for_new_findings_rises(number, blocking):
     issues = {"t": issue(kind=TASTE), "g": issue(kind=GUARD), "w": issue(kind=WRONG)}
     settled = settle((), (), report(*issues.values()), number)
-    assert settled.blocking == tuple(issues[name] for name in blocking)
+    assert [one.issue for one in settled.blocking] == [issues[name] for name in blocking]
     assert len(settled.suggestions) == 3 - len(blocking)
 
 
@@ -145,11 +146,12 @@ def test_an_earlier_finding_has_one_round_more_of_patience(number, blocking):
     issues = {"t": issue(kind=TASTE), "g": issue(kind=GUARD), "w": issue(kind=WRONG)}
     known = [finding(one) for one in issues.values()]
     insisted = report(**{one.id: OPEN for one in known})
-    assert settle(known, (), insisted, number).blocking == tuple(issues[name] for name in blocking)
+    settled = settle(known, (), insisted, number)
+    assert [one.issue for one in settled.blocking] == [issues[name] for name in blocking]
 
 
 def test_a_finding_of_a_checkpoint_before_this_round_is_new_in_it():
-    found = with_new((), [issue(kind=TASTE)], 2)
+    found = with_new((), as_findings(issue(kind=TASTE)), 2)
     assert settle(found, (), report(**{found[0].id: OPEN}), 2).blocking == ()
 
 
@@ -166,13 +168,13 @@ def test_a_finding_that_a_report_leaves_out_stays_open_and_one_that_it_calls_fix
     one = finding()
     left_out = settle([one], (), report(), 2)
     assert states(left_out) == {one.id: OPEN}
-    assert left_out.blocking == (one.issue,)
+    assert [each.id for each in left_out.blocking] == [one.id]
     ruled = ReviewReport(passed=True, issues=(), rulings=(Ruling(id=one.id, state=FIXED),))
     assert settle([one], (), ruled, 2).blocking == ()
 
 
 def test_what_only_a_checkpoint_has_named_is_fixed_if_the_review_leaves_it_out():
-    (advice,) = with_new((), [issue()], 1, advice=True)
+    (advice,) = with_new((), as_findings(issue()), 1, advice=True)
     assert states(settle([advice], (), report(), 1)) == {advice.id: FIXED}
     again = settle([advice], (), report(issue()), 1)
     assert [one.advice for one in again.findings] == [False]
@@ -183,14 +185,15 @@ def test_findings_of_sq_itself_need_no_ruling():
     conflict = issue("the work conflicts with what was merged meanwhile", file="the merge")
     task = TaskView(
         Task(id="t1", title="", description=""),
-        review=TaskReviewView(issues=(conflict,), reopened_by="the merge"),
+        review=TaskReviewView(open=as_findings(conflict), reopened_by="the merge"),
     )
     assert [one.state for one in known_of(task)] == [FIXED]
     refused = issue("the test a.py::test_x fails, and the spec does not ask for it: why")
     task = TaskView(
         Task(id="t1", title="", description=""),
         review=TaskReviewView(
-            issues=(refused,), rulings=(TestRuling(test="a.py::test_x", accepted=False, why="why"),)
+            open=as_findings(refused),
+            rulings=(TestRuling(test="a.py::test_x", accepted=False, why="why"),),
         ),
     )
     assert [one.state for one in known_of(task)] == [FIXED]
@@ -237,7 +240,7 @@ def test_a_dispute_that_is_rejected_blocks_and_says_why():
     one = finding()
     settled = settle([one], [Dispute(id=one.id, evidence="no")], report(**{one.id: OPEN}), 2)
     assert settled.findings == (replace(one, note="because"),)
-    assert settled.blocking == (one.issue,)
+    assert settled.blocking == settled.findings
 
 
 def test_a_dispute_that_is_accepted_is_not_to_be_fixed():
@@ -261,7 +264,7 @@ def test_a_ruling_on_an_unknown_finding_is_left_out():
 def test_a_pass_with_a_finding_that_still_stands_does_not_pass():
     one = finding()
     said = ReviewReport(passed=True, rulings=(Ruling(id=one.id, state=OPEN),))
-    assert settle([one], (), said, 2).blocking == (one.issue,)
+    assert [each.id for each in settle([one], (), said, 2).blocking] == [one.id]
 
 
 kinds = st.sampled_from(IssueType)
@@ -292,7 +295,7 @@ def reviews(draw):
 def test_what_is_open_blocks_nothing_else_does_and_no_finding_is_lost(review):
     known, _, said, _ = review
     settled = settle(*review)
-    assert settled.blocking == tuple(one.issue for one in settled.findings if one.state is OPEN)
+    assert settled.blocking == tuple(one for one in settled.findings if one.state is OPEN)
     ids = [one.id for one in settled.findings]
     assert len(ids) == len(set(ids))
     assert set(ids) == {one.id for one in known} | {fingerprint(one) for one in said.issues}
@@ -302,7 +305,7 @@ def test_what_is_open_blocks_nothing_else_does_and_no_finding_is_lost(review):
 def test_what_is_reported_and_reaches_the_highest_bar_always_blocks(review):
     settled = settle(*review)
     serious = {fingerprint(one) for one in review[2].issues if WEIGHTS[one.type] == 3}
-    assert serious <= {fingerprint(one) for one in settled.blocking}
+    assert serious <= {one.id for one in settled.blocking}
 
 
 @given(reviews())
@@ -340,7 +343,7 @@ def test_the_same_report_does_not_block_less_in_an_earlier_round(review):
     of_before = [replace(one, round=0) for one in known]
     now = settle(of_before, disputes, said, number).blocking
     later = settle(of_before, disputes, said, number + 1).blocking
-    assert set(map(fingerprint, later)) <= set(map(fingerprint, now))
+    assert {one.id for one in later} <= {one.id for one in now}
 
 
 # --- what a task's view tells ----------------------------------------------------------
@@ -379,14 +382,17 @@ def test_what_any_claim_of_the_attempt_disputes_is_disputed():
 
 def test_issues_without_evidence_against_them_are_named_once():
     one, other = issue(), issue("other words")
-    assert undisputed([one, other, one], [Dispute(id=fingerprint(other), evidence="x")]) == [fingerprint(one)]
-    assert undisputed([one], [Dispute(id=fingerprint(one), evidence="x")]) == []
+    assert undisputed(as_findings(one, other, one), [Dispute(id=fingerprint(other), evidence="x")]) == [
+        fingerprint(one)
+    ]
+    assert undisputed(as_findings(one), [Dispute(id=fingerprint(one), evidence="x")]) == []
 
 
 def test_what_others_sent_a_task_back_for_is_among_its_findings_and_open():
     before = finding(issue("old"), state=FIXED, note="done")
     task = TaskView(
-        Task(id="t1", title="", description=""), review=TaskReviewView(issues=(issue("old"), issue("new")))
+        Task(id="t1", title="", description=""),
+        review=TaskReviewView(open=as_findings(issue("old"), issue("new"))),
     )
     task.review.findings = (before,)
     assert [(one.issue.description, one.state, one.note) for one in known_of(task)] == [
@@ -397,5 +403,5 @@ def test_what_others_sent_a_task_back_for_is_among_its_findings_and_open():
 
 def test_a_finding_that_is_reported_again_while_it_is_open_keeps_what_it_was_insisted_with():
     one = finding(note="it has two callers")
-    assert with_new([one], [one.issue], 3) == (one,)
-    assert with_new([replace(one, state=FIXED)], [one.issue], 3) == (replace(one, note=""),)
+    assert with_new([one], [one], 3) == (one,)
+    assert with_new([replace(one, state=FIXED)], as_findings(one.issue), 3) == (replace(one, note=""),)

@@ -10,16 +10,18 @@ from state.journal import events as e
 from state.journal.events import Stored
 from state.journal.fold.fold import fold
 from state.outcome import Outcome
-from state.records import Answer, HandOver, Message, MessageKind, ReviewIssue, Role, Task
+from state.records import Answer, Finding, HandOver, Message, MessageKind, ReviewIssue, Task
+from state.roles import Role
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)
 STARTED = e.RunStarted(
     run_id="r", spec_name="", spec_text="", repository="/r", worktrees="/w", base_commit="c0", base_branch="main",
-    effort="medium", verify=(), rehearsal=None, credentials="", containment="", sq_version="",
+    effort="medium", verify=(), rehearsal=None, credentials="", sq_version="",
 )  # fmt: skip
 PLANNED = (STARTED, e.PlanAccepted(tasks=(Task(id="t1", title="", description=""),), criteria=()))
 PLACE = e.TaskStarted(task_id="t1", branch="b", worktree="/w/t1", base_commit="c0")
 ISSUE = ReviewIssue(task_id="t1", file="a.py", description="wrong", suggestion="mend it")
+FOUND = Finding(id="f1", issue=ISSUE)
 
 
 def begins(number):
@@ -48,7 +50,7 @@ def reported(id_, name, **payload):
 
 
 def back(by="the review", base="", start=""):
-    return e.TaskReopened(task_id="t1", issues=(ISSUE,), by=by, base=base, start=start)
+    return e.TaskReopened(task_id="t1", issues=(ISSUE,), findings=(FOUND,), by=by, base=base, start=start)
 
 
 def view_after(*events):
@@ -93,7 +95,7 @@ def test_what_was_done_since_a_stuck_attempt_is_said_where_the_user_asked_for_an
     ended = e.RunEnded(outcome=Outcome.STUCK, cause="")
 
     def since(**more):
-        resumed = e.RunResumed(containment="", retry=("t1",), **more)
+        resumed = e.RunResumed(retry=("t1",), **more)
         view = view_after(*stuck, ended, resumed)
         return " ".join(hand_over_of(view, view.tasks["t1"], "").since)
 

@@ -8,7 +8,8 @@ from orchestrator.run.asking.rejections import refuses, rejection_by
 from state.journal import events as e
 from state.journal.events import Stored
 from state.journal.fold.fold import fold
-from state.records import Answer, GivenAnswer, Message, MessageKind, Question, Role, Task
+from state.records import Answer, GivenAnswer, Message, MessageKind, Question, Task
+from state.roles import Role
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)
 BEGUN = (
@@ -65,7 +66,7 @@ def test_the_same_question_again_rejects_its_answer_and_the_third_time_for_good(
     [
         answered("q1", OTHER),
         answered("q1", tree="before"),  # the answer was acted on
-        (*answered("q1"), e.RunResumed(containment="")),
+        (*answered("q1"), e.RunResumed()),
         (*answered("q1"), e.CallResumed(call_id="c1", session_id="s", prompt="p")),
         (says("I do not accept that answer."), *answered("q1", OTHER), RESULT),  # said before
         (*answered("q1", OTHER), RESULT, says("I accept that answer. Now the name.")),

@@ -15,7 +15,8 @@ from state.journal.events import Stored
 from state.journal.store import Journal
 from state.outcome import Outcome
 from state.paths import StateFolder
-from state.records import FindingState, Role
+from state.records import FindingState
+from state.roles import Role
 
 Resume = Callable[..., Done]
 EACH: dict[str, Any] = {"verify": ("true",), "effort": "max"}  # a checkpoint after each iteration

@@ -30,7 +30,7 @@ from scripted import (
 from orchestrator.views.run.decisions import decision_lines, decisions_of
 from state.journal import events as e
 from state.outcome import Outcome
-from state.records import Role
+from state.roles import Role
 
 CHECKED = {"verify": ("true",)}
 Reply = dict[str, Any]

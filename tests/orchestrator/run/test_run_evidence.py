@@ -12,7 +12,8 @@ from scripted import Done, Rehearse, call, completes, passes, plans, says, signa
 from benchmarks.calculators import CALCULATORS, SPEC_AS_TEXT, replies
 from state.journal import events as e
 from state.outcome import Outcome
-from state.records import BaselineStanding, Role
+from state.records import BaselineStanding
+from state.roles import Role
 
 Shell = Callable[..., str]
 Resume = Callable[..., Done]
@@ -353,6 +354,35 @@ def test_a_new_test_that_passes_without_the_work_is_said_once_at_high_effort_and
     done = rehearse(lanes, effort="high")
     assert done.outcome is Outcome.COMPLETE, done.output
     assert len(done.of(e.CompletionRefused)) == 1
+
+
+ONE = "pub fn {0}() -> i32 {{\n    1\n}}\n"
+ONE_TEST = "#[test]\nfn tests_{0}() {{\n    assert_eq!(x::{0}(), 1);\n}}\n"
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not shutil.which("cargo"), reason="cargo is not installed")
+def test_a_check_of_the_new_tests_without_an_answer_names_its_cause_and_what_to_read_instead(
+    rehearse: Rehearse, repository: Path, shell: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    toolchains = Path(pwd.getpwuid(os.getuid()).pw_dir)  # they live in the home, which tests do not have
+    monkeypatch.setenv("RUSTUP_HOME", os.environ.get("RUSTUP_HOME", str(toolchains / ".rustup")))
+    manifest = '[package]\nname = "x"\nversion = "0.1.0"\nedition = "2021"\n'
+    old = {"Cargo__toml": manifest, "src_in_lib__rs": ONE.format("a"), "tests_in_a__rs": ONE_TEST.format("a")}
+    commits(repository, shell, __gitignore="target/\nCargo.lock\n", **old)
+    more = writes("src/lib.rs", ONE.format("a") + ONE.format("b"))
+    worker = [more, writes("tests/b.rs", ONE_TEST.format("b")), completes()]
+    told = [
+        "`cargo test` fails on the code before the change and names no failing test (exit code 101: error[E0425]: ",
+        "Read the new tests to see whether they need the change",
+    ]
+    lanes = whole_run(**{"worker/notes/1": worker, "reviewer/notes/1": [passes(prompt_contains=told)]})
+    done = rehearse(lanes, verify=("cargo test",))
+    assert done.outcome is Outcome.COMPLETE, done.output
+    which = "which of the new tests show the change: `cargo test` fails on the code before the change"
+    assert f"notes: sq could not check {which}" in done.output
+    end = done.output[done.output.index("complete (exit code 0)") :]
+    assert f"not checked:\n    notes: {which}" in end
 
 
 # --- tests beside the code they test -------------------------------------------------------------------------

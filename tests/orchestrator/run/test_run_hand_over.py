@@ -31,7 +31,7 @@ from state.journal.events import Stored
 from state.journal.store import Journal
 from state.outcome import Outcome
 from state.paths import StateFolder
-from state.records import Role
+from state.roles import Role
 
 Resume = Callable[..., Done]
 FORMER = "The workspace holds the work of that attempt"

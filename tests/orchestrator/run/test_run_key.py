@@ -101,7 +101,7 @@ async def test_no_process_that_an_agent_sees_has_the_key_where_a_pid_namespace_h
     assert ran.hits == 0
     assert "ANTHROPIC_API_KEY=sqk_" in ran.variables
     assert KEY not in ran.variables
-    assert (ran.started.credentials, ran.started.key_exposed) == ("api key", "")
+    assert (ran.started.credentials, ran.started.confined.key_exposed) == ("api key", "")
     assert "_CLAUDE_CODE_ASSUME_FIRST_PARTY_BASE_URL" not in ran.variables  # the API is not Anthropic's
 
 
@@ -112,10 +112,10 @@ async def test_where_no_pid_namespace_holds_the_run_says_that_the_key_can_be_rea
         repository, tmp_path, "--sandbox", "off", ANTHROPIC_API_KEY=KEY, SQ_CONTAINMENT="supervisor"
     )
     assert KEY not in ran.variables
-    assert "commands can read it from /proc" in ran.started.key_exposed
-    assert "set ANTHROPIC_API_KEY_FILE to its path" in ran.started.key_exposed
-    assert ran.started.key_exposed in ran.started.notes
-    assert f"note: {ran.started.key_exposed}" in ran.output
+    assert "commands can read it from /proc" in ran.started.confined.key_exposed
+    assert "set ANTHROPIC_API_KEY_FILE to its path" in ran.started.confined.key_exposed
+    assert ran.started.confined.key_exposed in ran.started.notes
+    assert f"note: {ran.started.confined.key_exposed}" in ran.output
     if os.geteuid() == 0:  # else the kernel shows this user sq's memory no more, but still its shell's
         assert ran.hits > 0
 
@@ -132,7 +132,7 @@ async def test_a_key_from_a_file_is_in_no_environment_at_all(repository: Path, t
         SQ_CONTAINMENT="supervisor",
     )
     assert ran.hits == 0
-    assert ran.started.key_exposed == ""
+    assert ran.started.confined.key_exposed == ""
     assert "ANTHROPIC_API_KEY_FILE" not in ran.variables
 
 
@@ -140,8 +140,8 @@ async def test_in_the_strongest_sandbox_that_holds_a_run_works_and_finds_no_key(
     repository: Path, tmp_path: Path
 ) -> None:
     ran = await run_sq(repository, tmp_path, ANTHROPIC_API_KEY=KEY)
-    assert ran.started.sandbox is not None
-    assert ran.hits == 0 or ran.started.key_exposed
+    assert ran.started.confined.sandbox is not None
+    assert ran.hits == 0 or ran.started.confined.key_exposed
     assert KEY not in ran.variables
 
 
@@ -153,8 +153,8 @@ async def test_without_the_gateway_the_agents_have_the_key_and_the_run_says_so(
     assert "the gateway is off: agents have the API key in their environment" in ran.output
     assert ran.started.settings is not None
     assert not ran.started.settings.gateway
-    assert ran.started.sandbox is not None
-    assert ran.started.sandbox.level != "whole"  # it would have no way to the model
+    assert ran.started.confined.sandbox is not None
+    assert ran.started.confined.sandbox.level != "whole"  # it would have no way to the model
 
 
 async def test_first_party_is_set_for_claude_code_where_it_was_asked_for(

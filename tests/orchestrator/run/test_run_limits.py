@@ -23,7 +23,8 @@ from scripted import (
 from orchestrator.run.budget import committed
 from state.journal import events as e
 from state.outcome import Outcome
-from state.records import Role, Usage
+from state.records import Usage
+from state.roles import Role
 from state.settings.presets import models
 
 Resume = Callable[..., Done]

@@ -11,7 +11,7 @@ from scripted import Done, Rehearse, call, completes, passes, says, signals, wri
 from state.journal import events as e
 from state.journal.task_view import Stage
 from state.outcome import Outcome
-from state.records import Role
+from state.roles import Role
 
 Shell = Callable[..., str]
 BOTH = f"ant {' '.join(EDITORS)}\n"

@@ -6,13 +6,15 @@ from orchestrator.views.run.decisions import decision_lines, decisions_of
 from state.journal.events import (
     CallEnded,
     CallStarted,
+    MessageReceived,
     QuestionsAnswered,
     QuestionsAsked,
     QuestionsFailed,
     TaskMerged,
 )
 from state.outcome import Outcome
-from state.records import CallEnd, Role
+from state.records import CallEnd
+from state.roles import Role
 
 CHECKED = {"verify": ("true",)}
 
@@ -67,6 +69,9 @@ def test_each_question_of_a_call_gets_its_own_answer_from_a_model_that_has_the_c
     given = done.of(QuestionsAnswered)[0]
     assert [one.labels for one in given.answers] == [("blue",), ("small", "large")]
     assert "Which colour? → blue" in done.output
+    told = [one.message.text for one in done.of(MessageReceived) if "The spec says so" in one.message.text]
+    assert len(told) == 1
+    assert ".." not in told[0]
     assert done.view.context.decisions == ["Which colour? → blue", "Which sizes? → small, large"]
 
 

@@ -23,7 +23,7 @@ from state.errors import UsageError
 from state.journal import events as e
 from state.journal.task_view import Stage
 from state.outcome import Outcome
-from state.records import Role
+from state.roles import Role
 
 Resume = Callable[..., Done]
 STUCK = signals("task_stuck", reason="the port is taken", notes="Port 8080 is not ours.")

@@ -27,8 +27,10 @@ from state.journal import events as e
 from state.journal.recorder import Recorder
 from state.journal.store import Journal
 from state.outcome import Outcome
-from state.records import Role, Task, Usage
+from state.records import Task, Usage
+from state.roles import Role
 from state.settings.presets import usual_settings
+from state.settings.records import Confinement
 from state.verdicts import Source, Verdict
 
 PLAIN = {"verify": ("true",)}
@@ -131,6 +133,18 @@ def test_a_check_without_a_verdict_is_left_to_its_rule_or_told_as_not_checked(
     assert all(one.satisfied and one.reason for one in results(done).values())
     gate = next(decided for decided in done.of(e.GateDecided) if decided.gate == "power steering")
     assert "not checked" in gate.reason
+    open_ = [id_ for id_, one in results(done).items() if one.source is Source.NOT_CHECKED]
+    end = done.output[done.output.index("complete (exit code 0)") :]
+    assert f"not checked:\n    notes: power steering: {len(open_)} of {len(results(done))}: " in end
+
+
+def test_an_outage_of_the_judge_is_told_once(rehearse: Rehearse) -> None:
+    down = {**finds("not_satisfied"), "misbehave": {"status": 400, "message": "no judge today"}}
+    done = rehearse(whole_run(**{"judge/notes/1": [down]}), steering="blockers", **PLAIN)
+    assert done.outcome is Outcome.COMPLETE, done.output
+    (told,) = [line for line in done.output.splitlines() if "no judge today" in line]
+    assert told.startswith("notes: judge: api error: ")
+    assert told.count("api error") == 1
 
 
 def test_where_nobody_could_look_the_gate_says_not_checked_and_sqs_own_verification_decides(
@@ -257,7 +271,7 @@ def of_somebody_signed_in(journal: Journal, folder: Path, url: str) -> Run:
         verify=(),
         rehearsal="",
         credentials=Credentials.CLI_LOGIN,
-        containment=containment,
+        confined=Confinement(containment=containment),
         sq_version="test",
     )
     run = composed(Recorder(journal), folder, platform, Worktrees(started=started), no_boundary({}), {})

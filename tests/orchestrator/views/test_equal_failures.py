@@ -5,13 +5,14 @@ from datetime import UTC, datetime
 from orchestrator.gates.power_steering.decision import decide
 from orchestrator.gates.session_state.records import CheckResults
 from orchestrator.views.checks import check_lines, fail, warn
-from orchestrator.views.run.lines import lines_of
+from orchestrator.views.run.lines.story import lines_of
 from state.alike import checks_named
 from state.journal import events as e
 from state.journal.events import Stored
 from state.journal.fold.fold import apply
 from state.journal.view import RunView
-from state.records import CallEnd, Role, Task
+from state.records import CallEnd, Task
+from state.roles import Role
 from state.verdicts import CheckResult, Source
 
 NOW = datetime(2026, 1, 31, tzinfo=UTC)
@@ -60,8 +61,14 @@ def test_twenty_questions_to_the_judge_that_fail_alike_are_one_line_and_the_chec
     assert shown(*calls, *ends, decided) == [
         "a: judge: api error: status 529: overloaded, request req_000",
         "a: power steering: 20 checks, 0 not met, 20 not checked",
-        f"    not checked: 20 checks ({names}): the judge did not answer: status 529: overloaded, request req_000",
+        f"    not checked: 20 checks ({names}): the judge did not answer",
     ]
+
+
+def test_checks_without_an_answer_are_told_with_their_reason_where_no_line_has_shown_it():
+    decided = e.ChecksDecided(task_id="a", attempt=1, iteration=1, results=(result(0), result(1)))
+    told = "the judge did not answer: status 529: overloaded, request req_000"
+    assert shown(decided)[1:] == [f"    not checked: 2 checks (check_00, check_01): {told}"]
 
 
 def test_each_wave_of_tries_is_one_line_and_another_failure_is_told_too():

@@ -40,7 +40,7 @@ from orchestrator.views.run.console import event_object, task_table
 from orchestrator.views.run.decisions import decision_lines, decisions_of
 from orchestrator.views.run.details import detail_lines, details_of
 from orchestrator.views.run.held_settings import held_lines, held_settings
-from orchestrator.views.run.lines import lines_of
+from orchestrator.views.run.lines.story import lines_of
 from orchestrator.views.run.log import log_lines
 from orchestrator.views.run.overview import overview_lines, summary_of
 from orchestrator.views.run.told import told_in, told_lines
@@ -167,7 +167,7 @@ CHECKED = {
     "examination_lines", "consideration_lines", "bench_lines", "promises_lines", "promise_lines", "criterion_lines",
     "check_lines", "cleaned_lines", "usage_lines",
 }  # fmt: skip
-PARTS = {"issue_lines", "where_lines", "plan_lines", "spending_lines"}  # of lines above
+PARTS = {"issue_lines", "where_lines", "plan_lines", "spending_lines", "unchecked_lines"}  # of lines above
 
 
 def test_every_view_with_lines_is_tried_here():

@@ -7,7 +7,7 @@ import pytest
 from orchestrator.views.columns import columns
 from orchestrator.views.durations import duration
 from orchestrator.views.run.details import detail_lines, details_of
-from orchestrator.views.run.lines import where_lines
+from orchestrator.views.run.lines.ending import where_lines
 from orchestrator.views.run.log import log_lines
 from orchestrator.views.run.overview import Standing, activity, overview_lines, summary_of
 from orchestrator.views.run.told import told_in, told_lines
@@ -17,7 +17,9 @@ from state.journal.fold.fold import apply
 from state.journal.task_view import Stage
 from state.journal.view import RunView
 from state.outcome import Outcome
-from state.records import Analysis, CallEnd, Message, MessageKind, Question, Role, Task
+from state.records import Analysis, CallEnd, Message, MessageKind, Question, Task
+from state.roles import Role
+from state.settings.records import Confinement
 
 BEGIN = datetime(2026, 1, 31, 12, 0, tzinfo=UTC)
 STARTED = e.RunStarted(
@@ -32,7 +34,7 @@ STARTED = e.RunStarted(
     verify=(),
     rehearsal=None,
     credentials="api key",
-    containment="namespaces",
+    confined=Confinement(containment="namespaces"),
     sq_version="0",
 )
 BASELINE = e.BaselineTaken(tree="t", environment="", checks=())
@@ -100,7 +102,7 @@ def test_a_duration_is_told_as_people_say_it(seconds, said):
         ((STARTED,), True, Standing.ACTIVE),
         ((STARTED,), False, Standing.KILLED),
         ((STARTED, e.RunInterrupted(by="SIGINT")), False, Standing.INTERRUPTED),
-        ((STARTED, e.RunInterrupted(by="SIGINT"), e.RunResumed(containment="")), False, Standing.KILLED),
+        ((STARTED, e.RunInterrupted(by="SIGINT"), e.RunResumed()), False, Standing.KILLED),
         ((STARTED, e.RunEnded(outcome=Outcome.STUCK, cause="")), False, Standing.ENDED),
     ],
 )

@@ -14,7 +14,8 @@ from state.journal.events import Stored
 from state.journal.fold.fold import apply
 from state.journal.view import RunView
 from state.outcome import Outcome
-from state.records import Analysis, CallEnd, Message, MessageKind, Role, Task
+from state.records import Analysis, CallEnd, Message, MessageKind, Task
+from state.roles import Role
 
 BEGIN = datetime(2026, 1, 31, 12, 0, tzinfo=UTC)
 PLANNED = e.PlanAccepted(tasks=(Task(id="a", title="A", description=""),), criteria=())

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 from orchestrator.views.run.console import event_object
 from orchestrator.views.run.details import detail_lines, details_of
-from orchestrator.views.run.lines import lines_of
+from orchestrator.views.run.lines.story import lines_of
 from orchestrator.views.run.overview import summary_of
 from orchestrator.views.run.spending import RoleSpending, spending_lines, spending_of
 from state.journal import events as e
@@ -12,7 +12,8 @@ from state.journal.events import Stored
 from state.journal.fold.fold import apply
 from state.journal.view import RunView
 from state.outcome import Outcome
-from state.records import CallEnd, Role, Task, Usage
+from state.records import CallEnd, Task, Usage
+from state.roles import Role
 
 BEGIN = datetime(2026, 1, 31, 12, 0, tzinfo=UTC)
 ONE = Usage(input_tokens=1, output_tokens=10, cache_read_tokens=100, cache_write_tokens=1000)
@@ -58,7 +59,7 @@ def test_all_tries_of_a_call_count_and_the_wait_between_them_takes_no_time():
 def test_what_was_cut_off_counts_and_the_time_between_processes_does_not():
     cut = e.CallInterrupted(call_id="w", cost_usd=0.5, usage=TWO)
     again = e.CallResumed(call_id="w", session_id="s", prompt="")
-    resumed = e.RunResumed(containment="")
+    resumed = e.RunResumed()
     stopped = ((0, call("w", Role.WORKER)), (5, cut), (6, e.RunInterrupted(by="SIGINT")))
     view, _ = seen(*stopped, (1000, resumed), (1001, again), (1004, e.CallEnded(**ENDED)))
     [worker] = spending_of(view)
@@ -77,11 +78,12 @@ def test_the_end_of_a_run_has_a_table_of_roles_in_lines_status_and_json():
     )
     view, last = seen(*events, (63, e.RunEnded(outcome=Outcome.FAILED, cause="x")))
     table = [
-        "  role       calls  input  output  cache read  cache written  cost     time",
-        "  worker     1      1      10      100         1,000          $0.2500  1 min 0 s",
-        "  developer  1      2      20      200         2,000          $0.5000  2 s",
-        "  together   2      3      30      300         3,000          $0.7500  1 min 2 s",
+        "  role       exchanges  requests  input  output  cache read  cache written  cost     time",
+        "  worker     1                    1      10      100         1,000          $0.2500  1 min 0 s",
+        "  developer             1         2      20      200         2,000          $0.5000  2 s",
+        "  together   1          1         3      30      300         3,000          $0.7500  1 min 2 s",
     ]
+    assert "cost: $0.7500 in 1 exchange and 1 request" in lines_of(view, last)
     assert lines_of(view, last)[-4:] == table
     summary = summary_of(view, "r", is_active=lambda: False, now=BEGIN)
     assert set(table) <= set(detail_lines(details_of(view, summary)))

@@ -7,14 +7,15 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from agents.access import Lane
 from agents.ask.port import Ask, Reply
+from agents.lane import Lane
 from agents.roles.judge import judge_ask
 from orchestrator.gates.power_steering.considerations import Consideration
 from orchestrator.gates.power_steering.examination import Judge
 from orchestrator.gates.power_steering.measured.labels import Labelled
 from state.errors import UsageError
-from state.records import CallEnd, Role
+from state.records import CallEnd
+from state.roles import Role
 from state.settings.records import Model
 
 

@@ -4,10 +4,9 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from orchestrator.gates.stop_gate.stop import ALLOWED, Priority, StepResult, Stop
+from orchestrator.gates.stop_gate.stop import ALLOWED, StepResult, Stop
 from state.durable import read_small
 
-PRIORITY = Priority.AVAILABLE_WORK
 _SHOWN = 3
 _OPEN = frozenset({"open", "in_progress"})
 _LAST = 9  # the priority of an issue without one

@@ -1,8 +1,7 @@
 """Beads sync: the issue tracker in `.beads/` has to be synced before a session stops."""
 
-from orchestrator.gates.stop_gate.stop import ALLOWED, Priority, StepResult, Stop
+from orchestrator.gates.stop_gate.stop import ALLOWED, StepResult, Stop
 
-PRIORITY = Priority.P2_BEADS
 _DEADLINE_S = 2.0
 _SHOWN = 3
 

@@ -5,13 +5,12 @@ A failure is handled if a call followed it. Words do not count.
 
 from typing import TYPE_CHECKING
 
-from orchestrator.gates.stop_gate.stop import ALLOWED, Priority, StepResult, Stop
+from orchestrator.gates.stop_gate.stop import ALLOWED, StepResult, Stop
 
 if TYPE_CHECKING:
     from agents.transcript.facts.records import BackgroundTask
     from agents.transcript.records import ToolCall
 
-PRIORITY = Priority.P2_5_ORCHESTRATOR
 _WORKERS = frozenset({"Agent", "Task"})
 _LOOKS = frozenset(
     {"TodoWrite", "TaskList", "TaskGet", "ListAgents", "TaskCreate", "TaskUpdate"}

@@ -8,7 +8,7 @@ stop must be quick: they count if `sq promise verify` has run them on the presen
 from typing import TYPE_CHECKING
 
 from orchestrator.gates.stop_gate import probe
-from orchestrator.gates.stop_gate.stop import Priority, StepResult, Stop
+from orchestrator.gates.stop_gate.stop import StepResult, Stop
 
 if TYPE_CHECKING:  # imported only when there is a promise: most stops have none
     from collections.abc import Sequence
@@ -17,7 +17,6 @@ if TYPE_CHECKING:  # imported only when there is a promise: most stops have none
     from orchestrator.gates.promises.promise import Promise
     from orchestrator.gates.promises.store import DamagedPromiseError, Found, PromiseStore
 
-PRIORITY = Priority.P1_PROMISE
 TREE_S = 5.0  # to hash the tree. A larger one is left to `sq promise verify`
 
 _MOST_NOTED = 3

@@ -3,14 +3,12 @@
 from typing import TYPE_CHECKING
 
 from orchestrator.gates.session_state.store import SteeringStore
-from orchestrator.gates.stop_gate.stop import ALLOWED, Priority, StepResult, Stop
+from orchestrator.gates.stop_gate.stop import ALLOWED, StepResult, Stop
 from state.project import top_of
 
 if TYPE_CHECKING:
     from orchestrator.gates.power_steering.evidence import Evidence
     from orchestrator.gates.power_steering.examination import Examination
-
-PRIORITY = Priority.P3_2_STEERING
 
 
 def applies(stop: Stop) -> bool:
@@ -45,7 +43,7 @@ async def _examined(stop: Stop, evidence: "Evidence", store: SteeringStore) -> "
     from orchestrator.gates.power_steering.loading import load_considerations
     from orchestrator.gates.power_steering.recorded import record_verdicts
     from orchestrator.gates.power_steering.rules import RULES
-    from state.records import Role
+    from state.roles import Role
     from state.settings.config import load_config
 
     model = load_config(evidence.project, stop.environ).settings.models[Role.JUDGE]

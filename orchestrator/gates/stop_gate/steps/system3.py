@@ -8,16 +8,17 @@ from dataclasses import replace
 from time import monotonic
 
 import prompts
-from agents.access import ApiAccess, Lane
+from agents.access import ApiAccess
 from agents.ask.light import ask_now
 from agents.ask.port import Ask, Reply
+from agents.lane import Lane
 from agents.transcript.read import Transcript
 from agents.transcript.render import rendered
-from orchestrator.gates.stop_gate.stop import ALLOWED, Priority, StepResult, Stop
-from state.records import CallEnd, Role
+from orchestrator.gates.stop_gate.stop import ALLOWED, StepResult, Stop
+from state.records import CallEnd
+from state.roles import Role
 from state.settings.records import Model
 
-PRIORITY = Priority.P3_5_SYSTEM3_JUDGE
 DEADLINE_S = 8.0  # the transcript included
 TURNS = 5  # the newest ones of the conversation
 MODEL = "claude-haiku-4-5-20251001"  # SQ_PS_JUDGE_MODEL names another one, by its full id

@@ -13,13 +13,12 @@ from typing import TYPE_CHECKING
 
 from agents.transcript.records import Speaker, Turn
 from orchestrator.gates.stop_gate import probe
-from orchestrator.gates.stop_gate.stop import ALLOWED, Priority, StepResult, Stop
+from orchestrator.gates.stop_gate.stop import ALLOWED, StepResult, Stop
 from state.durable import read_small
 
 if TYPE_CHECKING:
     from agents.transcript.facts.records import Todo
 
-PRIORITY = Priority.P3_TODOS
 _SHOWN = 5
 _PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{0,99}")
 _MOST_FILES = 500

@@ -12,6 +12,7 @@ from orchestrator.run.evidence.changes import lost_tests
 from orchestrator.run.evidence.files_of_tests import is_of
 from orchestrator.run.evidence.inline import inline_among, with_tests_of
 from orchestrator.run.evidence.subject import Subject, run_on
+from orchestrator.run.evidence.worth import cause_of, readable
 from orchestrator.run.record import Run
 from state.records import CommandRun, TestChange, TestChangeKind, TestState
 from state.words import listed, names_of
@@ -51,7 +52,10 @@ async def as_they_were(run: Run, subject: Subject) -> Answer:
         failing = partial(TestChange, test="", kind=TestChangeKind.FAILS, detail=_end_of(now))
         return Answer(changes=tuple(failing(path=path) for path in paths))
     if control.exit_code != 0:
-        told = f"whether the work passes {listed(paths)} as at the base: `{subject.command}` does not show it"
+        told = (
+            f"whether the work passes {listed(paths)} as at the base: `{subject.command}` fails at the base "
+            f"too ({cause_of(control)}). Read the change of these tests"
+        )
         return Answer(untold=(told,))
     return Answer()
 
@@ -86,4 +90,4 @@ def _failing(subject: Subject, name: str, now: CommandRun) -> TestChange:
 
 
 def _end_of(done: CommandRun) -> str:
-    return done.output_tail.strip()[-_OUTPUT_KEPT:]
+    return readable(done.output_tail, _OUTPUT_KEPT)

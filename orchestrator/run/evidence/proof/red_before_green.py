@@ -7,6 +7,7 @@ from orchestrator.run.evidence.changes import leaf_of
 from orchestrator.run.evidence.files_of_tests import of_files
 from orchestrator.run.evidence.inline import inline_among, with_tests_of
 from orchestrator.run.evidence.subject import Subject, run_on
+from orchestrator.run.evidence.worth import cause_of
 from orchestrator.run.record import Run
 from state.records import TestState
 from state.words import names_of
@@ -42,8 +43,8 @@ async def red_before_green(run: Run, subject: Subject) -> Red:
     if any(before.get(name) is not TestState.FAILED for name in failed):
         return Red(proven=True)
     if done.exit_code != 0 and not failed:
-        told = f"`{subject.command}` fails on the code before the change, but does not say which tests fail"
-        return Red(untold=(f"which of the new tests show the change: {told}",))
+        told = f"fails on the code before the change and names no failing test ({cause_of(done)})"
+        return Red(untold=(_unknown(subject, told),))
     former = {leaf_of(name) for name in before}
     added = [
         name
@@ -58,5 +59,9 @@ async def red_before_green(run: Run, subject: Subject) -> Red:
     passing = tuple(name for name in added if done.count.tests.get(name) is TestState.PASSED)
     if passing:
         return Red(passing)
-    told = f"`{subject.command}` does not run them on the code before the change"
-    return Red(untold=(f"which of the new tests show the change: {told}",))
+    return Red(untold=(_unknown(subject, "does not run them on the code before the change"),))
+
+
+def _unknown(subject: Subject, why: str) -> str:
+    read = "Read the new tests to see whether they need the change"
+    return f"which of the new tests show the change: `{subject.command}` {why}. {read}"

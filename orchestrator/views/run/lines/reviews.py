@@ -1,0 +1,54 @@
+"""Lines of reviews and their findings."""
+
+from typing import assert_never
+
+from orchestrator.views.run.lines.words import issue_lines, short, suggested
+from state.journal import events as e
+from state.records import Finding, FindingState
+
+
+def lines(event: e.ReviewEvent) -> list[str]:
+    """The lines that an event of a review adds to the story."""
+    match event:
+        case e.ReviewRecorded():
+            return _reviewed(event)
+        case e.ReviewUnusable():
+            return _review_unusable(event)
+        case e.CheckpointReviewed():
+            return _checkpoint_reviewed(event)
+        case e.TaskReopened():
+            return _reopened(event)
+        case _:
+            assert_never(event)
+
+
+def _reviewed(event: e.ReviewRecorded) -> list[str]:
+    subject = event.task_id or "the whole"
+    verdict = "passes" if event.passed else f"fails with {len(event.issues)} issue(s)"
+    return [
+        f"{subject}: the review {verdict}",
+        *(line for issue in event.issues for line in issue_lines(issue)),
+        *(f"    disputed: {_disputed(one)}" for one in event.findings if one.state is FindingState.DISPUTED),
+        *suggested(event.suggestions),
+    ]
+
+
+def _disputed(finding: Finding) -> str:
+    return f"{finding.issue.location}: {finding.issue.description} (the worker: {short(finding.note)})"
+
+
+def _review_unusable(event: e.ReviewUnusable) -> list[str]:
+    return [f"{event.task_id or 'the whole'}: no usable review: {short(event.problem, 300)}"]
+
+
+def _checkpoint_reviewed(event: e.CheckpointReviewed) -> list[str]:
+    if event.problem:
+        return [f"{event.task_id}: no usable review at this checkpoint: {short(event.problem)}"]
+    return [
+        f"{event.task_id}: reviewed at a checkpoint, {len(event.issues)} issue(s)",
+        *(line for issue in event.issues for line in issue_lines(issue)),
+    ]
+
+
+def _reopened(event: e.TaskReopened) -> list[str]:
+    return [f"{event.task_id}: reopened by {event.by}"]

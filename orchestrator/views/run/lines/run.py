@@ -1,0 +1,96 @@
+"""Lines of the run as a whole: its start, interruptions, its end."""
+
+from typing import assert_never
+
+from orchestrator.views.run.lines.checkout import git_lines
+from orchestrator.views.run.lines.ending import retry_command, unchecked_lines, where_lines
+from orchestrator.views.run.spending import cost_line, spending_lines, spending_of
+from state.journal import events as e
+from state.journal.phase import saw_the_whole
+from state.journal.view import RunView
+from state.outcome import MEANINGS
+from state.records import Answer, Basis
+from state.words import decision_line
+
+REHEARSAL = "The model is a script: this is a rehearsal."
+
+
+def lines(view: RunView, event: e.RunEvent) -> list[str]:
+    """The lines that an event of the run as a whole adds to the story."""
+    match event:
+        case e.RunStarted():
+            return _started(event)
+        case e.RunResumed():
+            return _resumed(view, event)
+        case e.RunInterrupted():
+            return _interrupted(view, event)
+        case e.LimitReached():
+            return _limit_reached(event)
+        case e.RunEnded():
+            return _ended(view, event)
+        case _:
+            assert_never(event)
+
+
+def _started(event: e.RunStarted) -> list[str]:
+    if event.rehearsal:
+        model = f"{REHEARSAL} Claude Code is real, no model is asked and nothing is charged."
+    else:
+        model = f"The model is real, reached by {event.credentials}."
+    branch = event.base_branch or "a detached HEAD"
+    where = f"on {branch} at {event.base_commit[:10]}"
+    how = f"effort {event.effort}, contained by {event.confined.containment}"
+    about = f"run {event.run_id}: {event.spec_name} in {event.repository} ({where}, {how})"
+    return [model, about, *(f"note: {note}" for note in event.notes)]
+
+
+def _resumed(view: RunView, event: e.RunResumed) -> list[str]:
+    started = view.started
+    again = f", and tries again: {', '.join(event.retry)}" if event.retry else ""
+    goes_on = f"run {started.run_id if started else ''} goes on where it was{again}"
+    key = [f"note: {event.confined.key_exposed}"] if event.confined.key_exposed else []
+    return [REHEARSAL, goes_on] if started and started.rehearsal else [goes_on, *key]
+
+
+def _interrupted(view: RunView, event: e.RunInterrupted) -> list[str]:
+    run_id = view.started.run_id if view.started else ""
+    return [f"interrupted ({event.by}): the state is saved. Go on with: sq resume {run_id}"]
+
+
+def _limit_reached(event: e.LimitReached) -> list[str]:
+    return [f"limit: {event.cause}"]
+
+
+def _ended(view: RunView, event: e.RunEnded) -> list[str]:
+    why = event.cause or MEANINGS[event.outcome]
+    return [
+        f"{event.outcome} (exit code {event.outcome.exit_code}): {why}",
+        *(["reviewed once: the review of the only task saw the whole"] if saw_the_whole(view) else []),
+        *_assumptions(view),
+        *unchecked_lines(view),
+        *where_lines(view),
+        *git_lines(view),
+        *_again(view),
+        cost_line(view),
+        *spending_lines(spending_of(view)),
+    ]
+
+
+def _again(view: RunView) -> list[str]:
+    """The command that retries tasks that ended unmerged. A plain resume would end the same."""
+    command = retry_command(view)
+    return [f"once the obstacle is gone: {command}"] if command else []
+
+
+def _assumptions(view: RunView) -> list[str]:
+    answers = list(dict.fromkeys(answer for _, answer in view.decided()))
+    if not answers:
+        return []
+    return ["assumptions made:", *(f"    {_assumption(answer)}" for answer in answers)]
+
+
+def _assumption(answer: Answer) -> str:
+    """A decision in one line, with the reasons to look at it again."""
+    doubts = [] if answer.reversible else ["not easy to undo"]
+    doubts += ["on its own judgement"] if answer.basis is Basis.JUDGEMENT else []
+    return decision_line(answer) + (f" ({', '.join(doubts)})" if doubts else "")

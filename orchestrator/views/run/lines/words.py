@@ -1,0 +1,60 @@
+"""Parts that lines have in common: short texts, results, findings, plans, tool calls."""
+
+import json
+from collections.abc import Iterable
+
+from state.journal.view import RunView
+from state.records import CommandRun, Message, ReviewIssue, Task
+
+_SUBJECTS = {"": "the whole", "plan": "the plan", "analysis": "the analysis"}
+_SHORT = 100
+
+
+def short(text: str, limit: int = _SHORT) -> str:
+    """A text's first line, cut if it is long."""
+    first = text.strip().split("\n", 1)[0]
+    return first if len(first) <= limit else f"{first[: limit - 1]}…"
+
+
+def said(done: CommandRun) -> str:
+    """The result of a verification command in words."""
+    return "passed" if done.passed else done.problem or f"failed, exit code {done.exit_code}"
+
+
+def subject_of(task_id: str) -> str:
+    """The subject of a call: a task, or a name for a subject that is not a task."""
+    return _SUBJECTS.get(task_id, task_id)
+
+
+def issue_lines(issue: ReviewIssue) -> list[str]:
+    """A finding and how to fix it."""
+    return [f"    {issue.location} ({issue.type}): {issue.description}", f"        Fix: {issue.suggestion}"]
+
+
+def plan_lines(tasks: Iterable[Task]) -> list[str]:
+    """The tasks of a plan, each with its dependencies."""
+    lines = []
+    for task in tasks:
+        after = f" (after {', '.join(task.dependencies)})" if task.dependencies else ""
+        lines.append(f"    {task.id}: {task.title}{after}")
+    return lines
+
+
+def suggested(suggestions: Iterable[str]) -> list[str]:
+    """The suggestions of a review, which do not hold up the work."""
+    return [f"    suggestion: {suggestion}" for suggestion in suggestions]
+
+
+def tool_call(view: RunView, message: Message) -> str:
+    """A tool call in short: the tool and its file, command or pattern."""
+    try:
+        arguments = json.loads(message.text)
+    except ValueError:
+        arguments = {}
+    arguments = arguments if isinstance(arguments, dict) else {}
+    value = next(
+        (arguments[key] for key in ("file_path", "command", "pattern", "path") if key in arguments), ""
+    )
+    if view.started:
+        value = str(value).replace(f"{view.started.worktrees or view.started.repository}/", "…/")
+    return short(f"{message.tool} {value}".strip())

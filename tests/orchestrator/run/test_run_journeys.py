@@ -1,0 +1,129 @@
+"""The way of a finding and of a question through a real run: which of our files handle them, in which order.
+
+A profile of the run's thread sees each call of our functions. A file handles an object if a function of it gets the
+object, or gives it back. Not counted are the record (store, codec), views and words for people, and the
+definitions of records.
+"""
+
+import sys
+from dataclasses import is_dataclass
+from itertools import groupby
+from pathlib import Path
+from types import FrameType
+
+from scripted import (
+    Rehearse,
+    answer,
+    answers,
+    asks,
+    completes,
+    finds,
+    id_of,
+    question,
+    signals,
+    whole_run,
+    writes,
+)
+
+from state.outcome import Outcome
+from state.records import Answer, Finding, Question, ReviewIssue, ReviewReport
+
+ROOT = f"{Path(__file__).parents[3]}/"
+OURS = tuple(f"{ROOT}{floor}/" for floor in ("agents", "orchestrator", "state"))
+_ELSEWHERE = (
+    "orchestrator/views",
+    "orchestrator/cli",
+    "agents/gateway",
+    "state/records.py",
+    "state/words.py",
+)
+_RECORD = ("state/journal/store.py", "state/journal/codec.py", "state/journal/view.py")
+NOT_COUNTED = tuple(f"{ROOT}{name}" for name in (*_ELSEWHERE, *_RECORD))
+MARK = "zebra"  # in the words of the finding and of the question
+MOST = 6
+
+
+class Journey:
+    """A profile function that collects the files which handle records of these kinds with the mark."""
+
+    def __init__(self, *kinds: type) -> None:
+        self.kinds = kinds
+        self.files: list[str] = []
+
+    def __call__(self, frame: FrameType, event: str, result: object) -> None:
+        code = frame.f_code
+        file = code.co_filename
+        if event not in {"call", "return"} or not file.startswith(OURS) or file.startswith(NOT_COUNTED):
+            return
+        given = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+        values = [result] if event == "return" else [frame.f_locals.get(name) for name in given]
+        if any(map(self._holds, values)):
+            self.files.append(file.removeprefix(ROOT))
+
+    def _holds(self, value: object) -> bool:
+        """Whether it is one of the records, several of them, or an event with one in a field."""
+        if isinstance(value, list | tuple):
+            return any(map(self._is_one, value))
+        if is_dataclass(value) and type(value).__module__.startswith("state.journal.events"):
+            held = [getattr(value, name) for name in value.__dataclass_fields__]
+            return any(
+                self._is_one(one) for each in held for one in (each if isinstance(each, tuple) else [each])
+            )
+        return self._is_one(value)
+
+    def _is_one(self, value: object) -> bool:
+        return isinstance(value, self.kinds) and MARK in repr(value)
+
+    @property
+    def way(self) -> list[str]:
+        """The files, each time that the way enters them."""
+        return [file for file, _ in groupby(self.files)]
+
+
+def travelled(rehearse: Rehearse, journey: Journey, lanes: dict[str, object]) -> None:
+    sys.setprofile(journey)
+    try:
+        done = rehearse(whole_run(**lanes), verify=("true",))
+    finally:
+        sys.setprofile(None)
+    assert done.outcome is Outcome.COMPLETE, done.output
+
+
+def test_a_finding_gets_from_the_reviewer_to_the_next_prompt_in_six_files_at_most(rehearse: Rehearse) -> None:
+    words = f"The {MARK} is unused."
+    found = {
+        "file": "notes.txt",
+        "line": 1,
+        "type": "dead-code",
+        "description": words,
+        "suggestion": "Remove it.",
+    }
+    ruled = {"id": id_of(found), "state": "fixed", "why": "It is gone."}
+    fixed = writes("notes.txt", "Another line.\n", expect={"prompt_contains": [words]})
+    lanes = {
+        "worker/notes/1": [writes("notes.txt", "A line.\n"), completes()],
+        "worker/notes/2": [fixed, completes()],
+        "reviewer/notes/1": [finds(found)],
+        "reviewer/notes/2": [signals("report_review", passed=True, issues=[], earlier=[ruled])],
+    }
+    journey = Journey(ReviewIssue, Finding, ReviewReport)
+    travelled(rehearse, journey, lanes)
+    end = journey.files.index("orchestrator/run/build/steps.py") + 1
+    way = list(dict.fromkeys(journey.files[:end]))
+    assert way[0] == "agents/roles/reviewer.py"
+    assert len(way) <= MOST, way
+
+
+def test_a_question_gets_to_its_answer_in_six_files_at_most(rehearse: Rehearse) -> None:
+    lanes = {
+        "worker/notes/1": [
+            asks(question(f"Which {MARK}?", "red", "blue")),
+            writes("notes.txt", "A.\n"),
+            completes(),
+        ],
+        "developer/notes/1": [answers(answer(f"Which {MARK}?", "blue"))],
+    }
+    journey = Journey(Question, Answer)
+    travelled(rehearse, journey, lanes)
+    files = list(dict.fromkeys(journey.files))
+    assert len(files) <= MOST, files

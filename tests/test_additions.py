@@ -1,0 +1,291 @@
+"""A role, an event, a flag and gates are added to a copy of the code by the lists of CONTRIBUTING, and work there.
+
+Each addition touches as many files as its list has places, and only files that the list names.
+"""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import yaml
+from scratch_copy import Scratch, places
+
+SCOUT = '''"""The Scout: looks around before the others begin. It only reads."""
+
+from pathlib import Path
+
+import prompts
+from agents.lane import Lane
+from agents.backend import Platform
+from agents.session.exchange import SessionSpec
+from agents.session.tools import SIGNALS
+from state.roles import Role
+
+
+def scout_session(platform: Platform, *, workspace: Path, session_id: str) -> SessionSpec:
+    """Return a session that reports the lie of the land."""
+    return platform.session(
+        Lane(role=Role.SCOUT, task="land", attempt=1),
+        workspace=workspace,
+        system=prompts.render("scout_system"),
+        signals=SIGNALS[Role.SCOUT],
+        session_id=session_id,
+        resume=False,
+        cost_before_usd=0.0,
+    )
+'''
+TRY_SCOUT = """
+import json, sys
+from datetime import UTC, datetime
+from pathlib import Path
+from agents.access import KeyConnection
+from agents.api_key import ApiKey
+from agents.make import make_platform
+from agents.process.sandbox.boundary import no_boundary
+from agents.process.tree import Containment
+from agents.roles.scout import scout_session
+from orchestrator.views.run.lines.story import lines_of
+from state.journal.events import CallStarted
+from state.journal.events import Stored
+from state.journal.view import RunView
+from state.roles import Role
+from state.settings.presets import usual_settings
+
+connection = KeyConnection(key=ApiKey(key="k"), config_dir=Path.cwd())
+platform = make_platform(connection, cli=Path("/bin/true"), run_folder=Path.cwd(), environ={}, hidden=(),
+                         containment=Containment.SUPERVISOR, settings=usual_settings(), boundary=no_boundary({}))
+spec = scout_session(platform, workspace=Path.cwd(), session_id="s")
+call = CallStarted(call_id="c", role=Role.SCOUT, task_id="land", attempt=1, iteration=1, session_id="s",
+                   model="haiku", prompt="")
+print(json.dumps({
+    "model": spec.model.alias, "system": spec.system, "signals": [tool.name for tool in spec.signals],
+    "reads": spec.policy.judge("Read", {"file_path": "a"}), "writes": spec.policy.judge("Write", {}),
+    "lines": lines_of(RunView(), Stored(1, datetime.now(UTC), call)),
+}))
+"""
+TRY_EVENT = """
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+from orchestrator.views.run.lines.story import lines_of
+from state.journal.events import PlanAccepted, TaskPraised
+from state.journal.fold.fold import fold
+from state.journal.store import Journal
+from state.records import Task
+
+with Journal(Path.cwd()) as journal:
+    journal.append(PlanAccepted(tasks=(Task(id="a", title="A", description=""),), criteria=()))
+    journal.append(TaskPraised(task_id="a", words="well done"))
+with Journal(Path.cwd()) as journal:
+    stored = journal.read()
+view = fold(stored)
+print(json.dumps({"view": view.tasks["a"].praise, "lines": lines_of(view, stored[-1])}))
+"""
+MANNERS = '''"""The gate of good manners: the notes say thanks."""
+
+from pathlib import Path
+
+from state.verdicts import GateResult, Verdict
+
+
+def manners_gate(folder: Path) -> GateResult:
+    """Return whether the notes in this worktree say thanks."""
+    if "thanks" in (folder / "notes.txt").read_text("utf-8"):
+        return GateResult(gate="manners", verdict=Verdict.ALLOW, reason="they say thanks")
+    return GateResult(gate="manners", verdict=Verdict.BLOCK, reason="The notes have to say thanks.")
+'''
+NAPKIN = '''"""Napkins: a session does not stop while the project has a napkin."""
+
+from orchestrator.gates.stop_gate.stop import ALLOWED, StepResult, Stop
+
+
+def applies(stop: Stop) -> bool:
+    """Whether there is a napkin."""
+    return (stop.project / "napkin").exists()
+
+
+def check(stop: Stop) -> StepResult:
+    """Hold the session while there is a napkin."""
+    return StepResult(blocks=True, reason="Put the napkin away.") if applies(stop) else ALLOWED
+'''
+
+
+@pytest.fixture
+def scratch(tmp_path: Path) -> Scratch:
+    (tmp_path / "code").mkdir()
+    return Scratch(tmp_path / "code")
+
+
+def assert_as_listed(scratch: Scratch, name: str, *, most: int) -> None:
+    count, paths = places(name)
+    assert len(scratch.touched) == count <= most
+    assert [file for file in scratch.touched if not file.startswith(tuple(paths))] == []
+
+
+def add_role(scratch: Scratch) -> None:
+    roles = "state/roles.py"
+    scratch.insert(roles, before='    RESOLVER = "resolver"\n', text='    SCOUT = "scout"\n')
+    row = 'RoleRow(work="looks around", tools=READ_TOOLS, begins="the scout looks around")'
+    scratch.insert(roles, before="    Role.RESOLVER: RoleRow(", text=f"    Role.SCOUT: {row},\n")
+    scratch.insert("state/settings/effort.yaml", before="planner: ", text="scout: haiku, ", times=4)
+    tool = 'SignalTool(name="report_land", description="Report.", model=TaskStuckInput)'
+    scratch.insert(
+        "agents/session/tools.py", before="    Role.JUDGE: (),\n", text=f"    Role.SCOUT: ({tool},),\n"
+    )
+    scratch.add("agents/roles/scout.py", SCOUT)
+    scratch.add("prompts/scout_system.md.j2", "You are the Scout of sq.\n")
+
+
+def add_event(scratch: Scratch) -> None:
+    scratch.insert(
+        "state/journal/events/tasks.py",
+        before="TaskEvent = (\n    TaskStarted\n",
+        text='@dataclass(frozen=True, slots=True, kw_only=True)\nclass TaskPraised:\n    """A person praised a task."""\n\n'
+        "    task_id: str\n    words: str\n\n\n",
+    )
+    scratch.insert(
+        "state/journal/events/tasks.py", before="    | TaskUnverified\n)", text="    | TaskPraised\n"
+    )
+    scratch.insert(
+        "state/journal/fold/tasks.py",
+        before="        case e.ChecksDecided():\n",
+        text="        case e.TaskPraised():\n            task.praise = event.words\n",
+    )
+    scratch.insert(
+        "state/journal/task_view.py", before='    merged_onto: str = ""\n', text='    praise: str = ""\n'
+    )
+    scratch.insert(
+        "orchestrator/views/run/lines/tasks.py",
+        before="        case e.ChecksDecided():\n",
+        text='        case e.TaskPraised():\n            return [f"{event.task_id}: praised: {event.words}"]\n',
+    )
+
+
+def add_flag(scratch: Scratch) -> None:
+    keys, command = "state/settings/keys.py", "orchestrator/cli/runs/run.py"
+    scratch.insert(
+        keys, before='    Key("verify", ', text='    Key("careful", _SWITCH, False, "look twice"),\n'
+    )
+    scratch.insert(
+        "state/settings/records.py", before="    merge: bool = True\n", text="    careful: bool = False\n"
+    )
+    for file, key in (
+        ("state/settings/config.py", '"careful": values["careful"].value'),
+        ("orchestrator/views/run/held_settings.py", '"careful": settings.careful'),
+    ):
+        scratch.insert(file, before='        "merge": ', text=f"        {key},\n")
+    scratch.insert(
+        command,
+        before='@click.option("--max-parallel"',
+        text='@click.option("--careful", is_flag=True, help="Look twice.")\n',
+    )
+    scratch.insert(command, before="    models: dict[str, str],\n", text="    careful: bool,\n")
+    given = '"careful": ("--careful", True if careful else None)'
+    scratch.insert(command, before='        "merge_unverified": (', text=f"        {given},\n")
+
+
+def add_gate(scratch: Scratch) -> None:
+    scratch.add("orchestrator/run/build/manners.py", MANNERS)
+    completion = "orchestrator/run/build/completion.py"
+    scratch.insert(
+        completion,
+        before="    if results[-1].verdict is Verdict.ALLOW and (steered",
+        text="    if results[-1].verdict is Verdict.ALLOW:\n        results.append(manners_gate(folder))\n",
+    )
+    imported = "from orchestrator.run.build.manners import manners_gate\n"
+    scratch.insert(completion, before="from orchestrator.run.evidence.vouching", text=imported)
+
+
+def test_an_added_role_has_its_tools_its_prompt_its_line_and_a_model_that_may_be_chosen(
+    scratch: Scratch, tmp_path: Path
+) -> None:
+    add_role(scratch)
+    assert_as_listed(scratch, "A role", most=5)
+    done = scratch.python("-c", TRY_SCOUT, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    scout = json.loads(done.stdout)
+    assert (scout["model"], scout["system"].strip()) == ("haiku", "You are the Scout of sq.")
+    assert scout["signals"] == ["report_land"]
+    assert scout["reads"] is None
+    assert "Write is not one of your tools" in scout["writes"]
+    assert scout["lines"] == ["land: the scout looks around (haiku)"]
+    assert "judge, scout, resolver" in " ".join(scratch.sq("run", "--help", cwd=tmp_path).stdout.split())
+
+
+def test_an_added_event_is_stored_folded_and_printed(scratch: Scratch, tmp_path: Path) -> None:
+    add_event(scratch)
+    assert_as_listed(scratch, "An event", most=4)
+    done = scratch.python("-c", TRY_EVENT, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout) == {"view": "well done", "lines": ["a: praised: well done"]}
+
+
+def test_an_added_step_of_the_stop_gate_holds_the_sessions_that_it_applies_to(
+    scratch: Scratch, tmp_path: Path
+) -> None:
+    steps = "orchestrator/gates/stop_gate/steps"
+    scratch.add(f"{steps}/napkin.py", NAPKIN)
+    scratch.insert(f"{steps}/order.py", before="    orchestrator,\n", text="    napkin,\n")
+    scratch.insert(f"{steps}/order.py", before="    AVAILABLE_WORK = 90\n", text="    NAPKIN = 50\n")
+    row = "    Priority.NAPKIN: napkin,\n"
+    scratch.insert(f"{steps}/order.py", before="    Priority.AVAILABLE_WORK: ", text=row)
+    sign = '    if os.path.exists(os.path.join(project_of(given), "napkin")):\n        return True\n'
+    scratch.insert(
+        "orchestrator/gates/stop_gate/probe.py", before="    if _holds_work(project_of(given)):\n", text=sign
+    )
+    assert_as_listed(scratch, "A step of the stop gate", most=3)
+    project = tmp_path / "project"
+    project.mkdir()
+    stop = json.dumps({"session_id": "s-1", "cwd": str(project)})
+    assert scratch.sq("hook", "stop", cwd=project, stdin=stop).stdout == ""
+    (project / "napkin").touch()
+    answer = json.loads(scratch.sq("hook", "stop", cwd=project, stdin=stop).stdout)
+    assert answer == {"decision": "block", "reason": "Put the napkin away."}
+
+
+def test_an_added_flag_holds_for_a_run_an_added_role_may_be_asked_for_and_an_added_gate_decides(
+    scratch: Scratch, repository: Path, tmp_path: Path, scenario: Callable[[], Path]
+) -> None:
+    add_role(scratch)
+    add_flag(scratch.begin())
+    assert_as_listed(scratch, "A flag of `sq run` that is a setting", most=5)
+    add_gate(scratch.begin())
+    assert_as_listed(scratch, "A gate on a Worker's claim", most=3)
+    (tmp_path / "spec.md").write_text("# Notes\n\nWrite notes.txt.\n", "utf-8")
+    asked = ("--spec", str(tmp_path / "spec.md"), "--rehearse", str(scenario()), "--verify", "true")
+    more = ("--workflow", "direct", "--effort", "low", "--careful", "--model", "scout=opus", "--json")
+    done = scratch.sq("run", *asked, *more, cwd=repository)
+    assert done.returncode == 0, done.stdout + done.stderr
+    events = [json.loads(line) for line in done.stdout.splitlines()]
+    decided = [event for event in events if event["event"] == "GateDecided" and event["gate"] == "manners"]
+    assert [event["verdict"] for event in decided] == ["block", "allow"]
+    shown = scratch.sq("config", "show", str(events[0]["run_id"]), cwd=repository).stdout.splitlines()
+    held = {line.split()[0]: line.split()[1] for line in shown}
+    assert (held["careful"], held["models.scout"]) == ("true", "opus")
+    usual = scratch.sq("config", "show", cwd=repository).stdout.splitlines()
+    assert [line.split()[:2] for line in usual if line.startswith("careful")] == [["careful", "false"]]
+
+
+@pytest.fixture
+def scenario(tmp_path: Path) -> Callable[[], Path]:
+    """A Worker whose notes say thanks only when the gate asks for it."""
+
+    def tool(name: str, **given: object) -> dict[str, object]:
+        return {"tools": [{"name": name, "input": given}]}
+
+    def written(content: str) -> list[dict[str, object]]:
+        note = tool("Write", file_path="{workspace}/notes.txt", content=content)
+        return [note, tool("mcp__sq__task_complete", summary="Done.")]
+
+    def made() -> Path:
+        lanes = {
+            "worker/*": [*written("A line.\n"), *written("A line, thanks.\n")],
+            "judge/*": [{"structured": {"verdict": "satisfied", "reason": "It is.", "quote": ""}}],
+            "reviewer/*": [tool("mcp__sq__report_review", passed=True, issues=[])],
+        }
+        file = tmp_path / "scenario.yaml"
+        file.write_text(yaml.safe_dump({"scenario": 1, "description": "notes", "lanes": lanes}), "utf-8")
+        return file
+
+    return made
