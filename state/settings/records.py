@@ -160,6 +160,14 @@ class SandboxHeld:
     commands: bool
     reason: str = ""
 
+    @property
+    def line(self) -> str:
+        """Return the line for people."""
+        if self.level == Sandbox.WHOLE:
+            return "sandbox: whole (agents and commands reach their workspace and the model, nothing else)"
+        commands = ", and whole around the commands that sq runs" if self.commands else ""
+        return f"sandbox: {self.level}{commands} ({self.reason})"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Confinement:

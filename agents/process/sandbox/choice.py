@@ -60,14 +60,6 @@ class Choice:
         commands = self.level is not Level.OFF and bool(self.program)
         return SandboxHeld(level=self.level, commands=commands, reason=self.reason)
 
-    @property
-    def line(self) -> str:
-        """Return the line for people."""
-        if self.level is Level.WHOLE:
-            return "sandbox: whole (agents and commands reach their workspace and the model, nothing else)"
-        commands = ", and whole around the commands that sq runs" if self.program else ""
-        return f"sandbox: {self.level}{commands} ({self.reason})"
-
 
 def choose_sandbox(
     asked: Sandbox,

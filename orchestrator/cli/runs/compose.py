@@ -189,7 +189,7 @@ async def _new(request: RunRequest, spec_text: str, surroundings: Surroundings) 
         sq_version=sq_version(),
         notes=(
             *await notes_for(repository, trusted, settings, not_dirt, edit_dirty=request.edit_dirty),
-            choice.line,
+            choice.held.line,
             *filter(None, [exposed]),
         ),
         settings=settings,

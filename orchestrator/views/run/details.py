@@ -6,6 +6,7 @@ from shlex import quote
 
 from orchestrator.views.columns import columns
 from orchestrator.views.durations import duration
+from orchestrator.views.run.confined import confinement_lines
 from orchestrator.views.run.lines.checkout import git_lines
 from orchestrator.views.run.lines.ending import retry_command, unchecked_lines, where_lines
 from orchestrator.views.run.lines.words import issue_lines, said
@@ -75,6 +76,7 @@ class RunDetails(EvidenceDetails):
     tasks: tuple[TaskDetails, ...]
     questions: tuple[QuestionDetails, ...]
     where: tuple[str, ...]
+    confined: tuple[str, ...]
     cost: str
     roles: tuple[RoleSpending, ...]
     next_command: str
@@ -100,6 +102,7 @@ def details_of(view: RunView, summary: RunSummary, *, options: str = "") -> RunD
         merged_tree=view.whole.tree,
         unchecked=tuple(unchecked_lines(view)),
         where=(*where_lines(view), *git_lines(view)),
+        confined=tuple(confinement_lines(view)),
         cost=cost_line(view),
         roles=spending_of(view),
         next_command=_next_command(view, summary, options),
@@ -116,6 +119,7 @@ def detail_lines(details: RunDetails) -> list[str]:
         *_verification_lines(details),
         *details.unchecked,
         *details.where,
+        *details.confined,
         details.cost,
         *spending_lines(details.roles),
         f"next: {details.next_command}",

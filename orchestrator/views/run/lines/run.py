@@ -2,6 +2,7 @@
 
 from typing import assert_never
 
+from orchestrator.views.run.confined import confinement_lines
 from orchestrator.views.run.lines.checkout import git_lines
 from orchestrator.views.run.lines.ending import retry_command, unchecked_lines, where_lines
 from orchestrator.views.run.spending import cost_line, spending_lines, spending_of
@@ -48,8 +49,8 @@ def _resumed(view: RunView, event: e.RunResumed) -> list[str]:
     started = view.started
     again = f", and tries again: {', '.join(event.retry)}" if event.retry else ""
     goes_on = f"run {started.run_id if started else ''} goes on where it was{again}"
-    key = [f"note: {event.confined.key_exposed}"] if event.confined.key_exposed else []
-    return [REHEARSAL, goes_on] if started and started.rehearsal else [goes_on, *key]
+    notes = [f"note: {line}" for line in confinement_lines(view)]
+    return [*([REHEARSAL] if started and started.rehearsal else []), goes_on, *notes]
 
 
 def _interrupted(view: RunView, event: e.RunInterrupted) -> list[str]:
@@ -70,6 +71,7 @@ def _ended(view: RunView, event: e.RunEnded) -> list[str]:
         *unchecked_lines(view),
         *where_lines(view),
         *git_lines(view),
+        *confinement_lines(view),
         *_again(view),
         cost_line(view),
         *spending_lines(spending_of(view)),
