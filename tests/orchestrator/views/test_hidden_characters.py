@@ -168,7 +168,7 @@ CHECKED = {
     "check_lines", "cleaned_lines", "usage_lines",
 }  # fmt: skip
 PARTS = {  # of lines above
-    "issue_lines", "where_lines", "plan_lines", "spending_lines", "unchecked_lines", "confinement_lines",
+    "issue_lines", "where_lines", "plan_lines", "spending_lines", "unchecked_lines", "confinement_lines", "git_lines",
 }  # fmt: skip
 
 
