@@ -167,7 +167,8 @@ CHECKED = {
     "examination_lines", "consideration_lines", "bench_lines", "promises_lines", "promise_lines", "criterion_lines",
     "check_lines", "cleaned_lines", "usage_lines",
 }  # fmt: skip
-PARTS = {"issue_lines", "git_lines", "where_lines", "plan_lines", "spending_lines", "unchecked_lines"}  # of lines above
+# Of the lines above.
+PARTS = {"issue_lines", "git_lines", "where_lines", "plan_lines", "spending_lines", "unchecked_lines"}
 
 
 def test_every_view_with_lines_is_tried_here():
