@@ -1,7 +1,9 @@
 """The command group. Each command is imported only when it is called, so that `sq --help` is quick."""
 
 import importlib
+import os
 import sys
+from pathlib import Path
 from typing import Any
 
 import click
@@ -87,6 +89,14 @@ def cli() -> None:
     """Let coding agents work through a written spec, unattended, until it is built, reviewed and verified."""
 
 
+def _say_error(error: SqError) -> None:
+    """Print an error, without the secrets of the environment and of git's remotes here."""
+    from state.redaction.places import known_in_git
+    from state.redaction.redactor import redactor
+
+    say(f"sq: {redactor(os.environ, known_in_git(Path.cwd()))(str(error))}", error=True)
+
+
 def main() -> None:
     """Entry point: errors become one message and their exit code (`state.outcome`)."""
     try:
@@ -100,9 +110,9 @@ def main() -> None:
         say("sq: interrupted", error=True)
         code = Outcome.INTERRUPTED.exit_code
     except UsageError as error:
-        say(f"sq: {error}", error=True)
+        _say_error(error)
         code = Outcome.USAGE.exit_code
     except SqError as error:
-        say(f"sq: {error}", error=True)
+        _say_error(error)
         code = Outcome.FAILED.exit_code
     sys.exit(code if isinstance(code, int) else 0)

@@ -50,6 +50,10 @@ class Record(Protocol):
         """
         ...
 
+    def for_model(self, text: str) -> str:
+        """Return a text as a model may read it: without known secrets."""
+        ...
+
     def read(self) -> list[Stored]:
         """Return all events, in order."""
         ...

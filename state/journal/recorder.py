@@ -21,6 +21,10 @@ class Recorder:
         for stored in self._journal.append(*events):
             apply(self.view, stored)
 
+    def for_model(self, text: str) -> str:
+        """Return a text as a model may read it: without known secrets."""
+        return self._journal.for_model(text)
+
     def read(self) -> list[Stored]:
         """Return all events of the run, in order."""
         return self._journal.read()

@@ -23,7 +23,7 @@ from filelock import FileLock, Timeout
 from state.errors import JournalError, RunActiveError, UsageError
 from state.journal.codec import decode, encode
 from state.journal.events import Event, Stored
-from state.secrets import Redact
+from state.redaction.redactor import Redact, Redactor
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS events (
@@ -35,6 +35,8 @@ CREATE TABLE IF NOT EXISTS events (
 )
 """
 _SELECT = "SELECT seq, at, name, version, body FROM events WHERE seq > ? ORDER BY seq"
+# Texts that hold files and diffs of the work. Of these only known secrets are taken out.
+_WITH_WORK = frozenset({"prompt", "spec_text"})
 _GLANCE_S = 0.3  # `is_active` in another process holds the lock only for a moment
 _POLL_S = 0.1  # until a follower in another process sees a new event
 
@@ -67,7 +69,8 @@ class Journal:
 
         Args:
             run_folder: the run's folder, which must exist.
-            redact: applied to each text of an event before it is stored.
+            redact: applied to each text of an event before it is stored. In prompts, which hold
+                files of the work, a `Redactor` leaves tokens that sq does not know.
 
         Raises:
             RunActiveError: another process is writing this run.
@@ -82,6 +85,7 @@ class Journal:
                 f"watch it with `sq status {run_folder.name}`, or stop that process first"
             ) from None
         self._redact = redact
+        self._redact_work = redact.known if isinstance(redact, Redactor) else redact
         self._grown = anyio.Event()
         try:
             self._db = _opened(journal_file(run_folder))
@@ -109,7 +113,7 @@ class Journal:
             JournalError: the disk is full or the file damaged. Nothing was stored.
         """
         at = datetime.now(UTC)
-        redacted = [_redacted(event, self._redact) for event in events]
+        redacted = [_redacted(event, self._redact, self._redact_work) for event in events]
         rows = [(at.isoformat(), *encode(event)) for event in redacted]
         stored = []
         try:
@@ -135,6 +139,10 @@ class Journal:
     def follow(self, after: int = 0) -> AsyncIterator[Stored]:
         """Yield the events after `after` and then each new one as it is stored. Ends only by cancellation."""
         return _follow(self.read, after, lambda: self._grown.wait)
+
+    def for_model(self, text: str) -> str:
+        """Return a text as a model may read it: without known secrets."""
+        return self._redact_work(text)
 
     def close(self) -> None:
         """Close the file and free the run."""
@@ -185,18 +193,24 @@ def _opened(file: Path) -> sqlite3.Connection:
     return db
 
 
-def _redacted(value: Any, redact: Redact) -> Any:  # noqa: ANN401  a record, or the value of a field
+def _redacted(value: Any, redact: Redact, of_work: Redact) -> Any:  # noqa: ANN401  a record, or a field's value
     """Redact each text of a record, not its JSON: a secret may resemble names or values of enums there."""
     if isinstance(value, str):
         return value if isinstance(value, StrEnum) else redact(value)
     if isinstance(value, tuple):
-        return tuple(_redacted(part, redact) for part in value)
+        return tuple(_redacted(part, redact, of_work) for part in value)
     if isinstance(value, dict):
-        return {key: _redacted(part, redact) for key, part in value.items()}
+        return {
+            _redacted(key, redact, of_work): _redacted(part, redact, of_work) for key, part in value.items()
+        }
     if is_dataclass(value) and not isinstance(value, type):
-        return replace(
-            value, **{one.name: _redacted(getattr(value, one.name), redact) for one in fields(value)}
-        )
+        texts = {
+            one.name: _redacted(
+                getattr(value, one.name), of_work if one.name in _WITH_WORK else redact, of_work
+            )
+            for one in fields(value)
+        }
+        return replace(value, **texts)
     return value
 
 

@@ -17,7 +17,7 @@ from state.errors import JournalError, RunActiveError, UsageError
 from state.journal.events import MessageReceived, RunInterrupted, RunResumed, SignalReceived
 from state.journal.store import Journal, JournalReader, is_active, journal_file
 from state.records import Message, MessageKind
-from state.secrets import redactor
+from state.redaction.redactor import redactor
 
 WRITER = Path(__file__).with_name("journal_writer.py")
 LOOKING = f"""

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from state.secrets import redactor, secret_names, without_secrets
+from state.redaction.redactor import redactor
+from state.secrets import secret_names, without_secrets
 
 SECRET_NAMES = [
     "ANTHROPIC_API_KEY",

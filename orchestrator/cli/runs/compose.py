@@ -73,6 +73,7 @@ from state.journal.task_view import UNMERGED_ENDS
 from state.journal.view import RunView
 from state.outcome import Outcome
 from state.paths import StateFolder, worktree_root
+from state.redaction.redactor import Redact
 from state.roles import Role
 from state.settings.config import load_config
 from state.settings.records import Confinement, Model, OnQuestion, Sandbox, Settings
@@ -196,9 +197,10 @@ async def _new(request: RunRequest, spec_text: str, surroundings: Surroundings) 
         edit_dirty=request.edit_dirty,
         confined=Confinement(containment=surroundings.containment, sandbox=choice.held, key_exposed=exposed),
     )
-    with surroundings.open_journal(run_folder, redact=surroundings.redact) as journal:
+    redact = surroundings.redactor_for(repository.root)
+    with surroundings.open_journal(run_folder, redact=redact) as journal:
         journal.append(started)
-        return await _drive(journal, started, run_folder, surroundings, choice, shown_from=0)
+        return await _drive(journal, started, run_folder, surroundings, choice, redact, shown_from=0)
 
 
 def _settings(request: RunRequest, repository: Path, surroundings: Surroundings) -> Settings:
@@ -214,7 +216,10 @@ async def _git_before(repository: Repository, run_folder: Path, settings: Settin
 
 
 async def _again(run_folder: Path, surroundings: Surroundings, go_on: GoOn) -> Outcome:
-    with surroundings.open_journal(run_folder, redact=surroundings.redact) as journal:
+    with JournalReader(run_folder) as reader:
+        known = fold(reader.read()).started
+    redact = surroundings.redactor_for(Path(known.repository) if known else run_folder)
+    with surroundings.open_journal(run_folder, redact=redact) as journal:
         view = fold(journal.read())
         if view.started is None:
             raise UsageError(f"run {run_folder.name} was killed before it began. Start it anew")
@@ -240,7 +245,9 @@ async def _again(run_folder: Path, surroundings: Surroundings, go_on: GoOn) -> O
         )
         journal.append(resumed)
         shown_from = view.clock.last_seq
-        return await _drive(journal, view.started, run_folder, surroundings, choice, shown_from=shown_from)
+        return await _drive(
+            journal, view.started, run_folder, surroundings, choice, redact, shown_from=shown_from
+        )
 
 
 async def _choose(
@@ -276,12 +283,13 @@ async def _drive(
     run_folder: Path,
     surroundings: Surroundings,
     choice: Choice,
+    redact: Redact,
     *,
     shown_from: int,
 ) -> Outcome:
     """Work on a run, show it, and handle signals. Events up to `shown_from` are not shown."""
     async with AsyncExitStack() as stack:
-        stack.enter_context(log_to(run_folder / "sq.log", run_id=started.run_id, redact=surroundings.redact))
+        stack.enter_context(log_to(run_folder / "sq.log", run_id=started.run_id, redact=redact))
         view = fold(journal.read())
         settings = view.settings or settings_of(started)
         worktrees = Path(started.worktrees) if started.worktrees else None

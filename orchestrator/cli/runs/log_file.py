@@ -9,7 +9,7 @@ from typing import Any, TextIO
 import structlog
 from structlog.typing import Processor
 
-from state.secrets import Redact
+from state.redaction.redactor import Redact
 
 
 @contextmanager
@@ -21,7 +21,7 @@ def log_to(file: Path, *, run_id: str, redact: Redact) -> Iterator[None]:
     """
 
     def redacted(_logger: object, _method: str, line: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
-        return {key: redact(value) if isinstance(value, str) else value for key, value in line.items()}
+        return {key: _redacted(value, redact) for key, value in line.items()}
 
     with file.open("a", encoding="utf-8", buffering=1) as target:
         structlog.configure(
@@ -41,6 +41,17 @@ def log_to(file: Path, *, run_id: str, redact: Redact) -> Iterator[None]:
                 yield
             finally:
                 structlog.reset_defaults()
+
+
+def _redacted(value: object, redact: Redact) -> object:
+    """Return the value of a line's key without secrets. A record or an exception becomes its text."""
+    if value is None or isinstance(value, bool | int | float):
+        return value
+    if isinstance(value, dict):
+        return {redact(str(key)): _redacted(part, redact) for key, part in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [_redacted(part, redact) for part in value]
+    return redact(str(value))
 
 
 @contextmanager

@@ -15,7 +15,8 @@ from orchestrator.cli.runs.notes import how_exposed
 from orchestrator.views.run.look import Look
 from state.errors import UsageError
 from state.journal.store import Journal
-from state.secrets import Redact, redactor
+from state.redaction.places import known_in_files
+from state.redaction.redactor import Redactor, redactor
 from state.settings.records import Settings
 from state.settings.sources import Flags
 
@@ -77,14 +78,17 @@ class Surroundings:
         hidden = self.containment is Containment.NAMESPACES or choice.level is Level.WHOLE
         return how_exposed(self.key, settings, hidden=hidden)
 
-    @cached_property
-    def redact(self) -> Redact:
-        """Replaces every secret in a text by its name."""
+    def redactor_for(self, checkout: Path) -> Redactor:
+        """Return the function that replaces every secret in a text by its name.
+
+        It knows those of the environment, of the files that usually hold some, and of the checkout.
+        """
         try:
             key = self.key.variables if self.key else {}
         except UsageError:  # said where the key is needed: a rehearsal needs none
             key = {}
-        return redactor({**self.environ, **key})
+        home = Path(self.environ.get("HOME") or Path.home())
+        return redactor({**self.environ, **key}, known_in_files(home, checkout))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

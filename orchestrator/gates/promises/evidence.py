@@ -20,7 +20,8 @@ from orchestrator.gates.promises.tree import has_git, present_tree
 from orchestrator.git.command import git
 from orchestrator.git.repository import Repository, ignore_locally
 from state.errors import GitError, UsageError
-from state.secrets import redactor, without_secrets
+from state.redaction.redactor import redactor
+from state.secrets import without_secrets
 
 OUTPUT_KEPT = 4000  # bytes of a command's output, its end
 _UNWANTED = ("BASH_ENV", "ENV", "GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE")  # lead `sh` and git elsewhere

@@ -47,6 +47,8 @@ async def asked(run: Run, ask: Ask, *, iteration: int) -> tuple[str, Reply]:
     )
     run.record(call)
     asked_s = 0.0
+    stored = run.view.calls[call.call_id].started.prompt  # without secrets
+    ask = replace(ask, prompt=stored, shared=run.recorder.for_model(ask.shared))
 
     async def try_once(_number: int) -> Reply:
         nonlocal asked_s

@@ -123,7 +123,8 @@ class Conversation:
         started = replace(started, planning=planning)
         self._call_id = started.call_id
         self._run.record(started)
-        return await self._to_its_end(words, sent_before=False)
+        # As it is stored, without secrets.
+        return await self._to_its_end(self._open_call.started.prompt, sent_before=False)
 
     async def _go_on(self, call: CallView) -> CallView:
         self._call_id = call.started.call_id

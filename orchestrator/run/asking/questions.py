@@ -98,13 +98,15 @@ class QuestionBus:
     async def _ask_developer(
         self, asked: QuestionsAsked, rejected: Sequence[Answer], deadline: float
     ) -> Answers | Unanswered:
-        ask_id, questions, problem = asked.ask_id, asked.questions, ""
+        ask_id, problem = asked.ask_id, ""
+        questions = tuple(_for_model(self._run, question) for question in asked.questions)
         for _ in range(_TRIES):
             ask = self._ask(questions, rejected, problem, max(0.0, deadline - anyio.current_time()))
             ended, answers = await ask_model(
                 self._run, ask, partial(read_answers, questions=questions), iteration=self._task.iteration
             )
             if not isinstance(answers, str):
+                answers = tuple(map(_as_asked, answers, questions, asked.questions))
                 return self._deliver(ask_id, ended, answers, ask.model.alias)
             problem = answers
             if ended.end is not CallEnd.UNUSABLE:
@@ -225,6 +227,23 @@ class QuestionBus:
             ),
             None,
         )
+
+
+def _for_model(run: Run, question: Question) -> Question:
+    """Return a question without the secrets in it."""
+    plain = run.recorder.for_model
+    options = tuple(
+        replace(one, label=plain(one.label), description=plain(one.description)) for one in question.options
+    )
+    return replace(question, text=plain(question.text), header=plain(question.header), options=options)
+
+
+def _as_asked(answer: Answer, shown: Question, question: Question) -> Answer:
+    """Return an answer to a question as it was shown in the words of the question as it was asked."""
+    labels = {one.label: other.label for one, other in zip(shown.options, question.options, strict=True)}
+    return replace(
+        answer, question=question.text, labels=tuple(labels.get(label, label) for label in answer.labels)
+    )
 
 
 def _signature(questions: Sequence[Question]) -> list[tuple[str, tuple[str, ...], bool]]:

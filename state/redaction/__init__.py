@@ -1,0 +1,1 @@
+"""Takes secrets out of text: known values in every spelling, and unknown tokens by their format."""
