@@ -25,7 +25,9 @@ class PromptError(SqError):
 def _environment() -> "Environment":
     from jinja2 import Environment, FunctionLoader, StrictUndefined
 
-    return Environment(
+    from prompts.marking import data, item, line, nested, said
+
+    environment = Environment(
         loader=FunctionLoader(_source),
         undefined=StrictUndefined,
         autoescape=False,  # noqa: S701  prompts are Markdown, not HTML
@@ -33,6 +35,8 @@ def _environment() -> "Environment":
         lstrip_blocks=True,
         keep_trailing_newline=False,
     )
+    environment.filters |= {"data": data, "item": item, "line": line, "nested": nested, "said": said}
+    return environment
 
 
 def plain(name: str) -> str:

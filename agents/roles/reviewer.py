@@ -19,6 +19,8 @@ FINAL = "final"
 _BLOCK = re.compile(r"```(?:json)?\s*\n(.*?)```", re.DOTALL)
 _BEGINS_LIKE_A_REPORT = re.compile(r"\{(?=\s*[\"'“]?passed\b)")
 _BEGINS_LIKE_AN_OBJECT = re.compile(r"\{(?=\s*(?:[\"}]|\Z))")
+_NAMES_PASSED = re.compile(r"[\"'“]passed\b")
+_CLOSING = " \t\r\n`"
 _KNOWN_TYPES = {kind.value for kind in IssueType}
 _RULINGS = {
     "fixed": FindingState.FIXED,
@@ -101,6 +103,11 @@ def parse_review_output(output: str) -> ReviewReport | str:
         rulings=tuple(_rulings(data.get("earlier"))),
         tests=tuple(_test_rulings(data.get("tests"))),
     )
+
+
+def ends_with_its_only_report(output: str) -> bool:
+    """Whether a text names `passed` once, in the object at its end. Another one may be a quotation."""
+    return len(_NAMES_PASSED.findall(output)) == 1 and output.rstrip(_CLOSING).endswith("}")
 
 
 def _rulings(earlier: object) -> Iterator[Ruling]:

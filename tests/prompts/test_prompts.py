@@ -135,6 +135,7 @@ FULL = {
     "seen": "`make test`: passed, 3 tests.",
     "suggestions": ["name it count"],
     "tests": True,
+    "tokens": ["counter.py:3: PyPI token"],
     "untold": ("which of the new tests show the change",),
     "asks": True,
     "writes": True,
@@ -201,6 +202,7 @@ EMPTY = {
     "seen": "",
     "suggestions": [],
     "tests": False,
+    "tokens": [],
     "untold": (),
     "writes": False,
     "asked": {},
@@ -253,7 +255,7 @@ READERS = {
     ),
     Role.RESOLVER: ("resolver_system", "resolve", "resolve_again"),
 }
-READ_BY_ANYBODY = ("resumed", "begun_anew")
+READ_BY_ANYBODY = ("resumed", "begun_anew", "others_words")
 
 
 def rendered(name, values):

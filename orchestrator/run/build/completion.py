@@ -21,6 +21,7 @@ from orchestrator.run.evidence.worth import (
 from orchestrator.run.places.protection import refused_changes
 from orchestrator.run.record import Run
 from orchestrator.run.review.findings import disputes_of, undisputed
+from prompts.marking import line
 from state.journal.events import (
     CompletionAccepted,
     CompletionRefused,
@@ -104,7 +105,7 @@ async def _diff_gate(run: Run, task: TaskView, folder: Path, tree: str) -> GateR
         return GateResult(
             gate=DIFF,
             verdict=Verdict.BLOCK,
-            reason=f"Protected paths were changed: {', '.join(protected)}. Put them back as they were.",
+            reason=f"Protected paths were changed: {', '.join(map(line, protected))}. Put them back as they were.",
         )
     return GateResult(gate=DIFF, verdict=Verdict.ALLOW, reason=f"{len(changed)} file(s) changed")
 

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from orchestrator.run.evidence.judged import Judged, Standing, executed_a_test
+from prompts.marking import data, line
 from state.journal.events import ProofsTaken
 from state.journal.task_view import TaskView
 from state.journal.view import RunView
@@ -32,7 +33,7 @@ def summary(results: Sequence[Judged]) -> str:
     """Return the results that sq saw, for reviewers and people."""
     if not results:
         return "There is nothing to verify with: no command was given and the repository shows none."
-    return "\n".join(f"- `{one.run.command}`: {said(one)}" for one in results)
+    return "\n".join(f"- `{line(one.run.command)}`: {line(said(one))}" for one in results)
 
 
 def with_output(results: Sequence[Judged]) -> str:
@@ -42,8 +43,8 @@ def with_output(results: Sequence[Judged]) -> str:
         tail = readable(
             one.run.output_tail, _TAIL if one.standing is not Standing.PASSED else _TAIL_OF_PASSED
         )
-        shown = f"\n\n```\n{tail}\n```" if tail else ""
-        parts.append(f"`{one.run.command}`: {said(one)}.{shown}")
+        shown = f"\n\n{data(tail, 'the end of its output')}" if tail else ""
+        parts.append(f"`{line(one.run.command)}`: {line(said(one))}.{shown}")
     return "\n\n".join(parts) or summary(results)
 
 
@@ -75,7 +76,8 @@ def _feedback(one: Judged) -> str:
         told += f" ({one.why})"
     if one.known:
         told += f". These failed before your change and do not count: {listed(one.known)}"
-    return f"{told}. Its output ends:\n\n```\n{readable(one.run.output_tail, len(one.run.output_tail))}\n```"
+    tail = readable(one.run.output_tail, len(one.run.output_tail))
+    return f"{line(told)}. Its output ends:\n\n{data(tail, 'the end of its output')}"
 
 
 def readable(output: str, limit: int) -> str:

@@ -6,7 +6,12 @@ from functools import partial
 from pathlib import Path
 
 import prompts
-from agents.roles.reviewer import parse_review_output, reviewer_session, unusable_issue
+from agents.roles.reviewer import (
+    ends_with_its_only_report,
+    parse_review_output,
+    reviewer_session,
+    unusable_issue,
+)
 from orchestrator.run.record import Run
 from state.journal.call_view import CallView
 from state.journal.events import ReviewUnusable
@@ -68,7 +73,10 @@ def read_report(call: CallView) -> ReviewReport | str:
         return f"the reviewer did not report: {failure}"
     if "{" not in call.last_text:
         return "the reviewer ended its turn without a report"
-    return parse_review_output(call.last_text)
+    report = parse_review_output(call.last_text)
+    if isinstance(report, ReviewReport) and report.passed and not ends_with_its_only_report(call.last_text):
+        return "a report that passes the work has to be sent with the tool, or be the end of the last message"
+    return report
 
 
 def _problem_of(ended: list[CallView]) -> str:

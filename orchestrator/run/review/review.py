@@ -22,6 +22,7 @@ from orchestrator.run.review.findings import disputes_of, final_known, known_of,
 from orchestrator.run.review.ownership import own_paths, users_paths
 from orchestrator.run.review.report import DIFF_LIMIT, Subject, report_on
 from orchestrator.run.review.revise import after_final_review, after_review
+from orchestrator.run.review.tokens import tokens_of
 from state.journal.events import TaskUnverified
 from state.journal.phase import MAX_UNUSABLE
 from state.journal.task_view import MergeView, TaskView
@@ -94,6 +95,7 @@ async def _task_prompt(run: Run, task: TaskView, folder: Path) -> str:
         announced=[one for one in proofs.changes if one.expected_by] if proofs else [],
         unproven=proofs.unproven if proofs else (),
         earlier=await _earlier(folder, findings, reviewed, (task.place.base_commit, task.claim.commit)),
+        tokens=await tokens_of(folder, task.place.base_commit, task.claim.commit),
         diff=await diff_text(folder, task.place.base_commit, task.claim.commit, limit=DIFF_LIMIT),
         users=users_paths(run),
     )

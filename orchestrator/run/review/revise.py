@@ -8,6 +8,7 @@ from orchestrator.run.evidence.worth import changes_of
 from orchestrator.run.record import Run
 from orchestrator.run.review.findings import disputes_of, final_known, in_folder, known_of, left_aside, settle
 from orchestrator.run.review.ownership import changed_by_tasks, of_nobody, of_the_user
+from orchestrator.run.review.tokens import tokens_of
 from state.journal.events import Event, ReviewRecorded, TaskReopened, TaskStuck
 from state.journal.task_view import TaskView
 from state.records import Finding, IssueType, ReviewIssue, ReviewReport, TestChange, TestRuling
@@ -34,7 +35,7 @@ async def after_review(run: Run, task: TaskView, report: ReviewReport) -> list[E
         commit=task.claim.commit,
         passed=not settled.blocking,
         issues=tuple(one.issue for one in settled.blocking),
-        suggestions=(*report.suggestions, *settled.suggestions),
+        suggestions=(*report.suggestions, *settled.suggestions, *await _credentials_in(task)),
         findings=settled.findings,
         tests=rulings,
     )
@@ -42,6 +43,12 @@ async def after_review(run: Run, task: TaskView, report: ReviewReport) -> list[E
         return [recorded]
     by = f"the review of attempt {task.attempt}"
     return [recorded, send_back(run, task, settled.blocking, by=by)]
+
+
+async def _credentials_in(task: TaskView) -> list[str]:
+    """Return a remark for people on each place where the work holds a token that sq did not know."""
+    places = await tokens_of(Path(task.place.worktree), task.place.base_commit, task.claim.commit)
+    return [f"{place} looks like a real credential: if it is one, revoke it" for place in places]
 
 
 def rulings_on(changes: Sequence[TestChange], said: Sequence[TestRuling]) -> tuple[TestRuling, ...]:
