@@ -102,10 +102,11 @@ async def _diff_gate(run: Run, task: TaskView, folder: Path, tree: str) -> GateR
         )
     changed = await changed_paths(folder, task.place.base_commit, tree)
     if protected := [path for path in changed if protected_path(path, run.settings.protected)]:
+        named = ", ".join(map(line, protected))
         return GateResult(
             gate=DIFF,
             verdict=Verdict.BLOCK,
-            reason=f"Protected paths were changed: {', '.join(map(line, protected))}. Put them back as they were.",
+            reason=f"Protected paths were changed: {named}. Put them back as they were.",
         )
     return GateResult(gate=DIFF, verdict=Verdict.ALLOW, reason=f"{len(changed)} file(s) changed")
 
