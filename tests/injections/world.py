@@ -39,6 +39,7 @@ from state.records import (
     TestChange,
     TestChangeKind,
 )
+from state.roles import Role
 from state.settings.presets import usual_settings
 
 HERE = Path(__file__).parent
