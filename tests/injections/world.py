@@ -34,7 +34,6 @@ from state.records import (
     MessageKind,
     Question,
     QuestionOption,
-    Role,
     Task,
     TestChange,
     TestChangeKind,
