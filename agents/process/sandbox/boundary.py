@@ -35,7 +35,8 @@ class Boundary:
     """The sandbox of a run, and all that its plans have in common.
 
     `programs` are sq's own that have to run inside: Claude Code, the interpreter. `kept_out` are folders of
-    which nothing may be shown unless a process needs it: the user's checkout, sq's own state.
+    which nothing may be shown unless a process needs it: the user's checkout, sq's own state. `shared` are
+    folders that every process may read, if they exist.
     """
 
     choice: Choice
@@ -44,6 +45,7 @@ class Boundary:
     home: Path = field(default_factory=Path.home)
     programs: tuple[Path, ...] = ()
     kept_out: tuple[Path, ...] = ()
+    shared: tuple[Path, ...] = ()
     ceilings: SandboxLimits = field(default_factory=SandboxLimits)
     groups: ControlGroups = field(default_factory=ControlGroups)
 
@@ -79,7 +81,7 @@ class Boundary:
             ),
             *(reading(registry_credentials(self.home)) if needs.with_credentials else ()),
             *(writing if needs.writes else reading)([needs.workspace]),
-            *reading(needs.readable),
+            *reading((*self.shared, *needs.readable)),
             *writing(needs.writable),
             *_git(needs),
             *(Mount(target=folder, access=Access.EMPTY) for folder in needs.hidden if _shown(folder, needs)),

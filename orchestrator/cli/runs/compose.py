@@ -60,6 +60,7 @@ from orchestrator.run.places.protection import guarded_files, keep_users_work
 from orchestrator.run.places.worktrees import Worktrees
 from orchestrator.run.plan.analyze import analyze
 from orchestrator.run.plan.plan import plan
+from orchestrator.run.readiness.made_once import kept_folder
 from orchestrator.run.record import Evidence, Record, Run, settings_of
 from orchestrator.run.review.review import review_task, review_whole
 from orchestrator.views.run.console import present
@@ -411,6 +412,7 @@ def _boundary(
         home=home,
         programs=(find_cli(), Path(sys.executable)),
         kept_out=(repository, run_folder.parents[1]),
+        shared=(kept_folder(run_folder),),
         ceilings=settings.sandbox.limits,
         groups=groups,
     )
