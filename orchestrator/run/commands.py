@@ -14,6 +14,7 @@ from agents.process.containment import Containment
 from agents.process.sandbox.boundary import Boundary, forget
 from agents.process.sandbox.needs import Needs, Network
 from agents.process.sandbox.plan import Plan
+from agents.process.sandbox.signs import signs_in
 from agents.process.tree import run_command
 from agents.runners.counts.reporting import REPORTERS
 from orchestrator.run.ports.commands import Ran, Reach
@@ -79,6 +80,7 @@ class ProjectCommands:
             output_tail=result.output[-OUTPUT_KEPT:],
             problem=problem,
             timed_out=result.timed_out,
+            walled="" if result.exit_code == 0 else self._signs(result.output, reach),
         )
         return Ran(run=done, output=result.output, exit_code=result.exit_code)
 
@@ -95,6 +97,14 @@ class ProjectCommands:
         ran = await self.whole(command, folder, environment=environment, writable=writable, reach=reach)
         return ran.run
 
+    def _signs(self, output: str, reach: Reach) -> str:
+        if not self.sandboxed:
+            return ""
+        return signs_in(output, home=str(self.boundary.home), online=self._is_online(reach))
+
+    def _is_online(self, reach: Reach) -> bool:
+        return reach is not Reach.SEALED or self.settings.sandbox.network is CommandNetwork.FULL
+
     @asynccontextmanager
     async def _sandbox(
         self, folder: Path, variables: Mapping[str, str], *, writable: Sequence[Path], reach: Reach
@@ -105,14 +115,13 @@ class ProjectCommands:
             yield None
             return
         scratch = self.folder / SANDBOXES / uuid4().hex
-        full = reach is not Reach.SEALED or self.settings.sandbox.network is CommandNetwork.FULL
         needs = Needs(
             workspace=folder,
             scratch=scratch,
             path=variables.get("PATH", os.defpath),
             readable=REPORTERS,
             writable=writable,
-            network=Network.FULL if full else Network.NONE,
+            network=Network.FULL if self._is_online(reach) else Network.NONE,
             with_credentials=reach is Reach.ONLINE,
         )
         try:

@@ -67,18 +67,11 @@ class Boundary:
     def plan(self, needs: Needs) -> Plan:
         """Return the plan for a process. Copies its git folder, and makes folders in `scratch`. Blocks."""
         stand_in = _prepared(needs)
-        named = [value for name in NAMED_BY if (value := self.environ.get(name))]
         mounts = (
             *system_mounts(stand_in),
             *_homes(self.home, needs.scratch),
             *(writing if needs.with_credentials else reading)(caches(self.home, self.environ)),
-            *toolchain_mounts(
-                needs.path,
-                home=self.home,
-                programs=self.programs,
-                named=named,
-                never=[*self.kept_out, needs.workspace],
-            ),
+            *self._toolchains(needs),
             *(reading(registry_credentials(self.home)) if needs.with_credentials else ()),
             *(writing if needs.writes else reading)([needs.workspace]),
             *reading((*self.shared, *needs.readable)),
@@ -97,6 +90,14 @@ class Boundary:
             program=self.choice.program,
         )
         return _without_lost_variables(plan, self.environ)
+
+    def _toolchains(self, needs: Needs) -> Iterator[Mount]:
+        """Yield the toolchains. A worktree's own environment stays writable, one in the checkout does not."""
+        named = [value for name in NAMED_BY if (value := self.environ.get(name))]
+        never = [*self.kept_out, needs.workspace]
+        found = toolchain_mounts(needs.path, home=self.home, programs=self.programs, named=named, never=never)
+        own = needs.workspace not in self.kept_out
+        return (one for one in found if not (own and one.target.is_relative_to(needs.workspace)))
 
     def visible_environ(self) -> dict[str, str]:
         """Return the variables of sq's own environment that a command gets: without secrets and sockets."""

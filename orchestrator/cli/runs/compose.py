@@ -35,7 +35,7 @@ from agents.session.permissions import rule_names
 from agents.session.sdks import import_sdks
 from orchestrator.cli.runs.connected import SCENARIO, connected
 from orchestrator.cli.runs.log_file import log_to
-from orchestrator.cli.runs.notes import notes_for
+from orchestrator.cli.runs.notes import notes_for, open_network
 from orchestrator.cli.runs.request import GoOn, RunRequest, Surroundings
 from orchestrator.cli.runs.spec_file import read_spec
 from orchestrator.cli.version import sq_version
@@ -192,6 +192,7 @@ async def _new(request: RunRequest, spec_text: str, surroundings: Surroundings) 
         notes=(
             *await notes_for(repository, trusted, settings, not_dirt, edit_dirty=request.edit_dirty),
             choice.held.line,
+            *open_network(settings, choice),
             *filter(None, [exposed]),
         ),
         settings=settings,

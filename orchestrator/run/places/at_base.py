@@ -62,23 +62,24 @@ async def set_up_from_base(
         prepare: copies the user's ignored files into it.
         put_back: undoes what commands changed in the files of a tree.
     """
-    results, listed = Results(), bool(run.settings.worktree_setup)
-    done, list_at_base = set(at.done), ""
+    results, listed = Results(keys=[*at.done]), bool(run.settings.worktree_setup)
+    list_at_base = ""
     async with _as_base(run, at) as is_base:
         await prepare()
         if is_base:
+            results.keys.clear()
             list_at_base = await _list_key(run, at.folder)
             if listed:
                 results.runs += await run_listed(run, at.folder, reach=Reach.ONLINE)
             await run_steps(run, await plan_for(run, at.folder), at.folder, results)
             await put_back(await base_tree(run))
-            done, results.renewed = set(results.keys), True
+            run.grounds.base_keys |= set(results.keys)
     if any(not one.passed for one in results.runs) and listed:
         return results
     if listed and await _list_key(run, at.folder) != list_at_base:
         variables = {**await ready_environment(run, at.folder), **offline_variables()}
         results.runs += await run_listed(run, at.folder, reach=Reach.SEALED, environment=variables)
-    changed = [step for step in (await plan_for(run, at.folder)).steps if step.key not in done]
+    changed = [step for step in (await plan_for(run, at.folder)).steps if step.key not in results.keys]
     await run_steps_apart(run, changed, at.folder, results)
     return results
 

@@ -86,8 +86,9 @@ async def set_up(run: Run, task_id: str, folder: Path, *, of_sq: bool = False) -
     if failed and listed:
         raise SetUpError(_failed(task_id, folder, failed[0]))
     state = failed_here if failed else f"{_DONE} {key}"
-    keys = dict.fromkeys((*(() if results.renewed else noted.keys), *results.keys))
-    _write(marker, _Noted(state=state, keys=tuple(keys), apart=tuple(results.apart)))
+    keys = tuple(step.key for step in plan.steps if step.key in results.keys)
+    apart = tuple(key for key in keys if key in {*noted.apart, *results.apart})
+    _write(marker, _Noted(state=state, keys=keys, apart=apart))
 
 
 async def _made_ready(
@@ -112,12 +113,13 @@ async def _made_ready(
 
         if run.commands.sandboxed:
             async with run.making_ready:
+                untouched = before == committed and not noted.state
                 at = Worktree(
                     folder=folder,
                     index=index,
                     tree=before,
                     done=frozenset(noted.keys),
-                    fresh=not task_id or cut_off or (before == committed and not noted.state),
+                    fresh=cut_off or (untouched if task_id else _needs_base(run, plan, noted)),
                     disposable=not task_id or cut_off,
                 )
                 results = await set_up_from_base(run, at, prepare, partial(_put_back, folder, index))
@@ -178,6 +180,13 @@ def _read(marker: Path) -> _Noted:
 def _write(marker: Path, noted: _Noted) -> None:
     text = f"{noted.state}\n{' '.join(noted.keys)}\n{' '.join(noted.apart)}\n"
     write_inside(marker.parent, marker.name, text.encode())
+
+
+def _needs_base(run: Run, plan: Plan, noted: _Noted) -> bool:
+    """Whether a scratch worktree has to be set up as the base again, before its own changed steps."""
+    due = {step.key for step in plan.steps} - {*noted.keys}
+    known = run.grounds.base_keys
+    return not noted.state or not plan.steps or not known or bool(due & known)
 
 
 def _lost(run: Run, noted: _Noted) -> bool:

@@ -32,7 +32,7 @@ class Results:
 
     `again` are folders that were copied instead of being made, `not_again` says which changed steps could not
     be done again and why. `keys` are those of the steps that were tried, `apart` of those that downloaded
-    apart. `renewed`: everything that earlier set-ups made there was removed first.
+    apart.
     """
 
     runs: list[CommandRun] = field(default_factory=list)
@@ -40,7 +40,6 @@ class Results:
     not_again: list[str] = field(default_factory=list)
     keys: list[str] = field(default_factory=list)
     apart: list[str] = field(default_factory=list)
-    renewed: bool = False
 
 
 async def plan_for(run: Run, folder: Path) -> Plan:
