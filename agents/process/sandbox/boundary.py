@@ -27,7 +27,10 @@ _SOCKETS = (
     ),
     *("XDG_RUNTIME_DIR", "DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "DOCKER_HOST", "TMUX", "PULSE_SERVER"),
 )
-_FOLDERS = ("TMPDIR", "TMP", "TEMP", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME")
+_FOLDERS = (
+    *("TMPDIR", "TMP", "TEMP", "GOCACHE"),
+    *("XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME"),
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -77,6 +77,7 @@ async def set_up_from_base(
     if any(not one.passed for one in results.runs) and listed:
         return results
     if listed and await _list_key(run, at.folder) != list_at_base:
+        results.sealed = True
         variables = {**await ready_environment(run, at.folder), **offline_variables()}
         results.runs += await run_listed(run, at.folder, reach=Reach.SEALED, environment=variables)
     changed = [step for step in (await plan_for(run, at.folder)).steps if step.key not in results.keys]

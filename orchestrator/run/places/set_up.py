@@ -84,7 +84,7 @@ async def set_up(run: Run, task_id: str, folder: Path, *, of_sq: bool = False) -
     run.record(ready)
     failed = [one for one in ready.runs if not one.passed]
     if failed and listed:
-        raise SetUpError(_failed(task_id, folder, failed[0]))
+        raise SetUpError(_failed(task_id, folder, failed[0], sealed=results.sealed))
     state = failed_here if failed else f"{_DONE} {key}"
     keys = tuple(step.key for step in plan.steps if step.key in results.keys)
     apart = tuple(key for key in keys if key in {*noted.apart, *results.apart})
@@ -213,10 +213,16 @@ def _told(copied: Sequence[str]) -> tuple[str, ...]:
     return (*copied[:_PATHS_TOLD], f"… and {more} more") if more > 0 else tuple(copied)
 
 
-def _failed(task_id: str, folder: Path, done: CommandRun) -> str:
+def _failed(task_id: str, folder: Path, done: CommandRun, *, sealed: bool) -> str:
     again = f"sq resume --retry {task_id}" if task_id else "sq resume"
+    why = f"It seems to lack {done.walled}. " if done.walled else ""
+    if sealed:
+        why += (
+            "Files that it depends on were changed by a task, so it runs without the network and without "
+            'credentials: `sandbox.network = "full"` opens the network, `--sandbox off` both. '
+        )
     return (
         f"the set-up of {folder} failed: `{done.command}` {done.problem or f'ended with {done.exit_code}'}. "
         f"Its output ends:\n{done.output_tail.strip()}\n"
-        f"Mend the cause and `{again}`, or begin a new run with another `worktree.setup`"
+        f"{why}Mend the cause and `{again}`, or begin a new run with another `worktree.setup`"
     )

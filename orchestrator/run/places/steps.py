@@ -32,7 +32,7 @@ class Results:
 
     `again` are folders that were copied instead of being made, `not_again` says which changed steps could not
     be done again and why. `keys` are those of the steps that were tried, `apart` of those that downloaded
-    apart.
+    apart. `sealed`: the user's list ran without network, on changed files.
     """
 
     runs: list[CommandRun] = field(default_factory=list)
@@ -40,6 +40,7 @@ class Results:
     not_again: list[str] = field(default_factory=list)
     keys: list[str] = field(default_factory=list)
     apart: list[str] = field(default_factory=list)
+    sealed: bool = False
 
 
 async def plan_for(run: Run, folder: Path) -> Plan:
