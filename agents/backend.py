@@ -45,6 +45,11 @@ class Claude:
 class Sandboxes(Protocol):
     """Makes the sandboxes of a run's sessions (`agents.sandboxes`)."""
 
+    @property
+    def hold_sessions(self) -> bool:
+        """Whether sessions, or at least their commands, are in a sandbox."""
+        ...
+
     def walls(self, needs: Needs) -> Walls | None:
         """Return the sandbox around Claude Code itself, or None if sessions have none."""
         ...
@@ -122,7 +127,7 @@ class Platform:
             resume=resume,
             cost_before_usd=cost_before_usd,
             environment=environment,
-            start=self._start(workspace, session_id, environment, temporary),
+            start=self._start(lane.role, workspace, session_id, environment, temporary),
             admit=self.connection.admission(
                 lane, model, tuple(f"{SIGNAL_PREFIX}{signal.name}" for signal in signals)
             ),
@@ -149,17 +154,32 @@ class Platform:
         return shared / (session_id or "new") if shared else None
 
     def _start(
-        self, workspace: Path, session_id: str, environment: Mapping[str, str], temporary: Path | None
+        self,
+        role: Role,
+        workspace: Path,
+        session_id: str,
+        environment: Mapping[str, str],
+        temporary: Path | None,
     ) -> Start:
         sandboxes = self.sandboxes
         return Start(
             launcher=self.claude.launcher,
-            walls=self._walls(workspace, session_id, environment, temporary),
+            walls=self._walls(role, workspace, session_id, environment, temporary),
             command_sandbox=sandboxes.of_commands(workspace, environment, temporary) if sandboxes else None,
         )
 
+    @property
+    def without_network(self) -> bool:
+        """Whether the commands of a session reach no network."""
+        return self.sandboxes is not None and self.sandboxes.hold_sessions
+
     def _walls(
-        self, workspace: Path, session_id: str, environment: Mapping[str, str], temporary: Path | None
+        self,
+        role: Role,
+        workspace: Path,
+        session_id: str,
+        environment: Mapping[str, str],
+        temporary: Path | None,
     ) -> Walls | None:
         if self.sandboxes is None:
             return None
@@ -173,6 +193,7 @@ class Platform:
             hidden=self.hidden,
             network=Network.GATEWAY,
             gateway=self.connection.gateway_socket,
+            keeps_index=role is Role.RESOLVER,
         )
         return self.sandboxes.walls(needs)
 

@@ -23,6 +23,11 @@ class SessionSandboxes:
     claude: Claude
     containment: Containment
 
+    @property
+    def hold_sessions(self) -> bool:
+        """As `Sandboxes`."""
+        return self.boundary.around_sessions or self.boundary.around_bash
+
     def walls(self, needs: Needs) -> SandboxWalls | None:
         """As `Sandboxes`. PATH is that of sq's own environment if the session has none."""
         if not self.boundary.around_sessions:

@@ -29,9 +29,12 @@ _LONGEST_QUESTION = 2_000  # characters
 _CLOSING = " \t\n*_`)\"'"  # characters allowed behind a question mark
 
 
-def system_prompt(*, in_worktree: bool = True) -> str:
-    """Return the system prompt of every Worker. Without `in_worktree`, it works in the user's checkout."""
-    return prompts.render("worker_system", in_worktree=in_worktree)
+def system_prompt(*, in_worktree: bool = True, sandboxed: bool = False) -> str:
+    """Return the system prompt of every Worker. Without `in_worktree`, it works in the user's checkout.
+
+    `sandboxed`: its commands reach no network.
+    """
+    return prompts.render("worker_system", in_worktree=in_worktree, sandboxed=sandboxed)
 
 
 def worker_session(
@@ -56,7 +59,7 @@ def worker_session(
     return platform.session(
         lane,
         workspace=workspace,
-        system=system_prompt(in_worktree=platform.settings.worktrees),
+        system=system_prompt(in_worktree=platform.settings.worktrees, sandboxed=platform.without_network),
         signals=(*SIGNALS[Role.WORKER], *([PLAN_SIGNAL] if plans else [])),
         session_id=session_id,
         resume=resume,

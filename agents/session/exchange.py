@@ -83,6 +83,14 @@ class Walls(Protocol):
         """
         ...
 
+    def settle(self) -> None:
+        """Take over the parts of the workspace's git folder that the session may change. Blocks.
+
+        Raises:
+            OSError: they cannot be read or written.
+        """
+        ...
+
     def remove(self) -> None:
         """Remove the sandbox's own folders. Blocks."""
         ...

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import anyio
 import structlog
+from anyio import to_thread
 
 from agents.concurrency import first_of, task_group
 from agents.process.last_words import LastWords
@@ -169,6 +170,8 @@ class _Actor:
         async for request in inbox:
             try:
                 request.outcome = await self._exchange(client, request)
+                if walls := self.spec.start.walls:
+                    await to_thread.run_sync(walls.settle)
             except Exception as error:  # noqa: BLE001  raised again where the caller waits
                 request.outcome = error
             except BaseException:

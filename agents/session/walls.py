@@ -8,6 +8,10 @@ from agents.process.containment import Containment
 from agents.process.launcher import write_launcher
 from agents.process.sandbox.boundary import Boundary, forget
 from agents.process.sandbox.needs import Needs
+from agents.process.sandbox.repository import INDEX, git_folders, private_git
+from state.inside import read_inside, write_inside
+
+MOST_BYTES = 256 * 2**20  # of an index
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,6 +40,18 @@ class SandboxWalls:
             drop_env=self.drop_env,
             sandbox=plan,
         )
+
+    def settle(self) -> None:
+        """Take over the index of a session that keeps it. Blocks.
+
+        Raises:
+            OSError: it is a link, too large, or cannot be written.
+        """
+        found = git_folders(self.needs.workspace) if self.needs.keeps_index else None
+        copy = private_git(self.needs.scratch)
+        if found is None or found.own == found.common or not (copy / INDEX).exists():
+            return
+        write_inside(found.own, INDEX, read_inside(copy, INDEX, limit=MOST_BYTES))
 
     def remove(self) -> None:
         """Remove the sandbox's own folders. Blocks."""

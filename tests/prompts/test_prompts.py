@@ -131,6 +131,7 @@ FULL = {
     "first": "# Build one task",
     "fix": True,
     "in_worktree": True,
+    "sandboxed": True,
     "proven": True,
     "seen": "`make test`: passed, 3 tests.",
     "suggestions": ["name it count"],
@@ -194,6 +195,7 @@ EMPTY = {
     "decisions": [],
     "fix": False,
     "in_worktree": False,
+    "sandboxed": True,
     "merged": [],
     "others": [],
     "proven": False,
@@ -638,19 +640,21 @@ def test_no_commit_id_stands_in_a_prompt_whose_reader_cannot_use_it(name):
 
 
 def test_the_planner_is_told_what_is_built_side_by_side():
-    for values in (FULL, {**EMPTY, "in_worktree": True}):
+    for values in (FULL, {**EMPTY, "in_worktree": True, "sandboxed": True}):
         words = " ".join(rendered("plan", values).split())
         assert "Tasks without a dependency on each other are built side by side" in words
         assert "Keep work that rewrites one function" in words
         assert "distinct places" in words
-    assert "side by side" not in rendered("plan", {**FULL, "in_worktree": False})
+    assert "side by side" not in rendered("plan", {**FULL, "in_worktree": False, "sandboxed": True})
 
 
 # --- rules and places ----------------------------------------------------------------------------------
 
 
 def test_a_worker_in_the_users_checkout_reads_no_word_of_a_worktree():
-    texts = [rendered(name, {**FULL, "in_worktree": False}) for name in READERS[Role.WORKER]]
+    texts = [
+        rendered(name, {**FULL, "in_worktree": False, "sandboxed": True}) for name in READERS[Role.WORKER]
+    ]
     assert not [text for text in texts if "worktree" in text]
     assert "the user's own checkout" in texts[0]
 

@@ -31,7 +31,8 @@ class Needs:
 
     `path` is its PATH. `scratch` is a folder of its own for its home and temporary files, which the caller
     removes. `hidden` are folders of which nothing is shown but the paths named here. `with_credentials`: the
-    files with which package managers sign in are readable, and their caches can be written.
+    files with which package managers sign in are readable, and their caches can be written. `keeps_index`:
+    the index that the process leaves becomes the workspace's own, because a resolver marks paths in it.
     """
 
     workspace: Path
@@ -44,3 +45,4 @@ class Needs:
     gateway: GatewaySocket | None = None
     hidden: Sequence[Path] = ()
     with_credentials: bool = False
+    keeps_index: bool = False

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from agents.process.sandbox.plan import Access, Mount
 
+INDEX = "index"
 _POINTER = "gitdir: "
 _REAL_OBJECTS = Path("/run/sq-objects")  # inside: where the real objects are shown
 _SHARED = ("commondir", "gitdir")
@@ -53,6 +54,11 @@ def git_folders(workspace: Path) -> GitFolders | None:
     return GitFolders(pointer=dot_git, own=own, common=Path(os.path.realpath(common)))
 
 
+def private_git(private: Path) -> Path:
+    """Return the folder of the copy of a worktree's git folder. A process inside writes it."""
+    return private / "git"
+
+
 def git_mounts(found: GitFolders, private: Path, *, writes: bool) -> Iterator[Mount]:
     """Yield the mounts of a workspace's git folders.
 
@@ -75,7 +81,7 @@ def git_mounts(found: GitFolders, private: Path, *, writes: bool) -> Iterator[Mo
     yield Mount(target=found.common / "objects", access=Access.WRITE, source=objects)
     yield Mount(target=_REAL_OBJECTS, source=found.common / "objects")
     if found.own != found.common:
-        copy = private / "git"
+        copy = private_git(private)
         shutil.rmtree(copy, ignore_errors=True)
         shutil.copytree(found.own, copy, symlinks=True)
         yield Mount(target=found.own, access=Access.WRITE, source=copy)

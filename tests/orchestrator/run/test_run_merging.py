@@ -57,6 +57,23 @@ def test_a_conflict_is_resolved_verified_and_merged_and_the_branch_moves_once(
     assert not Path(done.view.started.worktrees).exists()
 
 
+def test_a_file_that_the_resolver_keeps_as_it_is_and_marks_by_git_add_counts_as_resolved(
+    rehearse: Rehearse, words: Path
+) -> None:
+    """Its content does not change, so that the index alone says it. In a sandbox that index is a copy."""
+    removes = says(call("Bash", command=f"rm {WORDS}; echo eel > eel.txt"))
+    lanes = {"worker/eel/1": [removes, completes()], "worker/fox/1": [writes(WORDS, "fox\n"), completes()]}
+    resolver = [says(call("Bash", command=f"git add {WORDS}")), RESOLVED]
+    done = rehearse(
+        {**lanes_of(*EDITORS), **lanes, "resolver/*": resolver},
+        spec=SPEC,
+        verify=("true",),
+        settings={"max_parallel": "2"},
+    )
+    assert done.of(e.MergeConflicted)
+    assert done.outcome is Outcome.COMPLETE, done.output
+
+
 NOT_RESOLVED = {
     "nothing was done": ([], "Conflict markers still stand in words.txt"),
     "markers were left": (
