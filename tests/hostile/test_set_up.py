@@ -92,7 +92,8 @@ def packages(*, hostile: bool) -> dict[str, str]:
             "src/shop/__init__.py": "",
         },
         "cargo": {
-            "Cargo.toml": '[package]\nname = "shop"\nversion = "1.0.0"\nedition = "2021"\n',
+            "Cargo.toml": '[package]\nname = "shop"\nversion = "1.0.0"\nedition = "2021"\n'
+            + ('description = "Changed"\n' if hostile else ""),
             "Cargo.lock": 'version = 3\n\n[[package]]\nname = "shop"\nversion = "1.0.0"\n',
             "src/lib.rs": "",
             **({"build.rs": BUILD_RS} if hostile else {}),

@@ -22,8 +22,9 @@ class Worktree:
     """A worktree that is set up.
 
     `tree` are its own files. `index` is an index file of sq's, which `take_index` brings up to the files that
-    are there. `done` are the keys of steps that were done there before. `fresh`: it may show the base, if it has no file
-    beside its own. `disposable`: other files in it may be removed for that, because no work is among them.
+    are there. `done` are the keys of steps that were done there before. `fresh`: it may show the base, if it
+    has no file beside its own. `disposable`: other files in it may be removed for that, because no work is
+    among them.
     """
 
     folder: Path
