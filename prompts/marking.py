@@ -13,7 +13,7 @@ from state.hidden import visible
 from state.records import Message
 
 _BREAK = re.compile(r"\r\n?|\n")
-_LIKE_STRUCTURE = re.compile(r"^(?=\s{0,3}(?:#|=+\s*$|-{3,}\s*$|```|~~~|</?data\b))")
+_LIKE_STRUCTURE = re.compile(r"^(?=\s{0,3}(?:#|=+\s*$|-{3,}\s*$|```|~~~|</?\w))")
 _NUMBER = 8  # digits of a block's number
 
 
@@ -36,7 +36,8 @@ def nested(text: object) -> str:
 
 def item(text: object) -> str:
     """Return a text as one item of a list: its further lines are indented below the first."""
-    return nested(text).replace("\n", "\n  ")
+    first, *further = nested(text).split("\n")
+    return "\n".join([first, *(f"  {one}".rstrip() for one in further)])
 
 
 def line(text: object) -> str:

@@ -276,6 +276,7 @@ class CommandRun:
 
     `missing` names a program, or a runner's module, that is not on this machine. `nothing_yet` names the part
     that the tree lacks so far (a test, a manifest, the script). `timed_out`: it was ended at its deadline.
+    `walled`: what a sandbox seems to have kept from a command that failed, and the setting that opens it.
     """
 
     command: str
@@ -287,6 +288,7 @@ class CommandRun:
     missing: str = ""
     nothing_yet: str = ""
     timed_out: bool = False
+    walled: str = ""
 
     @property
     def passed(self) -> bool:

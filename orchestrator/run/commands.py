@@ -14,9 +14,10 @@ from agents.process.containment import Containment
 from agents.process.sandbox.boundary import Boundary, forget
 from agents.process.sandbox.needs import Needs, Network
 from agents.process.sandbox.plan import Plan
+from agents.process.sandbox.signs import signs_in
 from agents.process.tree import run_command
 from agents.runners.counts.reporting import REPORTERS
-from orchestrator.run.ports.commands import Ran
+from orchestrator.run.ports.commands import Ran, Reach
 from state.records import CommandRun
 from state.secrets import without_secrets
 from state.settings.records import CommandNetwork, Settings
@@ -38,6 +39,11 @@ class ProjectCommands:
     boundary: Boundary
     seconds: float = 0.0
 
+    @property
+    def sandboxed(self) -> bool:
+        """As `Commands`."""
+        return self.boundary.around_commands
+
     async def whole(
         self,
         command: str,
@@ -46,11 +52,11 @@ class ProjectCommands:
         environment: Mapping[str, str] | None = None,
         told_as: str = "",
         writable: Sequence[Path] = (),
-        online: bool = False,
+        reach: Reach = Reach.SEALED,
     ) -> Ran:
         """As `Commands`."""
         variables = {**without_secrets(self.environ), "PYTHONDONTWRITEBYTECODE": "1", **(environment or {})}
-        async with self._sandbox(folder, variables, writable=writable, online=online) as sandbox:
+        async with self._sandbox(folder, variables, writable=writable, reach=reach) as sandbox:
             result = await run_command(
                 ["sh", "-c", command],
                 cwd=folder,
@@ -74,6 +80,7 @@ class ProjectCommands:
             output_tail=result.output[-OUTPUT_KEPT:],
             problem=problem,
             timed_out=result.timed_out,
+            walled="" if result.exit_code == 0 else self._signs(result.output, reach),
         )
         return Ran(run=done, output=result.output, exit_code=result.exit_code)
 
@@ -83,14 +90,24 @@ class ProjectCommands:
         folder: Path,
         environment: Mapping[str, str] | None = None,
         *,
-        online: bool = False,
+        writable: Sequence[Path] = (),
+        reach: Reach = Reach.SEALED,
     ) -> CommandRun:
         """As `Commands`."""
-        return (await self.whole(command, folder, environment=environment, online=online)).run
+        ran = await self.whole(command, folder, environment=environment, writable=writable, reach=reach)
+        return ran.run
+
+    def _signs(self, output: str, reach: Reach) -> str:
+        if not self.sandboxed:
+            return ""
+        return signs_in(output, home=str(self.boundary.home), online=self._is_online(reach))
+
+    def _is_online(self, reach: Reach) -> bool:
+        return reach is not Reach.SEALED or self.settings.sandbox.network is CommandNetwork.FULL
 
     @asynccontextmanager
     async def _sandbox(
-        self, folder: Path, variables: Mapping[str, str], *, writable: Sequence[Path], online: bool
+        self, folder: Path, variables: Mapping[str, str], *, writable: Sequence[Path], reach: Reach
     ) -> AsyncIterator[Plan | None]:
         """Yield the sandbox for a command, None if the run has none. Its folders are removed afterwards."""
         boundary = self.boundary
@@ -98,15 +115,14 @@ class ProjectCommands:
             yield None
             return
         scratch = self.folder / SANDBOXES / uuid4().hex
-        full = online or self.settings.sandbox.network is CommandNetwork.FULL
         needs = Needs(
             workspace=folder,
             scratch=scratch,
             path=variables.get("PATH", os.defpath),
             readable=REPORTERS,
             writable=writable,
-            network=Network.FULL if full else Network.NONE,
-            with_credentials=online,
+            network=Network.FULL if self._is_online(reach) else Network.NONE,
+            with_credentials=reach is Reach.ONLINE,
         )
         try:
             yield await to_thread.run_sync(boundary.plan, needs)

@@ -28,10 +28,14 @@ from state.settings.records import Effort, Limits, Settings
 
 @dataclass(slots=True)
 class Grounds:
-    """The scratch worktrees of this process that are not in use, and how many were made."""
+    """The scratch worktrees of this process that are not in use, and how many were made.
+
+    `base_keys` are those of the steps of the base's set-up.
+    """
 
     free: list[Path] = field(default_factory=list)
     made: int = 0
+    base_keys: set[str] = field(default_factory=set)
 
 
 class Record(Protocol):

@@ -125,6 +125,7 @@ class EvidenceView:
     verified_at: dict[str, int] = field(default_factory=dict)  # by tree
     proofs: dict[tuple[str, str], ProofsTaken] = field(default_factory=dict)  # by task and tree
     proved_at: dict[tuple[str, str], int] = field(default_factory=dict)
+    not_again: dict[str, None] = field(default_factory=dict)  # steps of set-ups that no sandbox could repeat
 
 
 @dataclass(slots=True)

@@ -34,11 +34,11 @@ from state.records import (
     MessageKind,
     Question,
     QuestionOption,
-    Role,
     Task,
     TestChange,
     TestChangeKind,
 )
+from state.roles import Role
 from state.settings.presets import usual_settings
 
 HERE = Path(__file__).parent

@@ -27,7 +27,10 @@ _SOCKETS = (
     ),
     *("XDG_RUNTIME_DIR", "DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "DOCKER_HOST", "TMUX", "PULSE_SERVER"),
 )
-_FOLDERS = ("TMPDIR", "TMP", "TEMP", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME")
+_FOLDERS = (
+    *("TMPDIR", "TMP", "TEMP", "GOCACHE"),
+    *("XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME"),
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,7 +38,8 @@ class Boundary:
     """The sandbox of a run, and all that its plans have in common.
 
     `programs` are sq's own that have to run inside: Claude Code, the interpreter. `kept_out` are folders of
-    which nothing may be shown unless a process needs it: the user's checkout, sq's own state.
+    which nothing may be shown unless a process needs it: the user's checkout, sq's own state. `shared` are
+    folders that every process may read, if they exist.
     """
 
     choice: Choice
@@ -44,6 +48,7 @@ class Boundary:
     home: Path = field(default_factory=Path.home)
     programs: tuple[Path, ...] = ()
     kept_out: tuple[Path, ...] = ()
+    shared: tuple[Path, ...] = ()
     ceilings: SandboxLimits = field(default_factory=SandboxLimits)
     groups: ControlGroups = field(default_factory=ControlGroups)
 
@@ -65,21 +70,14 @@ class Boundary:
     def plan(self, needs: Needs) -> Plan:
         """Return the plan for a process. Copies its git folder, and makes folders in `scratch`. Blocks."""
         stand_in = _prepared(needs)
-        named = [value for name in NAMED_BY if (value := self.environ.get(name))]
         mounts = (
             *system_mounts(stand_in),
             *_homes(self.home, needs.scratch),
             *(writing if needs.with_credentials else reading)(caches(self.home, self.environ)),
-            *toolchain_mounts(
-                needs.path,
-                home=self.home,
-                programs=self.programs,
-                named=named,
-                never=[*self.kept_out, needs.workspace],
-            ),
+            *self._toolchains(needs),
             *(reading(registry_credentials(self.home)) if needs.with_credentials else ()),
             *(writing if needs.writes else reading)([needs.workspace]),
-            *reading(needs.readable),
+            *reading((*self.shared, *needs.readable)),
             *writing(needs.writable),
             *_git(needs),
             *(Mount(target=folder, access=Access.EMPTY) for folder in needs.hidden if _shown(folder, needs)),
@@ -95,6 +93,14 @@ class Boundary:
             program=self.choice.program,
         )
         return _without_lost_variables(plan, self.environ)
+
+    def _toolchains(self, needs: Needs) -> Iterator[Mount]:
+        """Yield the toolchains. A worktree's own environment stays writable, one in the checkout does not."""
+        named = [value for name in NAMED_BY if (value := self.environ.get(name))]
+        never = [*self.kept_out, needs.workspace]
+        found = toolchain_mounts(needs.path, home=self.home, programs=self.programs, named=named, never=never)
+        own = needs.workspace not in self.kept_out
+        return (one for one in found if not (own and one.target.is_relative_to(needs.workspace)))
 
     def visible_environ(self) -> dict[str, str]:
         """Return the variables of sq's own environment that a command gets: without secrets and sockets."""

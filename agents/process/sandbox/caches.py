@@ -1,6 +1,7 @@
 """Caches of package managers, which commands without network build from, and their credentials.
 
-Paths are below the user's home folder. The variables name another place of the same cache.
+Paths are below the user's home folder. The variables name another place of the same cache. Go's build cache
+is not among them, because Go builds nothing with one that is read-only.
 """
 
 from collections.abc import Iterator, Mapping
@@ -8,7 +9,7 @@ from pathlib import Path
 
 _CACHES = (
     *((".cargo/registry", "CARGO_HOME", "registry"), (".cargo/git", "CARGO_HOME", "git")),
-    *(("go/pkg/mod", "GOMODCACHE", ""), (".cache/go-build", "GOCACHE", "")),
+    ("go/pkg/mod", "GOMODCACHE", ""),
     *((".npm", "npm_config_cache", ""), (".cache/yarn", "YARN_CACHE_FOLDER", ""), (".yarn/berry", "", "")),
     *((".local/share/pnpm/store", "", ""), (".cache/pnpm", "", ""), (".bun/install/cache", "", "")),
     *((".cache/pip", "PIP_CACHE_DIR", ""), (".cache/uv", "UV_CACHE_DIR", ""), (".cache/pypoetry", "", "")),

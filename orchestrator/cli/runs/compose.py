@@ -35,7 +35,7 @@ from agents.session.permissions import rule_names
 from agents.session.sdks import import_sdks
 from orchestrator.cli.runs.connected import SCENARIO, connected
 from orchestrator.cli.runs.log_file import log_to
-from orchestrator.cli.runs.notes import notes_for
+from orchestrator.cli.runs.notes import notes_for, open_network
 from orchestrator.cli.runs.request import GoOn, RunRequest, Surroundings
 from orchestrator.cli.runs.spec_file import read_spec
 from orchestrator.cli.version import sq_version
@@ -60,6 +60,7 @@ from orchestrator.run.places.protection import guarded_files, keep_users_work
 from orchestrator.run.places.worktrees import Worktrees
 from orchestrator.run.plan.analyze import analyze
 from orchestrator.run.plan.plan import plan
+from orchestrator.run.readiness.made_once import kept_folder
 from orchestrator.run.record import Evidence, Record, Run, settings_of
 from orchestrator.run.review.review import review_task, review_whole
 from orchestrator.views.run.console import present
@@ -191,6 +192,7 @@ async def _new(request: RunRequest, spec_text: str, surroundings: Surroundings) 
         notes=(
             *await notes_for(repository, trusted, settings, not_dirt, edit_dirty=request.edit_dirty),
             choice.held.line,
+            *open_network(settings, choice),
             *filter(None, [exposed]),
         ),
         settings=settings,
@@ -411,6 +413,7 @@ def _boundary(
         home=home,
         programs=(find_cli(), Path(sys.executable)),
         kept_out=(repository, run_folder.parents[1]),
+        shared=(kept_folder(run_folder),),
         ceilings=settings.sandbox.limits,
         groups=groups,
     )

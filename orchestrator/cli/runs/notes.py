@@ -6,12 +6,14 @@ from pathlib import Path
 from anyio import to_thread
 
 from agents.api_key import REMEDY, VISIBLE, ApiKey
+from agents.process.sandbox.choice import Choice
 from orchestrator.gates.power_steering.loading import load_considerations
 from orchestrator.git.repository import Repository, uncommitted
 from orchestrator.git.trusted import TrustedGit
 from orchestrator.git.trusting.recording import left_out_programs
+from orchestrator.views.run.confined import NETWORK_IS_OPEN
 from state.secrets import without_secrets
-from state.settings.records import Settings, Steering
+from state.settings.records import CommandNetwork, Settings, Steering
 
 
 async def notes_for(
@@ -38,6 +40,12 @@ async def notes_for(
     if settings.worktrees and settings.sets_up_by_itself:
         notes += await to_thread.run_sync(_set_up, repository.root)
     return (*notes, *_left_out(trusted))
+
+
+def open_network(settings: Settings, choice: Choice) -> list[str]:
+    """Return a line if commands in the sandbox have the network."""
+    sandboxed = choice.held.commands and settings.sandbox.network is CommandNetwork.FULL
+    return [NETWORK_IS_OPEN] if sandboxed else []
 
 
 def how_exposed(key: ApiKey | None, settings: Settings, *, hidden: bool) -> str:

@@ -30,7 +30,8 @@ from orchestrator.run.evidence.vouching import results
 from orchestrator.run.evidence.worth import summary
 from orchestrator.run.log_context import log_attempt
 from orchestrator.run.places.protection import put_users_work_back
-from orchestrator.run.places.set_up import ready_environment, set_up
+from orchestrator.run.places.set_up import set_up
+from orchestrator.run.places.steps import ready_environment
 from orchestrator.run.ports.asking import Talk
 from orchestrator.run.ports.places import Place
 from orchestrator.run.record import Run

@@ -194,6 +194,17 @@ def _notes(run: Run, checks: list[BaselineCheck]) -> list[str]:
 
 
 def _note(run: Run, check: BaselineCheck) -> str:
+    return "; ".join(filter(None, (_note_of_standing(run, check), _note_of_sandbox(check))))
+
+
+def _note_of_sandbox(check: BaselineCheck) -> str:
+    """Return what the sandbox seems to have kept from a command, and the setting that opens it."""
+    if not check.run.walled or check.standing is BaselineStanding.NOTHING_YET:
+        return ""
+    return f"`{check.run.command}` runs in the sandbox and seems to lack {check.run.walled}"
+
+
+def _note_of_standing(run: Run, check: BaselineCheck) -> str:
     command, done = f"`{check.run.command}` ({check.source})", check.run
     match check.standing:
         case BaselineStanding.MISSING:

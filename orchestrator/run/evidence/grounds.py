@@ -10,7 +10,8 @@ from contextlib import asynccontextmanager
 import structlog
 
 from orchestrator.git.scratch import remove_scratch, show_tree
-from orchestrator.run.places.set_up import forget_what_was_made, ready_environment, set_up
+from orchestrator.run.places.set_up import forget_what_was_made, set_up
+from orchestrator.run.places.steps import ready_environment
 from orchestrator.run.ports.commands import Ground
 from orchestrator.run.record import Run
 from state.errors import GitError

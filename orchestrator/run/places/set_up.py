@@ -5,9 +5,8 @@ Changes in files that sq would commit are undone, because they are not part of a
 
 import os
 import shutil
-from collections.abc import Sequence
-from contextlib import suppress
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -19,16 +18,16 @@ from orchestrator.git.repository import named
 from orchestrator.git.seeding import copy_files, files_to_copy, not_ignored_there
 from orchestrator.git.shadow import put_back, shadow_snapshot
 from orchestrator.git.workspace import changed_paths, head_of, tree_of
-from orchestrator.run.readiness.environment import environment_of
-from orchestrator.run.readiness.made_once import copy_kept, keep, kept_folder
-from orchestrator.run.readiness.plan import Plan, key_of_list, plan_of
-from orchestrator.run.readiness.steps import Step
+from orchestrator.run.places.at_base import Worktree, set_up_from_base
+from orchestrator.run.places.steps import Results, plan_for, run_listed, run_steps
+from orchestrator.run.ports.commands import Reach
+from orchestrator.run.readiness.made_once import downloads_of, kept_folder
+from orchestrator.run.readiness.plan import Plan, key_of_list
 from orchestrator.run.record import Run
 from state.errors import SqError
-from state.inside import remove_inside, write_inside
+from state.inside import write_inside
 from state.journal.events import SetUpStarted, WorkspaceSetUp
 from state.records import CommandRun
-from state.secrets import without_secrets
 
 _MARKER = "sq-set-up"  # beside the worktree's index, and removed with the worktree
 _BEGUN, _DONE = "begun on", "done for"
@@ -40,11 +39,15 @@ class SetUpError(SqError):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Done:
-    """The result of a set-up's commands. `again` are folders that were copied instead of being made."""
+class _Noted:
+    """sq's note on a worktree: `state` says whether its set-up is done, and for which key.
 
-    runs: tuple[CommandRun, ...] = ()
-    again: tuple[str, ...] = ()
+    `keys` are those of the steps that were done, `apart` of those whose downloads were made apart.
+    """
+
+    state: str = ""
+    keys: tuple[str, ...] = ()
+    apart: tuple[str, ...] = ()
 
 
 async def set_up(run: Run, task_id: str, folder: Path, *, of_sq: bool = False) -> None:
@@ -64,74 +67,92 @@ async def set_up(run: Run, task_id: str, folder: Path, *, of_sq: bool = False) -
     settings = run.settings
     if not (settings.worktrees or of_sq):
         return
-    plan = await _plan(run, folder)
+    plan = await plan_for(run, folder)
     listed = bool(settings.worktree_setup)
     key = await to_thread.run_sync(key_of_list, folder, settings.worktree_setup) if listed else plan.key
     if not (settings.worktree_include or settings.worktree_setup or plan.steps or plan.left_out):
         return
     marker = git_dir(folder) / _MARKER
-    noted = marker.read_text("utf-8") if marker.exists() else ""
+    noted = _read(marker)
     failed_here = f"failed in {os.getpid()} for {key}"  # another process tries it again
-    if noted in {f"{_DONE} {key}", failed_here} or (listed and task_id and noted.startswith(_DONE)):
+    done_before = listed and task_id and noted.state.startswith(_DONE)
+    if (noted.state in {f"{_DONE} {key}", failed_here} or done_before) and not _lost(run, noted):
         return
-    ready = await _made_ready(run, task_id, folder, plan, marker)
+    ready, results = await _made_ready(run, task_id, folder, plan, marker)
     if listed:  # the commands' own results must not require another run
         key = await to_thread.run_sync(key_of_list, folder, settings.worktree_setup)
     run.record(ready)
     failed = [one for one in ready.runs if not one.passed]
     if failed and listed:
-        raise SetUpError(_failed(task_id, folder, failed[0]))
-    _mark(marker, failed_here if failed else f"{_DONE} {key}")
+        raise SetUpError(_failed(task_id, folder, failed[0], sealed=results.sealed))
+    state = failed_here if failed else f"{_DONE} {key}"
+    keys = tuple(step.key for step in plan.steps if step.key in results.keys)
+    apart = tuple(key for key in keys if key in {*noted.apart, *results.apart})
+    _write(marker, _Noted(state=state, keys=keys, apart=apart))
 
 
-async def _made_ready(run: Run, task_id: str, folder: Path, plan: Plan, marker: Path) -> WorkspaceSetUp:
+async def _made_ready(
+    run: Run, task_id: str, folder: Path, plan: Plan, marker: Path
+) -> tuple[WorkspaceSetUp, Results]:
     """Copy the files and run the commands of a set-up; tracked files that they change are put back."""
-    noted = marker.read_text("utf-8") if marker.exists() else ""
+    noted = _read(marker)
+    copied: list[str] = []
     with TemporaryDirectory(prefix="sq-") as temporary:
         index = Path(temporary) / "index"
         head = await head_of(folder)
         committed = await tree_of(folder, head)
-        cut_off = noted == f"{_BEGUN} {head}"  # no agent has worked there since
+        cut_off = noted.state == f"{_BEGUN} {head}"  # no agent has worked there since
         before = committed if cut_off else await shadow_snapshot(folder, index)
         if task_id and before == committed:
-            _mark(marker, f"{_BEGUN} {head}")
-        copied = await _copy(run, folder)
-        done = await (_run_plan(run, task_id, folder, plan) if plan.steps else _run_listed(run, folder))
+            _write(marker, replace(noted, state=f"{_BEGUN} {head}"))
+        if plan.steps:
+            run.record(SetUpStarted(task_id=task_id, folder=str(folder), steps=tuple(map(str, plan.steps))))
+
+        async def prepare() -> None:
+            copied.extend(await _copy(run, folder))
+
+        if run.commands.sandboxed:
+            async with run.making_ready:
+                untouched = before == committed and not noted.state
+                at = Worktree(
+                    folder=folder,
+                    index=index,
+                    tree=before,
+                    done=frozenset(noted.keys),
+                    fresh=cut_off or (untouched if task_id else _needs_base(run, plan, noted)),
+                    disposable=not task_id or cut_off,
+                )
+                results = await set_up_from_base(run, at, prepare, partial(_put_back, folder, index))
+        else:
+            results = await _as_always(run, folder, plan, prepare)
         await _put_back(folder, index, before)
-    return WorkspaceSetUp(
+    ready = WorkspaceSetUp(
         task_id=task_id,
         folder=str(folder),
         copied=_told(copied),
-        runs=done.runs,
-        again=done.again,
+        runs=tuple(results.runs),
+        again=tuple(results.again),
         left_out=plan.left_out,
+        not_again=tuple(results.not_again),
     )
+    return ready, results
 
 
-def _mark(marker: Path, text: str) -> None:
-    write_inside(marker.parent, marker.name, text.encode())
-
-
-async def ready_environment(run: Run, folder: Path) -> dict[str, str]:
-    """Return the variables that commands in a worktree need beside those of sq's own environment.
-
-    The worktree's own environment is first on the PATH, and its code is found before that of the checkout.
-    """
-    environ = without_secrets(run.environ)
-    look = partial(environment_of, folder, checkout=run.repository, environ=environ)
-    return await to_thread.run_sync(look)
+async def _as_always(run: Run, folder: Path, plan: Plan, prepare: Callable[[], Awaitable[None]]) -> Results:
+    """Do the set-up without a sandbox."""
+    results = Results()
+    await prepare()
+    if plan.steps:
+        async with run.making_ready:  # so that worktrees side by side do not repeat a step
+            await run_steps(run, plan, folder, results)
+    else:
+        results.runs += await run_listed(run, folder, reach=Reach.ONLINE)
+    return results
 
 
 async def forget_what_was_made(run: Run) -> None:
     """Remove the copies of set-up results, which a run that ends no longer needs."""
     await to_thread.run_sync(partial(shutil.rmtree, kept_folder(run.folder), ignore_errors=True))
-
-
-async def _plan(run: Run, folder: Path) -> Plan:
-    if not run.settings.sets_up_by_itself:
-        return Plan()
-    environ = without_secrets(run.environ)
-    return await to_thread.run_sync(partial(plan_of, folder, checkout=run.repository, environ=environ))
 
 
 async def _copy(run: Run, folder: Path) -> Sequence[str]:
@@ -150,40 +171,28 @@ async def _copy(run: Run, folder: Path) -> Sequence[str]:
         ) from error
 
 
-async def _run_listed(run: Run, folder: Path) -> _Done:
-    """Run the user's commands in order, up to the first that fails."""
-    runs: list[CommandRun] = []
-    for command in run.settings.worktree_setup:
-        runs.append(await run.commands.contained(command, folder, online=True))
-        if not runs[-1].passed:
-            break
-    return _Done(runs=tuple(runs))
+def _read(marker: Path) -> _Noted:
+    lines = marker.read_text("utf-8").splitlines() if marker.exists() else []
+    state, keys, apart = [*lines, "", "", ""][:3]
+    return _Noted(state=state, keys=tuple(keys.split()), apart=tuple(apart.split()))
 
 
-async def _run_plan(run: Run, task_id: str, folder: Path, plan: Plan) -> _Done:
-    """Do each step, by a copy of an earlier result or by its command."""
-    run.record(SetUpStarted(task_id=task_id, folder=str(folder), steps=tuple(map(str, plan.steps))))
-    kept, runs, again = kept_folder(run.folder), list[CommandRun](), list[str]()
-    environment = await ready_environment(run, folder)
-    async with run.making_ready:  # so that worktrees side by side do not repeat a step
-        for step in plan.steps:
-            if await to_thread.run_sync(copy_kept, kept, step, folder):
-                again += step.portable
-                continue
-            runs.append(await _run_step(run, step, folder, environment))
-            if runs[-1].passed:
-                await to_thread.run_sync(keep, kept, step, folder)
-    return _Done(runs=tuple(runs), again=tuple(again))
+def _write(marker: Path, noted: _Noted) -> None:
+    text = f"{noted.state}\n{' '.join(noted.keys)}\n{' '.join(noted.apart)}\n"
+    write_inside(marker.parent, marker.name, text.encode())
 
 
-async def _run_step(run: Run, step: Step, folder: Path, environment: dict[str, str]) -> CommandRun:
-    """Run a step's command. If it fails, remove its partial results, which would be taken for complete."""
-    new = [path for path in step.makes if not os.path.lexists(folder / path)]
-    done = await run.commands.contained(step.command, folder, environment, online=True)
-    for path in new if not done.passed else ():
-        with suppress(OSError):  # a link on the way, which is not followed
-            await to_thread.run_sync(remove_inside, folder, path)
-    return done
+def _needs_base(run: Run, plan: Plan, noted: _Noted) -> bool:
+    """Whether a scratch worktree has to be set up as the base again, before its own changed steps."""
+    due = {step.key for step in plan.steps} - {*noted.keys}
+    known = run.grounds.base_keys
+    return not noted.state or not plan.steps or not known or bool(due & known)
+
+
+def _lost(run: Run, noted: _Noted) -> bool:
+    """Whether downloads of an earlier process are gone, which the run's end has removed."""
+    kept = kept_folder(run.folder)
+    return any(not (downloads_of(kept) / key).is_dir() for key in noted.apart)
 
 
 async def _put_back(folder: Path, index: Path, before: str) -> None:
@@ -204,10 +213,16 @@ def _told(copied: Sequence[str]) -> tuple[str, ...]:
     return (*copied[:_PATHS_TOLD], f"… and {more} more") if more > 0 else tuple(copied)
 
 
-def _failed(task_id: str, folder: Path, done: CommandRun) -> str:
+def _failed(task_id: str, folder: Path, done: CommandRun, *, sealed: bool) -> str:
     again = f"sq resume --retry {task_id}" if task_id else "sq resume"
+    why = f"It seems to lack {done.walled}. " if done.walled else ""
+    if sealed:
+        why += (
+            "Files that it depends on were changed by a task, so it runs without the network and without "
+            'credentials: `sandbox.network = "full"` opens the network, `--sandbox off` both. '
+        )
     return (
         f"the set-up of {folder} failed: `{done.command}` {done.problem or f'ended with {done.exit_code}'}. "
         f"Its output ends:\n{done.output_tail.strip()}\n"
-        f"Mend the cause and `{again}`, or begin a new run with another `worktree.setup`"
+        f"{why}Mend the cause and `{again}`, or begin a new run with another `worktree.setup`"
     )

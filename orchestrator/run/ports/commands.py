@@ -2,10 +2,22 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
 from typing import Protocol
 
 from state.records import CommandRun
+
+
+class Reach(StrEnum):
+    """The network and the credentials of a command in a sandbox. Without one it has those of the user."""
+
+    SEALED = "sealed"
+    """No network, unless `sandbox.network` opens it."""
+    DOWNLOADS = "downloads"
+    """The network, without credentials. For tools that download by the manifests of an agent's work."""
+    ONLINE = "online"
+    """The network, the credentials of package registries, and writable caches. Only for the run's base."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,6 +51,11 @@ class Commands(Protocol):
         """The time that all commands took in this process."""
         ...
 
+    @property
+    def sandboxed(self) -> bool:
+        """Whether commands run in a sandbox."""
+        ...
+
     async def whole(
         self,
         command: str,
@@ -47,7 +64,7 @@ class Commands(Protocol):
         environment: Mapping[str, str] | None = None,
         told_as: str = "",
         writable: Sequence[Path] = (),
-        online: bool = False,
+        reach: Reach = Reach.SEALED,
     ) -> Ran:
         """Run one command to its end or its deadline, in a sandbox if the run has one.
 
@@ -57,8 +74,7 @@ class Commands(Protocol):
             environment: variables beside those of sq's own environment, of which the secrets are left out.
             told_as: the command that is recorded, if the one that is run has options for reporting added.
             writable: further folders that the command writes.
-            online: the command is the project's own from before any agent worked on it, and installs what
-                the project needs: it has the network and the credentials of package registries.
+            reach: the network and the credentials that it has in a sandbox.
         """
         ...
 
@@ -68,7 +84,8 @@ class Commands(Protocol):
         folder: Path,
         environment: Mapping[str, str] | None = None,
         *,
-        online: bool = False,
+        writable: Sequence[Path] = (),
+        reach: Reach = Reach.SEALED,
     ) -> CommandRun:
         """As `whole`, without the output."""
         ...

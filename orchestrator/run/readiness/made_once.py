@@ -21,6 +21,16 @@ def kept_folder(run_folder: Path) -> Path:
     return run_folder / "ready"
 
 
+def downloads_of(kept: Path) -> Path:
+    """Return the folder with the downloads of steps that an agent changed, a folder a key."""
+    return kept / "downloads"
+
+
+def wheels_of(kept: Path) -> Path:
+    """Return the folder with the wheels of packages that the base needed, a folder a key."""
+    return kept / "wheels"
+
+
 def copy_kept(kept: Path, step: Step, folder: Path) -> bool:
     """Put a step's earlier result into a worktree, in place of its current content.
 

@@ -30,13 +30,15 @@ class PythonProject:
     """The declarations of a folder.
 
     `requires` are normalized names. `open_ended`: only a script knows them all. `installable`: it can be
-    installed itself, with these `extras`. `wanted` are requirements of its groups.
+    installed itself, with these `extras`. `wanted` are requirements of its groups, `wants` all
+    requirements of it and of its build that name a package of a registry.
     """
 
     name: str = ""
     installable: bool = False
     extras: tuple[str, ...] = ()
     wanted: tuple[str, ...] = ()
+    wants: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
     requires: frozenset[str] = frozenset()
     open_ended: bool = False
@@ -67,6 +69,9 @@ def python_project(shown: Shown) -> PythonProject:
         *(name for name in _table(_poetry(toml).get("dependencies")) if name != "python"),
     ]
     script = shown.text("setup.py")
+    installable = bool(
+        script or project.get("name") or "build-system" in toml or config.has_option("metadata", "name")
+    )
     return PythonProject(
         name=normalized(
             str(
@@ -75,17 +80,39 @@ def python_project(shown: Shown) -> PythonProject:
                 or config.get("metadata", "name", fallback="")
             )
         ),
-        installable=bool(
-            script or project.get("name") or "build-system" in toml or config.has_option("metadata", "name")
-        ),
+        installable=installable,
         extras=extras,
         wanted=wanted,
         files=files,
+        wants=tuple(
+            dict.fromkeys(
+                one
+                for line in (*declared, *(_for_build(toml) if installable else ()))
+                if (one := _named(line))
+            )
+        ),
         requires=frozenset(name for line in declared if (name := _required(line))),
         open_ended="install_requires" in script or "dependencies" in _texts(project.get("dynamic")),
         built=any(_BUILT.search(shown.text(name)) for name in MANIFESTS),
         src=bool(shown.ending(".py", under="src/")),
     )
+
+
+def _for_build(toml: dict[str, Any]) -> Iterator[str]:
+    """Yield the requirements of a build, with those of a build in editable form."""
+    system = _table(toml.get("build-system"))
+    if "requires" in system:
+        yield from _texts(system["requires"])
+    else:
+        yield from ("setuptools>=40.8.0", "wheel")
+    if "hatchling" in str(system.get("build-backend")):
+        yield "editables"
+
+
+def _named(line: str) -> str:
+    """Return a requirement without the options behind it, or "" if it names no package of a registry."""
+    text = line.partition("#")[0].partition(" --")[0].strip(" \\")
+    return text if _NAME.match(text) and "@" not in text and "/" not in text else ""
 
 
 def _required(line: str) -> str:

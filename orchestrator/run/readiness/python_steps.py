@@ -45,6 +45,7 @@ def python_steps(
         why=below(part, (lock or here.first(*MANIFESTS, *project.files),))[0],
         makes=below(part, (VENV,)),
         key=key_of(here, files, command, version),
+        wants=None if project.open_ended else (*project.wants, *_runner(here, project)),
     )
 
 
@@ -88,7 +89,11 @@ def _pip(here: Shown, project: PythonProject) -> str:
         words += ["-e", f".[{','.join(project.extras)}]" if project.extras else "."]
     words += [word for name in project.files for word in ("-r", name)]
     words += project.wanted
-    runs_pytest = any(way.command.endswith("pytest") for way in python_ways(here))
-    if runs_pytest and "pytest" not in project.requires:
-        words.append("pytest")
+    words += _runner(here, project)
     return f"python3 -m venv {VENV} && {_PIP} {shlex.join(words)}"
+
+
+def _runner(here: Shown, project: PythonProject) -> tuple[str, ...]:
+    """Return pytest, if the project's tests need it and its manifests do not name it."""
+    runs_pytest = any(way.command.endswith("pytest") for way in python_ways(here))
+    return ("pytest",) if runs_pytest and "pytest" not in project.requires else ()

@@ -15,6 +15,7 @@ class Step:
     `program` has to be installed for it, and `why` is the file that asks for it. `portable` are folders that
     are the same at any path. They are made once and copied. `makes` are folders that hold absolute paths, and
     that are removed again if the command fails. `key` changes with everything that the result depends on.
+    `wants` are the packages that a Python project and its build require, None if only a script knows them.
     """
 
     command: str
@@ -24,6 +25,7 @@ class Step:
     portable: tuple[str, ...] = ()
     makes: tuple[str, ...] = ()
     key: str = ""
+    wants: tuple[str, ...] | None = None
 
     def __str__(self) -> str:
         """Return the form shown to people."""

@@ -6,7 +6,7 @@ from shlex import quote
 
 from orchestrator.views.columns import columns
 from orchestrator.views.durations import duration
-from orchestrator.views.run.confined import confinement_lines
+from orchestrator.views.run.confined import confinement_lines, lacking_lines
 from orchestrator.views.run.lines.checkout import git_lines
 from orchestrator.views.run.lines.ending import retry_command, unchecked_lines, where_lines
 from orchestrator.views.run.lines.words import issue_lines, said
@@ -102,7 +102,7 @@ def details_of(view: RunView, summary: RunSummary, *, options: str = "") -> RunD
         merged_tree=view.whole.tree,
         unchecked=tuple(unchecked_lines(view)),
         where=(*where_lines(view), *git_lines(view)),
-        confined=tuple(confinement_lines(view)),
+        confined=(*confinement_lines(view), *lacking_lines(view)),
         cost=cost_line(view),
         roles=spending_of(view),
         next_command=_next_command(view, summary, options),

@@ -43,7 +43,8 @@ class WorkspaceSetUp:
     """A worktree got the ignored files that the configuration names, and everything that its project needs.
 
     `task_id` is empty for a worktree of sq's own. A command of the user's that failed is the last of `runs`.
-    `again` are folders copied from an earlier set-up. `left_out` names the steps that could not be done.
+    `again` are folders copied from an earlier set-up. `left_out` names the steps that could not be done,
+    `not_again` those that a task's changes ask for and that no sandbox can do, with the reason.
     """
 
     task_id: str
@@ -52,6 +53,7 @@ class WorkspaceSetUp:
     runs: tuple[CommandRun, ...]
     again: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
+    not_again: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

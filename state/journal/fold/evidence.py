@@ -22,6 +22,7 @@ def apply(view: RunView, event: e.EvidenceEvent, stored: Stored) -> None:
             )
         case e.WorkspaceSetUp():
             under_way.pop(f"set-up {event.folder}", None)
+            evidence.not_again |= dict.fromkeys(event.not_again)
         case e.VerificationStarted():
             begun = CommandsView("verification", event.task_id, event.commands, stored.at)
             under_way[f"verification {event.task_id}"] = begun

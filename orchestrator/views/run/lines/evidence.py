@@ -52,7 +52,12 @@ def _set_up(view: RunView, event: e.WorkspaceSetUp) -> list[str]:
     settings = view.started.settings if view.started else None
     by_itself = bool(settings and not settings.worktree_setup)
     told = [(one.command, _set_up_said(one, by_itself=by_itself)) for one in event.runs]
-    return [*copied, *again, *(f"{subject}: set-up `{command}`: {said_}" for command, said_ in told)]
+    return [
+        *copied,
+        *again,
+        *(f"{subject}: set-up `{command}`: {said_}" for command, said_ in told),
+        *(f"{subject}: set-up: {line}" for line in event.not_again),
+    ]
 
 
 def _set_up_said(done: CommandRun, *, by_itself: bool) -> str:

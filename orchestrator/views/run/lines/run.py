@@ -2,7 +2,7 @@
 
 from typing import assert_never
 
-from orchestrator.views.run.confined import confinement_lines
+from orchestrator.views.run.confined import confinement_lines, lacking_lines
 from orchestrator.views.run.lines.checkout import git_lines
 from orchestrator.views.run.lines.ending import retry_command, unchecked_lines, where_lines
 from orchestrator.views.run.spending import cost_line, spending_lines, spending_of
@@ -72,6 +72,7 @@ def _ended(view: RunView, event: e.RunEnded) -> list[str]:
         *where_lines(view),
         *git_lines(view),
         *confinement_lines(view),
+        *lacking_lines(view),
         *_again(view),
         cost_line(view),
         *spending_lines(spending_of(view)),

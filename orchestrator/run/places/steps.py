@@ -1,0 +1,190 @@
+"""The steps of a set-up, each by a copy of an earlier result or by its command, and the user's own list."""
+
+import os
+import shutil
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from anyio import to_thread
+
+from orchestrator.run.ports.commands import Reach
+from orchestrator.run.readiness.apart import Apart, apart, copy_manifests
+from orchestrator.run.readiness.environment import environment_of
+from orchestrator.run.readiness.made_once import copy_kept, downloads_of, keep, kept_folder, wheels_of
+from orchestrator.run.readiness.plan import Plan, plan_of
+from orchestrator.run.readiness.python_steps import VENV
+from orchestrator.run.readiness.steps import Step
+from orchestrator.run.record import Run
+from state.inside import remove_inside
+from state.records import CommandRun
+from state.secrets import without_secrets
+
+_PIP = f"{VENV}/bin/python -m pip"
+
+
+@dataclass(slots=True)
+class Results:
+    """The results of a set-up so far.
+
+    `again` are folders that were copied instead of being made, `not_again` says which changed steps could not
+    be done again and why. `keys` are those of the steps that were tried, `apart` of those that downloaded
+    apart. `sealed`: the user's list ran without network, on changed files.
+    """
+
+    runs: list[CommandRun] = field(default_factory=list)
+    again: list[str] = field(default_factory=list)
+    not_again: list[str] = field(default_factory=list)
+    keys: list[str] = field(default_factory=list)
+    apart: list[str] = field(default_factory=list)
+    sealed: bool = False
+
+
+async def plan_for(run: Run, folder: Path) -> Plan:
+    """Return the set-up that follows from the files of a worktree, nothing if the user switched that off."""
+    if not run.settings.sets_up_by_itself:
+        return Plan()
+    environ = without_secrets(run.environ)
+    return await to_thread.run_sync(partial(plan_of, folder, checkout=run.repository, environ=environ))
+
+
+async def ready_environment(run: Run, folder: Path) -> dict[str, str]:
+    """Return the variables that commands in a worktree need beside those of sq's own environment.
+
+    The worktree's own environment is first on the PATH, and its code is found before that of the checkout.
+    """
+    environ = without_secrets(run.environ)
+    look = partial(environment_of, folder, checkout=run.repository, environ=environ)
+    found = await to_thread.run_sync(look)
+    if any(downloads_of(kept_folder(run.folder)).glob("*")):
+        for step in (await plan_for(run, folder)).steps:
+            row, into = apart(step), downloads_of(kept_folder(run.folder)) / step.key
+            if row.lasting and into.is_dir():
+                found.update(row.variables_for(into, building=True))
+    return found
+
+
+async def run_steps(run: Run, plan: Plan, folder: Path, into: Results) -> None:
+    """Do each step as at the base, with the network and credentials if it has to be run."""
+    kept = kept_folder(run.folder)
+    environment = await ready_environment(run, folder)
+    for step in plan.steps:
+        into.keys.append(step.key)
+        if await to_thread.run_sync(copy_kept, kept, step, folder):
+            into.again += step.portable
+            continue
+        into.runs.append(await _run_step(run, step, folder, environment, reach=Reach.ONLINE))
+        if into.runs[-1].passed:
+            await to_thread.run_sync(keep, kept, step, folder)
+            if run.commands.sandboxed:
+                await _collect_wheels(run, step, folder, environment)
+
+
+async def run_steps_apart(run: Run, steps: Sequence[Step], folder: Path, into: Results) -> None:
+    """Do steps whose files an agent may have changed: the downloads in an empty folder, the rest sealed."""
+    for step in steps:
+        into.keys.append(step.key)
+        if await to_thread.run_sync(copy_kept, kept_folder(run.folder), step, folder):
+            into.again += step.portable
+            continue
+        row = apart(step)
+        if row.why_not:
+            into.not_again.append(f"`{step.command}` ({step.why}) is not run again: {row.why_not}")
+            continue
+        into.apart.append(step.key)
+        await _run_apart(run, step, row, folder, into)
+
+
+async def run_listed(
+    run: Run, folder: Path, *, reach: Reach, environment: Mapping[str, str] | None = None
+) -> list[CommandRun]:
+    """Run the user's commands in order, up to the first that fails."""
+    runs: list[CommandRun] = []
+    for command in run.settings.worktree_setup:
+        runs.append(await run.commands.contained(command, folder, environment, reach=reach))
+        if not runs[-1].passed:
+            break
+    return runs
+
+
+async def _run_apart(run: Run, step: Step, row: Apart, folder: Path, into: Results) -> None:
+    kept = kept_folder(run.folder)
+    downloads = downloads_of(kept) / step.key
+    if not downloads.is_dir():
+        downloads.mkdir(mode=0o700, parents=True)
+        done = await _download(run, row, folder, downloads) if row.download else None
+        into.runs += [done] if done else []
+        if done and not done.passed:
+            await to_thread.run_sync(partial(shutil.rmtree, downloads, ignore_errors=True))
+            return
+    if not row.build:
+        return
+    with TemporaryDirectory(prefix="sq-", ignore_cleanup_errors=True) as temporary:
+        own = (
+            Path(temporary) / "downloads"
+        )  # a tool writes into its cache, and this one is read by others too
+        await to_thread.run_sync(partial(shutil.copytree, downloads, own, symlinks=True))
+        variables = {
+            **await ready_environment(run, folder),
+            **row.variables_for(own, building=True),
+            **_links(kept, own, row),
+        }
+        build = replace(step, command=row.build)
+        into.runs.append(await _run_step(run, build, folder, variables, reach=Reach.SEALED, writable=[own]))
+
+
+async def _download(run: Run, row: Apart, folder: Path, downloads: Path) -> CommandRun:
+    with TemporaryDirectory(prefix="sq-", ignore_cleanup_errors=True) as temporary:
+        scratch = Path(temporary)
+        await to_thread.run_sync(copy_manifests, row, folder, scratch)
+        variables = {
+            **row.variables_for(downloads, building=False),
+            **_links(kept_folder(run.folder), downloads, row),
+        }
+        return await run.commands.contained(
+            row.download, scratch, variables, writable=[downloads], reach=Reach.DOWNLOADS
+        )
+
+
+def _links(kept: Path, downloads: Path, row: Apart) -> dict[str, str]:
+    """Return the variable with which pip finds the downloads, and the packages that the base needed."""
+    if "PIP_FIND_LINKS" not in row.offline:
+        return {}
+    folders = [downloads, *sorted(wheels_of(kept).glob("*"))]
+    return {"PIP_FIND_LINKS": " ".join(one.as_uri() for one in folders)}
+
+
+async def _collect_wheels(run: Run, step: Step, folder: Path, environment: Mapping[str, str]) -> None:
+    """Keep the packages that pip installed at the base, and those of its build, as wheels."""
+    wheels = wheels_of(kept_folder(run.folder)) / step.key
+    if step.program != "python3" or wheels.is_dir():
+        return
+    wheels.mkdir(mode=0o700, parents=True)
+    root = f"cd {step.why.rpartition('/')[0] or '.'} && "
+    collect = (
+        f'{root}{_PIP} freeze --all --exclude-editable > "$SQ_WHEELS/list.txt" && '
+        f'{_PIP} wheel --quiet --no-deps --wheel-dir "$SQ_WHEELS" -r "$SQ_WHEELS/list.txt"'
+    )
+    variables = {**environment, "SQ_WHEELS": str(wheels)}
+    await run.commands.contained(collect, folder, variables, writable=[wheels], reach=Reach.ONLINE)
+
+
+async def _run_step(
+    run: Run,
+    step: Step,
+    folder: Path,
+    environment: Mapping[str, str],
+    *,
+    reach: Reach,
+    writable: Sequence[Path] = (),
+) -> CommandRun:
+    """Run a step's command. If it fails, remove its partial results, which would be taken for complete."""
+    new = [path for path in step.makes if not os.path.lexists(folder / path)]
+    done = await run.commands.contained(step.command, folder, environment, writable=writable, reach=reach)
+    for path in new if not done.passed else ():
+        with suppress(OSError):  # a link on the way, which is not followed
+            await to_thread.run_sync(remove_inside, folder, path)
+    return done
