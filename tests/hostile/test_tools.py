@@ -7,6 +7,7 @@ sq's own policy refuses the file tools outside the workspace without a sandbox t
 import json
 import shutil
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -65,16 +66,20 @@ def test_a_settings_file_of_the_worktree_runs_no_hook_in_the_next_session(tmp_pa
     done = run_sq(tmp_path, lanes_of(write("notes.txt", "x\n")), home=home, sandbox="off")
     assert done.returncode in {0, 5}, done.stdout + done.stderr
     assert not mark.exists()
-    plain = {
-        "HOME": str(home),
-        "PATH": "/usr/bin:/bin",
-        "ANTHROPIC_API_KEY": "k",
-        "ANTHROPIC_BASE_URL": "http://127.0.0.1:9",
-    }
-    subprocess.run(
+    plain = {"HOME": str(home), "PATH": "/usr/bin:/bin", "ANTHROPIC_API_KEY": "k"}
+    control = subprocess.Popen(
         [str(find_cli()), "-p", "hello", "--settings", str(folder / "settings.json")],
-        cwd=repository, env=plain, capture_output=True, timeout=60, check=False, stdin=subprocess.DEVNULL,
-    )  # fmt: skip
+        cwd=repository,
+        env={**plain, "ANTHROPIC_BASE_URL": "http://127.0.0.1:9"},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    deadline = time.monotonic() + 60
+    while not mark.exists() and time.monotonic() < deadline:
+        time.sleep(0.1)
+    control.kill()
+    control.wait()
     assert mark.exists()  # the same file runs its hook where Claude Code reads it
 
 
