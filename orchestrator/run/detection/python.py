@@ -5,10 +5,10 @@ import shlex
 from collections.abc import Sequence
 from pathlib import PurePosixPath
 
+from orchestrator.run.detection.manifests import MANIFESTS
 from orchestrator.run.detection.tree import Shown
 from orchestrator.run.detection.ways import Way
 
-MANIFESTS = ("pyproject.toml", "setup.py", "setup.cfg")
 _USUAL = re.compile(r"(?:tests?/(?:.*/)?)?(?:test_[^/]*)\.py|[^/]*_test\.py")
 _ANYWHERE = re.compile(r"(?:.*/)?(?:test_[^/]*|[^/]*_test)\.py")
 _PYTEST = re.compile(r"^\s*(import|from) pytest\b|^(async )?def test_", re.MULTILINE)

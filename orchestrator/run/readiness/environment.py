@@ -9,7 +9,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from orchestrator.run.detection.python import MANIFESTS
+from orchestrator.run.detection.manifests import MANIFESTS
 from orchestrator.run.detection.tree import Shown, look
 from orchestrator.run.readiness.interpreter import Interpreter, look_into_python
 from orchestrator.run.readiness.python_steps import VENV

@@ -8,7 +8,7 @@ from configparser import Error as ConfigError
 from dataclasses import dataclass
 from typing import Any
 
-from orchestrator.run.detection.python import MANIFESTS
+from orchestrator.run.detection.manifests import MANIFESTS
 from orchestrator.run.detection.tree import Shown
 from orchestrator.run.readiness.interpreter import normalized
 

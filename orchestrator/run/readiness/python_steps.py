@@ -7,7 +7,8 @@ declares.
 import shlex
 from collections.abc import Callable, Iterator
 
-from orchestrator.run.detection.python import MANIFESTS, python_ways
+from orchestrator.run.detection.manifests import MANIFESTS
+from orchestrator.run.detection.python import python_ways
 from orchestrator.run.detection.tree import Shown
 from orchestrator.run.readiness.interpreter import Interpreter
 from orchestrator.run.readiness.python_project import PythonProject, python_project

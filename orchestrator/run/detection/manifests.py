@@ -1,0 +1,3 @@
+"""The files that describe a Python project."""
+
+MANIFESTS = ("pyproject.toml", "setup.py", "setup.cfg")
