@@ -5,8 +5,7 @@ import shlex
 from collections.abc import Sequence
 from pathlib import PurePosixPath
 
-from orchestrator.run.detection.manifests import MANIFESTS
-from orchestrator.run.detection.tree import Shown
+from orchestrator.run.detection.tree import MANIFESTS, Shown
 from orchestrator.run.detection.ways import Way
 
 _USUAL = re.compile(r"(?:tests?/(?:.*/)?)?(?:test_[^/]*)\.py|[^/]*_test\.py")

@@ -7,6 +7,7 @@ from pathlib import Path, PurePosixPath
 
 from state.inside import read_inside
 
+MANIFESTS = ("pyproject.toml", "setup.py", "setup.cfg")  # of Python projects
 # Folders whose content is third-party, generated, or an example of a project.
 _SKIPPED = {
     *(

@@ -6,7 +6,7 @@ Changes in files that sq would commit are undone, because they are not part of a
 import os
 import shutil
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -18,14 +18,22 @@ from orchestrator.git.repository import named
 from orchestrator.git.seeding import copy_files, files_to_copy, not_ignored_there
 from orchestrator.git.shadow import put_back, shadow_snapshot
 from orchestrator.git.workspace import changed_paths, head_of, tree_of
-from orchestrator.run.places.at_base import Worktree, set_up_from_base
-from orchestrator.run.places.steps import Results, plan_for, run_listed, run_steps
+from orchestrator.run.places.at_base import Worktree, as_base, base_tree
+from orchestrator.run.places.noted import Noted, is_lost, read_note, write_note
+from orchestrator.run.places.steps import (
+    Results,
+    plan_for,
+    ready_environment,
+    run_listed,
+    run_steps,
+    run_steps_apart,
+)
 from orchestrator.run.ports.commands import Reach
-from orchestrator.run.readiness.made_once import downloads_of, kept_folder
+from orchestrator.run.readiness.apart import offline_variables
+from orchestrator.run.readiness.made_once import kept_folder
 from orchestrator.run.readiness.plan import Plan, key_of_list
 from orchestrator.run.record import Run
 from state.errors import SqError
-from state.inside import write_inside
 from state.journal.events import SetUpStarted, WorkspaceSetUp
 from state.records import CommandRun
 
@@ -36,18 +44,6 @@ _PATHS_TOLD = 100
 
 class SetUpError(SqError):
     """A worktree cannot be made ready for work as the configuration asks for."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Noted:
-    """sq's note on a worktree: `state` says whether its set-up is done, and for which key.
-
-    `keys` are those of the steps that were done, `apart` of those whose downloads were made apart.
-    """
-
-    state: str = ""
-    keys: tuple[str, ...] = ()
-    apart: tuple[str, ...] = ()
 
 
 async def set_up(run: Run, task_id: str, folder: Path, *, of_sq: bool = False) -> None:
@@ -73,10 +69,12 @@ async def set_up(run: Run, task_id: str, folder: Path, *, of_sq: bool = False) -
     if not (settings.worktree_include or settings.worktree_setup or plan.steps or plan.left_out):
         return
     marker = git_dir(folder) / _MARKER
-    noted = _read(marker)
+    noted = read_note(marker)
     failed_here = f"failed in {os.getpid()} for {key}"  # another process tries it again
-    done_before = listed and task_id and noted.state.startswith(_DONE)
-    if (noted.state in {f"{_DONE} {key}", failed_here} or done_before) and not _lost(run, noted):
+    done = noted.state in {f"{_DONE} {key}", failed_here}
+    if listed and task_id and noted.state.startswith(_DONE):
+        done = True
+    if done and not is_lost(kept_folder(run.folder), noted):
         return
     ready, results = await _made_ready(run, task_id, folder, plan, marker)
     if listed:  # the commands' own results must not require another run
@@ -88,14 +86,14 @@ async def set_up(run: Run, task_id: str, folder: Path, *, of_sq: bool = False) -
     state = failed_here if failed else f"{_DONE} {key}"
     keys = tuple(step.key for step in plan.steps if step.key in results.keys)
     apart = tuple(key for key in keys if key in {*noted.apart, *results.apart})
-    _write(marker, _Noted(state=state, keys=keys, apart=apart))
+    write_note(marker, Noted(state=state, keys=keys, apart=apart))
 
 
 async def _made_ready(
     run: Run, task_id: str, folder: Path, plan: Plan, marker: Path
 ) -> tuple[WorkspaceSetUp, Results]:
     """Copy the files and run the commands of a set-up; tracked files that they change are put back."""
-    noted = _read(marker)
+    noted = read_note(marker)
     copied: list[str] = []
     with TemporaryDirectory(prefix="sq-") as temporary:
         index = Path(temporary) / "index"
@@ -104,7 +102,7 @@ async def _made_ready(
         cut_off = noted.state == f"{_BEGUN} {head}"  # no agent has worked there since
         before = committed if cut_off else await shadow_snapshot(folder, index)
         if task_id and before == committed:
-            _write(marker, replace(noted, state=f"{_BEGUN} {head}"))
+            write_note(marker, replace(noted, state=f"{_BEGUN} {head}"))
         if plan.steps:
             run.record(SetUpStarted(task_id=task_id, folder=str(folder), steps=tuple(map(str, plan.steps))))
 
@@ -118,11 +116,12 @@ async def _made_ready(
                     folder=folder,
                     index=index,
                     tree=before,
+                    take_index=partial(shadow_snapshot, folder, index),
                     done=frozenset(noted.keys),
                     fresh=cut_off or (untouched if task_id else _needs_base(run, plan, noted)),
                     disposable=not task_id or cut_off,
                 )
-                results = await set_up_from_base(run, at, prepare, partial(_put_back, folder, index))
+                results = await _in_sandbox(run, at, prepare, partial(_put_back, folder, index))
         else:
             results = await _as_always(run, folder, plan, prepare)
         await _put_back(folder, index, before)
@@ -136,6 +135,44 @@ async def _made_ready(
         not_again=tuple(results.not_again),
     )
     return ready, results
+
+
+async def _in_sandbox(
+    run: Run, at: Worktree, prepare: Callable[[], Awaitable[None]], put_back: Callable[[str], Awaitable[None]]
+) -> Results:
+    """Do the steps of a set-up, and return their results.
+
+    Args:
+        run: the run.
+        at: the worktree.
+        prepare: copies the user's ignored files into it.
+        put_back: undoes what commands changed in the files of a tree.
+    """
+    results, listed = Results(keys=[*at.done]), bool(run.settings.worktree_setup)
+    list_at_base = ""
+    async with as_base(run, at) as is_base:
+        await prepare()
+        if is_base:
+            results.keys.clear()
+            list_at_base = await _list_key(run, at.folder)
+            if listed:
+                results.runs += await run_listed(run, at.folder, reach=Reach.ONLINE)
+            await run_steps(run, await plan_for(run, at.folder), at.folder, results)
+            await put_back(await base_tree(run))
+            run.grounds.base_keys |= set(results.keys)
+    if any(not one.passed for one in results.runs) and listed:
+        return results
+    if listed and await _list_key(run, at.folder) != list_at_base:
+        results.sealed = True
+        variables = {**await ready_environment(run, at.folder), **offline_variables()}
+        results.runs += await run_listed(run, at.folder, reach=Reach.SEALED, environment=variables)
+    changed = [step for step in (await plan_for(run, at.folder)).steps if step.key not in results.keys]
+    await run_steps_apart(run, changed, at.folder, results)
+    return results
+
+
+async def _list_key(run: Run, folder: Path) -> str:
+    return await to_thread.run_sync(key_of_list, folder, run.settings.worktree_setup)
 
 
 async def _as_always(run: Run, folder: Path, plan: Plan, prepare: Callable[[], Awaitable[None]]) -> Results:
@@ -171,28 +208,11 @@ async def _copy(run: Run, folder: Path) -> Sequence[str]:
         ) from error
 
 
-def _read(marker: Path) -> _Noted:
-    lines = marker.read_text("utf-8").splitlines() if marker.exists() else []
-    state, keys, apart = [*lines, "", "", ""][:3]
-    return _Noted(state=state, keys=tuple(keys.split()), apart=tuple(apart.split()))
-
-
-def _write(marker: Path, noted: _Noted) -> None:
-    text = f"{noted.state}\n{' '.join(noted.keys)}\n{' '.join(noted.apart)}\n"
-    write_inside(marker.parent, marker.name, text.encode())
-
-
-def _needs_base(run: Run, plan: Plan, noted: _Noted) -> bool:
+def _needs_base(run: Run, plan: Plan, noted: Noted) -> bool:
     """Whether a scratch worktree has to be set up as the base again, before its own changed steps."""
     due = {step.key for step in plan.steps} - {*noted.keys}
     known = run.grounds.base_keys
     return not noted.state or not plan.steps or not known or bool(due & known)
-
-
-def _lost(run: Run, noted: _Noted) -> bool:
-    """Whether downloads of an earlier process are gone, which the run's end has removed."""
-    kept = kept_folder(run.folder)
-    return any(not (downloads_of(kept) / key).is_dir() for key in noted.apart)
 
 
 async def _put_back(folder: Path, index: Path, before: str) -> None:

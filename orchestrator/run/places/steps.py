@@ -16,8 +16,7 @@ from orchestrator.run.readiness.apart import Apart, apart, copy_manifests
 from orchestrator.run.readiness.environment import environment_of
 from orchestrator.run.readiness.made_once import copy_kept, downloads_of, keep, kept_folder, wheels_of
 from orchestrator.run.readiness.plan import Plan, plan_of
-from orchestrator.run.readiness.python_steps import VENV
-from orchestrator.run.readiness.steps import Step
+from orchestrator.run.readiness.steps import VENV, Step
 from orchestrator.run.record import Run
 from state.inside import remove_inside
 from state.records import CommandRun

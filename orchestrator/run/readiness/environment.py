@@ -9,10 +9,9 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from orchestrator.run.detection.manifests import MANIFESTS
-from orchestrator.run.detection.tree import Shown, look
+from orchestrator.run.detection.tree import MANIFESTS, Shown, look
 from orchestrator.run.readiness.interpreter import Interpreter, look_into_python
-from orchestrator.run.readiness.python_steps import VENV
+from orchestrator.run.readiness.steps import VENV
 
 # Lists of folders that programs search. An entry in the checkout leads to the checkout's code.
 _LISTS = ("PATH", "PYTHONPATH", "NODE_PATH", "RUBYLIB", "PERL5LIB", "CLASSPATH", "GOWORK")

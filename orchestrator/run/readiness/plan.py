@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from orchestrator.run.detection.manifests import MANIFESTS
-from orchestrator.run.detection.tree import Shown, look
+from orchestrator.run.detection.tree import MANIFESTS, Shown, look
 from orchestrator.run.readiness.interpreter import Interpreter, look_into_python
 from orchestrator.run.readiness.locked import locked_steps
 from orchestrator.run.readiness.python_steps import python_steps

@@ -8,8 +8,7 @@ from configparser import Error as ConfigError
 from dataclasses import dataclass
 from typing import Any
 
-from orchestrator.run.detection.manifests import MANIFESTS
-from orchestrator.run.detection.tree import Shown
+from orchestrator.run.detection.tree import MANIFESTS, Shown
 from orchestrator.run.readiness.interpreter import normalized
 
 # Names of extras, groups and files with the requirements of tests. All that exist are taken.

@@ -7,14 +7,12 @@ declares.
 import shlex
 from collections.abc import Callable, Iterator
 
-from orchestrator.run.detection.manifests import MANIFESTS
 from orchestrator.run.detection.python import python_ways
-from orchestrator.run.detection.tree import Shown
+from orchestrator.run.detection.tree import MANIFESTS, Shown
 from orchestrator.run.readiness.interpreter import Interpreter
 from orchestrator.run.readiness.python_project import PythonProject, python_project
-from orchestrator.run.readiness.steps import Step, at, below, key_of
+from orchestrator.run.readiness.steps import VENV, Step, at, below, key_of
 
-VENV = ".venv"
 _PIP = f"{VENV}/bin/python -m pip install --quiet --disable-pip-version-check"
 
 

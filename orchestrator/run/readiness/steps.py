@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from orchestrator.run.detection.tree import Shown
 from state.inside import read_inside
 
+VENV = ".venv"  # the folder of the environment that a Python project gets
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:

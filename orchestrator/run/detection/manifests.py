@@ -1,3 +1,0 @@
-"""The files that describe a Python project."""
-
-MANIFESTS = ("pyproject.toml", "setup.py", "setup.cfg")
