@@ -22,9 +22,9 @@ from agents.session.tools import (
 from state.journal.call_view import CallView
 from state.records import Question
 from state.roles import Role
+from state.settings.patience import PATIENCE
 
 _STUCK_PREFIX = "TASK_STUCK:"
-MOST_PLAIN_QUESTIONS = 3  # in one attempt
 _LONGEST_QUESTION = 2_000  # characters
 _CLOSING = " \t\n*_`)\"'"  # characters allowed behind a question mark
 
@@ -75,7 +75,7 @@ def plain_question(text: str, asked: int) -> Question | None:
     Length and number are limited, because the tool is the usual way to ask.
     """
     paragraph = text.strip().split("\n\n")[-1].strip()
-    if asked >= MOST_PLAIN_QUESTIONS or not paragraph.rstrip(_CLOSING).endswith("?"):
+    if asked >= PATIENCE.plain_questions or not paragraph.rstrip(_CLOSING).endswith("?"):
         return None
     return Question(text=paragraph[-_LONGEST_QUESTION:])
 

@@ -15,7 +15,6 @@ import structlog
 from agents.concurrency import task_group
 from orchestrator.run.asking.retries import ServiceError
 from orchestrator.run.budget import BudgetExhausted
-from orchestrator.run.evidence.grounds import remove_grounds
 from orchestrator.run.log_context import log_about
 from orchestrator.run.parallel import move_tasks
 from orchestrator.run.places.git_folder import report_git_folder
@@ -62,6 +61,7 @@ class Effects:
     commit: OfTask
     review_task: OfTask
     merge: OfTask
+    remove_grounds: OfRun
 
 
 async def work(run: Run, effects: Effects) -> Outcome:
@@ -77,7 +77,7 @@ async def work(run: Run, effects: Effects) -> Outcome:
         return await _work_in_time(run, effects)
     finally:
         with anyio.move_on_after(_TIDY_S, shield=True):
-            await remove_grounds(run)
+            await effects.remove_grounds(run)
 
 
 async def _work_in_time(run: Run, effects: Effects) -> Outcome:

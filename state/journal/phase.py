@@ -5,9 +5,9 @@ from enum import StrEnum
 
 from state.journal.task_view import ENDED_STAGES, Stage, TaskView
 from state.journal.view import RunView
+from state.settings.patience import PATIENCE
 from state.settings.records import ReviewDepth
 
-MAX_UNUSABLE = 2  # a reviewer is asked once more, then given up
 _UNDER_WAY = frozenset({Stage.ACCEPTED, Stage.COMMITTED, Stage.APPROVED})  # and building in an open attempt
 _REVIEWED_ONCE = frozenset({ReviewDepth.SHALLOW, ReviewDepth.STANDARD})
 
@@ -82,7 +82,7 @@ def may_begin(tasks: Mapping[str, TaskView], task_id: str) -> bool:
 
 def _whole_is_judged(view: RunView) -> bool:
     reviewed = bool(view.whole.reviews) and not view.whole.merged_since_review
-    return reviewed or saw_the_whole(view) or len(view.whole.unusable) >= MAX_UNUSABLE
+    return reviewed or saw_the_whole(view) or len(view.whole.unusable) >= PATIENCE.unusable_reports
 
 
 def saw_the_whole(view: RunView) -> bool:

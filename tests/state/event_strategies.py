@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 from state.journal import events as e
 from state.journal.events import Stored
-from state.journal.phase import MAX_UNUSABLE
 from state.outcome import Outcome
 from state.records import (
     Analysis,
@@ -32,6 +31,7 @@ from state.records import (
     Task,
 )
 from state.roles import Role
+from state.settings.patience import PATIENCE
 from state.settings.records import Confinement
 from state.verdicts import Verdict
 
@@ -366,11 +366,11 @@ class _Writer:
         """The last event of a task's review, which says how it goes on."""
         attempt = self.attempts[id_]
         place = {"task_id": id_, "attempt": attempt, "commit": commit}
-        unusable = self.times(MAX_UNUSABLE)
+        unusable = self.times(PATIENCE.unusable_reports)
         for _ in unusable:
             self.call(Role.REVIEWER, id_, attempt)
             self.say(e.ReviewUnusable(**place, problem="no JSON", issue=ISSUE))
-        if len(unusable) == MAX_UNUSABLE:
+        if len(unusable) == PATIENCE.unusable_reports:
             end = e.TaskUnverified(task_id=id_, reason="the reviewer did not report usably")
             self.say(end)
             return end

@@ -115,7 +115,7 @@ def test_the_password_in_an_address_is_a_secret_by_itself():
 
 FILES = {
     "home/.netrc": "machine example.org login me password {}\n",
-    "home/.npmrc": "//registry.npmjs.org/:_authToken={}\n",
+    "home/.npmrc": "//registry.example.org/:_authToken={}\n",
     "home/.pypirc": "[pypi]\nusername = __token__\npassword = {}\n",
     "home/.git-credentials": "https://me:{}@github.com\n",
     "home/.aws/credentials": "[default]\naws_secret_access_key = {}\n",
@@ -128,7 +128,7 @@ FILES = {
     "project/.env": "export API_TOKEN='{}'\nPORT=8080\n",
     "project/packages/web/.env.local": "SESSION_SECRET={} # of the session\n",
     "project/.git/config": '[remote "origin"]\n\turl = https://me:{}@example.org/x.git\n',
-    "project/.npmrc": "//registry.npmjs.org/:_authToken={}\n",
+    "project/.npmrc": "//registry.example.org/:_authToken={}\n",
 }
 
 

@@ -50,7 +50,7 @@ from orchestrator.run.build.attempt import build
 from orchestrator.run.build.completion import check_completion
 from orchestrator.run.commands import ProjectCommands
 from orchestrator.run.evidence.baseline import take_baseline, take_baseline_of_analysis
-from orchestrator.run.evidence.grounds import ground_for
+from orchestrator.run.evidence.grounds import ground_for, remove_grounds
 from orchestrator.run.evidence.proof.take import take_proofs
 from orchestrator.run.evidence.verification import verify
 from orchestrator.run.machine import Effects, StopRequest, work_until_stopped
@@ -97,6 +97,7 @@ EFFECTS = Effects(
     commit=finish.commit,
     review_task=review_task,
     merge=merge,
+    remove_grounds=remove_grounds,
 )
 
 

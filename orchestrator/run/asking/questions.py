@@ -35,11 +35,10 @@ from state.journal.events import (
 from state.journal.task_view import TaskView
 from state.journal.view import AskView
 from state.records import Answer, Basis, CallEnd, Message, Question
+from state.settings.patience import PATIENCE
 from state.settings.records import OnQuestion
 from state.words import question_key
 
-_TRIES = 2  # an answer that cannot be used is asked for once more, with what is wrong with it
-_REJECTIONS = 1  # rejected answers to a question that are made anew
 Answers = tuple[Answer, ...]
 
 
@@ -91,7 +90,7 @@ class QuestionBus:
         if known and known.answered and not asked.again:
             return self._reuse(asked, known)
         self._run.record(asked)
-        if rejected := rejection.more_than(_REJECTIONS):
+        if rejected := rejection.more_than(PATIENCE.rejected_answers):
             return self._rejected_for_good(asked, [answer.text for _, answer in rejected])
         return await self._ask_developer(asked, [answer for _, answer in rejection.answers], deadline)
 
@@ -100,7 +99,7 @@ class QuestionBus:
     ) -> Answers | Unanswered:
         ask_id, problem = asked.ask_id, ""
         questions = tuple(_for_model(self._run, question) for question in asked.questions)
-        for _ in range(_TRIES):
+        for _ in range(PATIENCE.answer_tries):
             ask = self._ask(questions, rejected, problem, max(0.0, deadline - anyio.current_time()))
             ended, answers = await ask_model(
                 self._run, ask, partial(read_answers, questions=questions), iteration=self._task.iteration

@@ -4,9 +4,8 @@ import re
 from collections.abc import Iterable, Sequence
 
 from state.records import Message, MessageKind
+from state.settings.patience import PATIENCE
 
-MAX_REFUSALS = 5  # blocks of the completion gates in a row
-SAME_FAILURE = 3  # failures of the same kind in a row
 _ERROR_KEPT = 300  # characters of an error that are compared
 _VARIES = re.compile(r"0x[0-9a-fA-F]+|\d+(\.\d+)?|/tmp/\S+")
 
@@ -46,8 +45,8 @@ def refused_too_often(fingerprints: Sequence[str]) -> str:
 
     `fingerprints` are those of the refusals of one attempt, oldest first. Equal ones mean the same failure.
     """
-    if len(fingerprints) >= SAME_FAILURE and len(set(fingerprints[-SAME_FAILURE:])) == 1:
-        return f"completion was refused {SAME_FAILURE} times for the same reason"
-    if len(fingerprints) >= MAX_REFUSALS:
-        return f"completion was refused {MAX_REFUSALS} times in a row"
+    if len(fingerprints) >= PATIENCE.same_refusal and len(set(fingerprints[-PATIENCE.same_refusal :])) == 1:
+        return f"completion was refused {PATIENCE.same_refusal} times for the same reason"
+    if len(fingerprints) >= PATIENCE.refusals:
+        return f"completion was refused {PATIENCE.refusals} times in a row"
     return ""

@@ -26,8 +26,7 @@ from state.journal.call_view import CallView
 from state.journal.events import MergeConflicted, ResolutionRefused
 from state.journal.task_view import MergeView, Stage, TaskView
 from state.roles import Role
-
-MAX_CLAIMS = 3  # attempts before the conflict is given up
+from state.settings.patience import PATIENCE
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,8 +98,10 @@ async def _talk(run: Run, task: TaskView, merge: MergeView, talk: Talk) -> Resol
                     task_id=task.task.id, commit=merge.commit, onto=merge.onto, reason=reason
                 )
                 run.record(refused)
-                if len(merge.refusals) >= MAX_CLAIMS:
-                    return Unresolved(f"{MAX_CLAIMS} resolutions did not hold. The last one: {reason}")
+                if len(merge.refusals) >= PATIENCE.resolutions:
+                    return Unresolved(
+                        f"{PATIENCE.resolutions} resolutions did not hold. The last one: {reason}"
+                    )
             case answer:
                 return answer
 

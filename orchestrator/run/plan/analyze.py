@@ -6,11 +6,12 @@ import prompts
 from agents.roles.planner import ANALYSIS, read_analysis
 from orchestrator.git.repository import tracked_files
 from orchestrator.run.asking.briefing import at_the_base, described
-from orchestrator.run.plan.propose import MAX_REJECTIONS, propose, review
+from orchestrator.run.plan.propose import propose, review
 from orchestrator.run.record import Run
 from state.errors import AgentError
 from state.journal.events import AnalysisProposed, AnalysisRejected, RepositoryAnalyzed
 from state.records import Analysis
+from state.settings.patience import PATIENCE
 from state.settings.records import Workflow
 
 _FILES_SHOWN = 400
@@ -30,7 +31,7 @@ async def analyze(run: Run) -> None:
         await _review(run, run.view.plan.proposed_analysis)
         return
     rejections = run.view.plan.analysis_rejections
-    if len(rejections) >= MAX_REJECTIONS:
+    if len(rejections) >= PATIENCE.proposals:
         problems = "; ".join(rejections[-1].problems)
         raise AgentError(f"no acceptable analysis after {len(rejections)} tries: {problems}")
     folder = await run.integration.show(run.view.whole.commit)

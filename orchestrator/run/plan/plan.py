@@ -12,12 +12,13 @@ from graphlib import CycleError, TopologicalSorter
 import prompts
 from agents.roles.planner import PLAN, read_plan
 from orchestrator.run.asking.briefing import at_the_base, described
-from orchestrator.run.plan.propose import MAX_REJECTIONS, propose, review
+from orchestrator.run.plan.propose import propose, review
 from orchestrator.run.record import Run
 from state.errors import AgentError
 from state.journal.events import PlanAccepted, PlanProposed, PlanRejected, RunEnded
 from state.outcome import Outcome
 from state.records import Analysis, Plan, Task
+from state.settings.patience import PATIENCE
 from state.settings.records import Workflow
 
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,39}")
@@ -39,7 +40,7 @@ async def plan(run: Run) -> None:
         await _review(run, run.view.plan.proposed)
         return
     rejections = run.view.plan.rejections
-    if len(rejections) >= MAX_REJECTIONS:
+    if len(rejections) >= PATIENCE.proposals:
         cause = f"no acceptable plan after {len(rejections)} tries: " + "; ".join(rejections[-1].problems)
         run.record(RunEnded(outcome=Outcome.USAGE, cause=cause))
         return

@@ -15,11 +15,9 @@ from orchestrator.run.record import Run
 from orchestrator.run.review.report import Subject, report_on
 from state.errors import SqError
 from state.journal.call_view import CallView
-from state.journal.phase import MAX_UNUSABLE
 from state.records import ReviewIssue, ReviewReport
 from state.roles import Role
-
-MAX_REJECTIONS = 3  # the first proposal and two corrected ones
+from state.settings.patience import PATIENCE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,10 +87,10 @@ async def _review_proposal(
     Raises:
         ReviewSilenceError: the reviewer made no usable report, twice.
     """
-    if run.view.plan.unusable >= MAX_UNUSABLE:
+    if run.view.plan.unusable >= PATIENCE.unusable_reports:
         raise ReviewSilenceError(
             f"the {subject_name} could not be reviewed: the reviewer did not report usably, "
-            f"{MAX_UNUSABLE} times"
+            f"{PATIENCE.unusable_reports} times"
         )
     folder = await run.integration.show(run.view.whole.commit)
     subject = Subject(subject_name, attempt, "", folder, run.view.plan.unusable)

@@ -24,9 +24,9 @@ from orchestrator.run.review.report import DIFF_LIMIT, Subject, report_on
 from orchestrator.run.review.revise import after_final_review, after_review
 from orchestrator.run.review.tokens import tokens_of
 from state.journal.events import TaskUnverified
-from state.journal.phase import MAX_UNUSABLE
 from state.journal.task_view import MergeView, TaskView
 from state.records import Finding
+from state.settings.patience import PATIENCE
 
 _RESOLUTION_LIMIT = 10_000  # characters of one resolution's diff
 
@@ -34,8 +34,8 @@ _RESOLUTION_LIMIT = 10_000  # characters of one resolution's diff
 async def review_task(run: Run, task_id: str) -> None:
     """Have a task's commit reviewed, exactly as verified, and record the consequences of the report."""
     task = run.task(task_id)
-    if task.review.unusable - task.review.unusable_forgiven >= MAX_UNUSABLE:
-        reason = f"the reviewer did not report usably, {MAX_UNUSABLE} times"
+    if task.review.unusable - task.review.unusable_forgiven >= PATIENCE.unusable_reports:
+        reason = f"the reviewer did not report usably, {PATIENCE.unusable_reports} times"
         run.record(TaskUnverified(task_id=task_id, reason=reason))
         return
     folder = await run.places.show_commit(task)

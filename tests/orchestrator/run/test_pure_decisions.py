@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orchestrator.run.build.due import is_review_due
-from orchestrator.run.build.progress import MAX_REFUSALS, SAME_FAILURE, refused_too_often, standing_still
+from orchestrator.run.build.progress import refused_too_often, standing_still
 from orchestrator.run.evidence.judged import judged
 from orchestrator.run.evidence.worth import CUT, cause_of, feedback, readable, summary
 from orchestrator.run.review.findings import as_findings, fingerprint
@@ -15,6 +15,7 @@ from orchestrator.run.review.revise import assign
 from state.journal.events import CheckpointReviewed
 from state.journal.task_view import AttemptView, TaskView
 from state.records import CommandRun, ReviewIssue, Task
+from state.settings.patience import PATIENCE
 from state.settings.presets import effort_named
 
 # --- whose issue it is ----------------------------------------------------------------------------------
@@ -96,15 +97,15 @@ def test_a_loop_that_has_hardly_begun_does_not_stand_still(trees):
 
 
 def test_the_same_failures_three_times_are_enough():
-    assert refused_too_often(["x"] * SAME_FAILURE)
+    assert refused_too_often(["x"] * PATIENCE.same_refusal)
     assert refused_too_often(["y", "x", "x", "x"])
-    assert not refused_too_often(["x"] * (SAME_FAILURE - 1))
+    assert not refused_too_often(["x"] * (PATIENCE.same_refusal - 1))
     assert not refused_too_often(["x", "x", "y", "x"])
 
 
 def test_five_refusals_in_a_row_are_enough_whatever_they_are():
-    different = [str(number) for number in range(MAX_REFUSALS)]
-    assert (SAME_FAILURE, MAX_REFUSALS) == (3, 5)
+    different = [str(number) for number in range(PATIENCE.refusals)]
+    assert (PATIENCE.same_refusal, PATIENCE.refusals) == (3, 5)
     assert "5 times" in refused_too_often(different)
     assert refused_too_often(different[:-1]) == ""
     assert refused_too_often([]) == ""
