@@ -15,7 +15,8 @@ from urllib.parse import quote
 import yaml
 
 SQ = [sys.executable, "-I", "-m", "orchestrator.cli"]
-_NOT_LOOKED_AT = {"scenario.yaml"}  # the script of the model, which is the user's file and holds the secrets
+# The script of the model, which is the user's file and holds secrets, and sq's copy of the settings of git.
+_NOT_LOOKED_AT = {"scenario.yaml", "git/config", "git/nested-config"}
 _SHORT = 12  # characters of a form that are enough to be a hit
 
 
@@ -130,7 +131,6 @@ def _lanes(attack: str, said: str) -> dict[str, Any]:
         "id": "notes", "title": "Notes", "description": "Write them.", "acceptance_criteria": ["done"],
         "dependencies": [], "estimated_iterations": 1,
     }  # fmt: skip
-    criterion = {"text": "it is there", "task_ids": ["notes"]}
     quoted = b64encode(f"it is {said}.".encode()).decode()
     done = signals(
         "task_complete", summary=f"The token is {said}.", tests="pass", notes=f"{quoted}\n{quote(said)}"
@@ -168,8 +168,9 @@ def _stored(folder: Path) -> dict[str, str]:
     stored = {f"event {number} {name}": body for number, (name, body) in enumerate(rows, 1)}
     for file in sorted(folder.rglob("*")):
         of_worker = any(one and one in str(file) for one in workers)
-        if file.is_file() and file.name not in _NOT_LOOKED_AT and not of_worker:
-            stored[str(file.relative_to(folder))] = file.read_bytes().decode("utf-8", "replace")
+        name = file.relative_to(folder).as_posix()
+        if file.is_file() and name not in _NOT_LOOKED_AT and not of_worker:
+            stored[name] = file.read_bytes().decode("utf-8", "replace")
     return stored
 
 
