@@ -366,3 +366,20 @@ def test_somebody_who_only_looks_whether_a_run_is_active_does_not_keep_its_write
                 Journal(folder).close()
         finally:
             process.kill()
+
+
+def test_a_token_of_the_work_stays_in_a_prompt_and_is_taken_out_of_other_texts(folder):
+    from state.journal.events import CallStarted
+    from state.roles import Role
+
+    token = f"glpa{'t-'}aB3dE5fG7hJ9kL1mN3pQ"
+    started = CallStarted(
+        call_id="c-1", role=Role.REVIEWER, task_id="t1", attempt=1, iteration=1, session_id="s", model="haiku",
+        prompt=f"+{token} and a-known-secret-1",
+    )  # fmt: skip
+    said = MessageReceived(call_id="c-1", message=Message(kind=MessageKind.TEXT, text=f"it is {token}"))
+    with Journal(folder, redact=redactor({"A_TOKEN": "a-known-secret-1"})) as journal:
+        first, second = [stored.event for stored in journal.append(started, said)]
+        assert journal.for_model("a-known-secret-1") == "[redacted: A_TOKEN]"
+    assert first.prompt == f"+{token} and [redacted: A_TOKEN]"
+    assert second.message.text == "it is [redacted: GitLab token]"
