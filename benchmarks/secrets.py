@@ -4,7 +4,7 @@
 
 A run whose Worker leaks all that it can read (`secret_hits`: forms of secrets in stored or shown text), the
 history of this repository and of others (`redacted_honest`: texts in it that pass for a token), and storing
-10,000 events of 2 kB (`store_ratio`: against a plain alternation of the secrets of the environment). The last
+10,000 events of 2 kB (`store_ratio`: against one alternation of ten secrets, plain and in JSON). The last
 line is JSON. Exit code 1 if a secret is found, honest text is replaced, or the ratio is above 1.2.
 """
 
@@ -25,6 +25,7 @@ from state.journal.store import Journal
 from state.records import Message, MessageKind
 from state.redaction.known import Known
 from state.redaction.redactor import redactor
+from state.redaction.spellings import in_json
 from state.redaction.tokens import tokens_in
 
 ROOT = Path(__file__).parent.parent
@@ -73,7 +74,7 @@ def store_ratio() -> float:
     """Return the time for storing events with sq's redactor, in relation to that with a plain alternation."""
     environ = {f"SERVICE_{number}_TOKEN": secrets.token_urlsafe(30) for number in range(10)}
     files = [Known(f"a file {number}", secrets.token_urlsafe(30)) for number in range(20)]
-    plain = re.compile("|".join(map(re.escape, environ.values())))
+    plain = re.compile("|".join(re.escape(one) for value in environ.values() for one in in_json(value)))
     ways: list[Callable[[str], str]] = [lambda text: plain.sub("[redacted]", text), redactor(environ, files)]
     times: list[list[float]] = [[], []]
     for number in range(_ROUNDS):
