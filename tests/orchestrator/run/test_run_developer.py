@@ -84,7 +84,7 @@ EVALUATIONS = {
         "large, huge",
     ),
     "free text": Evaluation(
-        [asks(NAME), *writing('"What is it called?"="the ledger"')],
+        [asks(NAME), *writing('"What is it called?"="the ledger (free text, none of the options)"')],
         [answers(answer("What is it called?", words="the ledger"))],
         1,
         "the ledger",
