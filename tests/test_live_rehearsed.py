@@ -7,8 +7,8 @@ from pathlib import Path
 
 import anyio
 import pytest
-from played import conversations, scenario
-from rehearsed import messages_api
+from language.played import conversations, scenario
+from language.rehearsed import messages_api
 
 pytestmark = pytest.mark.timeout(400)
 

@@ -10,7 +10,7 @@ import killed
 import pytest
 import yaml
 from crashes import Bench, MakeBench, Shell, crash_everywhere, environment
-from many_tasks import EDITORS, SPEC, TWELVE, VERIFY, WORDS, lanes_of
+from language.many_tasks import EDITORS, SPEC, TWELVE, VERIFY, WORDS, lanes_of
 
 from agents.process.containment import Containment
 from state.journal.store import JournalReader

@@ -3,7 +3,7 @@
 import os
 
 import pytest
-from sessions_to_judge import sessions_to_judge
+from language.sessions_to_judge import sessions_to_judge
 
 from agents.transcript.facts.session import facts_of
 from orchestrator.gates.power_steering.evidence import Evidence

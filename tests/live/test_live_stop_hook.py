@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from stop_inputs import CLAUDE, Lines, run_hook
+from language.stop_inputs import CLAUDE, Lines, run_hook
 
 pytestmark = [pytest.mark.live, pytest.mark.timeout(120)]
 

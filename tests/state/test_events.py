@@ -3,9 +3,9 @@
 import json
 
 import pytest
-from event_strategies import of_type, started
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from language.event_strategies import of_type, started
 
 from state.errors import JournalError
 from state.journal import codec, events

@@ -4,9 +4,9 @@ from copy import deepcopy
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from event_strategies import legal_runs, started, stored, task
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from language.event_strategies import legal_runs, started, stored, task
 
 from state.journal import events as e
 from state.journal.codec import decode, encode

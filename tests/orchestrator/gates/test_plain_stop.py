@@ -5,7 +5,7 @@ import json
 import subprocess
 import sys
 
-from stop_inputs import CLAUDE, Lines
+from language.stop_inputs import CLAUDE, Lines
 
 from orchestrator.gates.stop_gate import probe
 

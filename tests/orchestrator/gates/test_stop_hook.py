@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from stop_inputs import CLAUDE, Lines, check_answer, inputs, run_hook, transcripts
+from language.stop_inputs import CLAUDE, Lines, check_answer, inputs, run_hook, transcripts
 
 from orchestrator.gates.stop_gate import hook, probe
 from orchestrator.gates.stop_gate.session import ReadSession

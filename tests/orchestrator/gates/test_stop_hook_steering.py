@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import anyio
 import pytest
-from stop_inputs import CLAUDE, HOOK, Lines, answer_of
+from language.stop_inputs import CLAUDE, HOOK, Lines, answer_of
 
 from agents.access import RehearsalConnection
 from agents.gateway.ledger import read_ledger

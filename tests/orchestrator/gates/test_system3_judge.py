@@ -7,7 +7,7 @@ import os
 import anyio
 import pytest
 from hooked_claude import JUDGE, judged
-from stop_inputs import CLAUDE, HOOK, Lines, answer_of
+from language.stop_inputs import CLAUDE, HOOK, Lines, answer_of
 
 from agents.access import RehearsalConnection
 from agents.gateway.ledger import read_ledger

@@ -5,9 +5,19 @@ import shutil
 from pathlib import Path
 
 import anyio
-from dirty_states import ON_A_PATH, ON_ALL, STATES, TARGETS, bash, quoted, seen, template, users_paths
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from language.dirty_states import (
+    ON_A_PATH,
+    ON_ALL,
+    STATES,
+    TARGETS,
+    bash,
+    quoted,
+    seen,
+    template,
+    users_paths,
+)
 
 from orchestrator.git.users.backup import read_backup, take_backup
 from orchestrator.git.users.ignored import changed_ignored, keep_ignored, put_ignored_back

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 import yaml
-from many_tasks import WORDS
-from scripted import SPEC, Done, Rehearse
+from language.many_tasks import WORDS
+from language.scripted import SPEC, Done, Rehearse
 
 from orchestrator.cli.runs.compose import run_again, run_new
 from orchestrator.cli.runs.request import GoOn, OpenJournal, RunRequest, Surroundings

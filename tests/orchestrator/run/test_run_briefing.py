@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from scripted import (
+from language.scripted import (
     BLUE,
     COLOUR,
     Rehearse,

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from scripted import Done, Rehearse, completes, finds, issue, passes, signals, whole_run, writes
+from language.scripted import Done, Rehearse, completes, finds, issue, passes, signals, whole_run, writes
 
 from agents.roles.reviewer import normalize_issue
 from orchestrator.run.review.findings import fingerprint

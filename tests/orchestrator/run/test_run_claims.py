@@ -1,6 +1,6 @@
 """What a Worker says is not believed: each claim here is wrong, and none becomes `complete` by itself."""
 
-from scripted import (
+from language.scripted import (
     Rehearse,
     completes,
     signals,

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from scripted import (
+from language.scripted import (
     Done,
     Rehearse,
     completes,

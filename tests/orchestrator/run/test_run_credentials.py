@@ -10,7 +10,7 @@ from pathlib import Path
 import anyio
 import pytest
 import yaml
-from scripted import SPEC, call, completes, passes, plans, says, writes
+from language.scripted import SPEC, call, completes, passes, plans, says, writes
 
 from agents.gateway.scenario import load_scenario
 from agents.gateway.server import Gateway, serve_scenario

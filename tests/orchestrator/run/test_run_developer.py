@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from scripted import (
+from language.scripted import (
     BLUE,
     COLOUR,
     Done,

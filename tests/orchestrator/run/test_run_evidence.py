@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from scripted import Done, Rehearse, call, completes, passes, plans, says, signals, whole_run, writes
+from language.scripted import Done, Rehearse, call, completes, passes, plans, says, signals, whole_run, writes
 
 from benchmarks.calculators import CALCULATORS, SPEC_AS_TEXT, replies
 from state.journal import events as e

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from scripted import Rehearse, call, completes, says, whole_run, writes
+from language.scripted import Rehearse, call, completes, says, whole_run, writes
 
 from state.journal import events as e
 from state.outcome import Outcome

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from many_tasks import EDITORS, VERIFY, WORDS, lanes_of
-from scripted import (
+from language.many_tasks import EDITORS, VERIFY, WORDS, lanes_of
+from language.scripted import (
     BLUE,
     COLOUR,
     Done,

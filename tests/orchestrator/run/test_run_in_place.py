@@ -6,7 +6,7 @@ from pathlib import Path
 
 import anyio
 import pytest
-from scripted import Rehearse, completes, plans, signals, whole_run, writes
+from language.scripted import Rehearse, completes, plans, signals, whole_run, writes
 
 from orchestrator.run.places.checkout import alone_in
 from state.errors import UsageError

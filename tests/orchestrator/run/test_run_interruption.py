@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 import yaml
-from scripted import SPEC, call, whole_run
+from language.scripted import SPEC, call, whole_run
 
 from state.errors import UsageError
 from state.journal.fold.fold import fold

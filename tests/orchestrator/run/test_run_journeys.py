@@ -11,7 +11,7 @@ from itertools import groupby
 from pathlib import Path
 from types import FrameType
 
-from scripted import (
+from language.scripted import (
     Rehearse,
     answer,
     answers,

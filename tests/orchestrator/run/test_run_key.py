@@ -11,7 +11,7 @@ from pathlib import Path
 import anyio
 import pytest
 import yaml
-from scripted import SPEC, call, completes, passes, says
+from language.scripted import SPEC, call, completes, passes, says
 
 from agents.gateway.scenario import load_scenario
 from agents.gateway.server import Gateway, serve_scenario

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
-from scripted import Done, Rehearse, passes, plans, whole_run
+from language.scripted import Done, Rehearse, passes, plans, whole_run
 
 from benchmarks.calculators import CALCULATORS, SPEC, Calculator, replies
 from state.journal import events as e

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from many_tasks import EDITORS, MERGED, SPEC, STUCK, TWELVE, VERIFY, WAITS, WORDS, lanes_of
-from scripted import Done, Rehearse
+from language.many_tasks import EDITORS, MERGED, SPEC, STUCK, TWELVE, VERIFY, WAITS, WORDS, lanes_of
+from language.scripted import Done, Rehearse
 
 from state.journal import events as e
 from state.journal.events import Event, Stored

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from scripted import Done, Rehearse, whole_run
+from language.scripted import Done, Rehearse, whole_run
 
 from state.journal import events as e
 from state.journal.events import Event, Stored

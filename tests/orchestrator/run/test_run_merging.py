@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from many_tasks import EDITORS, SPEC, VERIFY, WORDS, lanes_of
-from scripted import Done, Rehearse, call, completes, passes, says, signals, writes
+from language.many_tasks import EDITORS, SPEC, VERIFY, WORDS, lanes_of
+from language.scripted import Done, Rehearse, call, completes, passes, says, signals, worker, writes
 
 from state.journal import events as e
 from state.journal.task_view import Stage
@@ -62,7 +62,10 @@ def test_a_file_that_the_resolver_keeps_as_it_is_and_marks_by_git_add_counts_as_
 ) -> None:
     """Its content does not change, so that the index alone says it. In a sandbox that index is a copy."""
     removes = says(call("Bash", command=f"rm {WORDS}; echo eel > eel.txt"))
-    lanes = {"worker/eel/1": [removes, completes()], "worker/fox/1": [writes(WORDS, "fox\n"), completes()]}
+    lanes = {
+        **worker("eel", 1, removes, completes()),
+        **worker("fox", 1, writes(WORDS, "fox\n"), completes()),
+    }
     resolver = [says(call("Bash", command=f"git add {WORDS}")), RESOLVED]
     done = rehearse(
         {**lanes_of(*EDITORS), **lanes, "resolver/*": resolver},

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from scripted import Rehearse, completes, finds, issue, plans, signals, whole_run, writes
+from language.scripted import Rehearse, completes, finds, issue, plans, signals, whole_run, writes
 
 from state.outcome import Outcome
 

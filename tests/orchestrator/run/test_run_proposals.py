@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from scripted import (
+from language.scripted import (
     Rehearse,
     analyzes,
     finds,

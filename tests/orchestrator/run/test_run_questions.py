@@ -1,6 +1,17 @@
 """A Worker's questions, through the real AskUserQuestion of the real CLI, answered by the Developer model."""
 
-from scripted import Rehearse, answer, answers, asks, call, completes, question, says, whole_run, writes
+from language.scripted import (
+    Rehearse,
+    answer,
+    answers,
+    asks,
+    call,
+    completes,
+    question,
+    says,
+    whole_run,
+    writes,
+)
 
 from orchestrator.views.run.decisions import decision_lines, decisions_of
 from state.journal.events import (

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from scripted import SPEC, Rehearse, analyzes, whole_run
+from language.scripted import SPEC, Rehearse, analyzes, whole_run
 
 from state.errors import UsageError
 from state.journal.events import RunStarted, WorkDelivered, WorkKept

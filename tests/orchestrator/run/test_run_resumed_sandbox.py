@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from scripted import Done, Rehearse, whole_run
+from language.scripted import Done, Rehearse, whole_run
 
 from state.journal import events as e
 from state.outcome import Outcome

@@ -6,8 +6,20 @@ from typing import Any
 
 import pytest
 import yaml
-from scripted import BLUE, COLOUR, Done, Rehearse, answers, asks, completes, passes, says, whole_run, writes
-from scripted import call as tool
+from language.scripted import (
+    BLUE,
+    COLOUR,
+    Done,
+    Rehearse,
+    answers,
+    asks,
+    completes,
+    passes,
+    says,
+    whole_run,
+    writes,
+)
+from language.scripted import call as tool
 
 from orchestrator.cli.runs.connected import SCENARIO
 from state.journal import events as e

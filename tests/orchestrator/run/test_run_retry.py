@@ -4,8 +4,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from many_tasks import SPEC
-from scripted import (
+from language.many_tasks import SPEC
+from language.scripted import (
     Done,
     Rehearse,
     completes,

@@ -1,7 +1,7 @@
 """Reviews: what they find goes back to exactly the right task; silence and prose are no pass."""
 
 import pytest
-from scripted import (
+from language.scripted import (
     Rehearse,
     analyzes,
     completes,

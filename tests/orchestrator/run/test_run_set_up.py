@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from scripted import Done, Rehearse, call, completes, says, whole_run, writes
+from language.scripted import Done, Rehearse, call, completes, says, whole_run, writes
 
 from state.errors import UsageError
 from state.journal import events as e

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from scripted import (
+from language.scripted import (
     BLUE,
     COLOUR,
     Rehearse,
@@ -18,7 +18,7 @@ from scripted import (
     whole_run,
     writes,
 )
-from scripted import call as tool
+from language.scripted import call as tool
 
 from state.journal import events as e
 from state.outcome import Outcome

@@ -5,8 +5,8 @@ from typing import Any
 
 import anyio
 import pytest
-from scripted import SATISFIED, Done, Rehearse, completes, says, whole_run, writes
-from scripted import call as tool
+from language.scripted import SATISFIED, Done, Rehearse, completes, says, whole_run, writes
+from language.scripted import call as tool
 
 from agents.access import Credentials, LoginConnection
 from agents.gateway.ledger import read_ledger

@@ -3,7 +3,7 @@
 import os
 
 import pytest
-from scripted import Rehearse, whole_run
+from language.scripted import Rehearse, whole_run
 
 from state.journal import events as e
 from state.journal.events import Stored

@@ -14,9 +14,9 @@ from typing import Any
 
 import pytest
 import yaml
-from dirty_states import ON_A_PATH, ON_ALL, STATES, TARGETS, quoted, seen, template, users_paths
-from dirty_states import bash as shell_of
-from scripted import (
+from language.dirty_states import ON_A_PATH, ON_ALL, STATES, TARGETS, quoted, seen, template, users_paths
+from language.dirty_states import bash as shell_of
+from language.scripted import (
     SPEC,
     Rehearse,
     analyzes,

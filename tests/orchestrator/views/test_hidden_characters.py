@@ -10,9 +10,9 @@ from datetime import UTC, datetime
 from enum import StrEnum
 
 import pytest
-from event_strategies import legal_runs
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from language.event_strategies import legal_runs
 from rich.console import Console
 
 from orchestrator import views

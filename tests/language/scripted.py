@@ -96,6 +96,16 @@ def passes(**expect: Any) -> dict[str, Any]:
     )
 
 
+def worker(task: str, attempt: int, *replies: Mapping[str, Any]) -> dict[str, list[Mapping[str, Any]]]:
+    """The lane of a Worker's attempt at a task: `**worker("notes", 1, writes(…), completes())`."""
+    return {f"worker/{task}/{attempt}": [*replies]}
+
+
+def reviewer(task: str, attempt: int, *replies: Mapping[str, Any]) -> dict[str, list[Mapping[str, Any]]]:
+    """The lane of a review of an attempt."""
+    return {f"reviewer/{task}/{attempt}": [*replies]}
+
+
 def id_of(found: Mapping[str, Any]) -> str:
     """The id by which a finding is named in prompts."""
     return fingerprint(normalize_issue(found))

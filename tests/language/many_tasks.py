@@ -7,7 +7,7 @@ neither saw the other's work, and a resolver brings them together.
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from scripted import call, completes, passes, plans, says, signals, writes
+from language.scripted import call, completes, passes, plans, says, signals, writes
 
 Lanes = Mapping[str, Sequence[Mapping[str, Any]]]
 SPEC = "# Many\n\nA file for each task, and one line of words.\n"

@@ -4,13 +4,12 @@ The opposite is a model that does its work badly and judges against the labels, 
 that asks a model has to fail.
 """
 
-from rehearsed import Conversations
-from scripted import analyzes, answer, answers, asks, call, completes, passes, plans, question, says
-from sessions_to_judge import sessions_to_judge
-
 from agents.gateway.script import Scenario
 from agents.roles.judge import shared_part
 from agents.transcript.render import rendered
+from language.rehearsed import Conversations
+from language.scripted import analyzes, answer, answers, asks, call, completes, passes, plans, question, says
+from language.sessions_to_judge import sessions_to_judge
 
 _WHOLE = 10_000_000  # characters: more than any session has
 _WHICH = question("Which colour is the sign?", "red", "blue", "green")
