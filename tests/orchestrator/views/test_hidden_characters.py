@@ -169,6 +169,7 @@ CHECKED = {
 }  # fmt: skip
 PARTS = {  # of lines above
     "issue_lines", "where_lines", "plan_lines", "spending_lines", "unchecked_lines", "confinement_lines", "git_lines",
+    "lacking_lines",
 }  # fmt: skip
 
 
