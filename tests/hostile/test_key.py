@@ -118,7 +118,7 @@ async def test_in_whole_the_key_is_nowhere_and_the_token_opens_its_own_lane_only
     assert answers["another lane"] in {401, 404}
 
 
-@pytest.mark.skipif(not ROOT, reason="the kernel shows sq's environment to nobody but root then")
+@pytest.mark.skipif(not ROOT, reason="only root can read sq's environment then")
 async def test_without_gateway_and_sandbox_the_same_worker_finds_the_key(tmp_path: Path, home: Path) -> None:
     hits, _, output = await _run(
         tmp_path, home, "--sandbox", "off", "--no-gateway", SQ_CONTAINMENT="supervisor"

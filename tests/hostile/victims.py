@@ -46,7 +46,7 @@ class Victims:
 
     @property
     def variables(self) -> dict[str, str]:
-        """What the attacks are told, as an agent finds out such things by looking around."""
+        """The variables of the attacks. An agent finds out such facts by looking around."""
         return {
             "VICTIM": str(self.root),
             "VICTIM_HOME": str(self.home),

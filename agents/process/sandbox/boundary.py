@@ -14,7 +14,6 @@ from agents.process.sandbox.plan import Access, Mount, Plan, at_both, reading, w
 from agents.process.sandbox.repository import git_folders, git_mounts
 from agents.process.sandbox.system import system_mounts
 from agents.process.sandbox.toolchains import NAMED_BY, toolchain_mounts
-from state.secrets import without_secrets
 from state.settings.records import SandboxLimits
 
 _SOCKETS = (
@@ -102,10 +101,6 @@ class Boundary:
         own = needs.workspace not in self.kept_out
         return (one for one in found if not (own and one.target.is_relative_to(needs.workspace)))
 
-    def visible_environ(self) -> dict[str, str]:
-        """Return the variables of sq's own environment that a command gets: without secrets and sockets."""
-        return {name: value for name, value in without_secrets(self.environ).items() if name not in _SOCKETS}
-
 
 def no_boundary(environ: Mapping[str, str]) -> Boundary:
     """Return the boundary of a run without a sandbox."""
@@ -147,12 +142,12 @@ def _without_lost_variables(plan: Plan, environ: Mapping[str, str]) -> Plan:
 
 
 def forget(scratch: Path) -> None:
-    """Remove a scratch folder with everything in it, also folders that a process made unwritable."""
+    """Remove a scratch folder with everything in it, also folders that a process made unreadable.
 
-    def again(function: object, path: str, _error: object) -> None:
-        os.chmod(os.path.dirname(path), 0o700)  # noqa: PTH101, PTH120
-        os.chmod(path, 0o700)  # noqa: PTH101
-        if callable(function):
-            function(path)
-
-    shutil.rmtree(scratch, onerror=again) if scratch.exists() else None
+    No link in it is followed: its target may be a file of the user's.
+    """
+    for parent, names, _ in os.walk(scratch):  # from the top, so that a folder is opened before it is read
+        for path in (os.path.join(parent, name) for name in names):  # noqa: PTH118  there are many
+            if not os.path.islink(path):  # noqa: PTH114
+                os.chmod(path, 0o700)  # noqa: PTH101
+    shutil.rmtree(scratch, ignore_errors=True)
