@@ -14,6 +14,7 @@ from agents.process.sandbox.bubblewrap import bubblewrapped
 from agents.process.sandbox.choice import Choice, Level, why_not_whole
 from agents.process.sandbox.needs import Needs
 from agents.process.sandbox.signs import signs_in
+from state.secrets import without_secrets
 
 NETWORK = 'sandbox.network = "full"'
 OFF = "--sandbox off"
@@ -97,7 +98,7 @@ def _in_sandbox(command: str, root: Path) -> str:
     plan = boundary.plan(Needs(workspace=work, scratch=root / "scratch", path=os.environ["PATH"]))
     done = subprocess.run(
         bubblewrapped(["sh", "-c", command], plan),
-        env={**boundary.visible_environ(), "HOME": str(home)},
+        env={**without_secrets(os.environ), "HOME": str(home)},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,

@@ -18,6 +18,7 @@ _ALWAYS = (
     *("--disable-userns", "--cap-drop", "ALL"),
     *("--new-session", "--die-with-parent"),
 )
+_MOST_IN_MEMORY = str(512 * 2**20)  # bytes of an empty folder, which lies in memory
 _KERNEL = ("--dev", "/dev", "--proc", "/proc", "--ro-bind", "/proc/sys", "/proc/sys")
 # Waits for the relay, so that the first request cannot come before it listens. Without `nodelay` the end of
 # each answer waits 40 ms.
@@ -37,8 +38,8 @@ exec "$@"
 def bubblewrapped(argv: Sequence[str], plan: Plan) -> list[str]:
     """Return the command line that runs `argv` inside the sandbox of `plan`.
 
-    The exit code is that of `argv`. If the sandbox cannot be made, it is 1
-    and the output begins with `FAILED`.
+    The exit code is that of `argv`. If the sandbox cannot be made, it is 1 and the output begins with
+    `FAILED`.
     """
     return [plan.program, *_options(plan), "--", *_inside(argv, plan)]
 
@@ -69,7 +70,8 @@ def _mount(mount: Mount) -> tuple[str, ...]:
         case Access.LINK:
             return ("--symlink", str(mount.shown), target)
         case Access.EMPTY:
-            return ("--ro-bind", str(mount.source), target) if mount.source else ("--tmpfs", target)
+            in_memory = ("--size", _MOST_IN_MEMORY, "--tmpfs", target)
+            return ("--ro-bind", str(mount.source), target) if mount.source else in_memory
 
 
 def _inside(argv: Sequence[str], plan: Plan) -> list[str]:
