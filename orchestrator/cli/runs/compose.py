@@ -7,7 +7,6 @@ every coroutine.
 import os
 import shutil
 import signal
-import sys
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
 from dataclasses import replace
@@ -16,7 +15,6 @@ from pathlib import Path
 
 import anyio
 import structlog
-from anyio import to_thread
 
 from agents.access import (
     Connection,
@@ -26,14 +24,15 @@ from agents.backend import Platform
 from agents.concurrency import task_group
 from agents.gateway.scenario import load_scenario
 from agents.make import make_platform
-from agents.process.containment import Containment
 from agents.process.sandbox.boundary import Boundary
-from agents.process.sandbox.choice import Choice, choose_sandbox
-from agents.process.sandbox.control_groups import ControlGroups, control_groups
+from agents.process.sandbox.choice import Choice
+from agents.process.sandbox.control_groups import control_groups
 from agents.session.claude_code import check_cli, find_cli
 from agents.session.permissions import rule_names
 from agents.session.sdks import import_sdks
+from orchestrator.cli.runs.confining import boundary_of, choose
 from orchestrator.cli.runs.connected import SCENARIO, connected
+from orchestrator.cli.runs.going_on import check_retries, models_now
 from orchestrator.cli.runs.log_file import log_to
 from orchestrator.cli.runs.notes import notes_for, open_network
 from orchestrator.cli.runs.request import GoOn, RunRequest, Surroundings
@@ -60,7 +59,6 @@ from orchestrator.run.places.protection import guarded_files, keep_users_work
 from orchestrator.run.places.worktrees import Worktrees
 from orchestrator.run.plan.analyze import analyze
 from orchestrator.run.plan.plan import plan
-from orchestrator.run.readiness.made_once import kept_folder
 from orchestrator.run.record import Evidence, Record, Run, settings_of
 from orchestrator.run.review.review import review_task, review_whole
 from orchestrator.views.run.console import present
@@ -70,14 +68,11 @@ from state.journal.events import RunResumed, RunStarted
 from state.journal.fold.fold import fold
 from state.journal.recorder import Recorder
 from state.journal.store import Journal, JournalReader
-from state.journal.task_view import UNMERGED_ENDS
-from state.journal.view import RunView
 from state.outcome import Outcome
 from state.paths import StateFolder, worktree_root
 from state.redaction.redactor import Redact
-from state.roles import Role
 from state.settings.config import load_config
-from state.settings.records import Confinement, Model, OnQuestion, Sandbox, Settings
+from state.settings.records import Confinement, OnQuestion, Sandbox, Settings
 from state.settings.sources import REPOSITORY_FILE
 
 log = structlog.get_logger(__name__)
@@ -126,7 +121,7 @@ def run_again(run_folder: Path, surroundings: Surroundings, go_on: GoOn | None =
     go_on = go_on or GoOn()
     with JournalReader(run_folder) as journal:
         view = fold(journal.read())
-        _check_retries(view, go_on.retry)
+        check_retries(view, go_on.retry)
         if view.ended and not (view.ended.resumable or go_on.retry or go_on.verify):  # nothing to go on with
             with trusting(recorded_git(run_folder)):
                 anyio.run(_show, journal, surroundings.look, view.clock.last_seq - 1)
@@ -134,25 +129,6 @@ def run_again(run_folder: Path, surroundings: Surroundings, go_on: GoOn | None =
     check_cli(find_cli(), surroundings.environ)
     import_sdks()
     return anyio.run(_again, run_folder, surroundings, go_on)
-
-
-def _check_retries(view: RunView, task_ids: tuple[str, ...]) -> None:
-    """Raise `UsageError` for tasks that have not ended unmerged, since they cannot be tried again.
-
-    Raises:
-        UsageError: with the state of the task, and the tasks that could be tried again.
-    """
-    ended = [id_ for id_, task in view.tasks.items() if task.stage in UNMERGED_ENDS]
-    could_be = f"Could be: {', '.join(ended)}" if ended else "No task of this run has ended unmerged"
-    for id_ in task_ids:
-        if id_ not in view.tasks:
-            known = ", ".join(view.tasks) or "none"
-            raise UsageError(f"--retry {id_}: the run has no such task. Its tasks are: {known}")
-        if id_ not in ended:
-            stage = view.tasks[id_].stage
-            raise UsageError(
-                f"--retry {id_}: that task is {stage}, so there is nothing to try again. {could_be}"
-            )
 
 
 async def _new(request: RunRequest, spec_text: str, surroundings: Surroundings) -> Outcome:
@@ -171,7 +147,7 @@ async def _new(request: RunRequest, spec_text: str, surroundings: Surroundings) 
     await refuse_not_ignored(repository.root, include, state=state.root)
     base = await base_commit(repository, not_dirt=[repository.root] if allow_dirty else not_dirt)
     credentials = surroundings.credentials(rehearsed=request.rehearse is not None)
-    choice = await _choose(settings.sandbox.mode, settings, credentials, surroundings)
+    choice = await choose(settings.sandbox.mode, settings, credentials, surroundings)
     exposed = surroundings.how_exposed(settings, credentials, choice)
     run_id, run_folder = state.new_run()
     trusted = await _git_before(repository, run_folder, settings)
@@ -231,7 +207,7 @@ async def _again(run_folder: Path, surroundings: Surroundings, go_on: GoOn) -> O
         mode = Sandbox(go_on.sandbox) if go_on.sandbox else None
         settings = view.settings or settings_of(view.started)
         credentials = Credentials(view.started.credentials)
-        choice = await _choose(mode or settings.sandbox.mode, settings, credentials, surroundings)
+        choice = await choose(mode or settings.sandbox.mode, settings, credentials, surroundings)
         resumed = RunResumed(
             confined=Confinement(
                 containment=surroundings.containment,
@@ -243,7 +219,7 @@ async def _again(run_folder: Path, surroundings: Surroundings, go_on: GoOn) -> O
             max_iterations=go_on.max_iterations,
             retry=go_on.retry,
             verify=go_on.verify or None,
-            models=_models_now(Path(view.started.repository), surroundings, go_on.models),
+            models=models_now(Path(view.started.repository), surroundings, go_on.models),
             questions=OnQuestion(go_on.questions) if go_on.questions else None,
         )
         journal.append(resumed)
@@ -251,33 +227,6 @@ async def _again(run_folder: Path, surroundings: Surroundings, go_on: GoOn) -> O
         return await _drive(
             journal, view.started, run_folder, surroundings, choice, redact, shown_from=shown_from
         )
-
-
-async def _choose(
-    mode: Sandbox, settings: Settings, credentials: Credentials, surroundings: Surroundings
-) -> Choice:
-    look = partial(
-        choose_sandbox,
-        mode,
-        containment=surroundings.containment,
-        login=credentials is Credentials.CLI_LOGIN,
-        gateway=settings.gateway or credentials is not Credentials.API_KEY,
-        environ=surroundings.environ,
-    )
-    return await to_thread.run_sync(look)
-
-
-def _models_now(repository: Path, surroundings: Surroundings, asked: Mapping[str, str]) -> dict[Role, Model]:
-    """The new models for a resumed run, with today's prices.
-
-    Raises:
-        UsageError: a role or a model is unknown.
-    """
-    if not asked:
-        return {}
-    flags = {f"models.{role}": (f"--model {role}", name) for role, name in asked.items()}
-    settings = load_config(repository, surroundings.environ, flags=flags, rules=rule_names()).settings
-    return {Role(role): settings.models[Role(role)] for role in asked}
 
 
 async def _drive(
@@ -306,7 +255,7 @@ async def _drive(
             connected(started, settings, run_folder, surroundings.key, surroundings.environ)
         )
         groups = stack.enter_context(control_groups(started.run_id, settings.sandbox.limits))
-        boundary = _boundary(choice, settings, surroundings, Path(started.repository), run_folder, groups)
+        boundary = boundary_of(choice, settings, surroundings, Path(started.repository), run_folder, groups)
         run = _run(journal, started, settings, run_folder, surroundings, connection, boundary)
         stop, shown = StopRequest(), anyio.Event()
         async with task_group() as tasks:
@@ -395,28 +344,6 @@ def composed(
         evidence=Evidence(ground_for=ground_for, verify=verify, take_proofs=take_proofs),
         converse=Conversation,
         environ=environ,
-    )
-
-
-def _boundary(
-    choice: Choice,
-    settings: Settings,
-    surroundings: Surroundings,
-    repository: Path,
-    run_folder: Path,
-    groups: ControlGroups,
-) -> Boundary:
-    home = Path(surroundings.environ.get("HOME") or Path.home())
-    return Boundary(
-        choice=choice,
-        environ=surroundings.environ,
-        own_processes=surroundings.containment is not Containment.NAMESPACES,
-        home=home,
-        programs=(find_cli(), Path(sys.executable)),
-        kept_out=(repository, run_folder.parents[1]),
-        shared=(kept_folder(run_folder),),
-        ceilings=settings.sandbox.limits,
-        groups=groups,
     )
 
 
