@@ -3,12 +3,12 @@
 import os
 import shutil
 import uuid
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
 from orchestrator.git.adding import add_all
-from orchestrator.git.command import git, git_succeeds
+from orchestrator.git.command import git, git_bytes, git_succeeds
 from orchestrator.git.junk import ignoring_junk
 from orchestrator.git.locks import STILL_MADE, git_dir, git_is_at_work, in_worktree, patiently
 from orchestrator.git.trusted import mend_pointer, trusted_now
@@ -156,13 +156,30 @@ async def snapshot_aside(folder: Path, *, lenient: bool = False) -> str:
     if own.exists():  # with its time, by which git knows which files it has to read again
         shutil.copy2(own, aside)
     environment = {"GIT_INDEX_FILE": str(aside)}
+    await _add_into(folder, environment, lenient=lenient)
+    try:
+        return await git(folder, "write-tree", environment=environment)
+    except GitError:  # it names an object that the repository lacks: an agent's `git add` in a sandbox made it
+        await _forget_times(folder, aside)
+        await _add_into(folder, environment, lenient=lenient)
+        return await git(folder, "write-tree", environment=environment)
+
+
+async def _add_into(folder: Path, environment: Mapping[str, str], *, lenient: bool) -> None:
     with ignoring_junk() as ignoring:
         try:
             await add_all(folder, "--ignore-errors", settings=ignoring, environment=environment)
         except GitError:
             if not lenient:
                 raise
-    return await git(folder, "write-tree", environment=environment)
+
+
+async def _forget_times(folder: Path, index: Path) -> None:
+    """Write an index anew with the same entries and without times, so that git reads each file again."""
+    environment = {"GIT_INDEX_FILE": str(index)}
+    entries = await git_bytes(folder, "ls-files", "--stage", "-z", environment=environment)
+    index.unlink()
+    await git_bytes(folder, "update-index", "-z", "--index-info", stdin=entries, environment=environment)
 
 
 async def put_on(folder: Path, commit: str, *, branch: str | None, with_repositories: bool = False) -> None:

@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+from pathlib import Path
 
 import anyio
 import pytest
@@ -235,6 +236,19 @@ async def test_a_snapshot_aside_sees_the_same_and_leaves_the_index_as_it_is(work
     for text in ("x = 2\n", "x = 3\n"):
         (worktree / "a.py").write_text(text)
         assert await snapshot_aside(worktree) != aside
+
+
+async def test_an_index_that_names_an_object_which_was_made_in_a_sandbox_is_read_anew(worktree, shell):
+    """A Resolver's `git add` writes its objects to a folder of the session's, and its index is taken over."""
+    staged = worktree / "a.py"
+    staged.write_text("x = 1\n")
+    os.utime(staged, (1_000_000_000, 1_000_000_000))  # long before the index: git trusts its times
+    shell(worktree, "git", "add", "a.py")
+    name = shell(worktree, "git", "rev-parse", ":a.py").strip()
+    made = Path(shell(worktree, "git", "rev-parse", "--git-path", f"objects/{name[:2]}/{name[2:]}").strip())
+    made.unlink()
+    tree = await snapshot_aside(worktree)
+    assert shell(worktree, "git", "show", f"{tree}:a.py").strip() == "x = 1"
 
 
 # --- commits --------------------------------------------------------------------------------------------

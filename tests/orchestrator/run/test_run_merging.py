@@ -203,7 +203,7 @@ def test_side_by_side_means_at_the_same_time(rehearse: Rehearse, repository: Pat
             completes(),
         ],
     }
-    done = rehearse(lanes, spec=SPEC, verify=("true",), settings={"max_parallel": "2"})
+    done = rehearse(lanes, spec=SPEC, verify=("true",), settings={"max_parallel": "2", "sandbox": "off"})
     assert done.outcome is Outcome.COMPLETE, done.output
     assert not [one for one in done.of(e.MessageReceived) if one.message.is_error]
 
