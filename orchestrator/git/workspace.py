@@ -159,7 +159,9 @@ async def snapshot_aside(folder: Path, *, lenient: bool = False) -> str:
     await _add_into(folder, environment, lenient=lenient)
     try:
         return await git(folder, "write-tree", environment=environment)
-    except GitError:  # it names an object that the repository lacks: an agent's `git add` in a sandbox made it
+    except (
+        GitError
+    ):  # it names an object that the repository lacks: an agent's `git add` in a sandbox made it
         await _forget_times(folder, aside)
         await _add_into(folder, environment, lenient=lenient)
         return await git(folder, "write-tree", environment=environment)
