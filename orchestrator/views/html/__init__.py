@@ -1,0 +1,1 @@
+"""HTML of a run: the templates, styles and filters that the report and the page share."""

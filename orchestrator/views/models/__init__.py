@@ -1,0 +1,1 @@
+"""The records that views show, folded from events: shared by terminal, page and report."""

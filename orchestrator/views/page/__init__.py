@@ -1,0 +1,1 @@
+"""The page that follows runs live in a browser: its server, its guard, and its stream."""

@@ -1,0 +1,1 @@
+"""The report of a run: one file each for a browser, a pull request, a terminal, and machines."""
