@@ -16,7 +16,7 @@ from orchestrator.cli import options
 from orchestrator.views.screen import say, say_json
 
 if TYPE_CHECKING:
-    from orchestrator.views.run.overview import RunSummary
+    from orchestrator.views.models.summary import RunSummary
     from state.journal.view import RunView
 
 
@@ -55,7 +55,7 @@ def _show_all(root: Path, folders: Sequence[Path], again: str, *, as_json: bool)
 
 
 def _summary(folder: Path, again: str) -> "RunSummary":
-    from orchestrator.views.run.overview import RunSummary, Standing
+    from orchestrator.views.models.summary import RunSummary, Standing
     from state.errors import JournalError
 
     try:
@@ -79,7 +79,7 @@ def _show_one(folder: Path, again: str, *, as_json: bool) -> None:
 
 
 def _looked_at(folder: Path, again: str) -> "tuple[RunView, RunSummary]":
-    from orchestrator.views.run.overview import summary_of
+    from orchestrator.views.models.summary import summary_of
     from state.journal.fold.fold import fold
     from state.journal.store import JournalReader, is_active
 

@@ -6,12 +6,13 @@ from shlex import quote
 
 from orchestrator.views.columns import columns
 from orchestrator.views.durations import duration
+from orchestrator.views.models.summary import RunSummary, Standing
 from orchestrator.views.run.confined import confinement_lines, lacking_lines
 from orchestrator.views.run.lines.checkout import git_lines
 from orchestrator.views.run.lines.ending import retry_command, unchecked_lines, where_lines
-from orchestrator.views.run.lines.words import issue_lines, said
-from orchestrator.views.run.overview import RunSummary, Standing, clock, state_text
+from orchestrator.views.run.overview import clock, state_text
 from orchestrator.views.run.spending import RoleSpending, cost_line, spending_lines, spending_of
+from orchestrator.views.words import issue_lines, said
 from state.journal.events import VerificationFinished
 from state.journal.task_view import Stage, TaskView
 from state.journal.view import RunView

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 import msgspec
 
 from orchestrator.views.run.lines.story import lines_of
-from orchestrator.views.run.lines.words import short
 from orchestrator.views.run.overview import clock
 from orchestrator.views.screen import shown
+from orchestrator.views.words import short
 from state.journal.events import MessageReceived, Stored
 from state.journal.view import RunView
 from state.records import MessageKind

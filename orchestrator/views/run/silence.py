@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from datetime import datetime
 
 from orchestrator.views.durations import duration
-from orchestrator.views.run.lines.words import subject_of, tool_call
-from orchestrator.views.run.overview import activity
+from orchestrator.views.models.summary import activity
+from orchestrator.views.words import subject_of, tool_call
 from state.journal.call_view import CallView
 from state.journal.view import RunView
 from state.records import MessageKind

@@ -6,10 +6,11 @@ import pytest
 
 from orchestrator.views.columns import columns
 from orchestrator.views.durations import duration
+from orchestrator.views.models.summary import Standing, activity, summary_of
 from orchestrator.views.run.details import detail_lines, details_of
 from orchestrator.views.run.lines.ending import where_lines
 from orchestrator.views.run.log import log_lines
-from orchestrator.views.run.overview import Standing, activity, overview_lines, summary_of
+from orchestrator.views.run.overview import overview_lines
 from orchestrator.views.run.told import told_in, told_lines
 from state.journal import events as e
 from state.journal.events import Stored

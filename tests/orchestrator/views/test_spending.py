@@ -2,10 +2,10 @@
 
 from datetime import UTC, datetime, timedelta
 
+from orchestrator.views.models.summary import summary_of
 from orchestrator.views.run.console import event_object
 from orchestrator.views.run.details import detail_lines, details_of
 from orchestrator.views.run.lines.story import lines_of
-from orchestrator.views.run.overview import summary_of
 from orchestrator.views.run.spending import RoleSpending, spending_lines, spending_of
 from state.journal import events as e
 from state.journal.events import Stored

@@ -3,7 +3,7 @@
 from datetime import UTC, datetime, timedelta
 from typing import assert_never
 
-from orchestrator.views.run.lines.words import short, subject_of, tool_call
+from orchestrator.views.words import short, subject_of, tool_call
 from state.alike import without_ids
 from state.journal import events as e
 from state.journal.call_view import CallView

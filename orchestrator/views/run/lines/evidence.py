@@ -2,7 +2,7 @@
 
 from typing import assert_never
 
-from orchestrator.views.run.lines.words import said, short
+from orchestrator.views.words import said, short
 from state.journal import events as e
 from state.journal.view import RunView
 from state.records import CommandRun

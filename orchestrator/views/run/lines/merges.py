@@ -2,7 +2,7 @@
 
 from typing import assert_never
 
-from orchestrator.views.run.lines.words import short
+from orchestrator.views.words import short
 from state.journal import events as e
 
 

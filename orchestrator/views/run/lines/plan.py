@@ -2,7 +2,7 @@
 
 from typing import assert_never
 
-from orchestrator.views.run.lines.words import plan_lines, suggested
+from orchestrator.views.words import plan_lines, suggested
 from state.journal import events as e
 
 

@@ -2,7 +2,7 @@
 
 from typing import assert_never
 
-from orchestrator.views.run.lines.words import issue_lines, short, suggested
+from orchestrator.views.words import issue_lines, short, suggested
 from state.journal import events as e
 from state.records import Finding, FindingState
 

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import assert_never
 
-from orchestrator.views.run.lines.words import short
+from orchestrator.views.words import short
 from state.alike import alike, checks_named, without_ids
 from state.journal import events as e
 from state.journal.view import RunView

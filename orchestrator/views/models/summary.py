@@ -1,0 +1,105 @@
+"""A run in short: its state, its present activity, its cost, and the command that resumes it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+from state.journal.phase import Phase, movable, phase_of
+from state.journal.task_view import Stage
+from state.journal.view import RunView
+from state.outcome import Outcome
+
+_DOING = {
+    Phase.BASELINE: "running the tests before any change",
+    Phase.ANALYZE: "analyzing",
+    Phase.PLAN: "planning",
+    Phase.FINAL_REVIEW: "final review",
+    Phase.BRING_HOME: "finishing",
+    Phase.END: "finishing",
+}
+
+
+class Standing(StrEnum):
+    """Whether a process works on a run, and if not, why."""
+
+    ENDED = "ended"
+    ACTIVE = "active"
+    INTERRUPTED = "interrupted"
+    KILLED = "killed"
+    NEVER_BEGAN = "killed before it began"
+    UNREADABLE = "unreadable"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunSummary:
+    """One run in short. `next_command` is "" if it cannot be resumed."""
+
+    run_id: str
+    standing: Standing
+    outcome: Outcome | None = None
+    doing: str = ""
+    problem: str = ""
+    next_command: str = ""
+    spec_name: str = ""
+    tasks_merged: int = 0
+    tasks_total: int = 0
+    cost_usd: float = 0.0
+    rehearsal: bool = False
+    started_at: datetime | None = None
+    seconds: float = 0.0
+
+
+def summary_of(
+    view: RunView, run_id: str, *, is_active: Callable[[], bool], now: datetime, options: str = ""
+) -> RunSummary:
+    """A run in short.
+
+    Args:
+        view: the fold of its events.
+        run_id: its id.
+        is_active: whether a process is writing it. It is called only if the events do not show it.
+        now: the time until which an active run has lasted.
+        options: options for a command to find this run again, such as `--state-dir X`.
+    """
+    standing = _standing(view, is_active)
+    resumable = standing in {Standing.INTERRUPTED, Standing.KILLED}
+    until = now if standing is Standing.ACTIVE else view.clock.last_at
+    started, begun = view.started, view.clock.started_at
+    return RunSummary(
+        run_id=run_id,
+        standing=standing,
+        outcome=view.ended.outcome if view.ended else None,
+        doing=activity(view) if standing is Standing.ACTIVE else "",
+        next_command=f"sq resume {run_id}{options}" if resumable else "",
+        spec_name=started.spec_name if started else "",
+        tasks_merged=sum(task.stage is Stage.MERGED for task in view.tasks.values()),
+        tasks_total=len(view.tasks),
+        cost_usd=view.cost_usd,
+        rehearsal=bool(started and started.rehearsal),
+        started_at=begun,
+        seconds=(until - begun).total_seconds() if until and begun else 0.0,
+    )
+
+
+def activity(view: RunView) -> str:
+    """The present activity of a run, in a word or two."""
+    phase = phase_of(view)
+    if phase is not Phase.TASKS:
+        return _DOING[phase]
+    under_way = [
+        f"{id_} {task.stage}"
+        for id_ in movable(view.tasks)
+        if (task := view.tasks[id_]).stage is not Stage.WAITING
+    ]
+    return ", ".join(under_way) or "between tasks"
+
+
+def _standing(view: RunView, is_active: Callable[[], bool]) -> Standing:
+    if view.ended:
+        return Standing.ENDED
+    if is_active():
+        return Standing.ACTIVE
+    if view.started is None:
+        return Standing.NEVER_BEGAN
+    return Standing.INTERRUPTED if view.process.interrupted_by else Standing.KILLED
