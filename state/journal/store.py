@@ -7,7 +7,7 @@ writing process. Any number of processes may follow.
 
 import gc
 import sqlite3
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import fields, is_dataclass, replace
 from datetime import UTC, datetime
@@ -34,11 +34,12 @@ CREATE TABLE IF NOT EXISTS events (
     body    TEXT NOT NULL
 )
 """
-_SELECT = "SELECT seq, at, name, version, body FROM events WHERE seq > ? ORDER BY seq"
+_SELECT = "SELECT seq, at, name, version, body FROM events WHERE seq > ? {} ORDER BY seq LIMIT ?"
 # Texts that hold files and diffs of the work. Of these only known secrets are taken out.
 _WITH_WORK = frozenset({"prompt", "spec_text"})
 _GLANCE_S = 0.3  # `is_active` in another process holds the lock only for a moment
-_POLL_S = 0.1  # until a follower in another process sees a new event
+_POLL_S = 0.025  # until a follower in another process sees a new event. One look costs about 12 µs
+_ALL = -1  # SQLite's word for no limit
 
 
 def journal_file(run_folder: Path) -> Path:
@@ -172,13 +173,34 @@ class JournalReader:
     ) -> None:
         self._db.close()
 
-    def read(self, after: int = 0) -> list[Stored]:
-        """Return the events after `after`, in order."""
-        return _read(self._db, after)
+    def read(
+        self,
+        after: int = 0,
+        *,
+        without: Collection[type] = (),
+        only: Collection[type] = (),
+        limit: int = _ALL,
+    ) -> list[Stored]:
+        """Return the events after `after`, in order.
+
+        `without` leaves out events of these kinds, whose bodies are then not read. `only` leaves out all
+        others. `limit` is the most that are returned, and below zero there is none.
+        """
+        return _read(self._db, after, without=without, only=only, limit=limit)
 
     def follow(self, after: int = 0) -> AsyncIterator[Stored]:
-        """As `Journal.follow`, but another process's events arrive within 0.1 s."""
-        return _follow(self.read, after, lambda: partial(anyio.sleep, _POLL_S))
+        """As `Journal.follow`, but another process's events arrive within 0.025 s."""
+        return _follow(self.read, after, lambda: partial(self.changed_since, self.change_count()))
+
+    def change_count(self) -> int:
+        """Return a number that differs once another process has written to the journal."""
+        (count,) = self._db.execute("PRAGMA data_version").fetchone()
+        return int(count)
+
+    async def changed_since(self, count: int) -> None:
+        """Wait until `change_count()` is no longer `count`. It reads no events."""
+        while self.change_count() == count:  # noqa: ASYNC110  another process writes, which is no event here
+            await anyio.sleep(_POLL_S)
 
 
 def _opened(file: Path) -> sqlite3.Connection:
@@ -214,20 +236,33 @@ def _redacted(value: Any, redact: Redact, of_work: Redact) -> Any:  # noqa: ANN4
     return value
 
 
-def _read(db: sqlite3.Connection, after: int) -> list[Stored]:
+def _read(
+    db: sqlite3.Connection,
+    after: int,
+    *,
+    without: Collection[type] = (),
+    only: Collection[type] = (),
+    limit: int = _ALL,
+) -> list[Stored]:
     """Return the events after `after`. Garbage collection would find nothing here and double the time."""
     collects = gc.isenabled()
     gc.disable()
     try:
-        return list(_rows(db, after))
+        return list(_rows(db, after, without, only, limit))
     finally:
         if collects:
             gc.enable()
 
 
-def _rows(db: sqlite3.Connection, after: int) -> Iterator[Stored]:
+def _rows(
+    db: sqlite3.Connection, after: int, without: Collection[type], only: Collection[type], limit: int
+) -> Iterator[Stored]:
+    left_out, kept = [one.__name__ for one in without], [one.__name__ for one in only]
+    condition = f"AND name NOT IN ({_places(left_out)})"
+    condition += f" AND name IN ({_places(kept)})" if kept else ""
     try:
-        for seq, at, name, version, body in db.execute(_SELECT, (after,)):
+        select = _SELECT.format(condition)  # only places for values are put in
+        for seq, at, name, version, body in db.execute(select, (after, *left_out, *kept, limit)):
             yield Stored(seq, datetime.fromisoformat(at), decode(name, version, body))
     except sqlite3.OperationalError as error:
         if "no such table" in str(error):  # its writer has made the file but not yet the table
@@ -235,6 +270,10 @@ def _rows(db: sqlite3.Connection, after: int) -> Iterator[Stored]:
         raise JournalError(f"the journal could not be read: {error}") from error
     except (sqlite3.DatabaseError, ValueError) as error:
         raise JournalError(f"the journal is damaged: {error}") from error
+
+
+def _places(values: Collection[str]) -> str:
+    return ", ".join("?" * len(values))
 
 
 async def _follow(

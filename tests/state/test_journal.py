@@ -100,6 +100,27 @@ def test_only_the_events_behind_a_place_are_read_from_there(folder):
         assert journal.read(after=3) == []
 
 
+def test_a_reader_can_leave_out_kinds_of_events_and_stop_after_some(folder):
+    with Journal(folder) as journal:
+        journal.append(FIRST, SECOND, FIRST, SECOND)
+    with JournalReader(folder) as reader:
+        assert [one.seq for one in reader.read(without=[RunResumed])] == [1, 3]
+        assert [one.seq for one in reader.read(after=1, only=[RunResumed])] == [2, 4]
+        assert [one.seq for one in reader.read(after=1, limit=2)] == [2, 3]
+
+
+async def test_a_reader_notices_when_another_process_has_written(folder):
+    with other_writer(folder) as other, JournalReader(folder) as reader:
+        count = reader.change_count()
+        with anyio.move_on_after(0.2) as scope:
+            await reader.changed_since(count)
+        assert scope.cancelled_caught
+        other.append("one")
+        with anyio.fail_after(5):
+            await reader.changed_since(count)
+        assert len(reader.read()) == 1
+
+
 def test_reading_leaves_the_garbage_collector_as_it_was_also_where_the_journal_is_damaged(folder):
     with Journal(folder) as journal:
         journal.append(FIRST, SECOND)

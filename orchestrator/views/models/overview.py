@@ -1,0 +1,78 @@
+"""The first screen of a run, the same facts for terminal, page and report."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from orchestrator.views.models.spend import Spending, spending
+from orchestrator.views.models.story import RunStory
+from orchestrator.views.models.summary import RunSummary, Standing, summary_of
+from orchestrator.views.models.tasks import Group, TaskRow, parked_questions, task_rows
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Need:
+    """Something that a person has to look at. `seq` is the place of the event that says so.
+
+    `what` says in sq's words which kind it is, `text` is the question or the reason, in an agent's words.
+    """
+
+    what: str
+    text: str
+    task_id: str
+    seq: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Overview:
+    """A run on one screen. `answered` counts the Developer's answers, `seq` is the newest event."""
+
+    summary: RunSummary
+    tasks: tuple[TaskRow, ...]
+    needs: tuple[Need, ...]
+    spending: Spending
+    answered: int
+    parked: int
+    seq: int
+    last_at: datetime | None
+
+
+def overview(story: RunStory, run_id: str, now: datetime, *, active: bool, options: str = "") -> Overview:
+    """Return a run on one screen.
+
+    Args:
+        story: the run.
+        run_id: its id.
+        now: this moment.
+        active: whether a process works on it.
+        options: options for a command to find this run again, such as `--state-dir X`.
+    """
+    view = story.view
+    summary = summary_of(view, run_id, is_active=lambda: active, now=now, options=options)
+    rows = task_rows(story, now, active=summary.standing is Standing.ACTIVE)
+    parked = list(parked_questions(view))
+    return Overview(
+        summary=summary,
+        tasks=rows,
+        needs=tuple(_needs(story, rows)),
+        spending=spending(view),
+        answered=sum(len(ask.answered.answers) for ask in view.asks.values() if ask.answered),
+        parked=len(parked),
+        seq=view.clock.last_seq,
+        last_at=view.clock.last_at,
+    )
+
+
+def _needs(story: RunStory, rows: tuple[TaskRow, ...]) -> list[Need]:
+    needs = [
+        Need(what="a question is parked", text=question, task_id=task_id, seq=seq)
+        for task_id, question, seq in parked_questions(story.view)
+    ]
+    needs += [
+        Need(what=f"a task is {row.stage}", text=row.now, task_id=row.id, seq=row.seq)
+        for row in rows
+        if row.group is Group.ENDED_BADLY
+    ]
+    if (ended := story.view.ended) and ended.cause and not needs:
+        seq = story.view.clock.last_seq
+        needs.append(Need(what=f"the run ended: {ended.outcome}", text=ended.cause, task_id="", seq=seq))
+    return needs

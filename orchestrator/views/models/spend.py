@@ -1,0 +1,68 @@
+"""The spending of a run by task, role and model, with the budget and the part of it that is held."""
+
+from dataclasses import dataclass
+
+from state.journal.view import RunView
+from state.records import CallEnd, Usage
+from state.roles import Role
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpendRow:
+    """The calls of one role with one model for one task (empty: the whole) together.
+
+    `at_least`: some were cut off, so the cost is a lower bound. `seconds` of parallel calls are added up.
+    """
+
+    task_id: str
+    role: Role
+    model: str
+    calls: int
+    usage: Usage
+    cost_usd: float
+    seconds: float
+    at_least: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spending:
+    """All spending of a run. `budget_usd` is None without a limit. `held_usd` is reserved for open calls.
+
+    `charged`: the calls cost money. A rehearsal counts tokens at list prices and is charged nothing.
+    """
+
+    rows: tuple[SpendRow, ...]
+    cost_usd: float
+    held_usd: float
+    budget_usd: float | None
+    at_least: bool
+    charged: bool
+
+
+def spending(view: RunView) -> Spending:
+    """Return the spending of a run so far, in the order of first use."""
+    rows: dict[tuple[str, Role, str], SpendRow] = {}
+    for call in view.calls.values():
+        task_id = call.started.task_id if call.started.task_id in view.tasks else ""
+        key = (task_id, call.started.role, call.started.model)
+        before = rows.get(key)
+        cut = call.killed or (call.end is not None and call.end.end in {CallEnd.DIED, CallEnd.TIMED_OUT})
+        rows[key] = SpendRow(
+            task_id=task_id,
+            role=call.started.role,
+            model=call.started.model,
+            calls=(before.calls if before else 0) + 1,
+            usage=call.usage + before.usage if before else call.usage,
+            cost_usd=(before.cost_usd if before else 0.0) + call.cost_usd,
+            seconds=(before.seconds if before else 0.0) + call.spent_s,
+            at_least=cut or bool(before and before.at_least),
+        )
+    settings = view.settings
+    return Spending(
+        rows=tuple(rows.values()),
+        cost_usd=view.cost_usd,
+        held_usd=sum(call.held_usd for call in view.calls.values() if call.end is None),
+        budget_usd=view.process.budget_usd or (settings.budget_run_usd if settings else None),
+        at_least=any(row.at_least for row in rows.values()),
+        charged=not (view.started and view.started.rehearsal),
+    )

@@ -1,0 +1,177 @@
+"""The tasks of a run as rows: the state of each, its present action, its cost and time."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+from orchestrator.views.models.story import RunStory
+from orchestrator.views.models.why import why_not
+from orchestrator.views.words import short, tool_call
+from state.journal.call_view import CallView
+from state.journal.phase import is_under_way
+from state.journal.task_view import UNMERGED_ENDS, Stage, TaskView
+from state.journal.view import RunView
+from state.records import MessageKind
+
+_NOW_SHOWN = 80  # characters of a task's present action
+
+
+class Group(StrEnum):
+    """The groups of tasks, in the order in which views show them."""
+
+    NEEDS_YOU = "needs you"
+    ENDED_BADLY = "not finished"
+    WORKING = "working"
+    WAITING = "waiting"
+    MERGED = "merged"
+
+
+_ORDER = list(Group)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskRow:
+    """One task in a line.
+
+    `now` is its present action, or the thing it waits for, or the reason of its end. `seconds` is the time in
+    its present stage while it works, else from its start to its end, and None if it never began. `iteration`
+    counts exchanges of the newest attempt. `seq` is the place of the event that brought its present stage.
+    `needs` are the tasks on which it depends.
+    """
+
+    id: str
+    title: str
+    group: Group
+    stage: Stage
+    now: str
+    attempt: int
+    iteration: int
+    cost_usd: float
+    seconds: float | None
+    open_findings: int
+    seq: int
+    needs: tuple[str, ...] = ()
+
+
+def task_rows(story: RunStory, now: datetime, *, active: bool = True) -> tuple[TaskRow, ...]:
+    """Return the tasks of a run: those that need a person first, then ended, working, waiting, merged.
+
+    Args:
+        story: the run.
+        now: this moment.
+        active: whether a process works on the run.
+    """
+    costs = _costs(story.view)
+    rows = [
+        _row(story, task, now, cost_usd=costs.get(id_, 0.0), active=active)
+        for id_, task in story.view.tasks.items()
+    ]
+    return tuple(sorted(rows, key=lambda row: _ORDER.index(row.group)))
+
+
+def parked_questions(view: RunView, task_id: str = "") -> Iterator[tuple[str, str, int]]:
+    """Yield the questions left to a person: the task, the question, the place of the event.
+
+    `task_id`: only of this task.
+    """
+    for ask in view.asks.values():
+        if ask.parked and task_id in {"", ask.asked.task_id}:
+            yield ask.asked.task_id, ask.parked.question, ask.seq
+
+
+def _row(story: RunStory, task: TaskView, now: datetime, *, cost_usd: float, active: bool) -> TaskRow:
+    id_ = task.task.id
+    group = _group(story.view, task)
+    spans = story.history.stages.get(id_, [])
+    return TaskRow(
+        id=id_,
+        title=task.task.title,
+        group=group,
+        stage=task.stage,
+        now=short(_now(story, task, group, now, active=active), _NOW_SHOWN),
+        attempt=task.attempt,
+        iteration=task.iteration,
+        cost_usd=cost_usd,
+        seconds=_seconds(story, task, group, now, active=active),
+        open_findings=len(task.review.open),
+        seq=spans[-1].seq if spans else 0,
+        needs=task.task.dependencies,
+    )
+
+
+def _group(view: RunView, task: TaskView) -> Group:
+    if task.stage is Stage.MERGED:
+        return Group.MERGED
+    if next(parked_questions(view, task.task.id), None):
+        return Group.NEEDS_YOU
+    if task.stage in UNMERGED_ENDS:
+        return Group.ENDED_BADLY
+    return Group.WORKING if is_under_way(task) else Group.WAITING
+
+
+def _now(story: RunStory, task: TaskView, group: Group, now: datetime, *, active: bool) -> str:
+    match group:
+        case Group.MERGED:
+            return ""
+        case Group.NEEDS_YOU:
+            return next(f"asks: {question}" for _, question, _ in parked_questions(story.view, task.task.id))
+        case Group.ENDED_BADLY:
+            return task.end.reason
+        case Group.WORKING:
+            return (
+                next(_actions(story, task, now), "between two steps") if active else "no process works on it"
+            )
+        case Group.WAITING:
+            return _waits_for(story, task, now, active=active)
+
+
+def _actions(story: RunStory, task: TaskView, now: datetime) -> Iterator[str]:
+    """Yield the things under way for a task."""
+    view, id_ = story.view, task.task.id
+    for one in view.evidence.commands.values():
+        if one.task_id == id_:
+            yield f"{one.purpose}: {', '.join(one.commands)}"
+    for call in reversed(view.calls.values()):
+        if call.started.task_id == id_ and call.end is None and call.since:
+            yield _call(story, task, call, now)
+    if task.merge:
+        yield f"merging {task.merge.commit[:8]} onto {task.merge.onto[:8]}"
+
+
+def _call(story: RunStory, task: TaskView, call: CallView, now: datetime) -> str:
+    role, model = call.started.role, call.started.model
+    if call.since and call.since > now:
+        return f"{role} waits until {call.since.astimezone():%H:%M:%S}: {call.retries[-1].end}"
+    newest = story.history.doing.get(call.started.call_id)
+    if newest and newest.message.kind is MessageKind.TOOL_CALL:
+        return f"{role}: {tool_call(story.view, newest.message)}"
+    if task.stage is Stage.COMMITTED:
+        return f"{role} reads {task.claim.commit[:8]} ({model})"
+    return f"{role} thinks ({model})"
+
+
+def _waits_for(story: RunStory, task: TaskView, now: datetime, *, active: bool) -> str:
+    needed = [one for one in task.task.dependencies if story.view.tasks[one].stage is not Stage.MERGED]
+    if needed:
+        return f"for {', '.join(needed)}"
+    reasons = why_not(story, task.task.id, now, active=active)
+    return reasons[0].text if reasons else "begins soon"
+
+
+def _seconds(story: RunStory, task: TaskView, group: Group, now: datetime, *, active: bool) -> float | None:
+    spans = [one for one in story.history.stages.get(task.task.id, ()) if one.stage is not Stage.WAITING]
+    if not spans:
+        return None
+    last = story.view.clock.last_at or now
+    if group is Group.WORKING:
+        return ((now if active else last) - spans[-1].since).total_seconds()
+    ended = spans[-1].stage is Stage.MERGED or task.stage in UNMERGED_ENDS
+    return ((spans[-1].since if ended else last) - spans[0].since).total_seconds()
+
+
+def _costs(view: RunView) -> dict[str, float]:
+    costs: dict[str, float] = {}
+    for call in view.calls.values():
+        costs[call.started.task_id] = costs.get(call.started.task_id, 0.0) + call.cost_usd
+    return costs

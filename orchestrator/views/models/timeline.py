@@ -1,0 +1,148 @@
+"""The time of a run as bars in lanes, a lane a task, with long idle times folded away."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from orchestrator.views.models.history import Span
+from orchestrator.views.models.story import RunStory
+
+_IDLE = timedelta(seconds=60)  # a longer time without any span is folded
+_FOLDED = timedelta(seconds=5)  # its width then
+_MOST_BARS = 120  # in a lane. Neighbours of the same kind are joined until they fit
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bar:
+    """One bar of a lane. `start` and `width` are shares of the whole width, from 0 to 1.
+
+    `good` is None if the span has no result, `spans` the number of spans that it stands for.
+    """
+
+    what: str
+    start: float
+    width: float
+    seconds: float
+    good: bool | None
+    seq: int
+    spans: int = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lane:
+    """The bars of one task, or of the whole (empty `task_id`), in the order of their starts."""
+
+    task_id: str
+    bars: tuple[Bar, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fold:
+    """An idle time that is folded away, at `start` (0 to 1), `seconds` long."""
+
+    start: float
+    width: float
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Timeline:
+    """All lanes. `seconds` is the time from the first to the last moment, idle times included."""
+
+    lanes: tuple[Lane, ...]
+    folds: tuple[Fold, ...]
+    seconds: float
+    began_at: datetime | None
+
+
+def timeline(story: RunStory, now: datetime) -> Timeline:
+    """Return the time of a run. Spans that go on end at `now`, or at the last event if the run has ended."""
+    view = story.view
+    until = view.clock.last_at if view.ended or view.process.interrupted_by else now
+    spans = story.history.spans
+    if not spans or until is None:
+        return Timeline(lanes=(), folds=(), seconds=0.0, began_at=None)
+    axis = _Axis(spans, until)
+    lanes: dict[str, list[Bar]] = {task_id: [] for task_id in ("", *view.tasks)}
+    for span in spans:
+        lane = span.task_id if span.task_id in lanes else ""
+        lanes[lane].append(axis.bar(span))
+    return Timeline(
+        lanes=tuple(Lane(task_id=id_, bars=_joined(bars)) for id_, bars in lanes.items() if bars),
+        folds=tuple(axis.folds()),
+        seconds=(axis.last - axis.first).total_seconds(),
+        began_at=axis.first,
+    )
+
+
+class _Axis:
+    """Places moments on a line on which long idle times are short."""
+
+    def __init__(self, spans: list[Span], until: datetime) -> None:
+        self.until = until
+        self.first = min(span.began_at for span in spans)
+        self.last = max(self.first, *(span.ended_at or until for span in spans))
+        self._gaps = _gaps(spans, until)
+        self._total = self._offset(self.last) or 1.0
+
+    def _offset(self, moment: datetime) -> float:
+        """Seconds from the start to a moment, with folded idle times."""
+        cut = sum(
+            max(0.0, (min(moment, end) - start - _FOLDED).total_seconds())
+            for start, end in self._gaps
+            if moment > start
+        )
+        return (moment - self.first).total_seconds() - cut
+
+    def bar(self, span: Span) -> Bar:
+        start, end = self._offset(span.began_at), self._offset(span.ended_at or self.until)
+        return Bar(
+            what=span.what,
+            start=start / self._total,
+            width=max(0.0, end - start) / self._total,
+            seconds=span.seconds(self.until),
+            good=span.good,
+            seq=span.seq,
+        )
+
+    def folds(self) -> list[Fold]:
+        width = _FOLDED.total_seconds() / self._total
+        return [
+            Fold(start=self._offset(start) / self._total, width=width, seconds=(end - start).total_seconds())
+            for start, end in self._gaps
+        ]
+
+
+def _gaps(spans: list[Span], until: datetime) -> list[tuple[datetime, datetime]]:
+    """Return the long times in which nothing was under way."""
+    gaps = []
+    busy_until: datetime | None = None
+    for span in sorted(spans, key=lambda one: one.began_at):
+        if busy_until and span.began_at - busy_until > _IDLE:
+            gaps.append((busy_until, span.began_at))
+        end = span.ended_at or until
+        busy_until = max(busy_until, end) if busy_until else end
+    return gaps
+
+
+def _joined(bars: list[Bar]) -> tuple[Bar, ...]:
+    """Join the neighbours that are closest to each other until a lane has few enough bars."""
+    while len(bars) > _MOST_BARS:
+        bars = [
+            _union(bars[i], bars[i + 1]) if i + 1 < len(bars) else bars[i] for i in range(0, len(bars), 2)
+        ]
+    return tuple(bars)
+
+
+def _union(one: Bar, other: Bar) -> Bar:
+    end = max(one.start + one.width, other.start + other.width)
+    what = one.what if one.what == other.what else f"{one.what} and others"
+    results = {one.good, other.good}
+    return Bar(
+        what=what if len(what) <= len("verification and others") else "several",
+        start=one.start,
+        width=end - one.start,
+        seconds=one.seconds + other.seconds,
+        good=False if False in results else None if None in results else True,
+        seq=one.seq,
+        spans=one.spans + other.spans,
+    )

@@ -1,0 +1,125 @@
+"""The models that all views show: the same facts, whatever the order of reading, and none without a source."""
+
+from datetime import timedelta
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from language.event_strategies import legal_runs, started, stored, task
+
+from orchestrator.views.models.overview import overview
+from orchestrator.views.models.spend import spending
+from orchestrator.views.models.story import RunStory
+from orchestrator.views.models.tasks import Group, task_rows
+from orchestrator.views.models.timeline import timeline
+from orchestrator.views.models.why import why_not
+from state.journal import events as e
+from state.journal.task_view import Stage
+from state.roles import Role
+
+slowly = settings(
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
+)
+
+
+def told(events, *, without=()):
+    story = RunStory()
+    story.add_all(one for one in events if not isinstance(one.event, without))
+    return story
+
+
+@slowly
+@given(run=legal_runs(), data=st.data())
+def test_a_run_read_in_two_parts_shows_the_same(run, data):
+    cut = data.draw(st.integers(0, len(run)))
+    story = told(run[:cut])
+    story.add_all(run[cut:])
+    now = run[-1].at + timedelta(seconds=5)
+    assert overview(story, "r", now, active=True) == overview(told(run), "r", now, active=True)
+    assert timeline(story, now) == timeline(told(run), now)
+
+
+@slowly
+@given(run=legal_runs())
+def test_every_task_has_one_row_and_one_that_is_not_working_says_why(run):
+    story, now = told(run), run[-1].at
+    rows = task_rows(story, now)
+    assert sorted(row.id for row in rows) == sorted(story.view.tasks)
+    assert [row.group for row in rows] == sorted((row.group for row in rows), key=list(Group).index)
+    for row in rows:
+        reasons = why_not(story, row.id, now)
+        assert bool(row.now) == (row.group is not Group.MERGED)
+        if row.group is Group.ENDED_BADLY:
+            assert reasons[0].text.startswith(f"{row.id} is {row.stage}")
+        for needed in row.needs:
+            if row.group is Group.WAITING and story.view.tasks[needed].stage is not Stage.MERGED:
+                assert needed in row.now
+
+
+@slowly
+@given(run=legal_runs())
+def test_the_rows_of_spending_add_up_to_the_cost_of_the_run(run):
+    view = told(run).view
+    found = spending(view)
+    assert abs(sum(row.cost_usd for row in found.rows) - view.cost_usd) < 1e-9
+    assert sum(row.calls for row in found.rows) == len(view.calls)
+
+
+@slowly
+@given(run=legal_runs())
+def test_bars_lie_within_the_line_and_name_events_that_exist(run):
+    shown = timeline(told(run), run[-1].at)
+    for lane in shown.lanes:
+        for bar in lane.bars:
+            assert -1e-9 <= bar.start <= bar.start + bar.width <= 1 + 1e-9
+            assert 1 <= bar.seq <= len(run)
+
+
+@slowly
+@given(run=legal_runs())
+def test_without_messages_only_present_actions_are_unknown(run):
+    now = run[-1].at
+    all_, some = told(run), told(run, without=(e.MessageReceived,))
+    plain = [(row.id, row.group, row.stage, row.cost_usd, row.seq) for row in task_rows(all_, now)]
+    assert plain == [(row.id, row.group, row.stage, row.cost_usd, row.seq) for row in task_rows(some, now)]
+    assert timeline(all_, now).lanes == timeline(some, now).lanes
+
+
+def built(*, minutes_idle=0):
+    """A run with a call, an idle time, and another call; two tasks, of which the second needs the first."""
+    one, two = task("one"), task("two", "one")
+    events = stored(
+        [
+            started(),
+            e.PlanAccepted(tasks=(one, two), criteria=()),
+            call("c1", "one"),
+            e.CallEnded(call_id="c1", end="completed", cost_usd=0.5),
+            call("c2", "one"),
+        ]
+    )
+    late = timedelta(minutes=minutes_idle)
+    return [*events[:4], type(events[4])(events[4].seq, events[4].at + late, events[4].event)]
+
+
+def call(call_id, task_id):
+    return e.CallStarted(
+        call_id=call_id, role=Role.WORKER, task_id=task_id, attempt=1, iteration=1,
+        session_id="s", model="m", prompt="p",
+    )  # fmt: skip
+
+
+def test_a_task_that_waits_names_the_one_it_needs():
+    events = built()
+    story = told(events)
+    assert next(reason.text for reason in why_not(story, "two", events[-1].at)) == (
+        "two needs one, which is waiting"
+    )
+    [row] = [row for row in task_rows(story, events[-1].at) if row.id == "two"]
+    assert row.now == "for one"
+
+
+def test_a_long_idle_time_is_folded_and_named():
+    short_, long_ = built(), built(minutes_idle=30)
+    assert not timeline(told(short_), short_[-1].at).folds
+    [fold] = timeline(told(long_), long_[-1].at).folds
+    assert fold.seconds > 1700
+    assert fold.width < 1
