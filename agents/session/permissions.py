@@ -67,7 +67,9 @@ class Policy:
         if writing and not any(_inside(path, folder) for folder in self.writable):
             if not self.writable:
                 return f"{value}: this session only reads"
-            return f"{value} is outside your workspace. Write inside {self.writable[0]} only"
+            return (
+                f"{value} is outside your workspace. Write inside {' or '.join(map(str, self.writable))} only"
+            )
         if writing and (protected := protected_path(_relative(path, self.writable), self.protected)):
             return f"{value} is protected ({protected}). Leave it as it is"
         if writing and any(str(place) in self.guarded for place in (path, *path.parents)):

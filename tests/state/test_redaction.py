@@ -216,6 +216,7 @@ TOKENS = {
     "Shopify token": lambda: f"shpa{'t_'}{random(32, HEX)}",
     "Azure storage key": lambda: f"Account{'Key='}{random(86)}==",
     "Telegram bot token": lambda: f"123456789:A{'A'}{random(33)}",
+    "session token of sq": lambda: f"sqk{'_'}{random(43)}",
     "Docker token": lambda: f"dckr{'_pat_'}{random(27)}",
     "JWT": jwt,
     "private key": lambda: (

@@ -8,12 +8,14 @@ from language.many_tasks import SPEC
 from language.scripted import (
     Done,
     Rehearse,
+    call,
     completes,
     finds,
     issue,
     passes,
     plans,
     rules,
+    says,
     signals,
     whole_run,
     writes,
@@ -88,15 +90,20 @@ def test_a_review_that_never_came_is_asked_for_again_and_the_accepted_work_is_no
 
 
 @pytest.mark.slow
-def test_a_command_that_could_not_start_is_run_again_without_asking_the_worker(
+def test_a_command_that_did_not_answer_is_run_again_without_asking_the_worker(
     rehearse: Rehearse, resume: Resume, repository: Path
 ) -> None:
-    check = repository.parent / "check"
-    done = rehearse(lanes_of_two(), spec=SPEC, verify=(str(check),))
-    assert done.view.tasks["first"].stage is Stage.UNVERIFIED
+    busy = repository.parent / "busy"
+    occupies = [says(call("Bash", command=f"touch {busy}")), writes("first.txt", "1\n"), completes()]
+    done = rehearse(
+        lanes_of_two(**{"worker/first/1": occupies}),
+        spec=SPEC,
+        verify=(f"test ! -e {busy} || sleep 60",),
+        settings={"sandbox": "off", "limits.verify_s": "2"},
+    )
+    assert done.view.tasks["first"].stage is Stage.UNVERIFIED, done.output
     asked = len(done.ledger)
-    check.write_text("#!/bin/sh\ntrue\n")
-    check.chmod(0o755)
+    busy.unlink()
     ended = resume(done, retry=("first",))
     assert ended.outcome is Outcome.COMPLETE, ended.output
     assert "worker/first/1" not in asked_after(ended, asked)
