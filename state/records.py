@@ -32,12 +32,41 @@ class Task:
     estimated_iterations: int = 1
 
 
+class CriterionKind(StrEnum):
+    """The kind of a criterion, which decides the evidence that proves it."""
+
+    BEHAVIOUR = "behaviour"
+    CONSTRAINT = "constraint"
+    DOCUMENT = "document"
+
+
+class CriterionVerdict(StrEnum):
+    """A verdict on one criterion. `not checked` also stands for a verdict that is missing."""
+
+    MET = "met"
+    NOT_MET = "not met"
+    NOT_CHECKED = "not checked"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Criterion:
-    """One demand of the spec, and the tasks that will meet it according to the planner."""
+    """One demand of the spec, and the tasks that will meet it according to the planner.
+
+    `quote` are the words of the spec as the planner quotes them. sq gives the `id` (c-1, c-2, …) and looks
+    for the quote: `spec_lines` are the first and the last line of its place, or (0, 0) if it has none.
+    """
 
     text: str
     task_ids: tuple[str, ...] = ()
+    id: str = ""
+    quote: str = ""
+    spec_lines: tuple[int, int] = (0, 0)
+    kind: CriterionKind = CriterionKind.BEHAVIOUR
+
+    @property
+    def is_placed(self) -> bool:
+        """Whether sq found its words in the spec."""
+        return self.spec_lines != (0, 0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,11 +149,65 @@ class Ruling:
     why: str = ""
 
 
+class JudgedBy(StrEnum):
+    """Who gave a verdict on a criterion.
+
+    A reviewer read the tree. A rule of sq looked in a later tree for the evidence that a reviewer had named.
+    """
+
+    REVIEWER = "reviewer"
+    RULE = "rule"
+
+
+class CriterionStanding(StrEnum):
+    """The worth of a verdict on a criterion. Only `proven` rests on evidence that sq has seen itself."""
+
+    PROVEN = "proven"
+    CLAIMED = "claimed"
+    NOT_MET = "not met"
+    NOT_CHECKED = "not checked"
+
+
+class EvidenceKind(StrEnum):
+    """The kind of a piece of evidence for a criterion."""
+
+    TEST = "test"
+    COMMAND = "command"
+    LINE = "line"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """One piece of evidence for a criterion: a reviewer names it, and sq checks it on the tree.
+
+    `ref` is the test's name, the command, or `path:line`. `holds` is sq's own result, and None if sq could
+    not check it or has not checked it yet. `why` is the reason, in words for people. `whole_suite`: it names
+    more than one test, such as a command that runs all tests or a file of tests.
+    """
+
+    kind: EvidenceKind
+    ref: str
+    holds: bool | None = None
+    why: str = ""
+    whole_suite: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CriterionClaim:
+    """A reviewer's verdict on one criterion, with evidence that sq has not checked yet."""
+
+    id: str
+    verdict: CriterionVerdict
+    reason: str = ""
+    evidence: tuple[Evidence, ...] = ()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReviewReport:
     """A usable review: `passed` without issues, or issues that say why not.
 
-    `rulings` are about earlier issues, `tests` about tests that the work changed.
+    `rulings` are about earlier issues, `tests` about tests that the work changed, `criteria` about those of
+    the spec, if the review was asked about them.
     """
 
     passed: bool
@@ -132,6 +215,7 @@ class ReviewReport:
     suggestions: tuple[str, ...] = ()
     rulings: tuple[Ruling, ...] = ()
     tests: "tuple[TestRuling, ...]" = ()
+    criteria: tuple[CriterionClaim, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -393,6 +477,24 @@ class TestRuling:
     accepted: bool
     why: str = ""
     ruled: bool = True
+
+
+class ChangeKind(StrEnum):
+    """How a file changed between two commits."""
+
+    ADDED = "added"
+    MODIFIED = "modified"
+    REMOVED = "removed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileChange:
+    """One changed file. `added` and `removed` count its lines, and are None for a binary file."""
+
+    path: str
+    added: int | None
+    removed: int | None
+    kind: ChangeKind
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -23,10 +23,19 @@ def _confined(old: dict[str, Any]) -> dict[str, Any]:
     return {**{name: value for name, value in old.items() if name not in held}, "confined": held}
 
 
-VERSIONS: dict[str, int] = {"RunStarted": 2, "RunResumed": 2}  # 1 for an event that is not listed
+def _numbered(old: dict[str, Any]) -> dict[str, Any]:
+    """Give the criteria of a plan their ids, which version 1 had not."""
+    criteria = old.get("criteria", [])
+    return {**old, "criteria": [{**one, "id": f"c-{number}"} for number, one in enumerate(criteria, start=1)]}
+
+
+# 1 for an event that is not listed
+VERSIONS: dict[str, int] = {"RunStarted": 2, "RunResumed": 2, "PlanProposed": 2, "PlanAccepted": 2}
 UPCASTS: dict[tuple[str, int], Callable[[dict[str, Any]], dict[str, Any]]] = {
     ("RunStarted", 1): _confined,
     ("RunResumed", 1): _confined,
+    ("PlanProposed", 1): _numbered,
+    ("PlanAccepted", 1): _numbered,
 }
 
 

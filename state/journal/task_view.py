@@ -5,8 +5,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from state.journal.events.merges import MergeBuilt, MergeConflicted, ResolutionRefused
-from state.journal.events.reviews import CheckpointReviewed, ReviewRecorded, ReviewUnusable
+from state.journal.events.merges import MergeBuilt, MergeConflicted, ResolutionRefused, WorkMeasured
+from state.journal.events.reviews import (
+    CheckpointReviewed,
+    CriterionJudged,
+    ReviewRecorded,
+    ReviewUnusable,
+)
 from state.journal.events.tasks import ChecksDecided, CompletionRefused, GateDecided, GuidanceGiven
 from state.records import Finding, HandOver, Message, ReviewIssue, Task, TestRuling
 
@@ -158,9 +163,17 @@ class TaskView:
 Tasks = Mapping[str, TaskView]  # by their ids
 
 
+@dataclass(frozen=True, slots=True)
+class JudgedView:
+    """The newest verdict on a criterion, and its place in the journal."""
+
+    event: CriterionJudged
+    seq: int
+
+
 @dataclass(slots=True)
 class WholeView:
-    """The merged work and its final reviews."""
+    """The merged work, its size, its final reviews, and the verdicts on the criteria of the spec."""
 
     commit: str = ""  # of the run's own branch
     tree: str = ""
@@ -171,3 +184,5 @@ class WholeView:
     resolved: list[MergeView] = field(default_factory=list)  # conflicts, since the last final review
     united: list[MergeBuilt] = field(default_factory=list)  # likewise, two additions at one place
     unusable: list[ReviewUnusable] = field(default_factory=list)  # of the newest merged commit
+    judged: dict[str, JudgedView] = field(default_factory=dict)  # by criterion, of whichever tree
+    measured: dict[str, list[WorkMeasured]] = field(default_factory=dict)  # by task, "" is the newest whole

@@ -18,11 +18,15 @@ from state.records import (
     Analysis,
     Answer,
     CallEnd,
+    ChangeKind,
     CommandRun,
     Criterion,
+    CriterionVerdict,
+    FileChange,
     Finding,
     FindingState,
     HandOver,
+    JudgedBy,
     Message,
     MessageKind,
     Question,
@@ -44,6 +48,8 @@ def of_type(hint):
     if is_dataclass(hint):
         hints = get_type_hints(hint)
         return st.builds(hint, **{field.name: of_type(hints[field.name]) for field in fields(hint)})
+    if get_origin(hint) is tuple and get_args(hint)[-1] is not ...:
+        return st.tuples(*map(of_type, get_args(hint)))
     if get_origin(hint) is tuple:
         return st.lists(of_type(get_args(hint)[0]), max_size=3).map(tuple)
     if get_origin(hint) is dict:
@@ -100,8 +106,10 @@ def legal_runs(draw):
     return stored(writer.events)
 
 
+CRITERION = Criterion(id="c-1", text="it works", task_ids=("t1",), quote="works", spec_lines=(1, 2))
 ISSUE = ReviewIssue(task_id="t1", file="a.py", description="unused", suggestion="remove it")
 FOUND = Finding(id="f1", issue=ISSUE)
+CHANGE = FileChange(path="a.py", added=1, removed=0, kind=ChangeKind.ADDED)
 _GOOD_ENDS = [CallEnd.COMPLETED, CallEnd.SIGNALLED]
 _ATTEMPTS = 3  # that a task gets, and again as many when it is retried
 
@@ -195,7 +203,7 @@ class _Writer:
             self.say(e.PlanRejected(problems=("the plan has no tasks",)))
         others = [each for each in (task("t2"), task("t3", "t1")) if self.maybe()]
         self.tasks = [task("t1"), *others]
-        proposed = {"tasks": tuple(self.tasks), "criteria": (Criterion(text="it works", task_ids=("t1",)),)}
+        proposed = {"tasks": tuple(self.tasks), "criteria": (CRITERION,)}
         if self.maybe():
             self.say(e.PlanProposed(**proposed))
             self.say(e.PlanRejected(problems=("too much",)))
@@ -420,7 +428,10 @@ class _Writer:
     def merge_as(self, id_, tree):
         done = {"task_id": id_, "commit": self.new("c"), "tree": tree, "onto": ""}
         self.say(e.MergeBuilt(**done))
-        self.say(e.TaskMerged(**done))
+        measured = e.WorkMeasured(
+            task_id=id_, base=self.head, commit=done["commit"], files=(CHANGE,), added=1, removed=0
+        )
+        self.say(e.TaskMerged(**done), *([measured] if self.maybe() else []))
         self.merged.add(id_)
         for each in self.tasks:
             begun = each.id in self.attempts and each.id not in self.sent_back
@@ -434,7 +445,14 @@ class _Writer:
         if self.maybe():
             self.say(e.ReviewUnusable(**place, problem="no JSON", issue=ISSUE))
         if self.maybe():
-            self.say(e.ReviewRecorded(**place, passed=True, issues=()))
+            judged = e.CriterionJudged(
+                criterion_id="c-1",
+                verdict=self.draw(st.sampled_from(CriterionVerdict)),
+                by=JudgedBy.REVIEWER,
+                commit=self.head,
+                tree=self.new("tree"),
+            )
+            self.say(e.ReviewRecorded(**place, passed=True, issues=()), *([judged] if self.maybe() else []))
             return True
         self.sent_back = {each.id for each in self.tasks if self.maybe()} if may_send_back else set()
         self.merged -= self.sent_back

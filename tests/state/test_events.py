@@ -82,6 +82,15 @@ def test_a_start_of_the_first_version_is_read_without_the_fields_that_came_later
     assert decode(name, 1, json.dumps({**old, "containment": now.confined.containment})) == now
 
 
+@pytest.mark.parametrize("name", ["PlanProposed", "PlanAccepted"])
+def test_the_criteria_of_a_plan_of_the_first_version_get_ids_and_have_no_place(name):
+    body = {"tasks": [], "criteria": [{"text": "it works", "task_ids": ["a"]}, {"text": "it is fast"}]}
+    first, second = decode(name, 1, json.dumps(body)).criteria
+    assert (first.id, first.task_ids, second.id) == ("c-1", ("a",), "c-2")
+    assert not first.is_placed
+    assert first.quote == ""
+
+
 @pytest.fixture
 def third_version(monkeypatch):
     """RunInterrupted had a number, then a name, and has `by` now."""

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from state.records import FileChange
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MergeStarted:
@@ -70,4 +72,23 @@ class TaskMerged:
     onto: str = ""
 
 
-MergeEvent = MergeStarted | MergeConflicted | ResolutionRefused | MergeBuilt | MergeFailed | TaskMerged
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkMeasured:
+    """The size of the work from `base` to `commit`: of one merge of a task, or with "" of the whole so far.
+
+    `added` and `removed` count the lines of all files. `files` are the first of them by path, and `left_out`
+    the number of the others.
+    """
+
+    task_id: str
+    base: str
+    commit: str
+    files: tuple[FileChange, ...]
+    added: int
+    removed: int
+    left_out: int = 0
+
+
+MergeEvent = (
+    MergeStarted | MergeConflicted | ResolutionRefused | MergeBuilt | MergeFailed | TaskMerged | WorkMeasured
+)

@@ -1,8 +1,19 @@
 """Events of reviews: of a task, of a checkpoint, of the whole."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
-from state.records import Finding, ReviewIssue, TestRuling
+from state.records import (
+    CriterionKind,
+    CriterionStanding,
+    CriterionVerdict,
+    Evidence,
+    EvidenceKind,
+    Finding,
+    JudgedBy,
+    ReviewIssue,
+    TestRuling,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,4 +80,66 @@ class TaskReopened:
     findings: tuple[Finding, ...] = ()
 
 
-ReviewEvent = ReviewRecorded | ReviewUnusable | CheckpointReviewed | TaskReopened
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CriterionJudged:
+    """A verdict on one criterion of the spec for exactly one tree, with evidence that sq checked on it.
+
+    `task_id` is the task whose review stands for the final review, or "". `claim` is the reason in the words
+    of the reviewer. A verdict `by` a rule carries an earlier one over to a later `tree`, as far as the
+    evidence holds there.
+    """
+
+    criterion_id: str
+    verdict: CriterionVerdict
+    by: JudgedBy
+    commit: str
+    tree: str
+    kind: CriterionKind = CriterionKind.BEHAVIOUR
+    task_id: str = ""
+    claim: str = ""
+    evidence: tuple[Evidence, ...] = ()
+
+    @property
+    def proof(self) -> Evidence | None:
+        """The piece of evidence that proves it, if it is met and proven."""
+        return proof_of(self.kind, self.evidence) if self.verdict is CriterionVerdict.MET else None
+
+    @property
+    def standing(self) -> CriterionStanding:
+        """The worth of the verdict: `met` without a proof is only claimed (`proof_of`)."""
+        match self.verdict:
+            case CriterionVerdict.MET:
+                return CriterionStanding.PROVEN if self.proof else CriterionStanding.CLAIMED
+            case CriterionVerdict.NOT_MET:
+                return CriterionStanding.NOT_MET
+            case CriterionVerdict.NOT_CHECKED:
+                return CriterionStanding.NOT_CHECKED
+
+
+ReviewEvent = ReviewRecorded | ReviewUnusable | CheckpointReviewed | TaskReopened | CriterionJudged
+
+
+def proof_of(kind: CriterionKind, evidence: Iterable[Evidence]) -> Evidence | None:
+    """Return the piece of evidence that proves a criterion, or None if there is none.
+
+    - A named test that passed on the tree proves every kind.
+    - A command that passed on the tree proves every kind, unless it is a whole suite of tests: that shows
+      that nothing known is broken, so it proves a constraint, and neither a behaviour nor a document.
+    - A line that is in the tree proves a constraint or a document. It proves no behaviour, because it was
+      not run.
+
+    A test or a command that does not hold outweighs all other evidence, because the reviewer was wrong
+    about it.
+    """
+    pieces = list(evidence)
+    if any(one.holds is False and one.kind is not EvidenceKind.LINE for one in pieces):
+        return None
+    order = list(EvidenceKind)
+    proving = [one for one in pieces if one.holds and _proves(kind, one)]
+    return min(proving, key=lambda one: order.index(one.kind), default=None)
+
+
+def _proves(kind: CriterionKind, one: Evidence) -> bool:
+    if one.whole_suite:
+        return kind is CriterionKind.CONSTRAINT
+    return one.kind is not EvidenceKind.LINE or kind is not CriterionKind.BEHAVIOUR

@@ -29,7 +29,7 @@ def apply(view: RunView, stored: Stored) -> None:
         case _ if isinstance(event, e.TaskEvent):
             tasks.apply(view, event, stored)
         case _ if isinstance(event, e.ReviewEvent):
-            reviews.apply(view, event)
+            reviews.apply(view, event, stored)
         case _ if isinstance(event, e.MergeEvent):
             merges.apply(view, event)
         case _ if isinstance(event, e.QuestionEvent):

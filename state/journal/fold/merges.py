@@ -14,6 +14,10 @@ def apply(view: RunView, event: e.MergeEvent) -> None:
     Raises:
         JournalError: the merge never began.
     """
+    if isinstance(event, e.WorkMeasured):
+        before = view.whole.measured.get(event.task_id, []) if event.task_id else []
+        view.whole.measured[event.task_id] = [*before, event]
+        return
     task = view.tasks[event.task_id]
     match event:
         case e.MergeStarted():

@@ -5,12 +5,13 @@ from dataclasses import replace
 from typing import assert_never
 
 from state.journal import events as e
-from state.journal.task_view import Stage
+from state.journal.events import Stored
+from state.journal.task_view import JudgedView, Stage
 from state.journal.view import RunView
 from state.records import FindingState, ReviewIssue
 
 
-def apply(view: RunView, event: e.ReviewEvent) -> None:
+def apply(view: RunView, event: e.ReviewEvent, stored: Stored) -> None:
     """Add an event of a review to the view of its run."""
     match event:
         case e.ReviewRecorded() if not event.task_id:
@@ -28,6 +29,8 @@ def apply(view: RunView, event: e.ReviewEvent) -> None:
             _unusable(view, event)
         case e.TaskReopened():
             _reopened(view, event)
+        case e.CriterionJudged():
+            view.whole.judged[event.criterion_id] = JudgedView(event, stored.seq)
         case _:
             assert_never(event)
 

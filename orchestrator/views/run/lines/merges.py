@@ -19,6 +19,8 @@ def lines(event: e.MergeEvent) -> list[str]:
             return _merge_failed(event)
         case e.TaskMerged():
             return _merged(event)
+        case e.WorkMeasured():
+            return _measured(event)
         case e.MergeStarted():
             return []
         case _:
@@ -43,3 +45,10 @@ def _merge_failed(event: e.MergeFailed) -> list[str]:
 
 def _merged(event: e.TaskMerged) -> list[str]:
     return [f"{event.task_id}: merged"]
+
+
+def _measured(event: e.WorkMeasured) -> list[str]:
+    if event.task_id:
+        return []
+    files = len(event.files) + event.left_out
+    return [f"the whole: +{event.added} -{event.removed} in {files} file(s)"]

@@ -4,10 +4,11 @@ from typing import assert_never
 
 from orchestrator.views.words import issue_lines, short, suggested
 from state.journal import events as e
+from state.journal.view import RunView
 from state.records import Finding, FindingState
 
 
-def lines(event: e.ReviewEvent) -> list[str]:
+def lines(view: RunView, event: e.ReviewEvent) -> list[str]:
     """The lines that an event of a review adds to the story."""
     match event:
         case e.ReviewRecorded():
@@ -18,6 +19,8 @@ def lines(event: e.ReviewEvent) -> list[str]:
             return _checkpoint_reviewed(event)
         case e.TaskReopened():
             return _reopened(event)
+        case e.CriterionJudged():
+            return _judged(view, event)
         case _:
             assert_never(event)
 
@@ -52,3 +55,15 @@ def _checkpoint_reviewed(event: e.CheckpointReviewed) -> list[str]:
 
 def _reopened(event: e.TaskReopened) -> list[str]:
     return [f"{event.task_id}: reopened by {event.by}"]
+
+
+def _judged(view: RunView, event: e.CriterionJudged) -> list[str]:
+    text = next((one.text for one in view.plan.criteria if one.id == event.criterion_id), "")
+    reason = f": {short(event.claim, 200)}" if event.claim else ""
+    if event.proof:
+        reason = f" by the {event.proof.kind} {short(event.proof.ref, 200)}"
+    refuted = [one for one in event.evidence if not one.holds]
+    return [
+        f"{event.criterion_id} {event.standing}{reason} ({short(text)})",
+        *(f"    {one.kind} {short(one.ref, 200)}: {short(one.why, 200)}" for one in refuted),
+    ]

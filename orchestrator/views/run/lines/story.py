@@ -33,7 +33,7 @@ def lines_of(view: RunView, stored: Stored) -> list[str]:
         case _ if isinstance(event, e.TaskEvent):
             return tasks.lines(view, event)
         case _ if isinstance(event, e.ReviewEvent):
-            return reviews.lines(event)
+            return reviews.lines(view, event)
         case _ if isinstance(event, e.MergeEvent):
             return merges.lines(event)
         case _ if isinstance(event, e.QuestionEvent):

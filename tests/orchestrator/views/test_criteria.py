@@ -1,0 +1,230 @@
+"""How each criterion of a spec stands: while its tasks are built, after a review, and when the work has changed."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from orchestrator.views.models.criteria import Standing, counted, criteria_of
+from orchestrator.views.models.evidence import facts_of
+from orchestrator.views.run.lines.story import lines_of
+from state.journal import events as e
+from state.journal.events import Stored
+from state.journal.events.reviews import proof_of
+from state.journal.fold.fold import apply
+from state.journal.view import RunView
+from state.outcome import Outcome
+from state.records import (
+    Analysis,
+    BaselineCheck,
+    BaselineStanding,
+    CommandRun,
+    Criterion,
+    CriterionKind,
+    CriterionStanding,
+    CriterionVerdict,
+    Evidence,
+    EvidenceKind,
+    JudgedBy,
+    Task,
+    TestCount,
+    TestState,
+)
+from state.settings.presets import usual_settings
+
+BEGIN = datetime(2026, 1, 31, 12, 0, tzinfo=UTC)
+STARTED = e.RunStarted(
+    run_id="r1",
+    spec_name="/somewhere/spec.md",
+    spec_text="# Shop\n\nInvoices show the discount.\n",
+    repository="/project",
+    worktrees="/worktrees/r1",
+    base_commit="a" * 40,
+    base_branch="main",
+    effort="medium",
+    verify=(),
+    rehearsal=None,
+    credentials="api key",
+    sq_version="0",
+    settings=usual_settings(),
+)
+CRITERIA = (
+    Criterion(
+        id="c-1",
+        text="The discount is shown",
+        task_ids=("a",),
+        quote="Invoices show the discount.",
+        spec_lines=(3, 3),
+    ),
+    Criterion(id="c-2", text="It is kept small", task_ids=("b",), kind=CriterionKind.CONSTRAINT),
+)
+PLANNED = (
+    STARTED,
+    e.BaselineTaken(tree="t0", environment="", checks=()),
+    e.RepositoryAnalyzed(analysis=Analysis()),
+    e.PlanAccepted(
+        tasks=(Task(id="a", title="First", description=""), Task(id="b", title="Second", description="")),
+        criteria=CRITERIA,
+    ),
+)
+TEST = Evidence(kind=EvidenceKind.TEST, ref="tests/test_a.py::test_discount", holds=True, why="it passed")
+LINE = Evidence(kind=EvidenceKind.LINE, ref="shop.py:3", holds=True)
+SUITE = Evidence(kind=EvidenceKind.COMMAND, ref="pytest", holds=True, whole_suite=True)
+SCRIPT = Evidence(kind=EvidenceKind.COMMAND, ref="./check.sh", holds=True)
+
+
+def begun(task_id):
+    return e.TaskStarted(task_id=task_id, branch="", worktree="", base_commit="a" * 40)
+
+
+def merged(task_id, commit="c9", tree="t9"):
+    return e.TaskMerged(task_id=task_id, commit=commit, tree=tree)
+
+
+def judged(criterion_id, *evidence, verdict=CriterionVerdict.MET, tree="t9", by=JudgedBy.REVIEWER):
+    kind = next(one.kind for one in CRITERIA if one.id == criterion_id)
+    return e.CriterionJudged(
+        criterion_id=criterion_id,
+        verdict=verdict,
+        by=by,
+        commit="c9",
+        tree=tree,
+        kind=kind,
+        claim="I read it.",
+        evidence=evidence,
+    )
+
+
+def seen(*events):
+    view = RunView()
+    for seq, event in enumerate((*PLANNED, *events), start=1):
+        apply(view, Stored(seq, BEGIN + timedelta(seconds=seq), event))
+    return view
+
+
+def standings(*events):
+    return [row.standing for row in criteria_of(seen(*events))]
+
+
+def test_a_criterion_is_placed_in_the_spec_by_name_and_lines():
+    first, second = criteria_of(seen())
+    assert (first.place, first.quote) == ("spec.md:3", "Invoices show the discount.")
+    assert second.place == ""
+
+
+def test_before_a_verdict_a_criterion_stands_as_its_tasks_do():
+    assert standings() == [Standing.NOT_BEGUN, Standing.NOT_BEGUN]
+    assert standings(begun("a")) == [Standing.UNDER_WAY, Standing.NOT_BEGUN]
+    assert standings(merged("a"), merged("b")) == [Standing.UNDER_WAY, Standing.UNDER_WAY]
+
+
+def test_a_verdict_on_the_merged_tree_counts_and_names_its_proof_and_place_in_the_journal():
+    view = seen(merged("a"), merged("b"), judged("c-1", TEST), judged("c-2"))
+    first, second = criteria_of(view)
+    assert (first.standing, first.proof, first.words) == (Standing.PROVEN, TEST, "I read it.")
+    assert first.seq == view.clock.last_seq - 1
+    assert (second.standing, second.proof) == (Standing.CLAIMED, None)
+    assert counted(criteria_of(view)) == {Standing.PROVEN: 1, Standing.CLAIMED: 1}
+
+
+def test_a_verdict_on_another_tree_does_not_count_and_is_said_to_be_stale():
+    reviewed = (merged("a"), merged("b"), judged("c-1", TEST))
+    assert standings(*reviewed, merged("b", "c10", "t10"))[0] is Standing.UNDER_WAY
+    caught_up = e.WorkCaughtUp(onto="u1", commit="c11", tree="t11")
+    ended = e.RunEnded(outcome=Outcome.UNVERIFIED, cause="")
+    row = criteria_of(seen(*reviewed, caught_up, ended))[0]
+    assert (row.standing, row.proof) == (Standing.NOT_CHECKED, None)
+    assert row.note == "the verdict is about commit c9, and the work has changed since"
+
+
+def test_a_task_that_is_sent_back_puts_its_criteria_under_way_again():
+    reopened = e.TaskReopened(task_id="a", issues=(), by="the final review")
+    events = (merged("a"), merged("b"), judged("c-1", TEST), judged("c-2", LINE), reopened)
+    assert standings(*events) == [Standing.UNDER_WAY, Standing.PROVEN]
+
+
+def test_a_run_that_ended_says_why_a_criterion_has_no_verdict():
+    stuck = e.TaskStuck(task_id="b", reason="no service")
+    rows = criteria_of(seen(begun("b"), stuck, e.RunEnded(outcome=Outcome.STUCK, cause="")))
+    assert [(row.standing, row.note) for row in rows] == [
+        (Standing.NOT_BEGUN, ""),
+        (Standing.NOT_CHECKED, "b is stuck"),
+    ]
+
+
+BEHAVIOUR, CONSTRAINT, DOCUMENT = CriterionKind
+
+
+@pytest.mark.parametrize(
+    ("kind", "evidence", "proof"),
+    [
+        (BEHAVIOUR, (), None),
+        (BEHAVIOUR, (TEST,), TEST),
+        (BEHAVIOUR, (LINE, SUITE), None),
+        (BEHAVIOUR, (SUITE, SCRIPT), SCRIPT),
+        (BEHAVIOUR, (Evidence(kind=EvidenceKind.TEST, ref="x", holds=None),), None),
+        (BEHAVIOUR, (TEST, Evidence(kind=EvidenceKind.TEST, ref="x", holds=False)), None),
+        (BEHAVIOUR, (TEST, Evidence(kind=EvidenceKind.LINE, ref="x:1", holds=False)), TEST),
+        (CONSTRAINT, (LINE,), LINE),
+        (CONSTRAINT, (LINE, SUITE), SUITE),
+        (DOCUMENT, (LINE,), LINE),
+        (DOCUMENT, (SUITE,), None),
+    ],
+)
+def test_which_evidence_proves_which_kind_of_criterion(kind, evidence, proof):
+    assert proof_of(kind, evidence) is proof
+
+
+@pytest.mark.parametrize(
+    ("verdict", "standing"),
+    [
+        (CriterionVerdict.MET, CriterionStanding.PROVEN),
+        (CriterionVerdict.NOT_MET, CriterionStanding.NOT_MET),
+        (CriterionVerdict.NOT_CHECKED, CriterionStanding.NOT_CHECKED),
+    ],
+)
+def test_evidence_proves_only_a_verdict_of_met(verdict, standing):
+    event = judged("c-1", TEST, verdict=verdict)
+    assert event.standing is standing
+    assert (event.proof is None) is (verdict is not CriterionVerdict.MET)
+
+
+def test_the_story_names_the_proof_and_what_did_not_hold():
+    view = seen()
+    refuted = Evidence(kind=EvidenceKind.TEST, ref="test_ghost", holds=False, why="sq ran no such test")
+    assert lines_of(view, Stored(9, BEGIN, judged("c-1", TEST))) == [
+        "c-1 proven by the test tests/test_a.py::test_discount (The discount is shown)"
+    ]
+    assert lines_of(view, Stored(9, BEGIN, judged("c-1", refuted))) == [
+        "c-1 claimed: I read it. (The discount is shown)",
+        "    test test_ghost: sq ran no such test",
+    ]
+
+
+def test_a_command_of_the_merged_work_stands_beside_its_result_at_the_base():
+    passed, skipped, failed = TestState.PASSED, TestState.SKIPPED, TestState.FAILED
+    base = TestCount(tests={"a": passed, "b": passed, "gone": passed}, passed=3, failed=0, skipped=0)
+    now = TestCount(
+        tests={"a": passed, "b": skipped, "c": failed, "d": passed}, passed=2, failed=1, skipped=1
+    )
+    check = BaselineCheck(
+        run=CommandRun(command="pytest", exit_code=0, seconds=1, output_tail="", count=base),
+        source="pytest.ini",
+        standing=BaselineStanding.PASSES,
+    )
+    ran = (
+        CommandRun(command="pytest", exit_code=1, seconds=2, output_tail="", count=now),
+        CommandRun(command="ruff check .", exit_code=0, seconds=0.1, output_tail=""),
+    )
+    view = seen(
+        e.BaselineTaken(tree="t0", environment="", checks=(check,)),
+        merged("a"),
+        e.VerificationFinished(task_id="", tree="t9", runs=ran),
+    )
+    tests, lint = facts_of(view)
+    assert (tests.passed, tests.passed_tests, tests.failed, tests.skipped) == (False, 2, 1, 1)
+    assert (tests.base_passed, tests.base_failed, tests.base_skipped) == (3, 0, 0)
+    assert (tests.more_tests, tests.more_skipped) == (1, 1)
+    assert (tests.names_failed, tests.names_skipped_now) == (("c",), ("b",))
+    assert (tests.names_new, tests.names_gone) == (("c", "d"), ("gone",))
+    assert (lint.passed, lint.passed_tests, lint.more_tests, lint.more_skipped) == (True, None, None, None)
+    assert facts_of(seen()) == ()
