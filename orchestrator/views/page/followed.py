@@ -1,0 +1,166 @@
+"""One run as all clients of the page follow it: one fold, and one rendering of each region."""
+
+import time
+from collections import deque
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import anyio
+
+from orchestrator.views.models.story import RunStory
+from orchestrator.views.run.lines.story import lines_of
+from state.errors import JournalError
+from state.journal.events import MessageReceived, Stored
+from state.journal.store import JournalReader, is_active
+from state.journal.view import RunView
+
+_POLL_S = 0.025  # between two looks for new events. A look costs about 12 µs
+_REST_S = 0.2  # the least time between two renderings, so that a storm of events costs little
+_LOOK_S = 1.0  # between two looks whether a process works on the run
+_TICK = timedelta(seconds=5)  # bars of things under way grow in steps of this
+_FEED = 100
+_BACK = 2000  # places of the journal that are searched at a time for the newest message of a call
+
+
+@dataclass(frozen=True, slots=True)
+class FeedItem:
+    """An event in the words of the story."""
+
+    seq: int
+    at: datetime
+    lines: tuple[str, ...]
+
+
+Render = Callable[["Followed"], dict[str, str]]
+
+
+class Followed:
+    """The fold of one run. `current` brings it up to date, and `following` keeps it so for its clients."""
+
+    def __init__(self, folder: Path, options: str = "") -> None:
+        """Open a run's journal. Events are read with the first `current`.
+
+        Args:
+            folder: the run's folder.
+            options: options for a command to find this run again, such as `--state-dir X`.
+
+        Raises:
+            UsageError: there is no journal in this folder.
+        """
+        self.folder = folder
+        self.options = options
+        self.reader = JournalReader(folder)
+        self.story = RunStory()
+        self.feed: deque[FeedItem] = deque(maxlen=_FEED)
+        self.active = False
+        self.problem = ""  # why the journal cannot be read any more
+        self.changed = anyio.Event()
+        self._looked_at = float("-inf")
+        self._seq = 0
+        self._rendered: dict[object, tuple[object, dict[str, str]]] = {}
+        self._clients = 0
+
+    def __repr__(self) -> str:
+        return f"<Followed {self.folder.name} seq={self._seq}>"
+
+    @property
+    def view(self) -> RunView:
+        """The run's state."""
+        return self.story.view
+
+    @property
+    def seq(self) -> int:
+        """The place of the newest event that is folded."""
+        return self._seq
+
+    @property
+    def now(self) -> datetime:
+        """This moment in steps, or that of the last event if no process works on the run."""
+        last = self.view.clock.last_at
+        if last and not self.active:
+            return last
+        seconds = _TICK.total_seconds()
+        moment = datetime.fromtimestamp(time.time() // seconds * seconds, UTC)
+        return max(moment, last) if last else moment
+
+    def current(self) -> "Followed":
+        """Fold the events that are new, and look whether a process works on the run."""
+        if self._seq == 0:
+            self._add(self.reader.read(without=(MessageReceived,)))
+            self._find_present_actions()
+        self._add(self.reader.read(self._seq))
+        if self.view.ended:
+            self.active = False
+        elif time.monotonic() - self._looked_at >= _LOOK_S:
+            self.active, self._looked_at = is_active(self.folder), time.monotonic()
+        return self
+
+    def regions(self, key: object, render: Render) -> dict[str, str]:
+        """Return the regions of one page of this run by their ids. Clients share one rendering.
+
+        Args:
+            key: names the page.
+            render: makes the regions from the run.
+        """
+        state = self._state()
+        known = self._rendered.get(key)
+        if known is None or known[0] != state:
+            known = (state, render(self))
+            self._rendered[key] = known
+        return known[1]
+
+    async def following(self) -> None:
+        """Keep the fold current and set `changed` whenever there may be something new. Ends if the journal is damaged."""
+        shown: object = None
+        while not self.problem:
+            count, started = self.reader.change_count(), time.monotonic()
+            try:
+                self.current()
+            except JournalError as error:
+                self.problem = str(error)
+            if (state := self._state()) != shown:
+                shown = state
+                self._announce()
+            await anyio.sleep(max(0.0, _REST_S - (time.monotonic() - started)))
+            await self._next(count)
+
+    def close(self) -> None:
+        """Close the journal."""
+        self.reader.__exit__(None, None, None)
+
+    def _state(self) -> object:
+        return self._seq, self.now, self.active, self.problem
+
+    async def _next(self, count: int) -> None:
+        """Wait for new events, or for the next moment at which time alone changes the page."""
+        until = time.monotonic() + _LOOK_S
+        while self.reader.change_count() == count and time.monotonic() < until:
+            await anyio.sleep(_POLL_S)
+
+    def _announce(self) -> None:
+        before, self.changed = self.changed, anyio.Event()
+        before.set()
+
+    def _add(self, events: Iterable[Stored]) -> None:
+        for stored in events:
+            self.story.add(stored)
+            self._seq = stored.seq
+            if not isinstance(stored.event, MessageReceived) and (lines := lines_of(self.view, stored)):
+                self.feed.append(FeedItem(stored.seq, stored.at, tuple(lines)))
+
+    def _find_present_actions(self) -> None:
+        """Look for the newest message of each open call, from the end of the journal to the start of the call."""
+        missing: dict[str, int] = {}
+        for span in self.story.history.spans:
+            if (call := self.view.calls.get(span.key)) and call.end is None:
+                missing.setdefault(span.key, span.seq)
+        upper = self._seq
+        while missing and upper > min(missing.values()):
+            lower = max(0, upper - _BACK)
+            for stored in self.reader.read(lower, only=(MessageReceived,), limit=_BACK):
+                if isinstance(stored.event, MessageReceived) and stored.event.call_id in missing:
+                    self.story.history.doing[stored.event.call_id] = stored.event
+            missing = {key: seq for key, seq in missing.items() if key not in self.story.history.doing}
+            upper = lower

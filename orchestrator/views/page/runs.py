@@ -1,0 +1,169 @@
+"""All runs of a state folder for the page: each is opened when a client looks at it, and closed again."""
+
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+
+import anyio
+from anyio.abc import TaskGroup
+
+from orchestrator.views.models.summary import RunSummary, Standing, summary_of
+from orchestrator.views.page.followed import Followed
+from state.errors import JournalError
+from state.journal.events import MessageReceived
+from state.journal.fold.fold import apply
+from state.journal.store import JournalReader, is_active, journal_file
+from state.journal.view import RunView
+from state.paths import StateFolder
+
+_KEPT = 4  # opened runs without a client
+_LISTED = 100  # runs of the list, the newest ones
+MOST_STREAMS = 16
+
+
+@dataclass(slots=True)
+class _Open:
+    """An opened run, and the task that keeps it current while it has clients."""
+
+    run: Followed
+    clients: int = 0
+    scope: anyio.CancelScope | None = None
+
+
+@dataclass(slots=True)
+class _Known:
+    """The state of a run for the list, and how its journal looked when it was read."""
+
+    view: RunView = field(default_factory=RunView)
+    seq: int = 0
+    stamp: tuple[int, ...] = ()
+
+
+@dataclass(slots=True)
+class Runs:
+    """The runs of a state folder. `stopping` is set when the server ends. `streams` counts the open streams."""
+
+    state: StateFolder
+    options: str
+    tasks: TaskGroup
+    stopping: anyio.Event = field(default_factory=anyio.Event)
+    streams: int = 0
+    _open: dict[str, _Open] = field(default_factory=dict)
+    _known: dict[str, _Known] = field(default_factory=dict)
+
+    def get(self, run_id: str) -> Followed | None:
+        """Return a run, up to date, or None if there is none with exactly this id.
+
+        Raises:
+            JournalError: its journal cannot be read.
+        """
+        return one.run.current() if (one := self._opened(run_id)) else None
+
+    @contextmanager
+    def watched(self, run_id: str) -> Iterator[Followed | None]:
+        """Keep a run current while the block runs."""
+        if (one := self._opened(run_id)) is None:
+            yield None
+            return
+        one.run.current()
+        one.clients += 1
+        if one.scope is None:
+            one.scope = anyio.CancelScope()
+            self.tasks.start_soon(_follow, one.run, one.scope)
+        try:
+            yield one.run
+        finally:
+            one.clients -= 1
+            if not one.clients and one.scope:
+                one.scope.cancel()
+                one.scope = None
+
+    @contextmanager
+    def stream(self) -> Iterator[bool]:
+        """Count a stream. False if there are too many already."""
+        if self.streams >= MOST_STREAMS:
+            yield False
+            return
+        self.streams += 1
+        try:
+            yield True
+        finally:
+            self.streams -= 1
+
+    def summaries(self) -> tuple[list[RunSummary], int]:
+        """Return the newest runs in short, newest first, and the number of older ones."""
+        ids = self.state.run_ids()[::-1]
+        return [self._summary(self.state.runs / run_id) for run_id in ids[:_LISTED]], len(ids[_LISTED:])
+
+    def close(self) -> None:
+        """Close all journals."""
+        for one in self._open.values():
+            one.run.close()
+        self._open.clear()
+
+    def _opened(self, run_id: str) -> _Open | None:
+        if run_id not in self._open:
+            if run_id not in self.state.run_ids():
+                return None
+            self._open[run_id] = _Open(Followed(self.state.runs / run_id, self.options))
+        one = self._open[run_id] = self._open.pop(run_id)  # the newest is the last
+        idle = [key for key, other in self._open.items() if not other.clients and other is not one]
+        for key in idle[: max(0, len(idle) - _KEPT)]:
+            self._open.pop(key).run.close()
+        return one
+
+    def _summary(self, folder: Path) -> RunSummary:
+        try:
+            view = self._view(folder)
+        except JournalError as error:  # one damaged run does not hide the others
+            return RunSummary(run_id=folder.name, standing=Standing.UNREADABLE, problem=str(error))
+        return summary_of(
+            view,
+            folder.name,
+            is_active=partial(is_active, folder),
+            now=datetime.now(UTC),
+            options=self.options,
+        )
+
+    def _view(self, folder: Path) -> RunView:
+        stamp, known = _stamp(folder), self._known.setdefault(folder.name, _Known())
+        if known.stamp != stamp:
+            with JournalReader(folder) as journal:
+                for stored in journal.read(known.seq, without=(MessageReceived,)):
+                    apply(known.view, stored)
+                    known.seq = stored.seq
+            known.stamp = stamp
+        return known.view
+
+
+@asynccontextmanager
+async def runs_of(state: StateFolder, options: str) -> AsyncIterator[Runs]:
+    """Provide the runs of a state folder. All journals are closed at the end of the block."""
+    async with anyio.create_task_group() as tasks:
+        runs = Runs(state, options, tasks)
+        try:
+            yield runs
+        finally:
+            tasks.cancel_scope.cancel()
+            runs.close()
+
+
+async def _follow(run: Followed, scope: anyio.CancelScope) -> None:
+    with scope:
+        await run.following()
+
+
+def _stamp(folder: Path) -> tuple[int, ...]:
+    """Return numbers that differ once a journal has grown."""
+    file = journal_file(folder)
+    found: list[int] = []
+    for one in (file, file.with_name(f"{file.name}-wal")):
+        try:
+            status = one.stat()
+        except FileNotFoundError:
+            continue
+        found += [status.st_mtime_ns, status.st_size]
+    return tuple(found)
