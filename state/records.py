@@ -181,15 +181,15 @@ class Evidence:
     """One piece of evidence for a criterion: a reviewer names it, and sq checks it on the tree.
 
     `ref` is the test's name, the command, or `path:line`. `holds` is sq's own result, and None if sq could
-    not check it or has not checked it yet. `why` is the reason, in words for people. `whole_suite`: it names
-    more than one test, such as a command that runs all tests or a file of tests.
+    not check it or has not checked it yet. `why` is the reason, in words for people. `general`: it says
+    nothing about one behaviour by itself, such as a whole suite or file of tests, or a linter.
     """
 
     kind: EvidenceKind
     ref: str
     holds: bool | None = None
     why: str = ""
-    whole_suite: bool = False
+    general: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

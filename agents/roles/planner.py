@@ -52,4 +52,8 @@ def read_analysis(payload: str) -> Analysis:
 
 def read_plan(payload: str) -> Plan:
     """Return the plan in a `submit_plan` call (its shape was validated when it was received)."""
-    return msgspec.json.decode(payload, type=Plan)
+    said = msgspec.json.decode(payload)
+    for one in said.get("criteria", ()):
+        first, last = one.pop("first_line", 0), one.pop("last_line", 0)
+        one["spec_lines"] = (first, max(first, last)) if first > 0 else (0, 0)
+    return msgspec.convert(said, type=Plan)

@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Iterator, Mapping
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,18 @@ from agents.backend import Platform
 from agents.lane import Lane
 from agents.session.exchange import SessionSpec
 from agents.session.tools import SIGNALS
-from state.records import FindingState, IssueType, ReviewIssue, ReviewReport, Ruling, TestRuling
+from state.records import (
+    CriterionClaim,
+    CriterionVerdict,
+    Evidence,
+    EvidenceKind,
+    FindingState,
+    IssueType,
+    ReviewIssue,
+    ReviewReport,
+    Ruling,
+    TestRuling,
+)
 from state.roles import Role
 from state.settings.records import ReviewDepth
 
@@ -27,6 +39,13 @@ _RULINGS = {
     "open": FindingState.OPEN,
     "wontfix": FindingState.WONT_FIX,  # in any spelling
 }
+
+_VERDICTS = {
+    "".join(filter(str.isalpha, verdict)): verdict for verdict in CriterionVerdict
+}  # in any spelling
+_EVIDENCE_KINDS = {kind.value for kind in EvidenceKind}
+_MOST_EVIDENCE = 8  # pieces for one criterion
+_LONGEST = 1_000  # characters of a reason or a reference
 
 
 def system_prompt() -> str:
@@ -102,6 +121,7 @@ def parse_review_output(output: str) -> ReviewReport | str:
         suggestions=tuple(map(str, suggestions)) if isinstance(suggestions, list) else (str(suggestions),),
         rulings=tuple(_rulings(data.get("earlier"))),
         tests=tuple(_test_rulings(data.get("tests"))),
+        criteria=tuple(_criteria(data.get("criteria"))),
     )
 
 
@@ -128,6 +148,30 @@ def _test_rulings(tests: object) -> Iterator[TestRuling]:
             yield TestRuling(
                 test=said["test"].strip(), accepted=ruling == "accepted", why=str(said.get("why") or "")
             )
+
+
+def _criteria(criteria: object) -> Iterator[CriterionClaim]:
+    """Yield the verdicts on criteria, unchecked. An unknown verdict is none, and only `met` meets."""
+    for said in criteria if isinstance(criteria, list) else ():
+        if not isinstance(said, Mapping) or not isinstance(said.get("id"), str):
+            continue
+        verdict = "".join(filter(str.isalpha, str(said.get("verdict")).lower()))
+        yield CriterionClaim(
+            id=said["id"].strip(),
+            verdict=_VERDICTS.get(verdict, CriterionVerdict.NOT_CHECKED),
+            reason=str(said.get("reason") or "")[:_LONGEST],
+            evidence=tuple(islice(_evidence(said.get("evidence")), _MOST_EVIDENCE)),
+        )
+
+
+def _evidence(evidence: object) -> Iterator[Evidence]:
+    for said in evidence if isinstance(evidence, list) else ():
+        if (
+            isinstance(said, Mapping)
+            and said.get("kind") in _EVIDENCE_KINDS
+            and str(said.get("ref") or "").strip()
+        ):
+            yield Evidence(kind=EvidenceKind(said["kind"]), ref=str(said["ref"]).strip()[:_LONGEST])
 
 
 def normalize_issue(issue: object) -> ReviewIssue:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
-from state.records import IssueType
+from state.records import CriterionKind, CriterionVerdict, EvidenceKind, IssueType
 from state.roles import Role
 
 if TYPE_CHECKING:
@@ -118,7 +118,19 @@ class PlanTask(_Input):
 class PlanCriterion(_Input):
     """One requirement of the spec and the tasks that meet it."""
 
-    text: str = Field(description="The requirement, in the words of the spec.")
+    text: str = Field(description="The requirement, as one sentence that can be checked.")
+    quote: str = Field(
+        default="", description="The words of the spec that ask for it, copied word for word, from one place."
+    )
+    first_line: int = Field(default=0, description="The line of the spec where the quote begins, if known.")
+    last_line: int = Field(default=0, description="The line of the spec where the quote ends, if known.")
+    kind: CriterionKind = Field(
+        default=CriterionKind.BEHAVIOUR,
+        description=(
+            "`behaviour`: the program does something, which a test can show. `constraint`: how it is "
+            "built, or something that must stay as it is. `document`: words in a file for people."
+        ),
+    )
     task_ids: list[str] = Field(default_factory=list, description="Ids of the tasks that meet it.")
 
 
@@ -189,6 +201,18 @@ _CHANGED_TEST = _object(
     ruling={"type": "string", "enum": ["accepted", "refused"]},
     why=_text("The reason, in a sentence. For accepted tests, the words that ask for the change."),
 )
+_EVIDENCE = _object(
+    ["kind", "ref"],
+    kind={"type": "string", "enum": [kind.value for kind in EvidenceKind]},
+    ref=_text("The test's name, the command as the prompt prints it, or `path:line`."),
+)
+_CRITERION = _object(
+    ["id", "verdict", "reason"],
+    id=_text("The id of the criterion, as the prompt prints it."),
+    verdict={"type": "string", "enum": [verdict.value for verdict in CriterionVerdict]},
+    reason=_text("The reason, in a sentence."),
+    evidence=_list_of(_EVIDENCE, "The evidence that shows it. sq checks each piece itself."),
+)
 _REVIEW_SCHEMA = _object(
     ["passed", "issues"],
     passed={"type": "boolean", "description": "True only if `issues` is empty."},
@@ -196,6 +220,7 @@ _REVIEW_SCHEMA = _object(
     suggestions=_list_of({"type": "string"}, "Improvements that are no reason to send the work back."),
     tests=_list_of(_CHANGED_TEST, "A ruling on each changed test that the prompt lists."),
     earlier=_list_of(_EARLIER, "The state of each earlier finding that the prompt lists."),
+    criteria=_list_of(_CRITERION, "A verdict on each criterion of the spec, if the prompt lists them."),
 )
 
 SIGNALS: dict[Role, tuple[SignalTool, ...]] = {

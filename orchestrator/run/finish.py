@@ -6,8 +6,10 @@ Nothing is `complete` here without a verification result for exactly the tree th
 from orchestrator.run.evidence.judged import Judged, Standing, judged
 from orchestrator.run.evidence.worth import canary_words, changes_of, evidence_of, lost_canaries, unannounced
 from orchestrator.run.merge.catch_up import catch_up
+from orchestrator.run.merge.measured import measure_whole
 from orchestrator.run.places.protection import put_back_at_the_end
 from orchestrator.run.record import Run
+from orchestrator.run.review.criteria import judge_again
 from state.journal.events import DeliveryStarted, RunEnded, TaskCommitted
 from state.journal.phase import saw_the_whole
 from state.journal.task_view import Stage
@@ -38,7 +40,12 @@ async def bring_home(run: Run) -> None:
         folder = await run.integration.show(run.view.whole.commit)
         finished = await run.verify(task_id="", folder=folder, tree=run.view.whole.tree)
         await run.take_proofs(finished, task_id="", base=run.view.baseline.tree)
+        await measure_whole(run)
+        reviewed = run.view.whole.tree
         await catch_up(run)
+        if run.view.whole.tree != reviewed:
+            folder = await run.integration.show(run.view.whole.commit)
+        run.record(*await judge_again(run, reviewed=reviewed, folder=folder))
     outcome, _ = judge(run.view, run.effort.final_review_rounds)
     stays = (
         ""

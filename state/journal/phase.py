@@ -85,17 +85,23 @@ def _whole_is_judged(view: RunView) -> bool:
     return reviewed or saw_the_whole(view) or len(view.whole.unusable) >= PATIENCE.unusable_reports
 
 
-def saw_the_whole(view: RunView) -> bool:
-    """Whether the review of the run's only task saw the whole as it is merged: it needs no second review.
+def is_reviewed_once(view: RunView) -> bool:
+    """Whether the review of the run's only task may stand for the final review.
 
     From review depth `deep` on, a second review takes place all the same.
     """
     if len(view.tasks) != 1 or view.whole.reviews or view.settings is None:
         return False
+    return view.settings.effort.review_depth in _REVIEWED_ONCE
+
+
+def saw_the_whole(view: RunView) -> bool:
+    """Whether the review of the run's only task saw the whole as it is merged: it needs no second review."""
+    if not is_reviewed_once(view):
+        return False
     (task,) = view.tasks.values()
     return (
-        view.settings.effort.review_depth in _REVIEWED_ONCE
-        and task.stage is Stage.MERGED
+        task.stage is Stage.MERGED
         and task.review.commit == task.claim.commit
         and task.claim.committed_tree == view.whole.merged_tree
     )

@@ -123,6 +123,7 @@ def _for_reviewer(channel: str, text: str) -> Asked:
         announced=[],
         unproven=(),
         earlier="",
+        on_criteria="",
         tokens=[],
         diff=_change(channel, text),
         users=(),

@@ -27,6 +27,7 @@ from state.journal.events import MergeBuilt
 from state.records import (
     Answer,
     Criterion,
+    CriterionKind,
     Finding,
     FindingState,
     HandOver,
@@ -99,6 +100,11 @@ FULL = {
     "changed": "+2",
     "changes": "+1",
     "consideration": consideration_of({"id": "mine", "question": "Is it?", "description": "So it is."}),
+    "commands": ["make test"],
+    "criteria": (
+        Criterion(id="c-1", text="it counts", task_ids=("counter",), spec_lines=(3, 3)),
+        Criterion(id="c-2", text="it is small", kind=CriterionKind.CONSTRAINT),
+    ),
     "commit": "c0ffee",
     "announced": [
         TestChange(test="counter.py::test_x", kind=TestChangeKind.FAILS, expected_by="- add() rounds")
@@ -157,12 +163,18 @@ FULL = {
     "max_iterations": 50,
     "merged": [TASK],
     "others": [Task(id="readme", title="Its readme", description="Write it.")],
+    "more": 3,
+    "names": ["counter.py::test_up"],
     "next_step": "write the test",
+    "on_criteria": "## The criteria of the spec",
     "onto": "beef",
     "paths": ("src/index.ts",),
     "plan": Plan(
         tasks=(TASK,),
-        criteria=(Criterion(text="it counts", task_ids=("counter",)),),
+        criteria=(
+            Criterion(id="c-1", text="it counts", task_ids=("counter",), spec_lines=(1, 1)),
+            Criterion(id="c-2", text="it is small", task_ids=("counter",)),
+        ),
         tests_that_change=(
             TestThatChanges(test="counter.py", line="- add() rounds"),
             TestThatChanges(test="b"),
@@ -187,6 +199,10 @@ FULL = {
 EMPTY = {
     **FULL,
     "asks": False,
+    "commands": [],
+    "more": 0,
+    "names": [],
+    "on_criteria": "",
     "base": "",
     "done": [],
     "said": "",
@@ -244,6 +260,7 @@ READERS = {
         "review_depth",
         "review_task",
         "review_final",
+        "review_criteria",
         "review_again",
         "review_changes",
         "review_checkpoint",

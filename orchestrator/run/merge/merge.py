@@ -7,6 +7,7 @@ the merge or begins it anew.
 from orchestrator.run.evidence.vouching import results
 from orchestrator.run.evidence.worth import feedback, has_failed, unanswered
 from orchestrator.run.merge.conflict import Resolved, Unresolved, resolve
+from orchestrator.run.merge.measured import measured
 from orchestrator.run.ports.integration import MergeState
 from orchestrator.run.record import Run
 from orchestrator.run.review.findings import MERGING, as_findings
@@ -39,15 +40,11 @@ async def merge(run: Run, task_id: str) -> None:
     if merging.built is None:
         await _build(run, task, merging)
     if merging.built:
-        await run.integration.advance(merging.built.commit, merging.onto)
-        run.record(
-            TaskMerged(
-                task_id=task_id,
-                commit=merging.built.commit,
-                tree=merging.built.tree,
-                onto=merging.onto,
-            )
-        )
+        built = merging.built
+        size = await measured(run, task_id, merging.onto, built.commit)
+        await run.integration.advance(built.commit, merging.onto)
+        merged = TaskMerged(task_id=task_id, commit=built.commit, tree=built.tree, onto=merging.onto)
+        run.record(merged, *size)
 
 
 async def _build(run: Run, task: TaskView, merging: MergeView) -> None:

@@ -12,6 +12,7 @@ from graphlib import CycleError, TopologicalSorter
 import prompts
 from agents.roles.planner import PLAN, read_plan
 from orchestrator.run.asking.briefing import at_the_base, described
+from orchestrator.run.plan.placing import placed
 from orchestrator.run.plan.propose import propose, review
 from orchestrator.run.record import Run
 from state.errors import AgentError
@@ -51,7 +52,7 @@ async def plan(run: Run) -> None:
     if call.payload is None:
         run.record(PlanRejected(problems=("no plan was submitted: call `mcp__sq__submit_plan`",)))
         return
-    proposed = read_plan(call.payload)
+    proposed = placed(read_plan(call.payload), run.started.spec_text)
     if problems := [*problems_of(proposed), *lines_not_in(run.started.spec_text, proposed)]:
         run.record(PlanRejected(problems=tuple(problems)))
     elif run.effort.review_plan:

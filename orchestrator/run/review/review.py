@@ -18,6 +18,7 @@ from orchestrator.run.asking.briefing import conventions, decisions, others, sug
 from orchestrator.run.evidence.vouching import results
 from orchestrator.run.evidence.worth import changes_of, with_output
 from orchestrator.run.record import Run
+from orchestrator.run.review.criteria import question
 from orchestrator.run.review.findings import disputes_of, final_known, known_of, undecided, with_disputes
 from orchestrator.run.review.ownership import own_paths, users_paths
 from orchestrator.run.review.report import DIFF_LIMIT, Subject, report_on
@@ -50,7 +51,7 @@ async def review_task(run: Run, task_id: str) -> None:
     )
     report = await report_on(run, subject, partial(_task_prompt, run, task, folder))
     if report:
-        run.record(*await after_review(run, task, report))
+        run.record(*await after_review(run, task, report, folder))
 
 
 async def review_whole(run: Run) -> None:
@@ -95,6 +96,7 @@ async def _task_prompt(run: Run, task: TaskView, folder: Path) -> str:
         announced=[one for one in proofs.changes if one.expected_by] if proofs else [],
         unproven=proofs.unproven if proofs else (),
         earlier=await _earlier(folder, findings, reviewed, (task.place.base_commit, task.claim.commit)),
+        on_criteria=question(run.view, task.task.id, task.claim.committed_tree),
         tokens=await tokens_of(folder, task.place.base_commit, task.claim.commit),
         diff=await diff_text(folder, task.place.base_commit, task.claim.commit, limit=DIFF_LIMIT),
         users=users_paths(run),
@@ -121,6 +123,7 @@ async def _final_prompt(run: Run, folder: Path) -> str:
         verification=_seen(run, view.whole.tree),
         let_through=[(id_, change) for id_, task in view.tasks.items() for change in changes_of(view, task)],
         earlier=await _earlier(folder, findings, reviewed, whole, paths),
+        on_criteria=question(view, "", view.whole.tree),
         diff=await diff_text(folder, *whole, limit=DIFF_LIMIT, paths=paths),
         users=users_paths(run),
     )

@@ -6,18 +6,27 @@ from pathlib import Path
 
 from orchestrator.run.evidence.worth import changes_of
 from orchestrator.run.record import Run
-from orchestrator.run.review.findings import disputes_of, final_known, in_folder, known_of, left_aside, settle
+from orchestrator.run.review.criteria import judge, unmet
+from orchestrator.run.review.findings import (
+    Settled,
+    disputes_of,
+    final_known,
+    in_folder,
+    known_of,
+    left_aside,
+    settle,
+)
 from orchestrator.run.review.ownership import changed_by_tasks, of_nobody, of_the_user
 from orchestrator.run.review.tokens import tokens_of
 from state.journal.events import Event, ReviewRecorded, TaskReopened, TaskStuck
 from state.journal.task_view import TaskView
-from state.records import Finding, IssueType, ReviewIssue, ReviewReport, TestChange, TestRuling
+from state.records import Dispute, Finding, IssueType, ReviewIssue, ReviewReport, TestChange, TestRuling
 
 FINAL = "the final review"
 
 
-async def after_review(run: Run, task: TaskView, report: ReviewReport) -> list[Event]:
-    """Return the consequences of the review of one task. Its issues are always that task's.
+async def after_review(run: Run, task: TaskView, report: ReviewReport, folder: Path) -> list[Event]:
+    """Return the consequences of the review of one task in `folder`. Its issues are always that task's.
 
     Issues about the user's uncommitted work are suggestions instead.
     """
@@ -26,7 +35,7 @@ async def after_review(run: Run, task: TaskView, report: ReviewReport) -> list[E
     rulings = rulings_on(changes, report.tests)
     refused = _refused_changes(task_id, changes, rulings)
     own = replace(report, issues=(*in_folder(report.issues, task.place.worktree, task_id), *refused))
-    settled = settle(known_of(task), disputes_of(run.view, task), own, task.review.rounds + 1)
+    settled = _settled(run, own, known_of(task), disputes_of(run.view, task), task_id)
     if run.view.checkout.users_work:
         settled = left_aside(settled, await of_the_user(run, task, settled.blocking))
     recorded = ReviewRecorded(
@@ -39,10 +48,29 @@ async def after_review(run: Run, task: TaskView, report: ReviewReport) -> list[E
         findings=settled.findings,
         tests=rulings,
     )
+    judged = await judge(
+        run,
+        report.criteria,
+        task_id=task_id,
+        commit=task.claim.commit,
+        tree=task.claim.committed_tree,
+        folder=folder,
+    )
     if recorded.passed:
-        return [recorded]
+        return [recorded, *judged]
     by = f"the review of attempt {task.attempt}"
-    return [recorded, send_back(run, task, settled.blocking, by=by)]
+    return [recorded, *judged, send_back(run, task, settled.blocking, by=by)]
+
+
+def _settled(
+    run: Run, report: ReviewReport, known: tuple[Finding, ...], disputes: list[Dispute], task_id: str = ""
+) -> Settled:
+    """Return the findings after a report. If none blocks, the criteria that it calls not met do."""
+    number = (run.task(task_id).review.rounds if task_id else len(run.view.whole.reviews)) + 1
+    settled = settle(known, disputes, report, number)
+    if settled.blocking or not (more := unmet(run.view, report.criteria, task_id)):
+        return settled
+    return settle(known, disputes, replace(report, issues=(*report.issues, *more)), number)
 
 
 async def _credentials_in(task: TaskView) -> list[str]:
@@ -94,7 +122,7 @@ async def after_final_review(run: Run, report: ReviewReport, folder: Path) -> li
     number = len(run.view.whole.reviews) + 1
     disputes = [dispute for task in run.view.tasks.values() for dispute in disputes_of(run.view, task)]
     read = replace(report, issues=tuple(in_folder(report.issues, str(folder))))
-    settled = settle(final_known(run.view), disputes, read, number)
+    settled = _settled(run, read, final_known(run.view), disputes)
     paths = {path for own in changed.values() for path in own}
     settled = left_aside(settled, await of_nobody(run, settled.blocking, paths))
     assigned = assign(settled.blocking, changed)
@@ -107,13 +135,17 @@ async def after_final_review(run: Run, report: ReviewReport, folder: Path) -> li
         suggestions=(*report.suggestions, *settled.suggestions),
         findings=settled.findings,
     )
+    judged = await judge(
+        run, report.criteria, task_id="", commit=head, tree=run.view.whole.tree, folder=folder
+    )
     if recorded.passed or number >= run.effort.final_review_rounds:
-        return [recorded]
+        return [recorded, *judged]
     by_task: dict[str, list[Finding]] = {}
     for one in assigned:
         by_task.setdefault(one.issue.task_id, []).append(one)
     return [
         recorded,
+        *judged,
         *(
             send_back(run, run.task(id_), tuple(own), by=FINAL, base=head, start=head)
             for id_, own in by_task.items()

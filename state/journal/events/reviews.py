@@ -123,8 +123,8 @@ def proof_of(kind: CriterionKind, evidence: Iterable[Evidence]) -> Evidence | No
     """Return the piece of evidence that proves a criterion, or None if there is none.
 
     - A named test that passed on the tree proves every kind.
-    - A command that passed on the tree proves every kind, unless it is a whole suite of tests: that shows
-      that nothing known is broken, so it proves a constraint, and neither a behaviour nor a document.
+    - A command that passed on the tree proves every kind, unless it is general, such as a whole suite of
+      tests or a linter: that proves a constraint, and neither a behaviour nor a document.
     - A line that is in the tree proves a constraint or a document. It proves no behaviour, because it was
       not run.
 
@@ -140,6 +140,6 @@ def proof_of(kind: CriterionKind, evidence: Iterable[Evidence]) -> Evidence | No
 
 
 def _proves(kind: CriterionKind, one: Evidence) -> bool:
-    if one.whole_suite:
+    if one.general:
         return kind is CriterionKind.CONSTRAINT
     return one.kind is not EvidenceKind.LINE or kind is not CriterionKind.BEHAVIOUR

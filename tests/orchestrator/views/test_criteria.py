@@ -68,7 +68,7 @@ PLANNED = (
 )
 TEST = Evidence(kind=EvidenceKind.TEST, ref="tests/test_a.py::test_discount", holds=True, why="it passed")
 LINE = Evidence(kind=EvidenceKind.LINE, ref="shop.py:3", holds=True)
-SUITE = Evidence(kind=EvidenceKind.COMMAND, ref="pytest", holds=True, whole_suite=True)
+SUITE = Evidence(kind=EvidenceKind.COMMAND, ref="pytest", holds=True, general=True)
 SCRIPT = Evidence(kind=EvidenceKind.COMMAND, ref="./check.sh", holds=True)
 
 

@@ -1,0 +1,168 @@
+"""The criteria of the spec in a review: asked about, judged on sq's own evidence, and judged again later.
+
+The final review gives the verdicts. If a run has one task and its review stands for the final one, that
+review does.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import prompts
+from orchestrator.run.record import Run
+from orchestrator.run.review.checked import Ground, checked
+from state.journal.events import CriterionJudged
+from state.journal.phase import is_reviewed_once
+from state.journal.view import RunView
+from state.records import (
+    Criterion,
+    CriterionClaim,
+    CriterionVerdict,
+    Evidence,
+    IssueType,
+    JudgedBy,
+    ReviewIssue,
+    TestState,
+)
+
+_NAMES_SHOWN = 150  # tests in a prompt
+_WORST_FIRST = (CriterionVerdict.NOT_MET, CriterionVerdict.NOT_CHECKED, CriterionVerdict.MET)
+
+
+def asked_of(view: RunView, task_id: str) -> tuple[Criterion, ...]:
+    """Return the criteria on which the review of a task, or with "" of the whole, has to give a verdict."""
+    return view.plan.criteria if not task_id or is_reviewed_once(view) else ()
+
+
+def question(view: RunView, task_id: str, tree: str) -> str:
+    """Return the part of a review's prompt that asks about the criteria, or "" if it does not."""
+    criteria = asked_of(view, task_id)
+    if not criteria:
+        return ""
+    names, more = _names_of_tests(view, tree)
+    verified = view.evidence.verifications.get(tree)
+    commands = [done.command for done in verified.runs if done.passed] if verified else []
+    return prompts.render("review_criteria", criteria=criteria, commands=commands, names=names, more=more)
+
+
+def _names_of_tests(view: RunView, tree: str) -> tuple[list[str], int]:
+    """Return the names of tests that passed on a tree, new ones first, and how many more there are."""
+    verified = view.evidence.verifications.get(tree)
+    every = {
+        name: None
+        for done in (verified.runs if verified else ())
+        for name, state in done.count.tests.items()
+        if state is TestState.PASSED
+    }
+    before = {name for check in view.baseline.checks.values() for name in check.run.count.tests}
+    names = sorted(every, key=lambda name: name in before)
+    return names[:_NAMES_SHOWN], max(0, len(names) - _NAMES_SHOWN)
+
+
+def unmet(view: RunView, claims: Iterable[CriterionClaim], task_id: str) -> tuple[ReviewIssue, ...]:
+    """Return an issue for each criterion that the reviewer calls not met.
+
+    They block a review that passes beside such a verdict. Such a report contradicts itself, and the work
+    goes back rather than being believed. `task_id` is the task under review. The issues of a final review go
+    to the last task that covers the criterion.
+    """
+    said = _by_id(claims)
+    return tuple(
+        ReviewIssue(
+            task_id=task_id or next((id_ for id_ in reversed(view.tasks) if id_ in one.task_ids), ""),
+            file="the spec",
+            type=IssueType.SPEC_MISMATCH,
+            description=f"the criterion {one.id} is not met: {one.text} ({said[one.id].reason})",
+            suggestion="Meet the criterion, and add a test that shows it",
+        )
+        for one in asked_of(view, task_id)
+        if one.id in said and said[one.id].verdict is CriterionVerdict.NOT_MET
+    )
+
+
+async def judge(
+    run: Run, claims: Iterable[CriterionClaim], *, task_id: str, commit: str, tree: str, folder: Path
+) -> list[CriterionJudged]:
+    """Return the verdict on each criterion that a review was asked about. A missing one is `not checked`.
+
+    Args:
+        run: the run.
+        claims: the reviewer's verdicts.
+        task_id: the task under review, or "" in the final review.
+        commit: the commit that the reviewer read.
+        tree: its tree, on which the evidence is checked.
+        folder: the folder in which the reviewer read it.
+    """
+    ground = Ground(
+        view=run.view,
+        repository=run.repository,
+        tree=tree,
+        folder=folder,
+        read_in=(str(folder), run.started.repository),
+    )
+    said = _by_id(claims)
+    found = []
+    for one in asked_of(run.view, task_id):
+        claim = said.get(one.id, CriterionClaim(id=one.id, verdict=CriterionVerdict.NOT_CHECKED))
+        found.append(
+            CriterionJudged(
+                criterion_id=one.id,
+                verdict=claim.verdict,
+                by=JudgedBy.REVIEWER,
+                commit=commit,
+                tree=tree,
+                kind=one.kind,
+                task_id=task_id,
+                claim=claim.reason,
+                evidence=await _all_checked(ground, claim.evidence),
+            )
+        )
+    return found
+
+
+async def judge_again(run: Run, *, reviewed: str, folder: Path) -> list[CriterionJudged]:
+    """Return the verdicts that have changed since the review, on the work as it is brought home.
+
+    - On the tree that was reviewed, the evidence is checked against the newest verification.
+    - A tree that the user's commits were merged into was not reviewed. A criterion is met there only if its
+      evidence proves it there too, and else it is not checked any more.
+
+    Args:
+        run: the run.
+        reviewed: the tree before the user's newest commits were merged into it.
+        folder: a folder that shows the work as it is now.
+    """
+    whole = run.view.whole
+    found = []
+    for one in run.view.plan.criteria:
+        before = whole.judged.get(one.id)
+        if before is None or before.event.tree not in {whole.tree, reviewed, whole.merged_tree}:
+            continue
+        event = before.event
+        moved = event.tree != whole.tree
+        ground = Ground(
+            view=run.view,
+            repository=run.repository,
+            tree=whole.tree,
+            folder=folder,
+            read_in=(str(folder), run.started.repository),
+            seen=event.tree if moved else "",
+        )
+        again = replace(event, evidence=await _all_checked(ground, event.evidence))
+        if moved:
+            again = replace(again, by=JudgedBy.RULE, commit=whole.commit, tree=whole.tree)
+            if again.verdict is CriterionVerdict.MET and again.proof is None:
+                again = replace(again, verdict=CriterionVerdict.NOT_CHECKED)
+        if again != event:
+            found.append(again)
+    return found
+
+
+async def _all_checked(ground: Ground, evidence: Sequence[Evidence]) -> tuple[Evidence, ...]:
+    return tuple([await checked(ground, one) for one in evidence])
+
+
+def _by_id(claims: Iterable[CriterionClaim]) -> dict[str, CriterionClaim]:
+    """Return the claims by id. Of several about one criterion the worst counts."""
+    ordered = sorted(claims, key=lambda claim: _WORST_FIRST.index(claim.verdict), reverse=True)
+    return {claim.id: claim for claim in ordered}
