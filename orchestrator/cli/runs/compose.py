@@ -30,11 +30,13 @@ from agents.process.sandbox.control_groups import control_groups
 from agents.session.claude_code import check_cli, find_cli
 from agents.session.permissions import rule_names
 from agents.session.sdks import import_sdks
+from orchestrator.cli.runs.addresses import hold_back
 from orchestrator.cli.runs.confining import boundary_of, choose
 from orchestrator.cli.runs.connected import SCENARIO, connected
 from orchestrator.cli.runs.going_on import check_retries, models_now
 from orchestrator.cli.runs.log_file import log_to
 from orchestrator.cli.runs.notes import notes_for, open_network
+from orchestrator.cli.runs.outgoing import Outgoing, send_last
 from orchestrator.cli.runs.request import GoOn, RunRequest, Surroundings
 from orchestrator.cli.runs.spec_file import read_spec
 from orchestrator.cli.version import sq_version
@@ -124,7 +126,8 @@ def run_again(run_folder: Path, surroundings: Surroundings, go_on: GoOn | None =
         check_retries(view, go_on.retry)
         if view.ended and not (view.ended.resumable or go_on.retry or go_on.verify):  # nothing to go on with
             with trusting(recorded_git(run_folder)):
-                anyio.run(_show, journal, surroundings.look, view.clock.last_seq - 1)
+                anyio.run(_show, journal, surroundings.look, view.clock.ended_seq - 1)
+            anyio.run(send_last, run_folder, surroundings)
             return view.ended.outcome
     check_cli(find_cli(), surroundings.environ)
     import_sdks()
@@ -134,6 +137,7 @@ def run_again(run_folder: Path, surroundings: Surroundings, go_on: GoOn | None =
 async def _new(request: RunRequest, spec_text: str, surroundings: Surroundings) -> Outcome:
     repository = await find_repository(request.folder)
     settings = _settings(request, repository.root, surroundings)
+    surroundings = hold_back(settings.outward, surroundings)
     state = StateFolder(request.state_dir or repository.root / ".sq")
     not_dirt = _not_dirt(request.spec, state.root, repository.root, request.rehearse)
     if request.edit_dirty and settings.worktrees:
@@ -196,8 +200,10 @@ async def _git_before(repository: Repository, run_folder: Path, settings: Settin
 
 async def _again(run_folder: Path, surroundings: Surroundings, go_on: GoOn) -> Outcome:
     with JournalReader(run_folder) as reader:
-        known = fold(reader.read()).started
-    redact = surroundings.redactor_for(Path(known.repository) if known else run_folder)
+        known = fold(reader.read())
+    if known.settings:
+        surroundings = hold_back(known.settings.outward, surroundings)
+    redact = surroundings.redactor_for(Path(known.started.repository) if known.started else run_folder)
     with surroundings.open_journal(run_folder, redact=redact) as journal:
         view = fold(journal.read())
         if view.started is None:
@@ -258,13 +264,16 @@ async def _drive(
         boundary = boundary_of(choice, settings, surroundings, Path(started.repository), run_folder, groups)
         run = _run(journal, started, settings, run_folder, surroundings, connection, boundary)
         stop, shown = StopRequest(), anyio.Event()
+        outgoing = Outgoing(journal, run_folder, surroundings, view=lambda: run.view, record=run.record)
         async with task_group() as tasks:
             tasks.start_soon(_heed_signals, stop)
             tasks.start_soon(_show, journal, surroundings.look, shown_from, shown)
+            tasks.start_soon(outgoing.run)
             try:
                 outcome = await work_until_stopped(run, EFFECTS, stop)
                 with anyio.move_on_after(_LAST_LINES_S):
                     await shown.wait()
+                await outgoing.finish()
             finally:
                 tasks.cancel_scope.cancel()
     return outcome

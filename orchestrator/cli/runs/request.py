@@ -15,6 +15,7 @@ from orchestrator.cli.runs.notes import how_exposed
 from orchestrator.views.run.look import Look
 from state.errors import UsageError
 from state.journal.store import Journal
+from state.redaction.known import Known
 from state.redaction.places import known_in_files
 from state.redaction.redactor import Redactor, redactor
 from state.settings.records import Settings
@@ -41,13 +42,16 @@ class RunRequest:
 class Surroundings:
     """The surroundings of a run. Tests inject faults here, by another journal.
 
-    `taken` are the variables of the API key, which are no longer in the environment.
+    `taken` are the variables of the API key, which are no longer in the environment, and `addresses` those of
+    notices and telemetry. `known` are further secrets, which they hold.
     """
 
     taken: Mapping[str, str] = field(default_factory=lambda: take_key(os.environ), repr=False)
     environ: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
     open_journal: OpenJournal = Journal
     look: Look = field(default_factory=Look)
+    addresses: Mapping[str, str] = field(default_factory=dict, repr=False)
+    known: tuple[Known, ...] = field(default=(), repr=False)
 
     @cached_property
     def containment(self) -> Containment:
@@ -88,7 +92,7 @@ class Surroundings:
         except UsageError:  # said where the key is needed: a rehearsal needs none
             key = {}
         home = Path(self.environ.get("HOME") or Path.home())
-        return redactor({**self.environ, **key}, known_in_files(home, checkout))
+        return redactor({**self.environ, **key}, [*known_in_files(home, checkout), *self.known])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

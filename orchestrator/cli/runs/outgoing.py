@@ -1,0 +1,116 @@
+"""What a run sends out while it goes on: notices and spans. Neither delays the run or changes how it ends."""
+
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+from agents.concurrency import task_group
+from orchestrator.cli.runs.addresses import values_of
+from orchestrator.cli.runs.request import Surroundings
+from orchestrator.cli.version import sq_version
+from orchestrator.notices.due import due
+from orchestrator.notices.sender import Sender
+from orchestrator.notices.sending import Post
+from orchestrator.telemetry.live import Spans, collector_of
+from orchestrator.views.run.console import show_further
+from orchestrator.views.screen import say
+from state.errors import RunActiveError
+from state.journal.events import Event
+from state.journal.fold.fold import fold
+from state.journal.recorder import Recorder
+from state.journal.store import Journal, JournalReader
+from state.journal.view import RunView
+from state.settings.outward import Outward, Telemetry
+
+_CLAIMS = "notices"  # in a run's folder
+
+
+class Outgoing:
+    """The notices and spans of one process of a run. Without any configured it does nothing."""
+
+    def __init__(
+        self,
+        journal: Journal,
+        run_folder: Path,
+        surroundings: Surroundings,
+        *,
+        view: Callable[[], RunView],
+        record: Callable[[Event], None],
+        spans: bool = True,
+    ) -> None:
+        self._journal = journal
+        self._look = surroundings.look
+        self._view = view
+        outward = _outward(view())
+        post = _post(run_folder, surroundings, view())
+        self._sender = Sender(outward.notify, post, view=view, record=record) if outward.notify else None
+        self._spans = _spans(outward.telemetry, surroundings, view()) if spans else None
+
+    async def run(self) -> None:
+        """Send what the events call for, as they are stored. Ends only by cancellation."""
+        if not (self._sender or self._spans):
+            return
+        try:
+            async with task_group() as tasks:
+                async for stored in self._journal.follow():
+                    if self._sender:
+                        self._sender.hear(stored, tasks)
+                    if self._spans:
+                        self._spans.hear(stored)
+        finally:
+            if self._spans:
+                self._spans.close()
+
+    async def finish(self) -> None:
+        """Send the last of it, and show what came after the end of the run. Takes ten seconds at most."""
+        if self._sender:
+            await self._sender.finish()
+            if self._sender.ended_at:
+                show_further(self._view(), self._look, self._journal.read(self._sender.ended_at))
+        if self._spans and (line := await self._spans.finish()):
+            say(line, error=True)
+
+
+async def send_last(run_folder: Path, surroundings: Surroundings) -> None:
+    """Send the notices of a run that has ended, if its process was killed before it had sent them.
+
+    A process that still works on the run sends them itself.
+    """
+    with JournalReader(run_folder) as reader:
+        stored = reader.read()
+    view = fold(stored)
+    if not due(stored, _outward(view).notify):
+        return
+    around = values_of(_outward(view), surroundings)
+    redact = around.redactor_for(Path(view.started.repository) if view.started else run_folder)
+    with suppress(RunActiveError), around.open_journal(run_folder, redact=redact) as journal:
+        recorder = Recorder(journal)
+        outgoing = Outgoing(
+            journal, run_folder, around, view=lambda: recorder.view, record=recorder.record, spans=False
+        )
+        async with task_group() as tasks:
+            tasks.start_soon(outgoing.run)
+            await outgoing.finish()
+            tasks.cancel_scope.cancel()
+
+
+def _outward(view: RunView) -> Outward:
+    return view.settings.outward if view.settings else Outward()
+
+
+def _spans(telemetry: Telemetry, surroundings: Surroundings, view: RunView) -> Spans | None:
+    if not (telemetry.otlp and view.started):
+        return None
+    collector = collector_of(telemetry, surroundings.addresses, sq_version())
+    return Spans(view.started.run_id, collector, after=view.clock.last_seq - 1)
+
+
+def _post(run_folder: Path, surroundings: Surroundings, view: RunView) -> Post:
+    return Post(
+        folder=run_folder / _CLAIMS,
+        home=Path(surroundings.environ.get("HOME") or run_folder),
+        environ=surroundings.environ,
+        containment=surroundings.containment,
+        addresses=surroundings.addresses,
+        redact=surroundings.redactor_for(Path(view.started.repository) if view.started else run_folder),
+    )
