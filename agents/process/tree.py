@@ -71,15 +71,12 @@ async def run_command(
     with _pipe() as (report, report_end):
         inside = bubblewrapped(command, sandbox) if sandbox else command
         argv = contained(inside, containment, report=str(report_end), sandbox=sandbox)
+        stdin = subprocess.PIPE if given else subprocess.DEVNULL
+        merged = subprocess.STDOUT
         try:
             with anyio.CancelScope(shield=True):  # a start that is cut in the middle would have no owner
                 process = await anyio.open_process(
-                    argv,
-                    stdin=subprocess.PIPE if given else subprocess.DEVNULL,
-                    stderr=subprocess.STDOUT,
-                    cwd=cwd,
-                    env=env,
-                    pass_fds=(report_end,),
+                    argv, stdin=stdin, stderr=merged, cwd=cwd, env=env, pass_fds=(report_end,)
                 )
         except (OSError, ValueError) as problem:  # no such folder, a NUL character in an argument
             timed_out, exit_code, error = False, None, str(problem)

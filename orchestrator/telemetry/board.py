@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from orchestrator.telemetry.span import Attributes, Moment, Span, Value
-from state.tracing import RUN, span_id, trace_id
+from state.ids import RUN, span_id, trace_id
 
 Key = tuple[str, ...]
 RUN_KEY: Key = (RUN,)

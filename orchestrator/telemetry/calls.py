@@ -11,7 +11,7 @@ from orchestrator.telemetry.span import Attributes, Span
 from state.journal import events as e
 from state.records import CallEnd, Usage
 from state.roles import ROLES, Role
-from state.tracing import FINAL, conversation_key
+from state.ids import FINAL, conversation_key
 
 _GOOD = {CallEnd.COMPLETED, CallEnd.SIGNALLED}
 LOST = "process ended"  # the error of a call whose process was killed

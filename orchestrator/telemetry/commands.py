@@ -10,7 +10,7 @@ from state.hidden import visible
 from state.journal import events as e
 from state.journal.events import Stored
 from state.records import CommandRun
-from state.tracing import span_id
+from state.ids import span_id
 
 _KEPT = 200  # characters of a command
 

@@ -9,7 +9,7 @@ from orchestrator.telemetry.span import Attributes, Span
 from state.journal import events as e
 from state.journal.events import Event
 from state.roles import Role
-from state.tracing import FINAL, conversation_key
+from state.ids import FINAL, conversation_key
 
 _ENDS: dict[type, str] = {e.TaskStuck: "stuck", e.TaskFailed: "failed", e.TaskUnverified: "unverified"}
 

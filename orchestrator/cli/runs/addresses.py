@@ -3,13 +3,10 @@
 They are secrets of the user like the API key. Only sq uses them, and the run knows their values as secrets.
 """
 
-import os
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from importlib.util import find_spec
 from urllib.parse import unquote, urlsplit
 
-from orchestrator.cli.runs.request import Surroundings
 from orchestrator.telemetry.headers import read_headers
 from state.errors import UsageError
 from state.redaction.known import Known
@@ -18,24 +15,14 @@ from state.settings.outward import NoticeTarget, Outward, Telemetry
 _LEAST = 8  # characters of a part of an address that counts as a secret
 
 
-def hold_back(outward: Outward, surroundings: Surroundings) -> Surroundings:
-    """Return the surroundings without the variables that `outward` names, and with their values apart.
+def check_addresses(outward: Outward, environ: Mapping[str, str]) -> None:
+    """Check that notices can be sent and spans exported.
 
     Raises:
         UsageError: a variable is not set or of no use, or an extra is missing. Names every problem.
     """
-    if problems := list(problems_of(outward, surroundings.environ)):
+    if problems := list(problems_of(outward, environ)):
         raise UsageError("\n".join(problems))
-    return values_of(outward, surroundings)
-
-
-def values_of(outward: Outward, surroundings: Surroundings) -> Surroundings:
-    """As `hold_back`, without a check."""
-    environ = dict(surroundings.environ)
-    values = {name: environ.pop(name) for name in outward.variables if name in environ}
-    for name in values:
-        os.environ.pop(name, None)  # the SDK passes on all that is there
-    return replace(surroundings, environ=environ, addresses=values, known=_known(values))
 
 
 def problems_of(outward: Outward, environ: Mapping[str, str]) -> Iterator[str]:
@@ -88,7 +75,7 @@ def _headers_problem(telemetry: Telemetry, environ: Mapping[str, str]) -> str:
     return "" if read_headers(value) else f"telemetry.headers: {name} needs the form name=value,name=value"
 
 
-def _known(addresses: Mapping[str, str]) -> tuple[Known, ...]:
+def known_in(addresses: Mapping[str, str]) -> tuple[Known, ...]:
     """Return the values and those parts of them that may be secrets, for the redactor."""
     return tuple(
         Known(name, part)

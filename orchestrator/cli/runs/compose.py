@@ -30,13 +30,12 @@ from agents.process.sandbox.control_groups import control_groups
 from agents.session.claude_code import check_cli, find_cli
 from agents.session.permissions import rule_names
 from agents.session.sdks import import_sdks
-from orchestrator.cli.runs.addresses import hold_back
 from orchestrator.cli.runs.confining import boundary_of, choose
 from orchestrator.cli.runs.connected import SCENARIO, connected
 from orchestrator.cli.runs.going_on import check_retries, models_now
 from orchestrator.cli.runs.log_file import log_to
 from orchestrator.cli.runs.notes import notes_for, open_network
-from orchestrator.cli.runs.outgoing import Outgoing, send_last
+from orchestrator.cli.runs.outgoing import Outgoing, hold_back, send_last
 from orchestrator.cli.runs.request import GoOn, RunRequest, Surroundings
 from orchestrator.cli.runs.spec_file import read_spec
 from orchestrator.cli.version import sq_version

@@ -5,7 +5,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from agents.concurrency import task_group
-from orchestrator.cli.runs.addresses import values_of
+from orchestrator.cli.runs.addresses import check_addresses
 from orchestrator.cli.runs.request import Surroundings
 from orchestrator.cli.version import sq_version
 from orchestrator.notices.due import due
@@ -23,6 +23,16 @@ from state.journal.view import RunView
 from state.settings.outward import Outward, Telemetry
 
 _CLAIMS = "notices"  # in a run's folder
+
+
+def hold_back(outward: Outward, surroundings: Surroundings) -> Surroundings:
+    """Return the surroundings without the variables that hold addresses and headers, and their values apart.
+
+    Raises:
+        UsageError: notices could not be sent, or spans not exported.
+    """
+    check_addresses(outward, surroundings.environ)
+    return surroundings.holding_back(outward.variables)
 
 
 class Outgoing:
@@ -81,7 +91,7 @@ async def send_last(run_folder: Path, surroundings: Surroundings) -> None:
     view = fold(stored)
     if not due(stored, _outward(view).notify):
         return
-    around = values_of(_outward(view), surroundings)
+    around = surroundings.holding_back(_outward(view).variables)
     redact = around.redactor_for(Path(view.started.repository) if view.started else run_folder)
     with suppress(RunActiveError), around.open_journal(run_folder, redact=redact) as journal:
         recorder = Recorder(journal)

@@ -1,15 +1,17 @@
 """Requests for a run and its resumption, and the surroundings in which they are fulfilled."""
 
 import os
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
+from typing import Self
 
 from agents.access import Credentials
 from agents.api_key import ApiKey, read_key, take_key
 from agents.process.containment import Containment, detect_containment
 from agents.process.sandbox.choice import Choice, Level
+from orchestrator.cli.runs.addresses import known_in
 from orchestrator.cli.runs.credentials import credentials_of
 from orchestrator.cli.runs.notes import how_exposed
 from orchestrator.views.run.look import Look
@@ -74,6 +76,17 @@ class Surroundings:
             UsageError: there are none, or the address of the API is none.
         """
         return Credentials.REHEARSAL if rehearsed else credentials_of(self.key, self.environ)
+
+    def holding_back(self, names: Collection[str]) -> Self:
+        """Return surroundings whose environment lacks these variables. `addresses` has their values.
+
+        They are taken out of this process's environment too, which the SDK passes on to sessions.
+        """
+        values = {name: self.environ[name] for name in names if name in self.environ}
+        for name in names:
+            os.environ.pop(name, None)
+        left = {name: value for name, value in self.environ.items() if name not in values}
+        return replace(self, environ=left, addresses=values, known=known_in(values))
 
     def how_exposed(self, settings: Settings, credentials: Credentials, choice: Choice) -> str:
         """Return how agents could read the API key, and the remedy, or ""."""
