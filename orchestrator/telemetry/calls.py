@@ -8,10 +8,10 @@ from datetime import datetime
 from orchestrator.telemetry import conventions as c
 from orchestrator.telemetry.board import Board, Key
 from orchestrator.telemetry.span import Attributes, Span
+from state.ids import FINAL, conversation_key
 from state.journal import events as e
 from state.records import CallEnd, Usage
 from state.roles import ROLES, Role
-from state.ids import FINAL, conversation_key
 
 _GOOD = {CallEnd.COMPLETED, CallEnd.SIGNALLED}
 LOST = "process ended"  # the error of a call whose process was killed

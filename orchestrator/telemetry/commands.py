@@ -7,10 +7,10 @@ from orchestrator.telemetry.board import Board
 from orchestrator.telemetry.calls import task_key
 from orchestrator.telemetry.span import Span
 from state.hidden import visible
+from state.ids import span_id
 from state.journal import events as e
 from state.journal.events import Stored
 from state.records import CommandRun
-from state.ids import span_id
 
 _KEPT = 200  # characters of a command
 

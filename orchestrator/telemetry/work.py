@@ -6,10 +6,10 @@ from orchestrator.telemetry import conventions as c
 from orchestrator.telemetry.board import Board, Key
 from orchestrator.telemetry.calls import conversation_attributes, task_key
 from orchestrator.telemetry.span import Attributes, Span
+from state.ids import FINAL, conversation_key
 from state.journal import events as e
 from state.journal.events import Event
 from state.roles import Role
-from state.ids import FINAL, conversation_key
 
 _ENDS: dict[type, str] = {e.TaskStuck: "stuck", e.TaskFailed: "failed", e.TaskUnverified: "unverified"}
 

@@ -62,7 +62,7 @@ from orchestrator.run.plan.analyze import analyze
 from orchestrator.run.plan.plan import plan
 from orchestrator.run.record import Evidence, Record, Run, settings_of
 from orchestrator.run.review.review import review_task, review_whole
-from orchestrator.views.run.console import present
+from orchestrator.views.run.console import present, show_further
 from orchestrator.views.run.look import Look
 from state.errors import UsageError
 from state.journal.events import RunResumed, RunStarted
@@ -272,7 +272,7 @@ async def _drive(
                 outcome = await work_until_stopped(run, EFFECTS, stop)
                 with anyio.move_on_after(_LAST_LINES_S):
                     await shown.wait()
-                await outgoing.finish()
+                show_further(run.view, surroundings.look, await outgoing.finish())
             finally:
                 tasks.cancel_scope.cancel()
     return outcome

@@ -12,10 +12,9 @@ from orchestrator.notices.due import due
 from orchestrator.notices.sender import Sender
 from orchestrator.notices.sending import Post
 from orchestrator.telemetry.live import Spans, collector_of
-from orchestrator.views.run.console import show_further
 from orchestrator.views.screen import say
 from state.errors import RunActiveError
-from state.journal.events import Event
+from state.journal.events import Event, Stored
 from state.journal.fold.fold import fold
 from state.journal.recorder import Recorder
 from state.journal.store import Journal, JournalReader
@@ -49,8 +48,6 @@ class Outgoing:
         spans: bool = True,
     ) -> None:
         self._journal = journal
-        self._look = surroundings.look
-        self._view = view
         outward = _outward(view())
         post = _post(run_folder, surroundings, view())
         self._sender = Sender(outward.notify, post, view=view, record=record) if outward.notify else None
@@ -71,14 +68,18 @@ class Outgoing:
             if self._spans:
                 self._spans.close()
 
-    async def finish(self) -> None:
-        """Send the last of it, and show what came after the end of the run. Takes ten seconds at most."""
+    async def finish(self) -> list[Stored]:
+        """Send the last of it, and return the events after the end of the run.
+
+        Waits ten seconds at most for notices, and five for spans.
+        """
+        further: list[Stored] = []
         if self._sender:
             await self._sender.finish()
-            if self._sender.ended_at:
-                show_further(self._view(), self._look, self._journal.read(self._sender.ended_at))
+            further = self._journal.read(self._sender.ended_at) if self._sender.ended_at else []
         if self._spans and (line := await self._spans.finish()):
             say(line, error=True)
+        return further
 
 
 async def send_last(run_folder: Path, surroundings: Surroundings) -> None:
