@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from anyio.abc import ByteReceiveStream, Process
+    from anyio.abc import ByteReceiveStream, ByteSendStream, Process
 
     from agents.process.sandbox.plan import Plan
 
@@ -57,33 +57,33 @@ async def run_command(
     containment: Containment,
     output_limit: int = 20_000,
     sandbox: Plan | None = None,
+    given: bytes = b"",
 ) -> CommandResult:
-    """Run a command to its end or its deadline, with no input, and leave nothing of its tree behind.
+    """Run a command to its end or its deadline, and leave nothing of its tree behind.
 
-    `output_limit` is in bytes. At the deadline and on cancellation the command gets SIGTERM, and two seconds
-    later everything gets SIGKILL. A command that cannot be started is a result, not an exception. With
-    `sandbox` it runs in there, and if the sandbox cannot be made, the command could not be started.
+    `output_limit` is in bytes, `given` is the input. At the deadline and on cancellation the
+    command gets SIGTERM, and two seconds later everything gets SIGKILL. A command that cannot be started is a
+    result, not an exception. With `sandbox` it runs in there, and if the sandbox cannot be made, the command
+    could not be started.
     """
     begun = time.monotonic()
     tail = _Tail(output_limit)
     with _pipe() as (report, report_end):
         inside = bubblewrapped(command, sandbox) if sandbox else command
         argv = contained(inside, containment, report=str(report_end), sandbox=sandbox)
+        stdin = subprocess.PIPE if given else subprocess.DEVNULL
+        merged = subprocess.STDOUT
         try:
             with anyio.CancelScope(shield=True):  # a start that is cut in the middle would have no owner
                 process = await anyio.open_process(
-                    argv,
-                    stdin=subprocess.DEVNULL,
-                    stderr=subprocess.STDOUT,
-                    cwd=cwd,
-                    env=env,
-                    pass_fds=(report_end,),
+                    argv, stdin=stdin, stderr=merged, cwd=cwd, env=env, pass_fds=(report_end,)
                 )
         except (OSError, ValueError) as problem:  # no such folder, a NUL character in an argument
             timed_out, exit_code, error = False, None, str(problem)
         else:
             async with _ended(process), _collected(process.stdout, tail):
                 with anyio.move_on_after(deadline_s) as limit:
+                    await _feed(process.stdin, given)
                     await process.wait()
                 timed_out = limit.cancelled_caught
                 await _end(process)
@@ -123,6 +123,14 @@ class _Tail:
         if count > 0:
             del self._kept[:count]
             self._left_out += count
+
+
+async def _feed(stdin: ByteSendStream | None, given: bytes) -> None:
+    """Send the input and close it. A command need not read it."""
+    if stdin is not None:
+        with contextlib.suppress(OSError, anyio.BrokenResourceError):
+            await stdin.send(given)
+            await stdin.aclose()
 
 
 @contextlib.asynccontextmanager

@@ -9,6 +9,7 @@ from datetime import datetime
 from state.journal.call_view import CallView
 from state.journal.events.checkout import UsersWorkKept, WorkDelivered, WorkKept, WorkLeft
 from state.journal.events.evidence import ProofsTaken, VerificationFinished
+from state.journal.events.notices import NoticeSent
 from state.journal.events.plan import AnalysisRejected, PlanRejected
 from state.journal.events.questions import QuestionsAnswered, QuestionsAsked, QuestionsFailed, QuestionsParked
 from state.journal.events.run import RunEnded, RunResumed, RunStarted
@@ -73,6 +74,7 @@ class ClockView:
     started_at: datetime | None = None
     last_at: datetime | None = None
     last_seq: int = 0
+    ended_seq: int = 0  # of the newest end of the run, which notices may follow
     worked_s: float = 0.0  # by all processes of the run together
 
 
@@ -163,6 +165,7 @@ class RunView:
     asks: dict[str, AskView] = field(default_factory=dict)
     whole: WholeView = field(default_factory=WholeView)
     checkout: CheckoutView = field(default_factory=CheckoutView)
+    notices: dict[tuple[int, str], NoticeSent] = field(default_factory=dict)  # by their event and target
     context: Context = field(default_factory=Context)
 
     def calls_of(

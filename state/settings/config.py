@@ -3,7 +3,7 @@
 Every value keeps its source, for `sq config show`. All problems are reported at once.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, cast
@@ -12,6 +12,7 @@ import msgspec
 
 from state.roles import Role
 from state.settings.keys import AUTO, EFFORT_KINDS, KEYS, PRICE_KINDS, Value
+from state.settings.notify import NOTIFY, GivenTarget
 from state.settings.presets import efforts as shipped_efforts
 from state.settings.presets import models as shipped_models
 from state.settings.records import Effort, Model, Prices, Settings, SetUp
@@ -36,9 +37,9 @@ class Entry:
 class Resolved:
     """A valid configuration: the settings of a run, and each value with its source.
 
-    `values` has every key of the table, in its order. `own` has every field of the user's presets and prices
-    (`efforts.NAME.FIELD`, `prices.ALIAS.FIELD`), `efforts` all presets, shipped ones first, and `files` the
-    files looked for, whether they exist or not.
+    `values` has every key of the table, in its order. `own` has every field of the user's presets, prices and
+    notices (`efforts.NAME.FIELD`, `prices.ALIAS.FIELD`, `notify.NUMBER.FIELD`), `efforts` all presets,
+    shipped ones first, and `files` the files looked for, whether they exist or not.
     """
 
     settings: Settings
@@ -79,10 +80,10 @@ def load_config(
     _check_rules(sources, values, rules)
     chosen = _chosen_models(sources, values, models)
     sources.raise_problems()
+    own |= _targets(sources)
     effort = efforts[str(values["effort"].value)]
-    return Resolved(
-        settings=_settings(values, effort, chosen), values=values, own=own, efforts=efforts, files=files
-    )
+    settings = _settings(values, effort, chosen, sources.notify)
+    return Resolved(settings=settings, values=values, own=own, efforts=efforts, files=files)
 
 
 def _efforts(sources: Sources, own: dict[str, Entry]) -> dict[str, Effort]:
@@ -157,6 +158,16 @@ def _own_models(sources: Sources, own: dict[str, Entry]) -> dict[str, Model]:
     return models
 
 
+def _targets(sources: Sources) -> dict[str, Entry]:
+    """Return the fields of `[[notify]]`, numbered over all files."""
+    return {
+        f"{NOTIFY}.{number}.{name}": Entry(value=value, source=str(one.file))
+        for number, one in enumerate(sources.notify, start=1)
+        for name, value in asdict(one.target).items()
+        if value
+    }
+
+
 def _show(
     own: dict[str, Entry], prefix: str, table: OwnTable, fields: Mapping[str, Value], inherited: str
 ) -> None:
@@ -223,7 +234,12 @@ def _chosen_models(
     return chosen
 
 
-def _settings(values: Mapping[str, Entry], effort: Effort, models: Mapping[Role, Model]) -> Settings:
+def _settings(
+    values: Mapping[str, Entry],
+    effort: Effort,
+    models: Mapping[Role, Model],
+    notify: Sequence[GivenTarget],
+) -> Settings:
     def section(name: str) -> dict[str, Value]:
         prefix = f"{name}."
         return {key.removeprefix(prefix): one.value for key, one in values.items() if key.startswith(prefix)}
@@ -253,6 +269,11 @@ def _settings(values: Mapping[str, Entry], effort: Effort, models: Mapping[Role,
             "mode": values["sandbox"].value,
             "network": values["sandbox.network"].value,
             "limits": section("sandbox.limits"),
+        },
+        "outward": {
+            "notify": [one.target for one in notify],
+            "telemetry": {name: value or "" for name, value in section("telemetry").items()},
+            "bell": values["bell"].value,
         },
         **section("policy"),
     }

@@ -9,8 +9,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
+from urllib.parse import urlsplit
 
 from state.roles import ROLES, Role
+from state.settings.notify import is_variable
 from state.settings.records import (
     CommandNetwork,
     Effort,
@@ -106,6 +108,16 @@ def _is_text(value: object) -> bool:
     return isinstance(value, str) and bool(value.strip())
 
 
+def _is_address(value: object) -> bool:
+    if not _is_text(value):
+        return False
+    try:
+        found = urlsplit(str(value).strip())
+    except ValueError:
+        return False
+    return found.scheme in {"http", "https"} and bool(found.hostname) and "@" not in found.netloc
+
+
 def _number_in(text: str) -> object:
     for read in (int, float):
         try:
@@ -143,6 +155,8 @@ _BY_ITSELF = Kind(
     lambda value: isinstance(value, bool) or value == AUTO,
     lambda text: text.strip() if text.strip() == AUTO else _switch_in(text),
 )
+_ADDRESS = Kind("an http or https address without a user", _is_address, str.strip, str.strip)
+_VARIABLE = Kind('the name of a variable as "env:NAME"', is_variable, str.strip)
 _POSITIVE = _number("a number above 0", zero=False)
 _AMOUNT = _number("a number from 0", zero=True)
 
@@ -252,6 +266,24 @@ _ROWS = (
     _ceiling("processes", "processes and threads in one sandbox"),
     _ceiling("memory_mb", "MiB of memory of everything in the run's sandboxes"),
     _ceiling("file_mb", "MiB of one file written in a sandbox"),
+    Key(
+        "bell",
+        _SWITCH,
+        True,
+        "a terminal rings and shows a notice at the end of a run that took more than a minute",
+    ),
+    Key(
+        "telemetry.otlp",
+        _or_none(_ADDRESS),
+        None,
+        "address of an OTLP collector that gets the spans of runs, such as `http://localhost:4318`",
+    ),
+    Key(
+        "telemetry.headers",
+        _or_none(_VARIABLE),
+        None,
+        "`env:NAME`: the variable with the headers that the collector wants, as `name=value,name=value`",
+    ),
     Key("policy.protected", _LINES, (), "patterns of further paths that no task may change"),
     Key("policy.allowed", _LINES, (), "names of [rules](../agents/session/policy.yaml) that do not hold"),
 )

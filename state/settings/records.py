@@ -8,6 +8,7 @@ from enum import StrEnum
 
 from state.records import Usage
 from state.roles import Role
+from state.settings.outward import Outward
 
 
 class ReviewDepth(StrEnum):
@@ -235,6 +236,7 @@ class Settings:
     protected: tuple[str, ...] = ()
     allowed: tuple[str, ...] = ()
     sandbox: SandboxSettings = field(default_factory=SandboxSettings)
+    outward: Outward = field(default_factory=Outward)  # notices and telemetry
 
     @property
     def sets_up_by_itself(self) -> bool:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from state.errors import UsageError
 from state.settings.keys import EFFORT_KINDS, IN_TABLE, KEYS, PRICE_KINDS, Kind, Value
+from state.settings.notify import NOTIFY, GivenTarget, targets_in
 
 Flags = Mapping[str, tuple[str, object]]  # key → the flag's name and value. None and () were not given.
 
@@ -61,6 +62,7 @@ class Sources:
     values: dict[str, Given] = field(default_factory=dict)
     efforts: dict[str, OwnTable] = field(default_factory=dict)
     prices: dict[str, OwnTable] = field(default_factory=dict)
+    notify: list[GivenTarget] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
     unfit: set[str] = field(default_factory=set)
     _rank: int = 0
@@ -70,6 +72,7 @@ class Sources:
         self._rank += 1
         table = self._toml(file)
         table.pop(CONSIDERATIONS, None)  # power steering's, each item checked alone where it is used
+        self.notify += targets_in(file, table.pop(NOTIFY, []), self.problems)
         for name, kinds in _OWN_TABLES.items():
             own = self.efforts if name == "efforts" else self.prices
             for entry, values in self._tables_in(file, name, table.pop(name, {})):
@@ -161,7 +164,7 @@ class Sources:
                 inside = [key.partition(".")[2] for key in kinds if key.startswith(f"{name}.")]
                 self.problems.append(f"{place} needs to be a table with {', '.join(inside)}")
             else:
-                names = [*kinds, *sections, *([] if prefix else _OWN_TABLES)]
+                names = [*kinds, *sections, *([] if prefix else (*_OWN_TABLES, NOTIFY))]
                 self.problems.append(f"{place}: unknown key, {nearest(name, names)}")
 
     def _take(

@@ -90,6 +90,10 @@ def another(key, number=0):
         return others[number % 2]
     if isinstance(default, bool):
         return bool(number % 2) == default
+    if key == "telemetry.otlp":
+        return f"http://localhost:{4318 + number}"
+    if key == "telemetry.headers":
+        return f"env:HEADERS_{number}"
     if key == "gateway.first_party":
         return ("auto", True, False, True)[number + (number == 0)]
     if isinstance(default, StrEnum):

@@ -35,6 +35,7 @@ from orchestrator.cli.runs.connected import SCENARIO, connected
 from orchestrator.cli.runs.going_on import check_retries, models_now
 from orchestrator.cli.runs.log_file import log_to
 from orchestrator.cli.runs.notes import notes_for, open_network
+from orchestrator.cli.runs.outgoing import Outgoing, hold_back, send_last
 from orchestrator.cli.runs.request import GoOn, RunRequest, Surroundings
 from orchestrator.cli.runs.spec_file import read_spec
 from orchestrator.cli.version import sq_version
@@ -61,7 +62,7 @@ from orchestrator.run.plan.analyze import analyze
 from orchestrator.run.plan.plan import plan
 from orchestrator.run.record import Evidence, Record, Run, settings_of
 from orchestrator.run.review.review import review_task, review_whole
-from orchestrator.views.run.console import present
+from orchestrator.views.run.console import present, show_further
 from orchestrator.views.run.look import Look
 from state.errors import UsageError
 from state.journal.events import RunResumed, RunStarted
@@ -124,7 +125,8 @@ def run_again(run_folder: Path, surroundings: Surroundings, go_on: GoOn | None =
         check_retries(view, go_on.retry)
         if view.ended and not (view.ended.resumable or go_on.retry or go_on.verify):  # nothing to go on with
             with trusting(recorded_git(run_folder)):
-                anyio.run(_show, journal, surroundings.look, view.clock.last_seq - 1)
+                anyio.run(_show, journal, surroundings.look, view.clock.ended_seq - 1)
+            anyio.run(send_last, run_folder, surroundings)
             return view.ended.outcome
     check_cli(find_cli(), surroundings.environ)
     import_sdks()
@@ -134,6 +136,7 @@ def run_again(run_folder: Path, surroundings: Surroundings, go_on: GoOn | None =
 async def _new(request: RunRequest, spec_text: str, surroundings: Surroundings) -> Outcome:
     repository = await find_repository(request.folder)
     settings = _settings(request, repository.root, surroundings)
+    surroundings = hold_back(settings.outward, surroundings)
     state = StateFolder(request.state_dir or repository.root / ".sq")
     not_dirt = _not_dirt(request.spec, state.root, repository.root, request.rehearse)
     if request.edit_dirty and settings.worktrees:
@@ -196,8 +199,10 @@ async def _git_before(repository: Repository, run_folder: Path, settings: Settin
 
 async def _again(run_folder: Path, surroundings: Surroundings, go_on: GoOn) -> Outcome:
     with JournalReader(run_folder) as reader:
-        known = fold(reader.read()).started
-    redact = surroundings.redactor_for(Path(known.repository) if known else run_folder)
+        known = fold(reader.read())
+    if known.settings:
+        surroundings = hold_back(known.settings.outward, surroundings)
+    redact = surroundings.redactor_for(Path(known.started.repository) if known.started else run_folder)
     with surroundings.open_journal(run_folder, redact=redact) as journal:
         view = fold(journal.read())
         if view.started is None:
@@ -258,13 +263,16 @@ async def _drive(
         boundary = boundary_of(choice, settings, surroundings, Path(started.repository), run_folder, groups)
         run = _run(journal, started, settings, run_folder, surroundings, connection, boundary)
         stop, shown = StopRequest(), anyio.Event()
+        outgoing = Outgoing(journal, run_folder, surroundings, view=lambda: run.view, record=run.record)
         async with task_group() as tasks:
             tasks.start_soon(_heed_signals, stop)
             tasks.start_soon(_show, journal, surroundings.look, shown_from, shown)
+            tasks.start_soon(outgoing.run)
             try:
                 outcome = await work_until_stopped(run, EFFECTS, stop)
                 with anyio.move_on_after(_LAST_LINES_S):
                     await shown.wait()
+                show_further(run.view, surroundings.look, await outgoing.finish())
             finally:
                 tasks.cancel_scope.cancel()
     return outcome

@@ -1,20 +1,23 @@
 """Requests for a run and its resumption, and the surroundings in which they are fulfilled."""
 
 import os
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
+from typing import Self
 
 from agents.access import Credentials
 from agents.api_key import ApiKey, read_key, take_key
 from agents.process.containment import Containment, detect_containment
 from agents.process.sandbox.choice import Choice, Level
+from orchestrator.cli.runs.addresses import known_in
 from orchestrator.cli.runs.credentials import credentials_of
 from orchestrator.cli.runs.notes import how_exposed
 from orchestrator.views.run.look import Look
 from state.errors import UsageError
 from state.journal.store import Journal
+from state.redaction.known import Known
 from state.redaction.places import known_in_files
 from state.redaction.redactor import Redactor, redactor
 from state.settings.records import Settings
@@ -41,13 +44,16 @@ class RunRequest:
 class Surroundings:
     """The surroundings of a run. Tests inject faults here, by another journal.
 
-    `taken` are the variables of the API key, which are no longer in the environment.
+    `taken` are the variables of the API key, which are no longer in the environment, and `addresses` those of
+    notices and telemetry. `known` are further secrets, which they hold.
     """
 
     taken: Mapping[str, str] = field(default_factory=lambda: take_key(os.environ), repr=False)
     environ: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
     open_journal: OpenJournal = Journal
     look: Look = field(default_factory=Look)
+    addresses: Mapping[str, str] = field(default_factory=dict, repr=False)
+    known: tuple[Known, ...] = field(default=(), repr=False)
 
     @cached_property
     def containment(self) -> Containment:
@@ -71,6 +77,17 @@ class Surroundings:
         """
         return Credentials.REHEARSAL if rehearsed else credentials_of(self.key, self.environ)
 
+    def holding_back(self, names: Collection[str]) -> Self:
+        """Return surroundings whose environment lacks these variables. `addresses` has their values.
+
+        They are taken out of this process's environment too, which the SDK passes on to sessions.
+        """
+        values = {name: self.environ[name] for name in names if name in self.environ}
+        for name in names:
+            os.environ.pop(name, None)
+        left = {name: value for name, value in self.environ.items() if name not in values}
+        return replace(self, environ=left, addresses=values, known=known_in(values))
+
     def how_exposed(self, settings: Settings, credentials: Credentials, choice: Choice) -> str:
         """Return how agents could read the API key, and the remedy, or ""."""
         if credentials is not Credentials.API_KEY:
@@ -88,7 +105,7 @@ class Surroundings:
         except UsageError:  # said where the key is needed: a rehearsal needs none
             key = {}
         home = Path(self.environ.get("HOME") or Path.home())
-        return redactor({**self.environ, **key}, known_in_files(home, checkout))
+        return redactor({**self.environ, **key}, [*known_in_files(home, checkout), *self.known])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,6 +1,6 @@
 """Shows a run while it goes on: as JSON Lines, as plain lines, or with a live table below the lines."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Protocol, Self
 
@@ -104,6 +104,14 @@ def event_object(view: RunView, stored: Stored) -> dict[str, object]:
         body |= {"cost_usd": view.cost_usd, "roles": spending_of(view)}
     head = {"seq": stored.seq, "at": stored.at.isoformat(), "event": type(stored.event).__name__}
     return {**head, **body}
+
+
+def show_further(view: RunView, look: Look, stored: Iterable[Stored]) -> None:
+    """Show events that came after the end of a run, when nothing is redrawn any more. `view` has them all."""
+    detail = Detail.STORY if look.detail is Detail.END else look.detail
+    display: _Display = _Json() if look.mode is Mode.JSON else _Plain(detail)
+    for one in stored:
+        display.show(view, one)
 
 
 class _Display(Protocol):

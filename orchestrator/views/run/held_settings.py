@@ -75,6 +75,10 @@ def _values(settings: Settings) -> dict[str, bool | int | float | str | tuple[st
         "sandbox.limits.processes": settings.sandbox.limits.processes,
         "sandbox.limits.memory_mb": settings.sandbox.limits.memory_mb,
         "sandbox.limits.file_mb": settings.sandbox.limits.file_mb,
+        "notify": tuple(f"{', '.join(one.on)}: {one.command or one.url}" for one in settings.outward.notify),
+        "bell": settings.outward.bell,
+        "telemetry.otlp": settings.outward.telemetry.otlp or None,
+        "telemetry.headers": settings.outward.telemetry.headers or None,
         "policy.protected": settings.protected,
         "policy.allowed": settings.allowed,
     }

@@ -8,6 +8,7 @@ from state.journal.events.calls import *
 from state.journal.events.checkout import *
 from state.journal.events.evidence import *
 from state.journal.events.merges import *
+from state.journal.events.notices import *
 from state.journal.events.plan import *
 from state.journal.events.questions import *
 from state.journal.events.reviews import *
@@ -24,6 +25,7 @@ Event = (
     | MergeEvent
     | QuestionEvent
     | CheckoutEvent
+    | NoticeEvent
 )
 
 EVENTS: tuple[type, ...] = get_args(Event)

@@ -9,11 +9,22 @@ from typing import assert_never
 
 from state.journal import events as e
 from state.journal.events import Stored
-from state.journal.fold import calls, checkout, evidence, merges, plan, questions, reviews, run, tasks
+from state.journal.fold import (
+    calls,
+    checkout,
+    evidence,
+    merges,
+    notices,
+    plan,
+    questions,
+    reviews,
+    run,
+    tasks,
+)
 from state.journal.view import RunView
 
 
-def apply(view: RunView, stored: Stored) -> None:
+def apply(view: RunView, stored: Stored) -> None:  # noqa: C901  one case a noun
     """Add one more event to a view."""
     run.pass_time(view, stored)
     event = stored.event
@@ -36,6 +47,8 @@ def apply(view: RunView, stored: Stored) -> None:
             questions.apply(view, event, stored)
         case _ if isinstance(event, e.CheckoutEvent):
             checkout.apply(view, event)
+        case _ if isinstance(event, e.NoticeEvent):
+            notices.apply(view, event)
         case _:
             assert_never(event)
 

@@ -33,7 +33,7 @@ def apply(view: RunView, event: e.RunEvent, stored: Stored) -> None:
         case e.LimitReached():
             view.process.limit = event.cause
         case e.RunEnded():
-            view.ended = event
+            view.ended, view.clock.ended_seq = event, stored.seq
         case _:
             assert_never(event)
 

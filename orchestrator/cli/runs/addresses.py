@@ -1,0 +1,97 @@
+"""The addresses and headers of notices and telemetry: taken out of the environment before an agent works.
+
+They are secrets of the user like the API key. Only sq uses them, and the run knows their values as secrets.
+"""
+
+from collections.abc import Iterator, Mapping
+from importlib.util import find_spec
+from urllib.parse import unquote, urlsplit
+
+from orchestrator.telemetry.headers import read_headers
+from state.errors import UsageError
+from state.redaction.known import Known
+from state.settings.outward import NoticeTarget, Outward, Telemetry
+
+_LEAST = 8  # characters of a part of an address that counts as a secret
+
+
+def check_addresses(outward: Outward, environ: Mapping[str, str]) -> None:
+    """Check that notices can be sent and spans exported.
+
+    Raises:
+        UsageError: a variable is not set or of no use, or an extra is missing. Names every problem.
+    """
+    if problems := list(problems_of(outward, environ)):
+        raise UsageError("\n".join(problems))
+
+
+def problems_of(outward: Outward, environ: Mapping[str, str]) -> Iterator[str]:
+    """Yield why notices could not be sent, or spans not exported, each with its remedy."""
+    by_url = [target for target in outward.notify if target.variable]
+    if by_url and not _is_there("apprise"):
+        yield _missing("notify", "Apprise, which sends notices to an address")
+    for target in by_url:
+        if problem := _address_problem(target, environ):
+            yield problem
+    if outward.telemetry.otlp:
+        if not (_is_there("opentelemetry.sdk") and _is_there("opentelemetry.exporter.otlp.proto.http")):
+            yield _missing("otel", "OpenTelemetry's SDK and exporter, which telemetry needs")
+        if problem := _headers_problem(outward.telemetry, environ):
+            yield problem
+
+
+def _is_there(module: str) -> bool:
+    try:
+        return find_spec(module) is not None
+    except ModuleNotFoundError:  # a package around it
+        return False
+
+
+def _missing(extra: str, part: str) -> str:
+    return f"{part}, is not installed. Install it with `pip install 'sq-orchestrator[{extra}]'`"
+
+
+def _address_problem(target: NoticeTarget, environ: Mapping[str, str]) -> str:
+    name = target.variable
+    value = environ.get(name, "").strip()
+    if not value:
+        return f"notify: {name} is not set. Set it to an address that Apprise knows, or remove the table"
+    if not _is_there("apprise"):
+        return ""
+    import apprise
+
+    if apprise.Apprise().add(value):
+        return ""
+    return f"notify: {name} holds no address that Apprise knows. Correct it, for instance ntfy://TOPIC"
+
+
+def _headers_problem(telemetry: Telemetry, environ: Mapping[str, str]) -> str:
+    name = telemetry.variable
+    if not name:
+        return ""
+    value = environ.get(name, "").strip()
+    if not value:
+        return f"telemetry.headers: {name} is not set. Set it to name=value, or remove the key"
+    return "" if read_headers(value) else f"telemetry.headers: {name} needs the form name=value,name=value"
+
+
+def known_in(addresses: Mapping[str, str]) -> tuple[Known, ...]:
+    """Return the values and those parts of them that may be secrets, for the redactor."""
+    return tuple(
+        Known(name, part)
+        for name, value in addresses.items()
+        for part in dict.fromkeys((value, *_parts(value)))
+        if len(part) >= _LEAST
+    )
+
+
+def _parts(value: str) -> Iterator[str]:
+    try:
+        found = urlsplit(value)
+    except ValueError:
+        return
+    if found.scheme and found.netloc:
+        userinfo, _, _ = found.netloc.rpartition("@")
+        yield from (unquote(part) for part in (*userinfo.split(":"), *found.path.split("/")))
+    else:
+        yield from read_headers(value).values()

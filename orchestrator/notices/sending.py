@@ -1,0 +1,99 @@
+"""Hands one notice to one target, by a process that ends with sq.
+
+The process itself takes the claim of the notice, a file that is made once, in the moment before it begins. So
+a notice that was recorded nowhere because sq was killed is sent by the next process if its claim is free, and
+never twice.
+"""
+
+import json
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+from agents.process.containment import Containment
+from agents.process.tree import CommandResult, run_command
+from orchestrator.notices.due import Due
+from orchestrator.notices.words import Message
+from state.journal.events import NoticeSent
+from state.secrets import without_secrets
+from state.settings.outward import NoticeTarget
+
+LIMIT_S = 10.0  # for one notice
+_TAKEN = 75  # the exit code if the claim is taken
+_OUTPUT_KEPT = 2_000  # bytes
+# `set -C`: the shell makes the file only if there is none.
+_CLAIM = f'set -C; : > "$0" || exit {_TAKEN}; set +C; exec "$@"'
+_BY_APPRISE = (sys.executable, "-I", str(Path(__file__).with_name("apprise_child.py")))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Post:
+    """How notices leave this machine. `folder` holds the claims. `addresses` are values by variable.
+
+    Commands run in `home` with `environ`, without its secrets, so that no relative path of theirs leads to
+    files of an agent.
+    """
+
+    folder: Path
+    home: Path
+    environ: Mapping[str, str]
+    containment: Containment
+    addresses: Mapping[str, str] = field(default_factory=dict, repr=False)
+    redact: Callable[[str], str] = str
+
+    def is_claimed(self, due: Due) -> bool:
+        """Whether an earlier process began to send it."""
+        return self._claim(due).exists()
+
+    async def send(self, due: Due, message: Message) -> NoticeSent:
+        """Send a notice, within ten seconds, and return the event about it. Problems are no exceptions."""
+        try:
+            self.folder.mkdir(mode=0o700, exist_ok=True)
+        except OSError as error:
+            return outcome_of(due, f"{self.folder} cannot be made: {error.strerror}")
+        if (name := due.target.variable) and not self.addresses.get(name):
+            return outcome_of(due, f"{name} is not set")
+        argv, given, variables = self._process(due.target, message)
+        result = await run_command(
+            ["sh", "-c", _CLAIM, str(self._claim(due)), *argv],
+            cwd=self.home if self.home.is_dir() else self.folder,
+            env={**without_secrets(self.environ), **variables},
+            deadline_s=LIMIT_S,
+            containment=self.containment,
+            output_limit=_OUTPUT_KEPT,
+            given=json.dumps(given).encode(),
+        )
+        return outcome_of(due, self.redact(_problem(result)))
+
+    def _process(
+        self, target: NoticeTarget, message: Message
+    ) -> tuple[tuple[str, ...], dict[str, object], dict[str, str]]:
+        if target.command:
+            variables = {"SQ_TITLE": message.title, "SQ_TEXT": message.text}
+            return ("sh", "-c", target.command), asdict(message), variables
+        address = self.addresses.get(target.variable, "")
+        return _BY_APPRISE, {"url": address, "title": message.title, "text": message.text}, {}
+
+    def _claim(self, due: Due) -> Path:
+        return self.folder / f"{due.notice.of_seq} {due.to}".replace("/", "_")
+
+
+def outcome_of(due: Due, problem: str) -> NoticeSent:
+    """Return the event for a notice that was sent, or was not for a reason."""
+    notice = due.notice
+    return NoticeSent(kind=notice.kind, of_seq=notice.of_seq, to=due.to, ok=not problem, problem=problem)
+
+
+def _problem(result: CommandResult) -> str:
+    if result.exit_code == 0:
+        return ""
+    said = " ".join(result.output.split())
+    if result.timed_out:
+        return f"it did not end within {LIMIT_S:g} s" + (f": {said}" if said else "")
+    if result.exit_code == _TAKEN and not result.error:
+        return UNCERTAIN
+    return result.error or f"exit code {result.exit_code}" + (f": {said}" if said else "")
+
+
+UNCERTAIN = "sq was ended while it was being sent, so it may not have arrived"

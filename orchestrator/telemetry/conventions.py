@@ -1,0 +1,32 @@
+"""The names of attributes: OpenTelemetry's conventions for generative AI, and sq's own facts.
+
+All names `gen_ai.*` are in development and may change. They stand here alone, with the version that has them.
+"""
+
+SCHEMA = "https://opentelemetry.io/schemas/1.41.0"
+
+OPERATION = "gen_ai.operation.name"
+INVOKE_WORKFLOW, INVOKE_AGENT, CHAT = "invoke_workflow", "invoke_agent", "chat"
+WORKFLOW = "gen_ai.workflow.name"
+AGENT = "gen_ai.agent.name"
+PROVIDER, ANTHROPIC = "gen_ai.provider.name", "anthropic"
+CONVERSATION = "gen_ai.conversation.id"
+REQUEST_MODEL = "gen_ai.request.model"
+INPUT_TOKENS = "gen_ai.usage.input_tokens"
+OUTPUT_TOKENS = "gen_ai.usage.output_tokens"
+CACHE_READ_TOKENS = "gen_ai.usage.cache_read.input_tokens"
+CACHE_WRITE_TOKENS = "gen_ai.usage.cache_creation.input_tokens"
+ERROR_TYPE = "error.type"
+
+RUN_ID, TASK_ID, ATTEMPT, ITERATION = "sq.run.id", "sq.task.id", "sq.attempt", "sq.iteration"
+ROLE, CALL_ID, SUBJECT = "sq.role", "sq.call.id", "sq.subject"
+OUTCOME, EXIT_CODE, COST = "sq.outcome", "sq.exit_code", "sq.cost.usd"
+COMMAND, COMMAND_EXIT_CODE, PURPOSE = "sq.command", "sq.command.exit_code", "sq.command.purpose"
+GATE, VERDICT = "sq.gate", "sq.gate.verdict"
+PASSED, FINDINGS = "sq.review.passed", "sq.review.findings"
+COMMIT, TREE = "sq.commit", "sq.tree"
+EFFORT, VERSION, REHEARSAL = "sq.effort", "sq.version", "sq.rehearsal"
+TASKS, MERGED = "sq.tasks.total", "sq.tasks.merged"
+END, TURNS = "sq.call.end", "sq.call.turns"
+WAIT, CONFLICTS = "sq.wait_s", "sq.merge.conflicts"
+RESUMPTIONS = "sq.run.resumptions"
