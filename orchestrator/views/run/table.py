@@ -26,7 +26,7 @@ _STYLES = {
 }
 _KEPT_FIRST = (Group.NEEDS_YOU, Group.WORKING, Group.ENDED_BADLY, Group.WAITING)
 _LONGEST_NAME, _SHORTEST_NAME = 24, 8  # of a task, in columns of the terminal
-_WHERE = 10
+_WHERE = 9
 _NARROW, _MIDDLE = 56, 72  # below these widths, columns are left out
 _BELOW = 3  # lines: two of text, and one that counts the tasks left out
 _BESIDE = 2  # lines: the header, and the cursor's
