@@ -1,6 +1,7 @@
 """Options that several commands share, and the completion of their values."""
 
 import os
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,7 @@ from state.roles import Role
 if TYPE_CHECKING:
     from orchestrator.views.run.look import Look
 
+_VIEWERS = ("watch",)
 state_dir = click.option(
     "--state-dir",
     type=click.Path(path_type=Path, file_okay=False),
@@ -70,6 +72,13 @@ def state_folder_of(given: Path | None) -> "Path":
     if given is not None:
         return given.absolute()
     return (repository_here() or Path.cwd()) / ".sq"
+
+
+def following(run_folder: Path) -> tuple[str, ...]:
+    """The commands that follow a run from another terminal in this folder."""
+    state = run_folder.parents[1]
+    again = "" if state == state_folder_of(None) else f" --state-dir {shlex.quote(str(state))}"
+    return tuple(f"sq {viewer} {run_folder.name.rpartition('-')[2]}{again}" for viewer in _VIEWERS)
 
 
 def repository_here() -> Path | None:

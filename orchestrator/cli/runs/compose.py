@@ -30,6 +30,7 @@ from agents.process.sandbox.control_groups import control_groups
 from agents.session.claude_code import check_cli, find_cli
 from agents.session.permissions import rule_names
 from agents.session.sdks import import_sdks
+from orchestrator.cli import options
 from orchestrator.cli.runs.confining import boundary_of, choose
 from orchestrator.cli.runs.connected import SCENARIO, connected
 from orchestrator.cli.runs.going_on import check_retries, models_now
@@ -62,6 +63,7 @@ from orchestrator.run.plan.analyze import analyze
 from orchestrator.run.plan.plan import plan
 from orchestrator.run.record import Evidence, Record, Run, settings_of
 from orchestrator.run.review.review import review_task, review_whole
+from orchestrator.views.models.story import RunStory
 from orchestrator.views.run.console import present, show_further
 from orchestrator.views.run.look import Look
 from state.errors import UsageError
@@ -125,7 +127,7 @@ def run_again(run_folder: Path, surroundings: Surroundings, go_on: GoOn | None =
         check_retries(view, go_on.retry)
         if view.ended and not (view.ended.resumable or go_on.retry or go_on.verify):  # nothing to go on with
             with trusting(recorded_git(run_folder)):
-                anyio.run(_show, journal, surroundings.look, view.clock.ended_seq - 1)
+                anyio.run(_show, journal, _look(surroundings, run_folder), view.clock.ended_seq - 1)
             anyio.run(send_last, run_folder, surroundings)
             return view.ended.outcome
     check_cli(find_cli(), surroundings.environ)
@@ -266,7 +268,7 @@ async def _drive(
         outgoing = Outgoing(journal, run_folder, surroundings, view=lambda: run.view, record=run.record)
         async with task_group() as tasks:
             tasks.start_soon(_heed_signals, stop)
-            tasks.start_soon(_show, journal, surroundings.look, shown_from, shown)
+            tasks.start_soon(_show, journal, _look(surroundings, run_folder), shown_from, shown)
             tasks.start_soon(outgoing.run)
             try:
                 outcome = await work_until_stopped(run, EFFECTS, stop)
@@ -278,12 +280,17 @@ async def _drive(
     return outcome
 
 
+def _look(surroundings: Surroundings, run_folder: Path) -> Look:
+    return replace(surroundings.look, follow=options.following(run_folder))
+
+
 async def _show(
     journal: Journal | JournalReader, look: Look, after: int, shown: anyio.Event | None = None
 ) -> None:
-    view = fold(stored for stored in journal.read() if stored.seq <= after)
+    story = RunStory()
+    story.add_all(stored for stored in journal.read() if stored.seq <= after)
     try:
-        await present(journal, look, after=after, view=view)
+        await present(journal, look, after=after, story=story)
     except BrokenPipeError:  # the reader has gone (`sq run … | head`), and the run goes on
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     if shown:

@@ -6,6 +6,8 @@ from state.journal.view import RunView
 from state.records import CallEnd, Usage
 from state.roles import Role
 
+_HALF_A_CENT = 0.005
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SpendRow:
@@ -37,6 +39,19 @@ class Spending:
     budget_usd: float | None
     at_least: bool
     charged: bool
+
+    @property
+    def in_words(self) -> str:
+        """The cost, the budget and the part that is held, in short. A `+` marks a lower bound."""
+        cost = money(self.cost_usd) + ("+" if self.at_least else "")
+        of = f" of {money(self.budget_usd)}" if self.budget_usd else ""
+        held = f" ({money(self.held_usd)} held)" if self.held_usd else ""
+        return f"{cost}{of}{held}" + ("" if self.charged else ", rehearsed: nothing is charged")
+
+
+def money(usd: float) -> str:
+    """An amount in USD with two decimals. Less than half a cent is shown as less than a cent."""
+    return "<$0.01" if 0 < usd < _HALF_A_CENT else f"${usd:.2f}"
 
 
 def spending(view: RunView) -> Spending:

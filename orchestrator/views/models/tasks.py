@@ -156,7 +156,7 @@ def _waits_for(story: RunStory, task: TaskView, now: datetime, *, active: bool) 
     if needed:
         return f"for {', '.join(needed)}"
     reasons = why_not(story, task.task.id, now, active=active)
-    return reasons[0].text if reasons else "begins soon"
+    return reasons[0].text.removeprefix(f"{task.task.id} waits ") if reasons else "begins soon"
 
 
 def _seconds(story: RunStory, task: TaskView, group: Group, now: datetime, *, active: bool) -> float | None:

@@ -1,35 +1,26 @@
 """Shows a run while it goes on: as JSON Lines, as plain lines, or with a live table below the lines."""
 
 from collections.abc import AsyncIterator, Iterable
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Protocol, Self
 
 import anyio
 import msgspec
 
 from agents.concurrency import task_group
+from orchestrator.views.models.story import RunStory
 from orchestrator.views.run.lines.story import lines_of
 from orchestrator.views.run.log import log_lines
 from orchestrator.views.run.look import Detail, Look, Mode
 from orchestrator.views.run.silence import next_notice, silence_line
-from orchestrator.views.run.spending import cost_line, spending_of
-from orchestrator.views.screen import cell, say, say_all, say_json, shown
+from orchestrator.views.run.spending import spending_of
+from orchestrator.views.run.table import task_table
+from orchestrator.views.screen import say, say_all, say_json, shown
 from state.journal.events import RunEnded, RunInterrupted, Stored
-from state.journal.fold.fold import apply
-from state.journal.task_view import Stage
 from state.journal.view import RunView
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
-_WORTH_TELLING = timedelta(seconds=5)  # shorter silence is not shown
-_STYLES = {
-    Stage.MERGED: "green",
-    Stage.STUCK: "red",
-    Stage.FAILED: "red",
-    Stage.UNVERIFIED: "yellow",
-    Stage.WAITING: "dim",
-}
+    from rich.console import RenderableType
 
 
 class _Events(Protocol):
@@ -65,23 +56,23 @@ async def present(
     look: Look,
     *,
     after: int = 0,
-    view: RunView | None = None,
+    story: RunStory | None = None,
     clock: Clock | None = None,
 ) -> None:
     """Show each event after number `after` as it is stored, until the run has ended or was interrupted.
 
-    If no event comes for 30 s, a line names the calls and commands that are under way. `view` is the fold up
-    to `after`.
+    If no event comes for 30 s, a line names the calls and commands that are under way. `story` is the
+    run up to `after`.
     """
-    view, clock = view or RunView(), clock or WallClock()
+    story, clock = story or RunStory(), clock or WallClock()
     match look.mode:
         case Mode.JSON:
-            await _present(journal, view, after, _Json(), clock)
+            await _present(journal, story, after, _Json(), clock)
         case Mode.PLAIN:
-            await _present(journal, view, after, _Plain(look.detail), clock)
+            await _present(journal, story, after, _Plain(look.detail), clock)
         case Mode.LIVE:
-            with _Live(look.detail) as display:
-                await _present(journal, view, after, display, clock)
+            with _Live(look, story) as display:
+                await _present(journal, story, after, display, clock)
 
 
 def _lines(view: RunView, stored: Stored, detail: Detail) -> list[str]:
@@ -122,12 +113,12 @@ class _Display(Protocol):
         ...
 
 
-async def _present(journal: _Events, view: RunView, after: int, display: _Display, clock: Clock) -> None:
+async def _present(journal: _Events, story: RunStory, after: int, display: _Display, clock: Clock) -> None:
     async with task_group() as tasks:
-        tasks.start_soon(_tell_of_silence, view, display, clock)
+        tasks.start_soon(_tell_of_silence, story.view, display, clock)
         async for stored in journal.follow(after):
-            apply(view, stored)
-            display.show(view, stored)
+            story.add(stored)
+            display.show(story.view, stored)
             if isinstance(stored.event, RunEnded | RunInterrupted):
                 break
         tasks.cancel_scope.cancel()
@@ -168,12 +159,11 @@ class _Plain:
 class _Live:
     """Lines that scroll, and below them a table of the tasks, which is redrawn regularly."""
 
-    def __init__(self, detail: Detail) -> None:
+    def __init__(self, look: Look, story: RunStory) -> None:
         from rich.console import Console
         from rich.live import Live
 
-        self._detail = detail
-        self._view = RunView()
+        self._look, self._story = look, story
         self._console = Console(highlight=False)
         self._live = Live(console=self._console, get_renderable=self._picture, refresh_per_second=4)
 
@@ -185,8 +175,7 @@ class _Live:
         self._live.__exit__(None, None, None)
 
     def show(self, view: RunView, stored: Stored) -> None:
-        self._view = view
-        for text in _lines(view, stored, self._detail):
+        for text in _lines(view, stored, self._look.detail):
             self._print(text)
 
     def tell(self, line: str) -> None:
@@ -198,45 +187,9 @@ class _Live:
         for line in shown(text):
             self._console.print(Text(line), soft_wrap=True)
 
-    def _picture(self) -> "Table | str":
-        return task_table(self._view, datetime.now(UTC)) if self._view.tasks else ""
-
-
-def task_table(view: RunView, now: datetime) -> "Table":
-    """The tasks of a run: stage, attempt, iteration and open issues of each, with time and cost below."""
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(caption=f"{times(view, now)} · {cost_line(view)}", caption_justify="left", min_width=80)
-    for column in ("task", "title", "stage", "attempt", "iteration", "issues"):
-        table.add_column(column)
-    for id_, task in view.tasks.items():
-        open_issues = str(len(task.review.issues)) if task.review.issues else ""
-        stage = Text(task.stage, style=_STYLES.get(task.stage, "cyan"))
-        table.add_row(
-            Text(cell(id_)),
-            Text(cell(task.task.title)),
-            stage,
-            str(task.attempt),
-            str(task.iteration),
-            open_issues,
-        )
-    return table
-
-
-def times(view: RunView, now: datetime) -> str:
-    """How long the run has taken, and, while it goes on, how long ago its last event was."""
-    if view.clock.started_at is None or view.clock.last_at is None:
-        return ""
-    until = view.clock.last_at if view.ended else now
-    took = f"{_clock(until - view.clock.started_at)} since the start"
-    quiet = now - view.clock.last_at
-    if view.ended or quiet < _WORTH_TELLING:
-        return took
-    return f"{took}, last sign {_clock(quiet)} ago"
-
-
-def _clock(span: timedelta) -> str:
-    minutes, seconds = divmod(int(span.total_seconds()), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02}:{seconds:02}" if hours else f"{minutes}:{seconds:02}"
+    def _picture(self) -> "RenderableType":
+        if not self._story.view.tasks:
+            return ""
+        width, height = self._console.size
+        follow = self._look.follow
+        return task_table(self._story, datetime.now(UTC), width=width, height=height, follow=follow)

@@ -24,10 +24,14 @@ class Detail(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Look:
-    """The form in which a run is shown, and how much of it. JSON has always all."""
+    """The form in which a run is shown, and how much of it. JSON has always all.
+
+    `follow` are commands that show more of the run, which a live table names.
+    """
 
     mode: Mode = Mode.PLAIN
     detail: Detail = Detail.STORY
+    follow: tuple[str, ...] = ()
 
 
 def chosen_look(

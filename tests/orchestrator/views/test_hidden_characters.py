@@ -36,14 +36,16 @@ from orchestrator.views.gates.measured import Bench, MeasuredPart, bench_lines
 from orchestrator.views.gates.promises import criterion_lines, promise_lines, promises_lines
 from orchestrator.views.gates.steering import consideration_lines, examination_lines
 from orchestrator.views.gates.usage import usage_lines
+from orchestrator.views.models.story import RunStory
 from orchestrator.views.models.summary import summary_of
-from orchestrator.views.run.console import event_object, task_table
+from orchestrator.views.run.console import event_object
 from orchestrator.views.run.decisions import decision_lines, decisions_of
 from orchestrator.views.run.details import detail_lines, details_of
 from orchestrator.views.run.held_settings import held_lines, held_settings
 from orchestrator.views.run.lines.story import lines_of
 from orchestrator.views.run.log import log_lines
 from orchestrator.views.run.overview import overview_lines
+from orchestrator.views.run.table import task_table
 from orchestrator.views.run.told import told_in, told_lines
 from orchestrator.views.screen import as_json, cell, say, shown, visible
 from state.journal.fold.fold import apply
@@ -203,11 +205,10 @@ def test_no_line_of_a_run_holds_a_character_that_is_not_seen(events, words):
 @settings(max_examples=30)
 @given(events=legal_runs(), words=WORDS)
 def test_no_cell_of_the_live_table_holds_a_character_that_is_not_seen(events, words):
-    view = RunView()
-    for stored in events:
-        apply(view, replace(stored, event=poisoned(stored.event, words)))
+    story = RunStory()
+    story.add_all(replace(stored, event=poisoned(stored.event, words)) for stored in events)
     out = io.StringIO()
-    Console(file=out, width=300).print(task_table(view, NOW))
+    Console(file=out, width=300).print(task_table(story, NOW, width=300, height=99, follow=(words,)))
     assert hidden_in(out.getvalue()) == []
 
 
