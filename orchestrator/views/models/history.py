@@ -190,6 +190,14 @@ class History:
         spans.append(StageSpan(stage, stored.seq, stored.at))
 
 
+@dataclass(slots=True)
+class RunFacts:
+    """A run as views show it: its state and its past. `RunStory` keeps both current."""
+
+    view: RunView = field(default_factory=RunView)
+    history: History = field(default_factory=History)
+
+
 def task_of(view: RunView, event: Event) -> str:
     """Return the task that an event is about, or "" for the whole, a plan or an analysis."""
     task_id = getattr(event, "task_id", None)

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from datetime import datetime
 
+from orchestrator.views.models.history import RunFacts
 from orchestrator.views.models.spend import Spending, spending
-from orchestrator.views.models.story import RunStory
 from orchestrator.views.models.summary import RunSummary, Standing, summary_of
 from orchestrator.views.models.tasks import Group, TaskRow, parked_questions, task_rows
 
@@ -36,7 +36,7 @@ class Overview:
     last_at: datetime | None
 
 
-def overview(story: RunStory, run_id: str, now: datetime, *, active: bool, options: str = "") -> Overview:
+def overview(story: RunFacts, run_id: str, now: datetime, *, active: bool, options: str = "") -> Overview:
     """Return a run on one screen.
 
     Args:
@@ -62,7 +62,7 @@ def overview(story: RunStory, run_id: str, now: datetime, *, active: bool, optio
     )
 
 
-def _needs(story: RunStory, rows: tuple[TaskRow, ...]) -> list[Need]:
+def _needs(story: RunFacts, rows: tuple[TaskRow, ...]) -> list[Need]:
     needs = [
         Need(what="a question is parked", text=question, task_id=task_id, seq=seq)
         for task_id, question, seq in parked_questions(story.view)

@@ -1,23 +1,19 @@
 """A run as views follow it: its state and its past, kept current event by event."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 
-from orchestrator.views.models.history import History
+from orchestrator.views.models.history import RunFacts
 from state.journal.events import Stored
 from state.journal.fold.fold import apply
-from state.journal.view import RunView
 
 
-@dataclass(slots=True)
-class RunStory:
+class RunStory(RunFacts):
     """The fold of a run for views. It holds nothing that is not in the journal.
 
     Events of the kind `MessageReceived` may be left out: then only the present actions of agents are unknown.
     """
 
-    view: RunView = field(default_factory=RunView)
-    history: History = field(default_factory=History)
+    __slots__ = ()
 
     def add(self, stored: Stored) -> None:
         """Add one more event, the next of the journal."""

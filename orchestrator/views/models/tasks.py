@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from orchestrator.views.models.story import RunStory
+from orchestrator.views.models.history import RunFacts
 from orchestrator.views.models.why import why_not
 from orchestrator.views.words import short, tool_call
 from state.journal.call_view import CallView
@@ -54,7 +54,7 @@ class TaskRow:
     needs: tuple[str, ...] = ()
 
 
-def task_rows(story: RunStory, now: datetime, *, active: bool = True) -> tuple[TaskRow, ...]:
+def task_rows(story: RunFacts, now: datetime, *, active: bool = True) -> tuple[TaskRow, ...]:
     """Return the tasks of a run: those that need a person first, then ended, working, waiting, merged.
 
     Args:
@@ -80,7 +80,7 @@ def parked_questions(view: RunView, task_id: str = "") -> Iterator[tuple[str, st
             yield ask.asked.task_id, ask.parked.question, ask.seq
 
 
-def _row(story: RunStory, task: TaskView, now: datetime, *, cost_usd: float, active: bool) -> TaskRow:
+def _row(story: RunFacts, task: TaskView, now: datetime, *, cost_usd: float, active: bool) -> TaskRow:
     id_ = task.task.id
     group = _group(story.view, task)
     spans = story.history.stages.get(id_, [])
@@ -110,7 +110,7 @@ def _group(view: RunView, task: TaskView) -> Group:
     return Group.WORKING if is_under_way(task) else Group.WAITING
 
 
-def _now(story: RunStory, task: TaskView, group: Group, now: datetime, *, active: bool) -> str:
+def _now(story: RunFacts, task: TaskView, group: Group, now: datetime, *, active: bool) -> str:
     match group:
         case Group.MERGED:
             return ""
@@ -126,7 +126,7 @@ def _now(story: RunStory, task: TaskView, group: Group, now: datetime, *, active
             return _waits_for(story, task, now, active=active)
 
 
-def _actions(story: RunStory, task: TaskView, now: datetime) -> Iterator[str]:
+def _actions(story: RunFacts, task: TaskView, now: datetime) -> Iterator[str]:
     """Yield the things under way for a task."""
     view, id_ = story.view, task.task.id
     for one in view.evidence.commands.values():
@@ -139,7 +139,7 @@ def _actions(story: RunStory, task: TaskView, now: datetime) -> Iterator[str]:
         yield f"merging {task.merge.commit[:8]} onto {task.merge.onto[:8]}"
 
 
-def _call(story: RunStory, task: TaskView, call: CallView, now: datetime) -> str:
+def _call(story: RunFacts, task: TaskView, call: CallView, now: datetime) -> str:
     role, model = call.started.role, call.started.model
     if call.since and call.since > now:
         return f"{role} waits until {call.since.astimezone():%H:%M:%S}: {call.retries[-1].end}"
@@ -151,7 +151,7 @@ def _call(story: RunStory, task: TaskView, call: CallView, now: datetime) -> str
     return f"{role} thinks ({model})"
 
 
-def _waits_for(story: RunStory, task: TaskView, now: datetime, *, active: bool) -> str:
+def _waits_for(story: RunFacts, task: TaskView, now: datetime, *, active: bool) -> str:
     needed = [one for one in task.task.dependencies if story.view.tasks[one].stage is not Stage.MERGED]
     if needed:
         return f"for {', '.join(needed)}"
@@ -159,7 +159,7 @@ def _waits_for(story: RunStory, task: TaskView, now: datetime, *, active: bool) 
     return reasons[0].text.removeprefix(f"{task.task.id} waits ") if reasons else "begins soon"
 
 
-def _seconds(story: RunStory, task: TaskView, group: Group, now: datetime, *, active: bool) -> float | None:
+def _seconds(story: RunFacts, task: TaskView, group: Group, now: datetime, *, active: bool) -> float | None:
     spans = [one for one in story.history.stages.get(task.task.id, ()) if one.stage is not Stage.WAITING]
     if not spans:
         return None

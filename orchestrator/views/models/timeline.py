@@ -3,8 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from orchestrator.views.models.history import Span
-from orchestrator.views.models.story import RunStory
+from orchestrator.views.models.history import RunFacts, Span
 
 _IDLE = timedelta(seconds=60)  # a longer time without any span is folded
 _FOLDED = timedelta(seconds=5)  # its width then
@@ -54,7 +53,7 @@ class Timeline:
     began_at: datetime | None
 
 
-def timeline(story: RunStory, now: datetime) -> Timeline:
+def timeline(story: RunFacts, now: datetime) -> Timeline:
     """Return the time of a run. Spans that go on end at `now`, or at the last event if the run has ended."""
     view = story.view
     until = view.clock.last_at if view.ended or view.process.interrupted_by else now

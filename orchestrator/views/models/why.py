@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
-from orchestrator.views.models.story import RunStory
+from orchestrator.views.models.history import RunFacts
 from state.journal.phase import Phase, is_under_way, phase_of
 from state.journal.task_view import ENDED_STAGES, UNMERGED_ENDS, Stage, TaskView
 from state.journal.view import RunView
@@ -19,7 +19,7 @@ class Reason:
     seq: int = 0
 
 
-def why_not(story: RunStory, task_id: str, now: datetime, *, active: bool = True) -> list[Reason]:
+def why_not(story: RunFacts, task_id: str, now: datetime, *, active: bool = True) -> list[Reason]:
     """Return why a task does nothing now, nearest reason first. Empty for a task that works or is merged.
 
     Args:
@@ -38,7 +38,7 @@ def why_not(story: RunStory, task_id: str, now: datetime, *, active: bool = True
     return reasons
 
 
-def _of_task(story: RunStory, task: TaskView, now: datetime, seen: set[str]) -> Iterator[Reason]:
+def _of_task(story: RunFacts, task: TaskView, now: datetime, seen: set[str]) -> Iterator[Reason]:
     view, id_ = story.view, task.task.id
     if id_ in seen:
         return
@@ -93,6 +93,6 @@ def _no_place(view: RunView, task_id: str) -> Iterator[Reason]:
         )
 
 
-def _since(story: RunStory, task_id: str) -> int:
+def _since(story: RunFacts, task_id: str) -> int:
     spans = story.history.stages.get(task_id, [])
     return spans[-1].seq if spans else 0

@@ -6,8 +6,8 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from orchestrator.views.durations import clock
+from orchestrator.views.models.history import RunFacts
 from orchestrator.views.models.spend import money, spending
-from orchestrator.views.models.story import RunStory
 from orchestrator.views.models.tasks import Group, TaskRow, parked_questions, task_rows
 from orchestrator.views.screen import cell
 from state.journal.view import RunView
@@ -33,7 +33,7 @@ _BESIDE = 2  # lines: the header, and the cursor's
 
 
 def task_table(
-    story: RunStory, now: datetime, *, width: int = 80, height: int = 24, follow: Sequence[str] = ()
+    story: RunFacts, now: datetime, *, width: int = 80, height: int = 24, follow: Sequence[str] = ()
 ) -> "RenderableType":
     """Return the tasks of a run with at most two lines below them, for a terminal of this size.
 
@@ -130,7 +130,7 @@ def _number(title: str, row: TaskRow) -> str:
             return clock(row.seconds)
 
 
-def _below(story: RunStory, now: datetime, width: int, follow: Sequence[str]) -> list[str]:
+def _below(story: RunFacts, now: datetime, width: int, follow: Sequence[str]) -> list[str]:
     """Return the time, the cost, the questions and the commands, as far as two lines hold them."""
     lines = [""]
     time = times(story.view, now)
