@@ -29,7 +29,8 @@ def make_asker(
 ) -> tuple[Claude, Asker]:
     """Write Claude Code's launcher into `folder`, and return it with the `Asker`: the API, else the CLI.
 
-    `starts`, if given, is held while a process starts. `keeps` are variables that sq itself gives to sessions.
+    `starts`, if given, is held while a process starts. `keeps` are variables that sq gives to
+    sessions itself.
     """
     passed_on = connection.session_environment(Lane(role=Role.WORKER, task="", attempt=0))
     inside_claude = [name for name in environ if name.startswith(("CLAUDE_CODE_", "CLAUDE_SESSION", "SQ_"))]

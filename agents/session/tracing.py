@@ -26,7 +26,7 @@ NAMES = frozenset({*_ON, TRACES_ENDPOINT, TRACES_HEADERS, _PARENT, _RESOURCE})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionTelemetry:
-    """The telemetry of the sessions of a run. `address` takes spans, or is "" if the gateway passes them on."""
+    """The telemetry of a run's sessions. `address` takes spans, or is "" if the gateway passes them on."""
 
     run_id: str
     address: str = ""
