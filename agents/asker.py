@@ -1,6 +1,6 @@
 """Chooses how a model is asked for single answers: by the API, else by the CLI, whose launcher it writes."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
 import anyio
@@ -25,14 +25,16 @@ def make_asker(
     containment: Containment,
     environ: Mapping[str, str],
     starts: anyio.CapacityLimiter | None = None,
+    keeps: Collection[str] = (),
 ) -> tuple[Claude, Asker]:
     """Write Claude Code's launcher into `folder`, and return it with the `Asker`: the API, else the CLI.
 
-    `starts`, if given, is held while a process starts.
+    `starts`, if given, is held while a process starts. `keeps` are variables that sq gives to
+    sessions itself.
     """
     passed_on = connection.session_environment(Lane(role=Role.WORKER, task="", attempt=0))
     inside_claude = [name for name in environ if name.startswith(("CLAUDE_CODE_", "CLAUDE_SESSION", "SQ_"))]
-    dropped = frozenset({*secret_names(environ), *inside_claude} - set(passed_on))
+    dropped = frozenset({*secret_names(environ), *inside_claude} - {*passed_on, *keeps})
     launcher = write_launcher(folder / "launcher", cli, containment, drop_env=dropped)
     claude = Claude(cli=cli, launcher=launcher, dropped=dropped, folder=folder / SANDBOXES)
     if connection.api_access(Lane(role=Role.DEVELOPER, task="", attempt=0)):

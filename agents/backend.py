@@ -17,6 +17,7 @@ from agents.session.cli_settings import CommandSandbox
 from agents.session.exchange import SessionSpec, Start, Walls
 from agents.session.permissions import REFLOG_NAME, SIGNAL_PREFIX, Policy
 from agents.session.tools import SignalTool
+from agents.session.tracing import SessionTelemetry
 from state.roles import ROLES, Role
 from state.settings.records import Model, Settings
 
@@ -70,7 +71,7 @@ class Platform:
 
     `sandboxes` makes those of sessions. None: they have none. `starts` is held while a Claude Code
     process starts. A start takes a processor for a while, so that many sessions that begin at once are
-    started in turn.
+    started in turn. `telemetry` None: sessions send no spans.
     """
 
     connection: Connection
@@ -82,6 +83,7 @@ class Platform:
     sandboxes: Sandboxes | None = None
     guarded: frozenset[str] = frozenset()
     starts: anyio.CapacityLimiter = field(default_factory=one_per_processor)
+    telemetry: SessionTelemetry | None = None
 
     @property
     def models(self) -> Mapping[Role, Model]:
@@ -107,7 +109,8 @@ class Platform:
         workspace, and not elsewhere. Without it, the session only reads. `variables` are environment
         variables for commands in the workspace.
         """
-        environment = {**(variables or {}), **self.connection.session_environment(lane)}
+        traced = self.telemetry.environment(lane) if self.telemetry else {}
+        environment = {**(variables or {}), **self.connection.session_environment(lane), **traced}
         config_dir = self._config_dir(session_id)
         if config_dir:
             environment["CLAUDE_CONFIG_DIR"] = str(config_dir)

@@ -3,12 +3,14 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from agents.access import Connection
+from agents.access import Connection, ForwardConnection
 from agents.asker import make_asker
 from agents.backend import Platform, one_per_processor
 from agents.process.containment import Containment
 from agents.process.sandbox.boundary import Boundary
 from agents.sandboxes import SessionSandboxes
+from agents.session.tracing import NAMES, SessionTelemetry
+from state.settings.outward import Telemetry
 from state.settings.records import Settings
 
 
@@ -26,8 +28,15 @@ def make_platform(
 ) -> Platform:
     """Return the platform of a run, and write the launcher into the run's folder."""
     starts = one_per_processor()
+    telemetry = _telemetry(connection, settings.outward.telemetry, run_folder.name)
     claude, asker = make_asker(
-        connection, cli=cli, folder=run_folder, containment=containment, environ=environ, starts=starts
+        connection,
+        cli=cli,
+        folder=run_folder,
+        containment=containment,
+        environ=environ,
+        starts=starts,
+        keeps=NAMES if telemetry else frozenset(),
     )
     return Platform(
         connection=connection,
@@ -39,4 +48,14 @@ def make_platform(
         sandboxes=SessionSandboxes(boundary=boundary, claude=claude, containment=containment),
         guarded=guarded,
         starts=starts,
+        telemetry=telemetry,
     )
+
+
+def _telemetry(connection: Connection, telemetry: Telemetry, run_id: str) -> SessionTelemetry | None:
+    """Return the telemetry of sessions. A collector that wants headers is reached by the gateway alone."""
+    if not telemetry.otlp:
+        return None
+    if isinstance(connection, ForwardConnection):
+        return SessionTelemetry(run_id=run_id)
+    return None if telemetry.headers else SessionTelemetry(run_id=run_id, address=telemetry.traces_url)

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 # Whole words of a variable's name, so that KEYBOARD, MONKEY or AUTHOR are not secrets.
 _SECRET_WORDS = re.compile(
     r"(?:^|_)(?:API_?KEY|KEY|TOKEN|SECRET|SECRETS|PASSWORD|PASSWD|PASS|PASSPHRASE|CREDENTIAL|CREDENTIALS|"
-    r"AUTH|COOKIE|PRIVATE|DSN|PAT|WEBHOOK)(?:_|$)|(?:^|_)[A-Z]+(?:TOKEN|SECRET|PASSWORD)$|_PWD$",
+    r"AUTH|COOKIE|PRIVATE|DSN|PAT|WEBHOOK)(?:_|$)|^OTEL_\w*HEADERS$|(?:^|_)[A-Z]+(?:TOKEN|SECRET|PASSWORD)$|_PWD$",
     re.IGNORECASE,
 )
 _URL_WITH_PASSWORD = re.compile(r"^[a-z][a-z0-9+.-]*://[^/@\s:]*:[^/@\s]+@", re.IGNORECASE)

@@ -9,6 +9,9 @@ from starlette.responses import Response
 MESSAGES = ("v1", "messages")
 COUNT_TOKENS = ("v1", "messages", "count_tokens")
 TRACES = ("v1", "traces")
+# The variables that tell Claude Code where its spans go.
+TRACES_ENDPOINT = "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"
+TRACES_HEADERS = "OTEL_EXPORTER_OTLP_TRACES_HEADERS"
 _OWNER = 4  # segments before those: run, role, task, attempt
 
 

@@ -28,6 +28,7 @@ COMMANDS = {
     "clean": ("clean.command", "Remove worktrees, branches and state of runs that are over."),
     "doctor": ("doctor.command", "Check whether sq can work on this machine, with advice."),
     "config": ("config", "Show every setting with its value and where it came from."),
+    "otel": ("otel", "Send the spans of a run to an OpenTelemetry collector."),
     "completion": ("completion", "Print a shell's completion script."),
 }
 _EPILOG = "`sq --spec SPEC.md` is short for `sq run --spec SPEC.md`. See a run without any key: `sq demo`."

@@ -79,6 +79,11 @@ def message_of(view: RunView, notice: Notice) -> Message:
     )
 
 
+def end_title(view: RunView) -> str:
+    """Return the title of the end of a run, or of its process."""
+    return message_of(view, Notice(kind=NoticeKind.ENDED, of_seq=view.clock.last_seq)).title
+
+
 def _last(path: str) -> str:
     return visible(PurePath(path).name)
 

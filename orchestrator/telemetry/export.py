@@ -3,6 +3,7 @@
 The SDK would choose ids of its own, so finished spans are made with the ids that sq has computed.
 """
 
+import logging
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from orchestrator.telemetry.span import Span
 
 TIMEOUT_S = 5.0  # for one batch, with the exporter's own retries
+logging.getLogger("opentelemetry").addHandler(logging.NullHandler())  # sq says itself how it ended
 _SAMPLED = TraceFlags(TraceFlags.SAMPLED)
 
 

@@ -6,6 +6,7 @@ elsewhere.
 """
 
 import json
+import os
 import re
 import sys
 from collections.abc import Iterable
@@ -40,6 +41,12 @@ def say_all(texts: Iterable[str]) -> None:
     """Print texts like `say`, or nothing if there are none."""
     if every := list(texts):
         say(*every)
+
+
+def ring(text: str) -> None:
+    """Ring the terminal and show a notice there (OSC 9), if standard error is a terminal that is not dumb."""
+    if sys.stderr.isatty() and os.environ.get("TERM") != "dumb":
+        print(f"\x1b]9;{visible(text)}\x07\x07", end="", file=sys.stderr, flush=True)
 
 
 def say_json(value: object) -> None:

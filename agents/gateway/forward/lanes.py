@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import anyio
 
-from agents.gateway.call import Call, lane_path
+from agents.gateway.call import TRACES_ENDPOINT, TRACES_HEADERS, Call, lane_path
 from agents.gateway.forward import refusals
 from agents.gateway.forward.account import Account
 from agents.gateway.forward.headers import token_in
@@ -36,7 +36,7 @@ class Terms:
 class LaneSession:
     """One session's pass, and what came of its calls."""
 
-    def __init__(self, terms: Terms, *, url: str, token: str) -> None:
+    def __init__(self, terms: Terms, *, url: str, token: str, traces: bool = False) -> None:
         self.url = url
         self.token = token
         self.lane = "/".join(terms.lane)
@@ -46,6 +46,7 @@ class LaneSession:
         self.exhausted = ""
         self.partial_calls = 0
         self.resets_at: float | None = None
+        self._traces = traces
         self._model = terms.model
         self._pinned = terms.model.id if terms.model.id.startswith(_FULL_NAME) else ""
         self._tools = terms.tools
@@ -61,8 +62,13 @@ class LaneSession:
 
     @property
     def environment(self) -> dict[str, str]:
-        """The variables with which Claude Code asks through this pass."""
-        return {"ANTHROPIC_BASE_URL": self.url, "ANTHROPIC_API_KEY": self.token}
+        """The variables with which Claude Code asks through this pass, and sends its spans if they are on."""
+        spans = {TRACES_ENDPOINT: f"{self.url}/v1/traces", TRACES_HEADERS: f"x-api-key={self.token}"}
+        return {
+            "ANTHROPIC_BASE_URL": self.url,
+            "ANTHROPIC_API_KEY": self.token,
+            **(spans if self._traces else {}),
+        }
 
     @property
     def model(self) -> Model:
@@ -102,17 +108,19 @@ class LaneSession:
 
 
 class Lanes:
-    """All open sessions of a run."""
+    """All open sessions of a run. `traces`: they send spans to the gateway."""
 
-    def __init__(self, run_id: str) -> None:
+    def __init__(self, run_id: str, *, traces: bool = False) -> None:
         self._run_id = run_id
+        self._traces = traces
         self._open: set[LaneSession] = set()
 
     @contextmanager
     def opened(self, terms: Terms, base_url: str) -> Iterator[LaneSession]:
         """Provide a pass that is good while the block runs. Its calls under way end with it."""
         url = base_url + lane_path(self._run_id, terms.lane)
-        session = LaneSession(terms, url=url, token=f"sqk_{secrets.token_urlsafe(32)}")
+        token = f"sqk_{secrets.token_urlsafe(32)}"
+        session = LaneSession(terms, url=url, token=token, traces=self._traces)
         self._open.add(session)
         try:
             yield session

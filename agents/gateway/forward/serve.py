@@ -49,7 +49,7 @@ async def serve_forward(upstream: Upstream, *, run_id: str) -> AsyncIterator[For
 
     An exception from the body is raised as it is, not in a group.
     """
-    lanes = Lanes(run_id)
+    lanes = Lanes(run_id, traces=upstream.traces is not None)
     async with (
         client_for(upstream) as client,
         listening(app_of(Forward(upstream, client, lanes))) as listeners,

@@ -11,6 +11,7 @@ from orchestrator.cli import options
 from orchestrator.cli.clean.old_sessions import checks_of_sessions
 from orchestrator.cli.doctor.hook import checks_of_hook
 from orchestrator.cli.doctor.machine import checks_of_machine
+from orchestrator.cli.doctor.outward import checks_of_outward
 from orchestrator.cli.doctor.repository import checks_of_repository
 from orchestrator.cli.doctor.settings import checks_of_settings
 from orchestrator.git.command import git_version
@@ -40,5 +41,6 @@ def _checks(state: Path) -> Iterator[Check]:
     if git_version():
         yield from anyio.run(checks_of_repository, state)
     yield from checks_of_settings(os.environ, options.repository_here())
+    yield from checks_of_outward(os.environ, options.repository_here())
     yield from checks_of_hook(os.environ)
     yield from checks_of_sessions()

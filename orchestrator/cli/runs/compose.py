@@ -259,7 +259,14 @@ async def _drive(
             state_root = run_folder.parents[1]
             await keep_users_work(journal.append, view, started, run_folder, leave_out=[state_root])
         connection = await stack.enter_async_context(
-            connected(started, settings, run_folder, surroundings.key, surroundings.environ)
+            connected(
+                started,
+                settings,
+                run_folder,
+                surroundings.key,
+                surroundings.environ,
+                surroundings.addresses,
+            )
         )
         groups = stack.enter_context(control_groups(started.run_id, settings.sandbox.limits))
         boundary = boundary_of(choice, settings, surroundings, Path(started.repository), run_folder, groups)

@@ -14,13 +14,15 @@ from agents.access import (
 )
 from agents.api_key import ApiKey
 from agents.gateway.forward.serve import ForwardGateway, serve_forward
-from agents.gateway.forward.upstream import Upstream
+from agents.gateway.forward.upstream import Traces, Upstream
 from agents.gateway.scenario import load_scenario
 from agents.gateway.server import Gateway, serve_scenario
 from agents.process.sandbox.needs import GatewaySocket
 from agents.session.claude_code import find_cli
 from orchestrator.cli.runs.credentials import BASE_URL, address_in
+from orchestrator.telemetry.headers import read_headers
 from state.journal.events import RunStarted
+from state.settings.outward import Telemetry
 from state.settings.records import Settings
 
 SCENARIO = "scenario.yaml"
@@ -35,15 +37,18 @@ async def connected(
     run_folder: Path,
     key: ApiKey | None,
     environ: Mapping[str, str],
+    addresses: Mapping[str, str],
 ) -> AsyncIterator[Connection]:
     """Provide the connection of a run while the block runs.
 
-    With a key it is the forwarding gateway, unless that is off. A rehearsal has its scenario.
+    With a key it is the forwarding gateway, unless that is off. A rehearsal has its scenario. `addresses` has
+    the value of the variable with the headers that a collector of spans wants.
     """
     config_dir = run_folder / "claude"
     config_dir.mkdir(mode=0o700, exist_ok=True)
     if key and settings.gateway and started.rehearsal is None:
-        upstream = Upstream(base_url=address_in(environ), headers=key.headers)
+        traces = _traces(settings.outward.telemetry, addresses)
+        upstream = Upstream(base_url=address_in(environ), headers=key.headers, traces=traces)
         first = upstream.is_first_party if settings.first_party is None else settings.first_party
         async with _served(serve_forward(upstream, run_id=started.run_id)) as (forward, socket):
             yield ForwardConnection(
@@ -63,6 +68,12 @@ async def connected(
     serving = serve_scenario(scenario, run_id=started.run_id, ledger=run_folder / LEDGER)
     async with _served(serving) as (gateway, socket):
         yield RehearsalConnection(gateway=gateway, config_dir=config_dir, gateway_socket=socket)
+
+
+def _traces(telemetry: Telemetry, addresses: Mapping[str, str]) -> Traces | None:
+    if not telemetry.otlp:
+        return None
+    return Traces(url=telemetry.traces_url, headers=read_headers(addresses.get(telemetry.variable, "")))
 
 
 @asynccontextmanager

@@ -1,5 +1,6 @@
 """What a run sends out while it goes on: notices and spans. Neither delays the run or changes how it ends."""
 
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -11,8 +12,9 @@ from orchestrator.cli.version import sq_version
 from orchestrator.notices.due import due
 from orchestrator.notices.sender import Sender
 from orchestrator.notices.sending import Post
+from orchestrator.notices.words import end_title
 from orchestrator.telemetry.live import Spans, collector_of
-from orchestrator.views.screen import say
+from orchestrator.views.screen import ring, say
 from state.errors import RunActiveError
 from state.journal.events import Event, Stored
 from state.journal.fold.fold import fold
@@ -22,6 +24,7 @@ from state.journal.view import RunView
 from state.settings.outward import Outward, Telemetry
 
 _CLAIMS = "notices"  # in a run's folder
+_LONG_S = 60.0  # a person may have turned away from a run that takes longer
 
 
 def hold_back(outward: Outward, surroundings: Surroundings) -> Surroundings:
@@ -49,6 +52,7 @@ class Outgoing:
     ) -> None:
         self._journal = journal
         outward = _outward(view())
+        self._bell, self._begun = outward.bell, time.monotonic()
         post = _post(run_folder, surroundings, view())
         self._sender = Sender(outward.notify, post, view=view, record=record) if outward.notify else None
         self._spans = _spans(outward.telemetry, surroundings, view()) if spans else None
@@ -69,7 +73,7 @@ class Outgoing:
                 self._spans.close()
 
     async def finish(self) -> list[Stored]:
-        """Send the last of it, and return the events after the end of the run.
+        """Send the last of it, ring after a long run, and return the events after the end of the run.
 
         Waits ten seconds at most for notices, and five for spans.
         """
@@ -79,6 +83,8 @@ class Outgoing:
             further = self._journal.read(self._sender.ended_at) if self._sender.ended_at else []
         if self._spans and (line := await self._spans.finish()):
             say(line, error=True)
+        if self._bell and time.monotonic() - self._begun > _LONG_S:
+            ring(end_title(self._view()))
         return further
 
 
