@@ -19,6 +19,7 @@ COMMANDS = {
     "demo": ("runs.demo", "Show a rehearsed run on a small repository. The model is a script."),
     "resume": ("runs.resume", "Go on with a run that was interrupted or killed."),
     "status": ("status", "Show the runs of this repository, or one run."),
+    "watch": ("watch", "Follow a run on the whole screen."),
     "logs": ("logs", "Show everything that happened in a run."),
     "decisions": ("decisions", "Show the questions of a run and their answers."),
     "gate": ("gate.command", "Check sessions of Claude Code: are they done, as they say?"),

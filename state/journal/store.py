@@ -5,9 +5,8 @@ SQLite in WAL mode with `synchronous = FULL`: an appended event survives `kill -
 writing process. Any number of processes may follow.
 """
 
-import gc
 import sqlite3
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
 from contextlib import ExitStack
 from dataclasses import fields, is_dataclass, replace
 from datetime import UTC, datetime
@@ -21,8 +20,9 @@ import anyio
 from filelock import FileLock, Timeout
 
 from state.errors import JournalError, RunActiveError, UsageError
-from state.journal.codec import decode, encode
+from state.journal.codec import encode
 from state.journal.events import Event, Stored
+from state.journal.rows import ALL, messages_of, read_events
 from state.redaction.redactor import Redact, Redactor
 
 _SCHEMA = """
@@ -34,12 +34,10 @@ CREATE TABLE IF NOT EXISTS events (
     body    TEXT NOT NULL
 )
 """
-_SELECT = "SELECT seq, at, name, version, body FROM events WHERE seq > ? {} ORDER BY seq LIMIT ?"
 # Texts that hold files and diffs of the work. Of these only known secrets are taken out.
 _WITH_WORK = frozenset({"prompt", "spec_text"})
 _GLANCE_S = 0.3  # `is_active` in another process holds the lock only for a moment
 _POLL_S = 0.025  # until a follower in another process sees a new event. One look costs about 12 µs
-_ALL = -1  # SQLite's word for no limit
 
 
 def journal_file(run_folder: Path) -> Path:
@@ -135,7 +133,7 @@ class Journal:
 
     def read(self, after: int = 0) -> list[Stored]:
         """Return the events after `after`, in order."""
-        return _read(self._db, after)
+        return read_events(self._db, after)
 
     def follow(self, after: int = 0) -> AsyncIterator[Stored]:
         """Yield the events after `after` and then each new one as it is stored. Ends only by cancellation."""
@@ -179,14 +177,25 @@ class JournalReader:
         *,
         without: Collection[type] = (),
         only: Collection[type] = (),
-        limit: int = _ALL,
+        limit: int = ALL,
     ) -> list[Stored]:
         """Return the events after `after`, in order.
 
         `without` leaves out events of these kinds, whose bodies are then not read. `only` leaves out all
         others. `limit` is the most that are returned, and below zero there is none.
         """
-        return _read(self._db, after, without=without, only=only, limit=limit)
+        return read_events(self._db, after, without=without, only=only, limit=limit)
+
+    def messages(self, call_id: str, *, after: int, until: int, newest: int) -> list[Stored]:
+        """Return the newest messages of one call, in order.
+
+        Args:
+            call_id: the call.
+            after: the place of an event before the first message, such as the call's start.
+            until: the last place to look at.
+            newest: the most that are returned.
+        """
+        return messages_of(self._db, call_id, after=after, until=until, newest=newest)
 
     def follow(self, after: int = 0) -> AsyncIterator[Stored]:
         """As `Journal.follow`, but another process's events arrive within 0.025 s."""
@@ -194,7 +203,10 @@ class JournalReader:
 
     def change_count(self) -> int:
         """Return a number that differs once another process has written to the journal."""
-        (count,) = self._db.execute("PRAGMA data_version").fetchone()
+        try:
+            (count,) = self._db.execute("PRAGMA data_version").fetchone()
+        except sqlite3.Error as error:
+            raise JournalError(f"the journal could not be read: {error}") from error
         return int(count)
 
     async def changed_since(self, count: int) -> None:
@@ -234,46 +246,6 @@ def _redacted(value: Any, redact: Redact, of_work: Redact) -> Any:  # noqa: ANN4
         }
         return replace(value, **texts)
     return value
-
-
-def _read(
-    db: sqlite3.Connection,
-    after: int,
-    *,
-    without: Collection[type] = (),
-    only: Collection[type] = (),
-    limit: int = _ALL,
-) -> list[Stored]:
-    """Return the events after `after`. Garbage collection would find nothing here and double the time."""
-    collects = gc.isenabled()
-    gc.disable()
-    try:
-        return list(_rows(db, after, without, only, limit))
-    finally:
-        if collects:
-            gc.enable()
-
-
-def _rows(
-    db: sqlite3.Connection, after: int, without: Collection[type], only: Collection[type], limit: int
-) -> Iterator[Stored]:
-    left_out, kept = [one.__name__ for one in without], [one.__name__ for one in only]
-    condition = f"AND name NOT IN ({_places(left_out)})"
-    condition += f" AND name IN ({_places(kept)})" if kept else ""
-    try:
-        select = _SELECT.format(condition)  # only places for values are put in
-        for seq, at, name, version, body in db.execute(select, (after, *left_out, *kept, limit)):
-            yield Stored(seq, datetime.fromisoformat(at), decode(name, version, body))
-    except sqlite3.OperationalError as error:
-        if "no such table" in str(error):  # its writer has made the file but not yet the table
-            return
-        raise JournalError(f"the journal could not be read: {error}") from error
-    except (sqlite3.DatabaseError, ValueError) as error:
-        raise JournalError(f"the journal is damaged: {error}") from error
-
-
-def _places(values: Collection[str]) -> str:
-    return ", ".join("?" * len(values))
 
 
 async def _follow(

@@ -404,3 +404,15 @@ def test_a_token_of_the_work_stays_in_a_prompt_and_is_taken_out_of_other_texts(f
         assert journal.for_model("a-known-secret-1") == "[redacted: A_TOKEN]"
     assert first.prompt == f"+{token} and [redacted: A_TOKEN]"
     assert second.message.text == "it is [redacted: GitLab token]"
+
+
+def test_the_newest_messages_of_one_call_are_read_in_order_and_no_others(folder):
+    with Journal(folder) as journal:
+        for number in range(6):
+            text = Message(kind=MessageKind.TEXT, text=str(number))
+            journal.append(MessageReceived(call_id=f"c{number % 2}", message=text), RunInterrupted(by="x"))
+    with JournalReader(folder) as reader:
+        newest = reader.messages("c1", after=0, until=99, newest=2)
+        assert [one.event.message.text for one in newest] == ["3", "5"]
+        assert [one.seq for one in reader.messages("c1", after=3, until=9, newest=99)] == [7]
+        assert reader.messages("c2", after=0, until=99, newest=99) == []

@@ -1,0 +1,108 @@
+"""`sq watch`: a run on the whole screen of a terminal, in a process of its own that only reads."""
+
+import os
+import shlex
+import sys
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from orchestrator.cli import options
+
+if TYPE_CHECKING:
+    from textual.screen import Screen
+
+    from orchestrator.views.models.summary import RunSummary
+    from orchestrator.views.watch.app import WatchApp
+    from state.paths import StateFolder
+
+
+@click.command("watch", short_help="Follow a run on the whole screen.")
+@click.argument("run", required=False, shell_complete=options.complete_runs)
+@click.option("--all", "all_runs", is_flag=True, help="Begin with the list of all runs.")
+@click.option(
+    "--at", type=click.IntRange(min=1), metavar="SEQ", help="Show the run as it was after this event."
+)
+@options.state_dir
+def command(run: str | None, all_runs: bool, at: int | None, state_dir: Path | None) -> int:
+    """Follow RUN on the whole screen: its tasks, and what each agent does. Nothing is changed, `q` quits.
+
+    RUN is an id, or an unambiguous beginning or end of one. Default: the newest run that is worked on, else
+    the newest. A run that has ended can be looked at too. `?` shows the keys.
+    """
+    from state.paths import StateFolder
+
+    if all_runs and (run or at):
+        raise click.UsageError("--all shows a list of runs. Leave out RUN and --at")
+    if not (sys.stdin.isatty() and sys.stdout.isatty()) or os.environ.get("TERM") == "dumb":
+        raise click.UsageError(
+            "`sq watch` needs a terminal. Without one, use `sq status` or `sq logs --follow`"
+        )
+    state = StateFolder(options.state_folder_of(state_dir))
+    again = f" --state-dir {shlex.quote(str(state_dir))}" if state_dir else ""
+    if all_runs:
+        return _show(partial(_list, state, again))
+    return _show(partial(_open, _chosen(state, run), again, at))
+
+
+def _show(first: "partial[Screen[None]]") -> int:
+    from orchestrator.views.watch.app import WatchApp
+
+    app = WatchApp(first, colours="NO_COLOR" not in os.environ)
+    app.run(mouse=False)
+    return app.return_code or 0
+
+
+def _chosen(state: "StateFolder", run: str | None) -> Path:
+    """The folder of the named run, else of the newest one that is worked on, else of the newest."""
+    from state.journal.store import is_active
+
+    if run is None:
+        active = (
+            state.runs / run_id for run_id in reversed(state.run_ids()) if is_active(state.runs / run_id)
+        )
+        if folder := next(active, None):
+            return folder
+    return state.find(run)
+
+
+def _open(folder: Path, again: str, at: int | None, app: "WatchApp") -> "Screen[None]":
+    from orchestrator.views.watch.following import Following
+    from orchestrator.views.watch.run_screen import RunScreen
+
+    del app
+    following = Following(folder)
+    following.load()
+    return RunScreen(following, options=again, at=at)
+
+
+def _list(state: "StateFolder", again: str, app: "WatchApp") -> "Screen[None]":
+    from orchestrator.views.watch.runs_screen import RunsScreen
+
+    def show(run_id: str) -> None:
+        app.push_screen(_open(state.runs / run_id, again, None, app))
+
+    return RunsScreen(str(state.root), partial(_summaries, state, again), show)
+
+
+def _summaries(state: "StateFolder", again: str) -> "list[RunSummary]":
+    return [_summary(state.runs / run_id, again) for run_id in reversed(state.run_ids())]
+
+
+def _summary(folder: Path, again: str) -> "RunSummary":
+    from orchestrator.views.models.summary import RunSummary, Standing, summary_of
+    from state.errors import JournalError, UsageError
+    from state.journal.events import MessageReceived
+    from state.journal.fold.fold import fold
+    from state.journal.store import JournalReader, is_active
+
+    try:
+        with JournalReader(folder) as journal:
+            view = fold(journal.read(without=(MessageReceived,)))
+    except (JournalError, UsageError) as error:  # one damaged run does not hide the others
+        return RunSummary(run_id=folder.name, standing=Standing.UNREADABLE, problem=str(error))
+    now = datetime.now(UTC)
+    return summary_of(view, folder.name, is_active=partial(is_active, folder), now=now, options=again)

@@ -1,0 +1,79 @@
+"""The changes of a task as git shows them, between two commits or trees that the journal names."""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from orchestrator.git.command import git_bytes
+from orchestrator.git.trusted import trusting
+from orchestrator.git.trusting.recording import recorded_git
+from orchestrator.views.watch.text import Line, line
+from state.errors import GitError
+from state.journal.view import RunView
+
+MOST_BYTES = 200_000
+_OBJECT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+_PLAIN = ("--no-color", "--no-ext-diff", "--no-textconv", "--find-renames")
+_STYLES = {"+": "added", "-": "removed", "@": "hunk"}
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Two objects of git to compare, and what the second one is."""
+
+    before: str
+    after: str
+    words: str
+
+
+def span_of(view: RunView, task_id: str) -> Span | None:
+    """Return the objects that hold a task's newest work, or that of the whole run. None before any work."""
+    if not task_id:
+        base = view.started.base_commit if view.started else ""
+        merged = view.whole.commit
+        return Span(base, merged, "all merged work") if merged and merged != base else None
+    task = view.tasks[task_id]
+    if task.merged_commit:
+        return Span(task.merged_onto, task.merged_commit, "as it was merged")
+    if task.claim.commit:
+        return Span(task.place.base_commit, task.claim.commit, "as it was committed")
+    if len(task.open.trees) > 1:
+        return Span(
+            task.place.base_commit, task.open.trees[-1], f"after iteration {len(task.open.trees) - 1}"
+        )
+    return None
+
+
+async def changes(folder: Path, repository: Path, span: Span | None) -> list[Line]:
+    """Return the differences as lines, at most 200 kB. Objects that are gone are said to be.
+
+    Args:
+        folder: the run's folder, with its record of git's settings.
+        repository: the run's repository.
+        span: the objects. Names of files are never taken from the journal.
+    """
+    if span is None:
+        return [line(("no work is stored yet", "dim"))]
+    if not (_OBJECT.fullmatch(span.before) and _OBJECT.fullmatch(span.after)):
+        return [line(("the journal names no objects of git here", "bad"))]
+    command = f"git diff {span.before[:10]} {span.after[:10]}"
+    head = line((span.words, "title"), (f"  {command}", "dim"), indent=4)
+    try:
+        with trusting(recorded_git(folder)):
+            printed = await git_bytes(
+                repository, "diff", *_PLAIN, "--stat", "--patch", span.before, span.after, "--"
+            )
+    except (GitError, OSError):
+        gone = f"git has no such objects in {repository} any more, or does not answer"
+        return [head, line((gone, "bad"), indent=2)]
+    text = printed[:MOST_BYTES].decode(errors="replace")
+    lines = [head, *(_styled(one) for one in text.rstrip("\n").split("\n"))]
+    if len(printed) > MOST_BYTES:
+        lines.append(line((f"… {len(printed) - MOST_BYTES:,} more bytes: {command}", "warn"), indent=2))
+    return lines if text.strip() else [head, line(("nothing differs", "dim"))]
+
+
+def _styled(text: str) -> Line:
+    if text.startswith(("diff --git", "+++ ", "--- ")):
+        return line((text, "title"), indent=2)
+    return line((text, _STYLES.get(text[:1], "")), indent=1)

@@ -1,0 +1,200 @@
+"""A run as `sq watch` follows it: read from its journal, kept current, and as it was at any earlier event."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+from orchestrator.views.models.history import task_of
+from orchestrator.views.models.story import RunStory
+from orchestrator.views.run.lines.story import lines_of
+from state.errors import JournalError
+from state.journal.events import MessageReceived, Stored
+from state.journal.store import JournalReader, is_active, journal_file
+
+_WITHOUT = (MessageReceived,)
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """The lines of one event in the story of a run."""
+
+    seq: int
+    at: datetime
+    task_id: str
+    lines: tuple[str, ...]
+
+
+@dataclass(slots=True)
+class Moment:
+    """A run at one moment: the newest, or that of an earlier event. `seq` is the place of its last event."""
+
+    story: RunStory = field(default_factory=RunStory)
+    told: list[Told] = field(default_factory=list)
+    seq: int = 0
+
+    def add(self, events: Iterable[Stored]) -> None:
+        """Add events, in order."""
+        for stored in events:
+            self.story.add(stored)
+            self.seq = stored.seq
+            if isinstance(stored.event, MessageReceived):
+                continue
+            if lines := lines_of(self.story.view, stored):
+                task_id = task_of(self.story.view, stored.event)
+                self.told.append(Told(stored.seq, stored.at, task_id, tuple(lines)))
+
+
+class Following:
+    """Follows one run by reading alone. A journal that cannot be read any more is a `problem`, no error."""
+
+    def __init__(self, folder: Path) -> None:
+        """Open a run's journal.
+
+        Raises:
+            UsageError: there is no journal in this folder.
+        """
+        self.folder = folder
+        self.newest = Moment()
+        self.active = False
+        self.problem = ""
+        self._reader = JournalReader(folder)
+        self._file = _identity(folder)
+        self._count = 0
+
+    @property
+    def run_id(self) -> str:
+        """The run's id."""
+        return self.folder.name
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing more is expected: the run has ended, or nobody writes it, or it cannot be read."""
+        return bool(self.newest.story.view.ended) or not self.active or bool(self.problem)
+
+    def close(self) -> None:
+        """Close the journal."""
+        self._reader.__exit__(None, None, None)
+
+    def load(self) -> None:
+        """Read the run so far. Of the messages of agents only the newest of each open call is read."""
+        try:
+            self.newest.add(self._reader.read(without=_WITHOUT))
+        except JournalError as error:
+            self.problem = str(error)
+            self._load_until_damage()
+        else:
+            self.take()
+        self._find_present_actions(self.newest)
+        self.look()
+
+    def take(self) -> list[Stored]:
+        """Read the events that are new, and return them."""
+        try:
+            new = self._reader.read(self.newest.seq)
+        except JournalError as error:
+            self.problem = str(error)
+            return []
+        self.newest.add(new)
+        return new
+
+    def look(self) -> None:
+        """Look whether the journal is still there, and whether a process writes it."""
+        if _identity(self.folder) != self._file:
+            self.problem, self.active = "the journal of this run was removed", False
+            return
+        try:
+            self.active = not self.newest.story.view.ended and is_active(self.folder)
+        except OSError as error:
+            self.problem, self.active = f"the run's folder cannot be read: {error.strerror}", False
+
+    async def changed(self) -> None:
+        """Wait until another process has written to the journal.
+
+        Raises:
+            JournalError: it cannot be read.
+        """
+        await self._reader.changed_since(self._count)
+
+    def mark(self) -> None:
+        """Remember the journal's state, so that `changed` waits for one after it.
+
+        Raises:
+            JournalError: it cannot be read.
+        """
+        self._count = self._reader.change_count()
+
+    def at(self, seq: int) -> Moment:
+        """Return the run as it was right after the event at this place."""
+        seq = max(1, min(seq, self.newest.seq))
+        moment = Moment(told=[one for one in self.newest.told if one.seq <= seq], seq=seq)
+        moment.story.add_all(one for one in self.newest.story.history.notable if one.seq <= seq)
+        self._find_present_actions(moment)
+        return moment
+
+    def messages(self, moment: Moment, task_id: str, most: int) -> list[Stored]:
+        """Return the newest messages of all calls for a task, in order. "" is the run as a whole."""
+        found: list[list[Stored]] = []
+        left = most
+        for call_id, first, last in reversed(_calls(moment, task_id)):
+            if left <= 0:
+                break
+            until = min(last or moment.seq, moment.seq)
+            newest = self._messages(call_id, first, until, left)
+            left -= len(newest)
+            found.append(newest)
+        return sorted((one for part in found for one in part), key=lambda one: one.seq)
+
+    def _messages(self, call_id: str, after: int, until: int, newest: int) -> list[Stored]:
+        try:
+            return self._reader.messages(call_id, after=after, until=until, newest=newest)
+        except JournalError as error:
+            self.problem = str(error)
+            return []
+
+    def _load_until_damage(self) -> None:
+        """Read event by event as far as it goes."""
+        try:
+            while some := self._reader.read(self.newest.seq, without=_WITHOUT, limit=1):
+                self.newest.add(some)
+        except JournalError:
+            return
+
+    def _find_present_actions(self, moment: Moment) -> None:
+        """Read the newest message of each open call."""
+        doing = moment.story.history.doing
+        for span in moment.story.history.spans:
+            call = moment.story.view.calls.get(span.key)
+            if call and call.end is None and span.ended_at is None and span.key not in doing:
+                for one in self._messages(span.key, span.seq, moment.seq, 1):
+                    if isinstance(one.event, MessageReceived):
+                        doing[span.key] = one.event
+
+
+def now() -> datetime:
+    """This moment, in UTC."""
+    return datetime.now(UTC)
+
+
+def _calls(moment: Moment, task_id: str) -> list[tuple[str, int, int]]:
+    """Return the calls for a task: the id, the place of its start, and that of its end or 0."""
+    view = moment.story.view
+    calls: dict[str, tuple[str, int, int]] = {}
+    for span in moment.story.history.spans:
+        if span.key in view.calls and _belongs(span.task_id, task_id, view.tasks):
+            first = calls[span.key][1] if span.key in calls else span.seq
+            calls[span.key] = (span.key, first, span.end_seq)
+    return list(calls.values())
+
+
+def _belongs(of_call: str, task_id: str, tasks: Iterable[str]) -> bool:
+    return of_call == task_id if task_id else of_call not in tasks
+
+
+def _identity(folder: Path) -> tuple[int, int] | None:
+    """Return which file the journal is, or None if there is none."""
+    try:
+        found = journal_file(folder).stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino

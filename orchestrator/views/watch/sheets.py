@@ -1,0 +1,121 @@
+"""The texts that lie over the screen: why a task does not go on, decisions, the timeline, the keys."""
+
+from datetime import datetime
+
+from rich.cells import set_cell_size
+
+from orchestrator.views.durations import duration
+from orchestrator.views.models.timeline import Bar, Lane, Timeline, timeline
+from orchestrator.views.models.why import why_not
+from orchestrator.views.run.decisions import decision_lines, decisions_of
+from orchestrator.views.screen import cell
+from orchestrator.views.watch.following import Moment
+from orchestrator.views.watch.text import Line, Span, line, text_of
+from state.journal.task_view import Stage
+
+_NAME = 12
+_KINDS = {
+    "worker": ("█", "work", "builds"),
+    "reviewer": ("▒", "warn", "reviews"),
+    "verification": ("▓", "good", "verification"),
+    "merge": ("╪", "good", "merge"),
+    "resolver": ("▞", "need", "resolves"),
+}
+_OTHERS = ("░", "dim", "others (planning, questions, judges, set-up)")
+_FOLD = "┆"
+KEYS = (
+    ("j k ↓ ↑", "choose a task, or scroll the part that has the keyboard"),
+    ("Enter Tab", "give the keyboard to the next part; Enter on a task shows it alone, Esc goes back"),
+    ("1 … 6", "now, diff, checks, review, prompt, cost of the chosen task"),
+    ("w", "why the chosen task does not go on, with the events that say so"),
+    ("d", "questions and their answers"),
+    ("t", "timeline, long idle times folded"),
+    ("o", "the command that writes the report"),
+    ("/ n N", "find in the text at the right, next, previous"),
+    ("g G", "to the beginning, to the end"),
+    ("PgUp PgDn", "a page up, a page down"),
+    ("← → , .", "the run as it was one event earlier, later"),
+    ("< >", "the same, without the messages of agents"),
+    ("Esc", "close, or back to the newest event"),
+    ("q Ctrl-C", "quit. The run goes on"),
+)
+
+
+def why(moment: Moment, task_id: str, now: datetime, *, active: bool) -> list[Line]:
+    """Return why a task does not go on, nearest reason first, each with the event that says so."""
+    if not task_id:
+        return [line("choose a task first", indent=2)]
+    task = moment.story.view.tasks[task_id]
+    reasons = why_not(moment.story, task_id, now, active=active)
+    if not reasons:
+        word = "is merged" if task.stage is Stage.MERGED else f"goes on: {task.stage}"
+        return [line((f"{task_id} {word}. Nothing holds it up.", "good"), indent=2)]
+    lines = []
+    for number, reason in enumerate(reasons):
+        event: Span = (f"  #{reason.seq}", "dim") if reason.seq else ("", "")
+        lines.append(line((f"{'  ' * number}{'└ ' if number else ''}", "dim"), reason.text, event, indent=4))
+    return [*lines, line(""), line(("#N is the event that says so: sq watch --at N", "dim"), indent=2)]
+
+
+def decisions(moment: Moment) -> list[Line]:
+    """Return the questions of the run with their answers, parked ones first."""
+    found = decisions_of(moment.story.view)
+    parked = [one for one in found if one.parked]
+    lines: list[Line] = []
+    if parked:
+        lines.append(line(("left to a person", "need")))
+        lines += [each for text in decision_lines(parked) for each in text_of(text)]
+        lines.append(line(""))
+    others = [one for one in found if not one.parked]
+    if others or not parked:
+        lines += [each for text in decision_lines(others) for each in text_of(text)]
+    return lines
+
+
+def times(moment: Moment, now: datetime, width: int) -> list[Line]:
+    """Return the time of the run as bars, a lane a task. Long idle times are folded to one column each."""
+    found = timeline(moment.story, now)
+    if not found.lanes:
+        return [line("nothing has taken time yet")]
+    columns = max(10, width - _NAME - 1)
+    lines = [
+        line((f"{duration(found.seconds)} from the first to the last moment shown", "dim"), indent=2),
+        *(_lane(one, found, columns) for one in found.lanes),
+        line(""),
+        *(line((f"{sign} ", style), (words, "dim")) for sign, style, words in (*_KINDS.values(), _OTHERS)),
+        line(("✗ ", "bad"), ("did not end well", "dim")),
+    ]
+    folded = ", ".join(duration(fold.seconds) for fold in found.folds)
+    return (
+        [*lines, line((f"{_FOLD} ", "dim"), (f"idle, folded: {folded}", "dim"), indent=2)]
+        if folded
+        else lines
+    )
+
+
+def _lane(lane: Lane, found: Timeline, columns: int) -> Line:
+    cells: list[Span] = [(" ", "")] * columns
+    for fold in found.folds:
+        cells[_column(fold.start, columns)] = (_FOLD, "dim")
+    for bar in lane.bars:
+        first, last = _column(bar.start, columns), _column(bar.start + bar.width, columns)
+        for column in range(first, max(first + 1, last)):
+            cells[column] = _look(bar)
+        if bar.good is False:
+            cells[max(first, last - 1)] = ("✗", "bad")
+    name = set_cell_size(cell(lane.task_id or "the run"), _NAME)
+    return Line(((f"{name} ", ""), *cells), indent=-1)
+
+
+def _column(share: float, columns: int) -> int:
+    return max(0, min(columns - 1, int(share * columns)))
+
+
+def _look(bar: Bar) -> Span:
+    sign, style, _ = _KINDS.get(bar.what.partition(" ")[0], _OTHERS)
+    return sign, style
+
+
+def keys() -> list[Line]:
+    """Return the keys and their meanings."""
+    return [line((f"{key:<12}", "key"), words, indent=12) for key, words in KEYS]

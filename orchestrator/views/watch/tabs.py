@@ -1,0 +1,226 @@
+"""The chosen task from other sides: its checks, its reviews, its prompt, its cost."""
+
+from collections.abc import Iterator
+from itertools import groupby
+
+from orchestrator.views.models.history import AttemptHistory
+from orchestrator.views.models.spend import SpendRow, money, spending
+from orchestrator.views.watch.following import Moment
+from orchestrator.views.watch.rows import at_time
+from orchestrator.views.watch.text import Line, Span, line, text_of
+from orchestrator.views.words import said, subject_of
+from state.journal import events as e
+from state.journal.events import Stored
+from state.journal.view import RunView
+from state.records import CommandRun, Finding, FindingState
+from state.verdicts import CheckResult, Source, Verdict
+from state.words import baseline_words, count_words
+
+_TAIL = 12  # lines of a command's output
+_INDENT = "    "
+_VERDICTS = {
+    Verdict.ALLOW: ("✓", "good"),
+    Verdict.BLOCK: ("✗", "bad"),
+    Verdict.NOT_CHECKED: ("–", "warn"),  # noqa: RUF001  a dash
+}
+_FINDINGS = {
+    FindingState.OPEN: ("✗", "bad"),
+    FindingState.FIXED: ("✓", "good"),
+    FindingState.DISPUTED: ("?", "warn"),
+    FindingState.WONT_FIX: ("–", "warn"),  # noqa: RUF001  a dash
+}
+
+
+def checks(moment: Moment, task_id: str) -> list[Line]:
+    """Return the checks of a task: commands that sq ran, gates, considerations. Of the run: its baseline."""
+    view = moment.story.view
+    if not task_id:
+        found = [line(baseline_words(check), indent=4) for check in view.baseline.checks.values()]
+        found += [line(note, indent=4) for note in view.baseline.notes]
+        found += [one for stored in moment.story.history.notable for one in _check(stored, of="")]
+        return found or _nothing("no command of the project has run yet")
+    lines = [
+        one
+        for attempt in moment.story.history.attempts.get(task_id, [])
+        for one in (_heading(attempt), *(each for stored in attempt.events for each in _check(stored)))
+    ]
+    return lines or _nothing("nothing was checked yet")
+
+
+def _heading(attempt: AttemptHistory) -> Line:
+    ended = f": {attempt.ended}" if attempt.ended else ""
+    return line((f"attempt {attempt.number}", "title"), (ended, "warn"), indent=4)
+
+
+def _check(stored: Stored, of: str | None = None) -> Iterator[Line]:  # noqa: C901  one case an event
+    event, at = stored.event, (f"{at_time(stored.at)} ", "dim")
+    if of is not None and getattr(event, "task_id", None) != of:
+        return
+    match event:
+        case e.VerificationFinished():
+            tree = f"  tree {event.tree[:10]}"
+            yield line(at, ("sq ran on", ""), (tree, "dim"), (f"  #{stored.seq}", "dim"), indent=4)
+            for run in event.runs:
+                yield from _command(run)
+            yield from (line((f"{_INDENT}flaky: {name}", "warn"), indent=8) for name in event.flaky)
+        case e.ProofsTaken():
+            yield from _proofs(event, at)
+        case e.GateDecided():
+            sign, style = _VERDICTS[event.verdict]
+            yield line(at, (f"{sign} gate {event.gate}: {event.verdict}", style), indent=4)
+            if event.reason:
+                yield from text_of(event.reason, "agent", before=_INDENT, most=_TAIL)
+        case e.ChecksDecided():
+            yield line(at, (f"power steering, {len(event.results)} checks", ""), indent=4)
+            for result in event.results:
+                yield from _consideration(result)
+        case e.CompletionRefused():
+            yield line(at, ("✗ the claim was refused, and the Worker got the reason", "bad"), indent=4)
+        case e.CompletionAccepted():
+            yield line(
+                at, ("✓ the claim was accepted", "good"), (f"  tree {event.tree[:10]}", "dim"), indent=4
+            )
+
+
+def _command(run: CommandRun) -> Iterator[Line]:
+    sign, style = ("✓", "good") if run.passed else ("✗", "bad")
+    counted = f"  {count_words(run.count)}, {run.seconds:.1f} s"
+    yield line((f"{_INDENT}{sign} {run.command}", style), (f"  {said(run)}", ""), (counted, "dim"), indent=8)
+    if not run.passed:
+        tail = "\n".join(run.output_tail.rstrip("\n").split("\n")[-_TAIL:])
+        yield from text_of(tail, "dim", before=_INDENT * 2)
+
+
+def _proofs(event: e.ProofsTaken, at: Span) -> Iterator[Line]:
+    proven = ("✓ a test fails without the work", "good") if event.proven else ("no proof by tests", "warn")
+    yield line(at, proven, indent=4)
+    yield from (
+        line((f"{_INDENT}✗ {change.name} {change.kind}", "warn"), indent=8) for change in event.changes
+    )
+    yield from (
+        line((f"{_INDENT}passes without the work: {one}", "warn"), indent=8) for one in event.unproven
+    )
+    yield from (line((f"{_INDENT}not known: {one}", "dim"), indent=8) for one in event.untold)
+
+
+def _consideration(result: CheckResult) -> Iterator[Line]:
+    if not result.applies:
+        return
+    if result.source is Source.NOT_CHECKED:
+        sign, style = _VERDICTS[Verdict.NOT_CHECKED]
+    else:
+        sign, style = ("✓", "good") if result.satisfied else ("✗", "bad" if result.blocker else "warn")
+    yield line(
+        (f"{_INDENT}{sign} {result.consideration_id}", style),
+        (f"  {result.source}", "dim"),
+        (f"  {result.reason}" if result.reason else "", "agent"),
+        indent=8,
+    )
+
+
+def review(moment: Moment, task_id: str) -> list[Line]:
+    """Return the reviews of a task, or of the whole, and its findings by their state."""
+    view = moment.story.view
+    if task_id:
+        findings, suggestions = view.tasks[task_id].review.findings, view.tasks[task_id].review.suggestions
+    else:
+        findings, suggestions = view.whole.findings, ()
+    lines = [
+        line((f"{at_time(one.at)} ", "dim"), *_reviewed(one.event), (f"  #{one.seq}", "dim"), indent=9)
+        for one in moment.story.history.notable
+        if isinstance(one.event, e.ReviewRecorded | e.ReviewUnusable | e.CheckpointReviewed)
+        and _is_about(one.event.task_id, task_id, view)
+    ]
+    for finding in findings:
+        lines += _finding(finding)
+    if suggestions:
+        lines.append(line(("suggestions", "title")))
+        lines += [line(("· ", "dim"), (one, "agent"), indent=2) for one in suggestions]
+    return lines or _nothing("no review yet")
+
+
+def _is_about(of_event: str, task_id: str, view: RunView) -> bool:
+    return of_event == task_id if task_id else of_event not in view.tasks
+
+
+def _reviewed(event: object) -> tuple[Span, ...]:
+    match event:
+        case e.ReviewRecorded(passed=True):
+            return (("✓ the review passed", "good"), (f"  {event.commit[:8]}", "dim"))
+        case e.ReviewRecorded():
+            return ((f"✗ the review found {len(event.issues)}", "bad"), (f"  {event.commit[:8]}", "dim"))
+        case e.CheckpointReviewed():
+            problem = event.problem or f"{len(event.issues)} found"
+            return ((f"checkpoint after iteration {event.iteration}: {problem}", "warn"),)
+        case e.ReviewUnusable():
+            return ((f"✗ no usable report: {event.problem}", "bad"),)
+        case _:
+            return ()
+
+
+def _finding(finding: Finding) -> list[Line]:
+    sign, style = _FINDINGS[finding.state]
+    issue = finding.issue
+    lines = [
+        line((f"{sign} {finding.state}", style), (f"  {issue.location}  {issue.type}", "dim"), indent=4),
+        *text_of(issue.description, "agent", before=_INDENT),
+        *text_of(f"Fix: {issue.suggestion}", "agent", before=_INDENT),
+    ]
+    return [*lines, line((f"{_INDENT}{finding.note}", "warn"), indent=4)] if finding.note else lines
+
+
+def prompt(moment: Moment, task_id: str) -> list[Line]:
+    """Return the prompt of a task's newest call, in full, and which calls were made before."""
+    view = moment.story.view
+    calls = [call for call in view.calls.values() if _is_about(call.started.task_id, task_id, view)]
+    if not calls:
+        return _nothing("no agent was asked yet")
+    newest = calls[-1].started
+    about = f", attempt {newest.attempt}, iteration {newest.iteration}, model {newest.model}"
+    lines = [line((f"{newest.role}, {subject_of(newest.task_id)}{about}", "title"), indent=4)]
+    lines += text_of(newest.prompt, "agent")
+    if newest.system:
+        lines += [line(("system prompt", "title")), *text_of(newest.system, "agent")]
+    earlier = [f"{call.started.role} {call.started.attempt}.{call.started.iteration}" for call in calls[:-1]]
+    if earlier:
+        lines.append(line((f"before it, role attempt.iteration: {', '.join(earlier)}", "dim"), indent=4))
+    return lines
+
+
+def cost(moment: Moment, task_id: str) -> list[Line]:
+    """Return the cost of a task by role and model, and that of the run by task."""
+    found = spending(moment.story.view)
+    rows = [row for row in found.rows if row.task_id == task_id]
+    lines = [line((f"{task_id or 'the run as a whole'}: {_sum(rows)}", "title"), indent=4)]
+    lines += [_spent(row) for row in sorted(rows, key=lambda one: -one.cost_usd)]
+    lines += [line(""), line((f"together: {found.in_words}", "title"), indent=4)]
+    by_task = {
+        of: list(each) for of, each in groupby(sorted(found.rows, key=_task_of), key=_task_of)
+    }  # in the order of names
+    for of, each in sorted(by_task.items(), key=lambda pair: -sum(row.cost_usd for row in pair[1])):
+        lines.append(line((f"{_sum(each):>9}  ", ""), (of or "the run as a whole", "dim"), indent=4))
+    return lines
+
+
+def _task_of(row: SpendRow) -> str:
+    return row.task_id
+
+
+def _sum(rows: list[SpendRow]) -> str:
+    return money(sum(row.cost_usd for row in rows)) + ("+" if any(row.at_least for row in rows) else "")
+
+
+def _spent(row: SpendRow) -> Line:
+    usage = row.usage
+    read = usage.input_tokens + usage.cache_read_tokens + usage.cache_write_tokens
+    tokens = f"{read:,} tokens in, {usage.output_tokens:,} out"
+    return line(
+        (f"{_sum([row]):>9}  ", ""),
+        (f"{row.role} ({row.model})", "work"),
+        (f"  {row.calls} call{'s' * (row.calls != 1)}, {row.seconds:.0f} s, {tokens}", "dim"),
+        indent=11,
+    )
+
+
+def _nothing(why: str) -> list[Line]:
+    return [line((why, "dim"))]
