@@ -1,4 +1,4 @@
-"""Compares vendored files with the npm packages that `VENDOR.toml` names, or renews them. See `bin/vendor`."""
+"""Compares vendored files with the npm packages that `VENDOR.toml` names, or renews them: `bin/vendor`."""
 
 import base64
 import hashlib

@@ -1,8 +1,8 @@
 """One attempt at a task as a list of facts: calls, gates, commands, reviews, questions, its end."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from orchestrator.views.models.history import AttemptHistory
 from orchestrator.views.words import said
@@ -11,6 +11,9 @@ from state.journal.events import Stored
 from state.journal.view import RunView
 from state.records import Answer, CommandRun, Finding
 from state.verdicts import CheckResult, Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

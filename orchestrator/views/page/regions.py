@@ -1,4 +1,4 @@
-"""The regions of a run's overview, each an HTML element with an id: the page shows them, the stream renews them."""
+"""The regions of a run's overview, each an HTML element with an id. The stream renews those that changed."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -19,7 +19,7 @@ from state.outcome import Outcome
 
 # The page stays below 5,000 elements whatever the size of a run.
 _MOST_TASKS, _MOST_CRITERIA, _MOST_NEEDS, _MOST_SPENDERS = 60, 40, 20, 15
-_MOST_BARS, _MOST_LANES, _MOST_FOLDS = 700, 40, 12
+_MOST_BARS, _MOST_LANES, _MOST_FOLDS = 400, 40, 12
 _MARKS = {
     Standing.ACTIVE: ("calm", "●"),
     Standing.INTERRUPTED: ("warn", "‖"),
@@ -105,23 +105,24 @@ def event_href(run_id: str) -> Callable[[int], str]:
 
 def _criteria(run: Followed, show: "partial[str]") -> str:
     rows = criteria_of(run.view)
-    first = sorted(rows, key=lambda row: row.standing not in _FIRST)
+    first = sorted(enumerate(rows), key=lambda numbered: numbered[1].standing not in _FIRST)
     return show(
         "criteria", rows=first[:_MOST_CRITERIA], counts=counted(rows), more=len(rows[_MOST_CRITERIA:])
     )
 
 
-def _task(run: Followed, row: TaskRow) -> tuple[TaskRow, datetime | None, list[Reason]]:
-    """Return a row, the start of its present stage if it works now, and why it does nothing."""
+def _task(run: Followed, row: TaskRow) -> tuple[int, TaskRow, datetime | None, list[Reason]]:
+    """Return a number for ids, a row, the start of its present stage if it works now, why it does nothing."""
     working = row.group is Group.WORKING and run.active
     spans = run.story.history.stages.get(row.id, [])
     reasons = why_not(run.story, row.id, run.now, active=run.active)
-    return row, spans[-1].since if working and spans else None, reasons
+    number = list(run.view.tasks).index(row.id)
+    return number, row, spans[-1].since if working and spans else None, reasons
 
 
 def _time(run: Followed, show: "partial[str]") -> str:
     lanes = max(1, min(_MOST_LANES, len(run.view.tasks) + 1))
-    shown = timeline(run.story, run.now, most_bars=_MOST_BARS // lanes)
+    shown = timeline(run.story, run.tick, most_bars=_MOST_BARS // lanes)
     return show("time", shown=_bounded(shown), more=len(shown.lanes[_MOST_LANES:]))
 
 

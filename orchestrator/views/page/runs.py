@@ -10,6 +10,7 @@ from pathlib import Path
 import anyio
 from anyio.abc import TaskGroup
 
+from agents.concurrency import task_group
 from orchestrator.views.models.summary import RunSummary, Standing, summary_of
 from orchestrator.views.page.followed import Followed
 from state.errors import JournalError
@@ -82,21 +83,29 @@ class Runs:
                 one.scope = None
 
     @contextmanager
-    def stream(self) -> Iterator[bool]:
-        """Count a stream. False if there are too many already."""
-        if self.streams >= MOST_STREAMS:
-            yield False
-            return
+    def stream(self) -> Iterator[None]:
+        """Count a stream while the block runs."""
         self.streams += 1
         try:
-            yield True
+            yield
         finally:
             self.streams -= 1
+
+    @property
+    def is_full(self) -> bool:
+        """Whether there are as many streams as there may be."""
+        return self.streams >= MOST_STREAMS
 
     def summaries(self) -> tuple[list[RunSummary], int]:
         """Return the newest runs in short, newest first, and the number of older ones."""
         ids = self.state.run_ids()[::-1]
         return [self._summary(self.state.runs / run_id) for run_id in ids[:_LISTED]], len(ids[_LISTED:])
+
+    def stop(self) -> None:
+        """End all streams."""
+        self.stopping.set()
+        for one in self._open.values():
+            one.run.announce()
 
     def close(self) -> None:
         """Close all journals."""
@@ -142,7 +151,7 @@ class Runs:
 @asynccontextmanager
 async def runs_of(state: StateFolder, options: str) -> AsyncIterator[Runs]:
     """Provide the runs of a state folder. All journals are closed at the end of the block."""
-    async with anyio.create_task_group() as tasks:
+    async with task_group() as tasks:
         runs = Runs(state, options, tasks)
         try:
             yield runs
