@@ -1,6 +1,7 @@
 """`sq dash`: a page in the browser that follows the runs of this repository."""
 
 import shlex
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,8 +11,11 @@ from orchestrator.cli import options
 from orchestrator.views.screen import say
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from orchestrator.views.page.serving import Place
     from orchestrator.views.page.sessions import Sessions
+    from state.paths import StateFolder
 
 _LOOPBACK = "127.0.0.1"
 
@@ -66,26 +70,31 @@ def command(
     state = StateFolder(options.state_folder_of(state_dir))
     path = f"/run/{state.find(run).name}" if run else "/"
     again = f" --state-dir {shlex.quote(str(state_dir))}" if state_dir else ""
-    place = Place(state=state, options=again, host=host, port=port, allowed=allowed)
-    anyio.run(_serve, place, Sessions(sessions_file(state.root)), path, open_)
+    place = Place(host=host, port=port, allowed=allowed)
+    sessions = Sessions(sessions_file(state.root))
+    anyio.run(_serve, state, again, place, sessions, partial(_ready, f"{path}?t={sessions.token}", open_))
     return 0
 
 
-async def _serve(place: "Place", sessions: "Sessions", path: str, open_: bool) -> None:
+def _ready(path: str, open_: bool, address: str) -> None:
+    say(f"{address}{path}", "This address is good once. Ctrl-C ends the page, and no run with it.")
+    if open_:
+        click.launch(f"{address}{path}")
+
+
+async def _serve(
+    state: "StateFolder", again: str, place: "Place", sessions: "Sessions", ready: "Callable[[str], object]"
+) -> None:
     import signal
 
     import anyio
 
     from agents.concurrency import task_group
+    from orchestrator.views.page.runs import runs_of
     from orchestrator.views.page.serving import serve
+    from orchestrator.views.page.site import Site
 
     until = anyio.Event()
-
-    def ready(address: str) -> None:
-        whole = f"{address}{path}?t={sessions.token}"
-        say(f"{whole}", "This address is good once. Ctrl-C ends the page, and no run with it.")
-        if open_:
-            click.launch(whole)
 
     async def wait_for_signal() -> None:
         with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
@@ -93,9 +102,9 @@ async def _serve(place: "Place", sessions: "Sessions", path: str, open_: bool) -
                 until.set()
                 return
 
-    async with task_group() as tasks:
+    async with task_group() as tasks, runs_of(state, again) as runs:
         tasks.start_soon(wait_for_signal)
-        await serve(place, sessions, _report, ready, until)
+        await serve(Site(runs, _report).app(), runs, place, sessions, ready, until)
         tasks.cancel_scope.cancel()
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from orchestrator.git.command import git, git_bytes
 from orchestrator.git.trusted import trusting
 from orchestrator.git.trusting.recording import recorded_git
-from orchestrator.views.models.story import RunStory
+from orchestrator.views.models.history import RunFacts
 from state.errors import GitError
 from state.journal import events as e
 
@@ -27,7 +27,7 @@ class ChangedFile:
     removed: int | None
 
 
-def named_commits(story: RunStory) -> dict[str, str]:
+def named_commits(story: RunFacts) -> dict[str, str]:
     """Return the commits of a run that hold work, each with the commit that it is compared with."""
     found = {}
     for stored in story.history.notable:

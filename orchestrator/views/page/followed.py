@@ -2,14 +2,14 @@
 
 import time
 from collections import deque
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import anyio
 
 from orchestrator.views.models.story import RunStory
+from orchestrator.views.page.ports import FeedItem, Regions, Render
 from orchestrator.views.run.lines.story import lines_of
 from state.errors import JournalError
 from state.journal.events import MessageReceived, Stored
@@ -22,18 +22,6 @@ _LOOK_S = 1.0  # between two looks whether a process works on the run
 _TICK = timedelta(seconds=5)  # bars of things under way grow in steps of this
 _FEED = 100
 _BACK = 2000  # places of the journal that are searched at a time for the newest message of a call
-
-
-@dataclass(frozen=True, slots=True)
-class FeedItem:
-    """An event in the words of the story."""
-
-    seq: int
-    at: datetime
-    lines: tuple[str, ...]
-
-
-Render = Callable[["Followed"], dict[str, str]]
 
 
 class Followed:
@@ -59,7 +47,7 @@ class Followed:
         self.changed = anyio.Event()
         self._looked_at = float("-inf")
         self._seq = 0
-        self._rendered: dict[object, tuple[object, dict[str, str]]] = {}
+        self._rendered: dict[object, tuple[object, Regions]] = {}
 
     def __repr__(self) -> str:
         return f"<Followed {self.folder.name} seq={self._seq}>"
@@ -99,7 +87,7 @@ class Followed:
             self.active, self._looked_at = is_active(self.folder), time.monotonic()
         return self
 
-    def regions(self, key: object, render: Render) -> dict[str, str]:
+    def regions(self, key: object, render: Render) -> Regions:
         """Return the regions of one page of this run by their ids. Clients share one rendering.
 
         Args:
@@ -114,7 +102,7 @@ class Followed:
         return known[1]
 
     async def following(self) -> None:
-        """Keep the fold current and wake the streams when something is new. It ends if the journal is damaged."""
+        """Keep the fold current and wake the streams at news. Ends if the journal is damaged."""
         shown: object = None
         while not self.problem:
             count, started = self.reader.change_count(), time.monotonic()

@@ -10,8 +10,8 @@ from orchestrator.views.models.tasks import Group, task_rows
 from orchestrator.views.models.why import why_not
 from orchestrator.views.page.attempts import facts_of
 from orchestrator.views.page.event_rows import KINDS, PAGE, event_row, message_row
-from orchestrator.views.page.followed import Followed
-from orchestrator.views.page.regions import chip_of, event_href, head_region
+from orchestrator.views.page.head import chip_of, event_href, head_region
+from orchestrator.views.page.ports import LiveRun, Regions
 from orchestrator.views.page.rendering import LONG, part, rendered
 from orchestrator.views.run.decisions import decisions_of
 from state.journal.events import Stored
@@ -23,17 +23,17 @@ _MOST_FACTS = 250
 _MOST_DECISIONS = 100
 
 
-def task_named(run: Followed, name: str) -> str | None:
+def task_named(run: LiveRun, name: str) -> str | None:
     """Return the id of a task from its id in an address, or None. Addresses of pictures have a short form."""
-    if name in run.view.tasks:
+    if name in run.story.view.tasks:
         return name
-    found = [id_ for id_ in run.view.tasks if slug(id_) == name]
+    found = [id_ for id_ in run.story.view.tasks if slug(id_) == name]
     return found[0] if len(found) == 1 else None
 
 
-def task_regions(run: Followed, *, task_id: str, attempt: int) -> dict[str, str]:
+def task_regions(run: LiveRun, *, task_id: str, attempt: int) -> Regions:
     """Return the regions of a task's page. `attempt` is its number, 0 for the newest one."""
-    run_id, task = run.folder.name, run.view.tasks[task_id]
+    run_id, task = run.folder.name, run.story.view.tasks[task_id]
     [row] = [one for one in task_rows(run.story, run.now, active=run.active) if one.id == task_id]
     spans = run.story.history.stages.get(task_id, [])
     works = row.group is Group.WORKING and run.active and spans
@@ -52,10 +52,10 @@ def task_regions(run: Followed, *, task_id: str, attempt: int) -> dict[str, str]
     }
 
 
-def decisions_regions(run: Followed) -> dict[str, str]:
+def decisions_regions(run: LiveRun) -> Regions:
     """Return the regions of the page of decisions: parked ones first, then the newest."""
     run_id = run.folder.name
-    newest = decisions_of(run.view)[::-1]
+    newest = decisions_of(run.story.view)[::-1]
     rows = sorted(newest, key=lambda one: not one.parked)
     show = partial(rendered, run=run_id, event_href=event_href(run_id))
     return {
@@ -64,7 +64,7 @@ def decisions_regions(run: Followed) -> dict[str, str]:
     }
 
 
-def runs_region(summaries: list[RunSummary], more: int, place: str) -> dict[str, str]:
+def runs_region(summaries: list[RunSummary], more: int, place: str) -> Regions:
     """Return the region of the list of runs."""
     rows = [
         (one, *chip_of(one), one.started_at if one.standing is Standing.ACTIVE else None) for one in summaries
@@ -72,7 +72,7 @@ def runs_region(summaries: list[RunSummary], more: int, place: str) -> dict[str,
     return {"r-runs": rendered("runs", rows=rows, more=more, place=place)}
 
 
-def events_part(run: Followed, found: list[Stored], *, after: int, name: str, task: str) -> str:
+def events_part(run: LiveRun, found: list[Stored], *, after: int, name: str, task: str) -> str:
     """Return a page of events. One event more than a page is a sign that there are more."""
     run_id, rows = run.folder.name, [event_row(one) for one in found[:PAGE]]
     link = partial(_events_link, run_id)
@@ -82,7 +82,7 @@ def events_part(run: Followed, found: list[Stored], *, after: int, name: str, ta
         event_href=event_href(run_id),
         rows=rows,
         names=sorted(KINDS),
-        tasks=sorted(run.view.tasks)[:_MOST_FACTS],
+        tasks=sorted(run.story.view.tasks)[:_MOST_FACTS],
         name=name,
         task=task,
         after=after,
@@ -93,9 +93,9 @@ def events_part(run: Followed, found: list[Stored], *, after: int, name: str, ta
     )
 
 
-def call_part(run: Followed, call_id: str, found: list[Stored], *, after: int) -> str:
+def call_part(run: LiveRun, call_id: str, found: list[Stored], *, after: int) -> str:
     """Return a page of the messages of a call."""
-    run_id, call = run.folder.name, run.view.calls[call_id]
+    run_id, call = run.folder.name, run.story.view.calls[call_id]
     rows = [message_row(one) for one in found[:PAGE]]
     started = next((one.seq for one in run.story.history.spans if one.key == call_id), 0)
     return rendered(
@@ -104,7 +104,7 @@ def call_part(run: Followed, call_id: str, found: list[Stored], *, after: int) -
         event_href=event_href(run_id),
         role=str(call.started.role),
         model=call.started.model,
-        task=call.started.task_id if call.started.task_id in run.view.tasks else "",
+        task=call.started.task_id if call.started.task_id in run.story.view.tasks else "",
         attempt=call.started.attempt,
         iteration=call.started.iteration,
         prompt=call.started.prompt,
@@ -118,12 +118,12 @@ def call_part(run: Followed, call_id: str, found: list[Stored], *, after: int) -
     )
 
 
-def _attempt(run: Followed, task_id: str, number: int) -> dict[str, object]:
+def _attempt(run: LiveRun, task_id: str, number: int) -> dict[str, object]:
     attempts: list[AttemptHistory] = run.story.history.attempts.get(task_id, [])
     if not attempts:
         return {"attempts": [], "shown": None, "facts": [], "left_out": 0}
     shown = next((one for one in attempts if one.number == number), attempts[-1])
-    facts = facts_of(run.view, shown)[::-1]
+    facts = facts_of(run.story.view, shown)[::-1]
     return {
         "attempts": attempts[-_MOST_FACTS:],
         "shown": shown,

@@ -1,32 +1,25 @@
 """The regions of a run's overview, each an HTML element with an id. The stream renews those that changed."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 
 from orchestrator.views.models.criteria import Standing as CriterionStanding
 from orchestrator.views.models.criteria import counted, criteria_of
-from orchestrator.views.models.overview import Overview, overview
+from orchestrator.views.models.lanes import Timeline
+from orchestrator.views.models.overview import overview
 from orchestrator.views.models.spend import SpendRow
-from orchestrator.views.models.summary import RunSummary, Standing
 from orchestrator.views.models.tasks import Group, TaskRow
-from orchestrator.views.models.timeline import Timeline, timeline
+from orchestrator.views.models.timeline import timeline
 from orchestrator.views.models.why import Reason, why_not
-from orchestrator.views.page.followed import Followed
-from orchestrator.views.page.rendering import part, rendered
-from state.outcome import Outcome
+from orchestrator.views.page.head import event_href, head_region
+from orchestrator.views.page.ports import LiveRun, Regions
+from orchestrator.views.page.rendering import rendered
 
 # The page stays below 5,000 elements whatever the size of a run.
 _MOST_TASKS, _MOST_CRITERIA, _MOST_NEEDS, _MOST_SPENDERS = 60, 40, 20, 15
 _MOST_BARS, _MOST_LANES, _MOST_FOLDS = 400, 40, 12
-_MARKS = {
-    Standing.ACTIVE: ("calm", "●"),
-    Standing.INTERRUPTED: ("warn", "‖"),
-    Standing.KILLED: ("bad", "✗"),
-    Standing.NEVER_BEGAN: ("bad", "✗"),
-    Standing.UNREADABLE: ("bad", "✗"),
-}
 _FIRST = (CriterionStanding.NOT_MET, CriterionStanding.NOT_CHECKED, CriterionStanding.UNDER_WAY)
 
 
@@ -40,13 +33,13 @@ class Spent:
     at_least: bool
 
 
-def overview_regions(run: Followed) -> dict[str, str]:
+def overview_regions(run: LiveRun) -> Regions:
     """Return the regions of a run's overview by their ids, in the order in which the page shows them."""
     run_id = run.folder.name
     seen = overview(run.story, run_id, run.now, active=run.active, options=run.options)
     show = partial(rendered, run=run_id, event_href=event_href(run_id))
     return {
-        "r-head": head_region(run, seen),
+        "r-head": head_region(run),
         "r-needs": show("needs", needs=seen.needs[:_MOST_NEEDS]),
         "r-criteria": _criteria(run, show),
         "r-tasks": show(
@@ -60,68 +53,25 @@ def overview_regions(run: Followed) -> dict[str, str]:
     }
 
 
-def head_region(run: Followed, seen: Overview | None = None) -> str:
-    """Return the head that all pages of a run share."""
-    seen = seen or overview(run.story, run.folder.name, run.now, active=run.active, options=run.options)
-    summary, spent, view = seen.summary, seen.spending, run.view
-    tone, glyph, word = chip_of(summary)
-    goes_on = summary.standing is Standing.ACTIVE
-    return rendered(
-        "head",
-        run=run.folder.name,
-        event_href=event_href(run.folder.name),
-        spec=summary.spec_name or run.folder.name,
-        tone=tone,
-        glyph=glyph,
-        standing=word,
-        rehearsal=summary.rehearsal,
-        problem=run.problem,
-        doing=summary.doing,
-        running_since=summary.started_at if goes_on else None,
-        seconds=summary.seconds,
-        spent=spent,
-        share=min(1.0, spent.cost_usd / spent.budget_usd) if spent.budget_usd else 0.0,
-        merged=summary.tasks_merged,
-        total=summary.tasks_total,
-        last_at=seen.last_at,
-        cause=view.ended.cause if view.ended else "",
-        next_command=summary.next_command,
-    )
-
-
-def chip_of(summary: RunSummary) -> tuple[str, str, str]:
-    """Return the tone, the glyph and the word for the standing of a run."""
-    if summary.standing is Standing.ENDED:
-        good = summary.outcome is Outcome.COMPLETE
-        return ("good", "✓", str(summary.outcome)) if good else ("bad", "✗", str(summary.outcome))
-    return *_MARKS[summary.standing], str(summary.standing)
-
-
-def event_href(run_id: str) -> Callable[[int], str]:
-    """Return a function that makes the address of an event of this run from its place in the journal."""
-    events = f"/run/{part(run_id)}/events"
-    return lambda seq: f"{events}?after={max(0, seq - 1)}#seq-{seq}"
-
-
-def _criteria(run: Followed, show: "partial[str]") -> str:
-    rows = criteria_of(run.view)
+def _criteria(run: LiveRun, show: "partial[str]") -> str:
+    rows = criteria_of(run.story.view)
     first = sorted(enumerate(rows), key=lambda numbered: numbered[1].standing not in _FIRST)
     return show(
         "criteria", rows=first[:_MOST_CRITERIA], counts=counted(rows), more=len(rows[_MOST_CRITERIA:])
     )
 
 
-def _task(run: Followed, row: TaskRow) -> tuple[int, TaskRow, datetime | None, list[Reason]]:
+def _task(run: LiveRun, row: TaskRow) -> tuple[int, TaskRow, datetime | None, list[Reason]]:
     """Return a number for ids, a row, the start of its present stage if it works now, why it does nothing."""
     working = row.group is Group.WORKING and run.active
     spans = run.story.history.stages.get(row.id, [])
     reasons = why_not(run.story, row.id, run.now, active=run.active)
-    number = list(run.view.tasks).index(row.id)
+    number = list(run.story.view.tasks).index(row.id)
     return number, row, spans[-1].since if working and spans else None, reasons
 
 
-def _time(run: Followed, show: "partial[str]") -> str:
-    lanes = max(1, min(_MOST_LANES, len(run.view.tasks) + 1))
+def _time(run: LiveRun, show: "partial[str]") -> str:
+    lanes = max(1, min(_MOST_LANES, len(run.story.view.tasks) + 1))
     shown = timeline(run.story, run.tick, most_bars=_MOST_BARS // lanes)
     return show("time", shown=_bounded(shown), more=len(shown.lanes[_MOST_LANES:]))
 

@@ -45,7 +45,7 @@ class _Known:
 
 @dataclass(slots=True)
 class Runs:
-    """The runs of a state folder. `stopping` is set when the server ends. `streams` counts the open streams."""
+    """The runs of a state folder. `stopping` is set when the server ends, `streams` counts open streams."""
 
     state: StateFolder
     options: str
@@ -54,6 +54,11 @@ class Runs:
     streams: int = 0
     _open: dict[str, _Open] = field(default_factory=dict)
     _known: dict[str, _Known] = field(default_factory=dict)
+
+    @property
+    def place(self) -> str:
+        """The path of the state folder."""
+        return str(self.state.root)
 
     def get(self, run_id: str) -> Followed | None:
         """Return a run, up to date, or None if there is none with exactly this id.

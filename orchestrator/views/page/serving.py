@@ -7,15 +7,14 @@ from dataclasses import dataclass
 
 import anyio
 import uvicorn
+from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from agents.concurrency import task_group
 from orchestrator.views.page.guard import Guard, authorities
-from orchestrator.views.page.runs import runs_of
+from orchestrator.views.page.ports import LiveRuns
 from orchestrator.views.page.sessions import Sessions
-from orchestrator.views.page.site import ReportOf, Site
 from state.errors import UsageError
-from state.paths import StateFolder
 
 LOOPBACK = "127.0.0.1"
 _HOME = ("127.0.0.1", "localhost", "[::1]")
@@ -27,10 +26,8 @@ _LIMIT_S = 3.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """Where to serve: the state folder, the address, and the names by which other machines may call it."""
+    """Where to serve: the address, and the names by which browsers of other machines may call it."""
 
-    state: StateFolder
-    options: str
     host: str = LOOPBACK
     port: int = 0
     allowed: Sequence[str] = ()
@@ -55,14 +52,20 @@ class _Server(uvicorn.Server):
 
 
 async def serve(
-    place: Place, sessions: Sessions, report: ReportOf, ready: Callable[[str], object], until: anyio.Event
+    app: ASGIApp,
+    runs: LiveRuns,
+    place: Place,
+    sessions: Sessions,
+    ready: Callable[[str], object],
+    until: anyio.Event,
 ) -> None:
     """Serve the page until the event is set.
 
     Args:
+        app: the site.
+        runs: the runs that it shows. Their streams end first.
         place: where to serve.
         sessions: the token, and the cookies that are accepted.
-        report: makes the report of the run in a folder.
         ready: called with the address once connections are accepted.
         until: set it to end the server.
 
@@ -71,9 +74,9 @@ async def serve(
     """
     with _bound(place) as bound:
         port = int(bound.getsockname()[1])
-        async with runs_of(place.state, place.options) as runs, task_group() as tasks:
+        async with task_group() as tasks:
             hosts = authorities([*_HOME, *place.allowed], port)
-            guard = Guard(Site(runs, report).app(), hosts, sessions, port)
+            guard = Guard(app, hosts, sessions, port)
             server = _Server(_config(guard))
 
             async def end() -> None:

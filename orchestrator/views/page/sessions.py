@@ -91,7 +91,7 @@ def _is_time(value: object) -> bool:
 
 
 def sessions_file(state: Path) -> Path:
-    """Return the file for the cookies of a state folder. It lies in the user's own folder, not in the checkout."""
+    """Return the file for the cookies of a state folder. It lies outside the checkout."""
     import platformdirs
 
     mark = hashlib.sha256(str(state).encode()).hexdigest()[:16]

@@ -18,10 +18,10 @@ from orchestrator.views.html.environment import style
 from orchestrator.views.page import pages
 from orchestrator.views.page.changes import changed_files, named_commits, patch_of
 from orchestrator.views.page.event_rows import KINDS, PAGE, found_events, is_about, one_event, whole_text
-from orchestrator.views.page.followed import Followed, Render
-from orchestrator.views.page.regions import event_href, overview_regions
+from orchestrator.views.page.head import event_href
+from orchestrator.views.page.ports import LiveRun, LiveRuns, Regions, Render
+from orchestrator.views.page.regions import overview_regions
 from orchestrator.views.page.rendering import part, rendered
-from orchestrator.views.page.runs import Runs
 from orchestrator.views.page.stream import list_stream, run_stream
 from state.errors import GitError, JournalError, SqError
 from state.journal import events as e
@@ -51,7 +51,7 @@ class _Page:
 class Site:
     """Answers requests about the runs of a state folder."""
 
-    def __init__(self, runs: Runs, report: ReportOf) -> None:
+    def __init__(self, runs: LiveRuns, report: ReportOf) -> None:
         """Make the site.
 
         Args:
@@ -91,9 +91,9 @@ class Site:
         del request
         return list_stream(self._runs, self._list_regions)
 
-    def _list_regions(self) -> dict[str, str]:
+    def _list_regions(self) -> Regions:
         summaries, more = self._runs.summaries()
-        return pages.runs_region(summaries, more, str(self._runs.state.root))
+        return pages.runs_region(summaries, more, self._runs.place)
 
     async def _asset(self, request: Request) -> Response:
         name = request.path_params["name"]
@@ -112,7 +112,7 @@ class Site:
         )
         tabs = rendered("tabs", run=run_id, here=page.tab, event_href=event_href(run_id))
 
-        def regions() -> dict[str, str]:
+        def regions() -> Regions:
             shown = run.regions(page.key, page.render)
             return {"": tabs, **shown}
 
@@ -132,12 +132,12 @@ class Site:
     async def _events(self, request: Request) -> Response:
         run, asked = self._run(request), request.query_params
         name, task = asked.get("name", ""), asked.get("task", "")
-        if (name and name not in KINDS) or (task and task not in run.view.tasks):
+        if (name and name not in KINDS) or (task and task not in run.story.view.tasks):
             raise HTTPException(_NOT_FOUND)
         is_plain = "after" not in asked and not (name or task)
         after = max(0, run.seq - PAGE) if is_plain else _number(request, "after")
         kinds = (KINDS[name],) if name else ()
-        found = await found_events(run.folder, after, is_about(run.view, task), kinds)
+        found = await found_events(run.folder, after, is_about(run.story.view, task), kinds)
         body = pages.events_part(run, found, after=after, name=name, task=task)
         return await self._still(request, run, "Events", body)
 
@@ -152,7 +152,7 @@ class Site:
 
     async def _call(self, request: Request) -> Response:
         run, call_id = self._run(request), request.path_params["call"]
-        if call_id not in run.view.calls:
+        if call_id not in run.story.view.calls:
             raise HTTPException(_NOT_FOUND)
         after = _number(request, "after")
         begun = next((span.seq for span in run.story.history.spans if span.key == call_id), 0)
@@ -191,13 +191,13 @@ class Site:
         text = await self._report(run.folder)
         return HTMLResponse(text, headers={"content-security-policy": _REPORT_POLICY})
 
-    async def _still(self, request: Request, run: Followed, tab: str | None, body: str) -> Response:
+    async def _still(self, request: Request, run: LiveRun, tab: str | None, body: str) -> Response:
         """Answer with a page that does not follow the run. Without a tab it has the body alone."""
         run_id = run.folder.name
         tabs = "" if tab is None else rendered("tabs", run=run_id, here=tab, event_href=event_href(run_id))
         return await _html(request, run_id, _crumbs(run_id), "", lambda: {"": tabs, "body": body})
 
-    def _run(self, request: Request) -> Followed:
+    def _run(self, request: Request) -> LiveRun:
         """Return the run that an address names.
 
         Raises:
@@ -207,7 +207,7 @@ class Site:
             return run
         raise HTTPException(_NOT_FOUND)
 
-    def _commit(self, request: Request) -> tuple[Followed, str, str]:
+    def _commit(self, request: Request) -> tuple[LiveRun, str, str]:
         run, commit = self._run(request), request.path_params["commit"]
         base = named_commits(run.story).get(commit)
         if base is None:
@@ -219,7 +219,7 @@ class Site:
             raise HTTPException(_TOO_MANY, headers={"retry-after": "10"})
 
 
-def _page_of(run: Followed, task: str | None, path: str, attempt: int) -> _Page:
+def _page_of(run: LiveRun, task: str | None, path: str, attempt: int) -> _Page:
     """Return the page of a run that an address means.
 
     Raises:
@@ -250,7 +250,7 @@ def _assets() -> frozenset[str]:
 
 
 async def _html(
-    request: Request, title: str, crumbs: _Crumbs, stream: str, regions: Callable[[], dict[str, str]]
+    request: Request, title: str, crumbs: _Crumbs, stream: str, regions: Callable[[], Regions]
 ) -> Response:
     """Answer with a page. Its beginning goes out before the regions are made."""
     if request.method == "HEAD":

@@ -11,8 +11,7 @@ import anyio
 from sse_starlette import EventSourceResponse, ServerSentEvent
 from starlette.responses import Response
 
-from orchestrator.views.page.followed import Render
-from orchestrator.views.page.runs import Runs
+from orchestrator.views.page.ports import LiveRuns, Regions, Render
 
 SIGN_S = 10  # between two signs of life. The page takes 25 s of silence for a lost connection
 _SEND_S = 30.0  # a client that takes nothing for so long is dropped
@@ -20,7 +19,7 @@ _RETRY_MS = 1000
 _LIST_S = 1.0  # between two looks at the list of runs
 
 
-def run_stream(runs: Runs, run_id: str, key: object, render: Render) -> Response:
+def run_stream(runs: LiveRuns, run_id: str, key: object, render: Render) -> Response:
     """Return the stream of one page of a run.
 
     Args:
@@ -32,14 +31,16 @@ def run_stream(runs: Runs, run_id: str, key: object, render: Render) -> Response
     return _response(runs, _run_events(runs, run_id, key, render))
 
 
-def list_stream(runs: Runs, regions: Callable[[], dict[str, str]]) -> Response:
+def list_stream(runs: LiveRuns, regions: Callable[[], Regions]) -> Response:
     """Return the stream of the list of runs."""
     return _response(runs, _list_events(runs, regions))
 
 
-async def _run_events(runs: Runs, run_id: str, key: object, render: Render) -> AsyncIterator[ServerSentEvent]:
+async def _run_events(
+    runs: LiveRuns, run_id: str, key: object, render: Render
+) -> AsyncIterator[ServerSentEvent]:
     with runs.watched(run_id) as run:
-        sent: dict[str, str] = {}
+        sent: Regions = {}
         while run is not None and not runs.stopping.is_set():
             changed = run.changed  # taken before reading, so that a change in between is not missed
             regions = run.regions(key, render)
@@ -49,8 +50,8 @@ async def _run_events(runs: Runs, run_id: str, key: object, render: Render) -> A
             await changed.wait()
 
 
-async def _list_events(runs: Runs, regions: Callable[[], dict[str, str]]) -> AsyncIterator[ServerSentEvent]:
-    sent: dict[str, str] = {}
+async def _list_events(runs: LiveRuns, regions: Callable[[], Regions]) -> AsyncIterator[ServerSentEvent]:
+    sent: Regions = {}
     while not runs.stopping.is_set():
         now = regions()
         if event := _event(now, sent, "0"):
@@ -60,19 +61,19 @@ async def _list_events(runs: Runs, regions: Callable[[], dict[str, str]]) -> Asy
             await runs.stopping.wait()
 
 
-def _event(regions: dict[str, str], sent: dict[str, str], id_: str) -> ServerSentEvent | None:
+def _event(regions: Regions, sent: Regions, id_: str) -> ServerSentEvent | None:
     """Return an event with the regions whose bytes differ from those sent before, or None without any."""
     fresh = [html for name, html in regions.items() if sent.get(name) != html]
     return ServerSentEvent("".join(fresh), event="regions", id=id_, retry=_RETRY_MS) if fresh else None
 
 
-def _response(runs: Runs, events: AsyncIterator[ServerSentEvent]) -> Response:
+def _response(runs: LiveRuns, events: AsyncIterator[ServerSentEvent]) -> Response:
     return EventSourceResponse(
         _counted(runs, events), ping=SIGN_S, ping_message_factory=_sign, send_timeout=_SEND_S, sep="\n"
     )
 
 
-async def _counted(runs: Runs, events: AsyncIterator[ServerSentEvent]) -> AsyncIterator[ServerSentEvent]:
+async def _counted(runs: LiveRuns, events: AsyncIterator[ServerSentEvent]) -> AsyncIterator[ServerSentEvent]:
     with runs.stream():
         yield _sign()
         async for event in events:
