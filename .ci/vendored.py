@@ -1,4 +1,4 @@
-"""Compares vendored files with the npm packages that `VENDOR.toml` names, or renews them. See `bin/vendor`."""
+"""Compares vendored files with the npm packages that `VENDOR.toml` names, or renews them: `bin/vendor`."""
 
 import base64
 import hashlib
@@ -19,9 +19,7 @@ def rows() -> list[tuple[Path, dict[str, Any]]]:
     found = []
     for name in FOLDERS:
         folder = ROOT / name
-        found += [
-            (folder, row) for row in tomllib.loads((folder / "VENDOR.toml").read_text("utf-8"))["file"]
-        ]
+        found += [(folder, row) for row in tomllib.loads((folder / "VENDOR.toml").read_text("utf-8"))["file"]]
     return found
 
 

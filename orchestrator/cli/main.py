@@ -21,6 +21,7 @@ COMMANDS = {
     "status": ("status", "Show the runs of this repository, or one run."),
     "watch": ("watch", "Follow a run on the whole screen."),
     "logs": ("logs", "Show everything that happened in a run."),
+    "dash": ("dash", "Follow the runs of this repository in a browser."),
     "decisions": ("decisions", "Show the questions of a run and their answers."),
     "gate": ("gate.command", "Check sessions of Claude Code: are they done, as they say?"),
     "promise": ("promise.command", "Promise checks that have to pass before a session may stop."),

@@ -1,7 +1,7 @@
 """The kinds of bars in a timeline, and a lane in words for readers who do not see it."""
 
 from orchestrator.views.durations import duration
-from orchestrator.views.models.timeline import Lane, Timeline
+from orchestrator.views.models.lanes import Lane, Timeline
 from state.roles import Role
 
 _KINDS = (*map(str, Role), "merge")

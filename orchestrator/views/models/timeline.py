@@ -1,60 +1,20 @@
 """The time of a run as bars in lanes, a lane a task, with long idle times folded away."""
 
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from orchestrator.views.models.history import RunFacts, Span
+from orchestrator.views.models.lanes import Bar, Fold, Lane, Timeline
 
 _IDLE = timedelta(seconds=60)  # a longer time without any span is folded
 _FOLDED = timedelta(seconds=5)  # its width then
 _MOST_BARS = 120  # in a lane. Neighbours of the same kind are joined until they fit
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Bar:
-    """One bar of a lane. `start` and `width` are shares of the whole width, from 0 to 1.
+def timeline(story: RunFacts, now: datetime, *, most_bars: int = _MOST_BARS) -> Timeline:
+    """Return the time of a run. Spans that go on end at `now`, or at the last event if the run has ended.
 
-    `good` is None if the span has no result, `spans` the number of spans that it stands for.
+    `most_bars`: neighbours in a lane are joined until it has no more bars than this.
     """
-
-    what: str
-    start: float
-    width: float
-    seconds: float
-    good: bool | None
-    seq: int
-    spans: int = 1
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Lane:
-    """The bars of one task, or of the whole (empty `task_id`), in the order of their starts."""
-
-    task_id: str
-    bars: tuple[Bar, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Fold:
-    """An idle time that is folded away, at `start` (0 to 1), `seconds` long."""
-
-    start: float
-    width: float
-    seconds: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Timeline:
-    """All lanes. `seconds` is the time from the first to the last moment, idle times included."""
-
-    lanes: tuple[Lane, ...]
-    folds: tuple[Fold, ...]
-    seconds: float
-    began_at: datetime | None
-
-
-def timeline(story: RunFacts, now: datetime) -> Timeline:
-    """Return the time of a run. Spans that go on end at `now`, or at the last event if the run has ended."""
     view = story.view
     until = view.clock.last_at if view.ended or view.process.interrupted_by else now
     spans = story.history.spans
@@ -66,7 +26,7 @@ def timeline(story: RunFacts, now: datetime) -> Timeline:
         lane = span.task_id if span.task_id in lanes else ""
         lanes[lane].append(axis.bar(span))
     return Timeline(
-        lanes=tuple(Lane(task_id=id_, bars=_joined(bars)) for id_, bars in lanes.items() if bars),
+        lanes=tuple(Lane(task_id=id_, bars=_joined(bars, most_bars)) for id_, bars in lanes.items() if bars),
         folds=tuple(axis.folds()),
         seconds=(axis.last - axis.first).total_seconds(),
         began_at=axis.first,
@@ -123,9 +83,9 @@ def _gaps(spans: list[Span], until: datetime) -> list[tuple[datetime, datetime]]
     return gaps
 
 
-def _joined(bars: list[Bar]) -> tuple[Bar, ...]:
+def _joined(bars: list[Bar], most: int) -> tuple[Bar, ...]:
     """Join the neighbours that are closest to each other until a lane has few enough bars."""
-    while len(bars) > _MOST_BARS:
+    while len(bars) > most:
         bars = [
             _union(bars[i], bars[i + 1]) if i + 1 < len(bars) else bars[i] for i in range(0, len(bars), 2)
         ]

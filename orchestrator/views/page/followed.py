@@ -2,14 +2,14 @@
 
 import time
 from collections import deque
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import anyio
 
 from orchestrator.views.models.story import RunStory
+from orchestrator.views.page.ports import FeedItem, Regions, Render
 from orchestrator.views.run.lines.story import lines_of
 from state.errors import JournalError
 from state.journal.events import MessageReceived, Stored
@@ -22,18 +22,6 @@ _LOOK_S = 1.0  # between two looks whether a process works on the run
 _TICK = timedelta(seconds=5)  # bars of things under way grow in steps of this
 _FEED = 100
 _BACK = 2000  # places of the journal that are searched at a time for the newest message of a call
-
-
-@dataclass(frozen=True, slots=True)
-class FeedItem:
-    """An event in the words of the story."""
-
-    seq: int
-    at: datetime
-    lines: tuple[str, ...]
-
-
-Render = Callable[["Followed"], dict[str, str]]
 
 
 class Followed:
@@ -59,8 +47,7 @@ class Followed:
         self.changed = anyio.Event()
         self._looked_at = float("-inf")
         self._seq = 0
-        self._rendered: dict[object, tuple[object, dict[str, str]]] = {}
-        self._clients = 0
+        self._rendered: dict[object, tuple[object, Regions]] = {}
 
     def __repr__(self) -> str:
         return f"<Followed {self.folder.name} seq={self._seq}>"
@@ -81,9 +68,12 @@ class Followed:
         last = self.view.clock.last_at
         if last and not self.active:
             return last
-        seconds = _TICK.total_seconds()
-        moment = datetime.fromtimestamp(time.time() // seconds * seconds, UTC)
-        return max(moment, last) if last else moment
+        return max(_step(), last) if last else _step()
+
+    @property
+    def tick(self) -> datetime:
+        """The next step after this moment: bars of things under way grow seldom, and no event lies later."""
+        return self.now if not self.active else max(_step() + _TICK, self.now)
 
     def current(self) -> "Followed":
         """Fold the events that are new, and look whether a process works on the run."""
@@ -97,7 +87,7 @@ class Followed:
             self.active, self._looked_at = is_active(self.folder), time.monotonic()
         return self
 
-    def regions(self, key: object, render: Render) -> dict[str, str]:
+    def regions(self, key: object, render: Render) -> Regions:
         """Return the regions of one page of this run by their ids. Clients share one rendering.
 
         Args:
@@ -112,7 +102,7 @@ class Followed:
         return known[1]
 
     async def following(self) -> None:
-        """Keep the fold current and set `changed` whenever there may be something new. Ends if the journal is damaged."""
+        """Keep the fold current and wake the streams at news. Ends if the journal is damaged."""
         shown: object = None
         while not self.problem:
             count, started = self.reader.change_count(), time.monotonic()
@@ -122,7 +112,7 @@ class Followed:
                 self.problem = str(error)
             if (state := self._state()) != shown:
                 shown = state
-                self._announce()
+                self.announce()
             await anyio.sleep(max(0.0, _REST_S - (time.monotonic() - started)))
             await self._next(count)
 
@@ -136,10 +126,11 @@ class Followed:
     async def _next(self, count: int) -> None:
         """Wait for new events, or for the next moment at which time alone changes the page."""
         until = time.monotonic() + _LOOK_S
-        while self.reader.change_count() == count and time.monotonic() < until:
+        while self.reader.change_count() == count and time.monotonic() < until:  # noqa: ASYNC110  another process
             await anyio.sleep(_POLL_S)
 
-    def _announce(self) -> None:
+    def announce(self) -> None:
+        """Wake all streams of this run."""
         before, self.changed = self.changed, anyio.Event()
         before.set()
 
@@ -151,7 +142,7 @@ class Followed:
                 self.feed.append(FeedItem(stored.seq, stored.at, tuple(lines)))
 
     def _find_present_actions(self) -> None:
-        """Look for the newest message of each open call, from the end of the journal to the start of the call."""
+        """Look for the newest message of each open call, from the end of the journal back to its start."""
         missing: dict[str, int] = {}
         for span in self.story.history.spans:
             if (call := self.view.calls.get(span.key)) and call.end is None:
@@ -164,3 +155,9 @@ class Followed:
                     self.story.history.doing[stored.event.call_id] = stored.event
             missing = {key: seq for key, seq in missing.items() if key not in self.story.history.doing}
             upper = lower
+
+
+def _step() -> datetime:
+    """Return this moment, rounded down to a step."""
+    seconds = _TICK.total_seconds()
+    return datetime.fromtimestamp(time.time() // seconds * seconds, UTC)

@@ -1,7 +1,8 @@
-"""The guard of the page: looks at every request before anything else does, and adds the headers of protection.
+"""The guard of the page: it looks at every request before all else, and adds the headers of protection.
 
-A page on a loopback port can be reached by every page that the user's browser has open. So the name in `Host`,
-the origin, the method, the form of the path and the cookie are checked on the raw request, before routing.
+A page on a loopback port can be reached by every page that the user's browser has open. So the name in
+`Host`, the origin, the method, the form of the path and the cookie are checked on the raw request, before
+routing.
 """
 
 import re

@@ -10,6 +10,7 @@ from pathlib import Path
 import anyio
 from anyio.abc import TaskGroup
 
+from agents.concurrency import task_group
 from orchestrator.views.models.summary import RunSummary, Standing, summary_of
 from orchestrator.views.page.followed import Followed
 from state.errors import JournalError
@@ -44,7 +45,7 @@ class _Known:
 
 @dataclass(slots=True)
 class Runs:
-    """The runs of a state folder. `stopping` is set when the server ends. `streams` counts the open streams."""
+    """The runs of a state folder. `stopping` is set when the server ends, `streams` counts open streams."""
 
     state: StateFolder
     options: str
@@ -53,6 +54,11 @@ class Runs:
     streams: int = 0
     _open: dict[str, _Open] = field(default_factory=dict)
     _known: dict[str, _Known] = field(default_factory=dict)
+
+    @property
+    def place(self) -> str:
+        """The path of the state folder."""
+        return str(self.state.root)
 
     def get(self, run_id: str) -> Followed | None:
         """Return a run, up to date, or None if there is none with exactly this id.
@@ -82,21 +88,29 @@ class Runs:
                 one.scope = None
 
     @contextmanager
-    def stream(self) -> Iterator[bool]:
-        """Count a stream. False if there are too many already."""
-        if self.streams >= MOST_STREAMS:
-            yield False
-            return
+    def stream(self) -> Iterator[None]:
+        """Count a stream while the block runs."""
         self.streams += 1
         try:
-            yield True
+            yield
         finally:
             self.streams -= 1
+
+    @property
+    def is_full(self) -> bool:
+        """Whether there are as many streams as there may be."""
+        return self.streams >= MOST_STREAMS
 
     def summaries(self) -> tuple[list[RunSummary], int]:
         """Return the newest runs in short, newest first, and the number of older ones."""
         ids = self.state.run_ids()[::-1]
         return [self._summary(self.state.runs / run_id) for run_id in ids[:_LISTED]], len(ids[_LISTED:])
+
+    def stop(self) -> None:
+        """End all streams."""
+        self.stopping.set()
+        for one in self._open.values():
+            one.run.announce()
 
     def close(self) -> None:
         """Close all journals."""
@@ -142,7 +156,7 @@ class Runs:
 @asynccontextmanager
 async def runs_of(state: StateFolder, options: str) -> AsyncIterator[Runs]:
     """Provide the runs of a state folder. All journals are closed at the end of the block."""
-    async with anyio.create_task_group() as tasks:
+    async with task_group() as tasks:
         runs = Runs(state, options, tasks)
         try:
             yield runs

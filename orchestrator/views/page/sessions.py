@@ -15,9 +15,8 @@ from state.durable import (
     DamagedFileError,
     LockTimeoutError,
     WriteFailedError,
-    locked,
     read_json,
-    replace_file,
+    write_json,
 )
 
 _BYTES = 32
@@ -59,7 +58,7 @@ class Sessions:
         return cookie
 
     def accepts(self, cookie: str) -> bool:
-        """Whether this server or an earlier one of the same state folder gave this cookie, and it still holds."""
+        """Whether this server or an earlier one of the same state folder gave this cookie, and it holds."""
         given = _hash(cookie)
         return any(
             hmac.compare_digest(given, known) and until > time.time()
@@ -68,8 +67,8 @@ class Sessions:
 
     def _write(self) -> None:
         # Without the file the cookies hold for this server alone.
-        with suppress(WriteFailedError, LockTimeoutError), locked(self._file, sync=False):
-            replace_file(self._file, _as_json(self._accepted), sync=False)
+        with suppress(WriteFailedError, LockTimeoutError):
+            write_json(self._file, {"cookies": self._accepted}, sync=False)
 
 
 def _hash(cookie: str) -> str:
@@ -89,3 +88,11 @@ def _read(file: Path) -> dict[str, float]:
 
 def _is_time(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def sessions_file(state: Path) -> Path:
+    """Return the file for the cookies of a state folder. It lies outside the checkout."""
+    import platformdirs
+
+    mark = hashlib.sha256(str(state).encode()).hexdigest()[:16]
+    return platformdirs.user_state_path("sq", appauthor=False) / "dash" / f"{mark}.json"

@@ -1,0 +1,112 @@
+"""`sq dash`: a page in the browser that follows the runs of this repository."""
+
+import shlex
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from orchestrator.cli import options
+from orchestrator.views.screen import say
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from orchestrator.views.page.serving import Place
+    from orchestrator.views.page.sessions import Sessions
+    from state.paths import StateFolder
+
+_LOOPBACK = "127.0.0.1"
+
+
+@click.command("dash", short_help="Follow the runs of this repository in a browser.")
+@click.argument("run", required=False, shell_complete=options.complete_runs)
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=0,
+    help="The port (default: 0, any that is free). An open page finds a new server on the same port.",
+)
+@click.option("--open", "open_", is_flag=True, help="Open the page in a browser.")
+@click.option(
+    "--host",
+    default=_LOOPBACK,
+    show_default=True,
+    help="The address to listen on. Another one than that of this machine needs --allow-host.",
+)
+@click.option(
+    "--allow-host",
+    "allowed",
+    multiple=True,
+    metavar="NAME",
+    help="A name by which browsers call this machine. Repeatable.",
+)
+@options.state_dir
+def command(
+    run: str | None, port: int, open_: bool, host: str, allowed: tuple[str, ...], state_dir: Path | None
+) -> int:
+    """Serve a page on which every run of this repository is followed live, until Ctrl-C.
+
+    The page only reads. Its address holds a token that is good once: open it in one browser. RUN is an id, or
+    an unambiguous beginning or end of one, and the page begins with it.
+    """
+    import ipaddress
+
+    import anyio
+
+    from orchestrator.views.page.serving import Place
+    from orchestrator.views.page.sessions import Sessions, sessions_file
+    from state.paths import StateFolder
+
+    try:
+        is_loopback = ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        raise click.UsageError(f"--host {host} is not an address such as 127.0.0.1 or 192.168.1.20") from None
+    if not is_loopback and not allowed:
+        raise click.UsageError(
+            f"--host {host} lets other machines read your runs. Name with --allow-host how they call this one"
+        )
+    state = StateFolder(options.state_folder_of(state_dir))
+    path = f"/run/{state.find(run).name}" if run else "/"
+    again = f" --state-dir {shlex.quote(str(state_dir))}" if state_dir else ""
+    place = Place(host=host, port=port, allowed=allowed)
+    sessions = Sessions(sessions_file(state.root))
+    anyio.run(_serve, state, again, place, sessions, partial(_ready, f"{path}?t={sessions.token}", open_))
+    return 0
+
+
+def _ready(path: str, open_: bool, address: str) -> None:
+    say(f"{address}{path}", "This address is good once. Ctrl-C ends the page, and no run with it.")
+    if open_:
+        click.launch(f"{address}{path}")
+
+
+async def _serve(
+    state: "StateFolder", again: str, place: "Place", sessions: "Sessions", ready: "Callable[[str], object]"
+) -> None:
+    import signal
+
+    import anyio
+
+    from agents.concurrency import task_group
+    from orchestrator.views.page.runs import runs_of
+    from orchestrator.views.page.serving import serve
+    from orchestrator.views.page.site import Site
+
+    until = anyio.Event()
+
+    async def wait_for_signal() -> None:
+        with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
+            async for _ in signals:
+                until.set()
+                return
+
+    async with task_group() as tasks, runs_of(state, again) as runs:
+        tasks.start_soon(wait_for_signal)
+        await serve(Site(runs, _report).app(), runs, place, sessions, ready, until)
+        tasks.cancel_scope.cancel()
+
+
+async def _report(folder: Path) -> str:
+    raise NotImplementedError(folder)

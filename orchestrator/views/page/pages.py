@@ -1,0 +1,137 @@
+"""The values of each page of a run, and its regions by their ids."""
+
+from functools import partial
+from typing import TYPE_CHECKING
+from urllib.parse import urlencode
+
+from orchestrator.views.html.amounts import slug
+from orchestrator.views.models.summary import RunSummary, Standing
+from orchestrator.views.models.tasks import Group, task_rows
+from orchestrator.views.models.why import why_not
+from orchestrator.views.page.attempts import facts_of
+from orchestrator.views.page.event_rows import KINDS, PAGE, event_row, message_row
+from orchestrator.views.page.head import chip_of, event_href, head_region
+from orchestrator.views.page.ports import LiveRun, Regions
+from orchestrator.views.page.rendering import LONG, part, rendered
+from orchestrator.views.run.decisions import decisions_of
+from state.journal.events import Stored
+
+if TYPE_CHECKING:
+    from orchestrator.views.models.history import AttemptHistory
+
+_MOST_FACTS = 250
+_MOST_DECISIONS = 100
+
+
+def task_named(run: LiveRun, name: str) -> str | None:
+    """Return the id of a task from its id in an address, or None. Addresses of pictures have a short form."""
+    if name in run.story.view.tasks:
+        return name
+    found = [id_ for id_ in run.story.view.tasks if slug(id_) == name]
+    return found[0] if len(found) == 1 else None
+
+
+def task_regions(run: LiveRun, *, task_id: str, attempt: int) -> Regions:
+    """Return the regions of a task's page. `attempt` is its number, 0 for the newest one."""
+    run_id, task = run.folder.name, run.story.view.tasks[task_id]
+    [row] = [one for one in task_rows(run.story, run.now, active=run.active) if one.id == task_id]
+    spans = run.story.history.stages.get(task_id, [])
+    works = row.group is Group.WORKING and run.active and spans
+    show = partial(rendered, run=run_id, event_href=event_href(run_id))
+    return {
+        "r-head": head_region(run),
+        "r-task": show(
+            "task",
+            row=row,
+            task=task.task,
+            since=spans[-1].since if works else None,
+            branch=task.place.branch,
+            reasons=why_not(run.story, task_id, run.now, active=run.active),
+        ),
+        "r-attempt": show("attempt", task=task_id, **_attempt(run, task_id, attempt)),
+    }
+
+
+def decisions_regions(run: LiveRun) -> Regions:
+    """Return the regions of the page of decisions: parked ones first, then the newest."""
+    run_id = run.folder.name
+    newest = decisions_of(run.story.view)[::-1]
+    rows = sorted(newest, key=lambda one: not one.parked)
+    show = partial(rendered, run=run_id, event_href=event_href(run_id))
+    return {
+        "r-head": head_region(run),
+        "r-decisions": show("decisions", rows=rows[:_MOST_DECISIONS], more=len(rows[_MOST_DECISIONS:])),
+    }
+
+
+def runs_region(summaries: list[RunSummary], more: int, place: str) -> Regions:
+    """Return the region of the list of runs."""
+    rows = [
+        (one, *chip_of(one), one.started_at if one.standing is Standing.ACTIVE else None) for one in summaries
+    ]
+    return {"r-runs": rendered("runs", rows=rows, more=more, place=place)}
+
+
+def events_part(run: LiveRun, found: list[Stored], *, after: int, name: str, task: str) -> str:
+    """Return a page of events. One event more than a page is a sign that there are more."""
+    run_id, rows = run.folder.name, [event_row(one) for one in found[:PAGE]]
+    link = partial(_events_link, run_id)
+    return rendered(
+        "events",
+        run=run_id,
+        event_href=event_href(run_id),
+        rows=rows,
+        names=sorted(KINDS),
+        tasks=sorted(run.story.view.tasks)[:_MOST_FACTS],
+        name=name,
+        task=task,
+        after=after,
+        newest=run.seq,
+        link=link,
+        before_href=link(name, task, max(0, after - PAGE)) if after else "",
+        next_href=link(name, task, rows[-1].seq) if len(found) > PAGE else "",
+    )
+
+
+def call_part(run: LiveRun, call_id: str, found: list[Stored], *, after: int) -> str:
+    """Return a page of the messages of a call."""
+    run_id, call = run.folder.name, run.story.view.calls[call_id]
+    rows = [message_row(one) for one in found[:PAGE]]
+    started = next((one.seq for one in run.story.history.spans if one.key == call_id), 0)
+    return rendered(
+        "call",
+        run=run_id,
+        event_href=event_href(run_id),
+        role=str(call.started.role),
+        model=call.started.model,
+        task=call.started.task_id if call.started.task_id in run.story.view.tasks else "",
+        attempt=call.started.attempt,
+        iteration=call.started.iteration,
+        prompt=call.started.prompt,
+        prompt_is_long=len(call.started.prompt) > LONG,
+        started=started,
+        first=after <= started,
+        rows=rows,
+        next_href=f"/run/{part(run_id)}/call/{part(call_id)}?after={rows[-1].seq}"
+        if len(found) > PAGE
+        else "",
+    )
+
+
+def _attempt(run: LiveRun, task_id: str, number: int) -> dict[str, object]:
+    attempts: list[AttemptHistory] = run.story.history.attempts.get(task_id, [])
+    if not attempts:
+        return {"attempts": [], "shown": None, "facts": [], "left_out": 0}
+    shown = next((one for one in attempts if one.number == number), attempts[-1])
+    facts = facts_of(run.story.view, shown)[::-1]
+    return {
+        "attempts": attempts[-_MOST_FACTS:],
+        "shown": shown,
+        "facts": facts[:_MOST_FACTS],
+        "left_out": len(facts[_MOST_FACTS:]),
+    }
+
+
+def _events_link(run_id: str, name: str, task: str, after: int = 0) -> str:
+    asked = {key: value for key, value in (("name", name), ("task", task), ("after", after)) if value}
+    return f"/run/{part(run_id)}/events" + (f"?{urlencode(asked)}" if asked else "")
