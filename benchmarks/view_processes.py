@@ -1,0 +1,172 @@
+"""Journals and processes of `benchmarks.views`: a writer, the page, the terminal, the report."""
+
+import gzip
+import os
+import pty
+import re
+import select
+import signal
+import struct
+import subprocess
+import sys
+import termios
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from fcntl import ioctl
+from pathlib import Path
+from statistics import quantiles
+
+ROOT = Path(__file__).resolve().parents[1]
+MAKER = ROOT / "tests" / "language" / "large_runs.py"
+SQ = (sys.executable, "-m", "orchestrator.cli")
+RATES = ((1.0, 20), (0.01, 400))  # seconds between events, and how many
+PROBE = re.compile(r"probe-(\d{6})")
+_ESCAPES = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b[@-_]")
+_ADDRESS = re.compile(r"http://\S+")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MadeRun:
+    """An invented run: its state folder and its id."""
+
+    state: Path
+    run_id: str
+
+
+def environment() -> dict[str, str]:
+    """The environment of sq's processes here: this checkout, and no colours asked for."""
+    return {**os.environ, "PYTHONPATH": str(ROOT), "TERM": "xterm-256color"}
+
+
+def made_run(state: Path, *, events: int = 0, ended: bool = False) -> MadeRun:
+    """Write an invented run into a new state folder."""
+    state.mkdir(parents=True)
+    options = [*(["--events", str(events)] if events else []), *(["--ended"] if ended else [])]
+    done = subprocess.run(
+        [sys.executable, str(MAKER), str(state), *options],
+        env=environment(), stdout=subprocess.PIPE, text=True, check=True,
+    )  # fmt: skip
+    return MadeRun(state=state, run_id=done.stdout.strip())
+
+
+def report_figures(long: MadeRun, twelve: MadeRun) -> dict[str, object]:
+    """How long a report of the long run takes, and how large that of twelve tasks is."""
+    began = time.perf_counter()
+    _report(long, long.state / "report.html")
+    seconds = time.perf_counter() - began
+    _report(twelve, twelve.state / "report.html")
+    packed = len(gzip.compress((twelve.state / "report.html").read_bytes()))
+    return {"report_s": round(seconds, 2), "report_kb_gz": round(packed / 1024, 1)}
+
+
+def _report(run: MadeRun, file: Path) -> None:
+    subprocess.run(
+        [*SQ, "report", run.run_id, "--state-dir", str(run.state), "-o", str(file)],
+        env=environment(), stdout=subprocess.DEVNULL, check=True,
+    )  # fmt: skip
+
+
+@contextmanager
+def dash(run: MadeRun, *, port: int = 0) -> Iterator[tuple[str, subprocess.Popen[str]]]:
+    """Serve the page of a state folder. Yields its address, with the token, and the process."""
+    command = [*SQ, "dash", "--state-dir", str(run.state), "--port", str(port)]
+    with subprocess.Popen(
+        command, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    ) as process:
+        try:
+            lines = []
+            for line in process.stdout or ():
+                lines.append(line)
+                if found := _ADDRESS.search(line):
+                    yield found.group(), process
+                    break
+            else:
+                sys.exit(f"sq dash gave no address: {''.join(lines)}")
+        finally:
+            process.send_signal(signal.SIGINT)
+            process.wait(20)
+
+
+@contextmanager
+def writer(run: MadeRun, count: int, pause_s: float) -> Iterator[dict[int, float]]:
+    """Append probes to a run from another process. Yields the time at which each was stored, by number."""
+    stored: dict[int, float] = {}
+    command = [sys.executable, "-m", "benchmarks.view_writer", str(run.state / "runs" / run.run_id)]
+    with subprocess.Popen(
+        [*command, str(count), str(pause_s)], cwd=ROOT, stdout=subprocess.PIPE, text=True
+    ) as process:
+
+        def listen() -> None:
+            for line in process.stdout or ():
+                number, at = line.split()
+                stored[int(number)] = float(at)
+
+        thread = threading.Thread(target=listen)
+        thread.start()
+        yield stored
+        process.wait()
+        thread.join()
+
+
+def p95_ms(stored: dict[int, float], seen: dict[int, float]) -> float:
+    """The 95th percentile of the time from an event's storage until it, or a later one, was seen."""
+    if not seen or max(seen) < max(stored):
+        sys.exit(f"of {max(stored)} events the last one seen is {max(seen, default=0)}")
+    waits, first = [], float("inf")
+    for number in sorted(stored, reverse=True):
+        first = min(first, seen.get(number, first))
+        waits.append((first - stored[number]) * 1000)
+    return quantiles(waits, n=20)[-1]
+
+
+def terminal_latencies(state: Path) -> float:
+    """The worse p95 of `sq watch`, in milliseconds, at one event a second and at a hundred."""
+    found = []
+    for number, (pause_s, count) in enumerate(RATES):
+        run = made_run(state / str(number))
+        with terminal([*SQ, "watch", run.run_id, "--state-dir", str(run.state)]) as seen:
+            time.sleep(3)
+            with writer(run, count, pause_s) as stored:
+                pass
+            time.sleep(1)
+        found.append(p95_ms(stored, seen))
+    return round(max(found), 1)
+
+
+@contextmanager
+def terminal(command: list[str]) -> Iterator[dict[int, float]]:
+    """Run a program in a terminal 120 wide and 40 high. Yields the time at which each probe came out."""
+    master, slave = pty.openpty()
+    ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 120, 0, 0))
+    process = subprocess.Popen(command, env=environment(), stdin=slave, stdout=slave, stderr=slave)
+    os.close(slave)
+    seen: dict[int, float] = {}
+    over = threading.Event()
+
+    def listen() -> None:
+        kept = ""
+        while not over.is_set():
+            if not select.select([master], [], [], 0.2)[0]:
+                continue
+            try:
+                kept += os.read(master, 65536).decode(errors="replace")
+            except OSError:
+                return
+            now = time.time()
+            for number in PROBE.findall(_ESCAPES.sub("", kept)):
+                seen.setdefault(int(number), now)
+            kept = kept[-2000:]
+
+    thread = threading.Thread(target=listen)
+    thread.start()
+    try:
+        yield seen
+    finally:
+        process.terminate()
+        process.wait(20)
+        over.set()
+        thread.join()
+        os.close(master)
