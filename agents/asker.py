@@ -16,6 +16,10 @@ from agents.process.launcher import write_launcher
 from state.roles import Role
 from state.secrets import secret_names
 
+_OF_CLAUDE_CODE = ("CLAUDE_CODE_", "CLAUDE_SESSION", "SQ_")
+# Where telemetry goes, and whether it holds prompts, answers and contents of files: that is for sq to say.
+_OF_TELEMETRY = ("OTEL_EXPORTER_", "OTEL_LOG_", "ENABLE_BETA_TRACING", "BETA_TRACING_")
+
 
 def make_asker(
     connection: Connection,
@@ -33,7 +37,7 @@ def make_asker(
     sessions itself.
     """
     passed_on = connection.session_environment(Lane(role=Role.WORKER, task="", attempt=0))
-    inside_claude = [name for name in environ if name.startswith(("CLAUDE_CODE_", "CLAUDE_SESSION", "SQ_"))]
+    inside_claude = [name for name in environ if name.startswith((*_OF_CLAUDE_CODE, *_OF_TELEMETRY))]
     dropped = frozenset({*secret_names(environ), *inside_claude} - {*passed_on, *keeps})
     launcher = write_launcher(folder / "launcher", cli, containment, drop_env=dropped)
     claude = Claude(cli=cli, launcher=launcher, dropped=dropped, folder=folder / SANDBOXES)

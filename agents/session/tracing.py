@@ -19,6 +19,10 @@ _ON = {
     "OTEL_LOGS_EXPORTER": "none",
     "OTEL_EXPORTER_OTLP_PROTOCOL": "http/protobuf",
     "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL": "http/protobuf",
+    "OTEL_BSP_SCHEDULE_DELAY": "1000",
+    # A collector that does not answer holds the end of a session no longer than this.
+    "CLAUDE_CODE_OTEL_FLUSH_TIMEOUT_MS": "1000",
+    "CLAUDE_CODE_OTEL_SHUTDOWN_TIMEOUT_MS": "1000",
 }
 _PARENT, _RESOURCE = "TRACEPARENT", "OTEL_RESOURCE_ATTRIBUTES"
 NAMES = frozenset({*_ON, TRACES_ENDPOINT, TRACES_HEADERS, _PARENT, _RESOURCE})

@@ -1,6 +1,7 @@
 """Sends one notice by Apprise, in a process of its own: standard input holds JSON with url, title and text.
 
-Exit code 0 if the service took it. The address is neither an argument nor in the environment, where other
+Exit code 0 if the service took it, 1 if not, 2 if Apprise does not know such an address. Without a title only
+the address is looked at. The address is neither an argument nor in the environment, where other
 processes could read it.
 """
 
@@ -18,6 +19,8 @@ def main() -> int:
     service = apprise.Apprise()
     if not service.add(given["url"]):
         return 2
+    if "title" not in given:
+        return 0
     taken = service.notify(
         title=given["title"],
         body=given["text"],

@@ -11,6 +11,7 @@ from datetime import datetime, timedelta
 from state.journal import events as e
 from state.journal.events import Stored
 from state.settings.outward import NoticeKind, NoticeTarget
+from state.words import question_key
 
 LONG = timedelta(minutes=15)  # a shorter wait is no occasion
 _BY_THE_USER = "SIGINT"
@@ -44,6 +45,7 @@ class Occasions:
         self._open: dict[int, Notice] = {}
         self._sent: set[tuple[int, str]] = set()
         self._asked_by: dict[str, str] = {}  # task by question
+        self._parked: set[tuple[str, str]] = set()  # by task: a Worker asks again after a kill
         self._waits_until: datetime | None = None
 
     def apply(self, stored: Stored) -> None:
@@ -55,6 +57,7 @@ class Occasions:
                 self._sent.add((of_seq, to))
             case e.RunResumed(retry=retried):
                 self._waits_until = None
+                self._parked = {(task_id, key) for task_id, key in self._parked if task_id not in retried}
                 self._open = {
                     seq: one
                     for seq, one in self._open.items()
@@ -80,8 +83,11 @@ class Occasions:
                 return Notice(kind=NoticeKind.ENDED, of_seq=stored.seq)
             case e.RunInterrupted(by=by) if by != _BY_THE_USER:
                 return Notice(kind=NoticeKind.ENDED, of_seq=stored.seq)
-            case e.QuestionsParked(ask_id=ask_id):
+            case e.QuestionsParked(ask_id=ask_id, question=question):
                 task_id = self._asked_by.get(ask_id, "")
+                if (place := (task_id, question_key(question))) in self._parked:
+                    return None
+                self._parked.add(place)
                 return Notice(kind=NoticeKind.PARKED, of_seq=stored.seq, task_id=task_id)
             case e.TaskStuck(task_id=task_id):
                 return Notice(kind=NoticeKind.STUCK, of_seq=stored.seq, task_id=task_id)

@@ -6,6 +6,7 @@ never twice.
 """
 
 import json
+import subprocess
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
@@ -20,10 +21,11 @@ from state.secrets import without_secrets
 from state.settings.outward import NoticeTarget
 
 LIMIT_S = 10.0  # for one notice
-_TAKEN = 75  # the exit code if the claim is taken
+_LOOK_S = 30.0  # for a look at an address, since a process that imports Apprise may start slowly
+_TAKEN = "sq: this notice is claimed"  # the output if the claim is taken
 _OUTPUT_KEPT = 2_000  # bytes
 # `set -C`: the shell makes the file only if there is none.
-_CLAIM = f'set -C; : > "$0" || exit {_TAKEN}; set +C; exec "$@"'
+_CLAIM = f'set -C; (: > "$0") 2>&- || {{ echo "{_TAKEN}"; exit 1; }}; set +C; exec "$@"'
 _BY_APPRISE = (sys.executable, "-I", str(Path(__file__).with_name("apprise_child.py")))
 
 
@@ -79,6 +81,16 @@ class Post:
         return self.folder / f"{due.notice.of_seq} {due.to}".replace("/", "_")
 
 
+def is_address(address: str) -> bool:
+    """Whether Apprise knows such an address, as far as its form shows. Blocks for about a second."""
+    given = json.dumps({"url": address}).encode()
+    try:
+        done = subprocess.run(_BY_APPRISE, input=given, capture_output=True, timeout=_LOOK_S, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return True  # the notice itself will show it
+    return done.returncode == 0
+
+
 def outcome_of(due: Due, problem: str) -> NoticeSent:
     """Return the event for a notice that was sent, or was not for a reason."""
     notice = due.notice
@@ -91,7 +103,7 @@ def _problem(result: CommandResult) -> str:
     said = " ".join(result.output.split())
     if result.timed_out:
         return f"it did not end within {LIMIT_S:g} s" + (f": {said}" if said else "")
-    if result.exit_code == _TAKEN and not result.error:
+    if said == _TAKEN:
         return UNCERTAIN
     return result.error or f"exit code {result.exit_code}" + (f": {said}" if said else "")
 

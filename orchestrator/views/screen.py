@@ -46,7 +46,8 @@ def say_all(texts: Iterable[str]) -> None:
 def ring(text: str) -> None:
     """Ring the terminal and show a notice there (OSC 9), if standard error is a terminal that is not dumb."""
     if sys.stderr.isatty() and os.environ.get("TERM") != "dumb":
-        print(f"\x1b]9;{visible(text)}\x07\x07", end="", file=sys.stderr, flush=True)
+        sys.stderr.write(f"\x1b]9;{visible(text)}\x07\x07")
+        sys.stderr.flush()
 
 
 def say_json(value: object) -> None:

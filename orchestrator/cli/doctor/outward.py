@@ -1,4 +1,4 @@
-"""The checks of `sq doctor` on notices and telemetry: whether their extras, variables and addresses are there."""
+"""The checks of `sq doctor` on notices and telemetry: their extras, variables and addresses."""
 
 import shutil
 from collections.abc import Iterator, Mapping
@@ -31,9 +31,7 @@ def _notices(outward: Outward, environ: Mapping[str, str]) -> Iterator[Check]:
     if not outward.notify:
         yield ok(name, "none: `[[notify]]` in the settings sends some")
     elif not problems:
-        each = [
-            f"{', '.join(one.on)} by {'a command' if one.command else one.variable}" for one in outward.notify
-        ]
+        each = [f"{', '.join(one.on)} by {one.variable or 'a command'}" for one in outward.notify]
         yield ok(name, "; ".join(each))
     if any(target.command for target in outward.notify) and not shutil.which("sh"):
         yield fail(name, "there is no sh, which runs the command of a notice", "install a shell")
@@ -49,8 +47,8 @@ def _telemetry(telemetry: Telemetry, environ: Mapping[str, str], *, gateway: boo
     elif telemetry.headers and not (gateway and _has_key(environ)):
         yield warn(
             name,
-            f"spans of runs go to {telemetry.traces_url}, but not those of Claude Code: only sq's gateway may "
-            "add the headers, and there is none without an API key or with gateway = false",
+            f"spans of runs go to {telemetry.traces_url}, but not those of Claude Code: only sq's gateway "
+            "may add the headers, and there is none without an API key or with gateway = false",
             "name a collector without headers, such as one on this machine, or use an API key",
         )
     elif not problems:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from importlib.util import find_spec
 from urllib.parse import unquote, urlsplit
 
+from orchestrator.notices.sending import is_address
 from orchestrator.telemetry.headers import read_headers
 from state.errors import UsageError
 from state.redaction.known import Known
@@ -58,9 +59,7 @@ def _address_problem(target: NoticeTarget, environ: Mapping[str, str]) -> str:
         return f"notify: {name} is not set. Set it to an address that Apprise knows, or remove the table"
     if not _is_there("apprise"):
         return ""
-    import apprise
-
-    if apprise.Apprise().add(value):
+    if is_address(value):
         return ""
     return f"notify: {name} holds no address that Apprise knows. Correct it, for instance ntfy://TOPIC"
 

@@ -1,5 +1,6 @@
 """What a run sends out while it goes on: notices and spans. Neither delays the run or changes how it ends."""
 
+import math
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -24,7 +25,6 @@ from state.journal.view import RunView
 from state.settings.outward import Outward, Telemetry
 
 _CLAIMS = "notices"  # in a run's folder
-_LONG_S = 60.0  # a person may have turned away from a run that takes longer
 
 
 def hold_back(outward: Outward, surroundings: Surroundings) -> Surroundings:
@@ -50,9 +50,9 @@ class Outgoing:
         record: Callable[[Event], None],
         spans: bool = True,
     ) -> None:
-        self._journal = journal
+        self._journal, self._view = journal, view
         outward = _outward(view())
-        self._bell, self._begun = outward.bell, time.monotonic()
+        self._rings_at = time.monotonic() + surroundings.long_s if outward.bell else math.inf
         post = _post(run_folder, surroundings, view())
         self._sender = Sender(outward.notify, post, view=view, record=record) if outward.notify else None
         self._spans = _spans(outward.telemetry, surroundings, view()) if spans else None
@@ -83,7 +83,7 @@ class Outgoing:
             further = self._journal.read(self._sender.ended_at) if self._sender.ended_at else []
         if self._spans and (line := await self._spans.finish()):
             say(line, error=True)
-        if self._bell and time.monotonic() - self._begun > _LONG_S:
+        if time.monotonic() > self._rings_at:
             ring(end_title(self._view()))
         return further
 

@@ -45,7 +45,8 @@ class Surroundings:
     """The surroundings of a run. Tests inject faults here, by another journal.
 
     `taken` are the variables of the API key, which are no longer in the environment, and `addresses` those of
-    notices and telemetry. `known` are further secrets, which they hold.
+    notices and telemetry. `known` are further secrets, which they hold. The terminal
+    rings at the end of a process that works on a run for longer than `long_s` seconds.
     """
 
     taken: Mapping[str, str] = field(default_factory=lambda: take_key(os.environ), repr=False)
@@ -54,6 +55,7 @@ class Surroundings:
     look: Look = field(default_factory=Look)
     addresses: Mapping[str, str] = field(default_factory=dict, repr=False)
     known: tuple[Known, ...] = field(default=(), repr=False)
+    long_s: float = 60.0
 
     @cached_property
     def containment(self) -> Containment:

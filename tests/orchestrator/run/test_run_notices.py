@@ -1,0 +1,203 @@
+"""Notices of whole runs: what is said of a parked question, a stuck task and an end, and what does not hold it up."""
+
+import json
+import os
+import pty
+import threading
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+from language.event_strategies import started
+from language.scripted import (
+    COLOUR,
+    Done,
+    Rehearse,
+    answer,
+    answers,
+    asks,
+    completes,
+    plans,
+    whole_run,
+    writes,
+)
+
+from orchestrator.cli.runs.outgoing import Outgoing
+from orchestrator.cli.runs.request import Surroundings
+from orchestrator.views.screen import ring
+from state.errors import UsageError
+from state.journal import events as e
+from state.journal.recorder import Recorder
+from state.journal.store import Journal
+from state.outcome import Outcome
+from state.settings.outward import Outward
+from state.settings.presets import usual_settings
+
+PARKS = whole_run(
+    **{
+        "planner/plan/1": [plans("risky")],
+        "worker/risky/1": [asks(COLOUR)],
+        "developer/risky/1": [
+            answers(answer("Which colour?", "blue", reversible=False, basis="judgement")),
+        ],
+    }
+)
+HOOK = "json://127.0.0.1:9/a-long-token-of-the-hook"
+
+
+def configure(repository: Path, *tables: str) -> None:
+    (repository / "sq.toml").write_text("\n".join(tables))
+
+
+def by_command(command: str, *kinds: str) -> str:
+    return f"[[notify]]\non = {json.dumps(list(kinds))}\ncommand = {json.dumps(command)}\n"
+
+
+def test_a_parked_question_a_stuck_task_and_the_end_are_told_once_each(
+    rehearse: Rehearse, repository: Path, home: Path
+) -> None:
+    configure(
+        repository, by_command("cat >> told.jsonl; echo >> told.jsonl", "ended", "parked", "stuck", "waiting")
+    )
+    done = rehearse(PARKS, verify=("true",), settings={"questions": "park"})
+    assert done.outcome is Outcome.STUCK
+    told = [json.loads(line) for line in (home / "told.jsonl").read_text().splitlines()]
+    assert [one["kind"] for one in told] == ["parked", "stuck", "ended"]
+    assert [one["outcome"] for one in told] == ["", "", "stuck"]
+    assert told[0]["task_title"] == "Task risky"
+    assert "Which colour" not in json.dumps(told)  # a question is an agent's words
+    assert told[2]["command"] == f"sq decisions {done.folder.name}"
+    assert [sent.ok for sent in done.of(e.NoticeSent)] == [True, True, True]
+    assert "was not sent" not in done.output
+
+
+def test_a_notice_that_cannot_be_sent_changes_nothing_and_is_told_once(
+    rehearse: Rehearse, repository: Path, resume: Callable[..., Done]
+) -> None:
+    configure(repository, by_command("exit 7", "ended"))
+    done = rehearse(whole_run(), verify=("true",))
+    assert done.outcome is Outcome.COMPLETE
+    assert done.output.count("the notice `ended` to command 1 was not sent: exit code 7") == 1
+    again = resume(done)  # shows the end of a run that has ended, and sends nothing
+    assert again.outcome is Outcome.COMPLETE
+    assert len(again.of(e.NoticeSent)) == 1
+    assert "complete (exit code 0)" in again.output
+
+
+def test_without_a_table_a_run_sends_nothing(rehearse: Rehearse) -> None:
+    done = rehearse(whole_run(), verify=("true",))
+    assert done.of(e.NoticeSent) == []
+    assert not (done.folder / "notices").exists()
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [("", "SQ_HOOK is not set"), ("no address", "SQ_HOOK holds no address that Apprise knows")],
+)
+def test_an_address_that_cannot_be_used_is_named_before_anything_is_started(
+    rehearse: Rehearse, repository: Path, monkeypatch: pytest.MonkeyPatch, value: str, said: str
+) -> None:
+    configure(repository, '[[notify]]\non = ["ended"]\nurl = "env:SQ_HOOK"\n')
+    monkeypatch.setenv("SQ_HOOK", value)
+    with pytest.raises(UsageError, match=said):
+        rehearse(whole_run(), verify=("true",))
+    assert not list((repository / ".sq").glob("runs/*"))
+
+
+def test_an_address_is_in_no_environment_of_an_agent_and_in_nothing_that_is_stored(
+    rehearse: Rehearse, repository: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    configure(repository, '[[notify]]\non = ["ended"]\nurl = "env:MY_HOOK"\n')
+    monkeypatch.setenv("MY_HOOK", HOOK)
+    shows = {"tools": [{"name": "Bash", "input": {"command": "env > variables.txt"}}]}
+    lanes = whole_run(**{"worker/notes/1": [shows, writes("notes.txt", "A line.\n"), completes()]})
+    done = rehearse(lanes, verify=("env | grep -c MY_HOOK | grep -qx 0",))
+    assert done.outcome is Outcome.COMPLETE
+    variables = (repository / "variables.txt").read_text()
+    assert "SQ_AGENT=1" in variables
+    assert "MY_HOOK" not in variables
+    assert "a-long-token-of-the-hook" not in variables
+    assert "MY_HOOK" not in os.environ
+    (sent,) = done.of(e.NoticeSent)
+    assert not sent.ok
+    for file in ("journal.db", "sq.log"):
+        assert b"a-long-token-of-the-hook" not in (done.folder / file).read_bytes()
+
+
+def on_a_terminal(work: Callable[[], Any], monkeypatch: pytest.MonkeyPatch) -> str:
+    """What appears on a terminal that is standard error while `work` runs."""
+    ours, theirs = pty.openpty()
+    seen: list[bytes] = []
+
+    def read() -> None:
+        while True:
+            try:
+                data = os.read(ours, 65536)
+            except OSError:
+                return
+            if not data:
+                return
+            seen.append(data)
+
+    reader = threading.Thread(target=read)
+    reader.start()
+    with os.fdopen(theirs, "w") as terminal, monkeypatch.context() as patched:
+        patched.setattr("sys.stderr", terminal)
+        work()
+    reader.join(10)
+    os.close(ours)
+    return b"".join(seen).decode()
+
+
+async def finished(folder: Path, *, bell: bool, took_long: bool) -> None:
+    """The end of a process that worked on a run."""
+    settings = replace(usual_settings(), outward=Outward(bell=bell))
+    with Journal(folder) as journal:
+        journal.append(
+            replace(started(), run_id="r-1", settings=settings),
+            e.RunEnded(outcome=Outcome.COMPLETE, cause=""),
+        )
+        recorder = Recorder(journal)
+        surroundings = Surroundings(long_s=-1.0 if took_long else 60.0)
+        ends = Outgoing(journal, folder, surroundings, view=lambda: recorder.view, record=recorder.record)
+        await ends.finish()
+
+
+@pytest.mark.parametrize(
+    ("bell", "took_long", "terminal", "rings"),
+    [
+        (True, True, "xterm", True),
+        (False, True, "xterm", False),
+        (True, False, "xterm", False),
+        (True, True, "dumb", False),
+    ],
+    ids=["it took long", "it is off", "it took less than a minute", "a dumb terminal"],
+)
+def test_a_terminal_rings_and_shows_the_end_of_a_run_that_took_long(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    *,
+    bell: bool,
+    took_long: bool,
+    terminal: str,
+    rings: bool,
+) -> None:
+    monkeypatch.setenv("TERM", terminal)
+    shown = on_a_terminal(
+        lambda: anyio.run(partial(finished, tmp_path, bell=bell, took_long=took_long)), monkeypatch
+    )
+    assert shown == ("\x1b]9;sq: complete (spec.md)\x07\x07" if rings else "")
+
+
+def test_nothing_of_a_text_acts_on_the_terminal_and_where_there_is_none_nothing_rings(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("TERM", "xterm")
+    shown = on_a_terminal(lambda: ring("a\x07\x1b]0;b\x1b\\c"), monkeypatch)
+    assert shown == "\x1b]9;a\\x07\\x1b]0;b\\x1b\\c\x07\x07"
+    ring("unseen")
+    assert "unseen" not in capsys.readouterr().err
