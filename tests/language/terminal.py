@@ -13,6 +13,7 @@ import termios
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Self
 
 ROOT = Path(__file__).parents[2]
 DEADLINE_S = 30.0
@@ -50,7 +51,7 @@ class Terminal:
         )  # fmt: skip
         self.written = b""
 
-    def __enter__(self) -> "Terminal":
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *error: object) -> None:
