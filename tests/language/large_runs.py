@@ -1,6 +1,6 @@
 """Journals of runs that were never made: twelve tasks in every state that there is, and a run of very many events.
 
-`python tests/language/large_runs.py FOLDER [--ended] [--events N] [--storm N --pause S] [--keep-on]` writes one
+`python tests/language/large_runs.py FOLDER [--ended] [--events N] [--on] [--storm N --pause S] [--hold S]` writes one
 into the state folder FOLDER and prints its id; see `main`.
 """
 
@@ -678,6 +678,7 @@ def main() -> None:
     parser.add_argument("folder", type=Path, help="the state folder")
     parser.add_argument("--ended", action="store_true")
     parser.add_argument("--events", type=int, default=0, help="a run of so many events instead")
+    parser.add_argument("--on", action="store_true", help="go on with the journal that is there")
     parser.add_argument("--storm", type=int, default=0, help="then append so many messages")
     parser.add_argument("--pause", type=float, default=0.01, help="seconds between them")
     parser.add_argument("--hold", type=float, default=0.0, help="stay the run's process for so many seconds")
@@ -685,10 +686,11 @@ def main() -> None:
     now = datetime.now(UTC)
     folder = given.folder / "runs" / RUN_ID
     if given.events:
-        events = many_events(given.events)
-    else:
-        events = twelve_tasks(given.folder / "made", began=now - timedelta(minutes=38), ended=given.ended)
-    write(folder, events)
+        write(folder, many_events(given.events))
+    elif not given.on:
+        write(
+            folder, twelve_tasks(given.folder / "made", began=now - timedelta(minutes=28), ended=given.ended)
+        )
     sys.stdout.write(f"{RUN_ID}\n")
     sys.stdout.flush()
     if given.storm:

@@ -80,6 +80,15 @@ class Panel(Widget):
         self._settle()
         self._draw(before)
 
+    def put_before(self, lines: Sequence[Line]) -> None:
+        """Show lines of which those that it holds are the last. The same rows stay on the screen."""
+        rows = len(self._rows)
+        self._lines = list(lines[-MOST_LINES:])
+        self._wrap()
+        self.top += max(0, len(self._rows) - rows)
+        self._settle()
+        self.refresh()
+
     def scroll(self, rows: int) -> None:
         """Move by this many rows, up if below zero."""
         before = self._visible()
@@ -139,7 +148,8 @@ class Panel(Widget):
 
     def on_resize(self) -> None:
         """Wrap the lines for the new width."""
-        self._wrap()
+        if self._wrapped_for != self.size.width:
+            self._wrap()
         self._settle()
         self.refresh()
 
@@ -149,7 +159,9 @@ class Panel(Widget):
         self._wrap_from(0)
 
     def _wrap_from(self, first: int) -> None:
-        width = max(1, self._wrapped_for)
+        width = self._wrapped_for
+        if not width:  # it has no place on the screen yet
+            return
         for number in range(first, len(self._lines)):
             rows = rows_of(self._lines[number], width)
             self._rows.extend(rows)
@@ -159,7 +171,7 @@ class Panel(Widget):
         extra = len(self._lines) - MOST_LINES
         if extra <= 0:
             return
-        rows = self._line_of.index(extra)
+        rows = self._line_of.index(extra) if self._rows else 0
         del self._lines[:extra], self._rows[:rows]
         self._line_of = [number - extra for number in self._line_of[rows:]]
         self.top = max(0, self.top - rows)

@@ -30,6 +30,7 @@ _NARROW = 60  # columns. Below, one half is shown at a time
 _TABS = ("now", "diff", "checks", "review", "prompt", "cost")
 _NOW, _DIFF = 0, 1
 _FEED_KEPT = 500
+_FIRST_MESSAGES = 200  # read at first. The others are read when somebody scrolls up or searches
 _HINT = " ? help · / find · w why · d decisions · t timeline · Enter open · 1–6 tabs · q quit"  # noqa: RUF001  a dash
 
 
@@ -77,6 +78,7 @@ class RunScreen(Screen[None]):
         self._tab = _NOW
         self._list: list[TaskLine] = []
         self._told = 0  # lines of the story that the feed has
+        self._is_whole = False  # the pane has all messages of the task that it may hold
         self._state = line("")  # of the chosen task
         self._said = ""  # a short answer at the bottom
         self._drawn_over = False  # a run that is over is drawn once
@@ -266,11 +268,19 @@ class RunScreen(Screen[None]):
             5: tabs.cost,
         }
         if self._tab == _NOW:
-            pane.replace(stream.stream(self._following, moment, task_id), anew=anew)
+            self._is_whole = False
+            pane.replace(stream.stream(self._following, moment, task_id, _FIRST_MESSAGES), anew=anew)
         else:
             pane.replace(sides[self._tab](moment, task_id), anew=anew)
             if anew:
                 pane.to_start()
+
+    def _fill_whole(self) -> None:
+        """Read the older messages too, which a reader who stays at the end does not need."""
+        if self._tab == _NOW and not self._is_whole:
+            self._is_whole = True
+            lines = stream.stream(self._following, self.moment, self._task_id)
+            self._panel("pane").put_before(lines)
 
     async def _fill_diff(self, *, anew: bool) -> None:
         started = self.moment.story.view.started
@@ -318,6 +328,7 @@ class RunScreen(Screen[None]):
         if self._in_tasks:
             self.action_move(-len(self._list))
         else:
+            self._fill_whole()
             self._scrolled.to_start()
             self._draw_titles()
 
@@ -338,7 +349,10 @@ class RunScreen(Screen[None]):
         return self._panel("feed" if self.focused and self.focused.id == "feed" else "pane")
 
     def _scroll(self, rows: int) -> None:
-        self._scrolled.scroll(rows)
+        panel = self._scrolled
+        if rows < 0 and panel.top + rows <= 0:
+            self._fill_whole()
+        panel.scroll(rows)
         self._draw_titles()
 
     def action_open(self) -> None:
@@ -404,6 +418,7 @@ class RunScreen(Screen[None]):
             self._find(word, backwards=backwards, again=True)
 
     def _find(self, word: str, *, backwards: bool = False, again: bool = False) -> None:
+        self._fill_whole()
         if not self._panel("pane").find(word, backwards=backwards, again=again) and word:
             self._say(f"not found in the lines at the right: {word}")
         self._draw_titles()

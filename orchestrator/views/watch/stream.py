@@ -15,11 +15,11 @@ _TEXT_SHOWN, _RESULT_SHOWN = 20, 6  # lines of a message
 _BEFORE = " " * 4  # of further lines
 
 
-def stream(following: Following, moment: Moment, task_id: str) -> list[Line]:
-    """Return the newest lines of a task, oldest first. "" is the run as a whole."""
-    messages = following.messages(moment, task_id, MOST_LINES)
+def stream(following: Following, moment: Moment, task_id: str, most: int = MOST_LINES) -> list[Line]:
+    """Return the newest lines of a task, oldest first, of at most so many messages. "" is the whole run."""
+    messages = following.messages(moment, task_id, most)
     told = [one for one in moment.told if one.task_id == task_id]
-    first = messages[0].seq if len(messages) == MOST_LINES else 0
+    first = messages[0].seq if len(messages) == most else 0
     pieces = [(one.seq, message_of(moment.story.view, one)) for one in messages]
     pieces += [(one.seq, story_of(one)) for one in told if one.seq >= first]
     lines = [each for _, piece in sorted(pieces, key=lambda pair: pair[0]) for each in piece]
