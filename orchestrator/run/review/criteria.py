@@ -22,6 +22,7 @@ from state.records import (
     IssueType,
     JudgedBy,
     ReviewIssue,
+    ReviewReport,
     TestState,
 )
 
@@ -81,13 +82,17 @@ def unmet(view: RunView, claims: Iterable[CriterionClaim], task_id: str) -> tupl
 
 
 async def judge(
-    run: Run, claims: Iterable[CriterionClaim], *, task_id: str, commit: str, tree: str, folder: Path
+    run: Run, report: ReviewReport, *, task_id: str, commit: str, tree: str, folder: Path, passed: bool
 ) -> list[CriterionJudged]:
-    """Return the verdict on each criterion that a review was asked about. A missing one is `not checked`.
+    """Return the verdict on each criterion that a review was asked about.
+
+    A missing one is `not checked`. If the work does not pass, missing ones are left out, because the next
+    review is asked again.
 
     Args:
         run: the run.
-        claims: the reviewer's verdicts.
+        report: the review, with the reviewer's verdicts.
+        passed: whether the work passes.
         task_id: the task under review, or "" in the final review.
         commit: the commit that the reviewer read.
         tree: its tree, on which the evidence is checked.
@@ -100,9 +105,11 @@ async def judge(
         folder=folder,
         read_in=(str(folder), run.started.repository),
     )
-    said = _by_id(claims)
+    said = _by_id(report.criteria)
     found = []
     for one in asked_of(run.view, task_id):
+        if one.id not in said and not passed:
+            continue
         claim = said.get(one.id, CriterionClaim(id=one.id, verdict=CriterionVerdict.NOT_CHECKED))
         found.append(
             CriterionJudged(

@@ -4,7 +4,12 @@ from typing import assert_never
 
 from orchestrator.views.run.confined import confinement_lines, lacking_lines
 from orchestrator.views.run.lines.checkout import git_lines
-from orchestrator.views.run.lines.ending import retry_command, unchecked_lines, where_lines
+from orchestrator.views.run.lines.ending import (
+    criteria_lines,
+    retry_command,
+    unchecked_lines,
+    where_lines,
+)
 from orchestrator.views.run.spending import cost_line, spending_lines, spending_of
 from state.journal import events as e
 from state.journal.phase import saw_the_whole
@@ -67,6 +72,7 @@ def _ended(view: RunView, event: e.RunEnded) -> list[str]:
     return [
         f"{event.outcome} (exit code {event.outcome.exit_code}): {why}",
         *(["reviewed once: the review of the only task saw the whole"] if saw_the_whole(view) else []),
+        *criteria_lines(view),
         *_assumptions(view),
         *unchecked_lines(view),
         *where_lines(view),
