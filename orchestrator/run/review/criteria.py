@@ -10,7 +10,7 @@ from pathlib import Path
 
 import prompts
 from orchestrator.run.record import Run
-from orchestrator.run.review.checked import Ground, checked
+from orchestrator.run.review.checked import CheckedTree, checked
 from state.journal.events import CriterionJudged
 from state.journal.phase import is_reviewed_once
 from state.journal.view import RunView
@@ -98,7 +98,7 @@ async def judge(
         tree: its tree, on which the evidence is checked.
         folder: the folder in which the reviewer read it.
     """
-    ground = Ground(
+    ground = CheckedTree(
         view=run.view,
         repository=run.repository,
         tree=tree,
@@ -147,7 +147,7 @@ async def judge_again(run: Run, *, reviewed: str, folder: Path) -> list[Criterio
             continue
         event = before.event
         moved = event.tree != whole.tree
-        ground = Ground(
+        ground = CheckedTree(
             view=run.view,
             repository=run.repository,
             tree=whole.tree,
@@ -165,7 +165,7 @@ async def judge_again(run: Run, *, reviewed: str, folder: Path) -> list[Criterio
     return found
 
 
-async def _all_checked(ground: Ground, evidence: Sequence[Evidence]) -> tuple[Evidence, ...]:
+async def _all_checked(ground: CheckedTree, evidence: Sequence[Evidence]) -> tuple[Evidence, ...]:
     return tuple([await checked(ground, one) for one in evidence])
 
 

@@ -171,7 +171,6 @@ CHECKED = {
     "check_lines", "cleaned_lines", "usage_lines",
 }  # fmt: skip
 PARTS = {
-    "criteria_lines",  # of lines above
     "issue_lines", "where_lines", "plan_lines", "spending_lines", "unchecked_lines", "confinement_lines", "git_lines",
     "lacking_lines",
 }  # fmt: skip

@@ -3,8 +3,6 @@
 from pathlib import Path
 
 from orchestrator.git.unfinished import holds_work
-from orchestrator.views.models.criteria import Standing, counted, criteria_of
-from orchestrator.views.words import short
 from state.alike import checks_named
 from state.journal.task_view import UNMERGED_ENDS, Stage, TaskView
 from state.journal.view import RunView
@@ -48,18 +46,6 @@ def retry_command(view: RunView) -> str:
     ended = [id_ for id_, task in view.tasks.items() if task.stage in UNMERGED_ENDS and not task.end.at_limit]
     retries = " ".join(f"--retry {id_}" for id_ in ended)
     return f"sq resume {view.started.run_id} {retries}" if ended else ""
-
-
-def criteria_lines(view: RunView) -> list[str]:
-    """The criteria of the spec, counted by their standing. Those that are not proven are named."""
-    rows = criteria_of(view)
-    counts = ", ".join(f"{number} {standing}" for standing, number in counted(rows).items())
-    unproven = [
-        f"    {row.id} {row.standing}: {short(row.text)}" + (f" ({row.note})" if row.note else "")
-        for row in rows
-        if row.standing is not Standing.PROVEN
-    ]
-    return [f"criteria of the spec: {counts}", *unproven] if rows else []
 
 
 def unchecked_lines(view: RunView) -> list[str]:
