@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterable
 
 from state.journal.view import RunView
-from state.records import CommandRun, Message, ReviewIssue, Task
+from state.records import CommandRun, Evidence, Message, ReviewIssue, Task
 
 _SUBJECTS = {"": "the whole", "plan": "the plan", "analysis": "the analysis"}
 _SHORT = 100
@@ -29,6 +29,12 @@ def subject_of(task_id: str) -> str:
 def issue_lines(issue: ReviewIssue) -> list[str]:
     """A finding and how to fix it."""
     return [f"    {issue.location} ({issue.type}): {issue.description}", f"        Fix: {issue.suggestion}"]
+
+
+def evidence_line(evidence: Evidence) -> str:
+    """A piece of evidence for a criterion, and why it holds, or does not hold as a proof."""
+    weak = ", which proves no single behaviour" if evidence.holds and evidence.general else ""
+    return f"{evidence.kind} {short(evidence.ref, 200)}: {short(evidence.why, 200)}{weak}"
 
 
 def plan_lines(tasks: Iterable[Task]) -> list[str]:

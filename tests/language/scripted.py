@@ -72,8 +72,28 @@ def completes(**expect: Any) -> dict[str, Any]:
     )
 
 
-def plans(*ids: str, **dependencies: list[str]) -> dict[str, Any]:
-    """A reply that submits a plan with these tasks."""
+def criterion(
+    text: str, *task_ids: str, quote: str = "", kind: str = "behaviour", **more: Any
+) -> dict[str, Any]:
+    """A requirement of the spec in a plan."""
+    return {"text": text, "quote": quote, "kind": kind, "task_ids": list(task_ids), **more}
+
+
+def met(id_: str, *evidence: tuple[str, str], reason: str = "I read it.") -> dict[str, Any]:
+    """A reviewer's verdict that a criterion is met, with evidence as pairs of kind and reference."""
+    named = [{"kind": kind, "ref": ref} for kind, ref in evidence]
+    return {"id": id_, "verdict": "met", "reason": reason, "evidence": named}
+
+
+def judges(*verdicts: Mapping[str, Any], **report: Any) -> dict[str, Any]:
+    """A reply that passes a review, with verdicts on criteria."""
+    return signals("report_review", **{"passed": True, "issues": [], "criteria": list(verdicts), **report})
+
+
+def plans(
+    *ids: str, criteria: Sequence[Mapping[str, Any]] | None = None, **dependencies: list[str]
+) -> dict[str, Any]:
+    """A reply that submits a plan with these tasks. `criteria`: in place of one for each task."""
     tasks = [
         {
             "id": id_,
@@ -85,8 +105,8 @@ def plans(*ids: str, **dependencies: list[str]) -> dict[str, Any]:
         }
         for id_ in ids
     ]
-    criteria = [{"text": f"{id_} is there", "task_ids": [id_]} for id_ in ids]
-    return signals("submit_plan", tasks=tasks, criteria=criteria)
+    usual = [criterion(f"{id_} is there", id_) for id_ in ids]
+    return signals("submit_plan", tasks=tasks, criteria=usual if criteria is None else list(criteria))
 
 
 def passes(**expect: Any) -> dict[str, Any]:

@@ -102,7 +102,7 @@ FULL = {
     "consideration": consideration_of({"id": "mine", "question": "Is it?", "description": "So it is."}),
     "commands": ["make test"],
     "criteria": (
-        Criterion(id="c-1", text="it counts", task_ids=("counter",), spec_lines=(3, 3)),
+        Criterion(id="c-1", text="it counts", quote="Count.", task_ids=("counter",), spec_lines=(3, 3)),
         Criterion(id="c-2", text="it is small", kind=CriterionKind.CONSTRAINT),
     ),
     "commit": "c0ffee",

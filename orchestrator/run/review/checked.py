@@ -12,7 +12,7 @@ from pathlib import Path
 
 from agents.runners.following import suite_of
 from orchestrator.git.command import git, git_bytes
-from orchestrator.run.review.named_tests import file_and_test, tests_named
+from orchestrator.run.review.named_tests import file_and_test, named_by
 from state.errors import GitError
 from state.journal.events import ProofsTaken, VerificationFinished
 from state.journal.view import RunView
@@ -25,7 +25,7 @@ _SHOWN = 160  # characters of a line
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ground:
+class CheckedTree:
     """The tree on which evidence is checked, and a folder that shows its files.
 
     `read_in` are the folders in which reviewers read, whose paths they may have used. `seen` is the tree that
@@ -50,28 +50,28 @@ class Ground:
         return tuple(found for (_, tree), found in self.view.evidence.proofs.items() if tree == self.tree)
 
 
-async def checked(ground: Ground, evidence: Evidence) -> Evidence:
+async def checked(on: CheckedTree, evidence: Evidence) -> Evidence:
     """Return a piece of evidence with sq's own result."""
     match evidence.kind:
         case EvidenceKind.TEST:
-            return await _test(ground, evidence)
+            return await _test(on, evidence)
         case EvidenceKind.COMMAND:
-            return _command(ground, evidence)
+            return _command(on, evidence)
         case EvidenceKind.LINE:
-            return await _line(ground, evidence)
+            return await _line(on, evidence)
 
 
-async def _test(ground: Ground, evidence: Evidence) -> Evidence:
-    verified = ground.verified
+async def _test(on: CheckedTree, evidence: Evidence) -> Evidence:
+    verified = on.verified
     if verified is None:
         return replace(evidence, holds=None, why="sq has not verified this tree")
     states = dict[str, list[tuple[TestState, str]]]()
     for done in verified.runs:
         for name, state in done.count.tests.items():
             states.setdefault(name, []).append((state, done.command))
-    named = tests_named(_without(ground, evidence.ref), states)
+    named = named_by(_without(on, evidence.ref), states)
     if not named.names:
-        return await _unnamed(ground, evidence, verified)
+        return await _unnamed(on, evidence, verified)
     ended = [(name, state, command) for name in named.names for state, command in states[name]]
     failed = [(name, command) for name, state, command in ended if state is TestState.FAILED]
     passed = [(name, command) for name, state, command in ended if state is TestState.PASSED]
@@ -82,21 +82,21 @@ async def _test(ground: Ground, evidence: Evidence) -> Evidence:
     if not passed:
         why = f"it was skipped in `{ended[0][2]}`, so it shows nothing"
         return replace(evidence, holds=False, why=why, general=general)
-    return replace(evidence, holds=True, why=_passed(ground, passed, len(ended)), general=general)
+    return replace(evidence, holds=True, why=_passed(on, passed, len(ended)), general=general)
 
 
-def _passed(ground: Ground, passed: list[tuple[str, str]], ran: int) -> str:
+def _passed(on: CheckedTree, passed: list[tuple[str, str]], ran: int) -> str:
     """Return how tests passed, and whether they pass without the work too."""
     many = f"{len(passed)} tests" if len(passed) > 1 else "it"
     skipped = f", {ran - len(passed)} more were skipped" if ran > len(passed) else ""
     names = {name for name, _ in passed}
     before = {
         name
-        for check in ground.view.baseline.checks.values()
+        for check in on.view.baseline.checks.values()
         for name, state in check.run.count.tests.items()
         if state is TestState.PASSED
     }
-    unneeded = {name for found in ground.proofs for name in found.unproven}
+    unneeded = {name for found in on.proofs for name in found.unproven}
     without = ""
     if names <= before:
         without = ", and passed before the work too"
@@ -105,16 +105,16 @@ def _passed(ground: Ground, passed: list[tuple[str, str]], ran: int) -> str:
     return f"{many} passed in `{passed[0][1]}`{skipped}{without}"
 
 
-async def _unnamed(ground: Ground, evidence: Evidence, verified: VerificationFinished) -> Evidence:
+async def _unnamed(on: CheckedTree, evidence: Evidence, verified: VerificationFinished) -> Evidence:
     """Return the result for a test that no runner names: it is missing, or the runner names no tests."""
-    silent = [done for done in verified.runs if _may_have_run_it(ground, done)]
+    silent = [done for done in verified.runs if _may_have_run_it(on, done)]
     if not silent:
         return replace(evidence, holds=False, why="sq ran no test of this name on this tree")
-    path, test = file_and_test(_without(ground, evidence.ref))
+    path, test = file_and_test(_without(on, evidence.ref))
     command = silent[0].command
     if not path:
         return replace(evidence, holds=None, why=f"`{command}` does not name its tests")
-    content = await _content(ground, ground.tree, path)
+    content = await _content(on, on.tree, path)
     if content is None:
         return replace(evidence, holds=False, why=f"the tree holds no file {path}")
     if test and test.encode() not in content:
@@ -124,35 +124,35 @@ async def _unnamed(ground: Ground, evidence: Evidence, verified: VerificationFin
     )
 
 
-def _may_have_run_it(ground: Ground, done: CommandRun) -> bool:
+def _may_have_run_it(on: CheckedTree, done: CommandRun) -> bool:
     """Whether a command passed and may have run tests that it does not name."""
     ran_some = done.count.ran is None or done.count.ran > 0
     return (
         done.passed
         and ran_some
         and not done.count.tests
-        and suite_of(done.command, ground.folder).runs_tests is not False
+        and suite_of(done.command, on.folder).runs_tests is not False
     )
 
 
-def _command(ground: Ground, evidence: Evidence) -> Evidence:
+def _command(on: CheckedTree, evidence: Evidence) -> Evidence:
     """Return the result for a command. It is general unless it is the user's own and no suite or linter."""
     wanted = _plain(evidence.ref)
-    runs = ground.verified.runs if ground.verified else ()
+    runs = on.verified.runs if on.verified else ()
     done = next((one for one in runs if _plain(one.command) == wanted), None)
     if done is None:
         return replace(evidence, holds=None, why="it is no command that sq ran on this tree")
-    users = done.command in (ground.view.settings.verify if ground.view.settings else ())
-    known = suite_of(done.command, ground.folder).runs_tests
+    users = done.command in (on.view.settings.verify if on.view.settings else ())
+    known = suite_of(done.command, on.folder).runs_tests
     general = known is not None or done.count.ran is not None or not users
     told = replace(evidence, general=general)
     if not done.passed:
         return replace(told, holds=False, why=done.problem or f"it failed with exit code {done.exit_code}")
     if known and not done.count.ran:
         return replace(told, holds=None, why="it passed, and no test is known to have run in it")
-    if any(done.command in proofs.only_here for proofs in ground.proofs):
+    if any(done.command in proofs.only_here for proofs in on.proofs):
         return replace(told, holds=None, why="it passes in the checkout only, and not on a clean copy of it")
-    canaries = [one for found in ground.proofs for one in found.canaries]
+    canaries = [one for found in on.proofs for one in found.canaries]
     if any(one.command == done.command and one.caught is False for one in canaries):
         return replace(told, holds=None, why="it passes with an added test that must fail too")
     return replace(told, holds=True, why="it passed on this tree" + (", as a whole" if general else ""))
@@ -162,14 +162,14 @@ def _plain(command: str) -> str:
     return " ".join(command.strip().strip("`").removeprefix("$ ").split())
 
 
-async def _line(ground: Ground, evidence: Evidence) -> Evidence:
+async def _line(on: CheckedTree, evidence: Evidence) -> Evidence:
     place = _PLACE.match(evidence.ref.strip().strip("`"))
     named = place["path"] if place else evidence.ref.strip().strip("`")
-    path = posixpath.normpath(_without(ground, named))
-    content = await _content(ground, ground.tree, path)
+    path = posixpath.normpath(_without(on, named))
+    content = await _content(on, on.tree, path)
     if content is None:
         return replace(evidence, holds=False, why=f"the tree holds no file {path}")
-    if ground.seen and content != await _content(ground, ground.seen, path):
+    if on.seen and content != await _content(on, on.seen, path):
         return replace(evidence, holds=None, why=f"{path} has changed since the review")
     if place is None:
         return replace(evidence, holds=True, why="the file is there")
@@ -181,22 +181,22 @@ async def _line(ground: Ground, evidence: Evidence) -> Evidence:
     return replace(evidence, holds=True, why=f"it reads: {shown[:_SHOWN]}")
 
 
-async def _content(ground: Ground, tree: str, path: str) -> bytes | None:
+async def _content(on: CheckedTree, tree: str, path: str) -> bytes | None:
     """Return the content of a file in a tree, or None if there is no such file or it is too large."""
     if not path or path.startswith(("/", "../")):
         return None
     try:
-        size = int(await git(ground.repository, "cat-file", "-s", f"{tree}:{path}"))
+        size = int(await git(on.repository, "cat-file", "-s", f"{tree}:{path}"))
         if size > _LARGEST:
             return None
-        return await git_bytes(ground.repository, "cat-file", "blob", f"{tree}:{path}")
+        return await git_bytes(on.repository, "cat-file", "blob", f"{tree}:{path}")
     except GitError:
         return None
 
 
-def _without(ground: Ground, ref: str) -> str:
+def _without(on: CheckedTree, ref: str) -> str:
     """Return a reference without the folder in which the reviewer read."""
-    for folder in _longest_first(ground.read_in):
+    for folder in _longest_first(on.read_in):
         ref = ref.removeprefix(f"{folder.rstrip('/')}/")
     return ref.removeprefix("./")
 

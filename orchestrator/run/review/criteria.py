@@ -10,7 +10,7 @@ from pathlib import Path
 
 import prompts
 from orchestrator.run.record import Run
-from orchestrator.run.review.checked import Ground, checked
+from orchestrator.run.review.checked import CheckedTree, checked
 from state.journal.events import CriterionJudged
 from state.journal.phase import is_reviewed_once
 from state.journal.view import RunView
@@ -22,6 +22,7 @@ from state.records import (
     IssueType,
     JudgedBy,
     ReviewIssue,
+    ReviewReport,
     TestState,
 )
 
@@ -81,28 +82,34 @@ def unmet(view: RunView, claims: Iterable[CriterionClaim], task_id: str) -> tupl
 
 
 async def judge(
-    run: Run, claims: Iterable[CriterionClaim], *, task_id: str, commit: str, tree: str, folder: Path
+    run: Run, report: ReviewReport, *, task_id: str, commit: str, tree: str, folder: Path, passed: bool
 ) -> list[CriterionJudged]:
-    """Return the verdict on each criterion that a review was asked about. A missing one is `not checked`.
+    """Return the verdict on each criterion that a review was asked about.
+
+    A missing one is `not checked`. If the work does not pass, missing ones are left out, because the next
+    review is asked again.
 
     Args:
         run: the run.
-        claims: the reviewer's verdicts.
+        report: the review, with the reviewer's verdicts.
+        passed: whether the work passes.
         task_id: the task under review, or "" in the final review.
         commit: the commit that the reviewer read.
         tree: its tree, on which the evidence is checked.
         folder: the folder in which the reviewer read it.
     """
-    ground = Ground(
+    ground = CheckedTree(
         view=run.view,
         repository=run.repository,
         tree=tree,
         folder=folder,
         read_in=(str(folder), run.started.repository),
     )
-    said = _by_id(claims)
+    said = _by_id(report.criteria)
     found = []
     for one in asked_of(run.view, task_id):
+        if one.id not in said and not passed:
+            continue
         claim = said.get(one.id, CriterionClaim(id=one.id, verdict=CriterionVerdict.NOT_CHECKED))
         found.append(
             CriterionJudged(
@@ -140,7 +147,7 @@ async def judge_again(run: Run, *, reviewed: str, folder: Path) -> list[Criterio
             continue
         event = before.event
         moved = event.tree != whole.tree
-        ground = Ground(
+        ground = CheckedTree(
             view=run.view,
             repository=run.repository,
             tree=whole.tree,
@@ -158,7 +165,7 @@ async def judge_again(run: Run, *, reviewed: str, folder: Path) -> list[Criterio
     return found
 
 
-async def _all_checked(ground: Ground, evidence: Sequence[Evidence]) -> tuple[Evidence, ...]:
+async def _all_checked(ground: CheckedTree, evidence: Sequence[Evidence]) -> tuple[Evidence, ...]:
     return tuple([await checked(ground, one) for one in evidence])
 
 

@@ -29,7 +29,7 @@ class Named:
     one: bool = False
 
 
-def tests_named(ref: str, names: Iterable[str]) -> Named:
+def named_by(ref: str, names: Iterable[str]) -> Named:
     """Return the tests that a reference means: one test, or else those of a file or a class."""
     every = list(names)
     wanted = ref.strip().strip("`")
@@ -88,7 +88,7 @@ def _fit(one: Sequence[str], other: Sequence[str]) -> bool:
 def _leaves_out(short: Sequence[str], name: Sequence[str]) -> bool:
     """Whether a name is another one without some parts in the middle, such as the class."""
     rest = iter(name)
-    return len(short) > 1 and short[-1] == name[-1] and all(part in rest for part in short)
+    return len(short) > 1 and short[-1:] == name[-1:] and all(part in rest for part in short)
 
 
 def _inside(part: Sequence[str], name: Sequence[str]) -> bool:

@@ -50,7 +50,8 @@ async def after_review(run: Run, task: TaskView, report: ReviewReport, folder: P
     )
     judged = await judge(
         run,
-        report.criteria,
+        report,
+        passed=recorded.passed,
         task_id=task_id,
         commit=task.claim.commit,
         tree=task.claim.committed_tree,
@@ -136,7 +137,13 @@ async def after_final_review(run: Run, report: ReviewReport, folder: Path) -> li
         findings=settled.findings,
     )
     judged = await judge(
-        run, report.criteria, task_id="", commit=head, tree=run.view.whole.tree, folder=folder
+        run,
+        report,
+        passed=recorded.passed,
+        task_id="",
+        commit=head,
+        tree=run.view.whole.tree,
+        folder=folder,
     )
     if recorded.passed or number >= run.effort.final_review_rounds:
         return [recorded, *judged]

@@ -6,12 +6,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import PurePath
 
-from state.journal.phase import Phase, phase_of
 from state.journal.task_view import JudgedView, Stage, TaskView
 from state.journal.view import RunView
 from state.records import Criterion, CriterionKind, Evidence, JudgedBy
-
-_OVER = frozenset({Phase.BRING_HOME, Phase.END})
 
 
 class Standing(StrEnum):
@@ -97,7 +94,7 @@ def _row(view: RunView, criterion: Criterion) -> CriterionRow:
 def _standing(view: RunView, criterion: Criterion, judged: JudgedView | None) -> tuple[Standing, str]:
     """Return the standing and a note. A verdict counts only for the tree of the merged work."""
     tasks = [view.tasks[id_] for id_ in criterion.task_ids if id_ in view.tasks]
-    is_over = view.ended is not None or phase_of(view) in _OVER
+    is_over = view.ended is not None or view.checkout.is_home
     fits = judged is not None and judged.event.tree == view.whole.tree
     if judged and fits and (is_over or all(task.stage is Stage.MERGED for task in tasks)):
         return Standing(judged.event.standing), ""

@@ -6,13 +6,15 @@ from shlex import quote
 
 from orchestrator.views.columns import columns
 from orchestrator.views.durations import duration
+from orchestrator.views.models.criteria import CriterionRow, criteria_of
+from orchestrator.views.models.evidence import CommandFacts, facts_of
 from orchestrator.views.models.summary import RunSummary, Standing
 from orchestrator.views.run.confined import confinement_lines, lacking_lines
 from orchestrator.views.run.lines.checkout import git_lines
 from orchestrator.views.run.lines.ending import retry_command, unchecked_lines, where_lines
 from orchestrator.views.run.overview import clock, state_text
 from orchestrator.views.run.spending import RoleSpending, cost_line, spending_lines, spending_of
-from orchestrator.views.words import issue_lines, said
+from orchestrator.views.words import evidence_line, issue_lines, said
 from state.journal.events import VerificationFinished
 from state.journal.task_view import Stage, TaskView
 from state.journal.view import RunView
@@ -53,13 +55,15 @@ class QuestionDetails:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EvidenceDetails:
-    """The results of the project's own commands in a run."""
+    """The results of the project's own commands in a run. `commands`: the newest ones of the merged work."""
 
     baseline: tuple[BaselineCheck, ...]
     baseline_notes: tuple[str, ...]
     verifications: tuple[VerificationFinished, ...]
     merged_tree: str
     unchecked: tuple[str, ...]
+    criteria: tuple[CriterionRow, ...]
+    commands: tuple[CommandFacts, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,6 +106,8 @@ def details_of(view: RunView, summary: RunSummary, *, options: str = "") -> RunD
         verifications=tuple(view.evidence.verifications.values()),
         merged_tree=view.whole.tree,
         unchecked=tuple(unchecked_lines(view)),
+        criteria=criteria_of(view),
+        commands=facts_of(view),
         where=(*where_lines(view), *git_lines(view)),
         confined=(*confinement_lines(view), *lacking_lines(view)),
         cost=cost_line(view),
@@ -115,6 +121,7 @@ def detail_lines(details: RunDetails) -> list[str]:
     return [
         *_head(details),
         *_task_lines(details.tasks),
+        *_criterion_lines(details.criteria),
         *_question_lines(details.questions),
         *_baseline_lines(details),
         *_verification_lines(details),
@@ -212,6 +219,19 @@ def _task_lines(tasks: tuple[TaskDetails, ...]) -> Iterator[str]:
             if one.state in _SET_ASIDE:
                 about = f"{one.issue.location} ({one.issue.type}): {one.issue.description}"
                 yield f"  {task.id}: {one.state}: {about}" + (f" ({one.note})" if one.note else "")
+
+
+def _criterion_lines(criteria: tuple[CriterionRow, ...]) -> Iterator[str]:
+    if criteria:
+        yield "criteria of the spec:"
+    for row in criteria:
+        place = row.place or "not in the spec in these words"
+        yield f"  {row.id} {row.standing}: {row.text} ({place}; {', '.join(row.tasks)})"
+        if row.note:
+            yield f"    {row.note}"
+        yield from (f"    {evidence_line(one)}" for one in row.evidence)
+        if row.words and row.proof is None:
+            yield f"    {row.by}: {row.words}"
 
 
 def _question_lines(questions: tuple[QuestionDetails, ...]) -> Iterator[str]:

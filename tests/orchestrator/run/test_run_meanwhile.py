@@ -6,12 +6,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from language.scripted import Done, Rehearse, whole_run
+from language.scripted import Done, Rehearse, completes, criterion, judges, met, plans, whole_run, writes
 
+from orchestrator.views.models.criteria import Standing, criteria_of
 from state.journal import events as e
 from state.journal.events import Event, Stored
 from state.journal.store import Journal
 from state.outcome import Outcome
+from state.records import JudgedBy
 
 Shell = Callable[..., str]
 Commits = Callable[..., Done]
@@ -37,11 +39,11 @@ class Meanwhile(Journal):
 def committing(rehearse: Rehearse, repository: Path) -> Commits:
     """A run of one task that writes `notes.txt`, during which the user commits a file."""
 
-    def run(name: str, text: str, *, verify: str = "true") -> Done:
+    def run(name: str, text: str, *, verify: str = "true", **lanes: Any) -> Done:
         def journal(folder: Path, **rest: Any) -> Journal:
             return Meanwhile(folder, checkout=repository, name=name, text=text, **rest)
 
-        return rehearse(whole_run(), verify=(verify,), open_journal=journal)
+        return rehearse(whole_run(**lanes), verify=(verify,), open_journal=journal)
 
     return run
 
@@ -82,3 +84,30 @@ def test_what_fails_together_with_what_was_committed_meanwhile_stays_on_sqs_bran
     [kept] = done.of(e.WorkKept)
     assert "main has moved on" in kept.reason
     assert shell(repository, "git", "log", "-1", "--format=%s", "main") == "Meanwhile"
+
+
+def test_criteria_are_judged_by_their_evidence_again_on_the_work_with_the_users_commits(
+    committing: Commits,
+) -> None:
+    """No reviewer has read that tree: a criterion whose proof does not hold there is not checked any more."""
+    test = "import unittest\n\n\nclass T(unittest.TestCase):\n    def test_kept(self):\n        pass\n"
+    kept = criterion("Notes are kept", "notes")
+    words = criterion("They have words", "notes")
+    done = committing(
+        "mine.txt",
+        "mine\n",
+        verify="python3 -m unittest",
+        **{
+            "planner/plan/1": [plans("notes", criteria=[kept, words])],
+            "worker/notes/1": [writes("notes.txt", "A line.\n"), writes("test_a.py", test), completes()],
+            "reviewer/notes/1": [judges(met("c-1", ("test", "test_a.T.test_kept")), met("c-2"))],
+        },
+    )
+    assert done.outcome is Outcome.COMPLETE, done.output
+    rows = criteria_of(done.view)
+    assert [(row.standing, row.by, row.tree) for row in rows] == [
+        (Standing.PROVEN, JudgedBy.RULE, done.view.whole.tree),
+        (Standing.NOT_CHECKED, JudgedBy.RULE, done.view.whole.tree),
+    ]
+    [size] = done.view.whole.measured[""]
+    assert [file.path for file in size.files] == ["notes.txt", "test_a.py"]

@@ -1,5 +1,6 @@
 """How each criterion of a spec stands: while its tasks are built, after a review, and when the work has changed."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -68,7 +69,7 @@ PLANNED = (
 )
 TEST = Evidence(kind=EvidenceKind.TEST, ref="tests/test_a.py::test_discount", holds=True, why="it passed")
 LINE = Evidence(kind=EvidenceKind.LINE, ref="shop.py:3", holds=True)
-SUITE = Evidence(kind=EvidenceKind.COMMAND, ref="pytest", holds=True, general=True)
+SUITE = Evidence(kind=EvidenceKind.COMMAND, ref="pytest", holds=True, why="it passed", general=True)
 SCRIPT = Evidence(kind=EvidenceKind.COMMAND, ref="./check.sh", holds=True)
 
 
@@ -197,6 +198,14 @@ def test_the_story_names_the_proof_and_what_did_not_hold():
     assert lines_of(view, Stored(9, BEGIN, judged("c-1", refuted))) == [
         "c-1 claimed: I read it. (The discount is shown)",
         "    test test_ghost: sq ran no such test",
+    ]
+    unchecked = judged("c-2", verdict=CriterionVerdict.NOT_CHECKED)
+    assert lines_of(view, Stored(9, BEGIN, replace(unchecked, claim=""))) == [
+        "c-2 not checked: the review gave no verdict on it (It is kept small)"
+    ]
+    assert lines_of(view, Stored(9, BEGIN, judged("c-1", SUITE, by=JudgedBy.RULE))) == [
+        "c-1 claimed on the work with your commits: I read it. (The discount is shown)",
+        "    command pytest: it passed, which proves no single behaviour",
     ]
 
 

@@ -170,7 +170,7 @@ CHECKED = {
     "examination_lines", "consideration_lines", "bench_lines", "promises_lines", "promise_lines", "criterion_lines",
     "check_lines", "cleaned_lines", "usage_lines",
 }  # fmt: skip
-PARTS = {  # of lines above
+PARTS = {
     "issue_lines", "where_lines", "plan_lines", "spending_lines", "unchecked_lines", "confinement_lines", "git_lines",
     "lacking_lines",
 }  # fmt: skip

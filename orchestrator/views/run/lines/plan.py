@@ -2,7 +2,7 @@
 
 from typing import assert_never
 
-from orchestrator.views.words import plan_lines, suggested
+from orchestrator.views.words import plan_lines, short, suggested
 from state.journal import events as e
 
 
@@ -40,4 +40,9 @@ def _plan_rejected(event: e.PlanRejected) -> list[str]:
 
 def _plan_accepted(event: e.PlanAccepted) -> list[str]:
     counted = f"plan: {len(event.tasks)} task(s), {len(event.criteria)} criteria covered"
-    return [counted, *plan_lines(event.tasks), *suggested(event.suggestions)]
+    unplaced = [
+        f"    {one.id} is not in the spec in these words: {short(one.quote or one.text)}"
+        for one in event.criteria
+        if not one.is_placed
+    ]
+    return [counted, *plan_lines(event.tasks), *unplaced, *suggested(event.suggestions)]

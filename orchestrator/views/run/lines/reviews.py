@@ -2,10 +2,10 @@
 
 from typing import assert_never
 
-from orchestrator.views.words import issue_lines, short, suggested
+from orchestrator.views.words import evidence_line, issue_lines, short, suggested
 from state.journal import events as e
 from state.journal.view import RunView
-from state.records import Finding, FindingState
+from state.records import CriterionVerdict, Finding, FindingState, JudgedBy
 
 
 def lines(view: RunView, event: e.ReviewEvent) -> list[str]:
@@ -62,8 +62,11 @@ def _judged(view: RunView, event: e.CriterionJudged) -> list[str]:
     reason = f": {short(event.claim, 200)}" if event.claim else ""
     if event.proof:
         reason = f" by the {event.proof.kind} {short(event.proof.ref, 200)}"
-    refuted = [one for one in event.evidence if not one.holds]
+    elif event.verdict is CriterionVerdict.NOT_CHECKED and not event.claim:
+        reason = ": the review gave no verdict on it"
+    again = " on the work with your commits" if event.by is JudgedBy.RULE else ""
+    shown = [] if event.proof else event.evidence
     return [
-        f"{event.criterion_id} {event.standing}{reason} ({short(text)})",
-        *(f"    {one.kind} {short(one.ref, 200)}: {short(one.why, 200)}" for one in refuted),
+        f"{event.criterion_id} {event.standing}{again}{reason} ({short(text)})",
+        *(f"    {evidence_line(one)}" for one in shown),
     ]

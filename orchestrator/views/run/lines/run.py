@@ -2,10 +2,12 @@
 
 from typing import assert_never
 
+from orchestrator.views.models.criteria import Standing, counted, criteria_of
 from orchestrator.views.run.confined import confinement_lines, lacking_lines
 from orchestrator.views.run.lines.checkout import git_lines
 from orchestrator.views.run.lines.ending import retry_command, unchecked_lines, where_lines
 from orchestrator.views.run.spending import cost_line, spending_lines, spending_of
+from orchestrator.views.words import short
 from state.journal import events as e
 from state.journal.phase import saw_the_whole
 from state.journal.view import RunView
@@ -67,6 +69,7 @@ def _ended(view: RunView, event: e.RunEnded) -> list[str]:
     return [
         f"{event.outcome} (exit code {event.outcome.exit_code}): {why}",
         *(["reviewed once: the review of the only task saw the whole"] if saw_the_whole(view) else []),
+        *_criteria(view),
         *_assumptions(view),
         *unchecked_lines(view),
         *where_lines(view),
@@ -97,3 +100,15 @@ def _assumption(answer: Answer) -> str:
     doubts = [] if answer.reversible else ["not easy to undo"]
     doubts += ["on its own judgement"] if answer.basis is Basis.JUDGEMENT else []
     return decision_line(answer) + (f" ({', '.join(doubts)})" if doubts else "")
+
+
+def _criteria(view: RunView) -> list[str]:
+    """The criteria of the spec, counted by their standing. Those that are not proven are named."""
+    rows = criteria_of(view)
+    counts = ", ".join(f"{number} {standing}" for standing, number in counted(rows).items())
+    unproven = [
+        f"    {row.id} {row.standing}: {short(row.text)}" + (f" ({row.note})" if row.note else "")
+        for row in rows
+        if row.standing is not Standing.PROVEN
+    ]
+    return [f"criteria of the spec: {counts}", *unproven] if rows else []

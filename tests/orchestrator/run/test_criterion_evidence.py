@@ -1,0 +1,266 @@
+"""Evidence for a criterion, checked on a real tree with the results of a real pytest."""
+
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import anyio
+import pytest
+
+from agents.runners.counting import count
+from agents.runners.counts.reporting import prepare
+from agents.runners.following import suite_of
+from orchestrator.git.merging.sizes import sizes
+from orchestrator.run.review.checked import CheckedTree, checked
+from state.journal.events import ProofsTaken, VerificationFinished
+from state.journal.events.reviews import proof_of
+from state.journal.view import RunView
+from state.records import (
+    UNCOUNTED,
+    BaselineCheck,
+    BaselineStanding,
+    CanaryResult,
+    ChangeKind,
+    CommandRun,
+    CriterionKind,
+    Evidence,
+    EvidenceKind,
+    FileChange,
+    TestCount,
+    TestState,
+)
+from state.settings.presets import usual_settings
+
+TESTS = """import pytest
+
+
+def test_shown():
+    assert 1 + 1 == 2
+
+
+def test_wrong():
+    assert 1 + 1 == 3
+
+
+@pytest.mark.skip(reason="later")
+def test_later():
+    assert False
+
+
+@pytest.mark.parametrize("number", [1, 2])
+def test_each(number):
+    if number == 2:
+        pytest.skip("not today")
+"""
+FILES = {
+    "shop.py": "def discount():\n    return 5\n\n",
+    "docs/guide.md": "# Guide\n\nThe discount is 5 percent.\n",
+    "tests/test_shop.py": TESTS,
+    "check.sh": "grep -q percent docs/guide.md\n",
+}
+PYTEST = f"{sys.executable} -m pytest -q -p no:cacheprovider"
+SCRIPT, LINTER, MAKE, FAILING = "./check.sh", "ruff check .", "make test", "python3 wrong.py"
+
+
+@pytest.fixture(scope="module")
+def tree(tmp_path_factory):
+    """A folder with a commit of it, its tree, and how its tests ended."""
+    import os
+    import subprocess
+
+    folder, reports = tmp_path_factory.mktemp("shop"), tmp_path_factory.mktemp("reports")
+    who = {
+        "GIT_AUTHOR_NAME": "O",
+        "GIT_AUTHOR_EMAIL": "o@x",
+        "GIT_COMMITTER_NAME": "O",
+        "GIT_COMMITTER_EMAIL": "o@x",
+    }
+
+    def shell(*command, **more):
+        environment = {**os.environ, **who, **more}
+        return subprocess.run(
+            command, cwd=folder, env=environment, capture_output=True, text=True, check=False
+        )
+
+    shell("git", "init", "--quiet")
+    shell("git", "commit", "--quiet", "--allow-empty", "-m", "Empty")
+    for name, text in FILES.items():
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text(text)
+    shell("git", "add", ".")
+    shell("git", "commit", "--quiet", "-m", "Shop")
+    suite = suite_of(PYTEST, folder)
+    prepared = prepare(suite, reports, dict(os.environ))
+    done = shell("sh", "-c", prepared.command, **prepared.environment)
+    counted = count(suite, done.stdout + done.stderr, done.returncode, reports)
+    assert (counted.passed, counted.failed, counted.skipped) == (2, 1, 2)
+    return folder, shell("git", "rev-parse", "HEAD^{tree}").stdout.strip(), counted
+
+
+def ran(command, *, exit_code=0, counted=UNCOUNTED):
+    return CommandRun(command=command, exit_code=exit_code, seconds=1.0, output_tail="", count=counted)
+
+
+def on(tree, *runs, proofs=None, before=None, seen=""):
+    """The tree as a run knows it that has verified it with these commands."""
+    folder, hash_, counted = tree
+    view = RunView()
+    view.settings = replace(usual_settings(), verify=(SCRIPT, PYTEST))
+    view.whole.tree = hash_
+    usual = (ran(PYTEST, exit_code=1, counted=counted), ran(SCRIPT), ran(LINTER), ran(FAILING, exit_code=2))
+    verified = VerificationFinished(task_id="", tree=hash_, runs=runs or usual)
+    view.evidence.verifications[hash_] = verified
+    if proofs:
+        view.evidence.proofs["", hash_] = proofs
+    if before:
+        check = BaselineCheck(run=ran(PYTEST, counted=before), source="", standing=BaselineStanding.PASSES)
+        view.baseline.checks[PYTEST] = check
+    return CheckedTree(
+        view=view, repository=folder, tree=hash_, folder=folder, read_in=(str(folder),), seen=seen
+    )
+
+
+def check(tree, kind, ref):
+    return anyio.run(checked, tree, Evidence(kind=EvidenceKind(kind), ref=ref))
+
+
+@pytest.mark.parametrize(
+    ("kind", "ref", "holds", "general", "why"),
+    [
+        ("test", "tests/test_shop.py::test_shown", True, False, f"it passed in `{PYTEST}`"),
+        ("test", "test_shown", True, False, f"it passed in `{PYTEST}`"),
+        ("test", "{folder}/tests/test_shop.py::test_shown", True, False, f"it passed in `{PYTEST}`"),
+        (
+            "test",
+            "tests/test_shop.py::test_each",
+            True,
+            False,
+            f"it passed in `{PYTEST}`, 1 more were skipped",
+        ),
+        (
+            "test",
+            "tests/test_shop.py::test_each[2]",
+            False,
+            False,
+            f"it was skipped in `{PYTEST}`, so it shows nothing",
+        ),
+        (
+            "test",
+            "tests/test_shop.py::test_later",
+            False,
+            False,
+            f"it was skipped in `{PYTEST}`, so it shows nothing",
+        ),
+        ("test", "tests/test_shop.py::test_wrong", False, False, "tests/test_shop.py::test_wrong failed in"),
+        (
+            "test",
+            "tests/test_shop.py::test_ghost",
+            False,
+            False,
+            "tests/test_shop.py does not hold test_ghost",
+        ),
+        ("test", "tests/test_shop.py", False, True, "tests/test_shop.py::test_wrong failed in"),
+        ("command", PYTEST, False, True, "it failed with exit code 1"),
+        ("command", f"`{SCRIPT}`", True, False, "it passed on this tree"),
+        ("command", f"  {LINTER} ", True, True, "it passed on this tree, as a whole"),
+        ("command", FAILING, False, True, "it failed with exit code 2"),
+        ("command", "pytest tests/test_shop.py", None, False, "it is no command that sq ran on this tree"),
+        ("line", "docs/guide.md:3", True, False, "it reads: The discount is 5 percent."),
+        ("line", "{folder}/docs/guide.md:1-3", True, False, "it reads: # Guide The discount is 5 percent."),
+        ("line", "docs/guide.md#L3", True, False, "it reads: The discount is 5 percent."),
+        ("line", "docs/guide.md", True, False, "the file is there"),
+        ("line", "docs/guide.md:2", False, False, "docs/guide.md has 4 lines, and there are no words"),
+        ("line", "docs/guide.md:40", False, False, "docs/guide.md has 4 lines, and there are no words"),
+        ("line", "docs/guide.md:3-1", False, False, "docs/guide.md has 4 lines, and there are no words"),
+        ("line", "docs/none.md:1", False, False, "the tree holds no file docs/none.md"),
+        ("line", "docs", False, False, "the tree holds no file docs"),
+        ("line", "../shop.py:1", False, False, "the tree holds no file ../shop.py"),
+        ("line", "/etc/passwd:1", False, False, "the tree holds no file /etc/passwd"),
+        ("line", "--help:1", False, False, "the tree holds no file --help"),
+    ],
+)
+def test_each_piece_of_evidence_is_looked_for_by_sq_itself(tree, kind, ref, holds, general, why):
+    found = check(on(tree), kind, ref.replace("{folder}", str(tree[0])))
+    assert (found.holds, found.general) == (holds, general)
+    assert found.why.startswith(why)
+
+
+def test_a_file_that_git_does_not_have_in_the_tree_is_no_evidence(tree):
+    """The folder may hold more, such as ignored files and remains of a command."""
+    (tree[0] / "left.md").write_text("The discount is 5 percent.\n")
+    assert check(on(tree), "line", "left.md:1").holds is False
+
+
+def test_a_line_counts_on_a_later_tree_only_in_a_file_that_is_the_same(tree):
+    folder, hash_, _ = tree
+    empty = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
+    assert check(on(tree, seen=hash_), "line", "docs/guide.md:3").holds is True
+    changed = check(on(tree, seen=empty), "line", "docs/guide.md:3")
+    assert (changed.holds, changed.why) == (None, "docs/guide.md has changed since the review")
+    assert folder.is_dir()
+
+
+def test_a_test_that_also_passes_without_the_work_says_so(tree):
+    name = "tests/test_shop.py::test_shown"
+    before = TestCount(tests={name: TestState.PASSED}, passed=1)
+    assert check(on(tree, before=before), "test", name).why.endswith("and passed before the work too")
+    _, hash_, _ = tree
+    proofs = ProofsTaken(task_id="", tree=hash_, unproven=(name,))
+    assert check(on(tree, proofs=proofs), "test", name).why.endswith("and passes without the work too")
+
+
+@pytest.mark.parametrize(
+    ("ref", "holds", "why"),
+    [
+        ("tests/test_shop.py::test_shown", None, "holds it, and `make test` passed without naming its tests"),
+        ("tests/test_shop.py::test_ghost", False, "tests/test_shop.py does not hold test_ghost"),
+        ("tests/test_none.py::test_shown", False, "the tree holds no file tests/test_none.py"),
+        ("test_shown", None, "`make test` does not name its tests"),
+    ],
+)
+def test_of_a_runner_that_names_no_tests_nothing_is_proven(tree, ref, holds, why):
+    found = check(on(tree, ran(MAKE, counted=TestCount(passed=3))), "test", ref)
+    assert found.holds is holds
+    assert found.why.endswith(why)
+
+
+def test_commands_that_run_no_test_do_not_stand_for_a_test_that_is_missing(tree):
+    linter, failed = ran(LINTER), ran(MAKE, exit_code=2)
+    assert check(on(tree, linter, failed), "test", "tests/test_shop.py::test_shown").holds is False
+
+
+@pytest.mark.parametrize(
+    ("proofs", "why"),
+    [
+        ({"only_here": (SCRIPT,)}, "it passes in the checkout only"),
+        ({"canaries": (CanaryResult(command=SCRIPT, caught=False),)}, "it passes with an added test"),
+    ],
+)
+def test_a_command_that_sq_found_to_show_nothing_is_no_evidence(tree, proofs, why):
+    taken = ProofsTaken(task_id="", tree=tree[1], **proofs)
+    found = check(on(tree, proofs=taken), "command", SCRIPT)
+    assert found.holds is None
+    assert found.why.startswith(why)
+
+
+def test_a_suite_in_which_no_test_is_known_to_have_run_is_no_evidence(tree):
+    none = ran(PYTEST, counted=TestCount(passed=0, failed=0, says_none=True))
+    assert check(on(tree, none), "command", PYTEST).holds is None
+
+
+def test_a_tree_that_sq_has_not_verified_has_no_evidence_but_its_lines(tree):
+    bare = on(tree)
+    bare.view.evidence.verifications.clear()
+    assert check(bare, "test", "test_shown").holds is None
+    assert check(bare, "command", SCRIPT).holds is None
+    line = check(bare, "line", "docs/guide.md:3")
+    assert proof_of(CriterionKind.DOCUMENT, [line]) is line
+
+
+def test_the_size_of_a_change_is_told_by_file(tree):
+    folder, _, _ = tree
+    found = anyio.run(sizes, Path(folder), "HEAD~1", "HEAD")
+    assert found[0] == FileChange(path="check.sh", added=1, removed=0, kind=ChangeKind.ADDED)
+    assert [one.path for one in found] == sorted(FILES)
+    back = anyio.run(sizes, Path(folder), "HEAD", "HEAD~1")
+    assert {(one.kind, one.added) for one in back} == {(ChangeKind.REMOVED, 0)}

@@ -1,0 +1,173 @@
+"""Plain decisions about criteria: the place of a quote in the spec, and the tests that a name means."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agents.roles.planner import read_plan
+from agents.roles.reviewer import parse_review_output
+from orchestrator.run.plan.placing import UNPLACED, place_of, placed
+from orchestrator.run.review.named_tests import Named, named_by
+from state.records import (
+    Criterion,
+    CriterionClaim,
+    CriterionKind,
+    CriterionVerdict,
+    Evidence,
+    EvidenceKind,
+    Plan,
+)
+
+SPEC = """# Shop
+
+- Invoices **show** the `discount` in
+  percent, rounded half-even.
+- A [guide](https://example.org/guide) explains it.
+- 割引を請求書に表示する。
+
+## Limits
+
+- Invoices show the discount.
+- No more than 3 requests per second.
+"""
+
+
+@pytest.mark.parametrize(
+    ("quote", "near", "lines"),
+    [
+        ("A guide explains it", UNPLACED, (5, 5)),  # without the target of the link
+        ("invoices SHOW the discount in percent, rounded half-even", UNPLACED, (3, 4)),
+        ("> Invoices show\n> the discount", UNPLACED, (3, 3)),  # the first of two places
+        ("Invoices show the discount", (10, 10), (10, 10)),  # the one that is nearest
+        ("Invoices show the discount", (7, 7), (10, 10)),
+        ("Invoices must show the discount in percent, rounded half even.", UNPLACED, (3, 4)),  # nearly
+        ("There are no more than 3 requests per second", UNPLACED, (11, 11)),
+        ("割引を請求書に表示", UNPLACED, (6, 6)),
+        ("percent", UNPLACED, (4, 4)),
+        ("invoices", UNPLACED, UNPLACED),  # one word in two places
+        ("invoices", (9, 9), (10, 10)),
+        ("Invoices hide the tax in euros, rounded up", UNPLACED, UNPLACED),
+        ("the discount must hide", UNPLACED, UNPLACED),  # too short to differ
+        ("", UNPLACED, UNPLACED),
+        ("***", UNPLACED, UNPLACED),
+    ],
+)
+def test_a_quote_is_found_by_its_words_or_not_at_all(quote, near, lines):
+    assert place_of(SPEC, quote, near=near) == lines
+
+
+@given(st.text(max_size=300), st.text(max_size=60))
+def test_a_place_is_always_within_the_spec(spec, quote):
+    first, last = place_of(spec, quote)
+    assert (first, last) == UNPLACED or 1 <= first <= last <= len(spec.split("\n"))
+
+
+@given(st.integers(0, 10), st.integers(0, 10))
+def test_every_run_of_whole_lines_of_a_spec_is_found_with_its_lines(start, more):
+    lines = SPEC.split("\n")
+    first, last = start + 1, min(start + more, len(lines) - 1) + 1
+    quote = "\n".join(lines[first - 1 : last])
+    found = place_of(SPEC, quote, near=(first, last))
+    words = [number for number in range(first, last + 1) if lines[number - 1].strip()]
+    assert found == ((words[0], words[-1]) if words else UNPLACED)
+
+
+def test_criteria_get_ids_in_their_order_and_are_looked_for_by_their_text_without_a_quote():
+    proposed = Plan(
+        tasks=(),
+        criteria=(
+            Criterion(text="Shown", quote="Invoices show the discount", spec_lines=(9, 11)),
+            Criterion(text="A guide explains it"),
+            Criterion(text="It is fast", id="c-9"),
+        ),
+    )
+    found = placed(proposed, SPEC).criteria
+    assert [(one.id, one.spec_lines, one.is_placed) for one in found] == [
+        ("c-1", (10, 10), True),
+        ("c-2", (5, 5), True),
+        ("c-3", (0, 0), False),
+    ]
+
+
+def test_the_planners_lines_are_a_hint_that_may_be_missing():
+    said = (
+        '{"tasks": [], "criteria": [{"text": "a", "first_line": 3, "last_line": 4, "kind": "document"}, '
+        '{"text": "b"}, {"text": "c", "first_line": 5}, {"text": "d", "first_line": -1, "last_line": 9}]}'
+    )
+    criteria = read_plan(said).criteria
+    assert [one.spec_lines for one in criteria] == [(3, 4), (0, 0), (5, 5), (0, 0)]
+    assert [one.kind for one in criteria][:2] == [CriterionKind.DOCUMENT, CriterionKind.BEHAVIOUR]
+
+
+NAMES = (
+    "tests/test_a.py::T::test_x",
+    "tests/test_a.py::test_p[1-a/b]",
+    "tests/test_a.py::test_p[2]",
+    "tests/test_b.py::test_x",
+    "tests/test_b.py::U::test_y",
+    "test_counter.CounterTest.test_up",
+    "src/cart.test.ts > cart > adds two numbers",
+    "example.com/shop/cart/TestAdd",
+    "example.com/shop/cart/TestAdd/of_two",
+    "com.acme.CartTest.adds()",
+    "cart::tests::it_adds",
+)
+
+
+@pytest.mark.parametrize(
+    ("ref", "names", "one"),
+    [
+        ("tests/test_a.py::T::test_x", NAMES[:1], True),
+        ("`T::test_x`", NAMES[:1], True),
+        ("test_b.py::test_y", NAMES[4:5], True),  # without its class
+        ("tests/test_a.py::test_p", NAMES[1:3], True),  # with all its parameters
+        ("tests/test_a.py::test_p[2]", NAMES[2:3], True),
+        ("tests/test_a.py::test_p[3]", (), False),
+        ("tests/test_a.py", NAMES[:3], False),
+        ("test_x", (NAMES[0], NAMES[3]), False),  # two tests have this name
+        ("tests/test_c.py::test_x", (), False),
+        ("tests/test_a.py::test_z", (), False),
+        ("test_up (test_counter.CounterTest)", NAMES[5:6], True),
+        ("test_counter.py::CounterTest::test_up", NAMES[5:6], True),
+        ("CounterTest", NAMES[5:6], False),
+        ("adds two numbers", NAMES[6:7], True),
+        ("two numbers", (), False),
+        ("TestAdd", NAMES[7:8], True),
+        ("cart/cart_test.go::TestAdd", NAMES[7:8], True),
+        ("src/test/java/com/acme/CartTest.java::adds", NAMES[9:10], True),
+        ("CartTest#adds", NAMES[9:10], True),
+        ("src/cart.rs::tests::it_adds", NAMES[10:], True),
+        ("", (), False),
+        ("::", (), False),
+    ],
+)
+def test_a_reviewer_may_write_a_tests_name_in_another_way_than_the_runner(ref, names, one):
+    assert named_by(ref, NAMES) == Named(names, one=one)
+
+
+@given(st.text(max_size=80), st.lists(st.text(max_size=40), max_size=5))
+def test_a_name_of_a_test_only_ever_means_tests_that_there_are(ref, names):
+    found = named_by(ref, names)
+    assert set(found.names) <= set(names)
+    assert not (found.one and not found.names)
+
+
+def test_verdicts_are_read_leniently_and_only_met_meets():
+    report = parse_review_output(
+        '{"passed": true, "issues": [], "criteria": ['
+        '{"id": " c-1 ", "verdict": "Met", "reason": "r", "evidence": [{"kind": "test", "ref": " t "}, '
+        '{"kind": "oath", "ref": "t"}, {"kind": "line"}, {"kind": "line", "ref": ""}, 7]}, '
+        '{"id": "c-2", "verdict": "not_met"}, {"id": "c-3", "verdict": "mostly met"}, '
+        '{"id": "c-4", "evidence": "none"}, {"verdict": "met"}, "met"]}'
+    )
+    assert report.criteria == (
+        CriterionClaim(
+            id="c-1",
+            verdict=CriterionVerdict.MET,
+            reason="r",
+            evidence=(Evidence(kind=EvidenceKind.TEST, ref="t"),),
+        ),
+        CriterionClaim(id="c-2", verdict=CriterionVerdict.NOT_MET),
+        CriterionClaim(id="c-3", verdict=CriterionVerdict.NOT_CHECKED),
+        CriterionClaim(id="c-4", verdict=CriterionVerdict.NOT_CHECKED),
+    )
