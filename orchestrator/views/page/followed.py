@@ -2,7 +2,7 @@
 
 import time
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -27,12 +27,13 @@ _BACK = 2000  # places of the journal that are searched at a time for the newest
 class Followed:
     """The fold of one run. `current` brings it up to date, and `following` keeps it so for its clients."""
 
-    def __init__(self, folder: Path, options: str = "") -> None:
+    def __init__(self, folder: Path, options: str = "", wall: Callable[[], float] = time.time) -> None:
         """Open a run's journal. Events are read with the first `current`.
 
         Args:
             folder: the run's folder.
             options: options for a command to find this run again, such as `--state-dir X`.
+            wall: the clock, in seconds since 1970.
 
         Raises:
             UsageError: there is no journal in this folder.
@@ -40,9 +41,11 @@ class Followed:
         self.folder = folder
         self.options = options
         self.reader = JournalReader(folder)
+        self._wall = wall
         self.story = RunStory()
         self.feed: deque[FeedItem] = deque(maxlen=_FEED)
         self.active = False
+        self.heard_at: datetime | None = None
         self.problem = ""  # why the journal cannot be read any more
         self.changed = anyio.Event()
         self._looked_at = float("-inf")
@@ -65,15 +68,15 @@ class Followed:
     @property
     def now(self) -> datetime:
         """This moment in steps, or that of the last event if no process works on the run."""
-        last = self.view.clock.last_at
+        last = self.heard_at
         if last and not self.active:
             return last
-        return max(_step(), last) if last else _step()
+        return max(self._step(), last) if last else self._step()
 
     @property
     def tick(self) -> datetime:
         """The next step after this moment: bars of things under way grow seldom, and no event lies later."""
-        return self.now if not self.active else max(_step() + _TICK, self.now)
+        return self.now if not self.active else max(self._step() + _TICK, self.now)
 
     def current(self) -> "Followed":
         """Fold the events that are new, and look whether a process works on the run."""
@@ -120,6 +123,11 @@ class Followed:
         """Close the journal."""
         self.reader.__exit__(None, None, None)
 
+    def _step(self) -> datetime:
+        """Return this moment, rounded down to a step."""
+        seconds = _TICK.total_seconds()
+        return datetime.fromtimestamp(self._wall() // seconds * seconds, UTC)
+
     def _state(self) -> object:
         return self._seq, self.now, self.active, self.problem
 
@@ -135,10 +143,14 @@ class Followed:
         before.set()
 
     def _add(self, events: Iterable[Stored]) -> None:
+        """Fold events. Messages are present actions alone: the fold is the same with and without them."""
         for stored in events:
+            self._seq, self.heard_at = stored.seq, stored.at
+            if isinstance(stored.event, MessageReceived):
+                self.story.history.doing[stored.event.call_id] = stored.event
+                continue
             self.story.add(stored)
-            self._seq = stored.seq
-            if not isinstance(stored.event, MessageReceived) and (lines := lines_of(self.view, stored)):
+            if lines := lines_of(self.view, stored):
                 self.feed.append(FeedItem(stored.seq, stored.at, tuple(lines)))
 
     def _find_present_actions(self) -> None:
@@ -155,9 +167,3 @@ class Followed:
                     self.story.history.doing[stored.event.call_id] = stored.event
             missing = {key: seq for key, seq in missing.items() if key not in self.story.history.doing}
             upper = lower
-
-
-def _step() -> datetime:
-    """Return this moment, rounded down to a step."""
-    seconds = _TICK.total_seconds()
-    return datetime.fromtimestamp(time.time() // seconds * seconds, UTC)

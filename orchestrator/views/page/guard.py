@@ -29,7 +29,8 @@ _HEADERS = {
 }
 _METHODS = frozenset({"GET", "HEAD"})
 _SITES = frozenset({b"same-origin", b"none"})
-_FORBIDDEN, _MISDIRECTED, _SEE_OTHER = 403, 421, 303
+_FORBIDDEN, _MISDIRECTED, _TOO_LARGE, _SEE_OTHER = 403, 421, 431, 303
+MOST_HEADER_BYTES = 8192
 _NO_PART = frozenset({b"", b".", b".."})
 _NEVER = re.compile(rb"[\x00-\x20\x7f/\\]")  # in a decoded part of a path
 _HTTP_PORT = 80
@@ -74,6 +75,8 @@ class Guard:
         host = _only(headers, b"host")
         if host is None or host.lower() not in self._hosts:
             return _MISDIRECTED, {}
+        if sum(len(name) + len(value) for name, value in headers) > MOST_HEADER_BYTES:
+            return _TOO_LARGE, {}
         if not (_is_plain(scope) and _is_ours(headers, host)):
             return _FORBIDDEN, {}
         token = parse_qs(scope["query_string"].decode("latin-1")).get("t")

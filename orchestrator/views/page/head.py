@@ -43,7 +43,7 @@ def head_region(run: LiveRun) -> str:
         share=min(1.0, spent.cost_usd / spent.budget_usd) if spent.budget_usd else 0.0,
         merged=summary.tasks_merged,
         total=summary.tasks_total,
-        last_at=view.clock.last_at,
+        last_at=run.heard_at,
         cause=view.ended.cause if view.ended else "",
         next_command=summary.next_command,
     )

@@ -28,14 +28,15 @@ class FeedItem:
 class LiveRun(Protocol):
     """A run that is kept up to date.
 
-    `active`: a process works on it. `problem` is why its journal cannot be read any more. `changed` is set
-    and replaced when there is something new.
+    `active`: a process works on it. `heard_at` is the time of its newest event. `problem` is why its journal
+    cannot be read any more. `changed` is set and replaced when there is something new.
     """
 
     folder: Path
     options: str
     feed: deque[FeedItem]
     active: bool
+    heard_at: datetime | None
     problem: str
     changed: anyio.Event
 

@@ -11,14 +11,13 @@ from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from agents.concurrency import task_group
-from orchestrator.views.page.guard import Guard, authorities
+from orchestrator.views.page.guard import MOST_HEADER_BYTES, Guard, authorities
 from orchestrator.views.page.ports import LiveRuns
 from orchestrator.views.page.sessions import Sessions
 from state.errors import UsageError
 
 LOOPBACK = "127.0.0.1"
 _HOME = ("127.0.0.1", "localhost", "[::1]")
-_MOST_HEADER_BYTES = 8192
 _MOST_CONNECTIONS = 128
 _GRACE_S = 1
 _LIMIT_S = 3.0
@@ -125,7 +124,7 @@ def _config(app: Guard) -> uvicorn.Config:
         access_log=False,
         server_header=False,
         proxy_headers=False,
-        h11_max_incomplete_event_size=_MOST_HEADER_BYTES,
+        h11_max_incomplete_event_size=MOST_HEADER_BYTES,
         limit_concurrency=_MOST_CONNECTIONS,
         timeout_graceful_shutdown=_GRACE_S,
     )
