@@ -14,7 +14,7 @@ class Decision:
     """One question and its answer. `problem`: why it has no answer. `cost_usd` is that of its call.
 
     `again`: it rejects an earlier answer. `rejected`: this answer was rejected later. `reused_from`: the call
-    that gave this answer first.
+    that gave this answer first. `seq` is the place of the question in the journal.
     """
 
     at: datetime
@@ -29,6 +29,7 @@ class Decision:
     reused_from: str
     parked: bool
     problem: str
+    seq: int = 0
 
 
 def decisions_of(view: RunView) -> list[Decision]:
@@ -53,6 +54,7 @@ def _of(view: RunView, ask: AskView) -> Iterator[Decision]:
             reused_from=ask.answered.reused_from if ask.answered else "",
             parked=ask.parked is not None,
             problem=ask.failed.cause if ask.failed else "",
+            seq=ask.seq,
         )
 
 

@@ -1,0 +1,131 @@
+"""The contents of a report, as records that each format writes in its own way."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from orchestrator.views.models.attention import Point
+from orchestrator.views.models.criteria import CriterionRow
+from orchestrator.views.models.evidence import CommandFacts
+from orchestrator.views.models.headline import Headline
+from orchestrator.views.models.spend import Spending
+from orchestrator.views.models.tasks import TaskRow
+from orchestrator.views.models.timeline import Timeline
+from orchestrator.views.models.why import Reason
+from orchestrator.views.report.attempts import Attempt
+from orchestrator.views.report.index import IndexRow
+from orchestrator.views.report.work import Work
+from orchestrator.views.run.decisions import Decision
+from state.records import Finding, Task
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spec:
+    """The spec. `subject` is its first heading or line, `sha256` the hash of its text as it was read."""
+
+    name: str
+    subject: str
+    sha256: str
+    spec_lines: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Commits:
+    """Where a run began and where its work is. Empty texts are unknown.
+
+    `place` is sq's sentence on where the finished work is, `place_seq` the event that says so. `added`,
+    `removed` and `files` measure the whole, and are None if nothing was measured.
+    """
+
+    branch: str
+    base: str
+    commit: str
+    tree: str
+    place: str
+    place_seq: int
+    added: int | None
+    removed: int | None
+    files: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Times:
+    """When a run was. `until` is the time of its newest event."""
+
+    began_at: datetime | None
+    until: datetime | None
+    seconds: float
+    processes: int
+    seq: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Check:
+    """How a reader checks the run: a command to copy, and the commands that only an agent has named.
+
+    `note` says why there is no command. `verified_seq` is the verification of the finished tree.
+    """
+
+    command: str
+    named_by_agents: tuple[str, ...]
+    note: str
+    verified_seq: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FindingRow:
+    """A finding with its task ("" for the whole) and the event that holds its newest state."""
+
+    task_id: str
+    finding: Finding
+    seq: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskPart:
+    """All about one task. `why` is empty if it is merged."""
+
+    row: TaskRow
+    task: Task
+    attempts: tuple[Attempt, ...]
+    work: tuple[Work, ...]
+    why: tuple[Reason, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fact:
+    """A fact on how the run was made, or the value of a setting. `seq` is its event."""
+
+    name: str
+    value: str
+    seq: int = 0
+    is_setting: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """A run as a report shows it. `left_out` says which of its lists are cut, and where all of it is."""
+
+    run_id: str
+    headline: Headline
+    spec: Spec
+    commits: Commits
+    times: Times
+    check: Check
+    criteria: tuple[CriterionRow, ...]
+    commands: tuple[CommandFacts, ...]
+    attention: tuple[Point, ...]
+    decisions: tuple[Decision, ...]
+    findings: tuple[FindingRow, ...]
+    tasks: tuple[TaskPart, ...]
+    spending: Spending
+    timeline: Timeline
+    made: tuple[Fact, ...]
+    index: "Index"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Index:
+    """The events that the report shows. `left_out` says which of its parts are cut, a sentence each."""
+
+    rows: tuple[IndexRow, ...]
+    left_out: tuple[str, ...]
