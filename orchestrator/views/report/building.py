@@ -154,13 +154,14 @@ def _spec(view: RunView) -> Spec:
 
 
 def _times(story: RunStory) -> Times:
-    clock, seconds = story.view.clock, 0.0
-    if clock.started_at and clock.last_at:
-        seconds = (clock.last_at - clock.started_at).total_seconds()
+    """Return the times of a run until its end, which notices may follow."""
+    clock = story.view.clock
+    ends = [stored.at for stored in story.history.notable if stored.seq == clock.ended_seq]
+    until = ends[0] if story.view.ended and ends else clock.last_at
     return Times(
         began_at=clock.started_at,
-        until=clock.last_at,
-        seconds=seconds,
+        until=until,
+        seconds=(until - clock.started_at).total_seconds() if until and clock.started_at else 0.0,
         processes=1 + story.view.process.resumptions,
-        seq=clock.last_seq if story.view.ended else 0,
+        seq=clock.ended_seq if story.view.ended else 0,
     )

@@ -11,6 +11,7 @@ from orchestrator.views.html.environment import environment, style
 from orchestrator.views.models.attention import Point, Urgency
 from orchestrator.views.models.criteria import counted
 from orchestrator.views.models.spend import Spending, SpendRow
+from orchestrator.views.report.comparing import Comparison
 from orchestrator.views.report.contents import Report
 from orchestrator.views.report.fitting import MOST_BYTES
 
@@ -20,8 +21,15 @@ if TYPE_CHECKING:
 _FOLDER = Path(__file__).parents[1]
 
 
-def web(report: Report, *, version: str, smaller: bool = False) -> str:
-    """Return the report as HTML. `smaller`: its contents were cut, because they did not fit."""
+def web(report: Report, *, version: str, beside: Comparison | None = None, smaller: bool = False) -> str:
+    """Return the report as HTML.
+
+    Args:
+        report: its contents.
+        version: of the sq that writes it.
+        beside: an earlier run, to be shown beside it.
+        smaller: its contents were cut, because they did not fit.
+    """
     answered = [one for one in report.decisions if one.answer and not (one.parked or one.rejected)]
     return (
         _engine()
@@ -30,6 +38,7 @@ def web(report: Report, *, version: str, smaller: bool = False) -> str:
             report=report,
             version=version,
             smaller=smaller,
+            beside=beside,
             most_bytes=MOST_BYTES,
             base_style=style(),
             own_style=_own_style(),
