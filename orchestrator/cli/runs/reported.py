@@ -1,4 +1,4 @@
-"""The report that each end of a run leaves in its folder. A failure to write it is told and changes nothing."""
+"""The report that each end of a run leaves in its folder. A failure to write it changes nothing."""
 
 from collections.abc import Callable
 from pathlib import Path

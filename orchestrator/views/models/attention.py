@@ -1,11 +1,10 @@
 """The places of a finished run that a person should look at, computed from its events: most urgent first."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from enum import IntEnum
 
+from orchestrator.views.models.conclusions import Point, Urgency
 from orchestrator.views.models.criteria import CriterionRow, Standing
-from orchestrator.views.models.story import RunStory
+from orchestrator.views.models.history import RunFacts
 from state.journal import events as e
 from state.journal.task_view import UNMERGED_ENDS, Stage, TaskView
 from state.journal.view import RunView
@@ -15,30 +14,7 @@ from state.verdicts import Source, Verdict
 from state.words import listed
 
 
-class Urgency(IntEnum):
-    """The order of points: a decision of the user's first, then gaps in the proof, then things to know."""
-
-    DECIDE = 1
-    UNPROVEN = 2
-    KNOW = 3
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Point:
-    """One thing to look at. `what` is sq's sentence, `words` an agent's, `seq` the place in the journal.
-
-    `kind` is equal for points of the same sort, so that a view can count them.
-    """
-
-    urgency: Urgency
-    kind: str
-    what: str
-    words: str = ""
-    task_id: str = ""
-    seq: int = 0
-
-
-def attention(story: RunStory, rows: tuple[CriterionRow, ...]) -> tuple[Point, ...]:
+def attention(story: RunFacts, rows: tuple[CriterionRow, ...]) -> tuple[Point, ...]:
     """Return the points of a run.
 
     Args:
@@ -120,7 +96,7 @@ _ENDS = {
 }
 
 
-def _tasks(story: RunStory) -> Iterator[Point]:
+def _tasks(story: RunFacts) -> Iterator[Point]:
     for id_, task in story.view.tasks.items():
         if task.stage in UNMERGED_ENDS:
             spans = story.history.stages.get(id_, ())
@@ -150,7 +126,7 @@ _LET_GO = {
 }
 
 
-def _findings(story: RunStory) -> Iterator[Point]:
+def _findings(story: RunFacts) -> Iterator[Point]:
     for task_id, finding, seq in findings_of(story):
         if finding.state in _LET_GO:
             urgency, what = _LET_GO[finding.state]
@@ -164,7 +140,7 @@ def _findings(story: RunStory) -> Iterator[Point]:
             )
 
 
-def findings_of(story: RunStory) -> Iterator[tuple[str, Finding, int]]:
+def findings_of(story: RunFacts) -> Iterator[tuple[str, Finding, int]]:
     """Yield each finding in its newest state, with its task ("" for the whole) and the event that says so."""
     seqs = {
         stored.event.task_id: stored.seq
@@ -178,7 +154,7 @@ def findings_of(story: RunStory) -> Iterator[tuple[str, Finding, int]]:
         yield "", finding, seqs.get("", 0)
 
 
-def _checks(story: RunStory) -> Iterator[Point]:
+def _checks(story: RunFacts) -> Iterator[Point]:
     for id_, task in story.view.tasks.items():
         yield from _steering(story, id_, task)
         for gate in task.open.gates:
@@ -192,7 +168,7 @@ def _checks(story: RunStory) -> Iterator[Point]:
                 )
 
 
-def _steering(story: RunStory, id_: str, task: TaskView) -> Iterator[Point]:
+def _steering(story: RunFacts, id_: str, task: TaskView) -> Iterator[Point]:
     newest = task.open.checks[-1].results if task.open.checks else ()
     missing = [one.consideration_id for one in newest if one.source is Source.NOT_CHECKED]
     if missing:
@@ -255,7 +231,7 @@ def _gaps(proofs: e.ProofsTaken) -> Iterator[tuple[str, Urgency, str]]:
         yield "test proves nothing", Urgency.UNPROVEN, what
 
 
-def _surroundings(story: RunStory) -> Iterator[Point]:
+def _surroundings(story: RunFacts) -> Iterator[Point]:
     view = story.view
     for stored in story.history.notable:
         for kind, urgency, what in _of_event(stored.event):

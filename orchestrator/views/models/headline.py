@@ -1,64 +1,11 @@
 """The headline of a run: one table from its state to the words, exit code and checks of every output."""
 
-from dataclasses import dataclass
-from enum import StrEnum
-
+from orchestrator.views.models.conclusions import UNVERIFIED, CheckState, Headline, Tone
 from orchestrator.views.models.criteria import CriterionRow
 from orchestrator.views.models.criteria import Standing as CriterionStanding
 from orchestrator.views.models.summary import Standing
 from state.journal.view import RunView
 from state.outcome import MEANINGS, Outcome
-
-_UNVERIFIED = "[unverified] "
-
-
-class Tone(StrEnum):
-    """How a headline looks. `GOOD` is for work that sq has seen to be right."""
-
-    GOOD = "good"
-    WARN = "warn"
-    BAD = "bad"
-    CALM = "calm"
-
-
-class CheckState(StrEnum):
-    """The conclusion of a check in a CI, as GitHub spells it. `PENDING` while the run goes on."""
-
-    SUCCESS = "success"
-    FAILURE = "failure"
-    NEUTRAL = "neutral"
-    ACTION_REQUIRED = "action_required"
-    CANCELLED = "cancelled"
-    PENDING = "pending"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Headline:
-    """The headline of one run.
-
-    `word` is its state, `sentence` the meaning, `why` sq's cause if it is not complete. `exit_code` is None
-    as long as there is no outcome. `title_prefix` goes before the title of a pull request, which is a draft
-    if `draft`. `proven`: it is complete, no rehearsal, and each criterion is proven.
-    """
-
-    word: str
-    sentence: str
-    why: str = ""
-    outcome: Outcome | None = None
-    exit_code: int | None = None
-    tone: Tone = Tone.WARN
-    check: CheckState = CheckState.FAILURE
-    title_prefix: str = _UNVERIFIED
-    draft: bool = True
-    rehearsal: bool = False
-    proven: bool = False
-
-    def title(self, subject: str) -> str:
-        """Return the title of a pull request about `subject`."""
-        if not self.draft:
-            return subject
-        return f"{self.title_prefix}{subject} ({self.word.lower()})"
-
 
 _TONES = {
     Outcome.COMPLETE: (Tone.GOOD, CheckState.SUCCESS),
@@ -131,7 +78,7 @@ def _ended(cause: str, outcome: Outcome, rows: tuple[CriterionRow, ...], *, rehe
         exit_code=outcome.exit_code,
         tone=tone,
         check=CheckState.NEUTRAL if complete and rehearsal else check,
-        title_prefix="[rehearsal] " if complete and rehearsal else _UNVERIFIED if draft else "",
+        title_prefix="[rehearsal] " if complete and rehearsal else UNVERIFIED if draft else "",
         draft=draft,
         rehearsal=rehearsal,
         proven=complete and all_proven and not rehearsal,

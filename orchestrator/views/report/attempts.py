@@ -1,10 +1,10 @@
 """The attempts at a task as steps: each a fact of sq with its source, or words of an agent."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import datetime
 
 from orchestrator.views.models.history import AttemptHistory
+from orchestrator.views.report.contents import Attempt, Step
 from orchestrator.views.words import said
 from state.journal import events as e
 from state.journal.events import Stored
@@ -14,30 +14,6 @@ from state.words import count_words, listed
 
 _TAIL = 1_500  # characters of the output of a command that failed
 _GATES = {Verdict.ALLOW: "good", Verdict.BLOCK: "bad", Verdict.NOT_CHECKED: "warn"}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
-    """One step. `what` is sq's sentence, `words` are those of `who` or the end of a command's output."""
-
-    seq: int
-    at: datetime
-    what: str
-    tone: str = "calm"
-    who: str = ""
-    words: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Attempt:
-    """One attempt. `ended` is why it ended, "" if it goes on or its work was merged."""
-
-    number: int
-    seq: int
-    began_at: datetime
-    seconds: float | None
-    ended: str
-    steps: tuple[Step, ...]
 
 
 def attempt_of(history: AttemptHistory) -> Attempt:

@@ -9,22 +9,31 @@ from typing import TypeVar
 
 from orchestrator.views.models.attention import attention, findings_of
 from orchestrator.views.models.criteria import criteria_of
+from orchestrator.views.models.decisions import decisions_of
 from orchestrator.views.models.evidence import facts_of
 from orchestrator.views.models.headline import headline_of
+from orchestrator.views.models.history import RunFacts
 from orchestrator.views.models.spend import spending
-from orchestrator.views.models.story import RunStory
 from orchestrator.views.models.summary import Standing
 from orchestrator.views.models.tasks import TaskRow, task_rows
 from orchestrator.views.models.timeline import timeline
 from orchestrator.views.models.why import why_not
-from orchestrator.views.report.attempts import Attempt, attempt_of
+from orchestrator.views.report.attempts import attempt_of
 from orchestrator.views.report.checking import check_of, commits_of
-from orchestrator.views.report.contents import FindingRow, Index, Report, Spec, TaskPart, Times
+from orchestrator.views.report.contents import (
+    Attempt,
+    Because,
+    FindingRow,
+    Index,
+    Report,
+    Spec,
+    TaskPart,
+    Times,
+)
 from orchestrator.views.report.fitting import Limits, clipper, each_text, path_remover
 from orchestrator.views.report.index import index_of
 from orchestrator.views.report.making import made_of
 from orchestrator.views.report.work import Work
-from orchestrator.views.run.decisions import decisions_of
 from state.journal.view import RunView
 
 _SUBJECT = 120  # characters
@@ -33,7 +42,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def report_of(
-    story: RunStory,
+    story: RunFacts,
     run_id: str,
     standing: Standing,
     works: tuple[Work, ...],
@@ -98,7 +107,7 @@ class _Cut:
         return every[: self.most]
 
 
-def _with_index(report: Report, story: RunStory, limits: Limits, cut: _Cut) -> Report:
+def _with_index(report: Report, story: RunFacts, limits: Limits, cut: _Cut) -> Report:
     rows, missing = index_of(story.view, story.history.notable, limits.events, set(_seqs(report)))
     sentences = list(cut.sentences)
     if missing:
@@ -114,7 +123,7 @@ def _seqs(report: Report) -> Iterator[int]:
     yield from (row.seq for row in report.findings)
     yield from (fact.seq for fact in report.made)
     for task in report.tasks:
-        yield task.row.seq
+        yield task.seq
         yield from (reason.seq for reason in task.why)
         for attempt in task.attempts:
             yield attempt.seq
@@ -123,15 +132,22 @@ def _seqs(report: Report) -> Iterator[int]:
 
 
 def _task(
-    story: RunStory, row: TaskRow, works: tuple[Work, ...], cut: _Cut, now: datetime, standing: Standing
+    story: RunFacts, row: TaskRow, works: tuple[Work, ...], cut: _Cut, now: datetime, standing: Standing
 ) -> TaskPart:
     attempts = tuple(attempt_of(one) for one in story.history.attempts.get(row.id, ()))
+    reasons = why_not(story, row.id, now, active=standing is Standing.ACTIVE)
     return TaskPart(
-        row=row,
-        task=story.view.tasks[row.id].task,
+        id=row.id,
+        title=row.title,
+        description=story.view.tasks[row.id].task.description,
+        stage=row.stage,
+        now=row.now,
+        cost_usd=row.cost_usd,
+        seconds=row.seconds,
+        seq=row.seq,
         attempts=tuple(_with_fewer_steps(one, cut) for one in cut.first(attempts, f"attempts at {row.id}")),
         work=tuple(work for work in works if work.task_id == row.id),
-        why=tuple(why_not(story, row.id, now, active=standing is Standing.ACTIVE)),
+        why=tuple(Because(text=reason.text, seq=reason.seq) for reason in reasons),
     )
 
 
@@ -153,7 +169,7 @@ def _spec(view: RunView) -> Spec:
     )
 
 
-def _times(story: RunStory) -> Times:
+def _times(story: RunFacts) -> Times:
     """Return the times of a run until its end, which notices may follow."""
     clock = story.view.clock
     ends = [stored.at for stored in story.history.notable if stored.seq == clock.ended_seq]

@@ -3,7 +3,7 @@
 from shlex import quote
 
 from orchestrator.views.models.evidence import CommandFacts
-from orchestrator.views.models.story import RunStory
+from orchestrator.views.models.history import RunFacts
 from orchestrator.views.report.contents import Check, Commits
 from state.journal import events as e
 from state.journal.view import RunView
@@ -11,7 +11,7 @@ from state.journal.view import RunView
 _OF_ANALYSIS = "the analysis"  # `BaselineCheck.source` of a command that only an agent has named
 
 
-def commits_of(story: RunStory) -> Commits:
+def commits_of(story: RunFacts) -> Commits:
     """Return where a run began and where its work is."""
     view = story.view
     place, place_seq = _place(story)
@@ -58,7 +58,7 @@ def _only_an_agent(view: RunView, command: str) -> bool:
     return not check.chosen and check.source == _OF_ANALYSIS
 
 
-def _place(story: RunStory) -> tuple[str, int]:
+def _place(story: RunFacts) -> tuple[str, int]:
     """Return the sentence on the finished work's place, and its event."""
     for stored in reversed(story.history.notable):
         match stored.event:

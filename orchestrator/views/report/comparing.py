@@ -15,7 +15,7 @@ NONE = "–"  # noqa: RUF001  there is nothing on this side
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pair:
-    """One thing in both runs. `before` and `now` are `–` where a run does not have it."""
+    """One thing in both runs. `before` and `now` are a dash where a run does not have it."""
 
     name: str
     before: str
@@ -48,7 +48,7 @@ def compared(report: Report, earlier: Report) -> Comparison:
 
 
 def _figures(report: Report) -> Iterator[tuple[str, str]]:
-    head, merged = report.headline, sum(part.row.stage == "merged" for part in report.tasks)
+    head, merged = report.headline, sum(part.stage == "merged" for part in report.tasks)
     standings = ", ".join(f"{count} {standing}" for standing, count in counted(report.criteria).items())
     states = [row.finding.state for row in report.findings]
     yield "outcome", head.word + ("" if head.exit_code is None else f" (exit code {head.exit_code})")

@@ -3,19 +3,16 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from orchestrator.views.models.attention import Point
+from orchestrator.views.models.conclusions import Headline, Point
 from orchestrator.views.models.criteria import CriterionRow
+from orchestrator.views.models.decisions import Decision
 from orchestrator.views.models.evidence import CommandFacts
-from orchestrator.views.models.headline import Headline
+from orchestrator.views.models.lanes import Timeline
 from orchestrator.views.models.spend import Spending
-from orchestrator.views.models.tasks import TaskRow
-from orchestrator.views.models.timeline import Timeline
-from orchestrator.views.models.why import Reason
-from orchestrator.views.report.attempts import Attempt
-from orchestrator.views.report.index import IndexRow
 from orchestrator.views.report.work import Work
-from orchestrator.views.run.decisions import Decision
-from state.records import Finding, Task
+from state.hidden import visible
+from state.journal.task_view import Stage
+from state.records import Finding
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,14 +78,52 @@ class FindingRow:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TaskPart:
-    """All about one task. `why` is empty if it is merged."""
+class Step:
+    """One step. `what` is sq's sentence, `words` are those of `who` or the end of a command's output."""
 
-    row: TaskRow
-    task: Task
+    seq: int
+    at: datetime
+    what: str
+    tone: str = "calm"
+    who: str = ""
+    words: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attempt:
+    """One attempt. `ended` is why it ended, "" if it goes on or its work was merged."""
+
+    number: int
+    seq: int
+    began_at: datetime
+    seconds: float | None
+    ended: str
+    steps: tuple[Step, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Because:
+    """A reason why a task is not merged, with its event."""
+
+    text: str
+    seq: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskPart:
+    """All about one task. `now` and `why` are empty if it is merged. `seq` brought its present stage."""
+
+    id: str
+    title: str
+    description: str
+    stage: Stage
+    now: str
+    cost_usd: float
+    seconds: float | None
+    seq: int
     attempts: tuple[Attempt, ...]
     work: tuple[Work, ...]
-    why: tuple[Reason, ...]
+    why: tuple[Because, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,8 +137,27 @@ class Fact:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class IndexRow:
+    """One event: its place, its time, its name, its task ("" for the whole), and a line about it."""
+
+    seq: int
+    at: datetime
+    name: str
+    task_id: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Index:
+    """The events that the report shows. `left_out` says which of its parts are cut, a sentence each."""
+
+    rows: tuple[IndexRow, ...]
+    left_out: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """A run as a report shows it. `left_out` says which of its lists are cut, and where all of it is."""
+    """A run as a report shows it."""
 
     run_id: str
     headline: Headline
@@ -120,12 +174,9 @@ class Report:
     spending: Spending
     timeline: Timeline
     made: tuple[Fact, ...]
-    index: "Index"
+    index: Index
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Index:
-    """The events that the report shows. `left_out` says which of its parts are cut, a sentence each."""
-
-    rows: tuple[IndexRow, ...]
-    left_out: tuple[str, ...]
+    @property
+    def title(self) -> str:
+        """Return the title of a pull request: the spec's subject, with a mark if the run is not complete."""
+        return self.headline.title(visible(self.spec.subject) or self.run_id)

@@ -1,11 +1,10 @@
 """The events of a run as rows of an index, to which every statement of a report leads."""
 
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
-from datetime import datetime
 
 from orchestrator.views.durations import duration
 from orchestrator.views.models.history import task_of
+from orchestrator.views.report.contents import IndexRow
 from orchestrator.views.run.lines.story import lines_of
 from orchestrator.views.words import short
 from state.journal import events as e
@@ -13,17 +12,6 @@ from state.journal.events import Stored
 from state.journal.view import RunView
 
 _SHOWN = 160  # characters of a row
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class IndexRow:
-    """One event: its place, its time, its name, its task ("" for the whole), and a line about it."""
-
-    seq: int
-    at: datetime
-    name: str
-    task_id: str
-    text: str
 
 
 def index_of(

@@ -1,5 +1,6 @@
 """Reads a run for a report: its events without messages, and its work from git."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
@@ -43,8 +44,15 @@ class RunRead:
         )
 
 
-async def read_run(folder: Path) -> RunRead:
-    """Read the run in a folder. It is under way if another process, or this one, writes its journal.
+async def read_run(
+    folder: Path, *, redact: Callable[[str], str] = str, active: bool | None = None
+) -> RunRead:
+    """Read the run in a folder.
+
+    Args:
+        folder: the run's.
+        redact: takes known secrets out of the patches. The journal has none.
+        active: whether a process works on the run. None: if a process writes its journal.
 
     Raises:
         UsageError: there is no journal.
@@ -55,10 +63,11 @@ async def read_run(folder: Path) -> RunRead:
         story.add_all(journal.read(without=(MessageReceived,)))
     view = story.view
     now = view.clock.last_at or datetime.now(UTC)  # the standing does not depend on it
-    standing = summary_of(view, folder.name, is_active=partial(is_active, folder), now=now).standing
+    asked = partial(is_active, folder) if active is None else lambda: bool(active)
+    standing = summary_of(view, folder.name, is_active=asked, now=now).standing
     repository = Path(view.started.repository) if view.started else None
     if repository and repository.is_dir():
-        works = await read_work(view, repository, most_bytes=LIMITS.diff_bytes)
+        works = await read_work(view, repository, most_bytes=LIMITS.diff_bytes, redact=redact)
     else:
         gone = "the repository is gone"
         works = tuple(replace(work, problem=gone) for work in recorded_work(view))

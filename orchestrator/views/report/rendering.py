@@ -1,21 +1,20 @@
 """The text of a report in one of its formats."""
 
 from enum import StrEnum
+from typing import Protocol
 
 import msgspec
 
 from orchestrator.views.report.comparing import Comparison, compared
 from orchestrator.views.report.contents import Report
-from orchestrator.views.report.fitting import LIMITS, MOST_BYTES, SMALLER
+from orchestrator.views.report.fitting import LIMITS, MOST_BYTES, SMALLER, Limits
 from orchestrator.views.report.formats.data import data, summary
 from orchestrator.views.report.formats.in_toto import in_toto
 from orchestrator.views.report.formats.junit import junit
 from orchestrator.views.report.formats.markdown import job_summary, markdown
 from orchestrator.views.report.formats.pull_request import pull_request
 from orchestrator.views.report.formats.sarif import sarif
-from orchestrator.views.report.formats.sections import compared_sections
 from orchestrator.views.report.formats.web import web
-from orchestrator.views.report.reading import RunRead
 from orchestrator.views.screen import as_json
 
 
@@ -32,11 +31,19 @@ class Format(StrEnum):
     JSON = "json"
 
 
+class Readable(Protocol):
+    """A run that was read, from which reports of several sizes are made (`report.reading`)."""
+
+    def report(self, version: str, *, limits: Limits = LIMITS, with_paths: bool = False) -> Report:
+        """Return the contents of a report of this size."""
+        ...
+
+
 COMPARING = frozenset({Format.HTML, Format.MARKDOWN, Format.JSON})
 
 
 def rendered(
-    run: RunRead, format_: Format, *, version: str, with_paths: bool = False, earlier: RunRead | None = None
+    run: Readable, format_: Format, *, version: str, with_paths: bool = False, earlier: Readable | None = None
 ) -> str:
     """Return the text of a report.
 
@@ -56,7 +63,7 @@ def rendered(
     beside = compared(report, earlier.report(version, with_paths=with_paths)) if earlier else None
     match format_:
         case Format.MARKDOWN:
-            return markdown(report, compared_sections(beside) if beside else ())
+            return markdown(report, beside)
         case Format.PULL_REQUEST:
             return pull_request(report)
         case Format.SUMMARY:
@@ -76,7 +83,7 @@ def ending(report: Report, version: str) -> str:
     return _line(summary(report, version))
 
 
-def _web(run: RunRead, version: str, earlier: RunRead | None, *, with_paths: bool) -> str:
+def _web(run: Readable, version: str, earlier: Readable | None, *, with_paths: bool) -> str:
     """Return the HTML, with shorter texts, lists and diffs if it would be too large."""
     for limits in (LIMITS, *SMALLER):
         report = run.report(version, limits=limits, with_paths=with_paths)

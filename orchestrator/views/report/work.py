@@ -4,7 +4,7 @@ The same commits give the same bytes: the commands used read none of the user's 
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -79,13 +79,16 @@ def _of_task(view: RunView, id_: str, task: TaskView) -> Iterator[Work]:
         yield Work(task_id=id_, base=task.place.base_commit, commit=task.claim.commit, merged=False)
 
 
-async def read_work(view: RunView, repository: Path, *, most_bytes: int) -> tuple[Work, ...]:
+async def read_work(
+    view: RunView, repository: Path, *, most_bytes: int, redact: Callable[[str], str] = str
+) -> tuple[Work, ...]:
     """Return the changes with their patches, as far as the repository still has the commits.
 
     Args:
         view: the run.
         repository: its repository.
         most_bytes: of all patches together. Later ones are left out, with the reason.
+        redact: takes known secrets out of a patch.
     """
     works = recorded_work(view)
     try:
@@ -99,7 +102,7 @@ async def read_work(view: RunView, repository: Path, *, most_bytes: int) -> tupl
     for work in works:
         read = await _read(repository, work, known, left)
         left -= sum(len(file.patch.encode(errors="replace")) for file in read.files)
-        found.append(read)
+        found.append(replace(read, files=tuple(_redacted(file, redact) for file in read.files)))
     return tuple(found)
 
 
@@ -134,6 +137,10 @@ async def _read(repository: Path, work: Work, known: set[str], most_bytes: int) 
         removed=sum(file.change.removed or 0 for file in files),
         unlisted=0,
     )
+
+
+def _redacted(file: FileWork, redact: Callable[[str], str]) -> FileWork:
+    return replace(file, patch=redact(file.patch)) if file.patch else file
 
 
 async def _files(repository: Path, work: Work) -> list[FileWork]:

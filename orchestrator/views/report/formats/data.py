@@ -7,7 +7,6 @@ import msgspec
 from orchestrator.views.html.amounts import iso
 from orchestrator.views.models.criteria import counted
 from orchestrator.views.report.contents import Report
-from orchestrator.views.report.formats.pull_request import title_of
 
 SCHEMA = "sq-report/1"
 SUMMARY_SCHEMA = "sq-summary/1"
@@ -19,7 +18,7 @@ def data(report: Report, version: str) -> dict[str, Any]:
     return {
         **summary(report, version),
         "schema": SCHEMA,
-        "pull_request": {"title": title_of(report), "draft": report.headline.draft},
+        "pull_request": {"title": report.title, "draft": report.headline.draft},
         "check": plain(report.check),
         "criteria": plain(report.criteria),
         "commands": plain(report.commands),
@@ -60,7 +59,7 @@ def summary(report: Report, version: str) -> dict[str, Any]:
         "seconds": round(times.seconds, 3),
         "processes": times.processes,
         "tasks": {
-            "merged": sum(part.row.stage == "merged" for part in report.tasks),
+            "merged": sum(part.stage == "merged" for part in report.tasks),
             "total": len(report.tasks),
         },
         "standings": {str(standing): count for standing, count in counted(report.criteria).items()},

@@ -3,15 +3,25 @@
 from collections.abc import Sequence
 
 from orchestrator.views.html.amounts import number
+from orchestrator.views.report.comparing import Comparison
 from orchestrator.views.report.contents import Report
+from orchestrator.views.report.formats.quoting import code
 from orchestrator.views.report.formats.sections import Section, sections
 
 _SUMMARY_BYTES = 900_000  # GitHub drops a summary of more than 1 MiB whole
 
 
-def markdown(report: Report, compared: Sequence[Section] = ()) -> str:
-    """Return the whole report as Markdown. `compared`: sections on another run, put after the first one."""
-    return _together(report, compared, most_bytes=None)
+def markdown(report: Report, beside: Comparison | None = None) -> str:
+    """Return the whole report as Markdown. `beside`: an earlier run, shown after the first section."""
+    return _together(report, [_beside(beside)] if beside else [], most_bytes=None)
+
+
+def _beside(beside: Comparison) -> Section:
+    lines = [f"| | {beside.earlier} | {beside.run_id} |", "|---|---|---|"]
+    lines += [f"| {one.name} | {one.before} | {one.now} |" for one in beside.figures]
+    for one in (*beside.criteria, *beside.commands):
+        lines += ["", f"- {code(one.name)}: {one.before} → {one.now}"]
+    return Section(title=f"Beside run {beside.earlier}", lines=tuple(lines))
 
 
 def job_summary(report: Report) -> str:

@@ -1,17 +1,11 @@
-"""The report as the body of a pull request, and its title: nothing in it notifies or links."""
+"""The report as the body of a pull request. Nothing in it notifies or links."""
 
 from orchestrator.views.report.contents import Report
 from orchestrator.views.report.formats.sections import Section, sections
-from state.hidden import visible
 
 MOST_CHARACTERS = 60_000  # GitHub takes 65,536
 _LAST = 400  # characters kept for the lines at the end
 _CUT = "_More does not fit here: `sq report {} --format md` has all._"
-
-
-def title_of(report: Report) -> str:
-    """Return the title: the subject of the spec, and before it a mark on a run that is not complete."""
-    return report.headline.title(visible(report.spec.subject) or report.run_id)
 
 
 def pull_request(report: Report) -> str:

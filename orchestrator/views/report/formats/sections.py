@@ -5,10 +5,9 @@ from dataclasses import dataclass
 
 from orchestrator.views.durations import duration
 from orchestrator.views.html.amounts import moment, money, number, signed
-from orchestrator.views.models.attention import Point, Urgency
+from orchestrator.views.models.conclusions import Point, Urgency
 from orchestrator.views.models.criteria import CriterionRow, counted
 from orchestrator.views.models.evidence import CommandFacts
-from orchestrator.views.report.comparing import Comparison
 from orchestrator.views.report.contents import Report, TaskPart
 from orchestrator.views.report.formats.quoting import code, codes, said
 from orchestrator.views.report.work import Work
@@ -48,15 +47,6 @@ def sections(report: Report) -> list[Section]:
         Section(title="Cost", lines=tuple(_cost(report)), folded=True),
         Section(title="How it was made", lines=tuple(_made(report)), folded=True),
     ]
-
-
-def compared_sections(beside: Comparison) -> list[Section]:
-    """Return a run beside an earlier one."""
-    lines = [f"| | {beside.earlier} | {beside.run_id} |", "|---|---|---|"]
-    lines += [f"| {one.name} | {one.before} | {one.now} |" for one in beside.figures]
-    for one in (*beside.criteria, *beside.commands):
-        lines += ["", f"- {code(one.name)}: {one.before} → {one.now}"]
-    return [Section(title=f"Beside run {beside.earlier}", lines=tuple(lines))]
 
 
 def _head(report: Report) -> Iterator[str]:
@@ -203,9 +193,8 @@ def _tasks(report: Report) -> Iterator[str]:
 
 
 def _task(part: TaskPart) -> Iterator[str]:
-    row = part.row
-    cost = f"{len(part.attempts)} attempt(s), {money(row.cost_usd)}"
-    yield f"- **{row.stage}** {code(row.id)} {code(row.title)}: {cost}"
+    cost = f"{len(part.attempts)} attempt(s), {money(part.cost_usd)}"
+    yield f"- **{part.stage}** {code(part.id)} {code(part.title)}: {cost}"
     for reason in part.why:
         yield f"  - {code(reason.text)}"
     for attempt in part.attempts:

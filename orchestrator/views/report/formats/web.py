@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from orchestrator.views.html.diffs import diff_lines
 from orchestrator.views.html.environment import environment, style
-from orchestrator.views.models.attention import Point, Urgency
+from orchestrator.views.models.conclusions import Point, Urgency
 from orchestrator.views.models.criteria import counted
 from orchestrator.views.models.spend import Spending, SpendRow
 from orchestrator.views.report.comparing import Comparison
