@@ -66,9 +66,12 @@ def headline_of(view: RunView, standing: Standing, rows: tuple[CriterionRow, ...
 def _ended(cause: str, outcome: Outcome, rows: tuple[CriterionRow, ...], *, rehearsal: bool) -> Headline:
     tone, check = _TONES[outcome]
     complete = outcome is Outcome.COMPLETE
-    all_proven = bool(rows) and all(row.standing is CriterionStanding.PROVEN for row in rows)
+    proven = sum(row.standing is CriterionStanding.PROVEN for row in rows)
+    all_proven = bool(rows) and proven == len(rows)
     if complete and (rehearsal or not all_proven):
         tone = Tone.WARN
+    if complete and rows and not all_proven:
+        cause = f"sq has seen proof of {proven} of {len(rows)} criteria"
     draft = not complete or rehearsal
     return Headline(
         word=outcome.value.capitalize(),
