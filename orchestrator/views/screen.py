@@ -50,6 +50,12 @@ def ring(text: str) -> None:
         sys.stderr.flush()
 
 
+def say_document(text: str) -> None:
+    """Print a text of several lines as it is, with hidden characters made visible. No lines are indented."""
+    lines = text.rstrip("\n").split("\n")
+    print("\n".join(map(visible, lines)), flush=True)  # noqa: T201  one of few places
+
+
 def say_json(value: object) -> None:
     """Print a value as one line of JSON."""
     print(as_json(value), flush=True)  # noqa: T201  the only place

@@ -13,8 +13,12 @@ _BREAK = re.compile(r"\r\n?|\n")
 
 
 def lines(text: str) -> Markup:
-    """Return a text of several lines for an element that keeps white space, escaped and visible."""
-    return Markup("\n").join(escape(visible(line)) for line in _BREAK.split(text))
+    """Return a text of several lines for an element that keeps white space, escaped and visible.
+
+    A break is written as `&#10;`, so that no line of the file begins with an agent's words, which a CI that
+    reads the output of commands could take for a command to itself.
+    """
+    return Markup("&#10;").join(escape(visible(line)) for line in _BREAK.split(text))
 
 
 def styles(text: str) -> Markup:

@@ -1,0 +1,104 @@
+"""`sq report`: the report of a run, as a file to open or in a format for other programs."""
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from orchestrator.cli import options
+from orchestrator.views.screen import say, say_document
+
+if TYPE_CHECKING:
+    from orchestrator.views.report.reading import RunRead
+
+_STDOUT = "-"
+_FORMATS = ("html", "md", "pr", "summary", "junit", "sarif", "intoto", "json")
+
+
+@click.command("report", short_help="Write the report of a run: a file to open, or a format for a CI.")
+@click.argument("run", required=False, shell_complete=options.complete_runs)
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path, dir_okay=False, allow_dash=True),
+    help="Write to this file, or with `-` to stdout (default: for html a file in the run's folder, else "
+    "stdout).",
+)
+@click.option(
+    "--format",
+    "format_",
+    type=click.Choice(_FORMATS),
+    default="html",
+    help="html (the default), md, pr (the body of a pull request), summary (of a CI's job), junit, sarif, "
+    "intoto, or json.",
+)
+@click.option("--paths", is_flag=True, help="Leave paths of this machine in the texts.")
+@click.option(
+    "--since",
+    metavar="RUN2",
+    shell_complete=options.complete_runs,
+    help="Show an earlier run beside it, in html, md and json.",
+)
+@options.state_dir
+def command(
+    run: str | None,
+    output: Path | None,
+    format_: str,
+    paths: bool,
+    since: str | None,
+    state_dir: Path | None,
+) -> int:
+    """Write the report of RUN (default: the newest).
+
+    It says whether the run did as the spec asks and by which evidence, what was decided without you, where to
+    look yourself, what it cost and how to check it. The html is one file without scripts that loads nothing.
+    RUN is an id, or an unambiguous beginning or end of one.
+    """
+    from orchestrator.cli.version import sq_version
+    from orchestrator.views.report.rendering import COMPARING, Format, rendered
+    from state.paths import StateFolder
+
+    wanted = Format(format_)
+    if since and wanted not in COMPARING:
+        raise click.UsageError(f"--since works with {', '.join(sorted(COMPARING))}, and not with {wanted}")
+    state = StateFolder(options.state_folder_of(state_dir))
+    folder = state.find(run)
+    earlier = _read(state.find(since)) if since else None
+    text = rendered(_read(folder), wanted, version=sq_version(), with_paths=paths, earlier=earlier)
+    if str(output) == _STDOUT or (output is None and wanted is not Format.HTML):
+        say_document(text)
+        return 0
+    file = output or folder / "report.html"
+    _write(file, text)
+    say(f"report: {file}")
+    return 0
+
+
+def _read(folder: Path) -> "RunRead":
+    import anyio
+
+    from orchestrator.git.trusted import trusting
+    from orchestrator.git.trusting.recording import recorded_git
+    from orchestrator.views.report.reading import read_run
+    from state.redaction.places import known_in_git
+    from state.redaction.redactor import redactor
+
+    redact = redactor(os.environ, known_in_git(Path.cwd())).known
+
+    async def read() -> "RunRead":
+        with trusting(recorded_git(folder)):
+            return await read_run(folder, redact=redact)
+
+    return anyio.run(read)
+
+
+def _write(file: Path, text: str) -> None:
+    from state.errors import UsageError
+
+    try:
+        file.write_bytes(text.encode(errors="backslashreplace"))
+    except OSError as error:
+        raise UsageError(
+            f"{file} cannot be written: {error.strerror}. Name another file with -o, or `-` for stdout"
+        ) from error

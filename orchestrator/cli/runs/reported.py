@@ -1,0 +1,47 @@
+"""The report that each end of a run leaves in its folder. A failure to write it changes nothing."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import structlog
+
+from orchestrator.cli.version import sq_version
+from orchestrator.views.run.look import Look, Mode
+from orchestrator.views.screen import say
+from state.durable import replace_file
+
+log = structlog.get_logger(__name__)
+
+REPORT, SUMMARY = "report.html", "summary.json"
+
+
+async def report_end(run_folder: Path, look: Look, redact: Callable[[str], str]) -> None:
+    """Write the report and the summary of a run whose process is about to end, and tell the report's path.
+
+    Args:
+        run_folder: the run's folder.
+        look: how the run is shown. JSON has only events.
+        redact: takes known secrets out of the diffs of the work.
+    """
+    from orchestrator.views.report.reading import read_run
+    from orchestrator.views.report.rendering import Format, ending, rendered
+
+    try:
+        run = await read_run(run_folder, redact=redact, active=False)
+        version = sq_version()
+        text = rendered(run, Format.HTML, version=version)
+        replace_file(run_folder / REPORT, text.encode(errors="backslashreplace"), sync=False)
+        short = ending(run.report(version), version)
+        replace_file(run_folder / SUMMARY, short.encode(errors="backslashreplace"), sync=False)
+    except Exception as error:  # noqa: BLE001  whatever it is, the run has its outcome
+        log.warning("report_not_written", error=repr(error))
+        say(f"the report could not be written: {error}", error=True)
+        return
+    tell_report(run_folder, look)
+
+
+def tell_report(run_folder: Path, look: Look) -> None:
+    """Tell the path of a run's report, if it has one."""
+    file = run_folder / REPORT
+    if look.mode is not Mode.JSON and file.is_file():
+        say(f"report: {file}")

@@ -1,0 +1,79 @@
+"""The conclusions on a run as records: its headline, and the places where a person should look."""
+
+from dataclasses import dataclass
+from enum import IntEnum, StrEnum
+
+from state.outcome import Outcome
+
+UNVERIFIED = "[unverified] "  # before the title of a pull request
+
+
+class Tone(StrEnum):
+    """How a headline looks. `GOOD` is for work that sq has seen to be right."""
+
+    GOOD = "good"
+    WARN = "warn"
+    BAD = "bad"
+    CALM = "calm"
+
+
+class CheckState(StrEnum):
+    """The conclusion of a check in a CI, as GitHub spells it. `PENDING` while the run goes on."""
+
+    SUCCESS = "success"
+    FAILURE = "failure"
+    NEUTRAL = "neutral"
+    ACTION_REQUIRED = "action_required"
+    CANCELLED = "cancelled"
+    PENDING = "pending"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Headline:
+    """The headline of one run.
+
+    `word` is its state, `sentence` the meaning, `why` sq's cause if it is not complete. `exit_code` is None
+    as long as there is no outcome. `title_prefix` goes before the title of a pull request, which is a draft
+    if `draft`. `proven`: it is complete, no rehearsal, and each criterion is proven.
+    """
+
+    word: str
+    sentence: str
+    why: str = ""
+    outcome: Outcome | None = None
+    exit_code: int | None = None
+    tone: Tone = Tone.WARN
+    check: CheckState = CheckState.FAILURE
+    title_prefix: str = UNVERIFIED
+    draft: bool = True
+    rehearsal: bool = False
+    proven: bool = False
+
+    def title(self, subject: str) -> str:
+        """Return the title of a pull request about `subject`."""
+        if not self.draft:
+            return subject
+        return f"{self.title_prefix}{subject} ({self.word.lower()})"
+
+
+class Urgency(IntEnum):
+    """The order of points: a decision of the user's first, then gaps in the proof, then things to know."""
+
+    DECIDE = 1
+    UNPROVEN = 2
+    KNOW = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Point:
+    """One thing to look at. `what` is sq's sentence, `words` an agent's, `seq` the place in the journal.
+
+    `kind` is equal for points of the same sort, so that a view can count them.
+    """
+
+    urgency: Urgency
+    kind: str
+    what: str
+    words: str = ""
+    task_id: str = ""
+    seq: int = 0

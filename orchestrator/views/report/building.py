@@ -1,0 +1,183 @@
+"""Builds the contents of a report from a run's story. It reads no clock: same events, same report."""
+
+import hashlib
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import PurePath
+from typing import TypeVar
+
+from orchestrator.views.models.attention import attention, findings_of
+from orchestrator.views.models.criteria import criteria_of
+from orchestrator.views.models.decisions import decisions_of
+from orchestrator.views.models.evidence import facts_of
+from orchestrator.views.models.headline import headline_of
+from orchestrator.views.models.history import RunFacts
+from orchestrator.views.models.spend import spending
+from orchestrator.views.models.summary import Standing
+from orchestrator.views.models.tasks import TaskRow, task_rows
+from orchestrator.views.models.timeline import timeline
+from orchestrator.views.models.why import why_not
+from orchestrator.views.report.attempts import attempt_of
+from orchestrator.views.report.checking import check_of, commits_of
+from orchestrator.views.report.contents import (
+    Attempt,
+    Because,
+    FindingRow,
+    Index,
+    Report,
+    Spec,
+    TaskPart,
+    Times,
+)
+from orchestrator.views.report.fitting import Limits, clipper, each_text, path_remover
+from orchestrator.views.report.index import index_of
+from orchestrator.views.report.making import made_of
+from orchestrator.views.report.work import Work
+from state.journal.view import RunView
+
+_SUBJECT = 120  # characters
+_T = TypeVar("_T")
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def report_of(
+    story: RunFacts,
+    run_id: str,
+    standing: Standing,
+    works: tuple[Work, ...],
+    *,
+    limits: Limits,
+    version: str,
+    with_paths: bool = False,
+) -> Report:
+    """Return the contents of a report.
+
+    Args:
+        story: the run, without messages.
+        run_id: its id.
+        standing: whether a process works on it.
+        works: the changes of its merges.
+        limits: the size of the report.
+        version: of the sq that writes it.
+        with_paths: leave paths of the machine in the texts.
+    """
+    view, cut = story.view, _Cut(limits.rows, run_id)
+    now = view.clock.last_at or _EPOCH
+    criteria = criteria_of(view)
+    commands = facts_of(view)
+    rows = {row.id: row for row in task_rows(story, now, active=standing is Standing.ACTIVE)}
+    found = [FindingRow(task_id=id_, finding=one, seq=seq) for id_, one, seq in findings_of(story)]
+    report = Report(
+        run_id=run_id,
+        headline=headline_of(view, standing, criteria),
+        spec=_spec(view),
+        commits=commits_of(story),
+        times=_times(story),
+        check=check_of(view, commands),
+        criteria=cut.first(criteria, "criteria"),
+        commands=cut.first(commands, "commands"),
+        attention=cut.first(attention(story, criteria), "points to look at"),
+        decisions=cut.first(decisions_of(view), "decisions"),
+        findings=cut.first(sorted(found, key=lambda one: one.finding.state), "findings"),
+        tasks=cut.first([_task(story, row, works, cut, now, standing) for row in rows.values()], "tasks"),
+        spending=spending(view),
+        timeline=timeline(story, now),
+        made=cut.first(made_of(story.history.notable, version), "facts on the making"),
+        index=Index(rows=(), left_out=()),
+    )
+    report = _with_index(report, story, limits, cut)
+    clipped = each_text(report, clipper(limits.text, f"`sq logs {run_id}` has all"))
+    return clipped if with_paths else each_text(clipped, path_remover(view.started))
+
+
+class _Cut:
+    """Cuts long lists and remembers a sentence for each."""
+
+    def __init__(self, most: int, run_id: str) -> None:
+        self.most = most
+        self.sentences: list[str] = []
+        self._all = f"`sq status {run_id}` and `sq logs {run_id}` have all"
+
+    def first(self, rows: Iterable[_T], name: str) -> tuple[_T, ...]:
+        every = tuple(rows)
+        if len(every) <= self.most:
+            return every
+        self.sentences.append(f"{self.most:,} of {len(every):,} {name} are shown: {self._all}")
+        return every[: self.most]
+
+
+def _with_index(report: Report, story: RunFacts, limits: Limits, cut: _Cut) -> Report:
+    rows, missing = index_of(story.view, story.history.notable, limits.events, set(_seqs(report)))
+    sentences = list(cut.sentences)
+    if missing:
+        sentences.append(f"{missing:,} events are left out of the index: `sq logs {report.run_id}` has all")
+    return replace(report, index=Index(rows=rows, left_out=tuple(sentences)))
+
+
+def _seqs(report: Report) -> Iterator[int]:
+    """Yield each event that a statement of the report rests on."""
+    yield from (row.seq for row in report.criteria)
+    yield from (point.seq for point in report.attention)
+    yield from (decision.seq for decision in report.decisions)
+    yield from (row.seq for row in report.findings)
+    yield from (fact.seq for fact in report.made)
+    for task in report.tasks:
+        yield task.seq
+        yield from (reason.seq for reason in task.why)
+        for attempt in task.attempts:
+            yield attempt.seq
+            yield from (step.seq for step in attempt.steps)
+    yield from (report.check.verified_seq, report.commits.place_seq, report.times.seq)
+
+
+def _task(
+    story: RunFacts, row: TaskRow, works: tuple[Work, ...], cut: _Cut, now: datetime, standing: Standing
+) -> TaskPart:
+    attempts = tuple(attempt_of(one) for one in story.history.attempts.get(row.id, ()))
+    reasons = why_not(story, row.id, now, active=standing is Standing.ACTIVE)
+    return TaskPart(
+        id=row.id,
+        title=row.title,
+        description=story.view.tasks[row.id].task.description,
+        stage=row.stage,
+        now=row.now,
+        cost_usd=row.cost_usd,
+        seconds=row.seconds,
+        seq=row.seq,
+        attempts=tuple(_with_fewer_steps(one, cut) for one in cut.first(attempts, f"attempts at {row.id}")),
+        work=tuple(work for work in works if work.task_id == row.id),
+        why=tuple(Because(text=reason.text, seq=reason.seq) for reason in reasons),
+    )
+
+
+def _with_fewer_steps(attempt: Attempt, cut: _Cut) -> Attempt:
+    steps = cut.first(attempt.steps, f"steps of attempt {attempt.number}")
+    return replace(attempt, steps=steps)
+
+
+def _spec(view: RunView) -> Spec:
+    if view.started is None:
+        return Spec(name="", subject="", sha256="", spec_lines=())
+    text = view.started.spec_text
+    first = next((line.strip("# \t") for line in text.splitlines() if line.strip("# \t")), "")
+    return Spec(
+        name=PurePath(view.started.spec_name).name,
+        subject=first[:_SUBJECT],
+        sha256=hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest(),
+        spec_lines=tuple(text.splitlines()),
+    )
+
+
+def _times(story: RunFacts) -> Times:
+    """Return the times of a run until its end, which notices may follow."""
+    clock = story.view.clock
+    ends = [stored.at for stored in story.history.notable if stored.seq == clock.ended_seq]
+    until = ends[0] if story.view.ended and ends else clock.last_at
+    return Times(
+        began_at=clock.started_at,
+        until=until,
+        seconds=(until - clock.started_at).total_seconds() if until and clock.started_at else 0.0,
+        processes=1 + story.view.process.resumptions,
+        seq=clock.ended_seq if story.view.ended else 0,
+    )

@@ -1,0 +1,182 @@
+"""The contents of a report, as records that each format writes in its own way."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from orchestrator.views.models.conclusions import Headline, Point
+from orchestrator.views.models.criteria import CriterionRow
+from orchestrator.views.models.decisions import Decision
+from orchestrator.views.models.evidence import CommandFacts
+from orchestrator.views.models.lanes import Timeline
+from orchestrator.views.models.spend import Spending
+from orchestrator.views.report.work import Work
+from state.hidden import visible
+from state.journal.task_view import Stage
+from state.records import Finding
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spec:
+    """The spec. `subject` is its first heading or line, `sha256` the hash of its text as it was read."""
+
+    name: str
+    subject: str
+    sha256: str
+    spec_lines: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Commits:
+    """Where a run began and where its work is. Empty texts are unknown.
+
+    `place` is sq's sentence on where the finished work is, `place_seq` the event that says so. `added`,
+    `removed` and `files` measure the whole, and are None if nothing was measured.
+    """
+
+    branch: str
+    base: str
+    commit: str
+    tree: str
+    place: str
+    place_seq: int
+    added: int | None
+    removed: int | None
+    files: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Times:
+    """When a run was. `until` is the time of its newest event."""
+
+    began_at: datetime | None
+    until: datetime | None
+    seconds: float
+    processes: int
+    seq: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Check:
+    """How a reader checks the run: a command to copy, and the commands that only an agent has named.
+
+    `note` says why there is no command. `verified_seq` is the verification of the finished tree.
+    """
+
+    command: str
+    named_by_agents: tuple[str, ...]
+    note: str
+    verified_seq: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FindingRow:
+    """A finding with its task ("" for the whole) and the event that holds its newest state."""
+
+    task_id: str
+    finding: Finding
+    seq: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """One step. `what` is sq's sentence, `words` are those of `who` or the end of a command's output."""
+
+    seq: int
+    at: datetime
+    what: str
+    tone: str = "calm"
+    who: str = ""
+    words: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attempt:
+    """One attempt. `ended` is why it ended, "" if it goes on or its work was merged."""
+
+    number: int
+    seq: int
+    began_at: datetime
+    seconds: float | None
+    ended: str
+    steps: tuple[Step, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Because:
+    """A reason why a task is not merged, with its event."""
+
+    text: str
+    seq: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskPart:
+    """All about one task. `now` and `why` are empty if it is merged. `seq` brought its present stage."""
+
+    id: str
+    title: str
+    description: str
+    stage: Stage
+    now: str
+    cost_usd: float
+    seconds: float | None
+    seq: int
+    attempts: tuple[Attempt, ...]
+    work: tuple[Work, ...]
+    why: tuple[Because, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fact:
+    """A fact on how the run was made, or the value of a setting. `seq` is its event."""
+
+    name: str
+    value: str
+    seq: int = 0
+    is_setting: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IndexRow:
+    """One event: its place, its time, its name, its task ("" for the whole), and a line about it."""
+
+    seq: int
+    at: datetime
+    name: str
+    task_id: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Index:
+    """The events that the report shows. `left_out` says which of its parts are cut, a sentence each."""
+
+    rows: tuple[IndexRow, ...]
+    left_out: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """A run as a report shows it."""
+
+    run_id: str
+    headline: Headline
+    spec: Spec
+    commits: Commits
+    times: Times
+    check: Check
+    criteria: tuple[CriterionRow, ...]
+    commands: tuple[CommandFacts, ...]
+    attention: tuple[Point, ...]
+    decisions: tuple[Decision, ...]
+    findings: tuple[FindingRow, ...]
+    tasks: tuple[TaskPart, ...]
+    spending: Spending
+    timeline: Timeline
+    made: tuple[Fact, ...]
+    index: Index
+
+    @property
+    def title(self) -> str:
+        """Return the title of a pull request: the spec's subject, with a mark if the run is not complete."""
+        return self.headline.title(visible(self.spec.subject) or self.run_id)

@@ -1,0 +1,240 @@
+"""The report as sections of Markdown, from which the formats in Markdown are put together."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from orchestrator.views.durations import duration
+from orchestrator.views.html.amounts import moment, money, number, signed
+from orchestrator.views.models.conclusions import Point, Urgency
+from orchestrator.views.models.criteria import CriterionRow, counted
+from orchestrator.views.models.evidence import CommandFacts
+from orchestrator.views.report.contents import Report, TaskPart
+from orchestrator.views.report.formats.quoting import code, codes, said
+from orchestrator.views.report.work import Work
+
+MARKS = {
+    "proven": "✅",
+    "claimed": "🟡",
+    "not met": "❌",
+    "not checked": "❔",
+    "under way": "🔵",
+    "not begun": "⚪",
+}
+_HEADS = {"good": "✅", "warn": "⚠️", "bad": "❌", "calm": "🔵"}
+_HOLDS = {True: "✓", False: "✗", None: "?"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Section:
+    """One section: its lines of Markdown. `folded`: details for which a reader may have no time."""
+
+    title: str
+    lines: tuple[str, ...]
+    folded: bool = False
+
+
+def sections(report: Report) -> list[Section]:
+    """Return the sections of a report, the most important first. The first has no title."""
+    return [
+        Section(title="", lines=tuple(_head(report))),
+        Section(title="What the spec asks", lines=tuple(_criteria(report))),
+        Section(title=f"Look here yourself ({len(report.attention)})", lines=tuple(_points(report))),
+        Section(title="Decided without you", lines=tuple(_decisions(report))),
+        Section(title="What sq ran on the finished work", lines=tuple(_commands(report))),
+        Section(title="Findings of the reviews", lines=tuple(_findings(report)), folded=True),
+        Section(title="What was not checked, and why", lines=tuple(_gaps(report)), folded=True),
+        Section(title="Tasks", lines=tuple(_tasks(report)), folded=True),
+        Section(title="Cost", lines=tuple(_cost(report)), folded=True),
+        Section(title="How it was made", lines=tuple(_made(report)), folded=True),
+    ]
+
+
+def _head(report: Report) -> Iterator[str]:
+    head = report.headline
+    if head.rehearsal:
+        yield "> **Rehearsal: a script played the model.** The judgement of agents was not real."
+        yield ""
+    exit_code = "no exit code yet" if head.exit_code is None else f"exit code {head.exit_code}"
+    yield f"{_HEADS[head.tone]} **{head.word}** ({exit_code}): {head.sentence}"
+    yield ""
+    if head.why:
+        yield f"Cause: {code(head.why)}"
+        yield ""
+    standings = ", ".join(f"{count} {standing}" for standing, count in counted(report.criteria).items())
+    yield (
+        f"- **Asked:** {len(report.criteria)} criteria: {standings}"
+        if standings
+        else "- **Asked:** no criteria"
+    )
+    commits = report.commits
+    if commits.commit:
+        ends = f"`{commits.base[:10]}` → `{commits.commit[:10]}`"
+        yield f"- **Work:** {ends}{_size(report)}. Place: {code(commits.place)}"
+    else:
+        yield "- **Work:** none is finished"
+    yield f"- **Cost:** {_spent(report)}, **time:** {duration(report.times.seconds)}"
+    if report.check.command:
+        yield f"- **Check it yourself:** {code(report.check.command)}"
+    if report.check.note:
+        yield f"- {report.check.note}"
+    if report.check.named_by_agents:
+        yield f"- only an agent named these, read them first: {codes(report.check.named_by_agents)}"
+
+
+def _size(report: Report) -> str:
+    commits = report.commits
+    if commits.files is None:
+        return ""
+    return f", +{number(commits.added)} −{number(commits.removed)} in {commits.files} file(s)"  # noqa: RUF001
+
+
+def _spent(report: Report) -> str:
+    spent = report.spending
+    budget = f" of {money(spent.budget_usd)}" if spent.budget_usd else ""
+    charged = "" if spent.charged else " at list prices, nothing was charged"
+    return f"{money(spent.cost_usd)}{'+' if spent.at_least else ''}{budget}{charged}"
+
+
+def _criteria(report: Report) -> Iterator[str]:
+    if not report.criteria:
+        yield "The plan names no criteria."
+    for row in report.criteria:
+        yield from _criterion(row)
+
+
+def _criterion(row: CriterionRow) -> Iterator[str]:
+    place = f" ({code(row.place)})" if row.place else " (not found in the spec)"
+    yield f"- {MARKS[row.standing]} **{row.standing}** {row.id} {code(row.text)}{place}"
+    if row.tasks:
+        yield f"  - task: {codes(row.tasks)}"
+    for one in row.evidence:
+        why = f": {code(one.why)}" if one.why else ""
+        proof = " **(the proof)**" if one == row.proof else ""
+        yield f"  - {_HOLDS[one.holds]} {one.kind} {code(one.ref)}{proof}{why}"
+    if row.note:
+        yield f"  - {code(row.note)}"
+    if row.words:
+        yield from said("the Reviewer", row.words, "  ")
+
+
+def _points(report: Report) -> Iterator[str]:
+    if not report.attention:
+        yield "sq knows of nothing."
+    yield from map(_point, report.attention)
+
+
+def _point(point: Point) -> str:
+    sign = {Urgency.DECIDE: "❗", Urgency.UNPROVEN: "❔", Urgency.KNOW: "▫️"}[point.urgency]
+    words = f": {code(point.words)}" if point.words else ""
+    source = f" (event {point.seq})" if point.seq else ""
+    return f"- {sign} {code(point.what)}{words}{source}"
+
+
+def _decisions(report: Report) -> Iterator[str]:
+    if not report.decisions:
+        yield "No question was asked in this run."
+    for one in report.decisions:
+        options = (
+            f" (options: {codes(option.label for option in one.question.options)})"
+            if one.question.options
+            else ""
+        )
+        yield f"- {code(one.task_id)} asked {code(one.question.text)}{options}"
+        if one.answer is None:
+            yield f"  - not answered: {code(one.problem)}"
+            continue
+        verb = "**parked for you**, the Developer would have said" if one.parked else "answer"
+        undo = "easy to undo" if one.answer.reversible else "**not easy to undo**"
+        yield f"  - {verb}: {code(one.answer.marked)}"
+        yield f"  - basis: {one.answer.basis}, confidence {one.answer.confidence}, {undo}"
+        if one.answer.evidence:
+            yield f"  - it quotes {code(one.answer.evidence)}"
+        if one.rejected:
+            yield "  - the Worker did not accept this answer"
+
+
+def _commands(report: Report) -> Iterator[str]:
+    if not report.commands:
+        yield "Nothing was run on finished work."
+    yield from map(_command, report.commands)
+
+
+def _command(one: CommandFacts) -> str:
+    mark = "✅ passed" if one.passed else "❌ failed"
+    if one.passed_tests is None and one.failed is None:
+        return f"- {mark} {code(one.command)}: number of tests unknown"
+    tests = f"{number(one.passed_tests)} passed, {number(one.failed)} failed, {number(one.skipped)} skipped"
+    change = f"tests {signed(one.more_tests)}, skipped {signed(one.more_skipped)} since the base"
+    return f"- {mark} {code(one.command)}: {tests}, {change}"
+
+
+def _findings(report: Report) -> Iterator[str]:
+    if not report.findings:
+        yield "No review found anything."
+    for row in report.findings:
+        issue = row.finding.issue
+        yield f"- **{row.finding.state}** {code(issue.location)} ({issue.type}): {code(issue.description)}"
+        if row.finding.note:
+            yield f"  - note: {code(row.finding.note)}"
+
+
+def _gaps(report: Report) -> Iterator[str]:
+    gaps = [point for point in report.attention if point.urgency is Urgency.UNPROVEN]
+    if not gaps:
+        yield "No check of sq was left without an answer."
+    yield from map(_point, gaps)
+
+
+def _tasks(report: Report) -> Iterator[str]:
+    if not report.tasks:
+        yield "There is no accepted plan."
+    for part in report.tasks:
+        yield from _task(part)
+
+
+def _task(part: TaskPart) -> Iterator[str]:
+    cost = f"{len(part.attempts)} attempt(s), {money(part.cost_usd)}"
+    yield f"- **{part.stage}** {code(part.id)} {code(part.title)}: {cost}"
+    for reason in part.why:
+        yield f"  - {code(reason.text)}"
+    for attempt in part.attempts:
+        if attempt.ended:
+            yield f"  - attempt {attempt.number} ended: {code(attempt.ended)}"
+    yield from (line for work in part.work for line in _work(work))
+
+
+def _work(work: Work) -> Iterator[str]:
+    kind = "merged" if work.merged else "not merged"
+    problem = f" ({code(work.problem)})" if work.problem else ""
+    yield f"  - {kind}: `git diff {work.base[:12]} {work.commit[:12]}`{problem}"
+    for file in work.files:
+        change = file.change
+        size = "binary" if change.added is None else f"+{change.added} −{change.removed}"  # noqa: RUF001
+        yield f"    - {code(change.path)} {change.kind}, {size}"
+
+
+def _cost(report: Report) -> Iterator[str]:
+    yield "| task | role | model | calls | input | output | cost |"
+    yield "|---|---|---|--:|--:|--:|--:|"
+    for row in report.spending.rows:
+        usage = row.usage
+        cells = (
+            code(row.task_id) if row.task_id else "the whole",
+            row.role,
+            code(row.model.replace("|", "/")),
+            number(row.calls),
+            number(usage.input_tokens + usage.cache_read_tokens + usage.cache_write_tokens),
+            number(usage.output_tokens),
+            money(row.cost_usd) + ("+" if row.at_least else ""),
+        )
+        yield f"| {' | '.join(cells)} |"
+    yield ""
+    yield f"Together {_spent(report)}."
+
+
+def _made(report: Report) -> Iterator[str]:
+    if report.times.began_at:
+        yield f"- began {moment(report.times.began_at)}, {report.times.processes} process(es)"
+    yield f"- spec {code(report.spec.name)}, sha256 `{report.spec.sha256}`"
+    for fact in report.made:
+        yield f"- {fact.name}: {code(fact.value)}"

@@ -1,0 +1,85 @@
+"""How a run was made: versions, models, settings, the sandbox, each with the event that says so."""
+
+from collections.abc import Iterable, Iterator
+
+from orchestrator.views.report.contents import Fact
+from orchestrator.views.run.held_settings import held_settings
+from state.journal import events as e
+from state.journal.events import Stored
+from state.roles import Role
+from state.settings.keys import shown
+from state.settings.records import CommandNetwork
+
+_STARTED_WITH = "the start"
+_MODELS = "models."
+
+
+def made_of(events: Iterable[Stored], version: str) -> tuple[Fact, ...]:
+    """Return the facts on the making of a run.
+
+    Args:
+        events: all of the run but messages.
+        version: of the sq that writes the report.
+    """
+    every = list(events)
+    return (*_facts(every), *_settings(every), Fact(name="report written by", value=f"sq {version}"))
+
+
+def _facts(events: list[Stored]) -> Iterator[Fact]:
+    for stored in events:
+        match stored.event:
+            case e.RunStarted() as event:
+                yield Fact(name="sq", value=event.sq_version, seq=stored.seq)
+                yield Fact(name="models reached by", value=_reached(event), seq=stored.seq)
+                yield from _confined(event, stored.seq)
+                yield from (Fact(name="note", value=note, seq=stored.seq) for note in event.notes)
+            case e.RunResumed() as event:
+                words = ", ".join(event.retry)
+                value = f"tries again: {words}" if words else "goes on where it was"
+                yield Fact(name="resumed", value=value, seq=stored.seq)
+                yield from _confined(event, stored.seq)
+            case e.RunInterrupted() as event:
+                yield Fact(name="interrupted", value=f"by {event.by}", seq=stored.seq)
+            case e.LimitReached() as event:
+                yield Fact(name="limit reached", value=event.cause, seq=stored.seq)
+            case e.BaselineTaken() as event:
+                for check in event.checks:
+                    value = f"`{check.run.command}` ({check.source}): {check.standing}"
+                    yield Fact(name="before any change", value=value, seq=stored.seq)
+                yield from (
+                    Fact(name="before any change", value=note, seq=stored.seq) for note in event.notes
+                )
+            case _:
+                pass
+
+
+def _reached(event: e.RunStarted) -> str:
+    return "nothing: a script played the model" if event.rehearsal else event.credentials
+
+
+def _confined(event: e.RunStarted | e.RunResumed, seq: int) -> Iterator[Fact]:
+    held = event.confined
+    if held.sandbox:
+        yield Fact(name="sandbox", value=held.sandbox.line.removeprefix("sandbox: "), seq=seq)
+    if held.containment:
+        yield Fact(name="processes ended by", value=held.containment, seq=seq)
+    if held.key_exposed:
+        yield Fact(name="API key", value=held.key_exposed, seq=seq)
+    settings = event.settings if isinstance(event, e.RunStarted) else None
+    if settings and settings.sandbox.network is CommandNetwork.FULL:
+        yield Fact(name="network", value="verification commands have the network of the machine", seq=seq)
+
+
+def _settings(events: list[Stored]) -> Iterator[Fact]:
+    """Yield each setting with its values, the models first."""
+    seqs = {
+        stored.at: stored.seq for stored in events if isinstance(stored.event, e.RunStarted | e.RunResumed)
+    }
+    held = held_settings(events)
+    order = {f"{_MODELS}{role}": number for number, role in enumerate(Role)}
+    for one in sorted(held, key=lambda one: order.get(one.key, len(order))):
+        since = "" if one.since == _STARTED_WITH else f" (since {one.since})"
+        is_model = one.key in order
+        name = f"model of the {one.key.removeprefix(_MODELS)}" if is_model else one.key
+        value = f"{shown(one.value)}{since}"
+        yield Fact(name=name, value=value, seq=seqs.get(one.at, 0), is_setting=not is_model)

@@ -1,0 +1,74 @@
+"""Reads a run for a report: its events without messages, and its work from git."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+
+from orchestrator.views.models.story import RunStory
+from orchestrator.views.models.summary import Standing, summary_of
+from orchestrator.views.report.building import report_of
+from orchestrator.views.report.contents import Report
+from orchestrator.views.report.fitting import LIMITS, Limits
+from orchestrator.views.report.work import Work, read_work, recorded_work, within
+from state.journal.events import MessageReceived
+from state.journal.store import JournalReader, is_active
+
+
+class RunRead:
+    """A run that was read once, from which reports of several sizes can be made."""
+
+    def __init__(self, story: RunStory, run_id: str, standing: Standing, works: tuple[Work, ...]) -> None:
+        self._story = story
+        self._run_id = run_id
+        self._standing = standing
+        self._works = works
+
+    def report(self, version: str, *, limits: Limits = LIMITS, with_paths: bool = False) -> Report:
+        """Return the contents of a report.
+
+        Args:
+            version: of the sq that writes it.
+            limits: its size. Patches of the work were read for the usual one.
+            with_paths: leave paths of the machine in the texts.
+        """
+        return report_of(
+            self._story,
+            self._run_id,
+            self._standing,
+            within(self._works, limits.diff_bytes),
+            limits=limits,
+            version=version,
+            with_paths=with_paths,
+        )
+
+
+async def read_run(
+    folder: Path, *, redact: Callable[[str], str] = str, active: bool | None = None
+) -> RunRead:
+    """Read the run in a folder.
+
+    Args:
+        folder: the run's.
+        redact: takes known secrets out of the patches. The journal has none.
+        active: whether a process works on the run. None: if a process writes its journal.
+
+    Raises:
+        UsageError: there is no journal.
+        JournalError: it is damaged.
+    """
+    story = RunStory()
+    with JournalReader(folder) as journal:
+        story.add_all(journal.read(without=(MessageReceived,)))
+    view = story.view
+    now = view.clock.last_at or datetime.now(UTC)  # the standing does not depend on it
+    asked = partial(is_active, folder) if active is None else lambda: bool(active)
+    standing = summary_of(view, folder.name, is_active=asked, now=now).standing
+    repository = Path(view.started.repository) if view.started else None
+    if repository and repository.is_dir():
+        works = await read_work(view, repository, most_bytes=LIMITS.diff_bytes, redact=redact)
+    else:
+        gone = "the repository is gone"
+        works = tuple(replace(work, problem=gone) for work in recorded_work(view))
+    return RunRead(story, folder.name, standing, works)

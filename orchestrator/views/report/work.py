@@ -1,0 +1,234 @@
+"""The changes of a run's merges, read from git by the commits that its journal names. Nothing is written.
+
+The same commits give the same bytes: the commands used read none of the user's settings for diffs.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from orchestrator.git.command import git_bytes
+from state.errors import GitError
+from state.journal.task_view import TaskView
+from state.journal.view import RunView
+from state.records import ChangeKind, FileChange
+
+_KINDS = {"A": ChangeKind.ADDED, "D": ChangeKind.REMOVED}
+_COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+_SECTION = re.compile(rb"^(?=diff --git )", re.MULTILINE)
+_LARGEST_FILE = 200_000  # bytes of a version whose patch is read
+_MOST_FILES = 300  # of one merge, whose patches are read
+_PLAIN = ("--no-renames", "--no-color", "--no-ext-diff", "--no-textconv", "--full-index")
+_FORM = ("-U3", "--diff-algorithm=myers", "--src-prefix=a/", "--dst-prefix=b/")
+_SETTINGS = ("core.quotePath=true", "diff.suppressBlankEmpty=false")
+_NO_NETWORK = {"GIT_NO_LAZY_FETCH": "1"}
+_FULL = "the report's space for diffs is used up"
+_RAW = 5  # fields of a raw line: both modes, both objects, the kind
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileWork:
+    """One changed file. `patch` is empty if it is not shown, for the reason in `left_out`."""
+
+    change: FileChange
+    patch: str = ""
+    left_out: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Work:
+    """The changes from `base` to `commit`: one merge of a task, or its newest commit if it is not merged.
+
+    `problem` says why the repository does not show them. `unlisted` files are not named one by one.
+    """
+
+    task_id: str
+    base: str
+    commit: str
+    merged: bool
+    files: tuple[FileWork, ...] = ()
+    added: int = 0
+    removed: int = 0
+    unlisted: int = 0
+    problem: str = ""
+
+
+def recorded_work(view: RunView) -> tuple[Work, ...]:
+    """Return the changes as far as the journal itself knows them, in the order of the plan."""
+    return tuple(work for id_, task in view.tasks.items() for work in _of_task(view, id_, task))
+
+
+def _of_task(view: RunView, id_: str, task: TaskView) -> Iterator[Work]:
+    measured = view.whole.measured.get(id_, [])
+    for one in measured:
+        yield Work(
+            task_id=id_,
+            base=one.base,
+            commit=one.commit,
+            merged=True,
+            files=tuple(FileWork(change=change) for change in one.files),
+            added=one.added,
+            removed=one.removed,
+            unlisted=one.left_out,
+        )
+    base = task.merged_onto or task.place.base_commit
+    if task.merged_commit and not measured:
+        yield Work(task_id=id_, base=base, commit=task.merged_commit, merged=True)
+    elif task.claim.commit and not task.merged_commit:
+        yield Work(task_id=id_, base=task.place.base_commit, commit=task.claim.commit, merged=False)
+
+
+async def read_work(
+    view: RunView, repository: Path, *, most_bytes: int, redact: Callable[[str], str] = str
+) -> tuple[Work, ...]:
+    """Return the changes with their patches, as far as the repository still has the commits.
+
+    Args:
+        view: the run.
+        repository: its repository.
+        most_bytes: of all patches together. Later ones are left out, with the reason.
+        redact: takes known secrets out of a patch.
+    """
+    works = recorded_work(view)
+    try:
+        known = await _known(repository, {id_ for work in works for id_ in (work.base, work.commit)})
+    except GitError as error:
+        return tuple(
+            replace(work, problem=f"git cannot read the repository: {_first(error)}") for work in works
+        )
+    found = []
+    left = most_bytes
+    for work in works:
+        read = await _read(repository, work, known, left)
+        left -= sum(len(file.patch.encode(errors="replace")) for file in read.files)
+        found.append(replace(read, files=tuple(_redacted(file, redact) for file in read.files)))
+    return tuple(found)
+
+
+def within(works: Iterable[Work], most_bytes: int) -> tuple[Work, ...]:
+    """Return the changes with as many patches as fit. The first ones are kept."""
+    found = []
+    for work in works:
+        files = []
+        for file in work.files:
+            size = len(file.patch.encode(errors="replace"))
+            fits = size <= most_bytes
+            most_bytes -= size if fits else 0
+            files.append(file if fits else replace(file, patch="", left_out=_FULL))
+        found.append(replace(work, files=tuple(files)))
+    return tuple(found)
+
+
+async def _read(repository: Path, work: Work, known: set[str], most_bytes: int) -> Work:
+    gone = [id_ for id_ in (work.base, work.commit) if id_ not in known]
+    if gone:
+        named = " and ".join(id_[:10] or "unknown" for id_ in gone)
+        return replace(work, problem=f"commit {named} is gone from the repository")
+    try:
+        files = await _files(repository, work)
+    except GitError as error:
+        return replace(work, problem=f"git cannot show it: {_first(error)}")
+    (shown,) = within([replace(work, files=tuple(files))], most_bytes)
+    return replace(
+        work,
+        files=shown.files,
+        added=sum(file.change.added or 0 for file in files),
+        removed=sum(file.change.removed or 0 for file in files),
+        unlisted=0,
+    )
+
+
+def _redacted(file: FileWork, redact: Callable[[str], str]) -> FileWork:
+    return replace(file, patch=redact(file.patch)) if file.patch else file
+
+
+async def _files(repository: Path, work: Work) -> list[FileWork]:
+    ends = (work.base, work.commit)
+    told = await _git(repository, "diff-tree", "-r", "-z", "--raw", "--numstat", *_PLAIN, *ends)
+    changes = _changes(told.decode(errors="surrogateescape").split("\0"))
+    sizes = await _sizes(repository, {id_ for _, ids in changes for id_ in ids})
+    small = [
+        change.path
+        for change, ids in changes
+        if change.added is not None and all(sizes.get(id_, 0) <= _LARGEST_FILE for id_ in ids)
+    ][:_MOST_FILES]
+    patches = await _patches(repository, ends, small) if small else {}
+    return [_with_patch(change, patches) for change, _ in changes]
+
+
+def _with_patch(change: FileChange, patches: dict[str, str]) -> FileWork:
+    path = change.path
+    shown = replace(change, path=path.encode(errors="surrogateescape").decode(errors="replace"))
+    if path in patches:
+        return FileWork(change=shown, patch=patches[path])
+    return FileWork(change=shown, left_out="a binary file" if change.added is None else "a large file")
+
+
+def _changes(fields: Sequence[str]) -> list[tuple[FileChange, tuple[str, str]]]:
+    """Return the changes of git's raw lines and counts, each with the objects of both versions."""
+    raw: dict[str, tuple[str, tuple[str, str]]] = {}
+    counts: dict[str, tuple[int | None, int | None]] = {}
+    rest = iter(fields)
+    for one in rest:
+        if one.startswith(":"):
+            parts = one.split(" ")
+            if len(parts) == _RAW:
+                raw[next(rest, "")] = (parts[4][:1], (parts[2], parts[3]))
+        elif one:
+            added, removed, path = one.split("\t", 2)
+            counts[path] = (_count(added), _count(removed))
+    return [
+        (
+            FileChange(
+                path=path,
+                added=counts.get(path, (0, 0))[0],
+                removed=counts.get(path, (0, 0))[1],
+                kind=_KINDS.get(kind, ChangeKind.MODIFIED),
+            ),
+            ids,
+        )
+        for path, (kind, ids) in raw.items()
+    ]
+
+
+def _count(text: str) -> int | None:
+    return int(text) if text.isdigit() else None
+
+
+async def _patches(repository: Path, ends: Iterable[str], paths: list[str]) -> dict[str, str]:
+    """Return the patch of each path, or nothing if git shows another number of them."""
+    told = await _git(
+        repository, "--literal-pathspecs", "diff-tree", "-r", "-p", *_PLAIN, *_FORM, *ends, "--", *paths
+    )
+    sections: dict[bytes, bytes] = {}
+    for section in _SECTION.split(told):
+        if section.startswith(b"diff --git "):
+            head = section.partition(b"\n")[0]
+            sections[head] = sections.get(head, b"") + section
+    if len(sections) != len(paths):
+        return {}
+    texts = [section.decode(errors="replace") for section in sections.values()]
+    return dict(zip(paths, texts, strict=True))
+
+
+async def _known(repository: Path, commits: set[str]) -> set[str]:
+    return set(await _sizes(repository, {one for one in commits if _COMMIT.fullmatch(one)}))
+
+
+async def _sizes(repository: Path, objects: set[str]) -> dict[str, int]:
+    """Return the size of each object that the repository has."""
+    asked = "".join(f"{one}\n" for one in sorted(objects) if one.strip("0"))
+    if not asked:
+        return {}
+    told = await _git(repository, "cat-file", "--batch-check", stdin=asked.encode())
+    rows = [line.split() for line in told.decode().splitlines()]
+    return {row[0]: int(row[2]) for row in rows if len(row) == 3 and row[2].isdigit()}  # noqa: PLR2004
+
+
+async def _git(repository: Path, *arguments: str, stdin: bytes = b"") -> bytes:
+    return await git_bytes(repository, *arguments, stdin=stdin, settings=_SETTINGS, environment=_NO_NETWORK)
+
+
+def _first(error: GitError) -> str:
+    return str(error).partition("\n")[0]
