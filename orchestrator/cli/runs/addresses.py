@@ -5,15 +5,11 @@ They are secrets of the user like the API key. Only sq uses them, and the run kn
 
 from collections.abc import Iterator, Mapping
 from importlib.util import find_spec
-from urllib.parse import unquote, urlsplit
 
 from orchestrator.notices.sending import is_address
 from orchestrator.telemetry.headers import read_headers
 from state.errors import UsageError
-from state.redaction.known import Known
 from state.settings.outward import NoticeTarget, Outward, Telemetry
-
-_LEAST = 8  # characters of a part of an address that counts as a secret
 
 
 def check_addresses(outward: Outward, environ: Mapping[str, str]) -> None:
@@ -72,25 +68,3 @@ def _headers_problem(telemetry: Telemetry, environ: Mapping[str, str]) -> str:
     if not value:
         return f"telemetry.headers: {name} is not set. Set it to name=value, or remove the key"
     return "" if read_headers(value) else f"telemetry.headers: {name} needs the form name=value,name=value"
-
-
-def known_in(addresses: Mapping[str, str]) -> tuple[Known, ...]:
-    """Return the values and those parts of them that may be secrets, for the redactor."""
-    return tuple(
-        Known(name, part)
-        for name, value in addresses.items()
-        for part in dict.fromkeys((value, *_parts(value)))
-        if len(part) >= _LEAST
-    )
-
-
-def _parts(value: str) -> Iterator[str]:
-    try:
-        found = urlsplit(value)
-    except ValueError:
-        return
-    if found.scheme and found.netloc:
-        userinfo, _, _ = found.netloc.rpartition("@")
-        yield from (unquote(part) for part in (*userinfo.split(":"), *found.path.split("/")))
-    else:
-        yield from read_headers(value).values()

@@ -37,7 +37,7 @@ from orchestrator.cli.runs.connected import SCENARIO, connected
 from orchestrator.cli.runs.going_on import check_retries, models_now
 from orchestrator.cli.runs.log_file import log_to
 from orchestrator.cli.runs.notes import notes_for, open_network
-from orchestrator.cli.runs.outgoing import Outgoing, hold_back, send_last
+from orchestrator.cli.runs.outgoing import Outgoing, hold_back, notes_on, send_last
 from orchestrator.cli.runs.request import GoOn, RunRequest, Surroundings
 from orchestrator.cli.runs.spec_file import read_spec
 from orchestrator.cli.version import sq_version
@@ -140,8 +140,7 @@ def run_again(run_folder: Path, surroundings: Surroundings, go_on: GoOn | None =
 
 async def _new(request: RunRequest, spec_text: str, surroundings: Surroundings) -> Outcome:
     repository = await find_repository(request.folder)
-    settings = _settings(request, repository.root, surroundings)
-    surroundings = hold_back(settings.outward, surroundings)
+    settings, surroundings = _settings(request, repository.root, surroundings)
     state = StateFolder(request.state_dir or repository.root / ".sq")
     not_dirt = _not_dirt(request.spec, state.root, repository.root, request.rehearse)
     if request.edit_dirty and settings.worktrees:
@@ -178,6 +177,7 @@ async def _new(request: RunRequest, spec_text: str, surroundings: Surroundings) 
             *await notes_for(repository, trusted, settings, not_dirt, edit_dirty=request.edit_dirty),
             choice.held.line,
             *open_network(settings, choice),
+            *notes_on(settings.outward),
             *filter(None, [exposed]),
         ),
         settings=settings,
@@ -190,9 +190,13 @@ async def _new(request: RunRequest, spec_text: str, surroundings: Surroundings) 
         return await _drive(journal, started, run_folder, surroundings, choice, redact, shown_from=0)
 
 
-def _settings(request: RunRequest, repository: Path, surroundings: Surroundings) -> Settings:
+def _settings(
+    request: RunRequest, repository: Path, surroundings: Surroundings
+) -> tuple[Settings, Surroundings]:
+    """Return the settings, and the surroundings without the secrets that they name."""
     config = load_config(repository, surroundings.environ, flags=request.flags, rules=rule_names())
-    return replace(config.settings, dry_run=request.dry_run)
+    settings = replace(config.settings, dry_run=request.dry_run)
+    return settings, hold_back(settings.outward, surroundings)
 
 
 async def _git_before(repository: Repository, run_folder: Path, settings: Settings) -> TrustedGit:

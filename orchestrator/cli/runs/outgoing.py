@@ -37,6 +37,16 @@ def hold_back(outward: Outward, surroundings: Surroundings) -> Surroundings:
     return surroundings.holding_back(outward.variables)
 
 
+def notes_on(outward: Outward) -> list[str]:
+    """Return a line for each target of notices, and one for the collector: they lie outside any sandbox."""
+    lines = [
+        f"notices ({', '.join(one.on)}) are sent by " + (f"`{one.command}`" if one.command else one.url)
+        for one in outward.notify
+    ]
+    telemetry = outward.telemetry.traces_url
+    return [*lines, *([f"spans are sent to {telemetry}"] if telemetry else [])]
+
+
 class Outgoing:
     """The notices and spans of one process of a run. Without any configured it does nothing."""
 
