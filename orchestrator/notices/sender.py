@@ -82,13 +82,20 @@ class Sender:
         queue = self._queues[to]
         while queue:
             due = queue[0]
-            if self._post.is_claimed(due):
-                self._over(due, UNCERTAIN)
-            else:
-                sent = await self._post.send(due, message_of(self._view(), due.notice))
-                self._over(due, sent.problem)
+            self._over(due, await self._sent(due))
             queue.popleft()
         del self._queues[to]
+
+    async def _sent(self, due: Due) -> str:
+        """Send a notice. Returns why it was not sent, or "". No error of it reaches the run."""
+        if self._post.is_claimed(due):
+            return UNCERTAIN
+        try:
+            sent = await self._post.send(due, message_of(self._view(), due.notice))
+        except Exception as error:
+            log.exception("notice.failed", kind=due.notice.kind, to=due.to)
+            return f"an error inside sq: {error!r}"
+        return sent.problem
 
     def _over(self, due: Due, problem: str) -> None:
         if self._waiting.pop(_place(due), None) is None:

@@ -11,12 +11,15 @@ from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 import anyio
+import structlog
 
 from orchestrator.telemetry.headers import read_headers
 from orchestrator.telemetry.span import Span
 from orchestrator.telemetry.spans import SpanFold
 from state.journal.events import Stored
 from state.settings.outward import Telemetry
+
+log = structlog.get_logger(__name__)
 
 QUEUED = 2_048  # spans
 LAST_S = 5.0  # that the end of a run waits for its last spans
@@ -51,13 +54,18 @@ class Spans:
         self._thread.start()
 
     def hear(self, stored: Stored) -> None:
-        """Take the next event. Returns at once."""
-        for span in self._fold.apply(stored):
-            if stored.seq > self._after:
-                try:
-                    self._queue.put_nowait(span)
-                except queue.Full:
-                    self.dropped += 1
+        """Take the next event. Returns at once. No error of it reaches the run."""
+        try:
+            spans = self._fold.apply(stored)
+        except Exception:
+            log.exception("telemetry.failed", seq=stored.seq)
+            self.dropped += 1
+            return
+        for span in spans if stored.seq > self._after else ():
+            try:
+                self._queue.put_nowait(span)
+            except queue.Full:
+                self.dropped += 1
 
     def close(self) -> None:
         """Let the thread end once the queue is empty."""

@@ -259,3 +259,23 @@ HONEST = [
 @pytest.mark.parametrize("text", HONEST)
 def test_an_example_or_a_hash_is_no_token(text):
     assert tokens_in(text) == []
+
+
+@pytest.mark.parametrize(
+    ("value", "leaked"),
+    [
+        ("ntfys://user:a-long-password@host/a-secret-topic", "a-long-password"),
+        ("ntfys://user:a-long-password@host/a-secret-topic", "topic a-secret-topic"),
+        ("https://hooks.example/services/T0ABCDEFGH/B0ABCDEFGH", "T0ABCDEFGH"),
+        ("authorization=Bearer%20a-long-token-0123,x-team=sq", "Bearer a-long-token-0123"),
+        ("authorization=Bearer%20a-long-token-0123,x-team=sq", "a-long-token-0123"),
+        ("x-api-key=a-long-key-0123", "a-long-key-0123"),
+    ],
+)
+def test_the_parts_of_an_address_and_of_headers_are_secrets_too(value: str, leaked: str) -> None:
+    from state.redaction.addresses import known_in
+
+    redact = redactor({}, known_in({"HOOK": value}))
+    assert leaked.rsplit(maxsplit=1)[-1] not in redact(f"it said {leaked}.")
+    assert "HOOK" in redact(f"it said {leaked}.")
+    assert redact("services of the team sq at the host") == "services of the team sq at the host"

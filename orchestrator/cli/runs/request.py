@@ -12,11 +12,11 @@ from agents.api_key import ApiKey, read_key, take_key
 from agents.process.containment import Containment, detect_containment
 from agents.process.sandbox.choice import Choice, Level
 from orchestrator.cli.runs.credentials import credentials_of
-from orchestrator.cli.runs.held_back import known_in
 from orchestrator.cli.runs.notes import how_exposed
 from orchestrator.views.run.look import Look
 from state.errors import UsageError
 from state.journal.store import Journal
+from state.redaction.addresses import known_in
 from state.redaction.known import Known
 from state.redaction.places import known_in_files
 from state.redaction.redactor import Redactor, redactor
