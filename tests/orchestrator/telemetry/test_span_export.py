@@ -15,7 +15,7 @@ from language.event_strategies import stored
 from test_spans import BEGUN, DONE, RUN, call, ended, one_run
 
 from orchestrator.telemetry.headers import read_headers
-from orchestrator.telemetry.live import LAST_S, Spans, collector_of
+from orchestrator.telemetry.live import Spans, collector_of
 from orchestrator.telemetry.span import Span
 from orchestrator.telemetry.spans import spans_in
 from state.journal.store import Journal
@@ -97,10 +97,9 @@ async def test_what_does_not_fit_into_the_queue_is_dropped_and_counted_and_nothi
     began = time.monotonic()
     for one in events:
         spans.hear(one)
-    assert time.monotonic() - began < 2
-    assert spans.dropped >= 480
+    assert spans.dropped >= 503 - 10 - 256  # all but the queue and the batch that waits for an answer
     line = await spans.finish()
-    assert time.monotonic() - began < LAST_S + 3
+    assert time.monotonic() - began < 25  # the collector would answer after 30 s
     assert "did not reach the collector" in line
     assert f"sq otel {RUN}" in line
     collector.let_go.set()
