@@ -76,7 +76,7 @@ class Terminal:
     def until(self, met: Callable[[], object] | str, *, deadline_s: float = DEADLINE_S) -> None:
         """Read until something is met, or a text was written. Fails at the deadline with the end of what came."""
         end = time.monotonic() + deadline_s
-        while not (met.encode() in self.written if isinstance(met, str) else met()):
+        while not (met in self.text if isinstance(met, str) else met()):
             if time.monotonic() > end:
                 raise AssertionError(f"not within {deadline_s} s: {met}. Written: …{self.text[-3000:]!r}")
             self.read()
