@@ -115,5 +115,5 @@ class Terminal:
         """Whether line editing and echo are on as before, the cursor is shown, the alternate screen is left."""
         now = termios.tcgetattr(self._slave)
         shown = self.modes.get(25, True) and not self.modes.get(1049, False)
-        pasted_or_mouse = any(self.modes.get(mode, False) for mode in (1000, 1002, 1003, 1006, 2004))
+        pasted_or_mouse = any(self.modes.get(mode, False) for mode in (1000, 1002, 1003, 1004, 1006, 2004))
         return now[:4] == self._before[:4] and shown and not pasted_or_mouse
