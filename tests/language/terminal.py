@@ -76,7 +76,7 @@ class Terminal:
     def until(self, met: Callable[[], object] | str, *, deadline_s: float = DEADLINE_S) -> None:
         """Read until something is met, or a text was written. Fails at the deadline with the end of what came."""
         end = time.monotonic() + deadline_s
-        while not (met.encode() in self.written if isinstance(met, str) else met()):
+        while not (met in self.text if isinstance(met, str) else met()):
             if time.monotonic() > end:
                 raise AssertionError(f"not within {deadline_s} s: {met}. Written: …{self.text[-3000:]!r}")
             self.read()
@@ -115,5 +115,5 @@ class Terminal:
         """Whether line editing and echo are on as before, the cursor is shown, the alternate screen is left."""
         now = termios.tcgetattr(self._slave)
         shown = self.modes.get(25, True) and not self.modes.get(1049, False)
-        pasted_or_mouse = any(self.modes.get(mode, False) for mode in (1000, 1002, 1003, 1006, 2004))
+        pasted_or_mouse = any(self.modes.get(mode, False) for mode in (1000, 1002, 1003, 1004, 1006, 2004))
         return now[:4] == self._before[:4] and shown and not pasted_or_mouse

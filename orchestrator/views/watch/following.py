@@ -81,7 +81,7 @@ class Following:
         try:
             self.newest.add(self._reader.read(without=_WITHOUT))
         except JournalError as error:
-            self.problem = str(error)
+            self.problem = unreadable(error)
             self._load_until_damage()
         else:
             self.take()
@@ -93,7 +93,7 @@ class Following:
         try:
             new = self._reader.read(self.newest.seq)
         except JournalError as error:
-            self.problem = str(error)
+            self.problem = unreadable(error)
             return []
         self.newest.add(new)
         return new
@@ -149,7 +149,7 @@ class Following:
         try:
             return self._reader.messages(call_id, after=after, until=until, newest=newest)
         except JournalError as error:
-            self.problem = str(error)
+            self.problem = unreadable(error)
             return []
 
     def _load_until_damage(self) -> None:
@@ -169,6 +169,11 @@ class Following:
                 for one in self._messages(span.key, span.seq, moment.seq, 1):
                     if isinstance(one.event, MessageReceived):
                         doing[span.key] = one.event
+
+
+def unreadable(error: JournalError) -> str:
+    """Return the words for a journal of which no more can be read."""
+    return f"the journal cannot be read further: {error}"
 
 
 def now() -> datetime:

@@ -16,7 +16,7 @@ from textual.screen import Screen
 from orchestrator.views.models.overview import Overview, overview
 from orchestrator.views.watch import sheets, stream, tabs
 from orchestrator.views.watch.changes import changes, span_of
-from orchestrator.views.watch.following import Following, Moment, now
+from orchestrator.views.watch.following import Following, Moment, now, unreadable
 from orchestrator.views.watch.panel import Panel
 from orchestrator.views.watch.rows import TaskLine, band, ends_with, headline, state_of, task_list
 from orchestrator.views.watch.sheet_screens import Question, Sheet
@@ -111,6 +111,11 @@ class RunScreen(Screen[None]):
         self.set_interval(_LOOK_S, self._look)
         self.run_worker(self._follow(), group="follow")
 
+    def on_unmount(self) -> None:
+        """Stop following."""
+        self.workers.cancel_node(self)
+        self._following.close()
+
     def on_resize(self, event: Resize) -> None:
         """Lay the screen out for its new size."""
         self.set_class(event.size.width < _NARROW, "narrow")
@@ -136,7 +141,7 @@ class RunScreen(Screen[None]):
                 await anyio.sleep(_REST_S)
                 await following.changed()
         except JournalError as error:
-            following.problem = str(error)
+            following.problem = unreadable(error)
         self.draw()
 
     def _look(self) -> None:

@@ -21,13 +21,13 @@ _INDENT = "    "
 _VERDICTS = {
     Verdict.ALLOW: ("✓", "good"),
     Verdict.BLOCK: ("✗", "bad"),
-    Verdict.NOT_CHECKED: ("–", "warn"),  # noqa: RUF001  a dash
+    Verdict.NOT_CHECKED: ("—", "warn"),
 }
 _FINDINGS = {
     FindingState.OPEN: ("✗", "bad"),
     FindingState.FIXED: ("✓", "good"),
     FindingState.DISPUTED: ("?", "warn"),
-    FindingState.WONT_FIX: ("–", "warn"),  # noqa: RUF001  a dash
+    FindingState.WONT_FIX: ("—", "warn"),
 }
 
 

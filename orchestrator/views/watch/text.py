@@ -16,6 +16,7 @@ _LONGEST = 2_000  # characters of a line. More are cut
 _TAB = "    "
 _SPACES_LOOKED_AT = 0.7  # a row ends at its last space, if this is in the last part of it
 _MORE = "…"
+_WIDEST = 2  # columns of one character
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +84,9 @@ def _cut(spans: Row, width: int) -> Row:
 
 
 def _wrapped(spans: Row, width: int, indent: int) -> Iterator[Row]:
-    if width < 2:  # noqa: PLR2004  a character may take two columns
+    if width - indent < _WIDEST:
+        indent = 0
+    if width < _WIDEST:
         yield _cut(spans, max(1, width))
         return
     rest: list[Span] = list(spans)

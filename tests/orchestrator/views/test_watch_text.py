@@ -1,0 +1,55 @@
+"""The text of `sq watch`: rows that fit, nothing in them that steers, colours that can be read."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from language.hostile_texts import hostile_texts
+from language.steering import MARKUP, steering_in
+from rich.cells import cell_len
+
+from orchestrator.views.watch.text import line, rows_of, text_of
+from orchestrator.views.watch.theme import GROUNDS, contrast, names, style_of
+
+
+def plain(row):
+    return "".join(text for text, _ in row)
+
+
+@given(text=st.text(max_size=300), width=st.integers(2, 120), indent=st.integers(-1, 12))
+def test_no_row_is_wider_than_its_place_and_no_character_is_lost(text, width, indent):
+    one = line((text[: len(text) // 2], "good"), (text[len(text) // 2 :], ""), indent=indent)
+    rows = [plain(row) for row in rows_of(one, width)]
+    assert max(map(cell_len, rows)) <= width
+    assert not steering_in("".join(rows))
+    if indent >= 0 and text.isprintable():
+        before = " " * (min(indent, width // 2) if width - min(indent, width // 2) >= 2 else 0)
+        assert "".join([rows[0], *(row.removeprefix(before) for row in rows[1:])]) == text
+
+
+def test_a_line_that_is_cut_says_so_and_a_long_text_names_the_lines_left_out():
+    [row] = rows_of(line("a long line of words", indent=-1), 10)
+    assert plain(row) == "a long li…"
+    assert [one.plain for one in text_of("1\n2\r\n3\n4\n5", before="  ", most=2)] == [
+        "  1", "  2", "  … 3 more lines",
+    ]  # fmt: skip
+
+
+def test_ten_thousand_hostile_texts_become_rows_that_steer_nothing():
+    for text in (*MARKUP, *hostile_texts(10_000)):
+        for one in (line(("x ", "dim"), (text, "agent"), indent=4), *text_of(text, most=3)):
+            for row in rows_of(one, 37):
+                assert cell_len(plain(row)) <= 37
+                assert not steering_in(plain(row))
+
+
+@pytest.mark.parametrize("ground", GROUNDS)
+@pytest.mark.parametrize("name", names())
+def test_each_colour_has_the_contrast_of_ordinary_text_on_each_ground(name, ground):
+    assert contrast(name, ground) >= 4.5
+
+
+def test_without_colours_text_is_plain_bold_or_reversed():
+    for name in names():
+        assert style_of(name, colours=False).color is None
+        assert style_of(name, colours=False).bgcolor is None
+    assert style_of("", "chosen", colours=False).reverse
