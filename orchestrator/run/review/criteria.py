@@ -22,7 +22,6 @@ from state.records import (
     IssueType,
     JudgedBy,
     ReviewIssue,
-    ReviewReport,
     TestState,
 )
 
@@ -82,7 +81,14 @@ def unmet(view: RunView, claims: Iterable[CriterionClaim], task_id: str) -> tupl
 
 
 async def judge(
-    run: Run, report: ReviewReport, *, task_id: str, commit: str, tree: str, folder: Path, passed: bool
+    run: Run,
+    claims: Iterable[CriterionClaim],
+    *,
+    task_id: str,
+    commit: str,
+    tree: str,
+    folder: Path,
+    passed: bool,
 ) -> list[CriterionJudged]:
     """Return the verdict on each criterion that a review was asked about.
 
@@ -91,12 +97,12 @@ async def judge(
 
     Args:
         run: the run.
-        report: the review, with the reviewer's verdicts.
-        passed: whether the work passes.
+        claims: the reviewer's verdicts.
         task_id: the task under review, or "" in the final review.
         commit: the commit that the reviewer read.
         tree: its tree, on which the evidence is checked.
         folder: the folder in which the reviewer read it.
+        passed: whether the work passes the review.
     """
     ground = CheckedTree(
         view=run.view,
@@ -105,7 +111,7 @@ async def judge(
         folder=folder,
         read_in=(str(folder), run.started.repository),
     )
-    said = _by_id(report.criteria)
+    said = _by_id(claims)
     found = []
     for one in asked_of(run.view, task_id):
         if one.id not in said and not passed:
