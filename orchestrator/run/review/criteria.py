@@ -104,13 +104,7 @@ async def judge(
         folder: the folder in which the reviewer read it.
         passed: whether the work passes the review.
     """
-    ground = CheckedTree(
-        view=run.view,
-        repository=run.repository,
-        tree=tree,
-        folder=folder,
-        read_in=(str(folder), run.started.repository),
-    )
+    on = _on(run, tree, folder)
     said = _by_id(claims)
     found = []
     for one in asked_of(run.view, task_id):
@@ -127,7 +121,7 @@ async def judge(
                 kind=one.kind,
                 task_id=task_id,
                 claim=claim.reason,
-                evidence=await _all_checked(ground, claim.evidence),
+                evidence=await _all_checked(on, claim.evidence),
             )
         )
     return found
@@ -153,15 +147,8 @@ async def judge_again(run: Run, *, reviewed: str, folder: Path) -> list[Criterio
             continue
         event = before.event
         moved = event.tree != whole.tree
-        ground = CheckedTree(
-            view=run.view,
-            repository=run.repository,
-            tree=whole.tree,
-            folder=folder,
-            read_in=(str(folder), run.started.repository),
-            seen=event.tree if moved else "",
-        )
-        again = replace(event, evidence=await _all_checked(ground, event.evidence))
+        on = _on(run, whole.tree, folder, seen=event.tree if moved else "")
+        again = replace(event, evidence=await _all_checked(on, event.evidence))
         if moved:
             again = replace(again, by=JudgedBy.RULE, commit=whole.commit, tree=whole.tree)
             if again.verdict is CriterionVerdict.MET and again.proof is None:
@@ -171,8 +158,19 @@ async def judge_again(run: Run, *, reviewed: str, folder: Path) -> list[Criterio
     return found
 
 
-async def _all_checked(ground: CheckedTree, evidence: Sequence[Evidence]) -> tuple[Evidence, ...]:
-    return tuple([await checked(ground, one) for one in evidence])
+def _on(run: Run, tree: str, folder: Path, *, seen: str = "") -> CheckedTree:
+    return CheckedTree(
+        view=run.view,
+        repository=run.repository,
+        tree=tree,
+        folder=folder,
+        read_in=(str(folder), run.started.repository),
+        seen=seen,
+    )
+
+
+async def _all_checked(on: CheckedTree, evidence: Sequence[Evidence]) -> tuple[Evidence, ...]:
+    return tuple([await checked(on, one) for one in evidence])
 
 
 def _by_id(claims: Iterable[CriterionClaim]) -> dict[str, CriterionClaim]:
