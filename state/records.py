@@ -182,7 +182,8 @@ class Evidence:
 
     `ref` is the test's name, the command, or `path:line`. `holds` is sq's own result, and None if sq could
     not check it or has not checked it yet. `why` is the reason, in words for people. `general`: it says
-    nothing about one behaviour by itself, such as a whole suite or file of tests, or a linter.
+    nothing about one behaviour by itself, such as a whole suite or file of tests, a linter, or a new test
+    that passes without the work.
     """
 
     kind: EvidenceKind

@@ -21,6 +21,7 @@ from state.words import listed
 
 _PLACE = re.compile(r"^(?P<path>.+?)(?::|#L)(?P<first>\d+)(?:-L?(?P<last>\d+))?(?::\d+)?$")
 _LARGEST = 5_000_000  # bytes of a file of which lines are counted
+_NEEDS_NO_WORK = ", and passes without the work too"
 _SHOWN = 160  # characters of a line
 
 
@@ -82,14 +83,19 @@ async def _test(on: CheckedTree, evidence: Evidence) -> Evidence:
     if not passed:
         why = f"it was skipped in `{ended[0][2]}`, so it shows nothing"
         return replace(evidence, holds=False, why=why, general=general)
-    return replace(evidence, holds=True, why=_passed(on, passed, len(ended)), general=general)
-
-
-def _passed(on: CheckedTree, passed: list[tuple[str, str]], ran: int) -> str:
-    """Return how tests passed, and whether they pass without the work too."""
+    without = _without_the_work(on, {name for name, _ in passed})
     many = f"{len(passed)} tests" if len(passed) > 1 else "it"
-    skipped = f", {ran - len(passed)} more were skipped" if ran > len(passed) else ""
-    names = {name for name, _ in passed}
+    skipped = f", {len(ended) - len(passed)} more were skipped" if len(ended) > len(passed) else ""
+    why = f"{many} passed in `{passed[0][1]}`{skipped}{without}"
+    return replace(evidence, holds=True, why=why, general=general or without == _NEEDS_NO_WORK)
+
+
+def _without_the_work(on: CheckedTree, names: set[str]) -> str:
+    """Return that tests pass without the work too, or "".
+
+    A test of before the work may still show a behaviour that was there. One that came with the work and does
+    not need it shows nothing of the work.
+    """
     before = {
         name
         for check in on.view.baseline.checks.values()
@@ -97,12 +103,9 @@ def _passed(on: CheckedTree, passed: list[tuple[str, str]], ran: int) -> str:
         if state is TestState.PASSED
     }
     unneeded = {name for found in on.proofs for name in found.unproven}
-    without = ""
     if names <= before:
-        without = ", and passed before the work too"
-    elif names <= before | unneeded:
-        without = ", and passes without the work too"
-    return f"{many} passed in `{passed[0][1]}`{skipped}{without}"
+        return ", and passed before the work too"
+    return _NEEDS_NO_WORK if names <= before | unneeded else ""
 
 
 async def _unnamed(on: CheckedTree, evidence: Evidence, verified: VerificationFinished) -> Evidence:

@@ -22,7 +22,6 @@ from state.records import (
     IssueType,
     JudgedBy,
     ReviewIssue,
-    ReviewReport,
     TestState,
 )
 
@@ -82,7 +81,14 @@ def unmet(view: RunView, claims: Iterable[CriterionClaim], task_id: str) -> tupl
 
 
 async def judge(
-    run: Run, report: ReviewReport, *, task_id: str, commit: str, tree: str, folder: Path, passed: bool
+    run: Run,
+    claims: Iterable[CriterionClaim],
+    *,
+    task_id: str,
+    commit: str,
+    tree: str,
+    folder: Path,
+    passed: bool,
 ) -> list[CriterionJudged]:
     """Return the verdict on each criterion that a review was asked about.
 
@@ -91,21 +97,15 @@ async def judge(
 
     Args:
         run: the run.
-        report: the review, with the reviewer's verdicts.
-        passed: whether the work passes.
+        claims: the reviewer's verdicts.
         task_id: the task under review, or "" in the final review.
         commit: the commit that the reviewer read.
         tree: its tree, on which the evidence is checked.
         folder: the folder in which the reviewer read it.
+        passed: whether the work passes the review.
     """
-    ground = CheckedTree(
-        view=run.view,
-        repository=run.repository,
-        tree=tree,
-        folder=folder,
-        read_in=(str(folder), run.started.repository),
-    )
-    said = _by_id(report.criteria)
+    on = _on(run, tree, folder)
+    said = _by_id(claims)
     found = []
     for one in asked_of(run.view, task_id):
         if one.id not in said and not passed:
@@ -121,7 +121,7 @@ async def judge(
                 kind=one.kind,
                 task_id=task_id,
                 claim=claim.reason,
-                evidence=await _all_checked(ground, claim.evidence),
+                evidence=await _all_checked(on, claim.evidence),
             )
         )
     return found
@@ -147,15 +147,8 @@ async def judge_again(run: Run, *, reviewed: str, folder: Path) -> list[Criterio
             continue
         event = before.event
         moved = event.tree != whole.tree
-        ground = CheckedTree(
-            view=run.view,
-            repository=run.repository,
-            tree=whole.tree,
-            folder=folder,
-            read_in=(str(folder), run.started.repository),
-            seen=event.tree if moved else "",
-        )
-        again = replace(event, evidence=await _all_checked(ground, event.evidence))
+        on = _on(run, whole.tree, folder, seen=event.tree if moved else "")
+        again = replace(event, evidence=await _all_checked(on, event.evidence))
         if moved:
             again = replace(again, by=JudgedBy.RULE, commit=whole.commit, tree=whole.tree)
             if again.verdict is CriterionVerdict.MET and again.proof is None:
@@ -165,8 +158,19 @@ async def judge_again(run: Run, *, reviewed: str, folder: Path) -> list[Criterio
     return found
 
 
-async def _all_checked(ground: CheckedTree, evidence: Sequence[Evidence]) -> tuple[Evidence, ...]:
-    return tuple([await checked(ground, one) for one in evidence])
+def _on(run: Run, tree: str, folder: Path, *, seen: str = "") -> CheckedTree:
+    return CheckedTree(
+        view=run.view,
+        repository=run.repository,
+        tree=tree,
+        folder=folder,
+        read_in=(str(folder), run.started.repository),
+        seen=seen,
+    )
+
+
+async def _all_checked(on: CheckedTree, evidence: Sequence[Evidence]) -> tuple[Evidence, ...]:
+    return tuple([await checked(on, one) for one in evidence])
 
 
 def _by_id(claims: Iterable[CriterionClaim]) -> dict[str, CriterionClaim]:

@@ -50,7 +50,7 @@ async def after_review(run: Run, task: TaskView, report: ReviewReport, folder: P
     )
     judged = await judge(
         run,
-        report,
+        report.criteria,
         passed=recorded.passed,
         task_id=task_id,
         commit=task.claim.commit,
@@ -138,7 +138,7 @@ async def after_final_review(run: Run, report: ReviewReport, folder: Path) -> li
     )
     judged = await judge(
         run,
-        report,
+        report.criteria,
         passed=recorded.passed,
         task_id="",
         commit=head,

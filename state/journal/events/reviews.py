@@ -122,7 +122,7 @@ ReviewEvent = ReviewRecorded | ReviewUnusable | CheckpointReviewed | TaskReopene
 def proof_of(kind: CriterionKind, evidence: Iterable[Evidence]) -> Evidence | None:
     """Return the piece of evidence that proves a criterion, or None if there is none.
 
-    - A named test that passed on the tree proves every kind.
+    - A named test that passed on the tree proves every kind, unless it is new and passes without the work.
     - A command that passed on the tree proves every kind, unless it is general, such as a whole suite of
       tests or a linter: that proves a constraint, and neither a behaviour nor a document.
     - A line that is in the tree proves a constraint or a document. It proves no behaviour, because it was

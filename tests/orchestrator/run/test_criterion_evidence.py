@@ -200,13 +200,16 @@ def test_a_line_counts_on_a_later_tree_only_in_a_file_that_is_the_same(tree):
     assert folder.is_dir()
 
 
-def test_a_test_that_also_passes_without_the_work_says_so(tree):
+def test_a_test_that_passes_without_the_work_says_so_and_a_new_one_proves_no_behaviour(tree):
     name = "tests/test_shop.py::test_shown"
     before = TestCount(tests={name: TestState.PASSED}, passed=1)
-    assert check(on(tree, before=before), "test", name).why.endswith("and passed before the work too")
-    _, hash_, _ = tree
-    proofs = ProofsTaken(task_id="", tree=hash_, unproven=(name,))
-    assert check(on(tree, proofs=proofs), "test", name).why.endswith("and passes without the work too")
+    old = check(on(tree, before=before), "test", name)
+    assert (old.general, old.why.endswith("and passed before the work too")) == (False, True)
+    proofs = ProofsTaken(task_id="", tree=tree[1], unproven=(name,))
+    new = check(on(tree, proofs=proofs), "test", name)
+    assert (new.general, new.why.endswith("and passes without the work too")) == (True, True)
+    assert proof_of(CriterionKind.BEHAVIOUR, [new]) is None
+    assert proof_of(CriterionKind.CONSTRAINT, [new]) is new
 
 
 @pytest.mark.parametrize(

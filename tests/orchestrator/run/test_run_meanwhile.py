@@ -9,10 +9,12 @@ import pytest
 from language.scripted import Done, Rehearse, completes, criterion, judges, met, plans, whole_run, writes
 
 from orchestrator.views.models.criteria import Standing, criteria_of
+from state.errors import JournalError
 from state.journal import events as e
 from state.journal.events import Event, Stored
 from state.journal.store import Journal
 from state.outcome import Outcome
+from state.paths import StateFolder
 from state.records import JudgedBy
 
 Shell = Callable[..., str]
@@ -20,13 +22,22 @@ Commits = Callable[..., Done]
 
 
 class Meanwhile(Journal):
-    """A journal whose user commits a file the moment the first task is committed."""
+    """A journal whose user commits a file the moment the first task is committed.
+
+    `is_full`: nothing can be stored any more when the criteria are judged on the work with that commit.
+    """
+
+    is_full = False
 
     def __init__(self, run_folder: Path, *, checkout: Path, name: str, text: str, **rest: Any) -> None:
         super().__init__(run_folder, **rest)
         self._checkout, self._name, self._text = checkout, name, text
 
     def append(self, *events: Event) -> list[Stored]:
+        if self.is_full and any(
+            isinstance(one, e.CriterionJudged) and one.by is JudgedBy.RULE for one in events
+        ):
+            raise JournalError("the disk is full")
         stored = super().append(*events)
         if any(isinstance(event, e.TaskCommitted) for event in events):
             (self._checkout / self._name).write_text(self._text)
@@ -86,23 +97,17 @@ def test_what_fails_together_with_what_was_committed_meanwhile_stays_on_sqs_bran
     assert shell(repository, "git", "log", "-1", "--format=%s", "main") == "Meanwhile"
 
 
-def test_criteria_are_judged_by_their_evidence_again_on_the_work_with_the_users_commits(
-    committing: Commits,
-) -> None:
-    """No reviewer has read that tree: a criterion whose proof does not hold there is not checked any more."""
-    test = "import unittest\n\n\nclass T(unittest.TestCase):\n    def test_kept(self):\n        pass\n"
-    kept = criterion("Notes are kept", "notes")
-    words = criterion("They have words", "notes")
-    done = committing(
-        "mine.txt",
-        "mine\n",
-        verify="python3 -m unittest",
-        **{
-            "planner/plan/1": [plans("notes", criteria=[kept, words])],
-            "worker/notes/1": [writes("notes.txt", "A line.\n"), writes("test_a.py", test), completes()],
-            "reviewer/notes/1": [judges(met("c-1", ("test", "test_a.T.test_kept")), met("c-2"))],
-        },
-    )
+TEST = "import unittest\n\n\nclass T(unittest.TestCase):\n    def test_kept(self):\n        pass\n"
+JUDGED = {
+    "planner/plan/1": [
+        plans("notes", criteria=[criterion("Notes are kept", "notes"), criterion("They have words", "notes")])
+    ],
+    "worker/notes/1": [writes("notes.txt", "A line.\n"), writes("test_a.py", TEST), completes()],
+    "reviewer/notes/1": [judges(met("c-1", ("test", "test_a.T.test_kept")), met("c-2"))],
+}
+
+
+def assert_judged_again(done: Done) -> None:
     assert done.outcome is Outcome.COMPLETE, done.output
     rows = criteria_of(done.view)
     assert [(row.standing, row.by, row.tree) for row in rows] == [
@@ -111,3 +116,20 @@ def test_criteria_are_judged_by_their_evidence_again_on_the_work_with_the_users_
     ]
     [size] = done.view.whole.measured[""]
     assert [file.path for file in size.files] == ["notes.txt", "test_a.py"]
+
+
+def test_criteria_are_judged_by_their_evidence_again_on_the_work_with_the_users_commits(
+    committing: Commits,
+) -> None:
+    """No reviewer has read that tree: a criterion whose proof does not hold there is not checked any more."""
+    assert_judged_again(committing("mine.txt", "mine\n", verify="python3 -m unittest", **JUDGED))
+
+
+def test_a_run_that_was_stopped_before_it_judged_again_does_so_when_it_is_resumed(
+    committing: Commits, repository: Path, resume: Callable[..., Done], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Meanwhile, "is_full", True)
+    with pytest.raises(JournalError):
+        committing("mine.txt", "mine\n", verify="python3 -m unittest", **JUDGED)
+    stopped = Done(Outcome.FAILED, StateFolder(repository / ".sq").find(None), [], "")
+    assert_judged_again(resume(stopped))
