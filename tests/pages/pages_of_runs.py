@@ -8,6 +8,7 @@ from language.hostile_texts import hostile_texts
 from language.large_runs import RUN_ID, twelve_tasks
 
 RUN = f"/run/{RUN_ID}"
+LONG = "20260131-150000-long"  # another run, in which nothing needs a person
 PAGES = (
     "/",
     RUN,
@@ -18,6 +19,7 @@ PAGES = (
     f"{RUN}/events",
     f"{RUN}/call/call-3",
     f"{RUN}/event/1",
+    f"{RUN}/report",
 )
 
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from pages_of_runs import PAGES, RUN, axe_violations
+from pages_of_runs import LONG, PAGES, RUN, axe_violations
 
 pytestmark = pytest.mark.browser
 AXE = Path(__file__).parent / "vendor" / "axe.min.js"
@@ -30,7 +30,7 @@ def test_no_page_violates_a_rule_or_is_wider_than_its_window(browser, shared, st
     )
     page = context.new_page()
     found = {}
-    for path in PAGES:
+    for path in (*PAGES, f"/run/{LONG}", f"/run/{LONG}/task/counter"):
         page.goto(shared.origin + path)
         page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")
         if violations := axe_violations(page, AXE):
