@@ -1,5 +1,6 @@
 """`sq dash`: a page in the browser that follows the runs of this repository."""
 
+import os
 import shlex
 from functools import partial
 from pathlib import Path
@@ -109,4 +110,22 @@ async def _serve(
 
 
 async def _report(folder: Path) -> str:
-    raise NotImplementedError(folder)
+    """Return the report of a run as `sq report` writes it. A thread makes it, and streams go on."""
+    import anyio
+
+    return await anyio.to_thread.run_sync(anyio.run, _made_report, folder)
+
+
+async def _made_report(folder: Path) -> str:
+    from orchestrator.cli.version import sq_version
+    from orchestrator.git.trusted import trusting
+    from orchestrator.git.trusting.recording import recorded_git
+    from orchestrator.views.report.reading import read_run
+    from orchestrator.views.report.rendering import Format, rendered
+    from state.redaction.places import known_in_git
+    from state.redaction.redactor import redactor
+
+    redact = redactor(os.environ, known_in_git(Path.cwd())).known
+    with trusting(recorded_git(folder)):
+        run = await read_run(folder, redact=redact)
+    return rendered(run, Format.HTML, version=sq_version())

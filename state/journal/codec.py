@@ -89,5 +89,5 @@ def _mended(value: Any) -> Any:  # noqa: ANN401  JSON
     if isinstance(value, str):
         return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     if isinstance(value, dict):
-        return {key: _mended(part) for key, part in value.items()}
+        return {_mended(key): _mended(part) for key, part in value.items()}
     return [_mended(part) for part in value] if isinstance(value, list | tuple) else value

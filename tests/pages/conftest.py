@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 from dash_served import dash_on
-from language.large_runs import RUN_ID, twelve_tasks, write
+from language.large_runs import RUN_ID, many_events, twelve_tasks, write
+from pages_of_runs import LONG
 
 CHROMIUM = "/usr/bin/chromium-headless-shell"
 _QUIET = ("--disable-background-networking", "--disable-component-update", "--no-first-run")
@@ -30,6 +31,7 @@ def shared(tmp_path_factory):
     """A server that the tests of a module share. Its runs do not change."""
     place = tmp_path_factory.mktemp("shared")
     write(place / "state" / "runs" / RUN_ID, twelve_tasks(place / "made"))
+    write(place / "state" / "runs" / LONG, many_events(2000))
     with dash_on(place / "state", HOME=str(place)) as served:
         yield served
 

@@ -1,6 +1,7 @@
 """The head that the pages of a run share: its standing, its time, its spending."""
 
 from collections.abc import Callable
+from pathlib import PurePath
 
 from orchestrator.views.models.spend import spending
 from orchestrator.views.models.summary import RunSummary, Standing, summary_of
@@ -30,7 +31,7 @@ def head_region(run: LiveRun) -> str:
         "head",
         run=run.folder.name,
         event_href=event_href(run.folder.name),
-        spec=summary.spec_name or run.folder.name,
+        spec=PurePath(summary.spec_name).name or run.folder.name,
         tone=tone,
         glyph=glyph,
         standing=word,

@@ -1,6 +1,7 @@
 """The values of each page of a run, and its regions by their ids."""
 
 from functools import partial
+from pathlib import PurePath
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
@@ -67,7 +68,13 @@ def decisions_regions(run: LiveRun) -> Regions:
 def runs_region(summaries: list[RunSummary], more: int, place: str) -> Regions:
     """Return the region of the list of runs."""
     rows = [
-        (one, *chip_of(one), one.started_at if one.standing is Standing.ACTIVE else None) for one in summaries
+        (
+            one,
+            PurePath(one.spec_name).name or one.run_id,
+            *chip_of(one),
+            one.started_at if one.standing is Standing.ACTIVE else None,
+        )
+        for one in summaries
     ]
     return {"r-runs": rendered("runs", rows=rows, more=more, place=place)}
 

@@ -102,7 +102,7 @@
       const answer = await fetch(details.dataset.load);
       if (!answer.ok) throw new Error(String(answer.status));
       const parsed = new DOMParser().parseFromString(await answer.text(), "text/html");
-      details.querySelector("[data-into]").replaceChildren(...parsed.querySelector("main").childNodes);
+      details.querySelector("[data-into]").replaceChildren(...parsed.querySelectorAll("main > table"));
     } catch {
       delete details.dataset.loaded;
       details.open = false;
