@@ -1,0 +1,18 @@
+"""Reports of runs that tests make up, without a folder and without git."""
+
+from datetime import UTC, datetime
+
+from orchestrator.views.models.story import RunStory
+from orchestrator.views.models.summary import summary_of
+from orchestrator.views.report.reading import RunRead
+from orchestrator.views.report.work import recorded_work
+from state.journal.events import MessageReceived
+
+
+def read(events, *, standing=None, works=None, run_id="20260131-140000-rbeg"):
+    """A run of these events, as `read_run` returns it if no process works on it."""
+    story = RunStory()
+    story.add_all(one for one in events if not isinstance(one.event, MessageReceived))
+    now = datetime(2026, 1, 31, tzinfo=UTC)
+    known = summary_of(story.view, run_id, is_active=lambda: False, now=now).standing
+    return RunRead(story, run_id, standing or known, recorded_work(story.view) if works is None else works)
