@@ -6,56 +6,27 @@ import re
 import shutil
 import time
 from dataclasses import replace
-from html.parser import HTMLParser
 
 import anyio
-import pytest
 from hypothesis import HealthCheck, given, settings
 from language.acting_runs import hostile_run, saying
 from language.event_strategies import legal_runs, started, stored, task
 from language.large_runs import twelve_tasks
-from reports import read
+from reports import Page, read, web
 
 from orchestrator.views.models.attention import attention
 from orchestrator.views.models.conclusions import Urgency
-from orchestrator.views.models.criteria import Standing as Criterion
 from orchestrator.views.models.criteria import criteria_of
-from orchestrator.views.models.headline import headline_of
 from orchestrator.views.models.story import RunStory
-from orchestrator.views.models.summary import Standing
 from orchestrator.views.report.fitting import path_remover
-from orchestrator.views.report.rendering import Format, ending, rendered
+from orchestrator.views.report.rendering import Format, rendered
 from orchestrator.views.report.work import read_work
-from state.errors import UsageError
 from state.journal import events as e
-from state.outcome import EXIT_CODES, Outcome
 from state.records import CommandRun, TestCount
 
 slowly = settings(
     max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
 )
-
-
-class Page(HTMLParser):
-    """The ids, links and texts of a page."""
-
-    def __init__(self, text):
-        super().__init__()
-        self.ids, self.links, self.tags, self.text = [], [], [], []
-        self.feed(text)
-
-    def handle_starttag(self, tag, attrs):
-        given = dict(attrs)
-        self.tags.append(tag)
-        self.ids += [given["id"]] if "id" in given else []
-        self.links += [given["href"]] if "href" in given else []
-
-    def handle_data(self, data):
-        self.text.append(data)
-
-
-def web(run, **more):
-    return rendered(run, Format.HTML, version="1", **more)
 
 
 def with_work(repository, *, ended=True):
@@ -171,105 +142,6 @@ def test_the_page_has_no_script_loads_nothing_and_forbids_both(tmp_path):
     assert " on" not in " ".join(re.findall(r"<\w+ [^>]*>", text)).replace(" one", "")
 
 
-def ended(outcome, *, cause="the cause", dry=False):
-    begun = started()
-    from state.settings.presets import usual_settings
-
-    begun = replace(begun, settings=replace(usual_settings("medium", ()), dry_run=dry))
-    return stored(
-        [begun, e.PlanAccepted(tasks=(task("t1"),), criteria=()), e.RunEnded(outcome=outcome, cause=cause)]
-    )
-
-
-@pytest.mark.parametrize("outcome", Outcome)
-def test_exit_code_outcome_headline_title_and_checks_agree(outcome):
-    run = read(ended(outcome, cause="" if outcome is Outcome.COMPLETE else "the cause"))
-    report = run.report("1")
-    assert report.headline.exit_code == EXIT_CODES[outcome]
-    assert report.headline.draft is (outcome is not Outcome.COMPLETE)
-    assert report.title.startswith("[unverified] ") is (outcome is not Outcome.COMPLETE)
-    assert (f"({outcome})" in report.title) is (outcome is not Outcome.COMPLETE)
-    head = "".join(Page(web(run)).text)
-    assert f"{outcome.capitalize()} exit code {EXIT_CODES[outcome]}" in " ".join(head.split())
-    for form in (Format.MARKDOWN, Format.PULL_REQUEST, Format.SUMMARY):
-        assert f"**{outcome.capitalize()}** (exit code {EXIT_CODES[outcome]})" in rendered(
-            run, form, version="1"
-        )
-    said = json.loads(ending(report, "1"))
-    assert (said["outcome"], said["exit_code"]) == (outcome, EXIT_CODES[outcome])
-    assert (said["check_state"] == "success") is (outcome is Outcome.COMPLETE)
-    assert ('failures="1"' in rendered(run, Format.JUNIT, version="1")) is (outcome is not Outcome.COMPLETE)
-    assert report.headline.tone != "good"  # there is no criterion that is proven
-
-
-@pytest.mark.parametrize(
-    ("events", "standing", "word", "code"),
-    [
-        (twelve_tasks(), Standing.ACTIVE, "Under way", None),
-        (twelve_tasks(), Standing.KILLED, "Killed", None),
-        (twelve_tasks(), Standing.INTERRUPTED, "Interrupted", 130),
-        ([], Standing.NEVER_BEGAN, "Never began", None),
-        (ended(Outcome.COMPLETE, dry=True), Standing.ENDED, "Planned only", 0),
-        (ended(Outcome.LIMIT, dry=True), Standing.ENDED, "Limit", 4),
-    ],
-)  # fmt: skip
-def test_a_run_that_has_no_usual_end_says_so_in_every_format(events, standing, word, code):
-    run = read(events, standing=standing)
-    report = run.report("1")
-    assert (report.headline.word, report.headline.exit_code) == (word, code)
-    assert report.headline.draft
-    assert report.headline.tone != "good"
-    assert report.headline.check != "success"
-    for form in set(Format) - {Format.SARIF, Format.IN_TOTO}:
-        text = rendered(run, form, version="1")
-        assert word.lower() in text.lower()
-    if not report.commits.commit:
-        with pytest.raises(UsageError, match="no finished work"):
-            rendered(run, Format.IN_TOTO, version="1")
-
-
-def test_a_rehearsal_is_said_in_red_and_proves_nothing():
-    events = ended(Outcome.COMPLETE, cause="")
-    played = [replace(events[0], event=replace(events[0].event, rehearsal="script.yaml")), *events[1:]]
-    run = read(played)
-    assert 'class="rehearsal"' in web(run)
-    assert "Rehearsal" in rendered(run, Format.MARKDOWN, version="1")
-    assert run.report("1").title == "[rehearsal] Spec (complete)"
-    assert run.report("1").headline.check == "neutral"
-    assert "<failure" not in rendered(run, Format.JUNIT, version="1")
-    assert "rehearsal, Complete" in rendered(run, Format.JUNIT, version="1")
-
-
-def test_only_a_proven_criterion_is_green_and_only_if_all_are_does_the_run_pass():
-    run = read(hostile_run())
-    report = run.report("1")
-    standings = [row.standing for row in report.criteria]
-    assert set(standings) == {Criterion.PROVEN, Criterion.CLAIMED, Criterion.NOT_MET, Criterion.NOT_CHECKED}
-    page = web(run)
-    rows = re.findall(r'<tr id="c-\d">.*?</tr>', page, re.DOTALL)
-    for row, standing in zip(rows, standings, strict=True):
-        assert ('class="chip good"' in row) is (standing is Criterion.PROVEN)
-    suites = rendered(run, Format.JUNIT, version="1")
-    criteria = re.search(r'<testsuite name="criteria" failures="(\d)" skipped="(\d)" tests="(\d)"', suites)
-    assert criteria.groups() == ("1", "2", "4")
-    said = json.loads(rendered(run, Format.IN_TOTO, version="1"))["predicate"]
-    assert said["result"] == "FAILED"
-    assert [len(said[name]) for name in ("passedTests", "warnedTests", "failedTests")] == [2, 2, 1]
-
-
-def test_a_complete_run_says_of_how_many_criteria_there_is_proof():
-    story = RunStory()
-    story.add_all(hostile_run())
-    view = story.view
-    view.ended = e.RunEnded(outcome=Outcome.COMPLETE, cause="")
-    rows = criteria_of(view)
-    assert headline_of(view, Standing.ENDED, rows).why == "sq has seen proof of 1 of 4 criteria"
-    assert headline_of(view, Standing.ENDED, rows).tone == "warn"
-    proven = tuple(replace(row, standing=Criterion.PROVEN) for row in rows)
-    assert headline_of(view, Standing.ENDED, proven).proven
-    assert headline_of(view, Standing.ENDED, proven).tone == "good"
-
-
 def test_the_points_to_look_at_come_in_the_order_of_their_urgency_and_name_their_events():
     story = RunStory()
     events = hostile_run()
@@ -289,7 +161,9 @@ def test_the_points_to_look_at_come_in_the_order_of_their_urgency_and_name_their
 
 
 def test_a_report_never_becomes_larger_than_its_limit_and_says_what_it_left_out():
-    tasks = tuple(replace(task(f"t{number}"), description=f"{number} {'<&>' * 3_000}") for number in range(600))
+    tasks = tuple(
+        replace(task(f"t{number}"), description=f"{number} {'<&>' * 3_000}") for number in range(600)
+    )
     refused = [e.AnalysisRejected(problems=("no such command",))] * 6_000
     text = web(read(stored([started(), *refused, e.PlanAccepted(tasks=tasks, criteria=())])))
     assert len(text.encode()) <= 5_000_000
