@@ -1,5 +1,6 @@
 """The report that each end of a run leaves in its folder. A failure to write it changes nothing."""
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -43,5 +44,9 @@ async def report_end(run_folder: Path, look: Look, redact: Callable[[str], str])
 def tell_report(run_folder: Path, look: Look) -> None:
     """Tell the path of a run's report, if it has one."""
     file = run_folder / REPORT
-    if look.mode is not Mode.JSON and file.is_file():
+    if look.mode is Mode.JSON or not file.is_file():
+        return
+    try:
         say(f"report: {file}")
+    except BrokenPipeError:  # the reader has gone (`sq run … | head`)
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)

@@ -165,7 +165,7 @@ def _spec(view: RunView) -> Spec:
         name=PurePath(view.started.spec_name).name,
         subject=first[:_SUBJECT],
         sha256=hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest(),
-        spec_lines=tuple(text.splitlines()),
+        spec_lines=tuple(line.rstrip("\r") for line in text.removesuffix("\n").split("\n")),
     )
 
 

@@ -7,6 +7,7 @@ import msgspec
 from orchestrator.views.html.amounts import iso
 from orchestrator.views.models.criteria import counted
 from orchestrator.views.report.contents import Report
+from state.journal.task_view import Stage
 
 SCHEMA = "sq-report/1"
 SUMMARY_SCHEMA = "sq-summary/1"
@@ -58,10 +59,8 @@ def summary(report: Report, version: str) -> dict[str, Any]:
         "ended_at": iso(times.until) if times.until and head.outcome else None,
         "seconds": round(times.seconds, 3),
         "processes": times.processes,
-        "tasks": {
-            "merged": sum(part.stage == "merged" for part in report.tasks),
-            "total": len(report.tasks),
-        },
+        "tasks_merged": sum(part.stage is Stage.MERGED for part in report.tasks),
+        "tasks_total": len(report.tasks),
         "standings": {str(standing): count for standing, count in counted(report.criteria).items()},
         "commits": msgspec.to_builtins(commits),
         "cost": _cost(report),

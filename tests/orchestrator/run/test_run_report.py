@@ -1,0 +1,45 @@
+"""Each end of a run leaves its report, names it, and ends the same if the report cannot be written."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from language.scripted import Rehearse, signals, whole_run
+
+from state.journal.store import Journal
+from state.outcome import Outcome
+
+STUCK = {"worker/notes/1": [signals("task_stuck", reason="no way")]}
+
+
+@pytest.mark.parametrize(("lanes", "outcome"), [({}, Outcome.COMPLETE), (STUCK, Outcome.STUCK)])
+def test_an_end_leaves_a_report_and_a_summary_and_its_last_line_names_the_report(
+    rehearse: Rehearse, lanes: dict[str, object], outcome: Outcome
+) -> None:
+    done = rehearse(whole_run(**lanes), verify=("true",))
+    assert done.outcome is outcome
+    page = (done.folder / "report.html").read_text("utf-8")
+    assert done.output.rstrip().splitlines()[-1] == f"report: {done.folder / 'report.html'}"
+    assert f"exit code {outcome.exit_code}" in page
+    said = json.loads((done.folder / "summary.json").read_text("utf-8"))
+    assert (said["outcome"], said["exit_code"]) == (outcome, outcome.exit_code)
+    assert said["rehearsal"]
+    assert str(done.folder.parents[2]) not in page
+
+
+def test_a_report_that_cannot_be_written_is_told_and_changes_nothing(rehearse: Rehearse) -> None:
+    def in_the_way(folder: Path, **given: Any) -> Journal:
+        (folder / "report.html").mkdir(exist_ok=True)
+        return Journal(folder, **given)
+
+    done = rehearse(whole_run(), verify=("true",), open_journal=in_the_way)
+    assert done.outcome is Outcome.COMPLETE
+    assert "report: " not in done.output
+    assert "report_not_written" in (done.folder / "sq.log").read_text("utf-8")
+
+
+def test_a_dry_run_leaves_a_report_that_says_so(rehearse: Rehearse) -> None:
+    done = rehearse(whole_run(), verify=("true",), dry_run=True)
+    assert done.outcome is Outcome.COMPLETE
+    assert "Planned only" in (done.folder / "report.html").read_text("utf-8")
