@@ -29,8 +29,10 @@ from state.records import (
     Basis,
     CallEnd,
     CanaryResult,
+    ChangeKind,
     CommandRun,
     Criterion,
+    FileChange,
     Finding,
     FindingState,
     HandOver,
@@ -317,7 +319,12 @@ class _Twelve:
         )  # fmt: skip
         lines = [line.removeprefix("- ") for line in SPEC.splitlines() if line.startswith("- ")]
         owners = (("counter",), ("prices", "discounts"), ("rounding",), ("cart",), ("invoice",), ("report",))
-        criteria = tuple(Criterion(text=text, task_ids=ids) for text, ids in zip(lines, owners, strict=True))
+        criteria = tuple(
+            Criterion(
+                id=f"c-{number}", text=text, quote=text, spec_lines=(number + 2, number + 2), task_ids=ids
+            )
+            for number, (text, ids) in enumerate(zip(lines, owners, strict=True), start=1)
+        )
         w.say(e.PlanProposed(tasks=tasks, criteria=criteria))
         w.call(Role.REVIEWER, "plan", cost=0.05, takes=15)
         w.say(e.ReviewRecorded(task_id="plan", attempt=1, commit="", passed=True, issues=()))
@@ -481,6 +488,11 @@ class _Twelve:
             e.MergeBuilt(**place, tree=tree, summary="Both sides kept." if conflict else ""),
             e.TaskMerged(**place, tree=tree),
         )
+        files = _files(id_)
+        w.say(
+            e.WorkMeasured(task_id=id_, base=self.head, commit=commit, files=files, added=14, removed=0),
+            after=0.0,
+        )
         self.head, self.tree = commit, tree
 
     def ended_badly(self) -> None:
@@ -591,6 +603,13 @@ def _finding(
         description=description, suggestion="Raise a ValueError.",
     )  # fmt: skip
     return Finding(id=id_, issue=issue)
+
+
+def _files(id_: str) -> tuple[FileChange, ...]:
+    return (
+        FileChange(path=f"shop/{id_}.py", added=10, removed=0, kind=ChangeKind.ADDED),
+        FileChange(path=f"tests/test_{id_}.py", added=4, removed=0, kind=ChangeKind.ADDED),
+    )
 
 
 def many_events(count: int = 100_000, *, began: datetime = BEGAN) -> list[Stored]:

@@ -47,7 +47,8 @@ def runs():
     number = words_in(events)
     texts = hostile_texts()
     assert number > 500
-    hostile = [saying(events, texts[start : start + number]) for start in range(0, len(texts), number)]
+    starts = [*range(0, len(texts) - number, number), len(texts) - number]  # none is said twice in one run
+    hostile = [saying(events, texts[start : start + number]) for start in starts]
     return read(saying(events, [f"word {n}" for n in range(number)])), [read(one) for one in hostile]
 
 
