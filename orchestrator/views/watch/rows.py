@@ -129,14 +129,16 @@ def headline(story: RunStory, shown: Overview, width: int, *, replayed: str = ""
     run_id = summary.run_id.rpartition("-")[2] if narrow else summary.run_id
     state, style = state_word(story, summary)
     merged = f"{summary.tasks_merged}/{summary.tasks_total} merged" if summary.tasks_total else ""
-    cost = shown.spending.in_words
+    cost = shown.spending.in_words.partition(", rehearsed")[0]
+    cost = cost.partition(" (")[0] if narrow else cost
     parts: list[Span] = [
         (short(PurePath(summary.spec_name).name, 24), "title"),
         (run_id, ""),
         *([(replayed, "warn")] if replayed else []),
         (state, style),
         (clock(summary.seconds), ""),
-        (f"{_bar(shown)} {cost.partition(' (')[0] if narrow else cost}", ""),
+        (f"{_bar(shown)} {cost}", ""),
+        ("" if shown.spending.charged else "rehearsed", "warn"),
         (merged, ""),
     ]
     spans: list[Span] = [("sq", "title")]

@@ -95,6 +95,8 @@ def _wrapped(spans: Row, width: int, indent: int) -> Iterator[Row]:
     while rest:
         row, rest = _first_row(rest, room)
         yield (*before, *row)
+        if rest and rest[0][0].startswith(" ") and not rest[0][0].startswith("  "):
+            rest[0] = (rest[0][0][1:], rest[0][1])  # the space between two words at the end of a row
         before, room = ((" " * indent, ""),) if indent else (), width - indent
 
 
