@@ -1,7 +1,7 @@
 """Draws one run on the whole screen and follows it. `run_screen` adds the keys."""
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 
 import anyio
 from textual.app import ComposeResult
@@ -9,14 +9,14 @@ from textual.containers import Horizontal
 from textual.events import DescendantFocus, Resize
 from textual.screen import Screen
 
-from orchestrator.views.models.overview import Overview, overview
-from orchestrator.views.watch.following import Following, Moment, now, unreadable
+from orchestrator.views.models.overview import overview
+from orchestrator.views.models.summary import Overview
+from orchestrator.views.watch.head import band, ends_with, headline, state_of
+from orchestrator.views.watch.moment import Followed, Moment
 from orchestrator.views.watch.panel import Panel
-from orchestrator.views.watch.rows import band, ends_with, headline, state_of
 from orchestrator.views.watch.side import Side
 from orchestrator.views.watch.tasks import Tasks
 from orchestrator.views.watch.text import line, rows_of
-from state.errors import JournalError
 from state.journal.events import Stored
 
 _REST_S = 0.05  # the least time between two drawings of new events
@@ -29,7 +29,7 @@ _HINT = " ? help · / find · w why · d decisions · t timeline · Enter open �
 class DrawnRun(Screen[None]):
     """Follows one run. It reads, and changes nothing."""
 
-    def __init__(self, following: Following, *, options: str = "", at: int | None = None) -> None:
+    def __init__(self, following: Followed, *, options: str = "", at: int | None = None) -> None:
         """Make the screen.
 
         Args:
@@ -74,7 +74,7 @@ class DrawnRun(Screen[None]):
     def now(self) -> datetime:
         """The time for which the run is shown."""
         last = self.moment.story.view.clock.last_at
-        return last if last and (self.is_past or not self.following.active) else now()
+        return last if last and (self.is_past or not self.following.active) else datetime.now(UTC)
 
     def compose(self) -> ComposeResult:
         """Return the parts of the screen."""
@@ -110,15 +110,13 @@ class DrawnRun(Screen[None]):
 
     async def _follow(self) -> None:
         following = self.following
-        try:
-            while not following.problem:
-                following.mark()
-                if new := following.take():
-                    self._draw_new(new)
-                await anyio.sleep(_REST_S)
-                await following.changed()
-        except JournalError as error:
-            following.problem = unreadable(error)
+        while not following.problem:
+            following.mark()
+            if new := following.take():
+                self._draw_new(new)
+            await anyio.sleep(_REST_S)
+            if not await following.changed():
+                break
         self.draw()
 
     def _look(self) -> None:
@@ -138,7 +136,7 @@ class DrawnRun(Screen[None]):
             self.moment.story, self.following.run_id, self.now, active=self.is_worked_on, options=self.options
         )
         self._draw_head(shown)
-        self.tasks.draw(self.moment, shown, active=self.is_worked_on)
+        self.tasks.draw(self.moment, shown.tasks, active=self.is_worked_on)
         self.tasks.draw_feed(self.moment, is_past=self.is_past)
         chosen = next((row for row in shown.tasks if row.id == self.tasks.chosen), None)
         self._state = state_of(chosen, shown)

@@ -5,10 +5,10 @@ from typing import ClassVar
 
 from textual.binding import BindingType
 
-from orchestrator.views.watch import sheets
 from orchestrator.views.watch.drawn_run import DrawnRun
 from orchestrator.views.watch.sheet_screens import Question, Sheet
 from orchestrator.views.watch.side import NAMES
+from orchestrator.views.watch.texts import sheets
 
 _ALONE = 2  # screens: the program's own, and one run's
 _FAR = 100_000  # tasks

@@ -6,11 +6,11 @@ from pathlib import Path
 from textual.app import ComposeResult
 from textual.containers import Vertical
 
-from orchestrator.views.watch import stream, tabs
-from orchestrator.views.watch.changes import changes, span_of
-from orchestrator.views.watch.following import Following, Moment
+from orchestrator.views.watch.moment import Followed, Moment
 from orchestrator.views.watch.panel import Panel
 from orchestrator.views.watch.text import Line, line
+from orchestrator.views.watch.texts import stream, tabs
+from orchestrator.views.watch.texts.changes import changes, span_of
 from state.journal.events import MessageReceived, Stored
 
 NAMES = ("now", "diff", "checks", "review", "prompt", "cost")
@@ -23,7 +23,7 @@ _OTHERS: dict[int, _Side] = {2: tabs.checks, 3: tabs.review, 4: tabs.prompt, 5: 
 class Side(Vertical):
     """Shows a task at a moment. `task_id` is "" for the run as a whole."""
 
-    def __init__(self, following: Following, moment: Moment) -> None:
+    def __init__(self, following: Followed, moment: Moment) -> None:
         """Make the half.
 
         Args:

@@ -1,15 +1,16 @@
 """The left half of a run's screen: its tasks, and its story below them."""
 
+from collections.abc import Sequence
+
 from textual.app import ComposeResult
 from textual.containers import Vertical
 
-from orchestrator.views.models.overview import Overview
-from orchestrator.views.models.tasks import Group
-from orchestrator.views.watch import stream
-from orchestrator.views.watch.following import Moment
+from orchestrator.views.models.lanes import Group, TaskRow
+from orchestrator.views.watch.moment import Moment
 from orchestrator.views.watch.panel import Panel
 from orchestrator.views.watch.rows import TaskLine, task_list
 from orchestrator.views.watch.text import line
+from orchestrator.views.watch.texts import stream
 
 _FEED_KEPT = 500
 _NARROWEST = 20
@@ -40,16 +41,16 @@ class Tasks(Vertical):
         """The story of the run."""
         return self.query_one("#feed", Panel)
 
-    def draw(self, moment: Moment, shown: Overview, *, active: bool) -> None:
+    def draw(self, moment: Moment, rows: Sequence[TaskRow], *, active: bool) -> None:
         """Draw the list of tasks."""
         panel = self.query_one("#tasks", Panel)
         width, height = max(_NARROWEST, panel.size.width), max(1, panel.size.height)
-        self._list = task_list(moment.story, shown.tasks, width=width, height=height, active=active)
+        self._list = task_list(moment.story, rows, width=width, height=height, active=active)
         panel.replace([one.line for one in self._list])
         ids = [one.task_id for one in self._list]
-        working = [row.id for row in shown.tasks if row.group is Group.WORKING]
+        working = [row.id for row in rows if row.group is Group.WORKING]
         if self.chosen not in ids or not (self.by_hand or self.chosen in working):
-            self.chosen = (working or [row.id for row in shown.tasks] or [""])[0]
+            self.chosen = (working or [row.id for row in rows] or [""])[0]
         panel.choose(ids.index(self.chosen))
 
     def draw_feed(self, moment: Moment, *, is_past: bool) -> None:
