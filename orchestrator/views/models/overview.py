@@ -1,39 +1,12 @@
 """The first screen of a run, the same facts for terminal, page and report."""
 
-from dataclasses import dataclass
 from datetime import datetime
 
 from orchestrator.views.models.history import RunFacts
-from orchestrator.views.models.spend import Spending, spending
-from orchestrator.views.models.summary import RunSummary, Standing, summary_of
-from orchestrator.views.models.tasks import Group, TaskRow, parked_questions, task_rows
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Need:
-    """Something that a person has to look at. `seq` is the place of the event that says so.
-
-    `what` says in sq's words which kind it is, `text` is the question or the reason, in an agent's words.
-    """
-
-    what: str
-    text: str
-    task_id: str
-    seq: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Overview:
-    """A run on one screen. `answered` counts the Developer's answers, `seq` is the newest event."""
-
-    summary: RunSummary
-    tasks: tuple[TaskRow, ...]
-    needs: tuple[Need, ...]
-    spending: Spending
-    answered: int
-    parked: int
-    seq: int
-    last_at: datetime | None
+from orchestrator.views.models.lanes import Group, TaskRow
+from orchestrator.views.models.spend import spending
+from orchestrator.views.models.summary import Need, Overview, Standing, summary_of
+from orchestrator.views.models.tasks import parked_questions, task_rows
 
 
 def overview(story: RunFacts, run_id: str, now: datetime, *, active: bool, options: str = "") -> Overview:

@@ -1,10 +1,12 @@
-"""A run in short: its state, its present activity, its cost, and the command that resumes it."""
+"""A run in short and on one screen: its state, its activity, its cost, the command that resumes it."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
+from orchestrator.views.models.lanes import TaskRow
+from orchestrator.views.models.spend import Spending
 from state.journal.phase import Phase, movable, phase_of
 from state.journal.task_view import Stage
 from state.journal.view import RunView
@@ -48,6 +50,33 @@ class RunSummary:
     rehearsal: bool = False
     started_at: datetime | None = None
     seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Need:
+    """Something that a person has to look at. `seq` is the place of the event that says so.
+
+    `what` says in sq's words which kind it is, `text` is the question or the reason, in an agent's words.
+    """
+
+    what: str
+    text: str
+    task_id: str
+    seq: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Overview:
+    """A run on one screen. `answered` counts the Developer's answers, `seq` is the newest event."""
+
+    summary: RunSummary
+    tasks: tuple[TaskRow, ...]
+    needs: tuple[Need, ...]
+    spending: Spending
+    answered: int
+    parked: int
+    seq: int
+    last_at: datetime | None
 
 
 def summary_of(

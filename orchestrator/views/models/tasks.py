@@ -1,11 +1,10 @@
 """The tasks of a run as rows: the state of each, its present action, its cost and time."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import datetime
-from enum import StrEnum
 
 from orchestrator.views.models.history import RunFacts
+from orchestrator.views.models.lanes import Group, TaskRow
 from orchestrator.views.models.why import why_not
 from orchestrator.views.words import short, tool_call
 from state.journal.call_view import CallView
@@ -14,44 +13,12 @@ from state.journal.task_view import UNMERGED_ENDS, Stage, TaskView
 from state.journal.view import RunView
 from state.records import MessageKind
 
+__all__ = ["Group", "TaskRow", "parked_questions", "task_rows"]
+
 _NOW_SHOWN = 80  # characters of a task's present action
 
 
-class Group(StrEnum):
-    """The groups of tasks, in the order in which views show them."""
-
-    NEEDS_YOU = "needs you"
-    ENDED_BADLY = "not finished"
-    WORKING = "working"
-    WAITING = "waiting"
-    MERGED = "merged"
-
-
 _ORDER = list(Group)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TaskRow:
-    """One task in a line.
-
-    `now` is its present action, or the thing it waits for, or the reason of its end. `seconds` is the time in
-    its present stage while it works, else from its start to its end, and None if it never began. `iteration`
-    counts exchanges of the newest attempt. `seq` is the place of the event that brought its present stage.
-    `needs` are the tasks on which it depends.
-    """
-
-    id: str
-    title: str
-    group: Group
-    stage: Stage
-    now: str
-    attempt: int
-    iteration: int
-    cost_usd: float
-    seconds: float | None
-    open_findings: int
-    seq: int
-    needs: tuple[str, ...] = ()
 
 
 def task_rows(story: RunFacts, now: datetime, *, active: bool = True) -> tuple[TaskRow, ...]:

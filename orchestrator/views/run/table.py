@@ -136,11 +136,12 @@ def _below(story: RunFacts, now: datetime, width: int, follow: Sequence[str]) ->
     time = times(story.view, now)
     if width < _NARROW:
         time = time.partition(",")[0]
-    for part in (time, spending(story.view).in_words, _questions(story.view), *follow):
+    parts = (time, spending(story.view).in_words, _questions(story.view), *follow)
+    for part in filter(None, parts):
         longer = f"{lines[-1]} · {part}" if lines[-1] else part
         if _columns_of(longer) <= width:
             lines[-1] = longer
-        elif len(lines) == 1 and part:
+        elif len(lines) == 1:
             lines.append(part)
     return lines
 

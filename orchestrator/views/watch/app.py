@@ -12,15 +12,36 @@ from textual.binding import Binding, BindingType
 from textual.screen import Screen
 
 from orchestrator.views.screen import shown
-from orchestrator.views.watch.style import STYLE
+from orchestrator.views.watch.theme import CHOSEN, GROUND, RAISED
 
+_LAYOUT = f"""
+Screen {{ background: {GROUND}; overflow: hidden; }}
+Panel {{ height: 1; background: {GROUND}; overflow: hidden; }}
+#head, #title, #feed-title, #foot, #band, #sheet-title, #sheet-foot {{ background: {RAISED}; }}
+#band {{ display: none; }}
+#title {{ height: 3; }}
+#body {{ height: 1fr; }}
+#left {{ width: 46%; max-width: 72; }}
+#right {{ width: 1fr; border-left: solid {CHOSEN}; }}
+#tasks {{ height: 1fr; }}
+#feed {{ height: 34%; }}
+#pane, #runs, #sheet {{ height: 1fr; }}
+#sheet {{ padding: 0 1; }}
+.alone #left {{ display: none; }}
+.alone #right {{ border-left: none; }}
+.narrow #right {{ display: none; }}
+.narrow #left {{ width: 1fr; max-width: 1000; }}
+.narrow.alone #right {{ display: block; }}
+Question {{ align: left bottom; background: {GROUND} 0%; }}
+#question {{ dock: bottom; background: {CHOSEN}; }}
+"""
 TERMINATED = 143  # exit code after SIGTERM: 128 and its number
 
 
 class WatchApp(App[int]):
     """Shows one screen, and others over it. It makes no animation, and takes no mouse."""
 
-    CSS = STYLE
+    CSS = _LAYOUT
     ENABLE_COMMAND_PALETTE = False
     BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+c", "quit", priority=True, show=False)]
 

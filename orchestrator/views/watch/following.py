@@ -1,48 +1,17 @@
 """A run as `sq watch` follows it: read from its journal, kept current, and as it was at any earlier event."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from pathlib import Path
 
 from orchestrator.views.models.history import task_of
 from orchestrator.views.models.story import RunStory
 from orchestrator.views.run.lines.story import lines_of
+from orchestrator.views.watch.moment import Moment, Told
 from state.errors import JournalError
 from state.journal.events import MessageReceived, Stored
 from state.journal.store import JournalReader, is_active, journal_file
 
 _WITHOUT = (MessageReceived,)
-
-
-@dataclass(frozen=True, slots=True)
-class Told:
-    """The lines of one event in the story of a run."""
-
-    seq: int
-    at: datetime
-    task_id: str
-    lines: tuple[str, ...]
-
-
-@dataclass(slots=True)
-class Moment:
-    """A run at one moment: the newest, or that of an earlier event. `seq` is the place of its last event."""
-
-    story: RunStory = field(default_factory=RunStory)
-    told: list[Told] = field(default_factory=list)
-    seq: int = 0
-
-    def add(self, events: Iterable[Stored]) -> None:
-        """Add events, in order."""
-        for stored in events:
-            self.story.add(stored)
-            self.seq = stored.seq
-            if isinstance(stored.event, MessageReceived):
-                continue
-            if lines := lines_of(self.story.view, stored):
-                task_id = task_of(self.story.view, stored.event)
-                self.told.append(Told(stored.seq, stored.at, task_id, tuple(lines)))
 
 
 class Following:
@@ -55,7 +24,8 @@ class Following:
             UsageError: there is no journal in this folder.
         """
         self.folder = folder
-        self.newest = Moment()
+        self._story = RunStory()
+        self.newest = Moment(self._story)
         self.active = False
         self.problem = ""
         self._reader = JournalReader(folder)
@@ -79,9 +49,9 @@ class Following:
     def load(self) -> None:
         """Read the run so far. Of the messages of agents only the newest of each open call is read."""
         try:
-            self.newest.add(self._reader.read(without=_WITHOUT))
+            self._add(self._reader.read(without=_WITHOUT))
         except JournalError as error:
-            self.problem = unreadable(error)
+            self.problem = _unreadable(error)
             self._load_until_damage()
         else:
             self.take()
@@ -93,9 +63,9 @@ class Following:
         try:
             new = self._reader.read(self.newest.seq)
         except JournalError as error:
-            self.problem = unreadable(error)
+            self.problem = _unreadable(error)
             return []
-        self.newest.add(new)
+        self._add(new)
         return new
 
     def look(self) -> None:
@@ -108,27 +78,27 @@ class Following:
         except OSError as error:
             self.problem, self.active = f"the run's folder cannot be read: {error.strerror}", False
 
-    async def changed(self) -> None:
-        """Wait until another process has written to the journal.
-
-        Raises:
-            JournalError: it cannot be read.
-        """
-        await self._reader.changed_since(self._count)
-
     def mark(self) -> None:
-        """Remember the journal's state, so that `changed` waits for one after it.
+        """Remember the journal's state, so that `changed` waits for one after it."""
+        try:
+            self._count = self._reader.change_count()
+        except JournalError as error:
+            self.problem = _unreadable(error)
 
-        Raises:
-            JournalError: it cannot be read.
-        """
-        self._count = self._reader.change_count()
+    async def changed(self) -> bool:
+        """Wait until another process has written to the journal. False: it cannot be read any more."""
+        try:
+            await self._reader.changed_since(self._count)
+        except JournalError as error:
+            self.problem = _unreadable(error)
+        return not self.problem
 
     def at(self, seq: int) -> Moment:
         """Return the run as it was right after the event at this place."""
         seq = max(1, min(seq, self.newest.seq))
-        moment = Moment(told=[one for one in self.newest.told if one.seq <= seq], seq=seq)
-        moment.story.add_all(one for one in self.newest.story.history.notable if one.seq <= seq)
+        story = RunStory()
+        story.add_all(one for one in self.newest.story.history.notable if one.seq <= seq)
+        moment = Moment(story, [one for one in self.newest.told if one.seq <= seq], seq)
         self._find_present_actions(moment)
         return moment
 
@@ -149,14 +119,25 @@ class Following:
         try:
             return self._reader.messages(call_id, after=after, until=until, newest=newest)
         except JournalError as error:
-            self.problem = unreadable(error)
+            self.problem = _unreadable(error)
             return []
+
+    def _add(self, events: Iterable[Stored]) -> None:
+        newest, view = self.newest, self._story.view
+        for stored in events:
+            self._story.add(stored)
+            newest.seq = stored.seq
+            if isinstance(stored.event, MessageReceived):
+                continue
+            if lines := lines_of(view, stored):
+                told = Told(stored.seq, stored.at, task_of(view, stored.event), tuple(lines))
+                newest.told.append(told)
 
     def _load_until_damage(self) -> None:
         """Read event by event as far as it goes."""
         try:
             while some := self._reader.read(self.newest.seq, without=_WITHOUT, limit=1):
-                self.newest.add(some)
+                self._add(some)
         except JournalError:
             return
 
@@ -171,14 +152,8 @@ class Following:
                         doing[span.key] = one.event
 
 
-def unreadable(error: JournalError) -> str:
-    """Return the words for a journal of which no more can be read."""
+def _unreadable(error: JournalError) -> str:
     return f"the journal cannot be read further: {error}"
-
-
-def now() -> datetime:
-    """This moment, in UTC."""
-    return datetime.now(UTC)
 
 
 def _calls(moment: Moment, task_id: str) -> list[tuple[str, int, int]]:

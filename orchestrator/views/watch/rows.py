@@ -1,22 +1,18 @@
-"""The line at the top, the band of things that need a person, and the list of tasks."""
+"""The tasks of a run as lines of a list."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from itertools import groupby
-from pathlib import PurePath
 
 from rich.cells import cell_len, set_cell_size
 
 from orchestrator.views.durations import clock
-from orchestrator.views.models.overview import Overview
+from orchestrator.views.models.history import RunFacts
+from orchestrator.views.models.lanes import Group, TaskRow
 from orchestrator.views.models.spend import money
-from orchestrator.views.models.story import RunStory
-from orchestrator.views.models.summary import RunSummary, Standing, activity
-from orchestrator.views.models.tasks import Group, TaskRow
+from orchestrator.views.models.summary import activity
 from orchestrator.views.screen import cell
 from orchestrator.views.watch.text import Line, Span, line
-from orchestrator.views.words import short
 from state.journal.phase import Phase, phase_of
 
 SIGNS = {
@@ -28,18 +24,6 @@ SIGNS = {
 }
 _WORD = 9  # columns of a task's stage
 _NAME, _SHORTEST_NAME = 14, 6
-_BAR = 8
-_NEEDS_SHOWN = 2
-_NARROW = 100
-_PHASES = {
-    Phase.BASELINE: "baseline",
-    Phase.ANALYZE: "analyzing",
-    Phase.PLAN: "planning",
-    Phase.TASKS: "building",
-    Phase.FINAL_REVIEW: "final review",
-    Phase.BRING_HOME: "finishing",
-    Phase.END: "finishing",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +35,7 @@ class TaskLine:
 
 
 def task_list(
-    story: RunStory, rows: Sequence[TaskRow], *, width: int, height: int, active: bool
+    story: RunFacts, rows: Sequence[TaskRow], *, width: int, height: int, active: bool
 ) -> list[TaskLine]:
     """Return the list of tasks: the run as a whole, then its tasks in groups. Headings only if they fit.
 
@@ -97,19 +81,6 @@ def _task(row: TaskRow, width: int, name: int) -> Line:
     return line(*left, (set_cell_size(middle, max(0, room)), "dim"), (f" {end}", ""), indent=-1)
 
 
-def state_of(row: TaskRow | None, shown: Overview) -> Line:
-    """Return the state of the chosen task in a line, or that of the run as a whole."""
-    if row is None:
-        answered = f"{shown.answered} answered, {shown.parked} parked"
-        return line(
-            (f" {shown.summary.doing or shown.summary.standing} · questions: {answered}", "dim"), indent=-1
-        )
-    sign, style = SIGNS[row.group]
-    tried = f" · try {row.attempt}, iteration {row.iteration}" if row.attempt else ""
-    time = "" if row.seconds is None else f" · {clock(row.seconds)}"
-    return line((f" {sign} {word_of(row)}", style), (f"{tried}{time} · {row.now}", "dim"), indent=-1)
-
-
 def word_of(row: TaskRow) -> str:
     """Return the word for a task's state."""
     return "needs you" if row.group is Group.NEEDS_YOU else str(row.stage)
@@ -117,82 +88,3 @@ def word_of(row: TaskRow) -> str:
 
 def _tries(row: TaskRow) -> str:
     return f"{row.attempt} tries" if row.attempt > 1 else "1 try"
-
-
-def headline(story: RunStory, shown: Overview, width: int, *, replayed: str = "") -> Line:
-    """Return the line at the top: spec, run, phase, time, cost and tasks, as much of it as fits.
-
-    `replayed`: the place in the journal, if an earlier moment is shown.
-    """
-    summary = shown.summary
-    narrow = width < _NARROW
-    run_id = summary.run_id.rpartition("-")[2] if narrow else summary.run_id
-    state, style = state_word(story, summary)
-    merged = f"{summary.tasks_merged}/{summary.tasks_total} merged" if summary.tasks_total else ""
-    cost = shown.spending.in_words
-    parts: list[Span] = [
-        (short(PurePath(summary.spec_name).name, 24), "title"),
-        (run_id, ""),
-        *([(replayed, "warn")] if replayed else []),
-        (state, style),
-        (clock(summary.seconds), ""),
-        (f"{_bar(shown)} {cost.partition(' (')[0] if narrow else cost}", ""),
-        (merged, ""),
-    ]
-    spans: list[Span] = [("sq", "title")]
-    for text, of in parts:
-        if text:
-            spans += [(" · ", "dim"), (text, of)]
-    return Line(tuple(spans), indent=-1)
-
-
-def state_word(story: RunStory, summary: RunSummary) -> tuple[str, str]:
-    """Return the state of a run in a word or two, and the style for it."""
-    match summary.standing:
-        case Standing.ENDED:
-            good = bool(summary.outcome and summary.outcome.exit_code == 0)
-            return f"{'✓' if good else '✗'} {summary.outcome}", "good" if good else "bad"
-        case Standing.ACTIVE:
-            return f"● {_PHASES[phase_of(story.view)]}", "work"
-        case _:
-            return f"✗ {summary.standing}", "bad"
-
-
-def _bar(shown: Overview) -> str:
-    """Return the spent part of the budget as a bar, or nothing without a budget."""
-    budget = shown.spending.budget_usd
-    if not budget:
-        return ""
-    full = min(_BAR, round(_BAR * shown.spending.cost_usd / budget))
-    return "▇" * full + "▁" * (_BAR - full)
-
-
-def band(shown: Overview, problems: Sequence[str]) -> list[Line]:
-    """Return the lines that need a person: problems of the display, then of the run."""
-    lines = [line(("✗ ", "bad"), (one, "bad"), indent=2) for one in problems]
-    needs = shown.needs
-    for need in needs[:_NEEDS_SHOWN]:
-        task = f"{need.task_id}: " if need.task_id else ""
-        lines.append(
-            line(("NEEDS YOU ", "need"), (f"{task}{need.what}: ", ""), (need.text, "agent"), indent=-1)
-        )
-    if len(needs) > _NEEDS_SHOWN:
-        lines.append(line((f"… and {len(needs) - _NEEDS_SHOWN} more", "need"), ("  d decisions", "dim")))
-    return lines
-
-
-def ends_with(summary: RunSummary) -> str:
-    """Return why nobody works on a run that has not ended, with the command that goes on, or ""."""
-    if summary.standing not in {Standing.KILLED, Standing.INTERRUPTED}:
-        return ""
-    how = (
-        "was stopped"
-        if summary.standing is Standing.INTERRUPTED
-        else "has not ended, and no process works on it"
-    )
-    return f"the run {how}: {summary.next_command}"
-
-
-def at_time(moment: datetime) -> str:
-    """Return a time of the day in local time."""
-    return f"{moment.astimezone():%H:%M:%S}"

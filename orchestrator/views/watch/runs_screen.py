@@ -11,8 +11,8 @@ from orchestrator.views.durations import duration
 from orchestrator.views.models.summary import RunSummary, Standing
 from orchestrator.views.watch.panel import Panel
 from orchestrator.views.watch.sheet_screens import Sheet
-from orchestrator.views.watch.sheets import keys
 from orchestrator.views.watch.text import Line, line
+from orchestrator.views.watch.texts.sheets import keys
 
 _AGAIN_S = 2.0
 _HINT = " j k choose · Enter open · Esc back here · ? help · q quit"

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import datetime
 
 from rich.cells import cell_len, set_cell_size
 
@@ -95,6 +96,8 @@ def _wrapped(spans: Row, width: int, indent: int) -> Iterator[Row]:
     while rest:
         row, rest = _first_row(rest, room)
         yield (*before, *row)
+        if rest and rest[0][0].startswith(" ") and not rest[0][0].startswith("  "):
+            rest[0] = (rest[0][0][1:], rest[0][1])  # the space between two words at the end of a row
         before, room = ((" " * indent, ""),) if indent else (), width - indent
 
 
@@ -128,3 +131,8 @@ def _fitting(text: str, columns: int) -> int:
         middle = (low + high + 1) // 2
         low, high = (middle, high) if cell_len(text[:middle]) <= columns else (low, middle - 1)
     return low
+
+
+def at_time(moment: datetime) -> str:
+    """Return a time of the day in local time."""
+    return f"{moment.astimezone():%H:%M:%S}"

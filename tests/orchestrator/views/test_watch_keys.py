@@ -18,7 +18,7 @@ from orchestrator.views.watch.following import Following
 from orchestrator.views.watch.panel import MOST_LINES
 from orchestrator.views.watch.run_screen import RunScreen
 from orchestrator.views.watch.runs_screen import RunsScreen
-from orchestrator.views.watch.stream import stream
+from orchestrator.views.watch.texts.stream import stream
 from state.journal import events as e
 from state.journal.store import Journal, journal_file
 from state.outcome import Outcome

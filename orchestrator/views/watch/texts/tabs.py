@@ -5,9 +5,8 @@ from itertools import groupby
 
 from orchestrator.views.models.history import AttemptHistory
 from orchestrator.views.models.spend import SpendRow, money, spending
-from orchestrator.views.watch.following import Moment
-from orchestrator.views.watch.rows import at_time
-from orchestrator.views.watch.text import Line, Span, line, text_of
+from orchestrator.views.watch.moment import Moment
+from orchestrator.views.watch.text import Line, Span, at_time, line, text_of
 from orchestrator.views.words import said, subject_of
 from state.journal import events as e
 from state.journal.events import Stored

@@ -2,10 +2,9 @@
 
 from collections.abc import Iterable
 
-from orchestrator.views.watch.following import Following, Moment, Told
+from orchestrator.views.watch.moment import Followed, Moment, Told
 from orchestrator.views.watch.panel import MOST_LINES
-from orchestrator.views.watch.rows import at_time
-from orchestrator.views.watch.text import Line, line, text_of
+from orchestrator.views.watch.text import Line, at_time, line, text_of
 from orchestrator.views.words import tool_call
 from state.journal.events import MessageReceived, Stored
 from state.journal.view import RunView
@@ -15,7 +14,7 @@ _TEXT_SHOWN, _RESULT_SHOWN = 20, 6  # lines of a message
 _BEFORE = " " * 4  # of further lines
 
 
-def stream(following: Following, moment: Moment, task_id: str, most: int = MOST_LINES) -> list[Line]:
+def stream(following: Followed, moment: Moment, task_id: str, most: int = MOST_LINES) -> list[Line]:
     """Return the newest lines of a task, oldest first, of at most so many messages. "" is the whole run."""
     messages = following.messages(moment, task_id, most)
     told = [one for one in moment.told if one.task_id == task_id]

@@ -10,7 +10,7 @@ from orchestrator.views.models.timeline import timeline
 from orchestrator.views.models.why import why_not
 from orchestrator.views.run.decisions import decision_lines, decisions_of
 from orchestrator.views.screen import cell
-from orchestrator.views.watch.following import Moment
+from orchestrator.views.watch.moment import Moment
 from orchestrator.views.watch.text import Line, Span, line, text_of
 from state.journal.task_view import Stage
 

@@ -1,0 +1,193 @@
+"""Draws one run on the whole screen and follows it. `run_screen` adds the keys."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+import anyio
+from textual.app import ComposeResult
+from textual.containers import Horizontal
+from textual.events import DescendantFocus, Resize
+from textual.screen import Screen
+
+from orchestrator.views.models.overview import overview
+from orchestrator.views.models.summary import Overview
+from orchestrator.views.watch.head import band, ends_with, headline, state_of
+from orchestrator.views.watch.moment import Followed, Moment
+from orchestrator.views.watch.panel import Panel
+from orchestrator.views.watch.side import Side
+from orchestrator.views.watch.tasks import Tasks
+from orchestrator.views.watch.text import line, rows_of
+from state.journal.events import Stored
+
+_REST_S = 0.05  # the least time between two drawings of new events
+_LOOK_S = 1.0
+_SAID_S = 5.0
+_NARROW = 60  # columns. Below, one half is shown at a time
+_HINT = " ? help · / find · w why · d decisions · t timeline · Enter open · 1 to 6 sides · q quit"
+
+
+class DrawnRun(Screen[None]):
+    """Follows one run. It reads, and changes nothing."""
+
+    def __init__(self, following: Followed, *, options: str = "", at: int | None = None) -> None:
+        """Make the screen.
+
+        Args:
+            following: the run. It is loaded, and closed with the screen.
+            options: options for a command to find this run again, such as `--state-dir X`.
+            at: the place of the event up to which the run is shown. None: the newest, from now on.
+        """
+        super().__init__()
+        self.following = following
+        self.options = options
+        self._past: Moment | None = following.at(at) if at is not None else None
+        self._state = line("")  # of the chosen task
+        self._said = ""  # a short answer at the bottom
+        self._drawn_over = False  # a run that is over is drawn once
+
+    @property
+    def moment(self) -> Moment:
+        """The run as it is shown."""
+        return self._past or self.following.newest
+
+    @property
+    def tasks(self) -> Tasks:
+        """The left half."""
+        return self.query_one(Tasks)
+
+    @property
+    def side(self) -> Side:
+        """The right half."""
+        return self.query_one(Side)
+
+    @property
+    def is_past(self) -> bool:
+        """Whether an earlier moment is shown."""
+        return self._past is not None
+
+    @property
+    def is_worked_on(self) -> bool:
+        """Whether a process works on the run, or did at the moment that is shown."""
+        return self.is_past or self.following.active
+
+    @property
+    def now(self) -> datetime:
+        """The time for which the run is shown."""
+        last = self.moment.story.view.clock.last_at
+        return last if last and (self.is_past or not self.following.active) else datetime.now(UTC)
+
+    def compose(self) -> ComposeResult:
+        """Return the parts of the screen."""
+        yield Panel("head", ground="raised")
+        yield Panel("band", ground="raised")
+        with Horizontal(id="body"):
+            yield Tasks()
+            yield Side(self.following, self.moment)
+        yield Panel("foot", ground="raised")
+
+    def on_mount(self) -> None:
+        """Show the run, and follow it."""
+        for name in ("head", "band", "title", "feed-title", "foot"):
+            self.query_one(f"#{name}", Panel).can_focus = False
+        self.query_one("#tasks", Panel).focus()
+        self.set_interval(_LOOK_S, self._look)
+        self.run_worker(self._follow(), group="follow")
+
+    def on_unmount(self) -> None:
+        """Stop following."""
+        self.workers.cancel_node(self)
+        self.following.close()
+
+    def on_resize(self, event: Resize) -> None:
+        """Lay the screen out for its new size."""
+        self.set_class(event.size.width < _NARROW, "narrow")
+        self.call_after_refresh(self.draw)
+
+    def on_descendant_focus(self, event: DescendantFocus) -> None:
+        """Mark the part that has the keyboard."""
+        del event
+        self.draw_titles()
+
+    async def _follow(self) -> None:
+        following = self.following
+        while not following.problem:
+            following.mark()
+            if new := following.take():
+                self._draw_new(new)
+            await anyio.sleep(_REST_S)
+            if not await following.changed():
+                break
+        self.draw()
+
+    def _look(self) -> None:
+        """Once a second: is the run still there, and how late is it?"""
+        following = self.following
+        before = (following.active, following.problem)
+        if not following.problem:
+            following.look()
+        is_over = following.is_over and before == (following.active, following.problem)
+        if not (is_over and self._drawn_over):
+            self.draw()
+        self._drawn_over = is_over
+
+    def draw(self) -> None:
+        """Draw the run. The right half is drawn anew only if it is about another task."""
+        shown = overview(
+            self.moment.story, self.following.run_id, self.now, active=self.is_worked_on, options=self.options
+        )
+        self._draw_head(shown)
+        self.tasks.draw(self.moment, shown.tasks, active=self.is_worked_on)
+        self.tasks.draw_feed(self.moment, is_past=self.is_past)
+        chosen = next((row for row in shown.tasks if row.id == self.tasks.chosen), None)
+        self._state = state_of(chosen, shown)
+        if self.side.task_id != self.tasks.chosen or not self.side.pane.lines:
+            self.side.show(self.moment, self.tasks.chosen, anew=True)
+        self.draw_titles()
+
+    def _draw_new(self, new: Sequence[Stored]) -> None:
+        """Draw events that have just come."""
+        if not self.is_past and self.side.task_id == self.tasks.chosen:
+            self.side.add(new)
+        self.draw()
+
+    def _draw_head(self, shown: Overview) -> None:
+        newest, width = self.following.newest.seq, max(1, self.size.width)
+        replayed = f"event {self.moment.seq} of {newest}" if self.is_past else ""
+        head = headline(self.moment.story, shown, width, replayed=replayed)
+        self.query_one("#head", Panel).replace([head])
+        problem = self.following.problem or ends_with(shown.summary)
+        if self.following.problem:
+            problem += f". Shown is the run until event {newest}"
+        lines = band(shown, [problem] if problem else [])
+        panel = self.query_one("#band", Panel)
+        panel.display = bool(lines)
+        if lines:
+            rows = sum(len(rows_of(one, width)) for one in lines)
+            panel.styles.height = min(rows, max(1, self.size.height // 4))
+            panel.replace(lines)
+
+    def draw_titles(self) -> None:
+        """Draw the lines above the parts, and the one at the bottom."""
+        focused = self.focused.id if self.focused else ""
+        self.side.draw_title(self._state, has_keyboard=focused == "pane")
+        self.tasks.draw_title(has_keyboard=focused == "feed")
+        hint = line((f" {self._said}" if self._said else _HINT, "warn" if self._said else "dim"), indent=-1)
+        self.query_one("#foot", Panel).replace([hint])
+
+    def tell(self, text: str) -> None:
+        """Show a short answer at the bottom for a while."""
+        self._said = text
+        self.draw_titles()
+        self.set_timer(_SAID_S, self._forget_said)
+
+    def _forget_said(self) -> None:
+        self._said = ""
+        self.draw_titles()
+
+    def go_to(self, seq: int | None) -> None:
+        """Show the run as it was at this event. None, or the newest one: as it is."""
+        self._past = self.following.at(seq) if seq is not None and seq < self.following.newest.seq else None
+        self.tasks.by_hand = True
+        self.draw()
+        self.side.show(self.moment, self.tasks.chosen)
+        self.draw_titles()

@@ -1,0 +1,118 @@
+"""The right half of a run's screen: one task from six sides."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from textual.app import ComposeResult
+from textual.containers import Vertical
+
+from orchestrator.views.watch.moment import Followed, Moment
+from orchestrator.views.watch.panel import Panel
+from orchestrator.views.watch.text import Line, line
+from orchestrator.views.watch.texts import stream, tabs
+from orchestrator.views.watch.texts.changes import changes, span_of
+from state.journal.events import MessageReceived, Stored
+
+NAMES = ("now", "diff", "checks", "review", "prompt", "cost")
+_NOW, _DIFF = 0, 1
+_FIRST_MESSAGES = 200  # read at first. The others are read when somebody scrolls up or searches
+_Side = Callable[[Moment, str], Sequence[Line]]
+_OTHERS: dict[int, _Side] = {2: tabs.checks, 3: tabs.review, 4: tabs.prompt, 5: tabs.cost}
+
+
+class Side(Vertical):
+    """Shows a task at a moment. `task_id` is "" for the run as a whole."""
+
+    def __init__(self, following: Followed, moment: Moment) -> None:
+        """Make the half.
+
+        Args:
+            following: the run.
+            moment: the moment of it that is shown.
+        """
+        super().__init__(id="right")
+        self.task_id = ""
+        self._following = following
+        self._moment = moment
+        self._tab = _NOW
+        self._is_whole = False  # it has all messages of the task that it may hold
+
+    def compose(self) -> ComposeResult:
+        """Return the parts of the half."""
+        yield Panel("title", ground="raised")
+        yield Panel("pane", follows=True)
+
+    @property
+    def pane(self) -> Panel:
+        """The lines of the chosen side."""
+        return self.query_one("#pane", Panel)
+
+    def show(self, moment: Moment, task_id: str, *, anew: bool = False) -> None:
+        """Show a task at a moment, from the chosen side. `anew`: from its beginning, or its end."""
+        self._moment, self.task_id = moment, task_id
+        pane = self.pane
+        if self._tab == _DIFF:
+            self.run_worker(self._show_diff(anew=anew), exclusive=True, group="diff")
+        elif self._tab == _NOW:
+            self._is_whole = False
+            pane.replace(stream.stream(self._following, moment, task_id, _FIRST_MESSAGES), anew=anew)
+        else:
+            pane.replace(_OTHERS[self._tab](moment, task_id), anew=anew)
+            if anew:
+                pane.to_start()
+
+    def choose(self, number: int) -> None:
+        """Show another side of the same task."""
+        self._tab = number
+        self.show(self._moment, self.task_id, anew=True)
+
+    def add(self, new: Sequence[Stored]) -> None:
+        """Show events that have just come."""
+        if self._tab == _NOW:
+            first = new[0].seq
+            told = [one for one in self._moment.told[-len(new) :] if one.seq >= first]
+            self.pane.add(stream.stream_of(self._moment, new, told, self.task_id))
+        elif not all(isinstance(one.event, MessageReceived) for one in new):
+            self.show(self._moment, self.task_id)
+
+    def scroll(self, rows: int) -> None:
+        """Move by this many rows, up if below zero."""
+        if rows < 0 and self.pane.top + rows <= 0:
+            self._show_whole()
+        self.pane.scroll(rows)
+
+    def to_start(self) -> None:
+        """Show the beginning."""
+        self._show_whole()
+        self.pane.to_start()
+
+    def find(self, word: str, *, backwards: bool = False, again: bool = False) -> bool:
+        """Show the next place of a word. Returns whether there is one."""
+        self._show_whole()
+        return self.pane.find(word, backwards=backwards, again=again)
+
+    def draw_title(self, state: Line, *, has_keyboard: bool) -> None:
+        """Draw the task's name, its state, and the names of its sides."""
+        task = self._moment.story.view.tasks.get(self.task_id)
+        title = f"{self.task_id} · {task.task.title}" if task else "the run"
+        unseen = [(f"  ▼ {self.pane.unseen} new", "warn")] if self.pane.unseen else []
+        names = [
+            (f" ▸{word}", "key") if number == self._tab else (f" {number + 1}{word}", "dim")
+            for number, word in enumerate(NAMES)
+        ]
+        head = line((f" {'▸ ' if has_keyboard else ''}{title}", "title"), *unseen, indent=-1)
+        self.query_one("#title", Panel).replace([head, state, line(*names, indent=-1)])
+
+    async def _show_diff(self, *, anew: bool) -> None:
+        view = self._moment.story.view
+        repository = Path(view.started.repository if view.started else ".")
+        lines = await changes(self._following.folder, repository, span_of(view, self.task_id))
+        self.pane.replace(lines, anew=anew)
+        if anew:
+            self.pane.to_start()
+
+    def _show_whole(self) -> None:
+        """Read the older messages too, which a reader who stays at the end does not need."""
+        if self._tab == _NOW and not self._is_whole:
+            self._is_whole = True
+            self.pane.put_before(stream.stream(self._following, self._moment, self.task_id))
