@@ -77,7 +77,7 @@ def request(dash, path="/", *, method="GET", host=None, cookie="", more=(), body
 
 
 def asked(dash, data):
-    """Send the bytes of a request and return the status, the headers and the beginning of the body."""
+    """Send the bytes of a request and return the status, the headers, and the body if its length is known."""
     with socket.create_connection(("127.0.0.1", dash.port), timeout=20) as line:
         line.sendall(data)
         answer = b""
@@ -86,7 +86,10 @@ def asked(dash, data):
         head, _, body = answer.partition(b"\r\n\r\n")
         status, *rows = head.decode("latin-1").split("\r\n")
         headers = {name.lower(): value for name, value in (row.split(": ", 1) for row in rows)}
-        if headers.get("content-length") == "0":
+        wanted = int(headers.get("content-length", 0))
+        while len(body) < wanted and (more := line.recv(65536)):
+            body += more
+        if not wanted and "content-length" in headers:  # and then nothing more comes
             line.settimeout(0.2)
             with suppress(TimeoutError):
                 body += line.recv(65536)

@@ -10,8 +10,16 @@ from language.event_strategies import of_type, started
 from state.errors import JournalError
 from state.journal import codec, events
 from state.journal.codec import decode, encode
-from state.journal.events import EVENTS, CallEnded, MessageReceived, RunInterrupted, RunResumed, RunStarted
-from state.records import CallEnd, Message, MessageKind
+from state.journal.events import (
+    EVENTS,
+    CallEnded,
+    MessageReceived,
+    RunInterrupted,
+    RunResumed,
+    RunStarted,
+    VerificationFinished,
+)
+from state.records import CallEnd, CommandRun, Message, MessageKind, TestCount, TestState
 from state.settings.records import Confinement, SandboxHeld
 
 
@@ -42,6 +50,13 @@ def test_half_a_character_in_a_tools_output_can_be_stored():
     cut = Message(kind=MessageKind.TOOL_RESULT, text="cut in an emoji: \ud83d")
     event = decode(*encode(MessageReceived(call_id="c-1", message=cut)))
     assert event.message.text == "cut in an emoji: \ufffd"
+
+
+def test_half_a_character_in_the_name_of_a_test_can_be_stored():
+    count = TestCount(tests={"test_\ud83d": TestState.PASSED})
+    run = CommandRun(command="make", exit_code=0, seconds=1.0, output_tail="", count=count)
+    event = decode(*encode(VerificationFinished(task_id="t1", tree="t", runs=(run,))))
+    assert list(event.runs[0].count.tests) == ["test_\ufffd"]
 
 
 @pytest.mark.parametrize(("name", "version"), [("TaskTeleported", 1), ("RunStarted", 99)])
