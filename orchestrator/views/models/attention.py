@@ -13,6 +13,8 @@ from state.settings.records import Sandbox
 from state.verdicts import Source, Verdict
 from state.words import listed
 
+_PROTECTED = "Protected paths were changed"  # begins the reason of the gate on the diff
+
 
 def attention(story: RunFacts, rows: tuple[CriterionRow, ...]) -> tuple[Point, ...]:
     """Return the points of a run.
@@ -33,14 +35,20 @@ def attention(story: RunFacts, rows: tuple[CriterionRow, ...]) -> tuple[Point, .
     return tuple(sorted(points, key=lambda one: one.urgency))
 
 
+def _point(
+    urgency: Urgency, kind: str, what: str, *, words: str = "", task_id: str = "", seq: int = 0
+) -> Point:
+    return Point(urgency=urgency, kind=kind, what=what, words=words, task_id=task_id, seq=seq)
+
+
 def _questions(view: RunView) -> Iterator[Point]:
     for ask in view.asks.values():
         task_id = ask.asked.task_id
         if ask.parked:
-            yield Point(
-                urgency=Urgency.DECIDE,
-                kind="parked question",
-                what="a question is parked for you",
+            yield _point(
+                Urgency.DECIDE,
+                "parked question",
+                "a question is parked for you",
                 words=ask.parked.question,
                 task_id=task_id,
                 seq=ask.seq,
@@ -48,10 +56,10 @@ def _questions(view: RunView) -> Iterator[Point]:
         for answer in ask.held:
             if not answer.reversible:
                 basis = "the spec" if answer.basis is Basis.SPEC else f"its {answer.basis}"
-                yield Point(
-                    urgency=Urgency.KNOW if answer.basis is Basis.SPEC else Urgency.DECIDE,
-                    kind="decision that is not easy to undo",
-                    what=f"the Developer decided, on {basis}, something that is not easy to undo",
+                yield _point(
+                    Urgency.KNOW if answer.basis is Basis.SPEC else Urgency.DECIDE,
+                    "decision that is not easy to undo",
+                    f"the Developer decided, on {basis}, something that is not easy to undo",
                     words=f"{answer.question} → {answer.marked}",
                     task_id=task_id,
                     seq=ask.seq,
@@ -72,18 +80,14 @@ def _criteria(view: RunView, rows: Iterable[CriterionRow]) -> Iterator[Point]:
     for row in rows:
         if row.standing in _STANDINGS and (view.ended or row.standing not in _WHILE_IT_GOES_ON):
             urgency, what = _STANDINGS[row.standing]
-            yield Point(
-                urgency=urgency,
-                kind=f"criterion {row.standing}",
-                what=f"{what} ({row.id})",
-                words=row.text,
-                seq=row.seq,
+            yield _point(
+                urgency, f"criterion {row.standing}", f"{what} ({row.id})", words=row.text, seq=row.seq
             )
         if row.standing is Standing.PROVEN and not row.place:
-            yield Point(
-                urgency=Urgency.KNOW,
-                kind="criterion without a place",
-                what=f"the words of {row.id} are not in the spec: the planner wrote them",
+            yield _point(
+                Urgency.KNOW,
+                "criterion without a place",
+                f"the words of {row.id} are not in the spec: the planner wrote them",
                 words=row.text,
                 seq=row.seq,
             )
@@ -100,19 +104,19 @@ def _tasks(story: RunFacts) -> Iterator[Point]:
     for id_, task in story.view.tasks.items():
         if task.stage in UNMERGED_ENDS:
             spans = story.history.stages.get(id_, ())
-            yield Point(
-                urgency=Urgency.DECIDE,
-                kind="task not merged",
-                what=f"the task {id_} {_ENDS[task.stage]}: {task.end.reason}",
+            yield _point(
+                Urgency.DECIDE,
+                "task not merged",
+                f"the task {id_} {_ENDS[task.stage]}: {task.end.reason}",
                 task_id=id_,
                 seq=spans[-1].seq if spans else 0,
             )
         ended_badly = [span for span in story.history.stages.get(id_, ()) if span.stage in UNMERGED_ENDS]
         if task.stage is Stage.MERGED and ended_badly:
-            yield Point(
-                urgency=Urgency.KNOW,
-                kind="merged after a bad end",
-                what=f"the task {id_} was merged at attempt {task.attempt}, after it had been "
+            yield _point(
+                Urgency.KNOW,
+                "merged after a bad end",
+                f"the task {id_} was merged at attempt {task.attempt}, after it had been "
                 f"{ended_badly[-1].stage}",
                 task_id=id_,
                 seq=ended_badly[-1].seq,
@@ -130,10 +134,10 @@ def _findings(story: RunFacts) -> Iterator[Point]:
     for task_id, finding, seq in findings_of(story):
         if finding.state in _LET_GO:
             urgency, what = _LET_GO[finding.state]
-            yield Point(
-                urgency=urgency,
-                kind=f"finding {finding.state}",
-                what=f"{what}: {finding.issue.type}",
+            yield _point(
+                urgency,
+                f"finding {finding.state}",
+                f"{what}: {finding.issue.type}",
                 words=f"{finding.issue.location}: {finding.issue.description}",
                 task_id=task_id,
                 seq=seq,
@@ -159,10 +163,10 @@ def _checks(story: RunFacts) -> Iterator[Point]:
         yield from _steering(story, id_, task)
         for gate in task.open.gates:
             if gate.verdict is Verdict.NOT_CHECKED:
-                yield Point(
-                    urgency=Urgency.UNPROVEN,
-                    kind="gate not checked",
-                    what=f"the gate {gate.gate} of {id_} could not be checked",
+                yield _point(
+                    Urgency.UNPROVEN,
+                    "gate not checked",
+                    f"the gate {gate.gate} of {id_} could not be checked",
                     words=gate.reason,
                     task_id=id_,
                 )
@@ -177,10 +181,10 @@ def _steering(story: RunFacts, id_: str, task: TaskView) -> Iterator[Point]:
             for stored in story.history.notable
             if isinstance(stored.event, e.ChecksDecided) and stored.event.task_id == id_
         ]
-        yield Point(
-            urgency=Urgency.UNPROVEN,
-            kind="checks not judged",
-            what=f"{len(missing)} of {len(newest)} checks of {id_} were not judged: {listed(missing)}",
+        yield _point(
+            Urgency.UNPROVEN,
+            "checks not judged",
+            f"{len(missing)} of {len(newest)} checks of {id_} were not judged: {listed(missing)}",
             task_id=id_,
             seq=seqs[-1] if seqs else 0,
         )
@@ -194,20 +198,18 @@ def _proofs(view: RunView) -> Iterator[Point]:
             continue
         seq = view.evidence.proved_at.get(key, 0)
         for kind, urgency, what in _gaps(proofs):
-            yield Point(urgency=urgency, kind=kind, what=what, task_id=proofs.task_id, seq=seq)
+            yield _point(urgency, kind, what, task_id=proofs.task_id, seq=seq)
     for check in view.baseline.checks.values():
         if check.canary and check.canary.caught is False:
-            yield Point(
-                urgency=Urgency.UNPROVEN,
-                kind="canary not caught",
-                what=f"`{check.run.command}` passes at the base although a test fails: it proves nothing",
+            yield _point(
+                Urgency.UNPROVEN,
+                "canary not caught",
+                f"`{check.run.command}` passes at the base although a test fails: it proves nothing",
                 seq=view.baseline.seq,
             )
     if view.whole.tree and not any(run.runs for run in view.evidence.verifications.values()):
-        yield Point(
-            urgency=Urgency.UNPROVEN,
-            kind="nothing to verify with",
-            what="no command verified the work: give one with --verify",
+        yield _point(
+            Urgency.UNPROVEN, "nothing to verify with", "no command verified the work: give one with --verify"
         )
 
 
@@ -235,15 +237,13 @@ def _surroundings(story: RunFacts) -> Iterator[Point]:
     view = story.view
     for stored in story.history.notable:
         for kind, urgency, what in _of_event(stored.event):
-            yield Point(
-                urgency=urgency,
-                kind=kind,
-                what=what,
-                task_id=getattr(stored.event, "task_id", ""),
-                seq=stored.seq,
-            )
+            yield _point(urgency, kind, what, task_id=getattr(stored.event, "task_id", ""), seq=stored.seq)
+    refused = [one.seq for one in story.history.notable if isinstance(one.event, e.ActionRefused)]
+    if refused:
+        what = f"policy refused {len(refused)} call(s) of agents, the first one here"
+        yield _point(Urgency.KNOW, "refused calls", what, seq=refused[0])
     for flaky in dict.fromkeys(name for done in view.evidence.verifications.values() for name in done.flaky):
-        yield Point(urgency=Urgency.KNOW, kind="flaky test", what=f"the test {flaky} failed and passed")
+        yield _point(Urgency.KNOW, "flaky test", f"the test {flaky} failed and passed")
 
 
 def _of_event(event: e.Event) -> Iterator[tuple[str, Urgency, str]]:  # noqa: C901  one case an event
@@ -277,6 +277,9 @@ def _of_event(event: e.Event) -> Iterator[tuple[str, Urgency, str]]:  # noqa: C9
                 yield "sandbox off", Urgency.KNOW, f"agents worked without a sandbox ({held.reason})"
             if event.confined.key_exposed:
                 yield "key exposed", Urgency.DECIDE, event.confined.key_exposed
+        case e.GateDecided(verdict=Verdict.BLOCK) if event.reason.startswith(_PROTECTED):
+            what = f"an agent changed protected paths in {event.task_id} and had to put them back"
+            yield "protected paths", Urgency.KNOW, what
         case e.ReviewUnusable():
             whose = event.task_id or "the whole"
             yield "review unusable", Urgency.KNOW, f"a review of {whose} was unusable: {event.problem}"

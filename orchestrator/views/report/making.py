@@ -12,6 +12,7 @@ from state.settings.records import CommandNetwork
 
 _STARTED_WITH = "the start"
 _MODELS = "models."
+_SANDBOX = "sandbox: "  # begins its line, which is a fact of its own
 
 
 def made_of(events: Iterable[Stored], version: str) -> tuple[Fact, ...]:
@@ -32,7 +33,8 @@ def _facts(events: list[Stored]) -> Iterator[Fact]:
                 yield Fact(name="sq", value=event.sq_version, seq=stored.seq)
                 yield Fact(name="models reached by", value=_reached(event), seq=stored.seq)
                 yield from _confined(event, stored.seq)
-                yield from (Fact(name="note", value=note, seq=stored.seq) for note in event.notes)
+                notes = [note for note in event.notes if not note.startswith(_SANDBOX)]
+                yield from (Fact(name="note", value=note, seq=stored.seq) for note in notes)
             case e.RunResumed() as event:
                 words = ", ".join(event.retry)
                 value = f"tries again: {words}" if words else "goes on where it was"
@@ -60,7 +62,7 @@ def _reached(event: e.RunStarted) -> str:
 def _confined(event: e.RunStarted | e.RunResumed, seq: int) -> Iterator[Fact]:
     held = event.confined
     if held.sandbox:
-        yield Fact(name="sandbox", value=held.sandbox.line.removeprefix("sandbox: "), seq=seq)
+        yield Fact(name="sandbox", value=held.sandbox.line.removeprefix(_SANDBOX), seq=seq)
     if held.containment:
         yield Fact(name="processes ended by", value=held.containment, seq=seq)
     if held.key_exposed:

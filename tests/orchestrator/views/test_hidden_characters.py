@@ -172,7 +172,7 @@ CHECKED = {
 }  # fmt: skip
 PARTS = {
     "issue_lines", "where_lines", "plan_lines", "spending_lines", "unchecked_lines", "confinement_lines", "git_lines",
-    "lacking_lines",
+    "lacking_lines", "diff_lines",
 }  # fmt: skip
 
 

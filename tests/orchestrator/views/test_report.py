@@ -6,6 +6,7 @@ import re
 import shutil
 import time
 from dataclasses import replace
+from pathlib import Path
 
 import anyio
 from hypothesis import HealthCheck, given, settings
@@ -23,7 +24,10 @@ from orchestrator.views.report.rendering import Format, rendered
 from orchestrator.views.report.work import read_work
 from state.journal import events as e
 from state.records import CommandRun, TestCount
+from state.roles import Role
+from state.verdicts import Verdict
 
+ROOT = Path(__file__).resolve().parents[3]
 slowly = settings(
     max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
 )
@@ -230,8 +234,31 @@ def test_a_command_that_only_an_agent_named_is_not_in_the_line_to_copy():
 
 
 def test_the_words_of_the_documentation_are_those_of_the_json():
-    from pathlib import Path
-
-    described = (Path(__file__).parents[3] / "docs" / "report.md").read_text("utf-8")
+    described = (ROOT / "docs" / "report.md").read_text("utf-8")
     for field in json.loads(rendered(read(hostile_run()), Format.JSON, version="1")):
         assert f"`{field}`" in described, field
+
+
+def test_protected_paths_and_refused_calls_are_things_to_look_at():
+    code = (ROOT / "orchestrator" / "run" / "build" / "completion.py").read_text("utf-8")
+    reason = "Protected paths were changed: .env. Put them back as they were."
+    assert reason.partition(":")[0] in code
+    place = {"task_id": "t1", "attempt": 1}
+    events = stored(
+        [
+            started(),
+            e.PlanAccepted(tasks=(task("t1"),), criteria=()),
+            e.TaskStarted(task_id="t1", branch="b", worktree="/w", base_commit="c"),
+            e.AttemptStarted(**place, session_id="s", tree="t"),
+            e.CallStarted(
+                **place, call_id="c1", role=Role.WORKER, iteration=1, session_id="s", model="m", prompt="p"
+            ),
+            e.ActionRefused(call_id="c1", tool="Bash", reason="pushing is refused"),
+            e.ActionRefused(call_id="c1", tool="Bash", reason="pushing is refused"),
+            e.GateDecided(**place, iteration=1, gate="diff", verdict=Verdict.BLOCK, reason=reason, tree="t"),
+        ]
+    )
+    points = {point.kind: point for point in read(events).report("1").attention}
+    assert points["protected paths"].seq == 8
+    assert "2 call(s)" in points["refused calls"].what
+    assert points["refused calls"].seq == 6

@@ -40,7 +40,7 @@ def sections(report: Report) -> list[Section]:
         Section(title="What the spec asks", lines=tuple(_criteria(report))),
         Section(title=f"Look here yourself ({len(report.attention)})", lines=tuple(_points(report))),
         Section(title="Decided without you", lines=tuple(_decisions(report))),
-        Section(title="What sq ran on the finished work", lines=tuple(_commands(report))),
+        Section(title="What sq ran on the merged work", lines=tuple(_commands(report))),
         Section(title="Findings of the reviews", lines=tuple(_findings(report)), folded=True),
         Section(title="What was not checked, and why", lines=tuple(_gaps(report)), folded=True),
         Section(title="Tasks", lines=tuple(_tasks(report)), folded=True),
@@ -155,7 +155,7 @@ def _decisions(report: Report) -> Iterator[str]:
 
 def _commands(report: Report) -> Iterator[str]:
     if not report.commands:
-        yield "Nothing was run on finished work."
+        yield "Nothing was run on merged work."
     yield from map(_command, report.commands)
 
 

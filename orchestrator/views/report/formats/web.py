@@ -48,19 +48,15 @@ def web(report: Report, *, version: str, beside: Comparison | None = None, small
             groups=_groups(report),
             by_role=_by_role(report.spending),
             merged_commits=_merged(report),
-            decided=decided_for(report),
+            decided=_decided(report),
         )
     )
 
 
-def decided_for(report: Report) -> dict[str, list[str]]:
-    """Return the decisions that were made for the tasks of each criterion, by its id."""
-    made = [
-        (one.task_id, f"{one.question.text} → {one.answer.marked}")
-        for one in report.decisions
-        if one.answer and not (one.parked or one.rejected)
-    ]
-    return {row.id: [words for task_id, words in made if task_id in row.tasks] for row in report.criteria}
+def _decided(report: Report) -> dict[str, int]:
+    """Return how many decisions were made for the tasks of each criterion, by its id."""
+    made = [one.task_id for one in report.decisions if one.answer and not (one.parked or one.rejected)]
+    return {row.id: sum(task_id in row.tasks for task_id in made) for row in report.criteria}
 
 
 def _groups(report: Report) -> list[list[Point]]:

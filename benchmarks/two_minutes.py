@@ -1,0 +1,94 @@
+"""Five questions about a run to a reader who has its report and nothing else, and the score of the answers.
+
+`python -m benchmarks.two_minutes RUN_FOLDER --ask` prints the questions with the form of the answers.
+`--key FILE` writes the right answers, which come from the journal and not from the report. Write them before
+anybody answers. `--answers FILE` compares, and prints JSON with `score` (of 5) and each question's result.
+"""
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from state.journal.events import MessageReceived
+from state.journal.fold.fold import fold
+from state.journal.store import JournalReader
+from state.journal.view import RunView
+from state.records import CriterionStanding
+
+ENOUGH = 4  # of five
+_CENTS = 0.011
+QUESTIONS = """You have the report of an unattended run of coding agents, and nothing else.
+Answer with one JSON object:
+{
+  "proven": {"c-1": "the piece of evidence that proves it, word for word", …}, only criteria that are proven
+  "decided": ["the answer that was given to a question without the user", …],
+  "unproven": ["c-2", …], every criterion that is not proven, by its id
+  "cost_usd": the cost of the whole run as a number,
+  "check": "the command by which the user checks the finished work"
+}
+"""
+
+
+def key_of(view: RunView) -> dict[str, Any]:
+    """Return the right answers, from the journal alone."""
+    judged = {id_: one.event for id_, one in view.whole.judged.items() if one.event.tree == view.whole.tree}
+    proven = {
+        id_: event.proof.ref
+        for id_, event in judged.items()
+        if event.standing is CriterionStanding.PROVEN and event.proof
+    }
+    verified = view.evidence.verifications.get(view.whole.tree)
+    return {
+        "proven": proven,
+        "decided": [answer.text for _, answer in view.decided()],
+        "unproven": [one.id for one in view.plan.criteria if one.id not in proven],
+        "cost_usd": round(view.cost_usd, 4),
+        "check": [view.whole.commit[:7], *(run.command for run in (verified.runs if verified else ()))],
+    }
+
+
+def compared(key: dict[str, Any], answers: dict[str, Any]) -> dict[str, bool]:
+    """Return for each question whether the answer is right."""
+    proven, decided = answers.get("proven") or {}, " ".join(map(str, answers.get("decided") or []))
+    cost = answers.get("cost_usd")
+    return {
+        "proven": set(proven) == set(key["proven"])
+        and all(_same(key["proven"][id_], str(said)) for id_, said in proven.items()),
+        "decided": bool(decided) == bool(key["decided"]) and all(one in decided for one in key["decided"]),
+        "unproven": sorted(map(str, answers.get("unproven") or [])) == sorted(key["unproven"])
+        and "unproven" in answers,
+        "cost_usd": isinstance(cost, int | float) and abs(cost - key["cost_usd"]) < _CENTS,
+        "check": all(part in str(answers.get("check", "")) for part in key["check"]),
+    }
+
+
+def _same(right: str, said: str) -> bool:
+    """Whether an answer names the right piece of evidence, with words around it or without."""
+    return right in said or (bool(said) and said in right)
+
+
+def main() -> None:
+    """Ask, write the key, or compare."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("run_folder", type=Path)
+    parser.add_argument("--ask", action="store_true")
+    parser.add_argument("--key", type=Path)
+    parser.add_argument("--answers", type=Path)
+    given = parser.parse_args()
+    with JournalReader(given.run_folder) as journal:
+        key = key_of(fold(journal.read(without=(MessageReceived,))))
+    if given.ask:
+        print(QUESTIONS)
+    if given.key:
+        given.key.write_text(json.dumps(key, indent=1, ensure_ascii=False) + "\n", "utf-8")
+    if given.answers:
+        right = compared(key, json.loads(given.answers.read_text("utf-8")))
+        score = sum(right.values())
+        print(json.dumps({"score": score, "of": len(right), "enough": score >= ENOUGH, **right}))
+        sys.exit(0 if score >= ENOUGH else 1)
+
+
+if __name__ == "__main__":
+    main()
