@@ -12,7 +12,7 @@ from state.roles import Role
 if TYPE_CHECKING:
     from orchestrator.views.run.look import Look
 
-_VIEWERS = ("watch",)
+_VIEWERS = ("watch", "dash")
 state_dir = click.option(
     "--state-dir",
     type=click.Path(path_type=Path, file_okay=False),

@@ -76,7 +76,19 @@ def _open(folder: Path, again: str, at: int | None, app: "WatchApp") -> "Screen[
     del app
     following = Following(folder)
     following.load()
-    return RunScreen(following, options=again, at=at)
+    isolated = ["-I"] if sys.flags.isolated else []  # as the launcher of a checkout does
+    state = str(folder.parents[1])
+    report = [
+        sys.executable,
+        *isolated,
+        "-m",
+        "orchestrator.cli",
+        "report",
+        folder.name,
+        "--state-dir",
+        state,
+    ]
+    return RunScreen(following, options=again, at=at, report=report)
 
 
 def _list(state: "StateFolder", again: str, app: "WatchApp") -> "Screen[None]":

@@ -29,17 +29,21 @@ _HINT = " ? help · / find · w why · d decisions · t timeline · Enter open �
 class DrawnRun(Screen[None]):
     """Follows one run. It reads, and changes nothing."""
 
-    def __init__(self, following: Followed, *, options: str = "", at: int | None = None) -> None:
+    def __init__(
+        self, following: Followed, *, options: str = "", at: int | None = None, report: Sequence[str] = ()
+    ) -> None:
         """Make the screen.
 
         Args:
             following: the run. It is loaded, and closed with the screen.
             options: options for a command to find this run again, such as `--state-dir X`.
             at: the place of the event up to which the run is shown. None: the newest, from now on.
+            report: the command that writes the report and prints its file.
         """
         super().__init__()
         self.following = following
         self.options = options
+        self.report = report
         self._past: Moment | None = following.at(at) if at is not None else None
         self._state = line("")  # of the chosen task
         self._said = ""  # a short answer at the bottom

@@ -1,8 +1,10 @@
 """One run on the whole screen: its tasks, its story, one task from every side, and the keys."""
 
+import subprocess
 from bisect import bisect_left, bisect_right
 from typing import ClassVar
 
+import anyio
 from textual.binding import BindingType
 
 from orchestrator.views.watch.drawn_run import DrawnRun
@@ -135,9 +137,18 @@ class RunScreen(DrawnRun):
         self.app.push_screen(Sheet("keys", lambda _: sheets.keys()))
 
     def action_report(self) -> None:
-        """Say which command writes the report."""
-        run = self.following.run_id.rpartition("-")[2]
-        self.tell(f"the report of this run: sq report {run}{self.options}")
+        """Write the report, by a process of its own."""
+        self.tell("the report is being written")
+        self.run_worker(self._write_report(), exclusive=True, group="report")
+
+    async def _write_report(self) -> None:
+        try:
+            done = await anyio.run_process(self.report, stdin=subprocess.DEVNULL, check=False)
+        except OSError as error:
+            self.tell(f"the report cannot be written: {error.strerror}")
+            return
+        said = (done.stderr if done.returncode else done.stdout).decode(errors="replace").strip()
+        self.tell(said.rpartition("\n")[2])
 
     def action_find(self) -> None:
         """Ask for a word, and find it in the right half."""

@@ -27,12 +27,17 @@ from orchestrator.views.watch.following import Following
 from orchestrator.views.watch.run_screen import RunScreen
 
 class Broken(Following):
+    loaded = False
+
     def take(self):
+        if not self.loaded:
+            return super().take()
         secret = "a word of an agent \\x1b[2J"
         raise RuntimeError("broken" + chr(27) + "]0;owned" + chr(7))
 
 following = Broken(Path(sys.argv[1]))
-following.newest.add(following._reader.read())
+following.load()
+following.loaded = True
 app = WatchApp(lambda _: RunScreen(following))
 app.run(mouse=False)
 sys.exit(app.return_code)
@@ -128,6 +133,17 @@ def test_the_list_of_all_runs_opens_one(tmp_path):
 def test_an_earlier_event_is_shown_on_demand(state):
     with watch(state, RUN_ID, "--at", "40") as terminal:
         terminal.until(f"event 40 of {len(twelve_tasks())}")
+
+
+def test_the_report_is_written_on_demand_and_its_file_is_said(tmp_path):
+    folder = write(tmp_path / "runs" / RUN_ID, twelve_tasks(tmp_path / "repository", ended=True))
+    with watch(tmp_path, columns=200) as terminal:
+        terminal.until("6/12 merged")
+        terminal.press("o")
+        terminal.until(f"report: {folder / 'report.html'}")
+        assert (folder / "report.html").read_text("utf-8").startswith("<!doctype html>")
+        terminal.press("q")
+        assert terminal.end() == 0
 
 
 @pytest.mark.parametrize("environment", [{"NO_COLOR": "1"}, {"TERM": "xterm-256color", "COLORTERM": ""}])

@@ -31,7 +31,7 @@ KEYS = (
     ("w", "why the chosen task does not go on, with the events that say so"),
     ("d", "questions and their answers"),
     ("t", "timeline, long idle times folded"),
-    ("o", "the command that writes the report"),
+    ("o", "write the report, and say where it is"),
     ("/ n N", "find in the text at the right, next, previous"),
     ("g G", "to the beginning, to the end"),
     ("PgUp PgDn", "a page up, a page down"),
