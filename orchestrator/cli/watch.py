@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from orchestrator.views.watch.app import WatchApp
     from state.paths import StateFolder
 
+    _Known = dict[str, tuple[tuple[int, int, bool], RunSummary]]  # by run: the journal's state, and the run
+
 
 @click.command("watch", short_help="Follow a run on the whole screen.")
 @click.argument("run", required=False, shell_complete=options.complete_runs)
@@ -97,11 +99,32 @@ def _list(state: "StateFolder", again: str, app: "WatchApp") -> "Screen[None]":
     def show(run_id: str) -> None:
         app.push_screen(_open(state.runs / run_id, again, None, app))
 
-    return RunsScreen(str(state.root), partial(_summaries, state, again), show)
+    known: _Known = {}
+    return RunsScreen(str(state.root), partial(_summaries, state, again, known), show)
 
 
-def _summaries(state: "StateFolder", again: str) -> "list[RunSummary]":
-    return [_summary(state.runs / run_id, again) for run_id in reversed(state.run_ids())]
+def _summaries(state: "StateFolder", again: str, known: "_Known") -> "list[RunSummary]":
+    """The runs, newest first. A run that nobody works on is read again only if its journal has changed."""
+    from state.journal.store import is_active, journal_file
+
+    found = []
+    for run_id in reversed(state.run_ids()):
+        folder = state.runs / run_id
+        file = journal_file(folder)
+        stamp = (_changed_at(file), _changed_at(file.with_name(f"{file.name}-wal")), is_active(folder))
+        before, summary = known.get(run_id, (None, None))
+        if summary is None or stamp != before or stamp[-1]:
+            summary = _summary(folder, again)
+            known[run_id] = (stamp, summary)
+        found.append(summary)
+    return found
+
+
+def _changed_at(file: Path) -> int:
+    try:
+        return file.stat().st_mtime_ns
+    except OSError:
+        return 0
 
 
 def _summary(folder: Path, again: str) -> "RunSummary":

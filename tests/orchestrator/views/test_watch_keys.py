@@ -354,3 +354,24 @@ async def test_without_colours_no_colour_is_written(made, monkeypatch):
             for segment in strip:
                 colour = segment.style.color if segment.style else None
                 assert colour is None or colour.is_default
+
+
+async def test_a_run_without_an_event_yet_is_shown_and_then_followed(tmp_path):
+    folder = write(tmp_path / RUN_ID, [])
+    async with watching(folder) as watched:
+        assert "killed before it began" in watched.text
+        for keys in ("w", "d", "t", "left", "right", "2", "3", "4", "5", "6", "1"):
+            await watched.press(keys)
+            await watched.press("escape")
+        events = twelve_tasks()
+        with Journal(folder) as journal:
+            journal.append(*(one.event for one in events))
+            await watched.until(lambda text: "4/12 merged" in text and "● in review cart" in text)
+
+
+async def test_a_run_that_is_resumed_is_followed_again(folder):
+    async with watching(folder) as watched:
+        assert "✗ killed" in watched.text
+        with Journal(folder) as journal:
+            journal.append(e.RunResumed())
+            await watched.until(lambda text: "● baseline" in text.splitlines()[0])
