@@ -3,10 +3,13 @@
 from collections.abc import Sequence
 from pathlib import PurePath
 
+from rich.cells import cell_len
+
 from orchestrator.views.durations import clock
 from orchestrator.views.models.history import RunFacts
 from orchestrator.views.models.lanes import TaskRow
 from orchestrator.views.models.summary import Overview, RunSummary, Standing
+from orchestrator.views.screen import cell
 from orchestrator.views.watch.rows import SIGNS, word_of
 from orchestrator.views.watch.text import Line, Span, line
 from orchestrator.views.words import short
@@ -14,7 +17,6 @@ from state.journal.phase import Phase, phase_of
 
 _BAR = 8
 _NEEDS_SHOWN = 2
-_NARROW = 100
 _PHASES = {
     Phase.BASELINE: "baseline",
     Phase.ANALYZE: "analyzing",
@@ -40,12 +42,17 @@ def state_of(row: TaskRow | None, shown: Overview) -> Line:
 
 
 def headline(story: RunFacts, shown: Overview, width: int, *, replayed: str = "") -> Line:
-    """Return the line at the top: spec, run, phase, time, cost and tasks, as much of it as fits.
+    """Return the line at the top: spec, run, phase, time, cost and tasks. If it is too long, in short.
 
     `replayed`: the place in the journal, if an earlier moment is shown.
     """
+    whole = _headline(story, shown, replayed, narrow=False)
+    fits = cell_len(cell(whole.plain)) <= width
+    return whole if fits else _headline(story, shown, replayed, narrow=True)
+
+
+def _headline(story: RunFacts, shown: Overview, replayed: str, *, narrow: bool) -> Line:
     summary = shown.summary
-    narrow = width < _NARROW
     run_id = summary.run_id.rpartition("-")[2] if narrow else summary.run_id
     state, style = state_word(story, summary)
     merged = f"{summary.tasks_merged}/{summary.tasks_total} merged" if summary.tasks_total else ""
