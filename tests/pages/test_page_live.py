@@ -112,6 +112,14 @@ def test_events_of_another_process_appear_while_focus_and_opened_parts_stay(cont
     assert same_as_fresh(context, page, dash)
 
 
+def test_a_run_that_begins_appears_in_the_list(page, dash, state):
+    enter(page, dash, "/")
+    expect(page.locator("#r-runs tbody tr")).to_have_count(1)
+    write(state / "runs" / "20260131-150000-late", twelve_tasks(ended=True))
+    expect(page.locator("#r-runs tbody tr")).to_have_count(2, timeout=15_000)
+    contains(page, "#r-runs tbody tr:first-child", "failed")
+
+
 def test_a_killed_server_is_waited_for_and_found_again_on_its_port(context, page, state, home):
     with dash_on(state) as first:
         enter(page, first)

@@ -57,12 +57,24 @@ def appended(folder, events):
     db.close()
 
 
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+@settings(slowly, max_examples=1000)
+@given(run=legal_runs(), data=st.data(), active=st.booleans())
+def test_a_thousand_orders_of_events_and_cuts_end_in_the_same_page(tmp_path_factory, run, data, active):
+    check_live_is_fresh(tmp_path_factory, run, data, active)
+
+
 @slowly
 @given(run=legal_runs(), data=st.data(), active=st.booleans())
 def test_a_client_that_is_sent_the_changes_alone_ends_with_the_page_of_a_new_client(
     tmp_path_factory, run, data, active
 ):
     """In any order of events, with any cuts, and with connections that begin anew in between."""
+    check_live_is_fresh(tmp_path_factory, run, data, active)
+
+
+def check_live_is_fresh(tmp_path_factory, run, data, active):
     folder = tmp_path_factory.mktemp("runs") / "run"
     cuts = sorted({0, *data.draw(st.lists(st.integers(0, len(run)), max_size=5)), len(run)})
     lost = data.draw(st.lists(st.booleans(), min_size=len(cuts), max_size=len(cuts)))

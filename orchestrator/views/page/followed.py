@@ -17,6 +17,7 @@ from state.journal.store import JournalReader, is_active
 from state.journal.view import RunView
 
 _POLL_S = 0.025  # between two looks for new events. A look costs about 12 µs
+_CALM_S = 0.25  # the same for a run that no process works on
 _REST_S = 0.2  # the least time between two renderings, so that a storm of events costs little
 _LOOK_S = 1.0  # between two looks whether a process works on the run
 _TICK = timedelta(seconds=5)  # bars of things under way grow in steps of this
@@ -135,7 +136,7 @@ class Followed:
         """Wait for new events, or for the next moment at which time alone changes the page."""
         until = time.monotonic() + _LOOK_S
         while self.reader.change_count() == count and time.monotonic() < until:  # noqa: ASYNC110  another process
-            await anyio.sleep(_POLL_S)
+            await anyio.sleep(_POLL_S if self.active else _CALM_S)
 
     def announce(self) -> None:
         """Wake all streams of this run."""

@@ -16,6 +16,7 @@ from orchestrator.views.page.ports import LiveRuns, Regions, Render
 SIGN_S = 10  # between two signs of life. The page takes 25 s of silence for a lost connection
 _SEND_S = 30.0  # a client that takes nothing for so long is dropped
 _RETRY_MS = 1000
+_SEP = "\n"
 _LIST_S = 1.0  # between two looks at the list of runs
 
 
@@ -64,12 +65,14 @@ async def _list_events(runs: LiveRuns, regions: Callable[[], Regions]) -> AsyncI
 def _event(regions: Regions, sent: Regions, id_: str) -> ServerSentEvent | None:
     """Return an event with the regions whose bytes differ from those sent before, or None without any."""
     fresh = [html for name, html in regions.items() if sent.get(name) != html]
-    return ServerSentEvent("".join(fresh), event="regions", id=id_, retry=_RETRY_MS) if fresh else None
+    return (
+        ServerSentEvent("".join(fresh), event="regions", id=id_, retry=_RETRY_MS, sep=_SEP) if fresh else None
+    )
 
 
 def _response(runs: LiveRuns, events: AsyncIterator[ServerSentEvent]) -> Response:
     return EventSourceResponse(
-        _counted(runs, events), ping=SIGN_S, ping_message_factory=_sign, send_timeout=_SEND_S, sep="\n"
+        _counted(runs, events), ping=SIGN_S, ping_message_factory=_sign, send_timeout=_SEND_S, sep=_SEP
     )
 
 
@@ -82,4 +85,4 @@ async def _counted(runs: LiveRuns, events: AsyncIterator[ServerSentEvent]) -> As
 
 def _sign() -> ServerSentEvent:
     """Return a sign of life with the server's time in milliseconds."""
-    return ServerSentEvent(str(round(time.time() * 1000)), event="sign")
+    return ServerSentEvent(str(round(time.time() * 1000)), event="sign", sep=_SEP)
