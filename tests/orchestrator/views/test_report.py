@@ -130,7 +130,8 @@ def test_paths_of_other_folders_are_left_alone():
         "a.py and /src/app2/a.py and b.py and ."
     )
     assert (
-        clean(f"/home/bob/x /Users/eve/y /rootless C:\\Users\\bob\\z /{'root'}/k") == "~/x ~/y /rootless ~\\z ~/k"
+        clean(f"/home/bob/x /Users/eve/y /rootless C:\\Users\\bob\\z /{'root'}/k")
+        == "~/x ~/y /rootless ~\\z ~/k"
     )
 
 
