@@ -107,7 +107,8 @@ def _tasks(story: RunFacts) -> Iterator[Point]:
             yield _point(
                 Urgency.DECIDE,
                 "task not merged",
-                f"the task {id_} {_ENDS[task.stage]}: {task.end.reason}",
+                f"the task {id_} {_ENDS[task.stage]}",
+                words=task.end.reason,
                 task_id=id_,
                 seq=spans[-1].seq if spans else 0,
             )

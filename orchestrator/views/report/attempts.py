@@ -71,11 +71,13 @@ def _plain(seq: int, at: datetime, event: e.Event) -> Iterator[Step]:
         case e.TaskReopened(by=by, issues=issues):
             yield Step(seq=seq, at=at, what=f"sent back by {by} with {len(issues)} finding(s)", tone="warn")
         case e.TaskStuck(reason=reason):
-            yield Step(seq=seq, at=at, what="stuck", tone="bad", who="sq", words=reason)
+            yield Step(seq=seq, at=at, what="stuck", tone="bad", who="the reason", words=reason)
         case e.TaskFailed(cause=cause):
-            yield Step(seq=seq, at=at, what="failed", tone="bad", who="sq", words=cause)
+            yield Step(seq=seq, at=at, what="failed", tone="bad", who="the reason", words=cause)
         case e.TaskUnverified(reason=reason):
-            yield Step(seq=seq, at=at, what="could not be verified", tone="warn", who="sq", words=reason)
+            yield Step(
+                seq=seq, at=at, what="could not be verified", tone="warn", who="the reason", words=reason
+            )
 
 
 def _command(seq: int, at: datetime, done: CommandRun) -> Step:

@@ -97,12 +97,14 @@ def test_one_signal_saves_the_state_exits_130_and_tells_how_to_go_on(
     assert f"sq resume {run_folder.name}" in output
     assert "Traceback" not in output
     assert processes_below(run_folder) == []
+    assert '"state": "interrupted"' in (run_folder / "summary.json").read_text("utf-8")
 
     resumed = subprocess.run(
         [*BASE, "resume", "--plain"], cwd=repository, capture_output=True, text=True, check=False, timeout=60
     )
     assert resumed.returncode == 0, resumed.stdout + resumed.stderr
     assert (repository / "notes.txt").exists()
+    assert '"state": "complete"' in (run_folder / "summary.json").read_text("utf-8")
     logged = [json.loads(line) for line in (run_folder / "sq.log").read_text().splitlines()]
     assert {line["run_id"] for line in logged} == {run_folder.name}
     [again] = [line for line in logged if line["event"] == "call.resume"]

@@ -43,3 +43,12 @@ def test_a_dry_run_leaves_a_report_that_says_so(rehearse: Rehearse) -> None:
     done = rehearse(whole_run(), verify=("true",), dry_run=True)
     assert done.outcome is Outcome.COMPLETE
     assert "Planned only" in (done.folder / "report.html").read_text("utf-8")
+
+
+def test_a_run_in_the_checkout_has_a_report_with_its_changes_and_where_they_are(rehearse: Rehearse) -> None:
+    done = rehearse(whole_run(), verify=("true",), settings={"worktrees": False})
+    page = (done.folder / "report.html").read_text("utf-8")
+    assert "it is in your checkout, uncommitted" in page
+    assert "run it there" in page
+    assert 'tr class="added"' in page
+    assert "is gone from the repository" not in page
