@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterable
 
-from state.journal.view import RunView
+from state.journal.events.run import RunStarted
 from state.records import CommandRun, Evidence, Message, ReviewIssue, Task
 
 _SUBJECTS = {"": "the whole", "plan": "the plan", "analysis": "the analysis"}
@@ -51,7 +51,7 @@ def suggested(suggestions: Iterable[str]) -> list[str]:
     return [f"    suggestion: {suggestion}" for suggestion in suggestions]
 
 
-def tool_call(view: RunView, message: Message) -> str:
+def tool_call(started: RunStarted | None, message: Message) -> str:
     """A tool call in short: the tool and its file, command or pattern."""
     try:
         arguments = json.loads(message.text)
@@ -61,6 +61,6 @@ def tool_call(view: RunView, message: Message) -> str:
     value = next(
         (arguments[key] for key in ("file_path", "command", "pattern", "path") if key in arguments), ""
     )
-    if view.started:
-        value = str(value).replace(f"{view.started.worktrees or view.started.repository}/", "…/")
+    if started:
+        value = str(value).replace(f"{started.worktrees or started.repository}/", "…/")
     return short(f"{message.tool} {value}".strip())

@@ -11,7 +11,6 @@ from collections.abc import Mapping
 from contextlib import AsyncExitStack
 from dataclasses import replace
 from functools import partial
-from importlib import import_module
 from pathlib import Path
 
 import anyio
@@ -81,7 +80,6 @@ from state.settings.sources import REPOSITORY_FILE
 
 log = structlog.get_logger(__name__)
 
-_REPORTED = "orchestrator.cli.runs.reported"  # imported at the end of a run alone
 _LAST_LINES_S = 5  # how long the display may take to show the last events
 
 
@@ -131,7 +129,8 @@ def run_again(run_folder: Path, surroundings: Surroundings, go_on: GoOn | None =
             with trusting(recorded_git(run_folder)):
                 anyio.run(_show, journal, _look(surroundings, run_folder), view.clock.ended_seq - 1)
             anyio.run(send_last, run_folder, surroundings)
-            import_module(_REPORTED).tell_report(run_folder, surroundings.look)
+            if surroundings.end_report:
+                surroundings.end_report.tell(run_folder, surroundings.look)
             return view.ended.outcome
     check_cli(find_cli(), surroundings.environ)
     import_sdks()
@@ -289,10 +288,15 @@ async def _drive(
                 with anyio.move_on_after(_LAST_LINES_S):
                     await shown.wait()
                 show_further(run.view, surroundings.look, await outgoing.finish())
-                await import_module(_REPORTED).report_end(run_folder, surroundings.look, journal.for_model)
+                await _leave_report(surroundings, run_folder, journal.for_model)
             finally:
                 tasks.cancel_scope.cancel()
     return outcome
+
+
+async def _leave_report(surroundings: Surroundings, run_folder: Path, redact: Redact) -> None:
+    if surroundings.end_report:
+        await surroundings.end_report.leave(run_folder, surroundings.look, redact)
 
 
 def _look(surroundings: Surroundings, run_folder: Path) -> Look:

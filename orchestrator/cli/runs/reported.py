@@ -16,15 +16,20 @@ log = structlog.get_logger(__name__)
 REPORT, SUMMARY = "report.html", "summary.json"
 
 
-async def report_end(run_folder: Path, look: Look, redact: Callable[[str], str]) -> None:
-    """Write the report and the summary of a run whose process is about to end, and tell the report's path.
+class FilesAtEnd:
+    """Leaves `report.html` and `summary.json` in a run's folder."""
 
-    Args:
-        run_folder: the run's folder.
-        look: how the run is shown. JSON has only events.
-        redact: takes known secrets out of the diffs of the work.
-    """
-    from orchestrator.views.report.reading import read_run
+    async def leave(self, run_folder: Path, look: Look, redact: Callable[[str], str]) -> None:
+        """As `EndReport`. `redact` takes known secrets out of the diffs of the work."""
+        await _report_end(run_folder, look, redact)
+
+    def tell(self, run_folder: Path, look: Look) -> None:
+        """As `EndReport`. With JSON nothing is told, since that has only events."""
+        _tell_report(run_folder, look)
+
+
+async def _report_end(run_folder: Path, look: Look, redact: Callable[[str], str]) -> None:
+    from orchestrator.views.report.reading import read_run  # only at the end: it renders templates
     from orchestrator.views.report.rendering import Format, ending, rendered
 
     try:
@@ -38,11 +43,10 @@ async def report_end(run_folder: Path, look: Look, redact: Callable[[str], str])
         log.warning("report_not_written", error=repr(error))
         say(f"the report could not be written: {error}", error=True)
         return
-    tell_report(run_folder, look)
+    _tell_report(run_folder, look)
 
 
-def tell_report(run_folder: Path, look: Look) -> None:
-    """Tell the path of a run's report, if it has one."""
+def _tell_report(run_folder: Path, look: Look) -> None:
     file = run_folder / REPORT
     if look.mode is Mode.JSON or not file.is_file():
         return

@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Self
+from typing import Protocol, Self
 
 from agents.access import Credentials
 from agents.api_key import ApiKey, read_key, take_key
@@ -19,11 +19,23 @@ from state.journal.store import Journal
 from state.redaction.addresses import known_in
 from state.redaction.known import Known
 from state.redaction.places import known_in_files
-from state.redaction.redactor import Redactor, redactor
+from state.redaction.redactor import Redact, Redactor, redactor
 from state.settings.records import Settings
 from state.settings.sources import Flags
 
 OpenJournal = Callable[..., Journal]
+
+
+class EndReport(Protocol):
+    """Reports on a run at the end of its process."""
+
+    async def leave(self, run_folder: Path, look: Look, redact: Redact) -> None:
+        """Write the report into the run's folder, and tell where it is."""
+        ...
+
+    def tell(self, run_folder: Path, look: Look) -> None:
+        """Tell where the report is, if there is one."""
+        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,7 +58,8 @@ class Surroundings:
 
     `taken` are the variables of the API key, which are no longer in the environment, and `addresses` those of
     notices and telemetry. `known` are further secrets, which they hold. The terminal
-    rings at the end of a process that works on a run for longer than `long_s` seconds.
+    rings at the end of a process that works on a run for longer than `long_s` seconds. Without `end_report`
+    no report is written.
     """
 
     taken: Mapping[str, str] = field(default_factory=lambda: take_key(os.environ), repr=False)
@@ -56,6 +69,7 @@ class Surroundings:
     addresses: Mapping[str, str] = field(default_factory=dict, repr=False)
     known: tuple[Known, ...] = field(default=(), repr=False)
     long_s: float = 60.0
+    end_report: EndReport | None = None
 
     @cached_property
     def containment(self) -> Containment:

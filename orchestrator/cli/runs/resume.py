@@ -57,6 +57,7 @@ def command(
     here apply from now on: `sq config show RUN` shows all of them with their times.
     """
     from orchestrator.cli.runs.compose import run_again
+    from orchestrator.cli.runs.reported import FilesAtEnd
     from orchestrator.cli.runs.request import GoOn, Surroundings
     from state.paths import StateFolder
 
@@ -71,4 +72,4 @@ def command(
         questions=questions,
         sandbox=sandbox,
     )
-    return run_again(folder, Surroundings(look=look), go_on).exit_code
+    return run_again(folder, Surroundings(look=look, end_report=FilesAtEnd()), go_on).exit_code

@@ -107,6 +107,7 @@ def command(
     4 limit, 5 unverified, 130 interrupted.
     """
     from orchestrator.cli.runs.compose import run_new
+    from orchestrator.cli.runs.reported import FilesAtEnd
     from orchestrator.cli.runs.request import RunRequest, Surroundings
 
     request = RunRequest(
@@ -120,7 +121,7 @@ def command(
         state_dir=state_dir.absolute() if state_dir else None,
     )
     look = options.look_of(as_json=as_json, plain=plain, verbose=verbose, quiet=quiet)
-    return run_new(request, Surroundings(look=look)).exit_code
+    return run_new(request, Surroundings(look=look, end_report=FilesAtEnd())).exit_code
 
 
 def _flags(

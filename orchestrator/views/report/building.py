@@ -1,7 +1,7 @@
 """Builds the contents of a report from a run's story. It reads no clock: same events, same report."""
 
 import hashlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import PurePath
@@ -25,19 +25,20 @@ from orchestrator.views.report.contents import (
     Because,
     FindingRow,
     Index,
+    IndexRow,
     Report,
     Spec,
     TaskPart,
     Times,
 )
 from orchestrator.views.report.fitting import Limits, clipper, each_text, path_remover
-from orchestrator.views.report.index import index_of
 from orchestrator.views.report.making import made_of
 from orchestrator.views.report.work import Work
 from state.journal.view import RunView
 
 _SUBJECT = 120  # characters
 _T = TypeVar("_T")
+MakesIndex = Callable[[Collection[int]], tuple[tuple[IndexRow, ...], int]]
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -46,6 +47,7 @@ def report_of(
     run_id: str,
     standing: Standing,
     works: tuple[Work, ...],
+    index: MakesIndex,
     *,
     limits: Limits,
     version: str,
@@ -58,6 +60,7 @@ def report_of(
         run_id: its id.
         standing: whether a process works on it.
         works: the changes of its merges.
+        index: returns its rows, which hold these places of events, and the number of events left out.
         limits: the size of the report.
         version: of the sq that writes it.
         with_paths: leave paths of the machine in the texts.
@@ -86,7 +89,7 @@ def report_of(
         made=cut.first(made_of(story.history.notable, version), "facts on the making"),
         index=Index(rows=(), left_out=()),
     )
-    report = _with_index(report, story, limits, cut)
+    report = _with_index(report, index, cut)
     clipped = each_text(report, clipper(limits.text, f"`sq logs {run_id}` has all"))
     return clipped if with_paths else each_text(clipped, path_remover(view.started))
 
@@ -107,8 +110,8 @@ class _Cut:
         return every[: self.most]
 
 
-def _with_index(report: Report, story: RunFacts, limits: Limits, cut: _Cut) -> Report:
-    rows, missing = index_of(story.view, story.history.notable, limits.events, set(_seqs(report)))
+def _with_index(report: Report, index: MakesIndex, cut: _Cut) -> Report:
+    rows, missing = index(set(_seqs(report)))
     sentences = list(cut.sentences)
     if missing:
         sentences.append(f"{missing:,} events are left out of the index: `sq logs {report.run_id}` has all")

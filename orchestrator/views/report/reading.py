@@ -11,6 +11,7 @@ from orchestrator.views.models.summary import Standing, summary_of
 from orchestrator.views.report.building import report_of
 from orchestrator.views.report.contents import Report
 from orchestrator.views.report.fitting import LIMITS, Limits
+from orchestrator.views.report.index import index_of
 from orchestrator.views.report.work import Work, read_work, recorded_work, within
 from state.journal.events import MessageReceived
 from state.journal.store import JournalReader, is_active
@@ -38,6 +39,7 @@ class RunRead:
             self._run_id,
             self._standing,
             within(self._works, limits.diff_bytes),
+            partial(index_of, self._story.view, self._story.history.notable, limits.events),
             limits=limits,
             version=version,
             with_paths=with_paths,

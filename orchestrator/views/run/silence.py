@@ -52,7 +52,7 @@ def _in_a_tool(view: RunView, call: CallView) -> str:
     newest = task.history[-1] if task and task.history and call.started.role is Role.WORKER else None
     if newest is None or newest.kind is not MessageKind.TOOL_CALL:
         return ""
-    return f", in {tool_call(view, newest)}"
+    return f", in {tool_call(view.started, newest)}"
 
 
 def _clock(moment: datetime) -> str:

@@ -10,6 +10,7 @@ from language.many_tasks import WORDS
 from language.scripted import SPEC, Done, Rehearse
 
 from orchestrator.cli.runs.compose import run_again, run_new
+from orchestrator.cli.runs.reported import FilesAtEnd
 from orchestrator.cli.runs.request import GoOn, OpenJournal, RunRequest, Surroundings
 from state.journal.store import Journal, JournalReader
 from state.outcome import Outcome
@@ -48,7 +49,7 @@ def rehearse(repository: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str
         given = {"effort": effort, "verify": verify, **(settings or {})}
         flags = {key: (f"--{key}", value) for key, value in given.items()}
         request = RunRequest(spec=spec_file, folder=where, flags=flags, rehearse=scenario, **asked)
-        outcome = run_new(request, Surroundings(open_journal=open_journal))
+        outcome = run_new(request, Surroundings(open_journal=open_journal, end_report=FilesAtEnd()))
         run_folder = StateFolder(asked.get("state_dir") or where / ".sq").find(None)
         return done(outcome, run_folder, capsys)
 
@@ -69,7 +70,7 @@ def resume(capsys: pytest.CaptureFixture[str]) -> Callable[..., Done]:
     """Go on with a run that is over, in this process; larger limits and tasks to retry by keyword."""
 
     def again(run: Done, **go_on: Any) -> Done:
-        outcome = run_again(run.folder, Surroundings(), GoOn(**go_on))
+        outcome = run_again(run.folder, Surroundings(end_report=FilesAtEnd()), GoOn(**go_on))
         return done(outcome, run.folder, capsys)
 
     return again

@@ -81,7 +81,7 @@ def _message(view: RunView, event: e.MessageReceived) -> list[str]:
     call = view.calls[event.call_id].started
     message = event.message
     if message.kind is MessageKind.TOOL_CALL and message.tool not in _QUIET_TOOLS:
-        return [f"    {_who(view, call)}: {tool_call(view, message)}"]
+        return [f"    {_who(view, call)}: {tool_call(view.started, message)}"]
     if message.kind is MessageKind.TOOL_RESULT and message.is_error:
         return [f"    {_who(view, call)}: → {short(message.text)}"]
     return []
