@@ -24,14 +24,24 @@ def only_these(suite: Suite, files: Sequence[str], names: Sequence[str] = ()) ->
         None if a file belongs to no run of the suite, or if it is unknown how its runner takes files.
     """
     parted = _parted(suite, files, names)
-    commands = [command for run, chosen in parted for command in _commands(suite, run, chosen, names)]
-    if not parted or len(commands) < len(parted) or "" in commands:
+    found = [(run, command) for run, chosen in parted for command in _commands(suite, run, chosen, names)]
+    if not parted or len(found) < len(parted) or any(not command for _, command in found):
         return None
-    command = commands[0]
-    if len(commands) > 1:  # all of them run, and the exit code is that of the last failure
-        command = "".join(f"( {one} ) || code=$?; " for one in commands)
-        command = f"code=0; {command}exit $code"
-    return command
+    if len(found) == 1:
+        return found[0][1]
+    # All of them run, and the exit code is that of the last failure.
+    return f"code=0; {''.join(f'( {_reporting(run, one)} ) || code=$?; ' for run, one in found)}exit $code"
+
+
+def _reporting(run: Run, command: str) -> str:
+    """Return a command that prints the names of its tests, if its runner does so when asked.
+
+    Nothing can be added later to a command that stands within others.
+    """
+    asked = run.runner.report.arguments if run.runner else ()
+    if not asked or any("{" in one or one in command.split() for one in asked):
+        return command
+    return f"{command} {shlex.join(asked)}"
 
 
 def _parted(suite: Suite, files: Sequence[str], names: Sequence[str]) -> list[tuple[Run, list[str]]]:

@@ -42,7 +42,8 @@ class Terminal:
         fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
         self._before = termios.tcgetattr(slave)
         self._slave = slave
-        inherited = {key: value for key, value in os.environ.items() if key not in {"CI", "NO_COLOR"}}
+        left_out = {"CI", "NO_COLOR", "COLUMNS", "LINES"}  # the last two hold instead of the terminal's size
+        inherited = {key: value for key, value in os.environ.items() if key not in left_out}
         told = {**inherited, "TERM": "xterm-256color", "COLORTERM": "truecolor", "PYTHONPATH": str(ROOT)}
         self.started = time.monotonic()
         self.process = subprocess.Popen(

@@ -175,7 +175,7 @@ async def _line(on: CheckedTree, evidence: Evidence) -> Evidence:
     if on.seen and content != await _content(on, on.seen, path):
         return replace(evidence, holds=None, why=f"{path} has changed since the review")
     if place is None:
-        return replace(evidence, holds=True, why="the file is there")
+        return replace(evidence, holds=None, why="the file is there, but no line of it is named")
     first, last = int(place["first"]), int(place["last"] or place["first"])
     lines = content.decode(errors="replace").split("\n")
     shown = " ".join(" ".join(lines[first - 1 : last]).split()) if 0 < first <= last else ""

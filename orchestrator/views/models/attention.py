@@ -146,17 +146,23 @@ def _findings(story: RunFacts) -> Iterator[Point]:
 
 
 def findings_of(story: RunFacts) -> Iterator[tuple[str, Finding, int]]:
-    """Yield each finding in its newest state, with its task ("" for the whole) and the event that says so."""
+    """Yield each finding in its newest state, with its task ("" for the whole) and the event that says so.
+
+    A finding of the final review that became one of a task is yielded with its task alone.
+    """
     seqs = {
         stored.event.task_id: stored.seq
         for stored in story.history.notable
         if isinstance(stored.event, e.ReviewRecorded | e.CheckpointReviewed)
     }
+    of_tasks = set()
     for id_, task in story.view.tasks.items():
         for finding in task.review.findings:
+            of_tasks.add(finding.id)
             yield id_, finding, seqs.get(id_, 0)
     for finding in story.view.whole.findings:
-        yield "", finding, seqs.get("", 0)
+        if finding.id not in of_tasks:
+            yield "", finding, seqs.get("", 0)
 
 
 def _checks(story: RunFacts) -> Iterator[Point]:

@@ -1,12 +1,16 @@
 """Commands for chosen files, and tests that must fail, without running anything."""
 
 import re
+import shlex
+import subprocess
+import sys
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from agents.runners.canary import canary_for
+from agents.runners.counting import count
 from agents.runners.counts.reporting import prepare
 from agents.runners.following import suite_of
 from agents.runners.only import only_these
@@ -37,6 +41,29 @@ def test_a_file_that_looks_like_an_option_is_given_as_a_file(tmp_path):
     assert "./--co_test.py" in given.split()
     named = only("pytest", tmp_path, "--co_test.py", names=("--co_test.py::test_a",))
     assert "./--co_test.py::test_a" in named.split()
+
+
+def test_several_files_of_unittest_discover_run_one_by_one_and_each_names_its_tests(tmp_path):
+    for name in "ab":
+        written(
+            tmp_path,
+            f"tests/test_{name}.py",
+            text=f"import unittest\nclass T{name}(unittest.TestCase):\n    def test_it(self): self.fail('x')\n",
+        )
+    command = only(
+        f"{shlex.quote(sys.executable)} -m unittest discover -s tests",
+        tmp_path,
+        "tests/test_a.py",
+        "tests/test_b.py",
+    )
+    (tmp_path / "reports").mkdir()
+    done = subprocess.run(["sh", "-c", command], cwd=tmp_path, capture_output=True, text=True, check=False)
+    found = count(suite_of(command, tmp_path), done.stderr, done.returncode, tmp_path / "reports")
+    assert done.returncode == 1
+    assert {name.split(".")[-2]: state for name, state in found.tests.items()} == {
+        "Ta": TestState.FAILED,
+        "Tb": TestState.FAILED,
+    }
 
 
 def test_files_take_the_place_of_those_that_a_command_names(tmp_path):

@@ -20,7 +20,7 @@ def pull_request(report: Report) -> str:
         body += shown
         cut = cut or left_out
     end = f"\n{_CUT.format(report.run_id)}\n" if cut else ""
-    made = f"Made by sq from the journal of run {report.run_id}. Words of agents are in `code`."
+    made = f"Made by sq from the journal of run {report.run_id}. Words that may be an agent's are in `code`."
     return f"{body}{end}\n<sub>{made}</sub>\n"
 
 

@@ -58,7 +58,7 @@ def _head(report: Report) -> Iterator[str]:
     yield f"{_HEADS[head.tone]} **{head.word}** ({exit_code}): {head.sentence}"
     yield ""
     if head.why:
-        yield f"Cause: {code(head.why)}"
+        yield f"In detail: {code(head.why)}"
         yield ""
     standings = ", ".join(f"{count} {standing}" for standing, count in counted(report.criteria).items())
     yield (
