@@ -8,7 +8,7 @@ from orchestrator.views.models.history import RunFacts
 from state.journal import events as e
 from state.journal.task_view import UNMERGED_ENDS, Stage, TaskView
 from state.journal.view import RunView
-from state.records import Basis, Finding, FindingState
+from state.records import Basis, EvidenceKind, Finding, FindingState
 from state.settings.records import Sandbox
 from state.verdicts import Source, Verdict
 from state.words import listed
@@ -28,6 +28,7 @@ def attention(story: RunFacts, rows: tuple[CriterionRow, ...]) -> tuple[Point, .
         *_criteria(story.view, rows),
         *_tasks(story),
         *_findings(story),
+        *_suggestions(story),
         *_checks(story),
         *_proofs(story.view),
         *_surroundings(story),
@@ -82,6 +83,14 @@ def _criteria(view: RunView, rows: Iterable[CriterionRow]) -> Iterator[Point]:
             urgency, what = _STANDINGS[row.standing]
             yield _point(
                 urgency, f"criterion {row.standing}", f"{what} ({row.id})", words=row.text, seq=row.seq
+            )
+        if row.proof and row.proof.kind is EvidenceKind.LINE:
+            yield _point(
+                Urgency.KNOW,
+                "criterion that a line alone proves",
+                f"sq saw the line that is the proof of {row.id}, and only the reviewer says that it suffices",
+                words=row.text,
+                seq=row.seq,
             )
         if row.standing is Standing.PROVEN and not row.place:
             yield _point(
@@ -143,6 +152,28 @@ def _findings(story: RunFacts) -> Iterator[Point]:
                 task_id=task_id,
                 seq=seq,
             )
+
+
+def _suggestions(story: RunFacts) -> Iterator[Point]:
+    """Yield the suggestions of the newest passing review of each task and of the whole."""
+    newest = {
+        stored.event.task_id: stored
+        for stored in story.history.notable
+        if isinstance(stored.event, e.ReviewRecorded)
+        and stored.event.passed
+        and (not stored.event.task_id or stored.event.task_id in story.view.tasks)
+    }
+    for task_id, stored in newest.items():
+        if isinstance(stored.event, e.ReviewRecorded):
+            for suggestion in stored.event.suggestions:
+                yield _point(
+                    Urgency.KNOW,
+                    "suggestion of a review",
+                    "a review that passed suggests",
+                    words=suggestion,
+                    task_id=task_id,
+                    seq=stored.seq,
+                )
 
 
 def findings_of(story: RunFacts) -> Iterator[tuple[str, Finding, int]]:
