@@ -31,6 +31,7 @@ def attention(story: RunFacts, rows: tuple[CriterionRow, ...]) -> tuple[Point, .
         *_suggestions(story),
         *_checks(story),
         *_proofs(story.view),
+        *_earlier_proofs(story),
         *_surroundings(story),
     ]
     return tuple(sorted(points, key=lambda one: one.urgency))
@@ -249,6 +250,25 @@ def _proofs(view: RunView) -> Iterator[Point]:
         yield _point(
             Urgency.UNPROVEN, "nothing to verify with", "no command verified the work: give one with --verify"
         )
+
+
+def _earlier_proofs(story: RunFacts) -> Iterator[Point]:
+    """Yield the checks of earlier attempts that had no answer: a later one may have checked its fix alone."""
+    view = story.view
+    for stored in story.history.notable:
+        event = stored.event
+        if isinstance(event, e.TaskCommitted) and event.tree != view.tasks[event.task_id].claim.accepted_tree:
+            key = (event.task_id, event.tree)
+            newest = view.evidence.proofs.get((event.task_id, view.tasks[event.task_id].claim.accepted_tree))
+            earlier = view.evidence.proofs[key].untold if key in view.evidence.proofs else ()
+            for untold in [one for one in earlier if newest is None or one not in newest.untold]:
+                yield _point(
+                    Urgency.UNPROVEN,
+                    "could not be checked",
+                    f"{event.task_id}, attempt {event.attempt}: sq could not check {untold}",
+                    task_id=event.task_id,
+                    seq=view.evidence.proved_at.get(key, 0),
+                )
 
 
 def _gaps(proofs: e.ProofsTaken) -> Iterator[tuple[str, Urgency, str]]:

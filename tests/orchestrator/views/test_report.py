@@ -23,7 +23,7 @@ from orchestrator.views.report.fitting import path_remover
 from orchestrator.views.report.rendering import Format, rendered
 from orchestrator.views.report.work import read_work
 from state.journal import events as e
-from state.records import CommandRun, TestCount
+from state.records import CommandRun, Finding, FindingState, ReviewIssue, TestCount
 from state.roles import Role
 from state.verdicts import Verdict
 
@@ -163,6 +163,41 @@ def test_the_points_to_look_at_come_in_the_order_of_their_urgency_and_name_their
     named = {stored.seq for stored in events}
     assert {point.seq for point in points if point.seq} <= named
     assert next(point for point in points if point.kind == "git folder changed").urgency is Urgency.DECIDE
+
+
+def test_gaps_of_an_earlier_attempt_suggestions_and_findings_of_two_reviews_are_points_once():
+    issue = ReviewIssue(task_id="t1", file="a.py", description="no limit", suggestion="add one")
+    finding = Finding(id="f1", issue=issue, state=FindingState.WONT_FIX)
+    review = {"attempt": 1, "commit": "c2", "passed": True, "issues": (), "findings": (finding,)}
+    attempts = [
+        fact
+        for number, untold in ((1, ("the new tests", "the canary")), (2, ("the canary",)))
+        for fact in (
+            e.AttemptStarted(task_id="t1", attempt=number, session_id=f"s{number}", tree="base"),
+            e.ProofsTaken(task_id="t1", tree=f"tree{number}", untold=untold),
+            e.CompletionAccepted(task_id="t1", attempt=number, tree=f"tree{number}"),
+            e.TaskCommitted(task_id="t1", attempt=number, commit=f"c{number}", tree=f"tree{number}"),
+        )
+    ]
+    story = RunStory()
+    story.add_all(
+        stored(
+            [
+                started(),
+                e.PlanAccepted(tasks=(task("t1"),), criteria=()),
+                *attempts,
+                e.ReviewRecorded(task_id="t1", suggestions=("say so in the guide",), **review),
+                e.ReviewRecorded(task_id="", **review),
+            ]
+        )
+    )
+    points = attention(story, ())
+    told = [point.what for point in points if point.kind == "could not be checked"]
+    assert told == ["t1: sq could not check the canary", "t1, attempt 1: sq could not check the new tests"]
+    assert [point.words for point in points if point.kind == "suggestion of a review"] == [
+        "say so in the guide"
+    ]
+    assert [point.task_id for point in points if point.kind == "finding won't fix"] == ["t1"]
 
 
 def test_a_report_never_becomes_larger_than_its_limit_and_says_what_it_left_out():
