@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from language.hostile_texts import hostile_texts
 
 from orchestrator.notices.due import Notice
 from orchestrator.notices.words import TITLE_KEPT, message_of
@@ -86,7 +87,14 @@ def test_nothing_of_a_hostile_title_acts_in_the_text_or_the_title(title):
         assert SECRETLY not in json.dumps(dataclasses.asdict(message))
 
 
-@settings(max_examples=2_000)
+def test_none_of_ten_thousand_hostile_titles_acts():
+    for title in hostile_texts():
+        for message in messages(title):
+            assert not acting(title, message), message
+            assert len(message.task_title) <= TITLE_KEPT
+
+
+@settings(max_examples=500)
 @given(title=st.text(max_size=300))
 def test_no_title_at_all_acts(title):
     for message in messages(title):
