@@ -20,6 +20,9 @@ def seen_of(run: Run, task: TaskView) -> str:
     newest = next((tree for tree in reversed(task.open.trees) if tree in verifications), "")
     if newest:
         newer = "" if newest == task.open.trees[-1] else " The workspace has changed since."
-        return f"On this task's work.{newer}\n\n{with_output(results(run, verifications[newest]))}"
+        where = (
+            "the work that this attempt began with" if newest == task.open.trees[0] else "this task's work"
+        )
+        return f"On {where}.{newer}\n\n{with_output(results(run, verifications[newest]))}"
     lines = [f"- {baseline_words(check)}" for check in run.view.baseline.checks.values()]
     return "\n".join(["On the commit that the run began with:", *lines]) if lines else ""
