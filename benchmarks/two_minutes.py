@@ -2,7 +2,7 @@
 
 `python -m benchmarks.two_minutes RUN_FOLDER --ask` prints the questions with the form of the answers.
 `--key FILE` writes the right answers, which come from the journal and not from the report. Write them before
-anybody answers. `--answers FILE` compares, and prints JSON with `score` (of 5) and each question's result.
+the reader answers. `--answers FILE` compares, and prints JSON with `score` (of 5) and each question's result.
 """
 
 import argparse

@@ -53,7 +53,7 @@ def in_browser(place: Path, long: MadeRun, twelve: MadeRun, *, events: int, text
 
 @contextmanager
 def browser() -> "Iterator[Browser]":
-    """A headless Chromium that talks to nobody by itself."""
+    """A headless Chromium that sends no requests of its own."""
     from playwright.sync_api import sync_playwright
 
     found = next(filter(None, map(shutil.which, _BROWSERS)), None)

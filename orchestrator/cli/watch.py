@@ -104,7 +104,7 @@ def _list(state: "StateFolder", again: str, app: "WatchApp") -> "Screen[None]":
 
 
 def _summaries(state: "StateFolder", again: str, known: "_Known") -> "list[RunSummary]":
-    """The runs, newest first. A run that nobody works on is read again only if its journal has changed."""
+    """The runs, newest first. A run without a process is read again only if its journal has changed."""
     from state.journal.store import is_active, journal_file
 
     found = []

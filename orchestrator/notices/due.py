@@ -1,7 +1,7 @@
 """Which notices a run owes: a fold over its events, without input or output.
 
-A resumption ends what it takes over: nobody has to be told of the end or the wait of the process before, or
-that a task is stuck which is tried again. Stuck tasks and parked questions stay.
+A resumption cancels notices that are still due: the end and the wait of the process before, and a stuck task
+that is tried again. Other stuck tasks and parked questions stay due.
 """
 
 from collections.abc import Iterable, Sequence

@@ -24,7 +24,7 @@ class FilesAtEnd:
         await _report_end(run_folder, look, redact)
 
     def tell(self, run_folder: Path, look: Look) -> None:
-        """As `EndReport`. With JSON nothing is told, since that has only events."""
+        """As `EndReport`. With JSON it prints no path, because JSON shows events alone."""
         _tell_report(run_folder, look)
 
 

@@ -77,3 +77,10 @@ class Point:
     words: str = ""
     task_id: str = ""
     seq: int = 0
+
+
+def point(
+    urgency: Urgency, kind: str, what: str, *, words: str = "", task_id: str = "", seq: int = 0
+) -> Point:
+    """Return a point. `words` are an agent's, and `seq` is the place of its event."""
+    return Point(urgency=urgency, kind=kind, what=what, words=words, task_id=task_id, seq=seq)

@@ -7,7 +7,8 @@ from datetime import UTC, datetime
 from pathlib import PurePath
 from typing import TypeVar
 
-from orchestrator.views.models.attention import attention, findings_of
+from orchestrator.views.models.attention.findings import findings_of
+from orchestrator.views.models.attention.points import attention
 from orchestrator.views.models.criteria import criteria_of
 from orchestrator.views.models.decisions import decisions_of
 from orchestrator.views.models.evidence import facts_of

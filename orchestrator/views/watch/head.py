@@ -111,7 +111,7 @@ def band(shown: Overview, problems: Sequence[str]) -> list[Line]:
 
 
 def ends_with(summary: RunSummary) -> str:
-    """Return why nobody works on a run that has not ended, with the command that goes on, or ""."""
+    """Return why no process works on a run that has not ended, with the command that goes on, or ""."""
     if summary.standing not in {Standing.KILLED, Standing.INTERRUPTED}:
         return ""
     how = (

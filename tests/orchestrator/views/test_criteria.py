@@ -4,6 +4,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from language.event_strategies import started
 
 from orchestrator.views.models.criteria import Standing, counted, criteria_of
 from orchestrator.views.models.evidence import facts_of
@@ -33,19 +34,10 @@ from state.records import (
 from state.settings.presets import usual_settings
 
 BEGIN = datetime(2026, 1, 31, 12, 0, tzinfo=UTC)
-STARTED = e.RunStarted(
-    run_id="r1",
+STARTED = replace(
+    started("r1"),
     spec_name="/somewhere/spec.md",
     spec_text="# Shop\n\nInvoices show the discount.\n",
-    repository="/project",
-    worktrees="/worktrees/r1",
-    base_commit="a" * 40,
-    base_branch="main",
-    effort="medium",
-    verify=(),
-    rehearsal=None,
-    credentials="api key",
-    sq_version="0",
     settings=usual_settings(),
 )
 CRITERIA = (

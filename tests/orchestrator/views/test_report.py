@@ -15,7 +15,7 @@ from language.event_strategies import legal_runs, started, stored, task
 from language.large_runs import twelve_tasks
 from reports import Page, read, web
 
-from orchestrator.views.models.attention import attention
+from orchestrator.views.models.attention.points import attention
 from orchestrator.views.models.conclusions import Urgency
 from orchestrator.views.models.criteria import criteria_of
 from orchestrator.views.models.story import RunStory
