@@ -13,8 +13,6 @@ from state.journal.task_view import UNMERGED_ENDS, Stage, TaskView
 from state.journal.view import RunView
 from state.records import MessageKind
 
-__all__ = ["Group", "TaskRow", "parked_questions", "task_rows"]
-
 _NOW_SHOWN = 80  # characters of a task's present action
 
 

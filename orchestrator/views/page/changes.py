@@ -1,30 +1,22 @@
 """The changes of a commit that the journal names, file by file. No name from a request reaches git."""
 
 import re
-from dataclasses import dataclass
 from pathlib import Path
 
-from orchestrator.git.command import git, git_bytes
+from orchestrator.git.command import git_bytes
+from orchestrator.git.merging.sizes import sizes
 from orchestrator.git.trusted import trusting
 from orchestrator.git.trusting.recording import recorded_git
 from orchestrator.views.models.history import RunFacts
 from state.errors import GitError
 from state.journal import events as e
+from state.records import FileChange
 
 MOST_BYTES = 200_000  # of one file's changes
 _MOST_FILES = 300
 _HASH = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _PLAIN = ("--no-color", "--no-ext-diff", "--no-textconv")
 _LITERAL = {"GIT_LITERAL_PATHSPECS": "1"}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ChangedFile:
-    """A file of a commit's changes. The counts are None for a binary file."""
-
-    path: str
-    added: int | None
-    removed: int | None
 
 
 def named_commits(story: RunFacts) -> dict[str, str]:
@@ -41,7 +33,7 @@ def named_commits(story: RunFacts) -> dict[str, str]:
     }
 
 
-async def changed_files(folder: Path, base: str, commit: str) -> list[ChangedFile]:
+async def changed_files(folder: Path, base: str, commit: str) -> list[FileChange]:
     """Return the files that differ between two commits.
 
     Raises:
@@ -50,13 +42,7 @@ async def changed_files(folder: Path, base: str, commit: str) -> list[ChangedFil
     with trusting(trusted := recorded_git(folder)):
         if trusted is None:
             raise GitError("the run has no record of its git folder")
-        printed = await git(
-            trusted.root, "diff", *_PLAIN, "--no-renames", "--numstat", "-z", base, commit, "--"
-        )
-    rows = [row.split("\t", 2) for row in printed.split("\0") if row.count("\t") >= 2]  # noqa: PLR2004
-    return [
-        ChangedFile(path=path, added=_count(added), removed=_count(removed)) for added, removed, path in rows
-    ][:_MOST_FILES]
+        return (await sizes(trusted.root, base, commit))[:_MOST_FILES]
 
 
 async def patch_of(folder: Path, base: str, commit: str, path: str) -> str:
@@ -77,7 +63,3 @@ async def patch_of(folder: Path, base: str, commit: str, path: str) -> str:
     if len(printed) > MOST_BYTES:
         text += f"\n\\ {len(printed) - MOST_BYTES:,} more bytes: git diff {base[:12]} {commit[:12]}"
     return text
-
-
-def _count(text: str) -> int | None:
-    return int(text) if text.isdigit() else None

@@ -6,15 +6,16 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
 from orchestrator.views.html.amounts import slug
+from orchestrator.views.models.decisions import decisions_of
+from orchestrator.views.models.lanes import Group
 from orchestrator.views.models.summary import RunSummary, Standing
-from orchestrator.views.models.tasks import Group, task_rows
+from orchestrator.views.models.tasks import task_rows
 from orchestrator.views.models.why import why_not
 from orchestrator.views.page.attempts import facts_of
 from orchestrator.views.page.event_rows import KINDS, PAGE, event_row, message_row
 from orchestrator.views.page.head import chip_of, event_href, head_region
 from orchestrator.views.page.ports import LiveRun, Regions
 from orchestrator.views.page.rendering import LONG, part, rendered
-from orchestrator.views.run.decisions import decisions_of
 from state.journal.events import Stored
 
 if TYPE_CHECKING:

@@ -2,10 +2,8 @@
 
 from collections.abc import Iterator
 
-from orchestrator.views.models.decisions import Decision, decisions_of
+from orchestrator.views.models.decisions import Decision
 from orchestrator.views.run.overview import clock
-
-__all__ = ["Decision", "decision_lines", "decisions_of"]
 
 
 def decision_lines(decisions: list[Decision]) -> list[str]:

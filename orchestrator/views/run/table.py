@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 from orchestrator.views.durations import clock
 from orchestrator.views.models.history import RunFacts
+from orchestrator.views.models.lanes import Group, TaskRow
 from orchestrator.views.models.spend import money, spending
-from orchestrator.views.models.tasks import Group, TaskRow, parked_questions, task_rows
+from orchestrator.views.models.tasks import parked_questions, task_rows
 from orchestrator.views.screen import cell
 from state.journal.view import RunView
 

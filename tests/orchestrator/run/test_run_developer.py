@@ -27,7 +27,8 @@ from language.scripted import (
     writes,
 )
 
-from orchestrator.views.run.decisions import decision_lines, decisions_of
+from orchestrator.views.models.decisions import decisions_of
+from orchestrator.views.run.decisions import decision_lines
 from state.journal import events as e
 from state.outcome import Outcome
 from state.roles import Role

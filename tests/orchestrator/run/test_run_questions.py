@@ -13,7 +13,8 @@ from language.scripted import (
     writes,
 )
 
-from orchestrator.views.run.decisions import decision_lines, decisions_of
+from orchestrator.views.models.decisions import decisions_of
+from orchestrator.views.run.decisions import decision_lines
 from state.journal.events import (
     CallEnded,
     CallStarted,

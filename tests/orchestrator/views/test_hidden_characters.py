@@ -36,10 +36,11 @@ from orchestrator.views.gates.measured import Bench, MeasuredPart, bench_lines
 from orchestrator.views.gates.promises import criterion_lines, promise_lines, promises_lines
 from orchestrator.views.gates.steering import consideration_lines, examination_lines
 from orchestrator.views.gates.usage import usage_lines
+from orchestrator.views.models.decisions import decisions_of
 from orchestrator.views.models.story import RunStory
 from orchestrator.views.models.summary import summary_of
 from orchestrator.views.run.console import event_object
-from orchestrator.views.run.decisions import decision_lines, decisions_of
+from orchestrator.views.run.decisions import decision_lines
 from orchestrator.views.run.details import detail_lines, details_of
 from orchestrator.views.run.held_settings import held_lines, held_settings
 from orchestrator.views.run.lines.story import lines_of
