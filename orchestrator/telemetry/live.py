@@ -47,7 +47,7 @@ class Spans:
         self._collector = collector
         self._after = after
         self._queue: queue.Queue[Span | None] = queue.Queue(queued)
-        self._closing = threading.Event()
+        self._closing, self._given_up = threading.Event(), threading.Event()
         self.dropped = 0
         self.lost = 0  # that the collector did not take
         self._thread = threading.Thread(target=self._work, name="sq telemetry", daemon=True)
@@ -72,11 +72,15 @@ class Spans:
         self._closing.set()
 
     async def finish(self) -> str:
-        """Wait until the last spans are sent, five seconds at most. Returns a line if any were not."""
+        """Wait until the last spans are sent, five seconds at most. Returns a line if any were not.
+
+        After that time no further batch is sent.
+        """
         self.close()
         with anyio.move_on_after(LAST_S):
             while self._thread.is_alive():  # noqa: ASYNC110  a thread ends, which is no event here
                 await anyio.sleep(_LOOK_S)
+        self._given_up.set()
         missing = self.dropped + self.lost + (self._queue.qsize() if self._thread.is_alive() else 0)
         if not missing and not self._thread.is_alive():
             return ""
@@ -85,7 +89,7 @@ class Spans:
 
     def _work(self) -> None:
         try:
-            while not (self._closing.is_set() and self._queue.empty()):
+            while not self._given_up.is_set() and not (self._closing.is_set() and self._queue.empty()):
                 if batch := self._batch():
                     taken = self._collector.send(batch)
                     self.lost += 0 if taken else len(batch)

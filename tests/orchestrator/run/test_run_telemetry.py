@@ -4,6 +4,7 @@ import os
 import socket
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -130,6 +131,11 @@ def test_a_collector_that_never_answers_changes_nothing_of_a_run(
     (repository / "sq.toml").write_text(f'[telemetry]\notlp = "{address}"\n')
     assert rehearse(whole_run(), verify=("true",)).outcome is Outcome.COMPLETE
     black_hole.accept()[0].close()  # it was tried
+    black_hole.close()  # what waits for an answer still is cut off
+    for thread in threading.enumerate():
+        if thread.name == "sq telemetry":
+            thread.join(10)
+            assert not thread.is_alive()  # nothing is sent after the run's end
 
 
 def test_without_an_address_nothing_of_telemetry_is_on(rehearse: Rehearse, repository: Path) -> None:
