@@ -1,16 +1,20 @@
-"""`--quick`: the tests that start no process. One that starts one is skipped there, and left out the next time.
+"""`--quick`: the tests that start no process and need little time, with few examples of each property.
 
-An audit hook sees each start of a process. The names of the tests that did it are kept in pytest's cache, so with a
-warm cache only tests without a process of their own are run.
+An audit hook sees each start of a process. A test that starts one is skipped. Its name and those of tests that need
+more than two seconds of a processor are kept in pytest's cache, and the next time these tests are left out.
 """
 
 import sys
+import time
 from collections.abc import Generator
 
 import pytest
+from hypothesis import settings
 
+_EXAMPLES = 10  # of a property, instead of a hundred or what its test asks for
+_LONG_S = 2.0  # of a processor
 _EVENTS = frozenset({"subprocess.Popen", "os.posix_spawn", "os.fork", "os.exec", "os.forkpty"})
-_CACHE = "sq/starts_a_process"
+_CACHE = "sq/not_in_the_quick_part"
 _REASON = "starts a process; not in the quick part"
 
 
@@ -19,12 +23,13 @@ class StartsProcessError(RuntimeError):
 
 
 class Watch:
-    """Watches one test at a time. `names`: the tests that started a process, now or before."""
+    """Watches one test at a time. `names`: the tests that started a process or took long, now or before."""
 
     def __init__(self, names: list[str]) -> None:
         self.names = set(names)
         self.test = ""
         self.started = False
+        self.began_s = 0.0
         sys.addaudithook(self._hook)
 
     def _hook(self, event: str, _arguments: object) -> None:
@@ -35,13 +40,13 @@ class Watch:
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, object, object]:
         """Watches the test; processes that pytest itself starts do not count."""
-        self.test, self.started = item.nodeid, False
+        self.test, self.started, self.began_s = item.nodeid, False, time.process_time()
         try:
             return (yield)
         finally:
             self.test = ""
 
-    @pytest.hookimpl(wrapper=True)
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_makereport(
         self, item: pytest.Item, call: pytest.CallInfo[None]
     ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
@@ -49,20 +54,21 @@ class Watch:
 
         So is one whose fixture is shared, and failed for this reason in an earlier test.
         """
-        report = yield
-        if self.started or (call.excinfo and isinstance(call.excinfo.value, StartsProcessError)):
+        if call.excinfo and (self.started or isinstance(call.excinfo.value, StartsProcessError)):
             self.started = True
+            call.excinfo = pytest.ExceptionInfo.from_exception(_skipped())
+        report = yield
+        if self.started or time.process_time() - self.began_s > _LONG_S:
             report.user_properties.append((_CACHE, item.nodeid))
-            if report.outcome == "failed":
-                report.outcome = "skipped"
-                report.longrepr = (str(item.path), 0, f"Skipped: {_REASON}")
         return report
 
     def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
-        """Leaves out the tests that started a process before."""
+        """Leaves out the tests that started a process or took long before, and takes few examples."""
         left = [item for item in items if item.nodeid in self.names]
         items[:] = [item for item in items if item.nodeid not in self.names]
         config.hook.pytest_deselected(items=left)
+        for item in items:
+            _take_few_examples(getattr(item, "obj", None))
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Collects the names, from all workers."""
@@ -74,9 +80,25 @@ class Watch:
             session.config.cache.set(_CACHE, sorted(self.names))
 
 
+def _skipped() -> pytest.skip.Exception:
+    """The reason with a traceback, which a report wants."""
+    try:
+        pytest.skip(_REASON)
+    except pytest.skip.Exception as skipped:
+        return skipped
+
+
+def _take_few_examples(test: object) -> None:
+    """Hypothesis offers no other way to change what a test's own `@settings` ask for."""
+    name = "_hypothesis_internal_use_settings"
+    asked = getattr(test, name, None)
+    if getattr(test, "is_hypothesis_test", False) and (asked is None or asked.max_examples > _EXAMPLES):
+        vars(getattr(test, "__func__", test))[name] = settings(asked, max_examples=_EXAMPLES)
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Adds `--quick`."""
-    parser.addoption("--quick", action="store_true", help="only tests that start no process")
+    parser.addoption("--quick", action="store_true", help="only tests that start no process and are quick")
 
 
 def pytest_configure(config: pytest.Config) -> None:

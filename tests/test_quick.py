@@ -1,4 +1,4 @@
-"""`bin/test --quick` runs no test that starts a process, and knows the next time which ones did."""
+"""`bin/test --quick` runs no test that starts a process or takes long, and knows the next time which ones did."""
 
 import os
 import subprocess
@@ -7,7 +7,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 TESTS = """
-import subprocess, sys
+import subprocess, sys, time
+import hypothesis, pytest
+from hypothesis import strategies
 
 def test_alone():
     assert True
@@ -17,10 +19,42 @@ def test_wrong():
 
 def test_with_a_process():
     subprocess.run([sys.executable, "-c", ""], check=True)
+
+@pytest.fixture(scope="module")
+def made():
+    subprocess.run([sys.executable, "-c", ""], check=True)
+
+def test_with_a_shared_process(made):
+    pass
+
+def test_with_another_use_of_it(made):
+    pass
+
+def test_that_catches_it():
+    try:
+        subprocess.run([sys.executable, "-c", ""], check=True)
+    except RuntimeError:
+        pass
+    assert False
+
+def test_long():
+    end = time.process_time() + 2.1
+    while time.process_time() < end:
+        pass
+
+asked = []
+
+@hypothesis.settings(max_examples=300)
+@hypothesis.given(strategies.integers())
+def test_a_property(number):
+    asked.append(number)
+
+def test_few_examples():
+    assert 0 < len(asked) <= 10
 """
 
 
-def test_a_test_with_a_process_is_skipped_once_and_left_out_after_that(tmp_path):
+def test_a_test_with_a_process_is_skipped_once_and_left_out_after_that_and_so_is_a_long_one(tmp_path):
     (tmp_path / "test_some.py").write_text(TESTS)
     environ = {**os.environ, "PYTHONPATH": str(ROOT)}
     command = [
@@ -46,5 +80,5 @@ def test_a_test_with_a_process_is_skipped_once_and_left_out_after_that(tmp_path)
         subprocess.run(command, cwd=tmp_path, env=environ, capture_output=True, text=True, check=False).stdout
         for _ in range(2)
     ]
-    assert "1 failed, 1 passed, 1 skipped" in last[0]
-    assert "1 failed, 1 passed, 1 deselected" in last[1]
+    assert "1 failed, 4 passed, 4 skipped" in last[0]
+    assert "1 failed, 3 passed, 5 deselected" in last[1]

@@ -73,8 +73,8 @@ class QuestionBus:
         self, call_id: str, ask_id: str, questions: tuple[Question, ...], *, plain: bool = False
     ) -> Answers | Unanswered:
         deadline = anyio.current_time() + self._run.limits.question_s
-        await self._wait_for_the_same(questions, deadline)
         tree = await self._run.places.snapshot(Path(self._task.place.worktree))
+        await self._wait_for_the_same(questions, deadline)  # and nothing is awaited until it is recorded
         rejection = rejection_by(self._run.view, self._task, questions, call_id=call_id, tree=tree)
         asked = QuestionsAsked(
             ask_id=ask_id,
