@@ -3,6 +3,9 @@
 import json
 import os
 import pty
+import signal
+import subprocess
+import sys
 import threading
 from collections.abc import Callable
 from dataclasses import replace
@@ -12,9 +15,11 @@ from typing import Any
 
 import anyio
 import pytest
+import yaml
 from language.event_strategies import started
 from language.scripted import (
     COLOUR,
+    SPEC,
     Done,
     Rehearse,
     answer,
@@ -73,6 +78,31 @@ def test_a_parked_question_a_stuck_task_and_the_end_are_told_once_each(
     assert told[2]["command"] == f"sq decisions {done.folder.name}"
     assert [sent.ok for sent in done.of(e.NoticeSent)] == [True, True, True]
     assert "was not sent" not in done.output
+
+
+async def test_that_a_run_waits_for_an_hour_is_told_while_it_waits(
+    repository: Path, home: Path, tmp_path: Path
+) -> None:
+    configure(repository, by_command("cat >> told.jsonl; echo >> told.jsonl", "waiting"))
+    blue = answers(answer("Which colour?", "blue"))
+    limited = {**blue, "misbehave": {"status": 429, "retry_after": 3_600}}
+    lanes = whole_run(**{"worker/notes/1": [asks(COLOUR)], "developer/notes/1": [limited]})
+    scenario = {"scenario": 1, "description": "limited", "lanes": lanes}
+    (tmp_path / "scenario.yaml").write_text(yaml.safe_dump(scenario))
+    (tmp_path / "spec.md").write_text(SPEC)
+    command = [sys.executable, "-P", "-m", "orchestrator.cli", "--spec", str(tmp_path / "spec.md"), "--plain"]
+    command += ["--rehearse", str(tmp_path / "scenario.yaml"), "--verify", "true"]
+    told = home / "told.jsonl"
+    with anyio.fail_after(100):
+        async with await anyio.open_process(command, cwd=repository, stdout=subprocess.DEVNULL) as run:
+            while not told.exists() or not told.read_text().endswith("\n"):
+                assert run.returncode is None
+                await anyio.sleep(0.05)
+            run.send_signal(signal.SIGINT)
+            assert await run.wait() == Outcome.INTERRUPTED.exit_code
+    (notice,) = map(json.loads, told.read_text().splitlines())
+    assert notice["kind"] == "waiting"
+    assert "nothing goes on until" in notice["text"]
 
 
 def test_a_notice_that_cannot_be_sent_changes_nothing_and_is_told_once(
