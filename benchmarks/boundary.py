@@ -44,7 +44,7 @@ from agents.session.sdks import import_sdks
 from agents.session.session import open_session
 from agents.session.tools import ITERATION_DONE, SIGNALS
 from state.ids import new_session_id
-from state.records import CallEnd
+from state.records.calls import CallEnd
 from state.roles import Role
 from state.settings.presets import usual_settings
 from state.settings.records import Sandbox
@@ -192,16 +192,15 @@ def attacks() -> dict[str, int]:
     return {"hostile_rows": len(tried), "hostile_held": len(held)}
 
 
-def figures_of(module: str, *arguments: str) -> dict[str, Any]:
-    """Return the last line of another benchmark."""
+def figures_of(module: str, *arguments: str) -> tuple[dict[str, Any], bool]:
+    """Return the last line of another benchmark, and whether it reached its goals."""
     command = [sys.executable, "-m", f"benchmarks.{module}", *arguments]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     lines = done.stdout.strip().splitlines()
-    if done.returncode or not lines:
+    if not lines or not lines[-1].startswith("{"):
         sys.exit(f"benchmarks.{module} failed:\n{done.stdout}{done.stderr}")
-    print(f"{module}: {lines[-1]}")
-    found: dict[str, Any] = json.loads(lines[-1])
-    return found
+    print(f"{module}: {lines[-1]}" + (" (a goal is missed)" if done.returncode else ""))
+    return json.loads(lines[-1]), done.returncode == 0
 
 
 def main() -> None:
@@ -218,10 +217,13 @@ def main() -> None:
         figures: dict[str, Any] = anyio.run(costs, repository)
     figures |= attacks()
     figures["key_hits"] = key_hits()
-    figures |= figures_of("gateway")
-    figures |= figures_of("secrets")
+    reached = figures["hostile_held"] == figures["hostile_rows"] and not figures["key_hits"]
+    for module in ("gateway", "secrets"):
+        found, well = figures_of(module)
+        figures |= found
+        reached = reached and well
     print(json.dumps(figures))
-    if figures["hostile_held"] != figures["hostile_rows"]:
+    if not reached:
         sys.exit(1)
 
 

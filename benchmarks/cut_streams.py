@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from agents.gateway.forward.prices import Tokens
-from state.records import Usage
+from state.records.calls import Usage
 
 _ROOT = Path(__file__).parents[1]
 _TOKENS = re.compile(r" ?[A-Za-z]{1,4}|[0-9]{1,3}|\s+|[!-/:-@\[-`{-~]{1,2}|[^\sA-Za-z0-9]")

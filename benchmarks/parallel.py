@@ -45,7 +45,10 @@ from state.journal.store import Journal, JournalReader
 from state.journal.task_view import Stage, TaskView
 from state.outcome import Outcome
 from state.paths import StateFolder
-from state.records import CallEnd, CommandRun, Finding, Message, MessageKind, ReviewIssue, Task, Usage
+from state.records.calls import CallEnd, Message, MessageKind, Usage
+from state.records.commands import CommandRun
+from state.records.findings import Finding, ReviewIssue
+from state.records.plan import Task
 from state.roles import Role
 from state.settings.records import Confinement
 from state.settings.sources import user_file

@@ -53,7 +53,7 @@ from state.ids import new_session_id
 from state.journal.events import AttemptStarted, PlanAccepted, RunStarted, TaskStarted
 from state.journal.recorder import Recorder
 from state.journal.store import Journal
-from state.records import Task
+from state.records.plan import Task
 from state.roles import Role
 from state.settings.presets import usual_settings
 from state.settings.records import Confinement

@@ -47,7 +47,7 @@ from state.journal.events import RunStarted
 from state.journal.recorder import Recorder
 from state.journal.store import Journal
 from state.journal.view import RunView
-from state.records import BaselineCheck, TestState
+from state.records.commands import BaselineCheck, TestState
 from state.settings.presets import usual_settings
 from state.settings.records import Confinement
 

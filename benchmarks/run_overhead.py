@@ -54,7 +54,7 @@ from state.ids import new_session_id
 from state.journal.events import AttemptStarted, IterationMeasured, PlanAccepted, RunStarted, TaskStarted
 from state.journal.recorder import Recorder
 from state.journal.store import Journal
-from state.records import Task
+from state.records.plan import Task
 from state.roles import ROLES, Role
 from state.settings.presets import usual_settings
 from state.settings.records import Confinement

@@ -22,7 +22,7 @@ from pathlib import Path
 from benchmarks.leaking import leaks_of
 from state.journal.events import MessageReceived
 from state.journal.store import Journal
-from state.records import Message, MessageKind
+from state.records.calls import Message, MessageKind
 from state.redaction.known import Known
 from state.redaction.redactor import redactor
 from state.redaction.spellings import in_json

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from state.journal.events import ActionRefused, CallStarted, Event, MessageReceived
 from state.journal.store import Journal
-from state.records import Message, MessageKind
+from state.records.calls import Message, MessageKind
 
 _BATCH = 200
 _PROBE_EACH = 20  # of the events of a batch, the others are messages

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from hashlib import sha256
 
 from state.hidden import visible
-from state.records import Message
+from state.records.calls import Message
 
 _BREAK = re.compile(r"\r\n?|\n")
 _LIKE_STRUCTURE = re.compile(r"^(?=\s{0,3}(?:#|=+\s*$|-{3,}\s*$|```|~~~|</?\w))")

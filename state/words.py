@@ -3,7 +3,8 @@
 import re
 from collections.abc import Iterable
 
-from state.records import Answer, BaselineCheck, BaselineStanding, TestCount, TestState
+from state.records.commands import BaselineCheck, BaselineStanding, TestCount, TestState
+from state.records.questions import Answer
 
 _RECOMMENDED = re.compile(r"\s*\(recommended\)", re.IGNORECASE)
 _WORD = re.compile(r"\w+")

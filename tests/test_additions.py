@@ -72,7 +72,7 @@ from orchestrator.views.run.lines.story import lines_of
 from state.journal.events import PlanAccepted, TaskPraised
 from state.journal.fold.fold import fold
 from state.journal.store import Journal
-from state.records import Task
+from state.records.plan import Task
 
 with Journal(Path.cwd()) as journal:
     journal.append(PlanAccepted(tasks=(Task(id="a", title="A", description=""),), criteria=()))

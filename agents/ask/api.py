@@ -10,7 +10,7 @@ from agents.access import ApiAccess, Connection
 from agents.ask.port import Ask, Reply, from_api, is_here, late, seconds_of, to_api
 from agents.session.results import usage_of
 from state.errors import UsageError
-from state.records import CallEnd
+from state.records.calls import CallEnd
 
 if TYPE_CHECKING:
     from ssl import SSLContext

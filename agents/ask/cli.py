@@ -13,7 +13,7 @@ from agents.ask.port import Ask, Reply, late
 from agents.process.last_words import LastWords
 from agents.session.claude_code import connect
 from agents.session.results import detail_of, end_of, reset_named_in, usage_of
-from state.records import CallEnd
+from state.records.calls import CallEnd
 
 if TYPE_CHECKING:
     from claude_agent_sdk import ClaudeAgentOptions, ResultMessage

@@ -15,7 +15,7 @@ from typing import Any, Protocol
 from urllib.parse import urlsplit
 
 from agents.lane import Lane
-from state.records import CallEnd, CallResult, Usage
+from state.records.calls import CallEnd, CallResult, Usage
 from state.settings.records import CHARACTERS_PER_TOKEN, Model
 
 MAX_ANSWER_TOKENS = 4_000

@@ -16,7 +16,9 @@ from agents.ask.port import Ask, room_of
 from agents.backend import Platform
 from agents.lane import Lane
 from agents.roles.labels import label_meant
-from state.records import Answer, Basis, Confidence, Message, MessageKind, Question, QuestionOption, Task
+from state.records.calls import Message, MessageKind
+from state.records.plan import Task
+from state.records.questions import Answer, Basis, Confidence, Question, QuestionOption
 from state.roles import Role
 from state.words import question_key
 

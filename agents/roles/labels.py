@@ -7,7 +7,7 @@ description behind a colon. Such a reply means that option if it can mean no oth
 import re
 from collections.abc import Sequence
 
-from state.records import QuestionOption
+from state.records.questions import QuestionOption
 
 _SUFFIX = re.compile(r"\s*\([^()]*\)\s*$")
 

@@ -10,7 +10,7 @@ from agents.backend import Platform
 from agents.lane import Lane
 from agents.session.exchange import SessionSpec
 from agents.session.tools import REPORT_ANALYSIS, SIGNALS, SUBMIT_PLAN
-from state.records import Analysis, Plan
+from state.records.plan import Analysis, Plan
 from state.roles import Role
 
 ANALYSIS = "analysis"

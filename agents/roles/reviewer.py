@@ -12,18 +12,10 @@ from agents.backend import Platform
 from agents.lane import Lane
 from agents.session.exchange import SessionSpec
 from agents.session.tools import SIGNALS
-from state.records import (
-    CriterionClaim,
-    CriterionVerdict,
-    Evidence,
-    EvidenceKind,
-    FindingState,
-    IssueType,
-    ReviewIssue,
-    ReviewReport,
-    Ruling,
-    TestRuling,
-)
+from state.records.changed_tests import TestRuling
+from state.records.criteria import CriterionClaim, CriterionVerdict, Evidence, EvidenceKind
+from state.records.findings import FindingState, IssueType, ReviewIssue, Ruling
+from state.records.reviews import ReviewReport
 from state.roles import Role
 from state.settings.records import ReviewDepth
 

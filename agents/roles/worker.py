@@ -20,7 +20,7 @@ from agents.session.tools import (
     TaskStuckInput,
 )
 from state.journal.call_view import CallView
-from state.records import Question
+from state.records.questions import Question
 from state.roles import Role
 from state.settings.patience import PATIENCE
 

@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 from agents.runners.suite import Suite
-from state.records import TestCount
+from state.records.commands import TestCount
 
 _NOT_RUN = (126, 127)
 # Each pattern has a group for the program. `_SHELL` are messages of shells, `_STARTERS` those of programs

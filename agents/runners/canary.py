@@ -12,7 +12,7 @@ from agents.runners.reading import text_of
 from agents.runners.recognise import targets
 from agents.runners.row import FailingTest
 from agents.runners.suite import Run, Suite
-from state.records import TestCount, TestState
+from state.records.commands import TestCount, TestState
 
 _ENDING = re.compile(r"(?:[._-](?:test|spec))?\.\w+$")
 

@@ -8,7 +8,7 @@ from agents.runners.counts.general import general_count
 from agents.runners.counts.printed import printed_count
 from agents.runners.counts.reports import reported_count
 from agents.runners.suite import Suite
-from state.records import UNCOUNTED, TestCount, TestState
+from state.records.commands import UNCOUNTED, TestCount, TestState
 
 _ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07]*\x07|\r(?=\n)")
 _LONG_LINE = re.compile(r"^(.{2000}).+$", re.MULTILINE)  # no runner's own line is as long

@@ -20,7 +20,7 @@ from agents.session.offered import lack_in
 from agents.session.permissions import SIGNAL_PREFIX
 from agents.session.results import reset_named_in, usage_of
 from agents.session.tools import SUBMIT_IMPLEMENTATION_PLAN, TASK_STUCK, signal_server
-from state.records import CallEnd, MessageKind, Usage
+from state.records.calls import CallEnd, MessageKind, Usage
 from state.roles import READ_TOOLS
 
 if TYPE_CHECKING:

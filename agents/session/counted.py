@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from agents.session.exchange import Difference, SessionSpec
-from state.records import CallEnd
+from state.records.calls import CallEnd
 
 if TYPE_CHECKING:
     from agents.lane import LanePass

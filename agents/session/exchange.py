@@ -13,7 +13,8 @@ from agents.session.cli_settings import CommandSandbox
 from agents.session.permissions import Policy
 from agents.session.tools import SignalTool
 from state.errors import AgentError
-from state.records import Answer, Message
+from state.records.calls import Message
+from state.records.questions import Answer
 from state.roles import Role
 from state.settings.records import Limits, Model
 

@@ -3,7 +3,7 @@
 import json
 
 from agents.session.permissions import SIGNAL_PREFIX
-from state.records import Message, MessageKind
+from state.records.calls import Message, MessageKind
 
 TEXT_KEPT = 20_000  # characters of one message that are kept
 

@@ -6,7 +6,7 @@ The subtype alone is not enough: an API error arrives as `subtype: "success"`.
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from state.records import CallEnd, Usage
+from state.records.calls import CallEnd, Usage
 
 if TYPE_CHECKING:
     from claude_agent_sdk import ResultMessage

@@ -27,7 +27,7 @@ from agents.session.counted import Counted
 from agents.session.exchange import Listener, SessionSpec, SessionStartError, built
 from agents.session.results import detail_of, end_of, usage_of
 from state.errors import AgentError
-from state.records import CallEnd, CallResult
+from state.records.calls import CallEnd, CallResult
 
 if TYPE_CHECKING:
     from anyio.streams.memory import MemoryObjectReceiveStream

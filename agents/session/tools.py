@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
-from state.records import CriterionKind, CriterionVerdict, EvidenceKind, IssueType
+from state.records.criteria import CriterionVerdict, EvidenceKind
+from state.records.findings import IssueType
+from state.records.plan import CriterionKind
 from state.roles import Role
 
 if TYPE_CHECKING:

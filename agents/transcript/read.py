@@ -29,7 +29,8 @@ from agents.transcript.records import (
     string,
 )
 from state.errors import SqError
-from state.records import CommandRun, Message, MessageKind
+from state.records.calls import Message, MessageKind
+from state.records.commands import CommandRun
 
 __all__ = [
     "Said",

@@ -18,7 +18,7 @@ from agents.process.sandbox.signs import signs_in
 from agents.process.tree import run_command
 from agents.runners.counts.reporting import REPORTERS
 from orchestrator.run.ports.commands import Ran, Reach
-from state.records import CommandRun
+from state.records.commands import CommandRun
 from state.secrets import without_secrets
 from state.settings.records import CommandNetwork, Settings
 

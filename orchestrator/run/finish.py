@@ -15,7 +15,7 @@ from state.journal.phase import saw_the_whole
 from state.journal.task_view import Stage
 from state.journal.view import RunView
 from state.outcome import Outcome, worst
-from state.records import BaselineStanding
+from state.records.commands import BaselineStanding
 from state.words import listed
 
 

@@ -34,7 +34,7 @@ from state.journal.events import (
 from state.journal.phase import Phase, phase_of
 from state.journal.task_view import Stage
 from state.outcome import Outcome
-from state.records import CallEnd
+from state.records.calls import CallEnd
 from state.roles import ROLES
 
 log = structlog.get_logger(__name__)

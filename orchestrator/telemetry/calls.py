@@ -10,7 +10,7 @@ from orchestrator.telemetry.board import Board, Key
 from orchestrator.telemetry.span import Attributes, Span
 from state.ids import FINAL, conversation_key
 from state.journal import events as e
-from state.records import CallEnd, Usage
+from state.records.calls import CallEnd, Usage
 from state.roles import ROLES, Role
 
 _GOOD = {CallEnd.COMPLETED, CallEnd.SIGNALLED}

@@ -10,7 +10,7 @@ from state.hidden import visible
 from state.ids import span_id
 from state.journal import events as e
 from state.journal.events import Stored
-from state.records import CommandRun
+from state.records.commands import CommandRun
 
 _KEPT = 200  # characters of a command
 

@@ -4,7 +4,11 @@ import json
 from collections.abc import Iterable
 
 from state.journal.events.run import RunStarted
-from state.records import CommandRun, Evidence, Message, ReviewIssue, Task
+from state.records.calls import Message
+from state.records.commands import CommandRun
+from state.records.criteria import Evidence
+from state.records.findings import ReviewIssue
+from state.records.plan import Task
 
 _SUBJECTS = {"": "the whole", "plan": "the plan", "analysis": "the analysis"}
 _SHORT = 100

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from state.journal.events.calls import NO_USAGE, CallEnded, CallRetried, CallStarted, SignalReceived
-from state.records import CallEnd, Usage
+from state.records.calls import CallEnd, Usage
 
 _GOOD_ENDS = frozenset({CallEnd.COMPLETED, CallEnd.SIGNALLED})
 

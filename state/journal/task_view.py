@@ -13,7 +13,11 @@ from state.journal.events.reviews import (
     ReviewUnusable,
 )
 from state.journal.events.tasks import ChecksDecided, CompletionRefused, GateDecided, GuidanceGiven
-from state.records import Finding, HandOver, Message, ReviewIssue, Task, TestRuling
+from state.records.calls import Message
+from state.records.changed_tests import TestRuling
+from state.records.findings import Finding, ReviewIssue
+from state.records.hand_over import HandOver
+from state.records.plan import Task
 
 HISTORY_KEPT = 200  # messages of a task that the view holds. The journal has all.
 

@@ -14,15 +14,10 @@ from state.journal.events.plan import AnalysisRejected, PlanRejected
 from state.journal.events.questions import QuestionsAnswered, QuestionsAsked, QuestionsFailed, QuestionsParked
 from state.journal.events.run import RunEnded, RunResumed, RunStarted
 from state.journal.task_view import TaskView, WholeView
-from state.records import (
-    Analysis,
-    Answer,
-    BaselineCheck,
-    Criterion,
-    Plan,
-    ReviewIssue,
-    TestThatChanges,
-)
+from state.records.commands import BaselineCheck
+from state.records.findings import ReviewIssue
+from state.records.plan import Analysis, Criterion, Plan, TestThatChanges
+from state.records.questions import Answer
 from state.roles import Role
 from state.settings.records import Settings
 from state.words import question_key

@@ -6,7 +6,7 @@ These are plain records. `state.settings.config` finds their values.
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from state.records import Usage
+from state.records.calls import Usage
 from state.roles import Role
 from state.settings.outward import Outward
 

@@ -24,7 +24,7 @@ from agents.process.containment import detect_containment
 from agents.process.launcher import write_launcher
 from agents.session.claude_code import find_cli
 from state.errors import UsageError
-from state.records import CallEnd, Usage
+from state.records.calls import CallEnd, Usage
 from state.roles import Role
 from state.settings.presets import model_named
 

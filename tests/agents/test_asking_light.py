@@ -28,7 +28,7 @@ from agents.ask.api import ApiAsker
 from agents.ask.light import ask_now
 from agents.ask.port import Ask
 from agents.lane import Lane
-from state.records import CallEnd, Usage
+from state.records.calls import CallEnd, Usage
 from state.roles import Role
 from state.settings.presets import model_named
 

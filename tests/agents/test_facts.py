@@ -14,7 +14,7 @@ from agents.transcript.facts.records import Outcome
 from agents.transcript.facts.session import facts_of
 from agents.transcript.facts.summaries import summary_of
 from agents.transcript.read import read_transcript, transcript_of
-from state.records import Message, MessageKind
+from state.records.calls import Message, MessageKind
 
 FOLDER = Path(__file__).with_name("transcripts")
 

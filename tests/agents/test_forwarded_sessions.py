@@ -25,7 +25,7 @@ from agents.lane import Lane
 from agents.session.exchange import Difference, Listener, SessionSpec
 from agents.session.permissions import SIGNAL_PREFIX
 from agents.session.session import Session, open_session
-from state.records import CallEnd, CallResult, Message
+from state.records.calls import CallEnd, CallResult, Message
 from state.roles import Role
 
 KEY = "sk-ant-the-real-key"

@@ -18,7 +18,8 @@ from agents.ask.port import Ask
 from agents.lane import Lane
 from agents.session.exchange import Listener, SessionSpec, Start, Unanswered
 from agents.session.session import Session, open_session
-from state.records import Answer, CallEnd, CallResult, Message
+from state.records.calls import CallEnd, CallResult, Message
+from state.records.questions import Answer
 from state.roles import Role
 
 LIMIT_S = 60

@@ -14,7 +14,7 @@ from claude_agent_sdk import (
 )
 
 from agents.session.messages import TEXT_KEPT, messages_of
-from state.records import Message, MessageKind
+from state.records.calls import Message, MessageKind
 
 
 def said(*blocks):

@@ -13,7 +13,7 @@ from session_desk import Desk, call, desk_with
 from agents.gateway.ledger import read_ledger
 from agents.session.exchange import Listener, SessionSpec
 from agents.session.session import open_session
-from state.records import CallEnd, CallResult
+from state.records.calls import CallEnd, CallResult
 
 LIMIT_S = 60
 COMPLETE = "mcp__sq__task_complete"

@@ -4,7 +4,7 @@ import pytest
 from claude_agent_sdk import ResultMessage
 
 from agents.session.results import detail_of, end_of, usage_of
-from state.records import CallEnd, Usage
+from state.records.calls import CallEnd, Usage
 
 
 def result(subtype="success", **more):

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agents.roles.reviewer import normalize_issue, parse_review_output, unusable_issue
-from state.records import FindingState, IssueType, ReviewIssue, ReviewReport, Ruling
+from state.records.findings import FindingState, IssueType, ReviewIssue, Ruling
+from state.records.reviews import ReviewReport
 
 ISSUE = {
     "taskId": "t1",

@@ -14,7 +14,8 @@ from session_desk import Desk, call, desk_with
 from agents.session.exchange import Listener, SessionStartError, Start, Unanswered
 from agents.session.session import open_session
 from state.errors import JournalError
-from state.records import Answer, CallEnd, Message, MessageKind
+from state.records.calls import CallEnd, Message, MessageKind
+from state.records.questions import Answer
 
 LIMIT_S = 60
 

@@ -9,7 +9,7 @@ from mcp import Client
 from agents.roles.planner import read_analysis, read_plan
 from agents.roles.reviewer import parse_review_output
 from agents.session.tools import SIGNALS, signal_server
-from state.records import Criterion, Task
+from state.records.plan import Criterion, Task
 from state.roles import Role
 
 

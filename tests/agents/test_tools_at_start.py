@@ -10,7 +10,7 @@ from session_desk import call, desk_with
 from agents.session.claude_code import find_cli
 from agents.session.exchange import Listener, Start
 from agents.session.session import open_session
-from state.records import CallEnd, CallResult
+from state.records.calls import CallEnd, CallResult
 
 LIMIT_S = 60
 WITHOUT_TOOLS = {

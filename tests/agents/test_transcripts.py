@@ -20,7 +20,7 @@ from agents.transcript.read import (
     with_last_message,
 )
 from agents.transcript.render import rendered
-from state.records import Message, MessageKind
+from state.records.calls import Message, MessageKind
 
 FOLDER = Path(__file__).with_name("transcripts")
 ALL = sorted(FOLDER.rglob("*.jsonl"))

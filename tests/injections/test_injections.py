@@ -14,7 +14,7 @@ from agents.roles.reviewer import ends_with_its_only_report
 from agents.roles.worker import signal_in_text
 from prompts.marking import data, item, line, nested
 from state.hidden import HIDDEN
-from state.records import Question
+from state.records.questions import Question
 from tests.injections.scoring import succeeded
 from tests.injections.world import HARMLESS, all_injections, asked_with
 

@@ -27,17 +27,11 @@ from orchestrator.git.workspace import diff_text
 from orchestrator.run.asking.briefing import described
 from orchestrator.run.evidence.judged import Judged, Standing
 from orchestrator.run.evidence.worth import with_output
-from state.records import (
-    Analysis,
-    CommandRun,
-    Message,
-    MessageKind,
-    Question,
-    QuestionOption,
-    Task,
-    TestChange,
-    TestChangeKind,
-)
+from state.records.calls import Message, MessageKind
+from state.records.changed_tests import TestChange, TestChangeKind
+from state.records.commands import CommandRun
+from state.records.plan import Analysis, Task
+from state.records.questions import Question, QuestionOption
 from state.roles import Role
 from state.settings.presets import usual_settings
 

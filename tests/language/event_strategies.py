@@ -14,26 +14,14 @@ from hypothesis import strategies as st
 from state.journal import events as e
 from state.journal.events import Stored
 from state.outcome import Outcome
-from state.records import (
-    Analysis,
-    Answer,
-    CallEnd,
-    ChangeKind,
-    CommandRun,
-    Criterion,
-    CriterionVerdict,
-    FileChange,
-    Finding,
-    FindingState,
-    HandOver,
-    JudgedBy,
-    Message,
-    MessageKind,
-    Question,
-    QuestionOption,
-    ReviewIssue,
-    Task,
-)
+from state.records.calls import CallEnd, Message, MessageKind
+from state.records.changes import ChangeKind, FileChange
+from state.records.commands import CommandRun
+from state.records.criteria import CriterionVerdict, JudgedBy
+from state.records.findings import Finding, FindingState, ReviewIssue
+from state.records.hand_over import HandOver
+from state.records.plan import Analysis, Criterion, Task
+from state.records.questions import Answer, Question, QuestionOption
 from state.roles import Role
 from state.settings.patience import PATIENCE
 from state.settings.records import Confinement

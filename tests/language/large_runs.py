@@ -21,34 +21,21 @@ from state.journal.codec import encode
 from state.journal.events import Stored
 from state.journal.store import Journal, journal_file
 from state.outcome import Outcome
-from state.records import (
-    Analysis,
-    Answer,
+from state.records.calls import CallEnd, Message, MessageKind, Usage
+from state.records.changed_tests import TestChange, TestChangeKind
+from state.records.changes import ChangeKind, FileChange
+from state.records.commands import (
     BaselineCheck,
     BaselineStanding,
-    Basis,
-    CallEnd,
     CanaryResult,
-    ChangeKind,
     CommandRun,
-    Criterion,
-    FileChange,
-    Finding,
-    FindingState,
-    HandOver,
-    IssueType,
-    Message,
-    MessageKind,
-    Question,
-    QuestionOption,
-    ReviewIssue,
-    Task,
-    TestChange,
-    TestChangeKind,
     TestCount,
     TestState,
-    Usage,
 )
+from state.records.findings import Finding, FindingState, IssueType, ReviewIssue
+from state.records.hand_over import HandOver
+from state.records.plan import Analysis, Criterion, Task
+from state.records.questions import Answer, Basis, Question, QuestionOption
 from state.roles import Role
 from state.settings.presets import usual_settings
 from state.settings.records import Confinement, OnQuestion

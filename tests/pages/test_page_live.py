@@ -22,7 +22,7 @@ from orchestrator.git.trusting.recording import record_git
 from state.journal import events as e
 from state.journal.events import Stored
 from state.journal.store import Journal, journal_file
-from state.records import Message, MessageKind
+from state.records.calls import Message, MessageKind
 
 pytestmark = pytest.mark.browser
 REGIONS = ("r-head", "r-needs", "r-criteria", "r-tasks", "r-time", "r-spend", "r-feed")

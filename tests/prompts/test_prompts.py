@@ -24,25 +24,12 @@ from orchestrator.run.build.steps import Surroundings, build_prompt_with_feedbac
 from orchestrator.run.review.findings import as_findings, fingerprint
 from prompts import PromptError, render, variables_of
 from state.journal.events import MergeBuilt
-from state.records import (
-    Answer,
-    Criterion,
-    CriterionKind,
-    Finding,
-    FindingState,
-    HandOver,
-    IssueType,
-    Message,
-    MessageKind,
-    Plan,
-    Question,
-    QuestionOption,
-    ReviewIssue,
-    Task,
-    TestChange,
-    TestChangeKind,
-    TestThatChanges,
-)
+from state.records.calls import Message, MessageKind
+from state.records.changed_tests import TestChange, TestChangeKind
+from state.records.findings import Finding, FindingState, IssueType, ReviewIssue
+from state.records.hand_over import HandOver
+from state.records.plan import Criterion, CriterionKind, Plan, Task, TestThatChanges
+from state.records.questions import Answer, Question, QuestionOption
 from state.roles import ROLES, Role
 from state.settings.presets import usual_settings
 from state.settings.records import ReviewDepth

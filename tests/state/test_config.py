@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from state.errors import UsageError
-from state.records import Usage
+from state.records.calls import Usage
 from state.roles import Role
 from state.settings.config import load_config
 from state.settings.keys import EFFORT_KINDS, KEYS, PRICE_KINDS, documentation

@@ -19,7 +19,8 @@ from state.journal.events import (
     RunStarted,
     VerificationFinished,
 )
-from state.records import CallEnd, CommandRun, Message, MessageKind, TestCount, TestState
+from state.records.calls import CallEnd, Message, MessageKind
+from state.records.commands import CommandRun, TestCount, TestState
 from state.settings.records import Confinement, SandboxHeld
 
 

@@ -15,7 +15,9 @@ from state.journal.fold.fold import fold
 from state.journal.task_view import HISTORY_KEPT, Stage
 from state.journal.view import RunView
 from state.outcome import Outcome
-from state.records import Answer, CallEnd, Finding, Message, MessageKind, ReviewIssue
+from state.records.calls import CallEnd, Message, MessageKind
+from state.records.findings import Finding, ReviewIssue
+from state.records.questions import Answer
 from state.roles import Role
 from state.verdicts import Verdict
 

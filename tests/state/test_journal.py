@@ -16,7 +16,7 @@ import pytest
 from state.errors import JournalError, RunActiveError, UsageError
 from state.journal.events import MessageReceived, RunInterrupted, RunResumed, SignalReceived
 from state.journal.store import Journal, JournalReader, is_active, journal_file
-from state.records import Message, MessageKind
+from state.records.calls import Message, MessageKind
 from state.redaction.redactor import redactor
 
 WRITER = Path(__file__).with_name("journal_writer.py")
@@ -355,7 +355,7 @@ def test_a_secret_never_reaches_the_file_however_it_has_to_be_quoted(folder, sec
 )
 def test_a_secret_that_looks_like_a_part_of_the_record_leaves_it_readable(folder, secret):
     from state.journal.events import CallEnded, CallStarted
-    from state.records import CallEnd
+    from state.records.calls import CallEnd
     from state.roles import Role
 
     started = CallStarted(

@@ -3,7 +3,7 @@
 import pytest
 
 from state.errors import UsageError
-from state.records import Usage
+from state.records.calls import Usage
 from state.roles import Role
 from state.settings.presets import effort_named, efforts, model_named, models
 

@@ -14,7 +14,7 @@ from agents.gateway.forward.passing import Passing, Sent
 from agents.gateway.forward.prices import Tokens, usd
 from agents.gateway.forward.refusals import Refusal
 from agents.gateway.forward.upstream import Upstream
-from state.records import Usage
+from state.records.calls import Usage
 from state.settings.records import CHARACTERS_PER_TOKEN, Model
 
 if TYPE_CHECKING:

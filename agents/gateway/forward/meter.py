@@ -14,7 +14,7 @@ from typing import Any
 
 from agents.gateway.forward.bound import most_tokens
 from agents.gateway.forward.prices import Tokens
-from state.records import Usage
+from state.records.calls import Usage
 from state.settings.records import CHARACTERS_PER_TOKEN
 
 _IN_AN_EVENT = re.compile(rb'"(?:text|partial_json|thinking)":\s*"(.*)', re.DOTALL)

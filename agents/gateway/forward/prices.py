@@ -7,7 +7,7 @@ that of five minutes. One hour costs twice the price of input, by the API's pric
 from dataclasses import dataclass
 from functools import cache
 
-from state.records import Usage
+from state.records.calls import Usage
 from state.settings.presets import models
 from state.settings.records import Model
 

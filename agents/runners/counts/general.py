@@ -4,7 +4,7 @@ import re
 
 from agents.runners.counts.tally import tally, word_numbers
 from agents.runners.counts.tap import tap_tests
-from state.records import UNCOUNTED, TestCount
+from state.records.commands import UNCOUNTED, TestCount
 
 _PLAN = re.compile(r"^1\.\.(\d+)\s*(?:#.*)?$", re.MULTILINE)
 _NONE = re.compile(

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from agents.runners.counts.tally import FAILED, PASSED, SKIPPED, tally
-from state.records import UNCOUNTED, TestCount, TestState
+from state.records.commands import UNCOUNTED, TestCount, TestState
 
 _LINE = re.compile(
     r"^(?:=== RUN +(?P<run>\S+)"

@@ -8,7 +8,7 @@ from agents.runners.counts.tally import FAILED, PASSED, SKIPPED, state_of, tally
 from agents.runners.counts.tap import tap_tests
 from agents.runners.counts.tree import tree_tests
 from agents.runners.row import Printed, Reader
-from state.records import UNCOUNTED, TestCount, TestState
+from state.records.commands import UNCOUNTED, TestCount, TestState
 
 _Tests = Iterator[tuple[str, TestState]]
 _MIX_TEST = re.compile(

@@ -10,7 +10,7 @@ from agents.runners.counts.report_files import STARTED, report_file
 from agents.runners.counts.tally import FAILED, PASSED, SKIPPED, tally
 from agents.runners.row import ReportKind
 from agents.runners.table import Runner
-from state.records import UNCOUNTED, TestCount, TestState
+from state.records.commands import UNCOUNTED, TestCount, TestState
 
 _Tests = Iterator[tuple[str, TestState]]
 _LARGEST = 200_000_000

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from state.records import TestState
+from state.records.commands import TestState
 
 _LINE = re.compile(
     r"^(?P<indent> *)(?:(?P<not>not )?ok(?: (?P<number>\d+)(?: - | |$)| - | (?=\S))(?P<name>.*?)"

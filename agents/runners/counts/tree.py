@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from state.records import TestState
+from state.records.commands import TestState
 
 _SIGNS = {
     **dict.fromkeys("\u2713\u2714\u221a", TestState.PASSED),

@@ -23,7 +23,7 @@ from agents.roles.judge import (
 from orchestrator.gates.gate import ALL_S, EACH_S, WARM_UP_S, gather
 from orchestrator.gates.power_steering.considerations import Consideration
 from orchestrator.gates.power_steering.findings import Cut, Rule, fallback, judged, not_checked, told
-from state.records import CallEnd
+from state.records.calls import CallEnd
 from state.settings.records import Model
 from state.verdicts import NO_ANSWER, CheckResult
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from orchestrator.git.command import git
-from state.records import ChangeKind, FileChange
+from state.records.changes import ChangeKind, FileChange
 
 _KINDS = {"A": ChangeKind.ADDED, "D": ChangeKind.REMOVED}
 

@@ -16,7 +16,7 @@ from orchestrator.run.budget import Wanted, reserve
 from orchestrator.run.record import Run
 from state.ids import new_call_id
 from state.journal.events import CallEnded, CallStarted, call_ended
-from state.records import CallEnd
+from state.records.calls import CallEnd
 
 T = TypeVar("T")
 _SHORTEST_S = 0.05  # a try with less time left is none

@@ -6,7 +6,8 @@ from dataclasses import replace
 
 from state.journal.task_view import TaskView
 from state.journal.view import RunView
-from state.records import Analysis, Message, Task
+from state.records.calls import Message
+from state.records.plan import Analysis, Task
 from state.words import baseline_words, decision_with_reason
 
 _FORBIDDEN_TESTS = re.compile(

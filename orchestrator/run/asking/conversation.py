@@ -35,7 +35,7 @@ from state.journal.events import (
     call_ended,
     call_retried,
 )
-from state.records import CallEnd, CallResult, Message
+from state.records.calls import CallEnd, CallResult, Message
 from state.roles import ROLES, Role
 
 log = structlog.get_logger(__name__)

@@ -3,7 +3,7 @@
 from orchestrator.run.record import Run
 from state.journal.events import MessageReceived
 from state.journal.task_view import TaskView
-from state.records import Message, MessageKind
+from state.records.calls import Message, MessageKind
 
 
 def whole_history(run: Run, task: TaskView) -> list[Message]:

@@ -34,7 +34,8 @@ from state.journal.events import (
 )
 from state.journal.task_view import TaskView
 from state.journal.view import AskView
-from state.records import Answer, Basis, CallEnd, Message, Question
+from state.records.calls import CallEnd, Message
+from state.records.questions import Answer, Basis, Question
 from state.settings.patience import PATIENCE
 from state.settings.records import OnQuestion
 from state.words import question_key

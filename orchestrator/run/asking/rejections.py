@@ -11,7 +11,8 @@ from itertools import takewhile
 
 from state.journal.task_view import TaskView
 from state.journal.view import AskView, RunView
-from state.records import Answer, GivenAnswer, MessageKind, Question
+from state.records.calls import MessageKind
+from state.records.questions import Answer, GivenAnswer, Question
 from state.words import question_key
 
 _REFUSAL = re.compile(

@@ -16,7 +16,7 @@ from tenacity.wait import wait_exponential_jitter
 from orchestrator.run.record import Run
 from state.errors import AgentError
 from state.journal.events import CallRetried, call_retried
-from state.records import CallEnd, CallResult
+from state.records.calls import CallEnd, CallResult
 from state.settings.records import Retries
 
 _REFUSED = {401, 403}

@@ -25,7 +25,7 @@ from orchestrator.run.asking.history import whole_history
 from orchestrator.run.record import Run
 from state.journal.events import ChecksDecided
 from state.journal.task_view import TaskView
-from state.records import CallEnd
+from state.records.calls import CallEnd
 from state.roles import Role
 from state.settings.records import Steering
 from state.verdicts import GateResult, Verdict

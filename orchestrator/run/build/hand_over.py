@@ -13,7 +13,8 @@ from agents.session.tools import TASK_STUCK
 from state.journal.call_view import CallView
 from state.journal.task_view import TaskView
 from state.journal.view import RunView
-from state.records import Finding, HandOver
+from state.records.findings import Finding
+from state.records.hand_over import HandOver
 from state.words import baseline_words, decision_with_reason
 
 _KEPT = 4_000  # characters of a Worker's words about its work, the newest ones

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Sequence
 
-from state.records import Message, MessageKind
+from state.records.calls import Message, MessageKind
 from state.settings.patience import PATIENCE
 
 _ERROR_KEPT = 300  # characters of an error that are compared

@@ -21,7 +21,10 @@ from state.journal.call_view import CallView
 from state.journal.events import TaskFailed, TaskStuck
 from state.journal.task_view import Stage, TaskView
 from state.journal.view import AskView, RunView
-from state.records import CallEnd, Finding, Question, Task, TestThatChanges
+from state.records.calls import CallEnd
+from state.records.findings import Finding
+from state.records.plan import Task, TestThatChanges
+from state.records.questions import Question
 from state.settings.records import Workflow
 
 

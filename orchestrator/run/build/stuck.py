@@ -13,7 +13,7 @@ from orchestrator.run.evidence.worth import has_failed
 from orchestrator.run.record import Run
 from state.journal.events import TaskStuck, TaskUnverified
 from state.journal.task_view import TaskView
-from state.records import BaselineCheck
+from state.records.commands import BaselineCheck
 from state.words import baseline_words
 
 

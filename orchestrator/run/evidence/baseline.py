@@ -20,7 +20,7 @@ from orchestrator.run.ports.commands import Ground
 from orchestrator.run.record import Run
 from state.journal.events import BaselineStarted, BaselineTaken, RunEnded
 from state.outcome import Outcome
-from state.records import BaselineCheck, BaselineStanding, CanaryResult, CommandRun
+from state.records.commands import BaselineCheck, BaselineStanding, CanaryResult, CommandRun
 
 CHOSEN = "--verify"
 _SHELL = re.compile(r"[;|<>`$\n]|(?<!&)&(?!&)")  # characters that join a command with others, except `&&`

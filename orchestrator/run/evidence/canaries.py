@@ -13,7 +13,7 @@ from orchestrator.git.scratch import with_files
 from orchestrator.run.evidence.counted import run_counted, run_only
 from orchestrator.run.ports.commands import Ground
 from orchestrator.run.record import Run
-from state.records import UNCOUNTED, CanaryResult, CommandRun, TestCount, TestState
+from state.records.commands import UNCOUNTED, CanaryResult, CommandRun, TestCount, TestState
 from state.words import names_of
 
 _LETTERS = 7

@@ -7,7 +7,9 @@ from pathlib import PurePosixPath
 
 from agents.runners.suite import Suite
 from orchestrator.run.evidence.files_of_tests import is_of
-from state.records import TestChange, TestChangeKind, TestState, TestThatChanges
+from state.records.changed_tests import TestChange, TestChangeKind
+from state.records.commands import TestState
+from state.records.plan import TestThatChanges
 
 _OF_TESTS = frozenset(
     {"test", "tests", "spec", "specs", "__tests__", "testing", "testdata", "test_data", "t", "e2e"}

@@ -12,7 +12,7 @@ from agents.runners.following import suite_of
 from agents.runners.only import only_these
 from agents.runners.suite import Suite
 from orchestrator.run.ports.commands import Commands, Ground
-from state.records import CommandRun
+from state.records.commands import CommandRun
 
 
 async def run_counted(commands: Commands, ground: Ground, command: str) -> CommandRun:

@@ -8,7 +8,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from enum import StrEnum
 
-from state.records import BaselineCheck, BaselineStanding, CommandRun, TestState
+from state.records.commands import BaselineCheck, BaselineStanding, CommandRun, TestState
 from state.settings.records import Settings
 from state.words import names_of
 

@@ -10,7 +10,7 @@ from orchestrator.git.workspace import changed_paths
 from orchestrator.run.evidence.changes import Touched, classified, touched
 from orchestrator.run.evidence.counted import moved, run_counted, run_only
 from orchestrator.run.record import Run
-from state.records import CommandRun
+from state.records.commands import CommandRun
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,7 +19,7 @@ from orchestrator.run.evidence.vouching import commands_for
 from orchestrator.run.ports.commands import Ground
 from orchestrator.run.record import Run
 from state.journal.events import VerificationFinished, VerificationStarted
-from state.records import CommandRun, TestState
+from state.records.commands import CommandRun, TestState
 
 _RUN_AGAIN = 20  # tests: if more fail at once, it is not chance
 

@@ -8,14 +8,8 @@ from prompts.marking import data, line
 from state.journal.events import ProofsTaken
 from state.journal.task_view import TaskView
 from state.journal.view import RunView
-from state.records import (
-    BaselineCheck,
-    BaselineStanding,
-    CanaryResult,
-    CommandRun,
-    TestChange,
-    TestState,
-)
+from state.records.changed_tests import TestChange
+from state.records.commands import BaselineCheck, BaselineStanding, CanaryResult, CommandRun, TestState
 from state.words import count_words, listed, names_of
 
 _TAIL = 1_200  # characters of an output that are shown to a reviewer

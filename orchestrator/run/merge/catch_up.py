@@ -9,7 +9,7 @@ from orchestrator.run.evidence.vouching import results
 from orchestrator.run.record import Run
 from state.journal.events import WorkCaughtUp
 from state.journal.task_view import ClaimView, TaskView
-from state.records import Task
+from state.records.plan import Task
 
 _GOOD = frozenset({Standing.PASSED, Standing.NO_EVIDENCE})
 

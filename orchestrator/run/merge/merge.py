@@ -22,7 +22,7 @@ from state.journal.events import (
     TaskUnverified,
 )
 from state.journal.task_view import MergeView, TaskView
-from state.records import IssueType, ReviewIssue
+from state.records.findings import IssueType, ReviewIssue
 
 
 async def merge(run: Run, task_id: str) -> None:

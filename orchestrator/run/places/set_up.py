@@ -35,7 +35,7 @@ from orchestrator.run.readiness.plan import Plan, key_of_list
 from orchestrator.run.record import Run
 from state.errors import SqError
 from state.journal.events import SetUpStarted, WorkspaceSetUp
-from state.records import CommandRun
+from state.records.commands import CommandRun
 
 _MARKER = "sq-set-up"  # beside the worktree's index, and removed with the worktree
 _BEGUN, _DONE = "begun on", "done for"

@@ -19,7 +19,7 @@ from orchestrator.run.readiness.plan import Plan, plan_of
 from orchestrator.run.readiness.steps import VENV, Step
 from orchestrator.run.record import Run
 from state.inside import remove_inside
-from state.records import CommandRun
+from state.records.commands import CommandRun
 from state.secrets import without_secrets
 
 _PIP = f"{VENV}/bin/python -m pip"

@@ -10,7 +10,7 @@ from orchestrator.run.plan.propose import propose, review
 from orchestrator.run.record import Run
 from state.errors import AgentError
 from state.journal.events import AnalysisProposed, AnalysisRejected, RepositoryAnalyzed
-from state.records import Analysis
+from state.records.plan import Analysis
 from state.settings.patience import PATIENCE
 from state.settings.records import Workflow
 

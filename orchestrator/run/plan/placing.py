@@ -12,7 +12,7 @@ from difflib import SequenceMatcher
 from functools import lru_cache
 from typing import NamedTuple
 
-from state.records import Criterion, Plan
+from state.records.plan import Criterion, Plan
 
 _WORD = re.compile(r"\w+")
 _TARGET = re.compile(r"\]\([^)\s]*\)")  # of a Markdown link

@@ -18,7 +18,7 @@ from orchestrator.run.record import Run
 from state.errors import AgentError
 from state.journal.events import PlanAccepted, PlanProposed, PlanRejected, RunEnded
 from state.outcome import Outcome
-from state.records import Analysis, Plan, Task
+from state.records.plan import Analysis, Plan, Task
 from state.settings.patience import PATIENCE
 from state.settings.records import Workflow
 

@@ -15,7 +15,8 @@ from orchestrator.run.record import Run
 from orchestrator.run.review.report import Subject, report_on
 from state.errors import SqError
 from state.journal.call_view import CallView
-from state.records import ReviewIssue, ReviewReport
+from state.records.findings import ReviewIssue
+from state.records.reviews import ReviewReport
 from state.roles import Role
 from state.settings.patience import PATIENCE
 

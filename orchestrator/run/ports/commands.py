@@ -6,7 +6,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Protocol
 
-from state.records import CommandRun
+from state.records.commands import CommandRun
 
 
 class Reach(StrEnum):

@@ -16,7 +16,8 @@ from orchestrator.run.review.named_tests import file_and_test, named_by
 from state.errors import GitError
 from state.journal.events import ProofsTaken, VerificationFinished
 from state.journal.view import RunView
-from state.records import CommandRun, Evidence, EvidenceKind, TestState
+from state.records.commands import CommandRun, TestState
+from state.records.criteria import Evidence, EvidenceKind
 from state.words import listed
 
 _PLACE = re.compile(r"^(?P<path>.+?)(?::|#L)(?P<first>\d+)(?:-L?(?P<last>\d+))?(?::\d+)?$")

@@ -14,16 +14,10 @@ from orchestrator.run.review.checked import CheckedTree, checked
 from state.journal.events import CriterionJudged
 from state.journal.phase import is_reviewed_once
 from state.journal.view import RunView
-from state.records import (
-    Criterion,
-    CriterionClaim,
-    CriterionVerdict,
-    Evidence,
-    IssueType,
-    JudgedBy,
-    ReviewIssue,
-    TestState,
-)
+from state.records.commands import TestState
+from state.records.criteria import CriterionClaim, CriterionVerdict, Evidence, JudgedBy
+from state.records.findings import IssueType, ReviewIssue
+from state.records.plan import Criterion
 
 _NAMES_SHOWN = 150  # tests in a prompt
 _WORST_FIRST = (CriterionVerdict.NOT_MET, CriterionVerdict.NOT_CHECKED, CriterionVerdict.MET)

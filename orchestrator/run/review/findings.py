@@ -14,7 +14,8 @@ from agents.roles.worker import signal_of
 from agents.session.tools import TASK_COMPLETE
 from state.journal.task_view import TaskView
 from state.journal.view import RunView
-from state.records import Dispute, Finding, FindingState, IssueType, ReviewIssue, ReviewReport, Ruling
+from state.records.findings import Dispute, Finding, FindingState, IssueType, ReviewIssue, Ruling
+from state.records.reviews import ReviewReport
 
 # A wrong result is worth as many rounds as the effort allows, a missing guard or a wrong cut two or three.
 # Matters of taste count once: a reviewer always finds more of them, and each round costs a whole attempt.

@@ -15,7 +15,7 @@ from agents.roles.reviewer import (
 from orchestrator.run.record import Run
 from state.journal.call_view import CallView
 from state.journal.events import ReviewUnusable
-from state.records import ReviewReport
+from state.records.reviews import ReviewReport
 from state.roles import Role
 
 DIFF_LIMIT = 60_000  # characters of a diff in the prompt. The reviewer can read the files.

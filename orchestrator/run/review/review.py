@@ -26,7 +26,7 @@ from orchestrator.run.review.revise import after_final_review, after_review
 from orchestrator.run.review.tokens import tokens_of
 from state.journal.events import TaskUnverified
 from state.journal.task_view import MergeView, TaskView
-from state.records import Finding
+from state.records.findings import Finding
 from state.settings.patience import PATIENCE
 
 _RESOLUTION_LIMIT = 10_000  # characters of one resolution's diff

@@ -8,7 +8,8 @@ from pathlib import PurePath
 
 from state.journal.task_view import JudgedView, Stage, TaskView
 from state.journal.view import RunView
-from state.records import Criterion, CriterionKind, Evidence, JudgedBy
+from state.records.criteria import Evidence, JudgedBy
+from state.records.plan import Criterion, CriterionKind
 
 
 class Standing(StrEnum):

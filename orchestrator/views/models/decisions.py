@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from state.journal.view import AskView, RunView
-from state.records import Answer, Question
+from state.records.questions import Answer, Question
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

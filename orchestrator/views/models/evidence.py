@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from state.journal.view import RunView
-from state.records import UNCOUNTED, BaselineCheck, CommandRun, TestState
+from state.records.commands import UNCOUNTED, BaselineCheck, CommandRun, TestState
 from state.words import names_of
 
 

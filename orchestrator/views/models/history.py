@@ -8,7 +8,7 @@ from state.journal import events as e
 from state.journal.events import Event, Stored
 from state.journal.task_view import Stage
 from state.journal.view import RunView
-from state.records import CallEnd
+from state.records.calls import CallEnd
 
 _SUBJECT_OF_THE_WHOLE = ""
 _GOOD = frozenset({CallEnd.COMPLETED, CallEnd.SIGNALLED})

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from state.journal.view import RunView
-from state.records import CallEnd, Usage
+from state.records.calls import CallEnd, Usage
 from state.roles import Role
 
 _HALF_A_CENT = 0.005

@@ -11,7 +11,7 @@ from state.journal.call_view import CallView
 from state.journal.phase import is_under_way
 from state.journal.task_view import UNMERGED_ENDS, Stage, TaskView
 from state.journal.view import RunView
-from state.records import MessageKind
+from state.records.calls import MessageKind
 
 _NOW_SHOWN = 80  # characters of a task's present action
 

@@ -9,7 +9,9 @@ from orchestrator.views.words import said
 from state.journal import events as e
 from state.journal.events import Stored
 from state.journal.view import RunView
-from state.records import Answer, CommandRun, Finding
+from state.records.commands import CommandRun
+from state.records.findings import Finding
+from state.records.questions import Answer
 from state.verdicts import CheckResult, Verdict
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from orchestrator.git.trusting.recording import recorded_git
 from orchestrator.views.models.history import RunFacts
 from state.errors import GitError
 from state.journal import events as e
-from state.records import FileChange
+from state.records.changes import FileChange
 
 MOST_BYTES = 200_000  # of one file's changes
 _MOST_FILES = 300

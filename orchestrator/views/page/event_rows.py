@@ -17,7 +17,7 @@ from state.journal import events as e
 from state.journal.events import Stored
 from state.journal.store import JournalReader
 from state.journal.view import RunView
-from state.records import MessageKind
+from state.records.calls import MessageKind
 
 PAGE = 200
 _BATCH = 2000  # events that are looked through at a time

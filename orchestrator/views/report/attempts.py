@@ -8,7 +8,7 @@ from orchestrator.views.report.contents import Attempt, Step
 from orchestrator.views.words import said
 from state.journal import events as e
 from state.journal.events import Stored
-from state.records import CommandRun
+from state.records.commands import CommandRun
 from state.verdicts import Source, Verdict
 from state.words import count_words, listed
 

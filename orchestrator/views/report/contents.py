@@ -12,7 +12,7 @@ from orchestrator.views.models.spend import Spending
 from orchestrator.views.report.work import Work
 from state.hidden import visible
 from state.journal.task_view import Stage
-from state.records import Finding
+from state.records.findings import Finding
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,7 +12,7 @@ from orchestrator.git.command import git_bytes
 from state.errors import GitError
 from state.journal.task_view import TaskView
 from state.journal.view import RunView
-from state.records import ChangeKind, FileChange
+from state.records.changes import ChangeKind, FileChange
 
 _KINDS = {"A": ChangeKind.ADDED, "D": ChangeKind.REMOVED}
 _COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")

@@ -19,7 +19,9 @@ from state.journal.events import VerificationFinished
 from state.journal.task_view import Stage, TaskView
 from state.journal.view import RunView
 from state.outcome import MEANINGS, Outcome
-from state.records import Answer, BaselineCheck, Finding, FindingState, Question, ReviewIssue
+from state.records.commands import BaselineCheck
+from state.records.findings import Finding, FindingState, ReviewIssue
+from state.records.questions import Answer, Question
 from state.words import baseline_words, count_words
 
 _SET_ASIDE = {FindingState.DISPUTED, FindingState.WONT_FIX}

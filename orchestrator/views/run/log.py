@@ -10,7 +10,7 @@ from orchestrator.views.screen import shown
 from orchestrator.views.words import short
 from state.journal.events import MessageReceived, Stored
 from state.journal.view import RunView
-from state.records import MessageKind
+from state.records.calls import MessageKind
 
 _FIELD_SHOWN = 48  # characters of a field of an event that the story leaves out
 

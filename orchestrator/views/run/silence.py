@@ -8,7 +8,7 @@ from orchestrator.views.models.summary import activity
 from orchestrator.views.words import subject_of, tool_call
 from state.journal.call_view import CallView
 from state.journal.view import RunView
-from state.records import MessageKind
+from state.records.calls import MessageKind
 from state.roles import Role
 
 FIRST_S = 30.0  # of silence before the first line

@@ -7,7 +7,7 @@ from orchestrator.views.columns import columns
 from orchestrator.views.durations import duration
 from state.journal.call_view import CallView
 from state.journal.view import RunView
-from state.records import Usage
+from state.records.calls import Usage
 from state.roles import ROLES, Role
 
 _HEADER = ("role", "exchanges", "requests", "input", "output", "cache read", "cache written", "cost", "time")

@@ -8,7 +8,7 @@ from datetime import datetime
 from orchestrator.views.run.overview import clock
 from state.journal import events as e
 from state.journal.events import Stored
-from state.records import MessageKind
+from state.records.calls import MessageKind
 
 
 @dataclass(slots=True, kw_only=True)

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from state.records import CallEnd, CallResult, Message, Usage
+from state.records.calls import CallEnd, CallResult, Message, Usage
 from state.roles import Role
 
 NO_USAGE = Usage()

@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass
 
-from state.records import BaselineCheck, CanaryResult, CommandRun, TestChange
+from state.records.changed_tests import TestChange
+from state.records.commands import BaselineCheck, CanaryResult, CommandRun
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from state.records import FileChange
+from state.records.changes import FileChange
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

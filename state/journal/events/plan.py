@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from state.records import Analysis, Criterion, Task, TestThatChanges
+from state.records.plan import Analysis, Criterion, Task, TestThatChanges
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from state.records import Answer, GivenAnswer, Question
+from state.records.questions import Answer, GivenAnswer, Question
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

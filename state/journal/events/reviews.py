@@ -3,17 +3,10 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from state.records import (
-    CriterionKind,
-    CriterionStanding,
-    CriterionVerdict,
-    Evidence,
-    EvidenceKind,
-    Finding,
-    JudgedBy,
-    ReviewIssue,
-    TestRuling,
-)
+from state.records.changed_tests import TestRuling
+from state.records.criteria import CriterionStanding, CriterionVerdict, Evidence, EvidenceKind, JudgedBy
+from state.records.findings import Finding, ReviewIssue
+from state.records.plan import CriterionKind
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from state.records import HandOver
+from state.records.hand_over import HandOver
 from state.verdicts import CheckResult, Verdict
 
 

@@ -8,7 +8,7 @@ from state.journal.call_view import CallView
 from state.journal.events import Stored
 from state.journal.task_view import ENDED_STAGES
 from state.journal.view import RunView
-from state.records import CallEnd, Message, MessageKind
+from state.records.calls import CallEnd, Message, MessageKind
 from state.roles import ROLES, Role
 
 

@@ -5,7 +5,7 @@ from typing import assert_never
 from state.journal import events as e
 from state.journal.task_view import TaskView
 from state.journal.view import RunView
-from state.records import Plan
+from state.records.plan import Plan
 
 
 def apply(view: RunView, event: e.PlanEvent) -> None:

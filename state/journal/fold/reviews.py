@@ -8,7 +8,7 @@ from state.journal import events as e
 from state.journal.events import Stored
 from state.journal.task_view import JudgedView, Stage
 from state.journal.view import RunView
-from state.records import FindingState, ReviewIssue
+from state.records.findings import FindingState, ReviewIssue
 
 
 def apply(view: RunView, event: e.ReviewEvent, stored: Stored) -> None:

@@ -15,7 +15,7 @@ from agents.runners.counts.reporting import prepare
 from agents.runners.following import suite_of
 from agents.runners.only import only_these
 from benchmarks.skeletons import all_skeletons, skeleton
-from state.records import TestState
+from state.records.commands import TestState
 
 SECONDS = 100
 HOME = Path(pwd.getpwuid(os.getuid()).pw_dir)  # HOME itself is a temporary one in tests

@@ -4,7 +4,7 @@ import pytest
 
 from agents.runners.ability import missing_program, nothing_yet
 from agents.runners.following import suite_of
-from state.records import UNCOUNTED, TestCount
+from state.records.commands import UNCOUNTED, TestCount
 
 NONE = TestCount(passed=0, failed=0, says_none=True)
 

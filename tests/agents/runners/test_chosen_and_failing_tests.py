@@ -17,7 +17,7 @@ from agents.runners.only import only_these
 from agents.runners.ordinary import ordinary
 from agents.runners.paths import matches
 from benchmarks.skeletons import all_skeletons, skeleton
-from state.records import UNCOUNTED, TestCount, TestState
+from state.records.commands import UNCOUNTED, TestCount, TestState
 
 
 def only(command, folder, *files, names=()):

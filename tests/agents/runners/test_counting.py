@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from agents.runners.counting import count
 from agents.runners.counts.reporting import prepare
 from agents.runners.following import suite_of
-from state.records import UNCOUNTED, TestState
+from state.records.commands import UNCOUNTED, TestState
 
 OUTPUTS = Path(__file__).parent / "outputs"
 PASSED, FAILED, SKIPPED = TestState

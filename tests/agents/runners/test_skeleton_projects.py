@@ -7,7 +7,7 @@ from agents.runners.ability import missing_program, nothing_yet
 from agents.runners.canary import canary_for
 from agents.runners.following import suite_of
 from benchmarks.skeletons import all_skeletons, skeleton
-from state.records import UNCOUNTED
+from state.records.commands import UNCOUNTED
 
 QUICK = [
     "bats",

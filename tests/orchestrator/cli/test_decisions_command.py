@@ -10,7 +10,9 @@ from orchestrator.cli.main import cli
 from state.journal import events as e
 from state.journal.store import Journal
 from state.paths import StateFolder
-from state.records import Answer, Basis, CallEnd, Confidence, Question, QuestionOption, Task
+from state.records.calls import CallEnd
+from state.records.plan import Task
+from state.records.questions import Answer, Basis, Confidence, Question, QuestionOption
 from state.roles import Role
 
 COLOUR = Question(text="Which colour?", options=(QuestionOption(label="red"), QuestionOption(label="blue")))

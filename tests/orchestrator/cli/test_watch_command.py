@@ -15,7 +15,7 @@ from language.terminal import SQ, Terminal
 
 from state.journal import events as e
 from state.journal.store import Journal
-from state.records import Message, MessageKind
+from state.records.calls import Message, MessageKind
 
 ROOT = Path(__file__).parents[3]
 WRITER = ROOT / "tests" / "language" / "large_runs.py"

@@ -7,7 +7,7 @@ from agents.transcript.facts.session import facts_of
 from agents.transcript.read import transcript_of
 from agents.transcript.records import Transcript
 from orchestrator.gates.power_steering.evidence import Evidence
-from state.records import Message, MessageKind
+from state.records.calls import Message, MessageKind
 
 PROJECT = "/project"
 Step = tuple[str, dict, str]

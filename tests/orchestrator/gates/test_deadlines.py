@@ -9,7 +9,7 @@ from orchestrator.gates.gate import gather
 from orchestrator.gates.power_steering.considerations import Consideration
 from orchestrator.gates.power_steering.judging import Look, judge_all
 from orchestrator.gates.stop_gate.install.command import absolute_command, entry_of
-from state.records import CallEnd
+from state.records.calls import CallEnd
 from state.roles import Role
 from state.settings.presets import models
 from state.verdicts import Source

@@ -36,7 +36,7 @@ from agents.transcript.render import rendered
 from orchestrator.gates.gate import gather
 from orchestrator.gates.power_steering.judging import judge_all
 from orchestrator.gates.power_steering.loading import load_considerations
-from state.records import Usage
+from state.records.calls import Usage
 from state.truncation import MAX_FEEDBACK_LENGTH
 
 # --- failing open, in sight (seed 000) ------------------------------------------------------------------

@@ -22,7 +22,7 @@ from agents.gateway.ledger import read_ledger
 from agents.roles.judge import judge_ask
 from orchestrator.gates.power_steering.judging import dealt, judge_all, room_for
 from orchestrator.gates.power_steering.loading import load_considerations
-from state.records import Usage
+from state.records.calls import Usage
 
 
 @pytest.mark.parametrize(("count", "groups"), [(23, 4), (4, 4), (3, 4), (1, 4), (0, 4), (5, 1)])

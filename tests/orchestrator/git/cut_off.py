@@ -18,7 +18,7 @@ from orchestrator.run.places.worktrees import Worktrees
 from state.journal.events import RunStarted
 from state.journal.task_view import ClaimView, PlaceView, TaskView
 from state.journal.view import RunView
-from state.records import Task
+from state.records.plan import Task
 
 _GIT = """#!/bin/sh
 changes=

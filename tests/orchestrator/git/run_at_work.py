@@ -7,7 +7,7 @@ from orchestrator.run.places.worktrees import Worktrees
 from state.journal.events import RunStarted
 from state.journal.task_view import TaskView
 from state.journal.view import RunView
-from state.records import Task
+from state.records.plan import Task
 from state.settings.records import Confinement
 
 RUN = "20260101-000000-aaaa"

@@ -8,7 +8,7 @@ from state.errors import GitError
 from state.journal.events import RunStarted
 from state.journal.task_view import TaskView, WholeView
 from state.journal.view import RunView
-from state.records import Task
+from state.records.plan import Task
 from state.settings.records import Confinement
 
 

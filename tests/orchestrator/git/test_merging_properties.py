@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from orchestrator.git.command import git
 from state.errors import GitError
 from state.journal.task_view import ClaimView, TaskView
-from state.records import Task
+from state.records.plan import Task
 
 NAMES = ("a", "b", "d/a", "d/ä b")
 LINES = st.lists(st.sampled_from(["one", "two", "three", "four", "five"]), max_size=6)

@@ -11,7 +11,8 @@ from orchestrator.notices.due import due, name_of
 from state.journal import events as e
 from state.journal.events import Stored
 from state.outcome import Outcome
-from state.records import CallEnd, Question
+from state.records.calls import CallEnd
+from state.records.questions import Question
 from state.settings.outward import NoticeKind, NoticeTarget
 
 NOON = datetime(2026, 1, 31, 12, tzinfo=UTC)

@@ -17,7 +17,8 @@ from state.journal import events as e
 from state.journal.events import Stored
 from state.journal.fold.fold import fold
 from state.outcome import Outcome
-from state.records import Question, Task
+from state.records.plan import Task
+from state.records.questions import Question
 from state.settings.outward import NoticeKind
 
 NOW = datetime(2026, 1, 31, tzinfo=UTC)

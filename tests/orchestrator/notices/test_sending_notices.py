@@ -20,7 +20,7 @@ from state.journal import events as e
 from state.journal.recorder import Recorder
 from state.journal.store import Journal
 from state.outcome import Outcome
-from state.records import Task
+from state.records.plan import Task
 from state.settings.outward import NoticeKind, NoticeTarget
 
 EVERY = tuple(NoticeKind)

@@ -15,20 +15,18 @@ from orchestrator.run.review.checked import CheckedTree, checked
 from state.journal.events import ProofsTaken, VerificationFinished
 from state.journal.events.reviews import proof_of
 from state.journal.view import RunView
-from state.records import (
+from state.records.changes import ChangeKind, FileChange
+from state.records.commands import (
     UNCOUNTED,
     BaselineCheck,
     BaselineStanding,
     CanaryResult,
-    ChangeKind,
     CommandRun,
-    CriterionKind,
-    Evidence,
-    EvidenceKind,
-    FileChange,
     TestCount,
     TestState,
 )
+from state.records.criteria import Evidence, EvidenceKind
+from state.records.plan import CriterionKind
 from state.settings.presets import usual_settings
 
 TESTS = """import pytest

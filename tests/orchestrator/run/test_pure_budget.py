@@ -12,7 +12,8 @@ from state.journal import events as e
 from state.journal.events import Stored
 from state.journal.fold.fold import apply
 from state.journal.view import RunView
-from state.records import CallEnd, Task
+from state.records.calls import CallEnd
+from state.records.plan import Task
 from state.roles import Role
 from state.settings.presets import model_named, usual_settings
 from state.settings.records import Settings

@@ -14,7 +14,9 @@ from orchestrator.run.review.findings import as_findings, fingerprint
 from orchestrator.run.review.revise import assign
 from state.journal.events import CheckpointReviewed
 from state.journal.task_view import AttemptView, TaskView
-from state.records import CommandRun, ReviewIssue, Task
+from state.records.commands import CommandRun
+from state.records.findings import ReviewIssue
+from state.records.plan import Task
 from state.settings.patience import PATIENCE
 from state.settings.presets import effort_named
 

@@ -7,18 +7,9 @@ from orchestrator.run.evidence.files_of_tests import files_of, is_of
 from orchestrator.run.evidence.judged import Standing, judged, suspects, usable
 from orchestrator.run.plan.plan import lines_not_in
 from orchestrator.run.review.revise import rulings_on
-from state.records import (
-    BaselineCheck,
-    BaselineStanding,
-    CommandRun,
-    Plan,
-    TestChange,
-    TestChangeKind,
-    TestCount,
-    TestRuling,
-    TestState,
-    TestThatChanges,
-)
+from state.records.changed_tests import TestChange, TestChangeKind, TestRuling
+from state.records.commands import BaselineCheck, BaselineStanding, CommandRun, TestCount, TestState
+from state.records.plan import Plan, TestThatChanges
 
 PASSED, FAILED, SKIPPED = TestState.PASSED, TestState.FAILED, TestState.SKIPPED
 

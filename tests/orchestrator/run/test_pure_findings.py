@@ -24,17 +24,10 @@ from state.journal import events as e
 from state.journal.call_view import CallView
 from state.journal.task_view import TaskReviewView, TaskView, WholeView
 from state.journal.view import RunView
-from state.records import (
-    Dispute,
-    Finding,
-    FindingState,
-    IssueType,
-    ReviewIssue,
-    ReviewReport,
-    Ruling,
-    Task,
-    TestRuling,
-)
+from state.records.changed_tests import TestRuling
+from state.records.findings import Dispute, Finding, FindingState, IssueType, ReviewIssue, Ruling
+from state.records.plan import Task
+from state.records.reviews import ReviewReport
 from state.roles import Role
 
 OPEN, FIXED = FindingState.OPEN, FindingState.FIXED

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orchestrator.run.plan.plan import problems_of
-from state.records import Criterion, Plan, Task
+from state.records.plan import Criterion, Plan, Task
 
 
 def task(id_, *needed):

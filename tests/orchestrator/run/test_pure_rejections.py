@@ -8,7 +8,9 @@ from orchestrator.run.asking.rejections import refuses, rejection_by
 from state.journal import events as e
 from state.journal.events import Stored
 from state.journal.fold.fold import fold
-from state.records import Answer, GivenAnswer, Message, MessageKind, Question, Task
+from state.records.calls import Message, MessageKind
+from state.records.plan import Task
+from state.records.questions import Answer, GivenAnswer, Question
 from state.roles import Role
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)

@@ -26,7 +26,7 @@ from state.journal.events import Stored
 from state.journal.store import Journal
 from state.journal.task_view import Stage
 from state.outcome import Outcome
-from state.records import FindingState
+from state.records.findings import FindingState
 
 CHECKED = {"verify": ("true",)}
 Found = Mapping[str, Any]

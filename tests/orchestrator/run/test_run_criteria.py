@@ -25,7 +25,8 @@ from language.scripted import (
 from orchestrator.views.models.criteria import CriterionRow, Standing, criteria_of
 from state.journal import events as e
 from state.outcome import Outcome
-from state.records import ChangeKind, CriterionVerdict, JudgedBy
+from state.records.changes import ChangeKind
+from state.records.criteria import CriterionVerdict, JudgedBy
 
 SPEC = """# Notes
 

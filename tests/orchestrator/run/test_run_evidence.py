@@ -12,7 +12,7 @@ from language.scripted import Done, Rehearse, call, completes, passes, plans, sa
 from benchmarks.calculators import CALCULATORS, SPEC_AS_TEXT, replies
 from state.journal import events as e
 from state.outcome import Outcome
-from state.records import BaselineStanding
+from state.records.commands import BaselineStanding
 from state.roles import Role
 
 Shell = Callable[..., str]

@@ -23,7 +23,7 @@ from language.scripted import (
 from orchestrator.run.budget import committed
 from state.journal import events as e
 from state.outcome import Outcome
-from state.records import Usage
+from state.records.calls import Usage
 from state.roles import Role
 from state.settings.presets import models
 

@@ -25,7 +25,7 @@ from state.journal.events import (
     TaskMerged,
 )
 from state.outcome import Outcome
-from state.records import CallEnd
+from state.records.calls import CallEnd
 from state.roles import Role
 
 CHECKED = {"verify": ("true",)}

@@ -24,7 +24,7 @@ from language.scripted import call as tool
 from orchestrator.cli.runs.connected import SCENARIO
 from state.journal import events as e
 from state.outcome import Outcome
-from state.records import CallEnd
+from state.records.calls import CallEnd
 
 QUICK = {"retries.first_wait_s": "0.01", "retries.longest_wait_s": "0.05", "retries.tries": "3"}
 PLAIN = {"verify": ("true",), "settings": QUICK}

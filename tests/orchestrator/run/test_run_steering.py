@@ -27,7 +27,8 @@ from state.journal import events as e
 from state.journal.recorder import Recorder
 from state.journal.store import Journal
 from state.outcome import Outcome
-from state.records import Task, Usage
+from state.records.calls import Usage
+from state.records.plan import Task
 from state.roles import Role
 from state.settings.presets import usual_settings
 from state.settings.records import Confinement

@@ -9,7 +9,7 @@ from state.journal import events as e
 from state.journal.events import Stored
 from state.journal.store import Journal
 from state.outcome import Outcome
-from state.records import CallEnd
+from state.records.calls import CallEnd
 
 LATE = "MCP_TIMEOUT"  # Claude Code gives its tool servers so many milliseconds
 SETTINGS = {"retries.first_wait_s": "0.01", "retries.longest_wait_s": "0.05"}

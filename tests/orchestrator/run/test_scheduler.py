@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from orchestrator.run.scheduler import next_moves
 from state.journal.phase import is_under_way, may_begin, movable
 from state.journal.task_view import ENDED_STAGES, AttemptView, MergeView, Stage, TaskView
-from state.records import Task
+from state.records.plan import Task
 
 MANY = 100
 BADLY_ENDED = sorted(ENDED_STAGES - {Stage.MERGED})

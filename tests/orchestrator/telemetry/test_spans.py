@@ -15,7 +15,8 @@ from state.ids import conversation_key, span_id, trace_id, traceparent
 from state.journal import events as e
 from state.journal.events import Stored
 from state.outcome import Outcome
-from state.records import CallEnd, CommandRun, Usage
+from state.records.calls import CallEnd, Usage
+from state.records.commands import CommandRun
 from state.roles import Role
 from state.verdicts import Verdict
 
@@ -121,7 +122,7 @@ def test_a_command_that_only_the_analysis_named_is_not_shown_and_others_are():
             task_id="", tree="t", runs=(CommandRun(command=command, exit_code=0, seconds=1, output_tail=""),)
         )
 
-    from state.records import BaselineCheck, BaselineStanding
+    from state.records.commands import BaselineCheck, BaselineStanding
 
     def taken(command, *, of_analysis):
         run = CommandRun(command=command, exit_code=0, seconds=1, output_tail="")

@@ -15,22 +15,9 @@ from state.journal.events.reviews import proof_of
 from state.journal.fold.fold import apply
 from state.journal.view import RunView
 from state.outcome import Outcome
-from state.records import (
-    Analysis,
-    BaselineCheck,
-    BaselineStanding,
-    CommandRun,
-    Criterion,
-    CriterionKind,
-    CriterionStanding,
-    CriterionVerdict,
-    Evidence,
-    EvidenceKind,
-    JudgedBy,
-    Task,
-    TestCount,
-    TestState,
-)
+from state.records.commands import BaselineCheck, BaselineStanding, CommandRun, TestCount, TestState
+from state.records.criteria import CriterionStanding, CriterionVerdict, Evidence, EvidenceKind, JudgedBy
+from state.records.plan import Analysis, Criterion, CriterionKind, Task
 from state.settings.presets import usual_settings
 
 BEGIN = datetime(2026, 1, 31, 12, 0, tzinfo=UTC)

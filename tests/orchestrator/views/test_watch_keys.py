@@ -22,7 +22,7 @@ from orchestrator.views.watch.texts.stream import stream
 from state.journal import events as e
 from state.journal.store import Journal, journal_file
 from state.outcome import Outcome
-from state.records import Message, MessageKind
+from state.records.calls import Message, MessageKind
 
 NOW = twelve_tasks()[-1].at
 

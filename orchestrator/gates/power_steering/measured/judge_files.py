@@ -14,7 +14,7 @@ from orchestrator.gates.power_steering.considerations import Consideration
 from orchestrator.gates.power_steering.examination import Judge
 from orchestrator.gates.power_steering.measured.labels import Labelled
 from state.errors import UsageError
-from state.records import CallEnd
+from state.records.calls import CallEnd
 from state.roles import Role
 from state.settings.records import Model
 

@@ -15,7 +15,7 @@ from agents.lane import Lane
 from agents.transcript.read import Transcript
 from agents.transcript.render import rendered
 from orchestrator.gates.stop_gate.stop import ALLOWED, StepResult, Stop
-from state.records import CallEnd
+from state.records.calls import CallEnd
 from state.roles import Role
 from state.settings.records import Model
 

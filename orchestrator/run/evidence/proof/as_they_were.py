@@ -14,7 +14,8 @@ from orchestrator.run.evidence.inline import inline_among, with_tests_of
 from orchestrator.run.evidence.subject import Subject, run_on
 from orchestrator.run.evidence.worth import cause_of, readable
 from orchestrator.run.record import Run
-from state.records import CommandRun, TestChange, TestChangeKind, TestState
+from state.records.changed_tests import TestChange, TestChangeKind
+from state.records.commands import CommandRun, TestState
 from state.words import listed, names_of
 
 _OUTPUT_KEPT = 1_500  # characters of a failing test's output

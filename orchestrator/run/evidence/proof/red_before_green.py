@@ -9,7 +9,7 @@ from orchestrator.run.evidence.inline import inline_among, with_tests_of
 from orchestrator.run.evidence.subject import Subject, run_on
 from orchestrator.run.evidence.worth import cause_of
 from orchestrator.run.record import Run
-from state.records import TestState
+from state.records.commands import TestState
 from state.words import names_of
 
 

@@ -16,7 +16,8 @@ from orchestrator.run.evidence.subject import Subject, at_base, run_on, subject_
 from orchestrator.run.evidence.vouching import results
 from orchestrator.run.record import Run
 from state.journal.events import ProofsTaken, VerificationFinished
-from state.records import CanaryResult, TestChange, TestChangeKind, TestState
+from state.records.changed_tests import TestChange, TestChangeKind
+from state.records.commands import CanaryResult, TestState
 
 
 @dataclass(slots=True, kw_only=True)

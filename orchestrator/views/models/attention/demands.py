@@ -7,7 +7,8 @@ from orchestrator.views.models.criteria import CriterionRow, Standing
 from orchestrator.views.models.history import RunFacts
 from state.journal.task_view import UNMERGED_ENDS, Stage
 from state.journal.view import RunView
-from state.records import Basis, EvidenceKind
+from state.records.criteria import EvidenceKind
+from state.records.questions import Basis
 
 
 def questions(view: RunView) -> Iterator[Point]:

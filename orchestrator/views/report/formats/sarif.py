@@ -5,7 +5,7 @@ from urllib.parse import quote
 
 from orchestrator.views.report.contents import FindingRow, Report
 from state.hidden import visible
-from state.records import FindingState, IssueType
+from state.records.findings import FindingState, IssueType
 
 _SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/os/schemas/sarif-schema-2.1.0.json"
 _ERRORS = frozenset({IssueType.INCORRECT_BEHAVIOR, IssueType.SPEC_MISMATCH})

@@ -8,7 +8,7 @@ from state.alike import without_ids
 from state.journal import events as e
 from state.journal.call_view import CallView
 from state.journal.view import RunView
-from state.records import CallEnd, MessageKind
+from state.records.calls import CallEnd, MessageKind
 from state.roles import ROLES, Role
 
 _MINUTE_S = 60

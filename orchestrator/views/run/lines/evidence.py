@@ -5,7 +5,7 @@ from typing import assert_never
 from orchestrator.views.words import said, short
 from state.journal import events as e
 from state.journal.view import RunView
-from state.records import CommandRun
+from state.records.commands import CommandRun
 from state.words import baseline_words, count_words, listed
 
 _SQS_OWN = "sq's own worktree"

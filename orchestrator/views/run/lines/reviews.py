@@ -5,7 +5,8 @@ from typing import assert_never
 from orchestrator.views.words import evidence_line, issue_lines, short, suggested
 from state.journal import events as e
 from state.journal.view import RunView
-from state.records import CriterionVerdict, Finding, FindingState, JudgedBy
+from state.records.criteria import CriterionVerdict, JudgedBy
+from state.records.findings import Finding, FindingState
 
 
 def lines(view: RunView, event: e.ReviewEvent) -> list[str]:

@@ -12,7 +12,7 @@ from state.journal import events as e
 from state.journal.phase import saw_the_whole
 from state.journal.view import RunView
 from state.outcome import MEANINGS
-from state.records import Answer, Basis
+from state.records.questions import Answer, Basis
 from state.words import decision_line
 
 REHEARSAL = "The model is a script: this is a rehearsal."

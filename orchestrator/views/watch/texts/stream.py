@@ -8,7 +8,7 @@ from orchestrator.views.watch.text import Line, at_time, line, text_of
 from orchestrator.views.words import tool_call
 from state.journal.events import MessageReceived, Stored
 from state.journal.view import RunView
-from state.records import MessageKind
+from state.records.calls import MessageKind
 
 _TEXT_SHOWN, _RESULT_SHOWN = 20, 6  # lines of a message
 _BEFORE = " " * 4  # of further lines

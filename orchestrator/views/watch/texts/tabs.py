@@ -11,7 +11,8 @@ from orchestrator.views.words import said, subject_of
 from state.journal import events as e
 from state.journal.events import Stored
 from state.journal.view import RunView
-from state.records import CommandRun, Finding, FindingState
+from state.records.commands import CommandRun
+from state.records.findings import Finding, FindingState
 from state.verdicts import CheckResult, Source, Verdict
 from state.words import baseline_words, count_words
 

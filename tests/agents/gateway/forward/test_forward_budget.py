@@ -9,7 +9,7 @@ from upstreams import BODY, Api, answers, forwarding, head, piece, streams
 from agents.gateway.forward.account import Account
 from agents.gateway.forward.prices import Tokens, dearest, usd
 from agents.gateway.forward.refusals import Refusal
-from state.records import Usage
+from state.records.calls import Usage
 from state.settings.presets import model_named
 from state.settings.records import Model
 

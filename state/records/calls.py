@@ -1,0 +1,78 @@
+"""Calls of a model: their ends, their tokens and their messages."""
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Usage:
+    """Tokens of one call."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cache_read_tokens: int = 0
+    cache_write_tokens: int = 0
+
+    def __add__(self, other: "Usage") -> "Usage":
+        return Usage(
+            input_tokens=self.input_tokens + other.input_tokens,
+            output_tokens=self.output_tokens + other.output_tokens,
+            cache_read_tokens=self.cache_read_tokens + other.cache_read_tokens,
+            cache_write_tokens=self.cache_write_tokens + other.cache_write_tokens,
+        )
+
+
+class CallEnd(StrEnum):
+    """How one exchange with a model ended. Only `completed` means that the model finished its turn."""
+
+    COMPLETED = "completed"
+    MAX_TURNS = "max turns"
+    BUDGET = "budget"
+    INTERRUPTED = "interrupted"
+    UNANSWERED = "question unanswered"
+    API_ERROR = "api error"
+    REFUSED = "refused"
+    TRUNCATED = "truncated"
+    SILENT = "silent"
+    DIED = "process died"
+    NOT_STARTED = "process did not start"
+    UNUSABLE = "unusable answer"
+    TIMED_OUT = "timed out"
+    SIGNALLED = "signalled before the process ended"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallResult:
+    """The result of one try of a call. `cost_usd` is the cost of this try alone.
+
+    `retry_after_s`: the API named this time until the next request. `turns`: of the model, 0 if not counted.
+    """
+
+    end: CallEnd
+    detail: str = ""
+    text: str = ""
+    api_status: int | None = None
+    retry_after_s: float | None = None
+    cost_usd: float = 0.0
+    usage: Usage = field(default_factory=Usage)
+    seconds: float = 0.0
+    turns: int = 0
+
+
+class MessageKind(StrEnum):
+    """The kind of a message of a session."""
+
+    TEXT = "text"
+    TOOL_CALL = "tool call"
+    TOOL_RESULT = "tool result"
+    PROMPT = "prompt"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Message:
+    """One message of a live session, as history for the Developer and for the views."""
+
+    kind: MessageKind
+    text: str
+    tool: str = ""
+    is_error: bool = False

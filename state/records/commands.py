@@ -1,0 +1,113 @@
+"""Commands that sq ran, the tests that they counted, and their results before the work."""
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+
+class TestState(StrEnum):
+    """How one test ended, as the runner reports it."""
+
+    __test__ = False  # pytest collects classes named Test*
+
+    PASSED = "passed"
+    FAILED = "failed"
+    SKIPPED = "skipped"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TestCount:
+    """The tests that one command ran, from the runner's report or its output.
+
+    `tests` is by name, and empty if the names are unknown. A number of None is unknown, which is not zero.
+    `says_none`: the command itself reports that it ran no test.
+    """
+
+    __test__ = False
+
+    tests: dict[str, TestState] = field(default_factory=dict)
+    passed: int | None = None
+    failed: int | None = None
+    skipped: int | None = None
+    says_none: bool = False
+
+    @property
+    def ran(self) -> int | None:
+        """The number of tests executed, without skipped ones, or None if it is unknown."""
+        if self.says_none:
+            return 0
+        if self.passed is None and self.failed is None:
+            return None
+        return (self.passed or 0) + (self.failed or 0)
+
+
+UNCOUNTED = TestCount()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommandRun:
+    """One verification command as sq ran it. `exit_code` is None if it did not start or was ended.
+
+    `missing` names a program, or a runner's module, that is not on this machine. `nothing_yet` names the part
+    that the tree lacks so far (a test, a manifest, the script). `timed_out`: it was ended at its deadline.
+    `walled`: what a sandbox seems to have kept from a command that failed, and the setting that opens it.
+    """
+
+    command: str
+    exit_code: int | None
+    seconds: float
+    output_tail: str
+    problem: str = ""
+    count: TestCount = UNCOUNTED
+    missing: str = ""
+    nothing_yet: str = ""
+    timed_out: bool = False
+    walled: str = ""
+
+    @property
+    def passed(self) -> bool:
+        """Whether it ran to its end with exit code 0."""
+        return self.exit_code == 0
+
+    @property
+    def answered(self) -> bool:
+        """Whether it ran to its end at all. A command that could not start has not answered."""
+        return self.exit_code is not None
+
+
+class BaselineStanding(StrEnum):
+    """The result of a verification command on the commit that a run starts from."""
+
+    PASSES = "passes"
+    FAILS = "fails"
+    MISSING = "missing program"
+    NOTHING_YET = "nothing there yet"
+    TOO_LONG = "too long"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CanaryResult:
+    """The result of a command on a tree with an added test that must fail.
+
+    `caught`: whether the command failed with it, or None if sq cannot say, for the reason in `problem`.
+    """
+
+    command: str
+    path: str = ""
+    name: str = ""
+    caught: bool | None = None
+    problem: str = ""
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BaselineCheck:
+    """One command on the untouched commit. `source` is where it was found: `--verify`, a file, the analysis.
+
+    `chosen`: the user named it. `canary` is None if no test that must fail could be made for it.
+    """
+
+    run: CommandRun
+    source: str
+    standing: BaselineStanding
+    chosen: bool = False
+    canary: CanaryResult | None = None

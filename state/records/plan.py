@@ -1,0 +1,75 @@
+"""A plan with its tasks, criteria and tests that change, and the description of a repository."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Task:
+    """One piece of the plan. `dependencies` are ids of other tasks of the same plan."""
+
+    id: str
+    title: str
+    description: str
+    acceptance_criteria: tuple[str, ...] = ()
+    dependencies: tuple[str, ...] = ()
+    estimated_iterations: int = 1
+
+
+class CriterionKind(StrEnum):
+    """The kind of a criterion, which decides the evidence that proves it."""
+
+    BEHAVIOUR = "behaviour"
+    CONSTRAINT = "constraint"
+    DOCUMENT = "document"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Criterion:
+    """One demand of the spec, and the tasks that will meet it according to the planner.
+
+    `quote` are the words of the spec as the planner quotes them. sq gives the `id` (c-1, c-2, …) and looks
+    for the quote: `spec_lines` are the first and the last line of its place, or (0, 0) if it has none.
+    """
+
+    text: str
+    task_ids: tuple[str, ...] = ()
+    id: str = ""
+    quote: str = ""
+    spec_lines: tuple[int, int] = (0, 0)
+    kind: CriterionKind = CriterionKind.BEHAVIOUR
+
+    @property
+    def is_placed(self) -> bool:
+        """Whether sq found its words in the spec."""
+        return self.spec_lines != (0, 0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TestThatChanges:
+    """A test, or a file of tests, that the plan expects to change. `line`: the line of the spec that asks."""
+
+    __test__ = False
+
+    test: str
+    line: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """A planner's proposal. It counts only after `orchestrator.run.plan.plan.problems_of`."""
+
+    tasks: tuple[Task, ...]
+    criteria: tuple[Criterion, ...] = ()
+    tests_that_change: tuple[TestThatChanges, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Analysis:
+    """An agent's description of a repository. Its commands are claims, checked by running them."""
+
+    project_type: str = ""
+    stack: tuple[str, ...] = ()
+    entry_points: tuple[str, ...] = ()
+    patterns: tuple[str, ...] = ()
+    verification_commands: tuple[str, ...] = ()
