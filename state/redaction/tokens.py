@@ -7,6 +7,7 @@ from functools import cache
 
 from state.redaction.formats import TokenFormat, token_formats
 
+_SHORTEST = 20  # characters of a token: the AWS access key
 _RUN = b"a" * 16  # letters and digits on end, which most formats have
 _LETTERS = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 _RUNS = bytes(97 if one in _LETTERS else 32 for one in range(256))
@@ -37,6 +38,8 @@ def without_tokens(text: str) -> str:
 
 def _may_hold_one(text: str) -> bool:
     """Whether a text may hold a token. It costs a few microseconds a kilobyte."""
+    if len(text) < _SHORTEST:
+        return False
     runs = text.encode("ascii", "replace").translate(_RUNS)
     return _RUN in runs or any(word in text for word in _compiled().words)
 
