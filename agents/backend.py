@@ -21,6 +21,15 @@ from agents.session.tracing import SessionTelemetry
 from state.roles import ROLES, Role
 from state.settings.records import Model, Settings
 
+# Package managers in a sandbox without network fail at once, and do not try again for a minute or more.
+OFFLINE = {
+    "npm_config_offline": "true",
+    "npm_config_logs_max": "0",
+    "PIP_RETRIES": "0",
+    "UV_OFFLINE": "1",
+    "CARGO_NET_OFFLINE": "true",
+}
+
 SANDBOXES = "sandboxes"  # in a run's folder: the scratch folders of sandboxed processes, while they last
 
 
@@ -110,7 +119,8 @@ class Platform:
         variables for commands in the workspace.
         """
         traced = self.telemetry.environment(lane) if self.telemetry else {}
-        environment = {**(variables or {}), **self.connection.session_environment(lane), **traced}
+        offline = OFFLINE if self.without_network else {}
+        environment = {**offline, **(variables or {}), **self.connection.session_environment(lane), **traced}
         config_dir = self._config_dir(session_id)
         if config_dir:
             environment["CLAUDE_CONFIG_DIR"] = str(config_dir)

@@ -139,7 +139,9 @@ class PlanCriterion(_Input):
 class PlanTest(_Input):
     """A test that the spec asks to change."""
 
-    test: str = Field(description="The test's name as sq printed it, or the path of the file.")
+    test: str = Field(
+        description="The test's name as sq printed it, else as its file has it, or the path of the file."
+    )
     line: str = Field(default="", description="The line of the spec that asks for it, word for word.")
 
 

@@ -95,6 +95,7 @@ class BaselineView:
     tree: str = ""
     seq: int = 0
     notes: tuple[str, ...] = ()
+    not_run: tuple[str, ...] = ()  # commands that the analysis names
 
 
 @dataclass(slots=True)

@@ -98,6 +98,11 @@ class CanaryResult:
     problem: str = ""
     seconds: float = 0.0
 
+    @property
+    def is_impossible(self) -> bool:
+        """Whether no test that must fail could be made."""
+        return not self.path
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BaselineCheck:

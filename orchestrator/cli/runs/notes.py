@@ -26,7 +26,7 @@ async def notes_for(
 ) -> tuple[str, ...]:
     """The notes of a run that is about to begin, one line each."""
     left = await uncommitted(repository, not_dirt=not_dirt) if repository.head else []
-    notes = [_where(repository, settings)]
+    notes = [_where(repository, settings, clean=not left)]
     if repository.head is None:
         notes.append("the repository has no commit yet: the run starts from an empty one")
     if left and settings.worktrees:
@@ -79,7 +79,7 @@ def _set_up(root: Path) -> list[str]:
     return [f"set-up: {line}" for line in (*map(str, plan.steps), *plan.left_out)]
 
 
-def _where(repository: Repository, settings: Settings) -> str:
+def _where(repository: Repository, settings: Settings, *, clean: bool) -> str:
     if settings.dry_run:
         return "a dry run: it ends with the plan, and nothing is built"
     if not settings.worktrees:
@@ -88,4 +88,5 @@ def _where(repository: Repository, settings: Settings) -> str:
         return "the finished work stays on a branch of sq's, as --no-merge asks"
     if repository.branch is None:
         return "HEAD is detached: the finished work stays on a branch of sq's"
-    return f"at the end {repository.branch} is moved to the finished work, if the checkout is clean then"
+    now = "" if clean else ". It is not clean now: as it is, the work stays on a branch of sq's"
+    return f"at the end {repository.branch} is moved to the finished work, if the checkout is clean then{now}"

@@ -72,10 +72,11 @@ async def take_baseline_of_analysis(run: Run) -> None:
         }
         checks = await _checks(run, ground, known)
     more = [check for check in checks if _runs_more(check, others)]
+    not_run = tuple(command for command, suite in asked.items() if not _is_test_run_alone(suite))
     notes = [
-        f"`{command}`, which the analysis names, is not run: sq does not know it as a test run"
-        for command, suite in asked.items()
-        if not _is_test_run_alone(suite)
+        f"`{command}`, which the analysis names, is not run: sq does not know it as a test run. To have it "
+        "checked, name it with --verify"
+        for command in not_run
     ]
     notes += [
         f"`{check.run.command}`, which the analysis names, is left out: it runs no test beyond the others"
@@ -91,6 +92,7 @@ async def take_baseline_of_analysis(run: Run) -> None:
                 checks=tuple(taken),
                 notes=(*notes, *filter(None, (_note(run, check) for check in taken))),
                 of_analysis=True,
+                not_run=not_run,
             )
         )
 
@@ -164,8 +166,10 @@ async def _with_canary(run: Run, tree: str, check: BaselineCheck) -> BaselineChe
     async with place_for(run, run.repository, tree) as ground:
         suite = suite_of(command, ground.folder)
         canary = make_canary([(suite, check.run.count)])
-    if canary is None:
+    if canary is None and suite.runs_tests is False:
         return check
+    if canary is None:
+        return replace(check, canary=CanaryResult(command=command, problem="no test could be made"))
     result = await try_canary(run, command, tree, canary, [suite], check.run.count)
     if not run.settings.worktrees and result.caught:
         result = await _controlled(run, command, tree, result)
@@ -224,6 +228,11 @@ def _note_of_standing(run: Run, check: BaselineCheck) -> str:
             )
         case _:
             pass
+    if check.canary and check.canary.is_impossible:
+        return (
+            f"{command} may run tests by a runner that sq does not know: it cannot check with a failing test "
+            "that the command notices one"
+        )
     if check.canary and check.canary.caught is False:
         return f"{command} does not pick up a new test beside the others: its exit code counts, and no more"
     return ""
@@ -242,6 +251,7 @@ def _cannot_begin(checks: list[BaselineCheck]) -> RunEnded | None:
     told = "; ".join(f"`{one.run.command}`: {lack_of(one.run)}" for one in lacking)
     cause = (
         f"a command of --verify cannot run here, so nothing could be verified: {told}. Install what it "
-        "needs, or name another command, then `sq resume`"
+        "needs, or name another command, then `sq resume`. A tool of the project's own environment is "
+        "installed by a command in `worktree.setup`, in a new run"
     )
     return RunEnded(outcome=Outcome.USAGE, cause=cause, resumable=True)

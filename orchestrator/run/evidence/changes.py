@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
 from agents.runners.suite import Suite
+from agents.runners.usual import is_usual
 from orchestrator.run.evidence.files_of_tests import is_of
 from state.records.changed_tests import TestChange, TestChangeKind
 from state.records.commands import TestState
@@ -19,6 +20,7 @@ _SNAPSHOT = re.compile(r"\.(?:snap|snapshot|golden|approved\.\w+)$")
 _PROSE = re.compile(
     r"(?:^|/)docs?/|\.(?:md|rst|txt|adoc)$|(?:^|/)(?:LICENSE|CHANGELOG|README)[^/]*$", re.IGNORECASE
 )
+_NUMBERED = re.compile(r"(?<=[\[-])([A-Za-z_]+)\d+(?=[\]-])")  # how pytest names parameters without a text
 _SEPARATORS = ("::", " > ", " » ", "#", "/", ".")  # the first one in a test's name is its separator
 _BOUNDARY = frozenset(".:/># »")
 
@@ -59,10 +61,16 @@ class Classified:
     manifests: frozenset[str]
 
 
-def classified(suite: Suite, changed: Sequence[str]) -> Classified:
-    """Classify changed paths, while the suite's folder holds its tree."""
+def classified(suite: Suite, changed: Sequence[str], *, counted: bool = False) -> Classified:
+    """Classify changed paths, while the suite's folder holds its tree.
+
+    `counted`: its output told how many tests ran. If no row knows the runner, files of tests are then known
+    by their usual names.
+    """
+    unknown = counted and not suite.test_runs and suite.runs_tests is None
+    tests = filter(is_usual, changed) if unknown else suite.test_files(changed)
     return Classified(
-        tests=frozenset(suite.test_files(changed)),
+        tests=frozenset(tests),
         deciders=frozenset(suite.deciders(changed)),
         manifests=frozenset(suite.manifests(changed)),
     )
@@ -109,7 +117,9 @@ def lost_tests(before: Mapping[str, TestState], after: Mapping[str, TestState]) 
     ]
     added = [name for name in after if name not in before and after[name] is not TestState.SKIPPED]
     gone = [name for name, state in before.items() if state is TestState.PASSED and name not in after]
-    left = _without_pairs(_without_pairs(gone, added, leaf_of), added, _place_of)
+    left = gone
+    for mark in (leaf_of, unnumbered, _place_of):
+        left = _without_pairs(left, added, mark)
     return [*skipped, *(TestChange(test=name, kind=TestChangeKind.GONE) for name in left)]
 
 
@@ -128,6 +138,11 @@ def _without_pairs(gone: list[str], added: list[str], mark: Callable[[str], str]
 def leaf_of(name: str) -> str:
     """Return a test's own name without its file, class and group."""
     return name[len(_place_of(name)) :]
+
+
+def unnumbered(name: str) -> str:
+    """Return a test's own name without the numbers that pytest gives parameters by their order."""
+    return _NUMBERED.sub(r"\1", leaf_of(name))
 
 
 def _place_of(name: str) -> str:

@@ -43,12 +43,13 @@ async def subject_of(run: Run, now: CommandRun, base: str, tree: str) -> Subject
     """
     repository = run.repository
     changed = await changed_paths(repository, base, tree)
+    counted = bool(now.count.ran)
     async with run.ground(base) as ground:
         there = suite_of(now.command, ground.folder)
-        by = [classified(there, changed)]
+        by = [classified(there, changed, counted=counted)]
     async with run.ground(tree) as ground:
         here = suite_of(now.command, ground.folder)
-        by.append(classified(here, changed))
+        by.append(classified(here, changed, counted=counted))
     sorted_ = touched(by, changed, await files_in(repository, base), await files_in(repository, tree))
     before = at_base(run, base, now.command)
     return Subject(

@@ -117,14 +117,16 @@ async def _unnamed(on: CheckedTree, evidence: Evidence, verified: VerificationFi
     path, test = file_and_test(_without(on, evidence.ref))
     command = silent[0].command
     if not path:
-        return replace(evidence, holds=None, why=f"`{command}` does not name its tests")
+        return replace(evidence, holds=None, why=f"sq read no names of tests in the output of `{command}`")
     content = await _content(on, on.tree, path)
     if content is None:
         return replace(evidence, holds=False, why=f"the tree holds no file {path}")
     if test and test.encode() not in content:
         return replace(evidence, holds=False, why=f"{path} does not hold {test}")
     return replace(
-        evidence, holds=None, why=f"{path} holds it, and `{command}` passed without naming its tests"
+        evidence,
+        holds=None,
+        why=f"{path} holds it, `{command}` passed, and sq read no names of tests in its output",
     )
 
 

@@ -6,6 +6,7 @@ from orchestrator.views.models.criteria import Standing as CriterionStanding
 from orchestrator.views.models.summary import Standing
 from state.journal.view import RunView
 from state.outcome import MEANINGS, Outcome
+from state.records.criteria import EvidenceKind
 
 _TONES = {
     Outcome.COMPLETE: (Tone.GOOD, CheckState.SUCCESS),
@@ -71,7 +72,9 @@ def _ended(cause: str, outcome: Outcome, rows: tuple[CriterionRow, ...], *, rehe
     if complete and (rehearsal or not all_proven):
         tone = Tone.WARN
     if complete and rows and not all_proven:
-        cause = f"sq has seen proof of {proven} of {len(rows)} criteria"
+        lines = sum(bool(row.proof and row.proof.kind is EvidenceKind.LINE) for row in rows)
+        alone = f", of {lines} only a line that the reviewer names" if lines else ""
+        cause = f"sq has seen proof of {proven} of {len(rows)} criteria{alone}"
     draft = not complete or rehearsal
     return Headline(
         word=outcome.value.capitalize(),

@@ -79,7 +79,7 @@ def report_of(
         spec=_spec(view),
         commits=commits_of(story),
         times=_times(story),
-        check=check_of(view, commands),
+        check=check_of(story, commands),
         criteria=cut.first(criteria, "criteria"),
         commands=cut.first(commands, "commands"),
         attention=cut.first(attention(story, criteria), "points to look at"),

@@ -30,25 +30,38 @@ def commits_of(story: RunFacts) -> Commits:
     )
 
 
-def check_of(view: RunView, commands: tuple[CommandFacts, ...]) -> Check:
-    """Return how to check the finished work.
+def check_of(story: RunFacts, commands: tuple[CommandFacts, ...]) -> Check:
+    """Return how to check the finished work: in a new worktree beside the checkout, after the set-up.
 
     A command that only an agent has named is not part of the line to copy, because it would run outside the
     sandbox.
     """
+    view = story.view
     verified = view.evidence.verified_at.get(view.whole.tree, 0) if view.whole.tree else 0
     trusted = [one.command for one in commands if not _only_an_agent(view, one.command)]
     others = tuple(one.command for one in commands if _only_an_agent(view, one.command))
     if not view.whole.tree:
         note = "there is no finished work to check"
         return Check(command="", named_by_agents=(), note=note, verified_seq=0)
-    go = [] if view.checkout.left else [f"git switch --detach {quote(view.whole.commit[:12])}"]
+    go = [] if view.checkout.left else _in_a_worktree(story)
+    if any(".venv/bin" in step for step in go):
+        go.append('export PATH="$PWD/.venv/bin:$PATH"')
     note = "" if commands else "no command verified the finished work"
     if view.checkout.left:
         note = "the work is in your checkout, uncommitted: run it there"
     return Check(
         command=" && ".join([*go, *trusted]), named_by_agents=others, note=note, verified_seq=verified
     )
+
+
+def _in_a_worktree(story: RunFacts) -> list[str]:
+    """Return the commands that make a worktree of the finished work ready, as sq did it first."""
+    commit = story.view.whole.commit[:12]
+    place = quote(f"../check-{commit}")
+    events = (stored.event for stored in story.history.notable)
+    runs = next((one.runs for one in events if isinstance(one, e.WorkspaceSetUp) and one.runs), ())
+    steps = [run.command for run in runs if run.passed]
+    return [f"git worktree add --detach {place} {quote(commit)}", f"cd {place}", *steps]
 
 
 def _only_an_agent(view: RunView, command: str) -> bool:

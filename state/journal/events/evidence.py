@@ -20,7 +20,8 @@ class BaselineTaken:
 
     `tree` is the content that they ran on, `environment` the fingerprint of their programs and set-up.
     `notes` say which parts were left out and why. `of_analysis`: the commands come from the analysis, in
-    addition to those of an earlier event of this kind.
+    addition to those of an earlier event of this kind. `not_run` are commands of it that sq does not know as
+    test runs.
     """
 
     tree: str
@@ -28,6 +29,7 @@ class BaselineTaken:
     checks: tuple[BaselineCheck, ...]
     notes: tuple[str, ...] = ()
     of_analysis: bool = False
+    not_run: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

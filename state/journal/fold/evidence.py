@@ -44,4 +44,5 @@ def _take_baseline(view: RunView, event: e.BaselineTaken, stored: Stored) -> Non
         tree=event.tree,
         seq=stored.seq,
         notes=(*before.notes, *event.notes),
+        not_run=(*before.not_run, *event.not_run),
     )

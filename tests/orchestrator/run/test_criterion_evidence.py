@@ -213,10 +213,14 @@ def test_a_test_that_passes_without_the_work_says_so_and_a_new_one_proves_no_beh
 @pytest.mark.parametrize(
     ("ref", "holds", "why"),
     [
-        ("tests/test_shop.py::test_shown", None, "holds it, and `make test` passed without naming its tests"),
+        (
+            "tests/test_shop.py::test_shown",
+            None,
+            "holds it, `make test` passed, and sq read no names of tests in its output",
+        ),
         ("tests/test_shop.py::test_ghost", False, "tests/test_shop.py does not hold test_ghost"),
         ("tests/test_none.py::test_shown", False, "the tree holds no file tests/test_none.py"),
-        ("test_shown", None, "`make test` does not name its tests"),
+        ("test_shown", None, "sq read no names of tests in the output of `make test`"),
     ],
 )
 def test_of_a_runner_that_names_no_tests_nothing_is_proven(tree, ref, holds, why):

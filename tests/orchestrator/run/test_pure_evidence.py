@@ -128,6 +128,12 @@ def test_one_new_test_stands_for_one_that_is_gone_and_no_more() -> None:
     assert lost({"t::a": PASSED, "t::b": PASSED}, {"t::c": PASSED}) == [("t::b", TestChangeKind.GONE)]
 
 
+def test_of_renumbered_parameters_the_one_that_was_removed_is_gone() -> None:
+    before = {f"t::f[args{number}-{text}]": PASSED for number, text in enumerate("abc")}
+    after = {"t::f[args0-b]": PASSED, "t::f[args1-c]": PASSED}
+    assert lost(before, after) == [("t::f[args0-a]", TestChangeKind.GONE)]
+
+
 def test_nothing_is_said_of_tests_that_are_not_known_by_name() -> None:
     assert lost({}, {"a": PASSED}) == []
 

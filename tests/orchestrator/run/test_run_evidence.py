@@ -197,6 +197,8 @@ def test_a_command_that_the_analysis_names_is_due_if_it_is_a_test_run_and_runs_m
         done.view.baseline.checks
     )
     assert done.outcome is Outcome.COMPLETE, done.output
+    assert done.view.baseline.not_run == tuple(named[3:])
+    assert "sq did not run this command of the project" in (done.folder / "report.html").read_text()
 
 
 # --- what the user's branch moves for ------------------------------------------------------------------------

@@ -143,6 +143,8 @@ async def test_in_the_strongest_sandbox_that_holds_a_run_works_and_finds_no_key(
     assert ran.started.confined.sandbox is not None
     assert ran.hits == 0 or ran.started.confined.key_exposed
     assert KEY not in ran.variables
+    # without network a package manager does not try for a minute
+    assert ("npm_config_offline=true" in ran.variables) == (ran.started.confined.sandbox.level == "whole")
 
 
 async def test_without_the_gateway_the_agents_have_the_key_and_the_run_says_so(

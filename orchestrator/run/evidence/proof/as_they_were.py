@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from orchestrator.git.scratch import pieced_together, renamed_files
+from orchestrator.git.scratch import files_in, pieced_together, renamed_files
 from orchestrator.run.evidence.changes import lost_tests
 from orchestrator.run.evidence.files_of_tests import is_of
 from orchestrator.run.evidence.inline import inline_among, with_tests_of
@@ -40,6 +40,10 @@ async def as_they_were(run: Run, subject: Subject) -> Answer:
     mixed, files = await _with_old_tests(run, subject)
     if mixed == subject.tree:
         return Answer()
+    if not subject.now.count.tests and (gone := await _gone(run, subject)):
+        return Answer(
+            changes=tuple(TestChange(test="", path=path, kind=TestChangeKind.GONE) for path in gone)
+        )
     now = await run_on(run, subject, mixed, files)
     if now.exit_code == 0 and not names_of(now.count, TestState.FAILED) and not now.count.says_none:
         return Answer(changes=tuple(_skipped(subject, now)) if not files else ())
@@ -72,6 +76,13 @@ async def _with_old_tests(run: Run, subject: Subject) -> tuple[str, list[str]]:
     mixed = await with_tests_of(repository, mixed, of=subject.base, paths=inline)
     by_file = not (subject.touched.data or subject.touched.configuration or inline)
     return mixed, held if by_file else []
+
+
+async def _gone(run: Run, subject: Subject) -> list[str]:
+    """Return the base's files of tests that the work removed, without those that it moved."""
+    now = await files_in(run.repository, subject.tree)
+    moved = await renamed_files(run.repository, subject.base, subject.tree)
+    return [path for path in subject.touched.held if path not in now and path not in moved]
 
 
 def _skipped(subject: Subject, now: CommandRun) -> list[TestChange]:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from orchestrator.git.scratch import files_in, pieced_together
-from orchestrator.run.evidence.changes import leaf_of
+from orchestrator.run.evidence.changes import unnumbered
 from orchestrator.run.evidence.files_of_tests import of_files
 from orchestrator.run.evidence.inline import inline_among, with_tests_of
 from orchestrator.run.evidence.subject import Subject, run_on
@@ -45,11 +45,13 @@ async def red_before_green(run: Run, subject: Subject) -> Red:
     if done.exit_code != 0 and not failed:
         told = f"fails on the code before the change and names no failing test ({cause_of(done)})"
         return Red(untold=(_unknown(subject, told),))
-    former = {leaf_of(name) for name in before}
+    if not subject.now.count.tests and done.exit_code == 0:  # nothing names the tests
+        return Red(tuple(files))
+    former = {unnumbered(name) for name in before}
     added = [
         name
         for name in of_files(subject.now.count.tests, files)
-        if name not in before and leaf_of(name) not in former
+        if name not in before and unnumbered(name) not in former
     ]
     if not added:
         held = tuple(path for path in files if path in subject.touched.held)

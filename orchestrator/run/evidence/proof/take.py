@@ -17,7 +17,7 @@ from orchestrator.run.evidence.vouching import results
 from orchestrator.run.record import Run
 from state.journal.events import ProofsTaken, VerificationFinished
 from state.records.changed_tests import TestChange, TestChangeKind
-from state.records.commands import CanaryResult, TestState
+from state.records.commands import CanaryResult, CommandRun, TestState
 
 
 @dataclass(slots=True, kw_only=True)
@@ -48,6 +48,7 @@ async def take_proofs(run: Run, finished: VerificationFinished, *, task_id: str,
     found.changes += _lost(run, base, passed)
     for one in passed:
         if one.standing in {Standing.PASSED, Standing.NO_EVIDENCE}:
+            found.untold += _fewer(run, base, one.run)
             subject = await subject_of(run, one.run, base, tree)
             await _ask(run, subject, found, whole=not task_id)
     proofs = ProofsTaken(
@@ -78,6 +79,15 @@ def _lost(run: Run, base: str, found: Sequence[Judged]) -> list[TestChange]:
         if earlier and (count.tests or count.says_none or one.run.nothing_yet):  # else unknown now
             before |= earlier.count.tests
     return lost_tests(before, after)
+
+
+def _fewer(run: Run, base: str, now: CommandRun) -> list[str]:
+    """Return that a command ran fewer tests than before, if it does not name them."""
+    earlier = at_base(run, base, now.command)
+    before, after = earlier.count.ran if earlier else None, now.count.ran
+    if now.count.tests or before is None or after is None or after >= before:
+        return []
+    return [f"which tests are gone: `{now.command}` ran {before} before and runs {after}, and names none"]
 
 
 async def _ask(run: Run, subject: Subject, found: _Found, *, whole: bool) -> None:
@@ -111,16 +121,21 @@ async def _on_a_clean_copy(run: Run, subject: Subject, found: _Found) -> None:
 async def _canary(run: Run, subject: Subject, found: _Found) -> None:
     """Check whether the command notices a failing test on the tree, unless it did not at the base."""
     check = run.view.baseline.checks.get(subject.command)
-    if check and check.canary and check.canary.caught is not True:
+    tried = check.canary if check and check.canary and not check.canary.is_impossible else None
+    if tried and tried.caught is not True:
         return
     before = subject.before.count if subject.before else subject.now.count
     canary = make_canary([(subject.here, subject.now.count), (subject.there, before)])
     if canary is None:
-        if check and check.canary:
+        if tried:
             found.untold.append(
                 f"whether `{subject.command}` still notices a failing test: none can be made any more"
             )
             found.canaries.append(CanaryResult(command=subject.command, problem="no test could be made"))
+        elif subject.here.runs_tests is not False:
+            found.untold.append(
+                f"whether `{subject.command}` notices a failing test: sq cannot make one for its runner"
+            )
         return
     result = await try_canary(run, subject.command, subject.tree, canary, [subject.here], subject.now.count)
     found.canaries.append(result)

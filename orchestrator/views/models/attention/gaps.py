@@ -53,6 +53,14 @@ def proofs(view: RunView) -> Iterator[Point]:
         seq = view.evidence.proved_at.get(key, 0)
         for kind, urgency, what in _gaps(proofs):
             yield point(urgency, kind, what, task_id=proofs.task_id, seq=seq)
+    for command in view.baseline.not_run:
+        yield point(
+            Urgency.UNPROVEN,
+            "command not run",
+            "sq did not run this command of the project, as it does not know it as a test run: use --verify",
+            words=command,
+            seq=view.baseline.seq,
+        )
     for check in view.baseline.checks.values():
         if check.canary and check.canary.caught is False:
             yield point(
