@@ -41,6 +41,8 @@ def numbers(told):
         ("zig build test", "zig.txt", (1, 1, 1)),
         ("npx playwright test", "playwright.txt", (2, 1, 1)),
         ("lein test", "lein.txt", (2, 1, 0)),
+        ("xo && ava && tsd", "ava.txt", (4, 3, 2)),
+        ("ava --tap", "ava-tap.txt", (4, 4, 2)),
     ],
 )
 def test_a_runner_is_counted_by_what_it_prints(command, file, expected, tmp_path):
@@ -57,6 +59,9 @@ def test_a_runner_is_counted_by_what_it_prints(command, file, expected, tmp_path
         ("bun test", "bun.txt", "prices.test.ts > half", "prices.test.ts > total > of several"),
         ("bazel test //...", "bazel.txt", "//names:names_test", "//:prices_test"),
         ("zig build test", "zig.txt", "prices.test.half", "prices.test.nothing"),
+        ("ava", "ava.txt", "of ten", "of nothing (2)"),
+        ("ava", "ava.txt", "test/broken.js", "of several"),
+        ("ava --tap", "ava-tap.txt", "throws", "of nothing (2)"),
     ],
 )
 def test_names_come_from_the_output_where_it_has_them_all(command, file, failed, one, tmp_path):
@@ -104,6 +109,8 @@ def test_names_come_from_the_output_where_it_has_them_all(command, file, failed,
         ("jest", "No tests found, exiting with code 1\n", 1),
         ("vitest run", "\nNo test files found, exiting with code 1\n", 1),
         ("mocha", 'Error: No test files found: "test"\n', 1),
+        ("ava", "\n  \u2718 Couldn\u2019t find any files to test\n\n", 1),
+        ("ava --tap", "TAP version 13\n\n1..0\n# tests 0\n# pass 0\n# fail 0\n\n", 1),
         ("ctest --test-dir build", "Test project /w/build\nNo tests were found!!!\n", 0),
         ("mix test", "There are no tests to run\n", 0),
         ("./ci", "Ran 0 tests\n", 0),
@@ -229,6 +236,13 @@ def test_several_runners_in_one_command_add_up(tmp_path):
     output = "3 passed in 0.1s\n\n  4 passing (2ms)\n  1 failing\n"
     told = counted("pytest && mocha", output, tmp_path, 1)
     assert numbers(told) == (7, 1, 0)
+
+
+def test_an_exception_after_the_last_test_of_ava_is_no_clean_run(tmp_path):
+    output = (
+        "\n  \u2714 adds\n  \u2718 a.js exited with a non-zero exit code: 1\n  \u2500\n\n  1 test passed\n"
+    )
+    assert numbers(counted("ava", f"{output}  1 uncaught exception\n", tmp_path, 1)) == (1, 1, 0)
 
 
 def test_a_second_run_that_wrote_over_the_report_of_the_first_leaves_the_numbers(tmp_path):

@@ -27,6 +27,7 @@ WANTED = [
     "jest",
     "vitest",
     "mocha",
+    "ava",
     "playwright",
     "cargo",
     "nextest",

@@ -25,6 +25,8 @@ SLOW = [
     "meson",
     "minitest-rake",
     "mix",
+    "npm-ava",
+    "npm-ava-between",
     "npm-jest",
     "npm-mocha",
     "phpunit",

@@ -26,6 +26,7 @@ def told(command, folder):
         ("NODE_OPTIONS=--experimental-vm-modules npx jest", ["jest"], True),
         ("node --experimental-vm-modules node_modules/jest/bin/jest.js", ["jest"], True),
         ("c8 mocha", ["mocha"], True),
+        ("xo && ava --serial && tsd", ["ava"], True),
         ("node --test --import tsx 'test/**/*.test.ts'", ["node"], True),
         ("cargo +nightly test --workspace --all-features", ["cargo"], True),
         ("cargo nextest run", ["nextest"], True),
