@@ -169,7 +169,8 @@ async def _with_canary(run: Run, tree: str, check: BaselineCheck) -> BaselineChe
     if canary is None and suite.runs_tests is False:
         return check
     if canary is None:
-        return replace(check, canary=CanaryResult(command=command, problem="no test could be made"))
+        why = "no test that must fail could be made" if suite.test_runs else "it does not know the runner"
+        return replace(check, canary=CanaryResult(command=command, problem=why))
     result = await try_canary(run, command, tree, canary, [suite], check.run.count)
     if not run.settings.worktrees and result.caught:
         result = await _controlled(run, command, tree, result)
@@ -229,10 +230,7 @@ def _note_of_standing(run: Run, check: BaselineCheck) -> str:
         case _:
             pass
     if check.canary and check.canary.is_impossible:
-        return (
-            f"{command} may run tests by a runner that sq does not know: it cannot check with a failing test "
-            "that the command notices one"
-        )
+        return f"{command}: sq cannot check that it notices a failing test: {check.canary.problem}"
     if check.canary and check.canary.caught is False:
         return f"{command} does not pick up a new test beside the others: its exit code counts, and no more"
     return ""

@@ -61,11 +61,11 @@ def first_proofs(done: Done) -> e.ProofsTaken:
 def test_honest_work_is_complete_and_each_check_that_was_not_made_is_said(built: Callable[..., Done]) -> None:
     done = built(MUL, MUL_TEST)
     assert done.outcome is Outcome.COMPLETE, done.output
-    assert f"`{COMMAND}` (--verify) may run tests by a runner that sq does not know" in done.output
+    assert "sq cannot check that it notices a failing test: it does not know the runner" in done.output
     (shown,) = first_proofs(done).untold
     assert shown.startswith(f"which of the new tests show the change: `{COMMAND}` fails on the code before")
     whole = done.of(e.ProofsTaken)[-1]
-    assert whole.untold == (f"whether `{COMMAND}` notices a failing test: sq cannot make one for its runner",)
+    assert whole.untold == (f"whether `{COMMAND}` notices a failing test: sq can make none for it",)
 
 
 def test_a_test_that_was_weakened_so_that_the_work_passes_is_run_as_it_was(
@@ -85,6 +85,13 @@ def test_a_file_of_tests_that_was_removed_is_gone(built: Callable[..., Done]) ->
     assert done.outcome is not Outcome.COMPLETE
     (change,) = first_proofs(done).changes
     assert (change.path, change.kind) == ("tests/test_more.py", TestChangeKind.GONE)
+
+
+def test_one_that_was_removed_because_the_work_fails_it_fails_as_it_was(built: Callable[..., Done]) -> None:
+    done = built("sed -i 's/return a + b/return 3/' calc.py", "rm tests/test_more.py")
+    assert done.outcome is not Outcome.COMPLETE
+    (change,) = first_proofs(done).changes
+    assert (change.path, change.kind) == ("tests/test_more.py", TestChangeKind.FAILS)
 
 
 def test_a_new_test_that_passes_without_the_work_is_named(built: Callable[..., Done]) -> None:

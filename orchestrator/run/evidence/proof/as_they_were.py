@@ -4,7 +4,7 @@ A test that was weakened, skipped, deleted, or made to pass by a configuration f
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from orchestrator.git.scratch import files_in, pieced_together, renamed_files
@@ -34,16 +34,17 @@ async def as_they_were(run: Run, subject: Subject) -> Answer:
 
     Tests that the work moved elsewhere are removed for this: two of one name would collide.
     """
-    paths = subject.touched.as_it_was
-    if not paths:
+    if not subject.touched.as_it_was:
         return Answer()
     mixed, files = await _with_old_tests(run, subject)
     if mixed == subject.tree:
         return Answer()
-    if not subject.now.count.tests and (gone := await _gone(run, subject)):
-        return Answer(
-            changes=tuple(TestChange(test="", path=path, kind=TestChangeKind.GONE) for path in gone)
-        )
+    answer = await _run_as_they_were(run, subject, mixed, files)
+    return answer if subject.now.count.tests else await _with_gone(run, subject, answer)
+
+
+async def _run_as_they_were(run: Run, subject: Subject, mixed: str, files: list[str]) -> Answer:
+    paths = subject.touched.as_it_was
     now = await run_on(run, subject, mixed, files)
     if now.exit_code == 0 and not names_of(now.count, TestState.FAILED) and not now.count.says_none:
         return Answer(changes=tuple(_skipped(subject, now)) if not files else ())
@@ -78,11 +79,14 @@ async def _with_old_tests(run: Run, subject: Subject) -> tuple[str, list[str]]:
     return mixed, held if by_file else []
 
 
-async def _gone(run: Run, subject: Subject) -> list[str]:
-    """Return the base's files of tests that the work removed, without those that it moved."""
+async def _with_gone(run: Run, subject: Subject, answer: Answer) -> Answer:
+    """Add the base's files of tests that the work removed and did not move, where nothing names the tests."""
     now = await files_in(run.repository, subject.tree)
     moved = await renamed_files(run.repository, subject.base, subject.tree)
-    return [path for path in subject.touched.held if path not in now and path not in moved]
+    known = {*now, *moved, *(change.path for change in answer.changes)}
+    gone = [path for path in subject.touched.held if path not in known]
+    changes = [TestChange(test="", path=path, kind=TestChangeKind.GONE) for path in gone]
+    return replace(answer, changes=(*answer.changes, *changes))
 
 
 def _skipped(subject: Subject, now: CommandRun) -> list[TestChange]:

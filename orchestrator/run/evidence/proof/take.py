@@ -134,7 +134,7 @@ async def _canary(run: Run, subject: Subject, found: _Found) -> None:
             found.canaries.append(CanaryResult(command=subject.command, problem="no test could be made"))
         elif subject.here.runs_tests is not False:
             found.untold.append(
-                f"whether `{subject.command}` notices a failing test: sq cannot make one for its runner"
+                f"whether `{subject.command}` notices a failing test: sq can make none for it"
             )
         return
     result = await try_canary(run, subject.command, subject.tree, canary, [subject.here], subject.now.count)
