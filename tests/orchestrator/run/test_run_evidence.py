@@ -198,6 +198,7 @@ def test_a_command_that_the_analysis_names_is_due_if_it_is_a_test_run_and_runs_m
     )
     assert done.outcome is Outcome.COMPLETE, done.output
     assert done.view.baseline.not_run == tuple(named[3:])
+    assert f"    `{named[3]}`: sq does not know it as a test run\n" in done.output
     assert "sq did not run this command of the project" in (done.folder / "report.html").read_text()
 
 

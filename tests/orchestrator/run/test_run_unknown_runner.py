@@ -97,3 +97,5 @@ def test_one_that_was_removed_because_the_work_fails_it_fails_as_it_was(built: C
 def test_a_new_test_that_passes_without_the_work_is_named(built: Callable[..., Done]) -> None:
     done = built(MUL, "echo 'assert 2 * 3 == 6' > tests/test_mul.py")
     assert first_proofs(done).unproven == ("tests/test_mul.py",)
+    end = done.output.partition("not checked:\n")[2]
+    assert "    mul: new tests that pass without the work too: tests/test_mul.py\n" in end

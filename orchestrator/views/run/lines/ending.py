@@ -7,6 +7,7 @@ from state.alike import checks_named
 from state.journal.task_view import UNMERGED_ENDS, Stage, TaskView
 from state.journal.view import RunView
 from state.verdicts import Source
+from state.words import listed
 
 
 def where_lines(view: RunView) -> list[str]:
@@ -49,7 +50,7 @@ def retry_command(view: RunView) -> str:
 
 
 def unchecked_lines(view: RunView) -> list[str]:
-    """The checks of each task's newest claim, and of the merged work, that had no answer."""
+    """The checks of each task's newest claim, and of the merged work, that had no answer or prove nothing."""
     lines = []
     for id_, task in view.tasks.items():
         newest = task.open.checks[-1].results if task.open.checks else ()
@@ -57,5 +58,9 @@ def unchecked_lines(view: RunView) -> list[str]:
         if open_:
             lines.append(f"    {id_}: power steering: {len(open_)} of {len(newest)}: {checks_named(open_)}")
     for task_id, taken in {task_id: taken for (task_id, _), taken in view.evidence.proofs.items()}.items():
-        lines += [f"    {task_id or 'the merged work'}: {one}" for one in taken.untold]
+        of = task_id or "the merged work"
+        lines += [f"    {of}: {one}" for one in taken.untold]
+        if taken.unproven:
+            lines.append(f"    {of}: new tests that pass without the work too: {listed(taken.unproven)}")
+    lines += [f"    `{command}`: sq does not know it as a test run" for command in view.baseline.not_run]
     return ["not checked:", *lines] if lines else []
