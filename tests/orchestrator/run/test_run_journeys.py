@@ -36,7 +36,7 @@ _ELSEWHERE = (
     "orchestrator/views",
     "orchestrator/cli",
     "agents/gateway",
-    "state/records.py",
+    "state/records/",
     "state/words.py",
 )
 _RECORD = ("state/journal/store.py", "state/journal/codec.py", "state/journal/view.py")
