@@ -53,10 +53,11 @@ def dash_on(state, *arguments, port=0, **environ):
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2]), **environ},
     )  # fmt: skip
-    deadline = threading.Timer(60, process.kill)
+    deadline = threading.Timer(60, process.kill)  # to its address; what a test may take is the test's own
     deadline.start()
     try:
         first = process.stdout.readline().strip()
+        deadline.cancel()
         assert re.match(r"http://\S+\?t=\S+$", first), first + process.stderr.read()
         yield Dash(process, first)
     finally:
