@@ -4,6 +4,7 @@ from pathlib import Path
 
 from orchestrator.git.unfinished import holds_work
 from state.alike import checks_named
+from state.hidden import visible
 from state.journal.task_view import UNMERGED_ENDS, Stage, TaskView
 from state.journal.view import RunView
 from state.verdicts import Source
@@ -61,6 +62,10 @@ def unchecked_lines(view: RunView) -> list[str]:
         of = task_id or "the merged work"
         lines += [f"    {of}: {one}" for one in taken.untold]
         if taken.unproven:
-            lines.append(f"    {of}: new tests that pass without the work too: {listed(taken.unproven)}")
-    lines += [f"    `{command}`: sq does not know it as a test run" for command in view.baseline.not_run]
+            lines.append(
+                f"    {of}: new tests that pass without the work too: {visible(listed(taken.unproven))}"
+            )
+    lines += [
+        f"    `{visible(command)}`: sq does not know it as a test run" for command in view.baseline.not_run
+    ]
     return ["not checked:", *lines] if lines else []
