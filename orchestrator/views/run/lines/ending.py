@@ -60,7 +60,7 @@ def unchecked_lines(view: RunView) -> list[str]:
             lines.append(f"    {id_}: power steering: {len(open_)} of {len(newest)}: {checks_named(open_)}")
     for task_id, taken in {task_id: taken for (task_id, _), taken in view.evidence.proofs.items()}.items():
         of = task_id or "the merged work"
-        lines += [f"    {of}: {one}" for one in taken.untold]
+        lines += [f"    {of}: {visible(one)}" for one in taken.untold]
         if taken.unproven:
             lines.append(
                 f"    {of}: new tests that pass without the work too: {visible(listed(taken.unproven))}"
