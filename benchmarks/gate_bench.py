@@ -19,7 +19,6 @@ from pathlib import Path
 import anyio
 import click
 
-from agents.transcript.facts.session import facts_of
 from agents.transcript.read import read_transcript
 from benchmarks.gate_figures import Examined, Figures, Row, Share, figures_of
 from benchmarks.gate_judge import FileJudge
@@ -29,6 +28,7 @@ from orchestrator.gates.power_steering.considerations import Consideration
 from orchestrator.gates.power_steering.evidence import Evidence
 from orchestrator.gates.power_steering.examination import Judge
 from orchestrator.gates.power_steering.examine import examine, waiting_for
+from orchestrator.gates.power_steering.facts.session import facts_of
 from orchestrator.gates.power_steering.judge_here import judge_here
 from orchestrator.gates.power_steering.loading import load_considerations
 from orchestrator.gates.power_steering.rules import RULES

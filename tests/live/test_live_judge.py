@@ -5,9 +5,9 @@ import os
 import pytest
 from language.sessions_to_judge import sessions_to_judge
 
-from agents.transcript.facts.session import facts_of
 from orchestrator.gates.power_steering.evidence import Evidence
 from orchestrator.gates.power_steering.examine import examine
+from orchestrator.gates.power_steering.facts.session import facts_of
 from orchestrator.gates.power_steering.judge_here import judge_here
 from orchestrator.gates.power_steering.rules import RULES
 from state.roles import Role

@@ -87,7 +87,7 @@ def test_without_a_key_rules_say_what_holds_a_session(gate, open_todo):
 def test_explain_shows_every_check_with_who_answered_and_why(gate):
     done = gate("check", TESTED, "--explain", "--rules")
     assert done.returncode == 0
-    assert re.search(r"^local_testing +met +rule +the tests passed", done.stdout, re.MULTILINE)
+    assert re.search(r"^next_steps +met +rule +the final message", done.stdout, re.MULTILINE)
     one_line = r"^not checked, \d+ checks \(.*objective_completion.*\): there is no judge$"
     assert len(re.findall(one_line, done.stdout, re.MULTILINE)) == 1
     assert done.stdout.count("there is no judge") == 2, "once in the notes, once among the checks"
@@ -97,7 +97,7 @@ def test_as_json_it_is_one_object(gate):
     shown = json.loads(gate("check", TESTED, "--json").stdout)
     assert shown["may_stop"] is True
     results = {one["consideration_id"]: one for one in shown["examination"]["results"]}
-    assert results["local_testing"]["source"] == "rule"
+    assert results["next_steps"]["source"] == "rule"
     assert shown["examination"]["figures"]["files_modified"]
 
 
@@ -121,7 +121,7 @@ def test_a_judge_that_cannot_be_reached_leaves_it_to_the_rules(gate):
     environ = {"ANTHROPIC_API_KEY": "a-key", "ANTHROPIC_BASE_URL": "http://127.0.0.1:9"}
     done = gate("check", TESTED, "--explain", **environ)
     assert done.returncode == 0
-    assert re.search(r"^local_testing +met +rule", done.stdout, re.MULTILINE)
+    assert re.search(r"^next_steps +met +rule", done.stdout, re.MULTILINE)
 
 
 def test_a_session_that_waits_is_not_judged_and_says_why(gate):

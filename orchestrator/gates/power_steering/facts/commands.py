@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from agents.shell import simple_commands
-from agents.transcript.facts.checks import is_test_run, may_run_tests, way_of
-from agents.transcript.facts.outcomes import outcome_of
-from agents.transcript.facts.records import BackgroundTask, Command, Outcome
 from agents.transcript.records import SHELL_TOOLS, BackgroundEnded, ToolCall, Turn, string
+from orchestrator.gates.power_steering.facts.checks import is_test_run, may_run_tests, way_of
+from orchestrator.gates.power_steering.facts.outcomes import outcome_of
+from orchestrator.gates.power_steering.facts.records import BackgroundTask, Command, Outcome
 
 PlacedCall = tuple[int, int, ToolCall]  # order, number of the turn, call
 _STOPPERS = {"TaskStop": "task_id", "KillShell": "shell_id", "KillBash": "shell_id"}

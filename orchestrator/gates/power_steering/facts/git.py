@@ -3,22 +3,12 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from agents.shell import Simple, heredocs, simple_commands
-from agents.transcript.facts.records import GitAction, HubAction, Outcome
+from agents.shell import Simple, simple_commands
+from orchestrator.gates.power_steering.facts.records import GitAction, HubAction, Outcome
 
 _COMMITTED = re.compile(r"^\[(.+?)(?: \(root-commit\))? ([0-9a-f]{7,40})\] ", re.MULTILINE)
 _PUSHED = re.compile(
     r"^ *[*+=\-!]? *(\[[^\]]+\]|[0-9a-f]{4,40}\.{2,3}[0-9a-f]{4,40}) +\S+ +-> +(\S+)", re.MULTILINE
-)
-_BEHIND = re.compile(
-    r"^Your branch is behind|have diverged,|^## .*\[.*behind \d+|\((?:non-fast-forward|fetch first)\)"
-    r"|branch is out-of-date",
-    re.MULTILINE,
-)
-_NOT_BEHIND = re.compile(
-    r"^Your branch is (?:up to date|ahead)|^Already up to date|^Current branch \S+ is up to date"
-    r"|^Successfully rebased|^Fast-forward$",
-    re.MULTILINE,
 )
 _GIT_TAKES_A_VALUE = frozenset({"-C", "-c", "--git-dir", "--work-tree", "--namespace"})
 _BRANCH = re.compile(
@@ -66,15 +56,6 @@ def branch_told(command: str, output: str) -> str:
     return next((name for found in reversed(_BRANCH.findall(output)) for name in found if name), "")
 
 
-def is_behind(command: str, output: str) -> bool | None:
-    """Whether the branch lacks commits of its upstream according to git or GitHub. None if unsaid."""
-    if "g" not in command or not any(simple.name in {"git", "gh"} for simple in simple_commands(command)):
-        return None
-    behind = max((found.start() for found in _BEHIND.finditer(output)), default=-1)
-    level = max((found.start() for found in _NOT_BEHIND.finditer(output)), default=-1)
-    return None if behind == level else behind > level
-
-
 def hub_actions_of(
     command: str, output: str, exit_code: int | None, *, order: int, turn: int
 ) -> Iterator[HubAction]:
@@ -83,9 +64,6 @@ def hub_actions_of(
         kind = simple.plain[:2]
         if simple.name != "gh" or len(kind) < 2 or kind[0] not in {"pr", "run"}:  # noqa: PLR2004  pr create
             continue
-        body = simple.option("--body", "-b")
-        if body is not None and "<<" in body:
-            body = "\n".join(each.body for each in heredocs(command))
         outcome, pending = _outcome(kind, output, exit_code if simple.decides or exit_code else None)
         yield HubAction(
             kind=" ".join(kind),
@@ -93,7 +71,6 @@ def hub_actions_of(
             output=output,
             order=order,
             turn=turn,
-            body=body,
             outcome=outcome,
             is_pending=pending,
         )

@@ -6,7 +6,7 @@ The general reading is the one that counts a run's own verification (`agents.run
 import re
 
 from agents.runners.counts.general import general_count
-from agents.transcript.facts.records import Outcome
+from orchestrator.gates.power_steering.facts.records import Outcome
 
 _ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07]*\x07")
 _COUNTS = re.compile(  # pytest, and lines of the same shape: "1 failed, 2 passed in 0.1s"

@@ -1,9 +1,9 @@
-"""Requests of the user, a hook or the project about running tests and other checks."""
+"""Requests of the user about tests: to run them, not to run any, and a failure to leave."""
 
 import re
 
 from orchestrator.gates.power_steering.evidence import Evidence
-from orchestrator.gates.power_steering.rules.said.phrases import APOSTROPHE, phrases
+from orchestrator.gates.power_steering.rules.phrases import APOSTROPHE, phrases
 
 _USER_FORBIDS_TESTS = phrases(
     rf"(?:do not|don{APOSTROPHE}t|no need to|without|skip(?:ping)?"
@@ -36,26 +36,17 @@ _ORDINARY = frozenset({
     "build", "from", "because", "already", "ignore", "its", "will", "when", "you", "your", "but", "they",
     "them", "there", "note", "src", "line",
 })  # fmt: skip
-_SPEAKS_OF_TAKING = phrases(
-    r"(?:remove|delete|drop|skip|disable|rename|move|rewrite|replace|obsolete|outdated|quarantine"
-    r"|xfail|flaky"
-    r"|ignore|get rid of|clean up|retire)\b[^.\n]{0,60}\b(?:tests?|specs?)",
-    r"(?:tests?|specs?)\b[^.\n]{0,60}\b(?:remove|removed|delete|deleted|drop|dropped|skip|skipped|disable"
-    r"|disabled|rename|renamed|obsolete|outdated|go away|wrong|out of date|not needed)",
-)
-_ASKS_FOR_CHECKS = phrases(
-    r"(?:run|runs|running)\b[^.\n]{0,60}\b(?:tests?|test suite|checks?|lint\w*|make|pytest|tox|pre-commit)",
-    r"(?:tests?|checks?|lint\w*|make \w+|`[^`\n]+`) (?:must|ha(?:ve|s) to|should|needs? to) (?:pass"
-    r"|run|be)",
-    r"(?:before|after) (?:each|every|a|any|the|you) (?:commit|change|push|finish\w*)\b"
-    r"[^.\n]{0,60}\b(?:run|tests?|checks?|make)",
-    r"(?:make sure|ensure)\b[^.\n]{0,40}\btests?\b[^.\n]{0,20}\bpass",
-)
+
+
 _ASKS_FOR_TESTS = phrases(
     r"(?:run|runs|rerun|execute)\b[^.\n]{0,30}\b(?:tests?|test suite|specs?)",
-    r"tests?\b[^.\n]{0,30}\b(?:were not|was not|not been|have to be|must be|should be"
-    r"|need to be) (?:run|passed)",
+    r"tests?\b[^.\n]{0,30}\b(?:have to be|must be|should be|need to be) (?:run|passed)",
 )
+
+
+def asked_for_tests(evidence: Evidence) -> str:
+    """The words in which the user asks for the tests, or ""."""
+    return next((found[0] for text in evidence.users_words if (found := _ASKS_FOR_TESTS.search(text))), "")
 
 
 def leaves_failing(evidence: Evidence, output: str) -> bool:
@@ -69,20 +60,3 @@ def leaves_failing(evidence: Evidence, output: str) -> bool:
 def tests_are_forbidden(evidence: Evidence) -> bool:
     """Whether the user does not want tests, or anything, to be run."""
     return any(_USER_FORBIDS_TESTS.search(words) for words in evidence.users_words)
-
-
-def asked_for_tests(evidence: Evidence) -> str:
-    """The words in which the user or a hook asks for the tests, or ""."""
-    said = [*evidence.users_words, *evidence.hooks_words]
-    return next((found[0] for text in said if (found := _ASKS_FOR_TESTS.search(text))), "")
-
-
-def asked_for_checks(evidence: Evidence) -> str:
-    """The words in which the project, the user or a hook asks for tests or other checks, or ""."""
-    said = [*evidence.instructions, *evidence.users_words, *evidence.hooks_words]
-    return next((found[0] for text in said if (found := _ASKS_FOR_CHECKS.search(text))), "")
-
-
-def asked_to_take_away(evidence: Evidence) -> bool:
-    """Whether the user mentions removing, skipping or changing tests."""
-    return any(_SPEAKS_OF_TAKING.search(words) for words in evidence.users_words)

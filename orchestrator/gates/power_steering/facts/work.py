@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
-from agents.shell import Heredoc, Simple, heredocs, simple_commands
-from agents.transcript.facts.records import Edit, Reading, Todo
-from agents.transcript.facts.scripts import scripts_of, written_by
+from agents.shell import Heredoc, heredocs, simple_commands
 from agents.transcript.records import SHELL_TOOLS, ToolCall, listed, mapping, string
+from orchestrator.gates.power_steering.facts.records import Edit, Reading, Todo
+from orchestrator.gates.power_steering.facts.scripts import scripts_of, written_by
 
 _DOCUMENTS = frozenset(
     {".md", ".mdx", ".rst", ".txt", ".adoc", ".org", ".log", ".pdf", ".svg", ".png", ".jpg"}
@@ -29,7 +29,6 @@ TODO_TOOLS = frozenset({"TodoWrite", "TaskCreate", "TaskUpdate"})
 
 _READ_MARGIN = re.compile(r"^\s*\d+(?:\u2192|\t)", re.MULTILINE)
 _TASK_CREATED = re.compile(r"Task #(\S+) created")
-_PRINTS_NOTHING = frozenset({"", ":", "true"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +38,6 @@ class _Change:
     path: str
     added: Iterable[str] = ()
     removed: Iterable[str] | None = None
-    is_whole: bool = False
 
 
 def readings_of(call: ToolCall, *, order: int, turn: int) -> Iterator[Reading]:
@@ -50,7 +48,6 @@ def readings_of(call: ToolCall, *, order: int, turn: int) -> Iterator[Reading]:
             text=_READ_MARGIN.sub("", call.result.text),
             order=order,
             turn=turn,
-            is_whole=not {"offset", "limit"} & call.input.keys(),
         )
 
 
@@ -72,11 +69,10 @@ def edits_of(call: ToolCall, *, order: int, turn: int, project: str) -> Iterator
         code = code and PurePosixPath(path).name not in _NO_PROGRAM
         if call.tool in SHELL_TOOLS:
             code = code and (PurePosixPath(path).suffix in _SOURCES or is_script(path))
-        new = result.data.get("type") == "create" or result.text.startswith("File created")
         yield Edit(
             path=path, tool=call.tool, added=tuple(change.added), order=order, turn=turn,
-            removed=None if change.removed is None else tuple(change.removed), is_whole=change.is_whole,
-            is_code=code, is_document=document, is_new=new,
+            removed=None if change.removed is None else tuple(change.removed),
+            is_code=code, is_document=document,
         )  # fmt: skip
 
 
@@ -108,15 +104,15 @@ def _changes(tool: str, given: Mapping[str, object], data: Mapping[str, object])
         yield _Change(path, added, removed)
         return
     if tool == "Write":
-        yield _Change(path, string(given.get("content")).splitlines(), is_whole=True)
+        yield _Change(path, string(given.get("content")).splitlines())
         return
     lines = [(string(old).splitlines(), string(new).splitlines()) for old, new in pairs]
-    added = [line for old, new in lines for line in without(new, old)]
-    removed = [line for old, new in lines for line in without(old, new)]
+    added = [line for old, new in lines for line in _without(new, old)]
+    removed = [line for old, new in lines for line in _without(old, new)]
     yield _Change(path, added, removed)
 
 
-def without(lines: Iterable[str], gone: Iterable[str]) -> Iterator[str]:
+def _without(lines: Iterable[str], gone: Iterable[str]) -> Iterator[str]:
     """Yield `lines` without those in `gone`, each as often as it occurs there."""
     left = Counter(gone)
     for line in lines:
@@ -126,31 +122,25 @@ def without(lines: Iterable[str], gone: Iterable[str]) -> Iterator[str]:
             yield line
 
 
-def same_file(path: str, other: str) -> bool:
-    """Whether two paths may name the same file, because they are equal or one ends with the other."""
-    longer, shorter = sorted((path, other), key=len, reverse=True)
-    return longer == shorter or longer.endswith("/" + shorter.removeprefix("./"))
-
-
 def _shell_changes(command: str) -> Iterator[_Change]:
     bodies = heredocs(command)
     for simple in simple_commands(command):
         tees = simple.plain if simple.name == "tee" else ()
         keeps = frozenset(tees) if {"-a", "--append"}.intersection(simple.words) else simple.appends
         for path in (*simple.writes, *tees):
-            yield _written(simple, path, [each for each in bodies if path in each.line], keeps=path in keeps)
+            yield _written(path, [each for each in bodies if path in each.line], keeps=path in keeps)
         if simple.name in {"sed", "perl"} and any(word.startswith("-i") for word in simple.words):
             yield from map(_Change, simple.plain[1:])
         for script in scripts_of(simple, bodies):
             yield from map(_Change, written_by(script))
 
 
-def _written(simple: Simple, path: str, bodies: Sequence[Heredoc], *, keeps: bool) -> _Change:
+def _written(path: str, bodies: Sequence[Heredoc], *, keeps: bool) -> _Change:
     """Return the change by a command whose output goes to a file. Only here-documents show the lines."""
     lines = [line for each in bodies for line in each.body.splitlines()]
     if keeps:
         return _Change(path, lines, ())
-    return _Change(path, lines, is_whole=bool(bodies) or simple.name in _PRINTS_NOTHING)
+    return _Change(path, lines)
 
 
 def is_script(path: str) -> bool:

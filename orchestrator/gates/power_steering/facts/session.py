@@ -6,13 +6,19 @@ that have no result, are not evidence.
 
 from collections.abc import Iterator, Sequence
 
-from agents.transcript.facts.commands import background_of, commands_of, placed_calls
-from agents.transcript.facts.facts import Facts
-from agents.transcript.facts.git import branch_told, git_actions_of, hub_actions_of, is_behind
-from agents.transcript.facts.records import Called, Command, GitAction, Goal, SkillUse, TypedCommand
-from agents.transcript.facts.taken import taken_of
-from agents.transcript.facts.work import TODO_TOOLS, edits_of, readings_of, todos_of
 from agents.transcript.records import Said, Speaker, ToolCall, Transcript, Turn, listed, mapping, string
+from orchestrator.gates.power_steering.facts.commands import background_of, commands_of, placed_calls
+from orchestrator.gates.power_steering.facts.facts import Facts
+from orchestrator.gates.power_steering.facts.git import branch_told, git_actions_of, hub_actions_of
+from orchestrator.gates.power_steering.facts.records import (
+    Called,
+    Command,
+    GitAction,
+    Goal,
+    SkillUse,
+    TypedCommand,
+)
+from orchestrator.gates.power_steering.facts.work import TODO_TOOLS, edits_of, readings_of, todos_of
 
 
 def facts_of(transcript: Transcript) -> Facts:
@@ -56,8 +62,6 @@ def facts_of(transcript: Transcript) -> Facts:
         background=tuple(background_of(calls, ended)),
         pending_questions=tuple(_pending_questions(transcript)),
         final_text=_final_text(transcript),
-        taken=tuple(taken_of(edits, commands, reads)),
-        is_behind=_newest_told([is_behind(one.line, one.output) for one in commands]),
     )
 
 
@@ -92,7 +96,3 @@ def _final_text(transcript: Transcript) -> str:
         elif isinstance(item, ToolCall) or words:
             break
     return "\n\n".join(reversed(words))
-
-
-def _newest_told(told: Sequence[bool | None]) -> bool | None:
-    return next((each for each in reversed(told) if each is not None), None)

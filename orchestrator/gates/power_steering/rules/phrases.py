@@ -11,10 +11,5 @@ def phrases(*alternatives: str) -> re.Pattern[str]:
     return re.compile(rf"\b(?:{_any(alternatives)})\b", re.IGNORECASE)
 
 
-def whole(*alternatives: str) -> re.Pattern[str]:
-    """A pattern for `fullmatch`: one of these, with only marks and spaces around it."""
-    return re.compile(rf"\W*(?:{_any(alternatives)})\W*", re.IGNORECASE)
-
-
 def _any(alternatives: Sequence[str]) -> str:
     return "|".join(one.replace(" ", r"\s+") for one in alternatives)

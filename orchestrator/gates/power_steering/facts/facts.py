@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 
-from agents.transcript.facts.records import (
+from orchestrator.gates.power_steering.facts.records import (
     BackgroundTask,
     Called,
     Command,
@@ -11,10 +11,8 @@ from agents.transcript.facts.records import (
     GitAction,
     Goal,
     HubAction,
-    Outcome,
     Reading,
     SkillUse,
-    Taken,
     Todo,
     TypedCommand,
 )
@@ -27,8 +25,7 @@ _TRAILING_MARKS = " \t*_`\"')»\u2019\u201d"
 class Facts:
     """Everything found, oldest first.
 
-    `calls` are all successful tool calls, `taken` the steps that kept tests from failing. `todos_turn` is the
-    turn that last touched the list, or 0.
+    `calls` are all successful tool calls. `todos_turn` is the turn that last touched the list, or 0.
     """
 
     goals: tuple[Goal, ...] = ()
@@ -45,8 +42,6 @@ class Facts:
     background: tuple[BackgroundTask, ...] = ()
     pending_questions: tuple[str, ...] = ()
     final_text: str = ""
-    taken: tuple[Taken, ...] = ()
-    is_behind: bool | None = None
 
     @property
     def asks(self) -> bool:
@@ -72,22 +67,6 @@ class Facts:
     def last_code_edit(self) -> Edit | None:
         """The newest change of code. Documents and files outside the project do not count."""
         return next((edit for edit in reversed(self.edits) if edit.is_code), None)
-
-    @property
-    def tests_since_edit(self) -> tuple[Command, ...]:
-        """The test runs after the last change of code, or all if no code was changed."""
-        last = self.last_code_edit
-        return tuple(run for run in self.test_runs if last is None or run.order >= last.order)
-
-    @property
-    def tested(self) -> Outcome | None:
-        """The outcome of the newest test run since the last change of code, None if there was none.
-
-        A run with unknown outcome does not hide that of an earlier run.
-        """
-        told = [run.tests for run in self.tests_since_edit]
-        known = [outcome for outcome in told if outcome is not Outcome.UNKNOWN]
-        return known[-1] if known else Outcome.UNKNOWN if told else None
 
 
 def is_question(text: str) -> bool:

@@ -54,31 +54,28 @@ class Called:
 class Edit:
     """A change of a file that was made. `added`: its new lines. `order` and `turn` are its position.
 
-    `removed`: the lines that went, None if unknown. `is_whole`: `added` is the whole file. `is_code`: it lies
-    in the project and is no document. `is_new`: the file did not exist before.
+    `removed`: the lines that went, None if unknown or if `added` is the whole file. `is_code`: it lies in the
+    project and is no document.
     """
 
     path: str
     tool: str
     added: tuple[str, ...]
     removed: tuple[str, ...] | None = None
-    is_whole: bool = False
     order: int
     turn: int
     is_code: bool = True
     is_document: bool = False
-    is_new: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
-    """A file that was read, without the line numbers of the Read tool. `is_whole`: all of it."""
+    """A file that was read, without the line numbers of the Read tool."""
 
     path: str
     text: str
     order: int
     turn: int
-    is_whole: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,7 +140,7 @@ class GitAction:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HubAction:
-    """A `gh` call: `kind` is such as `pr create`. `body`: of the pull request, None if none was given.
+    """A `gh` call: `kind` is such as `pr create`.
 
     `outcome`: the result of the checks or the run, for `pr checks` and `run`. `is_pending`: they still run.
     """
@@ -153,27 +150,5 @@ class HubAction:
     output: str
     order: int
     turn: int
-    body: str | None = None
     outcome: Outcome = Outcome.UNKNOWN
     is_pending: bool = False
-
-
-class Taking(StrEnum):
-    """How tests were kept from failing without a change of the code."""
-
-    DELETED = "deleted"
-    SKIPPED = "skipped"
-    EMPTIED = "emptied of their assertions"
-    RESTORED = "put back as they were"
-    LEFT_OUT = "left out of the run"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Taken:
-    """A step that kept tests from failing: `how`, where (`path`, or the command line), and when."""
-
-    how: Taking
-    path: str
-    quote: str
-    order: int
-    turn: int
