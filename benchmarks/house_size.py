@@ -13,7 +13,7 @@ ROOT = Path(__file__).parents[1]
 
 
 def sizes(product: Sequence[Path], graph: grimp.ImportGraph) -> dict[str, int]:
-    """Count the tracked Python files outside and inside `tests` with their lines, and the rest of these figures.
+    """Count tracked Python files and their lines, outside `tests` and inside, and the other figures.
 
     Args:
         product: the Python files of the product.
