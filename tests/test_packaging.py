@@ -93,7 +93,9 @@ def test_the_demo_works_from_an_installed_wheel_and_twice_in_a_row(wheel: Path, 
         command = [str(place / "bin" / "sq"), "demo", "--plain", "--keep-in", str(tmp_path / folder)]
         done = subprocess.run(command, cwd=elsewhere, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stdout + done.stderr
-        assert done.stdout.startswith("The model is a script")
+        first, second = done.stdout.splitlines()[:2]
+        assert first == f"The demo makes a small repository in {tmp_path / folder}"
+        assert second.startswith("The model is a script")
     where = "import orchestrator; print(orchestrator.__file__)"
     found = subprocess.run(
         [str(python), "-I", "-c", where], capture_output=True, text=True, check=True

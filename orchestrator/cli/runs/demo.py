@@ -27,12 +27,15 @@ def command(keep_in: Path | None, as_json: bool, plain: bool) -> int:
     It asks a question and gets an answer, a review sends its work back, and the next one passes. It needs no
     key and no network.
     """
+    folder = _folder(keep_in)
+    if not as_json:  # before the imports, which take seconds the first time
+        say(f"The demo makes a small repository in {folder}")
+
     from orchestrator.cli.runs.compose import run_new
     from orchestrator.cli.runs.reported import FilesAtEnd
     from orchestrator.cli.runs.request import RunRequest, Surroundings
 
     look = options.look_of(as_json=as_json, plain=plain)
-    folder = _folder(keep_in)
     with as_file(files("orchestrator.cli") / "rehearsal") as material:
         make_repository(material, folder)
         request = RunRequest(
