@@ -91,6 +91,7 @@ class Callbacks:
             cwd=spec.workspace,
             cli_path=launcher,
             model=spec.model.id,
+            effort=spec.model.effort,
             max_turns=spec.max_turns,
             max_budget_usd=spec.max_cost_usd,
             system_prompt=spec.system,

@@ -29,7 +29,7 @@ class Sender:
         post: Post,
         *,
         view: Callable[[], RunView],
-        record: Callable[[Event], None],
+        record: Callable[[Event], object],
     ) -> None:
         self._occasions = Occasions(tuple(targets))
         self._post = post

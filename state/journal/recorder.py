@@ -12,14 +12,16 @@ class Recorder:
         self._journal = journal
         self.view = fold(journal.read())
 
-    def record(self, *events: Event) -> None:
-        """Store events, all or none, and apply them to the view.
+    def record(self, *events: Event) -> list[Stored]:
+        """Store events, all or none, apply them to the view, and return them as they were stored.
 
         Raises:
             JournalError: they could not be stored.
         """
-        for stored in self._journal.append(*events):
-            apply(self.view, stored)
+        stored = self._journal.append(*events)
+        for one in stored:
+            apply(self.view, one)
+        return stored
 
     def for_model(self, text: str) -> str:
         """Return a text as a model may read it: without known secrets."""

@@ -50,6 +50,7 @@ from orchestrator.run.asking.conversation import Conversation
 from orchestrator.run.build.attempt import build
 from orchestrator.run.build.completion import check_completion
 from orchestrator.run.commands import ProjectCommands
+from orchestrator.run.event_log import log_event
 from orchestrator.run.evidence.baseline import take_baseline, take_baseline_of_analysis
 from orchestrator.run.evidence.grounds import ground_for, remove_grounds
 from orchestrator.run.evidence.proof.take import take_proofs
@@ -232,7 +233,7 @@ async def _again(run_folder: Path, surroundings: Surroundings, go_on: GoOn) -> O
             max_iterations=go_on.max_iterations,
             retry=go_on.retry,
             verify=go_on.verify or None,
-            models=models_now(Path(view.started.repository), surroundings, go_on.models),
+            models=models_now(Path(view.started.repository), surroundings, go_on.models, settings.effort),
             questions=OnQuestion(go_on.questions) if go_on.questions else None,
         )
         journal.append(resumed)
@@ -255,7 +256,10 @@ async def _drive(
     """Work on a run, show it, and handle signals. Events up to `shown_from` are not shown."""
     async with AsyncExitStack() as stack:
         stack.enter_context(log_to(run_folder / "sq.log", run_id=started.run_id, redact=redact))
-        view = fold(journal.read())
+        events = journal.read()
+        view = fold(events)
+        for stored in events[shown_from:]:
+            log_event(stored, view)
         settings = view.settings or settings_of(started)
         worktrees = Path(started.worktrees) if started.worktrees else None
         trusted = await record_git(Path(started.repository), run_folder, worktrees)

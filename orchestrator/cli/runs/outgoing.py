@@ -57,7 +57,7 @@ class Outgoing:
         surroundings: Surroundings,
         *,
         view: Callable[[], RunView],
-        record: Callable[[Event], None],
+        record: Callable[[Event], object],
         spans: bool = True,
     ) -> None:
         self._journal, self._view = journal, view

@@ -291,7 +291,7 @@ class Conversation:
             attempt=self._attempt,
             iteration=iteration,
             session_id=session_id,
-            model=spec.model.alias,
+            model=spec.model.name,
             prompt=prompt,
             system=spec.system,
             reserved_usd=reserved.usd,

@@ -107,7 +107,7 @@ class QuestionBus:
             )
             if not isinstance(answers, str):
                 answers = tuple(map(_as_asked, answers, questions, asked.questions))
-                return self._deliver(ask_id, ended, answers, ask.model.alias)
+                return self._deliver(ask_id, ended, answers, ask.model.name)
             problem = answers
             if ended.end is not CallEnd.UNUSABLE:
                 break
