@@ -29,7 +29,7 @@ class Sender:
         post: Post,
         *,
         view: Callable[[], RunView],
-        record: Callable[[Event], object],
+        record: Callable[[Event], None],
     ) -> None:
         self._occasions = Occasions(tuple(targets))
         self._post = post

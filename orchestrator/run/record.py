@@ -14,7 +14,6 @@ import anyio
 
 from agents.backend import Platform
 from agents.session.exchange import OnQuestions
-from orchestrator.run.event_log import log_event
 from orchestrator.run.ports.asking import SpecFor, Talk
 from orchestrator.run.ports.commands import Commands, Ground
 from orchestrator.run.ports.integration import Integration
@@ -47,8 +46,8 @@ class Record(Protocol):
         """The view after the newest event."""
         ...
 
-    def record(self, *events: Event) -> list[Stored]:
-        """Store events, all or none, apply them to the view, and return them as they were stored.
+    def record(self, *events: Event) -> None:
+        """Store events, all or none, and apply them to the view.
 
         Raises:
             JournalError: they could not be stored.
@@ -144,13 +143,12 @@ class Run:
         return self.recorder.view
 
     def record(self, *events: Event) -> None:
-        """Store events, all or none, apply them to the view, and log them.
+        """Store events, all or none, and apply them to the view.
 
         Raises:
             JournalError: they could not be stored.
         """
-        for stored in self.recorder.record(*events):
-            log_event(stored, self.view)
+        self.recorder.record(*events)
         changed, self.changed = self.changed, anyio.Event()
         changed.set()
 

@@ -256,10 +256,7 @@ async def _drive(
     """Work on a run, show it, and handle signals. Events up to `shown_from` are not shown."""
     async with AsyncExitStack() as stack:
         stack.enter_context(log_to(run_folder / "sq.log", run_id=started.run_id, redact=redact))
-        events = journal.read()
-        view = fold(events)
-        for stored in events[shown_from:]:
-            log_event(stored, view)
+        view = fold(journal.read())
         settings = view.settings or settings_of(started)
         worktrees = Path(started.worktrees) if started.worktrees else None
         trusted = await record_git(Path(started.repository), run_folder, worktrees)
@@ -280,7 +277,7 @@ async def _drive(
         )
         groups = stack.enter_context(control_groups(started.run_id, settings.sandbox.limits))
         boundary = boundary_of(choice, settings, surroundings, Path(started.repository), run_folder, groups)
-        run = _run(journal, started, settings, run_folder, surroundings, connection, boundary)
+        run = _run(journal, started, settings, run_folder, surroundings, connection, boundary, shown_from)
         stop, shown = StopRequest(), anyio.Event()
         outgoing = Outgoing(journal, run_folder, surroundings, view=lambda: run.view, record=run.record)
         async with task_group() as tasks:
@@ -328,6 +325,7 @@ def _run(
     surroundings: Surroundings,
     connection: Connection,
     boundary: Boundary,
+    shown_from: int,
 ) -> Run:
     state_root = run_folder.parents[1]
     platform = make_platform(
@@ -350,7 +348,8 @@ def _run(
         if settings.worktrees
         else Checkout(started=started, run_folder=run_folder)
     )
-    return composed(Recorder(journal), run_folder, platform, workspaces, boundary, surroundings.environ)
+    recorder = Recorder(journal, heard=log_event, after=shown_from)
+    return composed(recorder, run_folder, platform, workspaces, boundary, surroundings.environ)
 
 
 def composed(

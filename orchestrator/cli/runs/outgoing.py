@@ -57,7 +57,7 @@ class Outgoing:
         surroundings: Surroundings,
         *,
         view: Callable[[], RunView],
-        record: Callable[[Event], object],
+        record: Callable[[Event], None],
         spans: bool = True,
     ) -> None:
         self._journal, self._view = journal, view
