@@ -14,7 +14,7 @@ from agents.lane import Lane
 from agents.process.containment import Containment
 from agents.process.sandbox.needs import Needs, Network
 from agents.session.cli_settings import CommandSandbox
-from agents.session.exchange import SessionSpec, Start, Walls
+from agents.session.exchange import OpenTransport, SessionSpec, Start, Walls
 from agents.session.permissions import REFLOG_NAME, SIGNAL_PREFIX, Policy
 from agents.session.tools import SignalTool
 from agents.session.tracing import SessionTelemetry
@@ -80,7 +80,7 @@ class Platform:
 
     `sandboxes` makes those of sessions. None: they have none. `starts` is held while a Claude Code
     process starts. A start takes a processor for a while, so that many sessions that begin at once are
-    started in turn. `telemetry` None: sessions send no spans.
+    started in turn. `telemetry` None: sessions send no spans. `transport`: as in `Start`.
     """
 
     connection: Connection
@@ -93,6 +93,7 @@ class Platform:
     guarded: frozenset[str] = frozenset()
     starts: anyio.CapacityLimiter = field(default_factory=one_per_processor)
     telemetry: SessionTelemetry | None = None
+    transport: OpenTransport | None = None
 
     @property
     def models(self) -> Mapping[Role, Model]:
@@ -179,6 +180,7 @@ class Platform:
             launcher=self.claude.launcher,
             walls=self._walls(role, workspace, session_id, environment, temporary),
             command_sandbox=sandboxes.of_commands(workspace, environment, temporary) if sandboxes else None,
+            transport=self.transport,
         )
 
     @property

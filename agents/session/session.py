@@ -143,7 +143,8 @@ class _Actor:
         from claude_agent_sdk import ClaudeSDKClient
 
         options = self._callbacks.options(launcher, stderr=self._words.hear, environment=environment)
-        client = ClaudeSDKClient(options)
+        transport = self.spec.start.transport
+        client = ClaudeSDKClient(options, transport(options) if transport else None)
         try:
             if why := await connect(client, self._words, limit_s=self.spec.connect_limit_s):
                 raise SessionStartError(why)
@@ -170,7 +171,7 @@ class _Actor:
         async for request in inbox:
             try:
                 request.outcome = await self._exchange(client, request)
-                if walls := self.spec.start.walls:
+                if (walls := self.spec.start.walls) and not self.spec.start.transport:
                     await to_thread.run_sync(walls.settle)
             except Exception as error:  # noqa: BLE001  raised again where the caller waits
                 request.outcome = error

@@ -340,6 +340,7 @@ def _run(
         guarded=guarded_files(run_folder, Path(started.repository))
         if not started.edit_dirty
         else frozenset(),
+        transport=surroundings.transport,
     )
     rehearsal = Path(started.rehearsal) if started.rehearsal else None
     not_dirt = _not_dirt(Path(started.spec_name), state_root, Path(started.repository), rehearsal)
