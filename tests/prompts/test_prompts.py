@@ -427,7 +427,7 @@ def test_a_re_review_is_asked_about_what_changed_and_about_each_earlier_finding(
         "The builder says that it is wrong: it has two callers",
         "Do not look for new trifles",
         "## Changes since the last round",
-        "One that you leave out stays open",
+        "A report that leaves one out is refused",
     ):
         assert words in text
     moved = rendered("review_changes", {**FULL, "changed": ""})

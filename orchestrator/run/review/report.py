@@ -1,6 +1,6 @@
 """A report of a reviewer: asked for, read, and asked for once more if it is unusable."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -13,8 +13,10 @@ from agents.roles.reviewer import (
     unusable_issue,
 )
 from orchestrator.run.record import Run
+from orchestrator.run.review.findings import unruled
 from state.journal.call_view import CallView
 from state.journal.events import ReviewUnusable
+from state.records.findings import Finding
 from state.records.reviews import ReviewReport
 from state.roles import Role
 
@@ -25,7 +27,8 @@ DIFF_LIMIT = 60_000  # characters of a diff in the prompt. The reviewer can read
 class Subject:
     """The subject and place of a review. `unusable`: the number of unusable reports on it so far.
 
-    `unlike` checks after the review and returns why its report is about something else, or "".
+    `findings` are the earlier ones that the prompt lists. `unlike` checks after the review and returns why
+    its report is about something else, or "".
     """
 
     task_id: str
@@ -33,6 +36,7 @@ class Subject:
     commit: str
     folder: Path
     unusable: int
+    findings: Sequence[Finding] = ()
     unlike: "Callable[[], Awaitable[str]] | None" = None
 
 
@@ -43,7 +47,12 @@ async def report_on(run: Run, subject: Subject, prompt: Callable[[], Awaitable[s
         reviewer_session, run.platform, task_id=task_id, attempt=attempt, workspace=subject.folder
     )
     async with run.converse(
-        run, role=Role.REVIEWER, task_id=task_id, attempt=attempt, spec_for=spec_for
+        run,
+        role=Role.REVIEWER,
+        task_id=task_id,
+        attempt=attempt,
+        spec_for=spec_for,
+        refuse=_RulingsDemanded(subject.findings),
     ) as talk:
 
         async def words() -> str:
@@ -63,6 +72,25 @@ async def report_on(run: Run, subject: Subject, prompt: Callable[[], Awaitable[s
         ReviewUnusable(task_id=task_id, attempt=attempt, commit=subject.commit, problem=report, issue=issue)
     )
     return None
+
+
+class _RulingsDemanded:
+    """Refuses the first report of a turn that leaves out rulings on earlier findings. The next one counts."""
+
+    def __init__(self, findings: Sequence[Finding]) -> None:
+        self._findings = findings
+
+    def __call__(self, payload: str) -> str | None:
+        report = parse_review_output(payload)
+        missing = unruled(self._findings, report) if isinstance(report, ReviewReport) else []
+        self._findings = ()
+        if not missing:
+            return None
+        ids = ", ".join(one.id for one in missing)
+        return (
+            f"The report was not recorded. `earlier` has no ruling on these findings: {ids}. Report again, "
+            "with an entry for each of them: its `id`, its `state` and `why`."
+        )
 
 
 def read_report(call: CallView) -> ReviewReport | str:
