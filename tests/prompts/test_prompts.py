@@ -14,7 +14,7 @@ from agents.process.containment import Containment
 from agents.roles.developer import developer_ask, guidance_ask
 from agents.roles.judge import Finding as JudgeFinding
 from agents.roles.judge import Judgement
-from agents.roles.reviewer import get_review_prompt
+from agents.roles.reviewer import get_review_prompt, types_at
 from agents.roles.worker import signal_in_text
 from agents.session.permissions import SIGNAL_PREFIX
 from agents.session.tools import PLAN_SIGNAL, SIGNALS
@@ -440,12 +440,33 @@ def test_a_build_prompt_lists_what_sq_will_run_where_it_runs_anything():
     assert "Commands that sq runs" not in build_prompt()
 
 
+QUALITY = {  # seed 002, task 3: each kind with the words that say what to look for
+    IssueType.OVER_ENGINEERING: ("unnecessary abstraction", "single use"),
+    IssueType.MISSING_ERROR_HANDLING: ("files, network", "input from outside", "unhandled"),
+    IssueType.PATTERN_VIOLATION: ("conventions of the code around it",),
+    IssueType.DEAD_CODE: ("unused imports", "unreachable branches", "commented out"),
+}
+
+
 @pytest.mark.parametrize("depth", ["standard", "deep", "comprehensive"])
-@pytest.mark.parametrize(
-    "words", [("abstraction", "over-engineer"), ("error handling", "unhandled"), ("dead-code", "Dead code")]
-)
-def test_a_review_from_standard_depth_on_checks_the_quality(depth, words):
-    assert any(word in get_review_prompt(depth) for word in words)
+@pytest.mark.parametrize("kind", QUALITY)
+def test_a_review_from_standard_depth_on_is_told_to_check_each_of_the_four_kinds(depth, kind):
+    _, asked, rest = get_review_prompt(depth).partition("Check the change for these kinds of quality issues")
+    assert asked
+    points = re.findall(r"^- (\S+): ((?:.+\n)+?)(?=- |\n)", rest, re.MULTILINE)[:4]
+    assert {name for name, _ in points} == set(QUALITY)
+    (told,) = (" ".join(words.split()) for name, words in points if name == kind)
+    assert all(words in told for words in QUALITY[kind])
+
+
+@pytest.mark.parametrize("under_way", [True, False])
+def test_a_shallow_review_is_told_of_no_kind_of_shape(under_way):
+    prompt = get_review_prompt("shallow", under_way=under_way)
+    assert "missed requirements and wrong behaviour alone" in prompt
+    missed = {IssueType.INCORRECT_BEHAVIOR, IssueType.SPEC_MISMATCH}
+    assert {kind for kind in IssueType if kind in prompt} == missed == set(types_at(ReviewDepth.SHALLOW))
+    shape = r"quality|abstraction|engineer|error.handling|convention|pattern|unused|dead|architecture|style"
+    assert re.findall(shape, prompt, re.IGNORECASE) == []
 
 
 @pytest.mark.parametrize("depth", ReviewDepth)
@@ -454,7 +475,7 @@ def test_a_review_asks_for_structured_issues_at_every_depth(depth):
     assert "file" in prompt
     assert "line" in prompt
     assert "suggestion" in prompt
-    assert all(kind.value in prompt for kind in IssueType)
+    assert {kind for kind in IssueType if kind in prompt} == set(types_at(depth))
 
 
 def test_each_depth_has_a_prompt_of_its_own_that_asks_more_than_the_one_before():

@@ -227,8 +227,7 @@ def _held_to_the_bar(finding: Finding, number: int) -> Finding:
 
 
 def _in_words(finding: Finding) -> str:
-    issue = finding.issue
-    return f"{issue.location} ({issue.type}): {issue.description} (fix: {issue.suggestion}). {finding.note}"
+    return f"{finding.issue.words}. {finding.note}"
 
 
 def _plain(path: str) -> str:

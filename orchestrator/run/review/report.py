@@ -19,6 +19,7 @@ from state.journal.events import ReviewUnusable
 from state.records.findings import Finding
 from state.records.reviews import ReviewReport
 from state.roles import Role
+from state.settings.records import ReviewDepth
 
 DIFF_LIMIT = 60_000  # characters of a diff in the prompt. The reviewer can read the files.
 
@@ -37,6 +38,7 @@ class Subject:
     folder: Path
     unusable: int
     findings: Sequence[Finding] = ()
+    depth: ReviewDepth = ReviewDepth.STANDARD
     unlike: "Callable[[], Awaitable[str]] | None" = None
 
 
@@ -44,7 +46,12 @@ async def report_on(run: Run, subject: Subject, prompt: Callable[[], Awaitable[s
     """Return a usable report, or record that it is not usable and return None."""
     task_id, attempt, unusable = subject.task_id, subject.attempt, subject.unusable
     spec_for = partial(
-        reviewer_session, run.platform, task_id=task_id, attempt=attempt, workspace=subject.folder
+        reviewer_session,
+        run.platform,
+        depth=subject.depth,
+        task_id=task_id,
+        attempt=attempt,
+        workspace=subject.folder,
     )
     async with run.converse(
         run,
@@ -62,7 +69,7 @@ async def report_on(run: Run, subject: Subject, prompt: Callable[[], Awaitable[s
             return prompts.render("review_again", problem=_problem_of(seen))
 
         call = await talk.exchange(unusable + 1, words)
-    report = read_report(call)
+    report = read_report(call, subject.depth)
     if subject.unlike and isinstance(report, ReviewReport):
         report = await subject.unlike() or report
     if isinstance(report, ReviewReport):
@@ -93,15 +100,15 @@ class _RulingsDemanded:
         )
 
 
-def read_report(call: CallView) -> ReviewReport | str:
-    """Return the report of a reviewer's call, or why it is not usable."""
+def read_report(call: CallView, depth: ReviewDepth = ReviewDepth.STANDARD) -> ReviewReport | str:
+    """Return the report of a reviewer's call at this depth, or why it is not usable."""
     if call.payload is not None:
-        return parse_review_output(call.payload)
+        return parse_review_output(call.payload, depth)
     if failure := call.failure:
         return f"the reviewer did not report: {failure}"
     if "{" not in call.last_text:
         return "the reviewer ended its turn without a report"
-    report = parse_review_output(call.last_text)
+    report = parse_review_output(call.last_text, depth)
     if isinstance(report, ReviewReport) and report.passed and not ends_with_its_only_report(call.last_text):
         return "a report that passes the work has to be sent with the tool, or be the end of the last message"
     return report

@@ -48,6 +48,7 @@ async def review_task(run: Run, task_id: str) -> None:
         folder=folder,
         unusable=task.review.unusable,
         findings=_undecided_of(run, task),
+        depth=run.effort.review_depth,
         unlike=partial(_unlike_what_was_verified, run, task, folder, shown),
     )
     report = await report_on(run, subject, partial(_task_prompt, run, task, folder))
@@ -61,7 +62,13 @@ async def review_whole(run: Run) -> None:
     commit = run.view.whole.commit
     folder = await run.integration.show(commit)
     subject = Subject(
-        "", number, commit, folder, len(run.view.whole.unusable), findings=_undecided_of_whole(run)
+        task_id="",
+        attempt=number,
+        commit=commit,
+        folder=folder,
+        unusable=len(run.view.whole.unusable),
+        findings=_undecided_of_whole(run),
+        depth=run.effort.review_depth,
     )
     report = await report_on(run, subject, partial(_final_prompt, run, folder))
     if report:

@@ -1,5 +1,6 @@
 """Reviews: what they find goes back to exactly the right task; silence and prose are no pass."""
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -212,6 +213,16 @@ def test_a_pass_without_rulings_clears_the_findings_and_ends_the_run_as_complete
     assert [one.passed for one in reviews] == [False, True]
     assert [one.state for one in reviews[-1].findings] == [FindingState.FIXED]
     assert "notes: the review passes" in done.output
+
+
+def test_a_shallow_review_is_asked_for_no_quality_and_sends_nothing_back_for_it(rehearse: Rehearse) -> None:
+    layer = issue("notes.txt", 1, "a layer too many", "take it out", kind="over-engineering")
+    by_tool = {**finds(layer), "expect": {"prompt_lacks": ["over-engineering", "dead-code"]}}
+    refused = {"tool_results_contain": ["'over-engineering' is not one of"]}
+    in_words = {"text": json.dumps({"passed": False, "issues": [layer]}), "expect": refused}
+    done = rehearse(whole_run(**{"reviewer/notes/1": [by_tool, in_words]}), effort="low", **CHECKED)
+    assert done.outcome is Outcome.COMPLETE, done.output
+    assert "suggestion: notes.txt:1 (over-engineering): a layer too many" in done.output
 
 
 @pytest.mark.slow
