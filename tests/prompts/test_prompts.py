@@ -330,7 +330,7 @@ def test_what_a_spec_says_arrives_as_it_was_written(text):
 
 
 def build_prompt(issues=(), iteration=1, most=10):
-    return build_prompt_with_feedback(TASK, as_findings(*issues), iteration, most)
+    return build_prompt_with_feedback(TASK, issues, iteration, most)
 
 
 @pytest.mark.parametrize(
