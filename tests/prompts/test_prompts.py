@@ -18,7 +18,7 @@ from agents.roles.reviewer import get_review_prompt, types_at
 from agents.roles.worker import signal_in_text
 from agents.session.permissions import SIGNAL_PREFIX
 from agents.session.tools import PLAN_SIGNAL, SIGNALS
-from orchestrator.gates.power_steering.loading import consideration_of
+from orchestrator.gates.power_steering.loading import consideration_of, load_considerations
 from orchestrator.run.build.hand_over import Before, Start
 from orchestrator.run.build.steps import Surroundings, build_prompt_with_feedback
 from orchestrator.run.review.findings import as_findings, fingerprint
@@ -738,3 +738,38 @@ def test_a_fix_of_merged_work_is_called_that_for_its_worker_and_its_reviewer():
 
 def test_without_a_problem_the_developer_is_told_of_none():
     assert "last answer" not in rendered("developer_answer", EMPTY)
+
+
+# --- the Judge's questions ------------------------------------------------------------------------------
+
+
+def told_to_the_judge(id_):
+    """The system prompt and the words of a shipped question."""
+    (one,) = (each for each in load_considerations(None).considerations if each.id == id_)
+    asked = render(f"judge_{one.kind}", consideration=one, before="")
+    return " ".join(f"{render('judge_system')} {asked}".split())
+
+
+@pytest.mark.parametrize(
+    ("id_", "words"),
+    [
+        ("local_testing", "the same tests, all of them, then passed"),
+        (
+            "local_testing",
+            "Tests that were deleted, skipped, emptied or weakened so that a run passes count as failed",
+        ),
+        ("local_testing", "A run of a part of the tests counts for that part alone"),
+        ("local_testing", "Tests that were deleted or weakened have not passed"),
+        ("next_steps", "a part of it that was left out without a word"),
+        ("todos_complete", "marked as done is open if its work was reverted"),
+        ("todos_complete", "an item whose work was reverted is not done"),
+        ("unrelated_changes", "no debug output and no scratch file left behind"),
+        ("pr_description", "With `not_applicable` the quote stays empty"),
+    ],
+)
+def test_the_judge_is_told_what_by_the_letter_would_let_unfinished_work_through(id_, words):
+    assert words in told_to_the_judge(id_)
+
+
+def test_no_question_to_the_judge_calls_a_repaired_run_fine_without_more():
+    assert "repaired and repeated is fine" not in told_to_the_judge("local_testing")
