@@ -131,9 +131,9 @@ def undecided(findings: Iterable[Finding]) -> list[Finding]:
 def unruled(findings: Iterable[Finding], report: ReviewReport) -> list[Finding]:
     """Return the findings that need a ruling and have none in the report.
 
-    A finding that only a checkpoint has named needs none.
+    A finding that is reported again is ruled open by that. One that only a checkpoint has named needs none.
     """
-    ruled = {ruling.id for ruling in report.rulings}
+    ruled = {*(ruling.id for ruling in report.rulings), *map(fingerprint, report.issues)}
     return [
         one
         for one in undecided(findings)

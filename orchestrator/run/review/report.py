@@ -1,7 +1,7 @@
 """A report of a reviewer: asked for, read, and asked for once more if it is unusable."""
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from agents.roles.reviewer import (
     unusable_issue,
 )
 from orchestrator.run.record import Run
-from orchestrator.run.review.findings import unruled
+from orchestrator.run.review.findings import in_folder, unruled
 from state.journal.call_view import CallView
 from state.journal.events import ReviewUnusable
 from state.records.findings import Finding
@@ -59,7 +59,7 @@ async def report_on(run: Run, subject: Subject, prompt: Callable[[], Awaitable[s
         task_id=task_id,
         attempt=attempt,
         spec_for=spec_for,
-        refuse=_RulingsDemanded(subject.findings),
+        refuse=_RulingsDemanded(subject),
     ) as talk:
 
         async def words() -> str:
@@ -84,13 +84,17 @@ async def report_on(run: Run, subject: Subject, prompt: Callable[[], Awaitable[s
 class _RulingsDemanded:
     """Refuses the first report of a turn that leaves out rulings on earlier findings. The next one counts."""
 
-    def __init__(self, findings: Sequence[Finding]) -> None:
-        self._findings = findings
+    def __init__(self, subject: Subject) -> None:
+        self._findings = subject.findings
+        self._folder = str(subject.folder)
 
     def __call__(self, payload: str) -> str | None:
+        findings, self._findings = self._findings, ()
         report = parse_review_output(payload)
-        missing = unruled(self._findings, report) if isinstance(report, ReviewReport) else []
-        self._findings = ()
+        if isinstance(report, str):
+            return None
+        own = replace(report, issues=tuple(in_folder(report.issues, self._folder)))
+        missing = unruled(findings, own)
         if not missing:
             return None
         ids = ", ".join(one.id for one in missing)

@@ -191,6 +191,7 @@ def test_each_undecided_finding_needs_a_ruling_unless_only_a_checkpoint_has_name
     advice, fixed = finding(issue("c"), advice=True), finding(issue("d"), state=FIXED)
     assert unruled([plain, disputed, advice, fixed], report()) == [plain, disputed]
     assert unruled([plain, disputed], report(**{plain.id: OPEN, disputed.id: WONT_FIX})) == []
+    assert unruled([plain, disputed], report(plain.issue)) == [disputed]
 
 
 def test_findings_of_sq_itself_need_no_ruling():
