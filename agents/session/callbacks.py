@@ -160,12 +160,13 @@ class Callbacks:
         if self._closed:
             return self._closed
         try:
-            self._listener.on_signal(name, payload)
+            refusal = self._listener.on_signal(name, payload)
         except Exception as error:
             self._fail(error)
             raise
-        self.reported = name
-        return None
+        if refusal is None:
+            self.reported = name
+        return refusal
 
     @property
     def _closed(self) -> str:

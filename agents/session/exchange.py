@@ -40,7 +40,7 @@ def _ignore_message(message: Message) -> None:
     del message
 
 
-def _ignore_signal(name: str, payload: str) -> None:
+def _take_signal(name: str, payload: str) -> None:
     del name, payload
 
 
@@ -65,13 +65,14 @@ class Difference:
 class Listener:
     """Callbacks for the events of a session, called at once and in order.
 
-    `on_question_callback(tool call id, input)` returns one answer per question, or why there is none. Without
-    it, questions are refused. `on_difference` hears of a cost that the gateway counted otherwise than Claude
-    Code.
+    `on_signal(name, payload as JSON)` takes a report and returns None, or returns why the agent has to report
+    anew. `on_question_callback(tool call id, input)` returns one answer per question, or why there is none.
+    Without it, questions are refused. `on_difference` hears of a cost that the gateway counted otherwise than
+    Claude Code.
     """
 
     on_message: Callable[[Message], None] = _ignore_message
-    on_signal: Callable[[str, str], None] = _ignore_signal
+    on_signal: Callable[[str, str], str | None] = _take_signal
     on_refusal: Callable[[str, str], None] = _ignore_refusal
     on_question_callback: OnQuestions | None = None
     on_difference: Callable[[Difference], None] = _ignore_difference

@@ -15,14 +15,14 @@ from orchestrator.run.build.progress import refused_too_often, same_error, stand
 from orchestrator.run.evidence.vouching import commands_for
 from orchestrator.run.evidence.worth import failing_before
 from orchestrator.run.record import Run
-from orchestrator.run.review.findings import with_new
+from orchestrator.run.review.findings import as_findings, with_new
 from orchestrator.run.review.ownership import users_paths
 from state.journal.call_view import CallView
 from state.journal.events import TaskFailed, TaskStuck
 from state.journal.task_view import Stage, TaskView
 from state.journal.view import AskView, RunView
 from state.records.calls import CallEnd
-from state.records.findings import Finding
+from state.records.findings import Finding, ReviewIssue
 from state.records.plan import Task, TestThatChanges
 from state.records.questions import Question
 from state.settings.records import Workflow
@@ -107,7 +107,7 @@ Step = Say | AnswerPlain | ReviewCheckpoint | Guide | Measure | CheckClaim | End
 
 def build_prompt_with_feedback(
     task: Task,
-    review_issues: Sequence[Finding],
+    review_issues: Sequence[ReviewIssue | Finding],
     iteration: int,
     max_iterations: int,
     spec: str = "",
@@ -117,8 +117,12 @@ def build_prompt_with_feedback(
     users: Sequence[str] = (),
     place: Surroundings = ALONE,
 ) -> str:
-    """Return the Worker's prompt for a task (seed 002): constant parts first, this task's issues only."""
-    own = [one for one in review_issues if one.issue.task_id == task.id]
+    """Return the Worker's prompt for a task (seed 002): constant parts first, this task's issues only.
+
+    An issue of a review that is known already comes as its finding, which has its id.
+    """
+    found = [one if isinstance(one, Finding) else as_findings(one)[0] for one in review_issues]
+    own = [one for one in found if one.issue.task_id == task.id]
     ids = {one.id for one in own}
     return prompts.render(
         "build",

@@ -18,7 +18,7 @@ _FENCES = ('"""', "'''")
 def comments_in(path: str, lines: Sequence[str]) -> Iterator[str]:
     """The text of each comment, without its sign."""
     signs = _signs(path)
-    for line in _without_long_strings(lines):
+    for line in without_long_strings(lines):
         text = without_strings(line)
         if "/*" in signs and text.lstrip().startswith("* "):  # a block comment goes on
             yield text.lstrip()[2:]
@@ -45,7 +45,7 @@ def _signs(path: str) -> tuple[str, ...]:
     return ("<!--",) if suffix in _MARKUP else ("//", "/*", "<!--")
 
 
-def _without_long_strings(lines: Sequence[str]) -> Iterator[str]:
+def without_long_strings(lines: Sequence[str]) -> Iterator[str]:
     """The lines without the text between triple quotes."""
     fence = ""
     for line in lines:

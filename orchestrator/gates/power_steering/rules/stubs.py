@@ -7,7 +7,11 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import PurePosixPath
 
-from orchestrator.gates.power_steering.rules.comments import comments_in, without_strings
+from orchestrator.gates.power_steering.rules.comments import (
+    comments_in,
+    without_long_strings,
+    without_strings,
+)
 from orchestrator.gates.power_steering.rules.said.phrases import phrases
 
 _MARK = re.compile(  # not "TODO list", which may be a program's subject
@@ -56,7 +60,9 @@ def unfinished(path: str, lines: Sequence[str]) -> Iterator[str]:
     """The lines or comments that show unfinished code."""
     yield from (comment for comment in comments_in(path, lines) if _MARK.match(comment))
     suffix = PurePosixPath(path).suffix
-    for number, line in enumerate(lines):
+    # An example in a docstring is no code of the program.
+    program = list(without_long_strings(lines)) if suffix == ".py" else lines
+    for number, line in enumerate(program):
         if suffix in _HOLES and _HOLES[suffix].search(line if suffix == ".zig" else _code(line)):
             yield line
         if suffix == ".scala" and _SCALA_HOLE.search(_code(line)):
