@@ -134,6 +134,7 @@ class ScriptedClaude(Transport):
 
     async def _answer(self, message: dict[str, Any]) -> None:
         self._usage = {}
+        run = 0  # calls of this turn: Claude Code counts its turns by them
         self._history.append({"role": "user", "content": [_text(message["message"]["content"])]})
         if not self._typed and isinstance(self._options.mcp_servers, dict) and self._options.mcp_servers:
             await self._rpc("initialize", protocolVersion="2025-06-18", capabilities={}, clientInfo=_CLIENT)
@@ -150,26 +151,27 @@ class ScriptedClaude(Transport):
         servers = [{"name": _SERVER, "status": "connected"}] if self._typed else []
         tools = [tool["name"] for tool in self._tools]
         await self._say(type="system", subtype="init", tools=tools, mcp_servers=servers)
-        for number in range(1, (self._options.max_turns or 10_000) + 1):
+        for _ in range(self._options.max_turns or 10_000):
             reply = await self._ask()
             if "error" in reply:
-                return await self._failed(message, reply, number)
+                return await self._failed(message, reply, 1 + run)
             cap = self._options.max_budget_usd
             if cap is not None and self._cost > cap:
-                return await self._end(message, subtype="error_max_budget_usd", is_error=True, turns=number)
+                return await self._end(message, subtype="error_max_budget_usd", is_error=True, turns=1 + run)
             calls = [block for block in reply["content"] if block["type"] == "tool_use"]
             if not calls:
                 said = "\n".join(block["text"] for block in reply["content"] if block["type"] == "text")
                 return await self._end(
-                    message, result=said, why="completed", turns=number, stop=reply["stop_reason"]
+                    message, result=said, why="completed", turns=1 + run, stop=reply["stop_reason"]
                 )
             stopped, aborted = await self._run_tools(calls)
+            run += len(calls)
             if aborted:
                 return await self._end(
                     message, subtype="error_during_execution", is_error=True, why="aborted_tools"
                 )
             if stopped:
-                return await self._end(message, why="hook_stopped", turns=number + 1)
+                return await self._end(message, why="hook_stopped", turns=1 + run)
         return await self._end(
             message,
             subtype="error_max_turns",
@@ -225,11 +227,9 @@ class ScriptedClaude(Transport):
         self._history.append({"role": "assistant", "content": reply["content"]})
         self._keep()
 
-    async def _failed(self, message: dict[str, Any], reply: dict[str, Any], number: int) -> None:
-        status = reply["status"]
-        said = f"API Error: {status} {json.dumps({'type': 'error', 'error': reply['error']})}"
-        if status is None:
-            said = f"API Error: {reply['error']['message']}"
+    async def _failed(self, message: dict[str, Any], reply: dict[str, Any], turns: int) -> None:
+        status, told = reply["status"], reply["error"]["message"]
+        said = f"API Error: {status} {told}" if status else f"API Error: {told}"
         content = {
             "role": "assistant",
             "id": str(uuid.uuid4()),
@@ -237,7 +237,7 @@ class ScriptedClaude(Transport):
             "content": [_text(said)],
         }
         await self._say(type="assistant", error="unknown", message=content)
-        await self._end(message, is_error=True, why="api_error", result=said, status=status, turns=number)
+        await self._end(message, is_error=True, why="api_error", result=said, status=status, turns=turns)
 
     async def _end(
         self,
@@ -359,28 +359,34 @@ class ScriptedClaude(Transport):
                 return str(answer["error"]["message"]), True
             result = answer["result"]
             return "\n".join(part.get("text", "") for part in result["content"]), bool(result.get("isError"))
+        if name == "Bash":
+            return await self._bash(arguments["command"], arguments.get("timeout"))
         try:
-            match name:
-                case "AskUserQuestion":
-                    return _answered(arguments), False
-                case "Write":
-                    return _write(Path(arguments["file_path"]), arguments["content"]), False
-                case "Edit":
-                    return _edit(**arguments)
-                case "Read":
-                    return _read(Path(arguments["file_path"])), False
-                case "Glob":
-                    return self._glob(arguments["pattern"]), False
-                case "Grep":
-                    return self._grep(arguments["pattern"]), False
-                case "Bash":
-                    return await self._bash(arguments["command"], arguments.get("timeout"))
+            return self._with_files(name, arguments)
+        except FileNotFoundError:
+            return f"File does not exist. Note: your current working directory is {self._options.cwd}.", True
         except OSError as error:
             return f"{error}", True
-        return f"{name} is not scripted: let this test start the real Claude Code", True
+
+    def _with_files(self, name: str, arguments: Any) -> tuple[str, bool]:
+        match name:
+            case "AskUserQuestion":
+                return _answered(arguments), False
+            case "Write":
+                return _write(Path(arguments["file_path"]), arguments["content"]), False
+            case "Edit":
+                return _edit(**arguments)
+            case "Read":
+                return _read(Path(arguments["file_path"])), False
+            case "Glob":
+                return self._glob(arguments["pattern"]), False
+            case "Grep":
+                return self._grep(arguments["pattern"]), False
+        return f"{name} is not played: mark this test `claude`", True
 
     def _glob(self, pattern: str) -> str:
-        found = [str(path) for path in Path(self._options.cwd or ".").glob(pattern) if path.is_file()]
+        folder = Path(self._options.cwd or ".")
+        found = [str(path.relative_to(folder)) for path in folder.glob(pattern) if path.is_file()]
         return "\n".join(sorted(found)) or "No files found"
 
     def _grep(self, pattern: str) -> str:

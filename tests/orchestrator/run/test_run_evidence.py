@@ -276,7 +276,7 @@ def test_a_resumed_run_takes_other_commands_models_and_an_answer_to_questions(
     assert settings.models[Role.WORKER].alias == "haiku"
     assert settings.questions == "park"
     asked = [one for one in lanes_go_on.of(e.CallStarted) if one.role is Role.WORKER]
-    assert asked[-1].model == "haiku"
+    assert asked[-1].model == "haiku:medium"
     (baseline,) = lanes_go_on.of(e.BaselineTaken)[1:]
     assert [check.run.command for check in baseline.checks] == ["test -d ."]
 

@@ -84,6 +84,7 @@ def test_a_model_without_a_price_runs_where_no_budget_holds(rehearse: Rehearse) 
     assert done.outcome is Outcome.COMPLETE
 
 
+@pytest.mark.claude
 def test_a_claude_code_that_does_not_answer_in_time_is_named(rehearse: Rehearse) -> None:
     done = rehearse(whole_run(), verify=("true",), settings={**QUICK, "limits.connect_s": "0.01"})
     assert done.outcome is Outcome.FAILED

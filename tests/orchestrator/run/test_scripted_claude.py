@@ -23,6 +23,7 @@ from language.scripted import (
     issue,
     plans,
     question,
+    rules,
     says,
     signals,
     whole_run,
@@ -52,9 +53,12 @@ def lines_of(done: Done) -> list[str]:
 
 
 def _sorted(event: e.Event) -> e.Event:
-    """Claude Code puts the arguments of a call in the order of the tool's schema."""
+    """Claude Code puts the arguments of a call in the order of the tool's schema, and adds a default."""
     if isinstance(event, e.MessageReceived) and event.message.kind is MessageKind.TOOL_CALL:
-        text = json.dumps(json.loads(event.message.text), sort_keys=True)
+        given = json.loads(event.message.text)
+        if event.message.tool == "Edit":
+            given.setdefault("replace_all", False)
+        text = json.dumps(given, sort_keys=True)
         return replace(event, message=replace(event.message, text=text))
     return event
 
@@ -124,16 +128,10 @@ SCENARIOS: dict[str, Lanes] = {
     "a claim in words alone": worker(WRITES, {"text": "All is done.\n\nTASK_COMPLETE"}),
     "stuck": worker(WRITES, signals("task_stuck", reason="The spec contradicts itself.")),
     "a report that does not fit": worker(WRITES, signals("task_complete", summary=3), completes()),
-    "calls after a report": worker(
-        WRITES,
-        says(
-            call("mcp__sq__task_complete", summary="Done.", tests="All pass."),
-            call("Write", file_path="{workspace}/late.txt", content="late"),
-        ),
-    ),
     "a review that fails, then passes": whole_run(
         **{
             "reviewer/notes/1": [finds(PROBLEM)],
+            "reviewer/notes/2": [rules("fixed", PROBLEM)],
             "worker/notes/2": [writes("notes.txt", "A better line.\n"), completes()],
         }
     ),
