@@ -171,6 +171,8 @@ class Runner:
 
     `unknown` lists the abilities that it lacks. `modules` are its own modules: the runner is missing if one
     of them cannot be imported. `nothing` are patterns of output that report that there is nothing to run yet.
+    `breaks` are patterns of output of a runner that stopped as a whole, `unloaded` matches once for each part
+    that could not be loaded or built. Both may have a group `why`, the cause.
     `deciders` and `manifests` are globs of files that decide how tests are run.
     """
 
@@ -188,5 +190,7 @@ class Runner:
     manifests: tuple[str, ...] = ()
     modules: tuple[str, ...] = ()
     nothing: tuple[str, ...] = ()
+    breaks: tuple[str, ...] = ()
+    unloaded: str = ""
     canary: tuple[FailingTest, ...] = ()
     unknown: tuple[str, ...] = ()

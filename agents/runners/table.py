@@ -105,4 +105,6 @@ def _patterns(row: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
                 yield from (
                     (f"{part}.{field}", one) for one in ([value] if isinstance(value, str) else value)
                 )
-    yield from (("nothing", one) for one in row["nothing"])
+    for field in ("nothing", "breaks"):
+        yield from ((field, one) for one in row[field])
+    yield "unloaded", row["unloaded"]

@@ -124,6 +124,7 @@ class EvidenceView:
     proofs: dict[tuple[str, str], ProofsTaken] = field(default_factory=dict)  # by task and tree
     proved_at: dict[tuple[str, str], int] = field(default_factory=dict)
     not_again: dict[str, None] = field(default_factory=dict)  # steps of set-ups that no sandbox could repeat
+    not_set_up: dict[str, None] = field(default_factory=dict)  # steps that failed or lack their program
 
 
 @dataclass(slots=True)

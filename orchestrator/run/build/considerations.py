@@ -95,7 +95,8 @@ def _session_of(run: Run, task: TaskView, tree: str) -> Transcript:
     """Return the task's sessions, with the results of sq's own verification of this tree."""
     session = transcript_of(whole_history(run, task), cwd=task.place.worktree)
     verified = run.view.evidence.verifications.get(tree)
-    return with_command_runs(session, verified.runs) if verified else session
+    ran = [one for one in verified.runs if not one.broken] if verified else []
+    return with_command_runs(session, ran) if ran else session
 
 
 def _unmet_before(task: TaskView) -> Mapping[str, str]:

@@ -13,7 +13,7 @@ from orchestrator.run.build.due import is_checkpoint, is_review_due
 from orchestrator.run.build.hand_over import NOTHING_BEFORE, Before, before_of
 from orchestrator.run.build.progress import refused_too_often, same_error, standing_still
 from orchestrator.run.evidence.vouching import commands_for
-from orchestrator.run.evidence.worth import failing_before
+from orchestrator.run.evidence.worth import broken_before, failing_before
 from orchestrator.run.record import Run
 from orchestrator.run.review.findings import with_new
 from orchestrator.run.review.ownership import users_paths
@@ -86,7 +86,8 @@ class Surroundings:
 
     `others` are the other tasks, `decisions` the answers that held in the run so far. `base` is the commit
     that the work is based on, if it can be compared with that. `merged`: the task was merged before and is
-    sent back for a fix. `done` are the ids of the merged tasks.
+    sent back for a fix. `done` are the ids of the merged tasks. `broken` are the commands that could not run
+    at the base, each with the reason.
     """
 
     others: Sequence[Task] = ()
@@ -99,6 +100,7 @@ class Surroundings:
     merged: bool = False
     done: Sequence[str] = ()
     tests_that_change: Sequence[TestThatChanges] = ()
+    broken: Sequence[tuple[str, str]] = ()
 
 
 ALONE = Surroundings()
@@ -135,6 +137,7 @@ def build_prompt_with_feedback(
         merged=place.merged,
         done=place.done,
         tests_that_change=place.tests_that_change,
+        broken=place.broken,
         verification=verification,
         failing=failing,
         users=users,
@@ -300,5 +303,6 @@ def _first_prompt(run: Run, task: TaskView) -> str:
             merged=task.is_in_merged_work,
             done=[id_ for id_, one in run.view.tasks.items() if one.stage is Stage.MERGED],
             tests_that_change=run.view.plan.tests_that_change,
+            broken=broken_before(run.view),
         ),
     )

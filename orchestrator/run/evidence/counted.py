@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from agents.runners.ability import missing_program, nothing_yet
+from agents.runners.ability import broke_off, missing_program, nothing_yet
 from agents.runners.counting import count
 from agents.runners.counts.reporting import Prepared, prepare
 from agents.runners.following import suite_of
@@ -62,9 +62,12 @@ async def _run(
     )
     counted = count(suite, ran.output, ran.exit_code, reports)
     failed = ran.exit_code != 0 and not ran.run.timed_out
+    missing = missing_program(suite, ran.output, ran.exit_code) if failed else ""
+    broken = broke_off(suite, ran.output, ran.exit_code, counted) if failed and not missing else ""
     return replace(
         ran.run,
-        count=counted,
-        missing=missing_program(suite, ran.output, ran.exit_code) if failed else "",
-        nothing_yet=nothing_yet(suite, ran.output, ran.exit_code, counted),
+        count=replace(counted, says_none=False) if broken else counted,
+        missing=missing,
+        broken=broken,
+        nothing_yet="" if broken else nothing_yet(suite, ran.output, ran.exit_code, counted),
     )

@@ -150,12 +150,23 @@ def failing_before(view: RunView) -> list[tuple[str, str]]:
     """Return the commands that failed at the base, each with its failing tests if they are known."""
     found = []
     for command, check in view.baseline.checks.items():
+        if check.standing is BaselineStanding.BROKEN:
+            continue
         failed = names_of(check.run.count, TestState.FAILED)
         if failed:
             found.append((command, listed(failed)))
         elif check.standing is BaselineStanding.FAILS:
             found.append((command, "as a whole, its tests are not known by name"))
     return found
+
+
+def broken_before(view: RunView) -> list[tuple[str, str]]:
+    """Return the commands that could not run at the base, each with the reason."""
+    return [
+        (command, check.run.broken)
+        for command, check in view.baseline.checks.items()
+        if check.standing is BaselineStanding.BROKEN
+    ]
 
 
 def evidence_of(view: RunView, results: Sequence[Judged], proofs: ProofsTaken | None) -> list[Judged]:

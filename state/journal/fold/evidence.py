@@ -23,6 +23,8 @@ def apply(view: RunView, event: e.EvidenceEvent, stored: Stored) -> None:
         case e.WorkspaceSetUp():
             under_way.pop(f"set-up {event.folder}", None)
             evidence.not_again |= dict.fromkeys(event.not_again)
+            failed = (f"the set-up `{one.command}` failed" for one in event.runs if not one.passed)
+            evidence.not_set_up |= dict.fromkeys((*event.left_out, *failed))
         case e.VerificationStarted():
             begun = CommandsView("verification", event.task_id, event.commands, stored.at)
             under_way[f"verification {event.task_id}"] = begun
