@@ -85,6 +85,8 @@ class ProcessView:
     max_iterations: int | None = None  # likewise
     limit: str = ""  # which limit of the whole run is reached
     quiet_until: datetime | None = None  # no request goes to a model before this time
+    judge_answers: bool = False  # the judge has answered in this process
+    judge_refused: str = ""  # the call in which a judge was refused for good before it had answered any
 
 
 @dataclass(slots=True)

@@ -3,6 +3,8 @@
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+_TEMPORARY = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 520, 522, 524, 529})
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
@@ -57,6 +59,11 @@ class CallResult:
     usage: Usage = field(default_factory=Usage)
     seconds: float = 0.0
     turns: int = 0
+
+
+def may_pass_later(api_status: int) -> bool:
+    """Whether the API may answer the same request otherwise in a while."""
+    return api_status in _TEMPORARY
 
 
 class MessageKind(StrEnum):

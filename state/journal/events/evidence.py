@@ -34,11 +34,15 @@ class BaselineTaken:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SetUpStarted:
-    """A worktree is about to be made ready by these steps, each a command and the file that asks for it."""
+    """A worktree is about to be made ready by these steps, each a command and the file that asks for it.
+
+    `waits`: it does not begin yet, because another worktree is being made ready.
+    """
 
     task_id: str
     folder: str
     steps: tuple[str, ...]
+    waits: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,7 +8,7 @@ from state.journal.call_view import CallView
 from state.journal.events import Stored
 from state.journal.task_view import ENDED_STAGES
 from state.journal.view import RunView
-from state.records.calls import CallEnd, Message, MessageKind
+from state.records.calls import CallEnd, Message, MessageKind, may_pass_later
 from state.roles import ROLES, Role
 
 
@@ -43,6 +43,7 @@ def apply(view: RunView, event: e.CallEvent, stored: Stored) -> None:  # noqa: C
             _stop_clock(call, stored.at)
             if call.failed:
                 _note_error(view, call, event)
+            _note_judge(view, call, event)
         case _:
             assert_never(event)
 
@@ -116,6 +117,16 @@ def _stop_clock(call: CallView, at: datetime) -> None:
     if call.since:
         call.spent_s += max(0.0, (at - call.since).total_seconds())
     call.since = None
+
+
+def _note_judge(view: RunView, call: CallView, event: e.CallEnded) -> None:
+    """Note the call in which a judge that has answered nothing yet was refused for good."""
+    if call.started.role is not Role.JUDGE:
+        return
+    if event.end is CallEnd.COMPLETED:
+        view.process.judge_answers = True
+    elif event.api_status and not may_pass_later(event.api_status) and not view.process.judge_answers:
+        view.process.judge_refused = view.process.judge_refused or event.call_id
 
 
 def _note_error(view: RunView, call: CallView, event: e.CallRetried | e.CallEnded) -> None:

@@ -17,9 +17,8 @@ def apply(view: RunView, event: e.EvidenceEvent, stored: Stored) -> None:
             under_way.pop("baseline", None)
             _take_baseline(view, event, stored)
         case e.SetUpStarted():
-            under_way[f"set-up {event.folder}"] = CommandsView(
-                "set-up", event.task_id, event.steps, stored.at
-            )
+            purpose = "wait for another set-up" if event.waits else "set-up"
+            under_way[f"set-up {event.folder}"] = CommandsView(purpose, event.task_id, event.steps, stored.at)
         case e.WorkspaceSetUp():
             under_way.pop(f"set-up {event.folder}", None)
             evidence.not_again |= dict.fromkeys(event.not_again)

@@ -105,7 +105,9 @@ def _call_ended(view: RunView, event: e.CallEnded) -> list[str]:
     if any(one.end and _is_same(event, one.end) for one in _beside(view, call)):
         return []
     about = call.started
-    return [f"{about.task_id or 'the whole'}: {about.role}: {event.end}: {short(event.detail, 400)}"]
+    told = f"{about.task_id or 'the whole'}: {about.role}: {event.end}: {short(event.detail, 400)}"
+    is_last = event.call_id == view.process.judge_refused
+    return [f"{told}. The judge is not asked again in this run, and rules decide" if is_last else told]
 
 
 def _beside(view: RunView, call: CallView) -> list[CallView]:
