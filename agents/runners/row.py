@@ -172,7 +172,8 @@ class Runner:
     `unknown` lists the abilities that it lacks. `modules` are its own modules: the runner is missing if one
     of them cannot be imported. `nothing` are patterns of output that report that there is nothing to run yet.
     `breaks` are patterns of output of a runner that stopped as a whole, `unloaded` matches once for each part
-    that could not be loaded or built. Both may have a group `why`, the cause.
+    that could not be loaded or built. Both may have a group `why`, the cause. `failures`
+    matches the line with which the runner begins to print its failures.
     `deciders` and `manifests` are globs of files that decide how tests are run.
     """
 
@@ -192,5 +193,6 @@ class Runner:
     nothing: tuple[str, ...] = ()
     breaks: tuple[str, ...] = ()
     unloaded: str = ""
+    failures: str = ""
     canary: tuple[FailingTest, ...] = ()
     unknown: tuple[str, ...] = ()

@@ -107,4 +107,4 @@ def _patterns(row: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
                 )
     for field in ("nothing", "breaks"):
         yield from ((field, one) for one in row[field])
-    yield "unloaded", row["unloaded"]
+    yield from ((field, row[field]) for field in ("unloaded", "failures"))

@@ -50,7 +50,8 @@ class CommandRun:
     `missing` names a program, or a runner's module, that is not on this machine. `nothing_yet` names the part
     that the tree lacks so far (a test, a manifest, the script). `timed_out`: it was ended at its deadline.
     `broken` says why the runner stopped before any test: by name, with the first cause. Its exit code then
-    shows nothing about the work.
+    shows nothing about the work. `failing_part` is the part of its output that shows the failures, empty if
+    that is `output_tail`.
     `walled`: what a sandbox seems to have kept from a command that failed, and the setting that opens it.
     """
 
@@ -64,6 +65,7 @@ class CommandRun:
     nothing_yet: str = ""
     timed_out: bool = False
     broken: str = ""
+    failing_part: str = ""
     walled: str = ""
 
     @property

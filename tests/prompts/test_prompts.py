@@ -150,6 +150,8 @@ FULL = {
     "max_iterations": 50,
     "merged": [TASK],
     "others": [Task(id="readme", title="Its readme", description="Write it.")],
+    "broken": [("make e2e", "pytest: RuntimeError: no plugin")],
+    "quoted": "Next, I'll update the changelog.",
     "more": 3,
     "names": ["counter.py::test_up"],
     "next_step": "write the test",
@@ -717,3 +719,18 @@ def test_a_fix_of_merged_work_is_called_that_for_its_worker_and_its_reviewer():
 
 def test_without_a_problem_the_developer_is_told_of_none():
     assert "last answer" not in rendered("developer_answer", EMPTY)
+
+
+def test_a_worker_reads_the_requirements_of_its_task_by_id_and_place_and_what_the_others_build():
+    criteria = [
+        Criterion(id="c-1", text="it counts", task_ids=(TASK.id,), spec_lines=(5, 5)),
+        Criterion(id="c-2", text="it is told", task_ids=("readme",), spec_lines=(6, 8)),
+        Criterion(id="c-3", text="it is small", task_ids=(TASK.id, "readme")),
+    ]
+    other = Task(id="readme", title="Its readme", description="Write it.")
+    place = Surroundings(criteria=criteria, others=[other])
+    prompt = build_prompt_with_feedback(TASK, [], 1, 10, place=place)
+    own, _, rest = prompt.partition("## The whole spec")
+    assert "- c-1 (line 5 of the spec): it counts\n- c-3: it is small" in own
+    assert "c-2" not in own
+    assert "- readme: Its readme\n  Write it.\n  Its requirements: c-2, c-3\n" in rest

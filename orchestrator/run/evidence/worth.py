@@ -70,8 +70,9 @@ def _feedback(one: Judged) -> str:
         told += f" ({one.why})"
     if one.known:
         told += f". These failed before your change and do not count: {listed(one.known)}"
-    tail = readable(one.run.output_tail, len(one.run.output_tail))
-    return f"{line(told)}. Its output ends:\n\n{data(tail, 'the end of its output')}"
+    part = "the failing part of its output" if one.run.failing_part else "the end of its output"
+    whole = one.run.failing_part or one.run.output_tail
+    return f"{line(told)}. Here is {part}:\n\n{data(readable(whole, len(whole)), part)}"
 
 
 def readable(output: str, limit: int) -> str:
