@@ -141,11 +141,15 @@ def _same_failure(base: BaselineCheck, now: CommandRun) -> bool:
     """
     if base.run.exit_code != now.exit_code:
         return False
-    before = [_plain(line) for line in base.run.output_tail.splitlines()]
-    lines = now.output_tail.splitlines()
+    before = [_plain(line) for line in _shown(base.run).splitlines()]
+    lines = _shown(now).splitlines()
     if base.chosen:
         return [_plain(line) for line in lines] == before
     return all(_plain(line) in before for line in lines if _COMPLAINT.search(line))
+
+
+def _shown(done: CommandRun) -> str:
+    return done.failing_part or done.output_tail
 
 
 def _plain(line: str) -> str:
