@@ -98,6 +98,7 @@ class BaselineView:
     seq: int = 0
     notes: tuple[str, ...] = ()
     not_run: tuple[str, ...] = ()  # commands that the analysis names
+    exports: tuple[str, ...] = ()  # the variables of the commands, for a shell
 
 
 @dataclass(slots=True)

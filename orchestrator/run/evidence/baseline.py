@@ -17,6 +17,7 @@ from orchestrator.run.evidence.counted import run_counted
 from orchestrator.run.evidence.environment import fingerprint_of
 from orchestrator.run.evidence.verification import place_for
 from orchestrator.run.ports.commands import Ground
+from orchestrator.run.readiness.environment import exports_of
 from orchestrator.run.record import Run
 from state.journal.events import BaselineStarted, BaselineTaken, RunEnded
 from state.outcome import Outcome
@@ -45,7 +46,11 @@ async def take_baseline(run: Run) -> RunEnded | None:
     environment = fingerprint_of(run.environ, ground.environment, sources)
     run.record(
         BaselineTaken(
-            tree=tree, environment=environment, checks=tuple(checks), notes=tuple(_notes(run, checks))
+            tree=tree,
+            environment=environment,
+            checks=tuple(checks),
+            notes=tuple(_notes(run, checks)),
+            exports=exports_of(ground.environment, ground.folder),
         )
     )
     return _cannot_begin(checks)

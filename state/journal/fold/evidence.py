@@ -46,4 +46,5 @@ def _take_baseline(view: RunView, event: e.BaselineTaken, stored: Stored) -> Non
         seq=stored.seq,
         notes=(*before.notes, *event.notes),
         not_run=(*before.not_run, *event.not_run),
+        exports=before.exports or event.exports,
     )

@@ -90,7 +90,7 @@ def test_failing_verification_outweighs_the_workers_word_and_its_output_is_the_n
                 ]
             }
         ),
-        verify=(f"{CHECK} || {{ echo FAIL: the check says no; seq -f '%g ok' 3000; exit 1; }}",),
+        verify=(f"{CHECK} || {{ printf 'FAIL: the check says %s' no; seq -f '%g ok' 3000; exit 1; }}",),
     )
     assert done.outcome is Outcome.COMPLETE
     assert [finished.runs[0].exit_code for finished in done.of(VerificationFinished)] == [1, 0]
