@@ -150,6 +150,8 @@ FULL = {
     "max_iterations": 50,
     "merged": [TASK],
     "others": [Task(id="readme", title="Its readme", description="Write it.")],
+    "stages": True,
+    "whole": True,
     "broken": [("make e2e", "pytest: RuntimeError: no plugin")],
     "quoted": "Next, I'll update the changelog.",
     "more": 3,
@@ -734,3 +736,12 @@ def test_a_worker_reads_the_requirements_of_its_task_by_id_and_place_and_what_th
     assert "- c-1 (line 5 of the spec): it counts\n- c-3: it is small" in own
     assert "c-2" not in own
     assert "- readme: Its readme\n  Write it.\n  Its requirements: c-2, c-3\n" in rest
+
+
+def test_a_resumed_session_gets_its_instruction_again_only_if_it_lacks_it_and_a_resolver_looks_at_its_index():
+    about = {"prompt": "# Build it\n\nEvery word.", "writes": True, "asks": False}
+    assert "Every word." in render("resumed", whole=True, stages=False, **about)
+    brief = render("resumed", whole=False, stages=True, **about)
+    assert "Every word." not in brief
+    assert "> # Build it" in brief
+    assert "`git add` or `git rm` may be unmarked again" in " ".join(brief.split())

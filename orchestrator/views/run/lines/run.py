@@ -3,6 +3,7 @@
 from typing import assert_never
 
 from orchestrator.views.models.criteria import Standing, counted, criteria_of
+from orchestrator.views.models.summary import place_of
 from orchestrator.views.run.confined import confinement_lines, lacking_lines
 from orchestrator.views.run.lines.checkout import git_lines
 from orchestrator.views.run.lines.ending import retry_command, unchecked_lines, where_lines
@@ -50,7 +51,7 @@ def _started(event: e.RunStarted) -> list[str]:
 def _resumed(view: RunView, event: e.RunResumed) -> list[str]:
     started = view.started
     again = f", and tries again: {', '.join(event.retry)}" if event.retry else ""
-    goes_on = f"run {started.run_id if started else ''} goes on where it was{again}"
+    goes_on = f"run {started.run_id if started else ''} goes on: {place_of(view)}{again}"
     notes = [f"note: {line}" for line in confinement_lines(view)]
     return [*([REHEARSAL] if started and started.rehearsal else []), goes_on, *notes]
 
