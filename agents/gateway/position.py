@@ -8,7 +8,7 @@ The words used here:
   (a resumption: preamble and instruction), or that begins as sq's own prompt for one, continues the exchange,
   and text that was cut off or may never have arrived is said again. The bare instruction once more, after its
   answer ended, is a new exchange. An answer ends with words, or with tool calls after whose results a hook
-  stopped the turn. Claude Code does not ask for the closing words (`then`) in that case, and they are left out.
+  stopped the turn. Claude Code does not ask for the closing words (`then`) then, and they are left out.
 """
 
 import json

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from state.journal.call_view import CallView
+from state.journal.events.calls import SpendDiffered
 from state.journal.events.checkout import UsersWorkKept, WorkDelivered, WorkKept, WorkLeft
 from state.journal.events.evidence import ProofsTaken, VerificationFinished
 from state.journal.events.notices import NoticeSent
@@ -165,6 +166,7 @@ class RunView:
     asks: dict[str, AskView] = field(default_factory=dict)
     whole: WholeView = field(default_factory=WholeView)
     checkout: CheckoutView = field(default_factory=CheckoutView)
+    differences: list[SpendDiffered] = field(default_factory=list)
     notices: dict[tuple[int, str], NoticeSent] = field(default_factory=dict)  # by their event and target
     context: Context = field(default_factory=Context)
 

@@ -14,6 +14,8 @@ from state.roles import ROLES, Role
 
 def apply(view: RunView, event: e.CallEvent, stored: Stored) -> None:  # noqa: C901  one case an event
     """Add an event of a call to the view of its run."""
+    if isinstance(event, e.SpendDiffered):
+        view.differences.append(event)
     if isinstance(event, e.ActionRefused | e.SpendDiffered):
         return
     if isinstance(event, e.CallStarted):
@@ -38,12 +40,7 @@ def apply(view: RunView, event: e.CallEvent, stored: Stored) -> None:  # noqa: C
         case e.SignalReceived():
             call.report = call.report or event  # the first one ended the turn
         case e.CallEnded():
-            call.end, call.held_usd, call.allowed_usd = event, 0.0, 0.0
-            call.usage += event.usage
-            _stop_clock(call, stored.at)
-            if call.failed:
-                _note_error(view, call, event)
-            _note_judge(view, call, event)
+            _ended(view, call, event, stored)
         case _:
             assert_never(event)
 
@@ -102,6 +99,15 @@ def _retried(view: RunView, call: CallView, event: e.CallRetried, stored: Stored
     if event.end is CallEnd.API_ERROR:  # a process that died is no reason for others to wait
         view.process.quiet_until = max(call.since, view.process.quiet_until or call.since)
     _note_error(view, call, event)
+
+
+def _ended(view: RunView, call: CallView, event: e.CallEnded, stored: Stored) -> None:
+    call.end, call.held_usd, call.allowed_usd = event, 0.0, 0.0
+    call.usage += event.usage
+    _stop_clock(call, stored.at)
+    if call.failed:
+        _note_error(view, call, event)
+    _note_judge(view, call, event)
 
 
 def _resumed(view: RunView, call: CallView, event: e.CallResumed, stored: Stored) -> None:

@@ -64,6 +64,9 @@ def _call_retried(view: RunView, event: e.CallRetried) -> list[str]:
 
 
 def _spend_differed(view: RunView, event: e.SpendDiffered) -> list[str]:
+    """Return a line for the first of a run. The line of its cost adds up all of them."""
+    if len(view.differences) > 1:
+        return []
     role = view.calls[event.call_id].started.role
     cut = f" (answers that were cut, counted at the most: {event.cut})" if event.cut else ""
     counted, claude_code = f"${event.gateway_usd:.4f} by the gateway{cut}", f"${event.claude_code_usd:.4f}"

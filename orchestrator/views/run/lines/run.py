@@ -7,7 +7,7 @@ from orchestrator.views.models.summary import place_of
 from orchestrator.views.run.confined import confinement_lines, lacking_lines
 from orchestrator.views.run.lines.checkout import git_lines
 from orchestrator.views.run.lines.ending import retry_command, unchecked_lines, where_lines
-from orchestrator.views.run.spending import cost_line, spending_lines, spending_of
+from orchestrator.views.run.spending import cost_line, duration_line, spending_lines, spending_of
 from orchestrator.views.words import short
 from state.journal import events as e
 from state.journal.phase import saw_the_whole
@@ -80,6 +80,7 @@ def _ended(view: RunView, event: e.RunEnded) -> list[str]:
         *_again(view),
         cost_line(view),
         *spending_lines(spending_of(view)),
+        *filter(None, [duration_line(view)]),
     ]
 
 
