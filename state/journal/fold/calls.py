@@ -16,7 +16,6 @@ def apply(view: RunView, event: e.CallEvent, stored: Stored) -> None:  # noqa: C
     """Add an event of a call to the view of its run."""
     if isinstance(event, e.SpendDiffered):
         view.differences.append(event)
-    if isinstance(event, e.ActionRefused | e.SpendDiffered):
         return
     if isinstance(event, e.CallStarted):
         _started(view, event, stored)
@@ -37,6 +36,8 @@ def apply(view: RunView, event: e.CallEvent, stored: Stored) -> None:  # noqa: C
                 call.last_text = event.message.text
             if call.started.role is Role.WORKER:
                 view.tasks[call.started.task_id].history.append(event.message)
+        case e.ActionRefused():
+            call.refused = event.reason
         case e.SignalReceived():
             call.report = call.report or event  # the first one ended the turn
         case e.CallEnded():

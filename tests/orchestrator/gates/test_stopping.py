@@ -56,8 +56,8 @@ async def test_one_that_is_not_is_held_with_each_reason_and_a_summary(store):
 
 async def test_one_that_is_held_is_not_praised(store):
     answer = answer_stop(store, await examined(*DONE, todos(a="pending")), prompt_id="p")
-    assert "good work" not in answer.message
-    assert "1 modified file, and 1 open." in answer.message
+    assert "% of the checks are met" not in answer.message
+    assert "1 modified file. 1 required check is not met." in answer.message
 
 
 async def test_what_the_agent_claimed_is_held_against_it(store):

@@ -263,7 +263,7 @@ def test_a_worker_that_says_that_it_does_not_accept_an_answer_gets_another_one_w
     done = rehearse(whole_run(**{"worker/notes/1": worker, "developer/notes/1": developer}), **CHECKED)
     assert done.outcome is Outcome.COMPLETE, done.output
     assert done.view.context.decisions == ["Which shade? → dark"]
-    assumed = done.output.split("assumptions made:")[1]
+    assumed = done.output.split("answered from the spec, the code or the session:")[1]
     assert "Which shade? → dark" in assumed
     assert "Which colour?" not in assumed
     assert "the Worker did not accept this answer" in "\n".join(decision_lines(decisions_of(done.view)))
@@ -292,6 +292,7 @@ def test_an_answer_that_is_rejected_twice_ends_the_task_with_question_and_both_a
     assert all(words in reason for words in ("Which colour?", "'blue'", "'red'"))
     assert done.view.context.decisions == []
     assert "assumptions made" not in done.output
+    assert "answered from the spec" not in done.output
     assert len(developer_calls(done)) == 2
     assert len(done.of(e.QuestionsAsked)) == 3
 

@@ -85,6 +85,9 @@ def _message(view: RunView, event: e.MessageReceived) -> list[str]:
     message = event.message
     if message.kind is MessageKind.TOOL_CALL and message.tool not in _QUIET_TOOLS:
         return [f"    {_who(view, call)}: {tool_call(view.started, message)}"]
+    refused = view.calls[event.call_id].refused
+    if refused and refused in message.text:
+        return []  # its own line has said it
     if message.kind is MessageKind.TOOL_RESULT and message.is_error:
         return [f"    {_who(view, call)}: → {short(message.text)}"]
     return []

@@ -91,17 +91,20 @@ def _again(view: RunView) -> list[str]:
 
 
 def _assumptions(view: RunView) -> list[str]:
+    """The answers that held: those of the Developer's own judgement, then those with grounds."""
     answers = list(dict.fromkeys(answer for _, answer in view.decided()))
-    if not answers:
-        return []
-    return ["assumptions made:", *(f"    {_assumption(answer)}" for answer in answers)]
+    assumed = [_decided(one) for one in answers if one.basis is Basis.JUDGEMENT]
+    found = [_decided(one) for one in answers if one.basis is not Basis.JUDGEMENT]
+    return [
+        *(["assumptions made:", *assumed] if assumed else []),
+        *(["answered from the spec, the code or the session:", *found] if found else []),
+    ]
 
 
-def _assumption(answer: Answer) -> str:
-    """A decision in one line, with the reasons to look at it again."""
+def _decided(answer: Answer) -> str:
+    """A decision in one line, with the reason to look at it again."""
     doubts = [] if answer.reversible else ["not easy to undo"]
-    doubts += ["on its own judgement"] if answer.basis is Basis.JUDGEMENT else []
-    return decision_line(answer) + (f" ({', '.join(doubts)})" if doubts else "")
+    return "    " + decision_line(answer) + (f" ({', '.join(doubts)})" if doubts else "")
 
 
 def _criteria(view: RunView) -> list[str]:
