@@ -112,10 +112,14 @@ def broke_off(suite: Suite, output: str, exit_code: int | None, count: TestCount
         return ""
     after = _REPORTED.split(output)[-1]  # tests that ran and failed may print the same words
     for row in suite.runners:
-        for pattern in row.breaks:
+        for pattern in row.printed.failing.breaks:
             if match := re.search(pattern, after, re.MULTILINE):
                 return f"{row.name}: {_why(match, output)}"
-        unloaded = list(re.finditer(row.unloaded, output, re.MULTILINE)) if row.unloaded else []
+        unloaded = (
+            list(re.finditer(row.printed.failing.unloaded, output, re.MULTILINE))
+            if row.printed.failing.unloaded
+            else []
+        )
         if unloaded and not count.passed and (count.failed or 0) <= len(unloaded):
             return f"{row.name}: {_why(unloaded[0], output)}"
     return ""

@@ -26,7 +26,9 @@ def failing_part(suite: Suite, output: str, most: int) -> str:
     for row in suite.runners:
         if row.printed.reader is Reader.GO and (blocks := "\n".join(_go_blocks(output.split("\n")))):
             return _cut(blocks, most)
-        if row.failures and (mark := re.search(row.failures, output, re.MULTILINE)):
+        if row.printed.failing.begins and (
+            mark := re.search(row.printed.failing.begins, output, re.MULTILINE)
+        ):
             return _cut(output[mark.start() :], most)
     return _cut("\n".join(_around(output.split("\n"))), most)
 

@@ -93,6 +93,20 @@ class Report:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Failing:
+    """How a runner's output shows that it stopped, and where it begins to print its failures.
+
+    `breaks` are patterns of a runner that stopped as a whole. `unloaded` matches once for each part that
+    could not be loaded or built. Both may have a group `why`, the cause. `begins` matches the first line of
+    the failures.
+    """
+
+    breaks: tuple[str, ...] = ()
+    unloaded: str = ""
+    begins: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Printed:
     """How a runner's output is read.
 
@@ -113,6 +127,7 @@ class Printed:
     numbers: tuple[str, ...] = ()
     none: tuple[str, ...] = ()
     none_exit_codes: tuple[int, ...] = ()
+    failing: Failing = field(default_factory=Failing)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -171,9 +186,6 @@ class Runner:
 
     `unknown` lists the abilities that it lacks. `modules` are its own modules: the runner is missing if one
     of them cannot be imported. `nothing` are patterns of output that report that there is nothing to run yet.
-    `breaks` are patterns of output of a runner that stopped as a whole, `unloaded` matches once for each part
-    that could not be loaded or built. Both may have a group `why`, the cause. `failures`
-    matches the line with which the runner begins to print its failures.
     `deciders` and `manifests` are globs of files that decide how tests are run.
     """
 
@@ -191,8 +203,5 @@ class Runner:
     manifests: tuple[str, ...] = ()
     modules: tuple[str, ...] = ()
     nothing: tuple[str, ...] = ()
-    breaks: tuple[str, ...] = ()
-    unloaded: str = ""
-    failures: str = ""
     canary: tuple[FailingTest, ...] = ()
     unknown: tuple[str, ...] = ()

@@ -105,6 +105,7 @@ def _patterns(row: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
                 yield from (
                     (f"{part}.{field}", one) for one in ([value] if isinstance(value, str) else value)
                 )
-    for field in ("nothing", "breaks"):
-        yield from ((field, one) for one in row[field])
-    yield from ((field, row[field]) for field in ("unloaded", "failures"))
+    yield from (("nothing", one) for one in row["nothing"])
+    failing = row["printed"]["failing"]
+    for one in (*failing["breaks"], failing["unloaded"], failing["begins"]):
+        yield "printed.failing", one

@@ -8,7 +8,7 @@ from enum import StrEnum
 from orchestrator.views.models.lanes import TaskRow
 from orchestrator.views.models.spend import Spending
 from state.journal.phase import Phase, movable, phase_of
-from state.journal.task_view import Stage, TaskView
+from state.journal.task_view import Stage
 from state.journal.view import RunView
 from state.outcome import Outcome
 
@@ -20,9 +20,6 @@ _DOING = {
     Phase.BRING_HOME: "finishing",
     Phase.END: "finishing",
 }
-
-
-_NOT_UNDER_WAY = frozenset({Stage.WAITING, Stage.MERGED})
 
 
 class Standing(StrEnum):
@@ -125,22 +122,6 @@ def activity(view: RunView) -> str:
         if (task := view.tasks[id_]).stage is not Stage.WAITING
     ]
     return ", ".join(under_way) or "between tasks"
-
-
-def place_of(view: RunView) -> str:
-    """Where an interrupted run goes on: its analysis, its plan, or the stages of its tasks."""
-    if not view.tasks:
-        return "the plan" if view.plan.analysis else "the analysis"
-    begun = [_place_of(id_, task) for id_, task in view.tasks.items() if task.stage not in _NOT_UNDER_WAY]
-    merged = sum(task.stage is Stage.MERGED for task in view.tasks.values())
-    return ", ".join([*begun, f"{merged} of {len(view.tasks)} tasks merged"])
-
-
-def _place_of(id_: str, task: TaskView) -> str:
-    if task.merge and task.merge.paths and not task.merge.built:
-        return f"{id_} conflict being resolved in {', '.join(task.merge.paths)}"
-    at = f" (attempt {task.attempt}, iteration {task.iteration})" if task.stage is Stage.BUILDING else ""
-    return f"{id_} {task.stage}{at}"
 
 
 def _standing(view: RunView, is_active: Callable[[], bool]) -> Standing:

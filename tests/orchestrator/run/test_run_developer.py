@@ -263,7 +263,7 @@ def test_a_worker_that_says_that_it_does_not_accept_an_answer_gets_another_one_w
     done = rehearse(whole_run(**{"worker/notes/1": worker, "developer/notes/1": developer}), **CHECKED)
     assert done.outcome is Outcome.COMPLETE, done.output
     assert done.view.context.decisions == ["Which shade? → dark"]
-    assumed = done.output.split("answered from the spec, the code or the session:")[1]
+    assumed = done.output.split("assumptions made:")[1]
     assert "Which shade? → dark" in assumed
     assert "Which colour?" not in assumed
     assert "the Worker did not accept this answer" in "\n".join(decision_lines(decisions_of(done.view)))

@@ -3,7 +3,6 @@
 from typing import assert_never
 
 from orchestrator.views.models.criteria import Standing, counted, criteria_of
-from orchestrator.views.models.summary import place_of
 from orchestrator.views.run.confined import confinement_lines, lacking_lines
 from orchestrator.views.run.lines.checkout import git_lines
 from orchestrator.views.run.lines.ending import retry_command, unchecked_lines, where_lines
@@ -11,11 +10,13 @@ from orchestrator.views.run.spending import cost_line, duration_line, spending_l
 from orchestrator.views.words import short
 from state.journal import events as e
 from state.journal.phase import saw_the_whole
+from state.journal.task_view import Stage, TaskView
 from state.journal.view import RunView
 from state.outcome import MEANINGS
 from state.records.questions import Answer, Basis
 from state.words import decision_line
 
+_NOT_UNDER_WAY = frozenset({Stage.WAITING, Stage.MERGED})
 REHEARSAL = "The model is a script: this is a rehearsal."
 
 
@@ -51,9 +52,25 @@ def _started(event: e.RunStarted) -> list[str]:
 def _resumed(view: RunView, event: e.RunResumed) -> list[str]:
     started = view.started
     again = f", and tries again: {', '.join(event.retry)}" if event.retry else ""
-    goes_on = f"run {started.run_id if started else ''} goes on: {place_of(view)}{again}"
+    goes_on = f"run {started.run_id if started else ''} goes on: {_place(view)}{again}"
     notes = [f"note: {line}" for line in confinement_lines(view)]
     return [*([REHEARSAL] if started and started.rehearsal else []), goes_on, *notes]
+
+
+def _place(view: RunView) -> str:
+    """Where an interrupted run goes on: its analysis, its plan, or the stages of its tasks."""
+    if not view.tasks:
+        return "the plan" if view.plan.analysis else "the analysis"
+    begun = [_place_of(id_, task) for id_, task in view.tasks.items() if task.stage not in _NOT_UNDER_WAY]
+    merged = sum(task.stage is Stage.MERGED for task in view.tasks.values())
+    return ", ".join([*begun, f"{merged} of {len(view.tasks)} tasks merged"])
+
+
+def _place_of(id_: str, task: TaskView) -> str:
+    if task.merge and task.merge.paths and not task.merge.built:
+        return f"{id_} conflict being resolved in {', '.join(task.merge.paths)}"
+    at = f" (attempt {task.attempt}, iteration {task.iteration})" if task.stage is Stage.BUILDING else ""
+    return f"{id_} {task.stage}{at}"
 
 
 def _interrupted(view: RunView, event: e.RunInterrupted) -> list[str]:
