@@ -11,7 +11,7 @@ import time
 import uuid
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import AsyncExitStack, aclosing, asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -273,7 +273,7 @@ class _Actor:
             api_status=result.api_error_status,
             retry_after_s=self._retry_after(),
             cost_usd=self._counted.cost(cost),
-            usage=usage_of(result.usage),
+            usage=replace(usage_of(result.usage), requests=self._callbacks.usage.requests),
             seconds=seconds,
             turns=result.num_turns,
         )

@@ -150,6 +150,10 @@ FULL = {
     "max_iterations": 50,
     "merged": [TASK],
     "others": [Task(id="readme", title="Its readme", description="Write it.")],
+    "stages": True,
+    "whole": True,
+    "broken": [("make e2e", "pytest: RuntimeError: no plugin")],
+    "quoted": "Next, I'll update the changelog.",
     "more": 3,
     "names": ["counter.py::test_up"],
     "next_step": "write the test",
@@ -773,3 +777,27 @@ def test_the_judge_is_told_what_by_the_letter_would_let_unfinished_work_through(
 
 def test_no_question_to_the_judge_calls_a_repaired_run_fine_without_more():
     assert "repaired and repeated is fine" not in told_to_the_judge("local_testing")
+
+
+def test_a_worker_reads_the_requirements_of_its_task_by_id_and_place_and_what_the_others_build():
+    criteria = [
+        Criterion(id="c-1", text="it counts", task_ids=(TASK.id,), spec_lines=(5, 5)),
+        Criterion(id="c-2", text="it is told", task_ids=("readme",), spec_lines=(6, 8)),
+        Criterion(id="c-3", text="it is small", task_ids=(TASK.id, "readme")),
+    ]
+    other = Task(id="readme", title="Its readme", description="Write it.")
+    place = Surroundings(criteria=criteria, others=[other])
+    prompt = build_prompt_with_feedback(TASK, [], 1, 10, place=place)
+    own, _, rest = prompt.partition("## The whole spec")
+    assert "- c-1 (line 5 of the spec): it counts\n- c-3: it is small" in own
+    assert "c-2" not in own
+    assert "- readme: Its readme\n  Write it.\n  Its requirements: c-2, c-3\n" in rest
+
+
+def test_a_resumed_session_gets_its_instruction_again_only_if_it_lacks_it_and_a_resolver_looks_at_its_index():
+    about = {"prompt": "# Build it\n\nEvery word.", "writes": True, "asks": False}
+    assert "Every word." in render("resumed", whole=True, stages=False, **about)
+    brief = render("resumed", whole=False, stages=True, **about)
+    assert "Every word." not in brief
+    assert "> # Build it" in brief
+    assert "`git add` or `git rm` may be unmarked again" in " ".join(brief.split())

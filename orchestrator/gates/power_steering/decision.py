@@ -108,7 +108,9 @@ def _summary(figures: CheckResults, open_blockers: int) -> str:
     praised = figures.files_modified and figures.workflow_compliant and score >= QUALITY_THRESHOLD
     if open_blockers and praised:
         count = len(figures.files_modified)
-        return f"{count} modified file{'' if count == 1 else 's'}, and {open_blockers} open."
+        files = f"{count} modified file{'' if count == 1 else 's'}"
+        unmet = "1 required check is" if open_blockers == 1 else f"{open_blockers} required checks are"
+        return f"{files}. {unmet} not met."
     return smart_truncate(figures.message())
 
 

@@ -193,7 +193,11 @@ class Conversation:
         knows = session.session_id == self._open_call.session_id
         about = {"prompt": prompt, "writes": ROLES[self._role].writes}
         if knows:
-            words = prompts.render("resumed", asks=self._questions is not None, **about)
+            heard = self._run.platform.has_heard(prompt, session.session_id, self._run.environ)
+            stages = self._role is Role.RESOLVER
+            words = prompts.render(
+                "resumed", asks=self._questions is not None, stages=stages, whole=not heard, **about
+            )
         elif first := self._first_prompt():
             words = prompts.render("begun_anew", first=first, **about)
         else:

@@ -94,8 +94,8 @@ def test_all_that_a_held_session_is_told_has_at_most_2000_characters_and_counts_
 
 async def test_one_that_is_held_is_not_praised(store):
     answer = answer_stop(store, await examined(*DONE, todos(a="pending")), prompt_id="p")
-    assert "good work" not in answer.message
-    assert "1 modified file, and 1 open." in answer.message
+    assert "% of the checks are met" not in answer.message
+    assert "1 modified file. 1 required check is not met." in answer.message
 
 
 async def test_what_the_agent_claimed_is_held_against_it(store):

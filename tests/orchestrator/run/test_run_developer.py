@@ -292,6 +292,7 @@ def test_an_answer_that_is_rejected_twice_ends_the_task_with_question_and_both_a
     assert all(words in reason for words in ("Which colour?", "'blue'", "'red'"))
     assert done.view.context.decisions == []
     assert "assumptions made" not in done.output
+    assert "answered from the spec" not in done.output
     assert len(developer_calls(done)) == 2
     assert len(done.of(e.QuestionsAsked)) == 3
 
