@@ -1,5 +1,6 @@
 """The common base of a run's roles: the connection, Claude Code's launcher, the models, one `Asker`."""
 
+import json
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -14,7 +15,7 @@ from agents.lane import Lane
 from agents.process.containment import Containment
 from agents.process.sandbox.needs import Needs, Network
 from agents.session.cli_settings import CommandSandbox
-from agents.session.exchange import SessionSpec, Start, Walls
+from agents.session.exchange import OpenTransport, SessionSpec, Start, Walls
 from agents.session.permissions import REFLOG_NAME, SIGNAL_PREFIX, Policy
 from agents.session.tools import SignalTool
 from agents.session.tracing import SessionTelemetry
@@ -30,6 +31,7 @@ OFFLINE = {
     "CARGO_NET_OFFLINE": "true",
 }
 
+_COMPACTED = '"compact_boundary"'  # in a transcript: the model reads a summary of everything before
 SANDBOXES = "sandboxes"  # in a run's folder: the scratch folders of sandboxed processes, while they last
 
 
@@ -80,7 +82,7 @@ class Platform:
 
     `sandboxes` makes those of sessions. None: they have none. `starts` is held while a Claude Code
     process starts. A start takes a processor for a while, so that many sessions that begin at once are
-    started in turn. `telemetry` None: sessions send no spans.
+    started in turn. `telemetry` None: sessions send no spans. `transport`: as in `Start`.
     """
 
     connection: Connection
@@ -93,6 +95,7 @@ class Platform:
     guarded: frozenset[str] = frozenset()
     starts: anyio.CapacityLimiter = field(default_factory=one_per_processor)
     telemetry: SessionTelemetry | None = None
+    transport: OpenTransport | None = None
 
     @property
     def models(self) -> Mapping[Role, Model]:
@@ -179,6 +182,7 @@ class Platform:
             launcher=self.claude.launcher,
             walls=self._walls(role, workspace, session_id, environment, temporary),
             command_sandbox=sandboxes.of_commands(workspace, environment, temporary) if sandboxes else None,
+            transport=self.transport,
         )
 
     @property
@@ -212,7 +216,19 @@ class Platform:
 
     def has_transcript(self, session_id: str, environ: Mapping[str, str]) -> bool:
         """Whether the CLI has kept a conversation of this id, so that it can be resumed."""
+        return bool(self._transcripts(session_id, environ))
+
+    def has_heard(self, prompt: str, session_id: str, environ: Mapping[str, str]) -> bool:
+        """Whether a conversation holds a prompt word for word, in the part that its model still reads."""
+        written = json.dumps(prompt, ensure_ascii=False)[1:-1]
+        for path in self._transcripts(session_id, environ):
+            _, found, later = path.read_text("utf-8", errors="replace").rpartition(written)
+            if found and _COMPACTED not in later:
+                return True
+        return False
+
+    def _transcripts(self, session_id: str, environ: Mapping[str, str]) -> list[Path]:
         folder = self._config_dir(session_id)
         if folder is None:
             folder = Path(environ.get("CLAUDE_CONFIG_DIR") or Path.home() / ".claude")
-        return any((folder / "projects").glob(f"*/{session_id}.jsonl"))
+        return list((folder / "projects").glob(f"*/{session_id}.jsonl"))

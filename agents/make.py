@@ -9,6 +9,7 @@ from agents.backend import Platform, one_per_processor
 from agents.process.containment import Containment
 from agents.process.sandbox.boundary import Boundary
 from agents.sandboxes import SessionSandboxes
+from agents.session.exchange import OpenTransport
 from agents.session.tracing import NAMES, SessionTelemetry
 from state.settings.outward import Telemetry
 from state.settings.records import Settings
@@ -25,6 +26,7 @@ def make_platform(
     environ: Mapping[str, str],
     hidden: tuple[Path, ...],
     guarded: frozenset[str] = frozenset(),
+    transport: OpenTransport | None = None,
 ) -> Platform:
     """Return the platform of a run, and write the launcher into the run's folder."""
     starts = one_per_processor()
@@ -49,6 +51,7 @@ def make_platform(
         guarded=guarded,
         starts=starts,
         telemetry=telemetry,
+        transport=transport,
     )
 
 

@@ -1,6 +1,7 @@
 """Measures the cost of the stop gate: the hook as Claude Code calls it, a process each time.
 
     python -m benchmarks.stop_gate
+    python -m benchmarks.stop_gate --floor    # the ordinary stop alone: exit code 1 if it is too slow
 
 - Ordinary: `sq hook stop` by `sh -c`, with a transcript of 5 MB as Claude Code writes it (requests and tools
   beside the conversation, every task closed), power steering off. Compared with `python -I -c pass`.
@@ -42,6 +43,7 @@ SCRIPT = Path(sys.executable).with_name("sq")  # the console script, where sq is
 SESSION = "3b0f6c1e-1111-4222-8333-444455556666"
 ENTRIES = 7_000  # some 5 MB
 TASKS = 60
+MOST_ORDINARY = 6.0  # times a bare Python: twice the goal, so that a busy machine does not matter
 _KEPT = ("PATH", "LANG", "TZ")
 _BYTES = 1 << 20
 ENDS = Reply(structured={"should_continue": False, "reason": "All of it is closed.", "suggestion": ""})
@@ -59,8 +61,12 @@ class Ran:
 @click.option("--times", default=20, show_default=True, help="Processes of each kind.")
 @click.option("--model-s", default=3.0, show_default=True, help="Seconds that the slow model takes.")
 @click.option("--entries", default=ENTRIES, show_default=True, help="Entries of the transcript.")
-def main(times: int, model_s: float, entries: int) -> None:
+@click.option("--floor", is_flag=True, help="Measure the ordinary stop alone. Exit code 1 if it is too slow.")
+def main(times: int, model_s: float, entries: int, *, floor: bool) -> None:
     """Measure the cost of the stop gate."""
+    if floor:
+        _hold_the_floor(times, entries)
+        return
     with tempfile.TemporaryDirectory(prefix="sq-bench-") as name:
         folder = Path(name)
         transcript = _transcript(folder, entries)
@@ -89,6 +95,18 @@ def main(times: int, model_s: float, entries: int) -> None:
         "rss_mb": round(max(one.rss_mb for one in plain["judge"]), 1),
     }
     print(json.dumps(figures))
+
+
+def _hold_the_floor(times: int, entries: int) -> None:
+    """Measure the ordinary stop and end with 1 if its ratio to the bare interpreter is too large."""
+    with tempfile.TemporaryDirectory(prefix="sq-bench-") as name:
+        folder = Path(name)
+        _transcript(folder, entries)
+        ordinary = _ordinary(folder, times)
+    ratio = _ratio(ordinary["ordinary stop"], ordinary["python -c pass"])
+    print(json.dumps({"ordinary_ratio": round(ratio, 3), "most": MOST_ORDINARY}))
+    if ratio > MOST_ORDINARY:
+        sys.exit(1)
 
 
 def _ordinary(folder: Path, times: int) -> dict[str, list[Ran]]:

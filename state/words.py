@@ -55,8 +55,8 @@ def baseline_words(check: BaselineCheck) -> str:
     words = f"`{check.run.command}` ({check.source}): {check.standing}"
     if check.standing in _RAN:
         words += f", {count_words(check.run.count)}"
-    if check.run.missing:
-        words += f": {check.run.missing}"
+    if check.run.missing or check.run.broken:
+        words += f": {check.run.missing or check.run.broken}"
     if check.canary and check.canary.caught:
         words += ", fails if a failing test is added"
     failing = names_of(check.run.count, TestState.FAILED)

@@ -102,3 +102,9 @@ def test_a_picture_is_one_file_without_scripts_and_escapes(name):
 def test_documents_are_in_plain_words():
     counts = house.turns([_FENCE.sub(" ", document.read_text("utf-8")) for document in DOCUMENTS])
     assert {name: count for name, count in counts.items() if name in TURNS and count > TURNS[name]} == {}
+
+
+def test_the_readme_lists_no_command_twice() -> None:
+    commands = re.findall(r"^(sq [^#\n]*?) *(?:#.*)?$", (ROOT / "README.md").read_text(), re.MULTILINE)
+    assert len(commands) > 5
+    assert [one for one in commands if commands.count(one) > 1] == []

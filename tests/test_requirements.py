@@ -63,6 +63,13 @@ def test_every_lesson_is_linked_to_tests_that_exist() -> None:
         assert [test for test in lesson["tests"] if not is_there(test)] == []
 
 
+def test_every_mutant_changes_one_place_and_names_a_test_that_exists() -> None:
+    for mutant in yaml.safe_load((ROOT / "tests" / "mutants.yaml").read_text("utf-8")):
+        assert (ROOT / mutant["file"]).read_text("utf-8").count(mutant["was"]) == 1, mutant
+        assert mutant["becomes"] != mutant["was"]
+        assert is_there(mutant["test"]), mutant["test"]
+
+
 def test_the_commands_document_has_exactly_the_commands_and_the_flags_there_are() -> None:
     document = (ROOT / "docs" / "commands.md").read_text()
     helps = dict(re.findall(r"^##+ sq ([a-z ]+)\n\n```\n(.*?)^```", document, re.MULTILINE | re.DOTALL))

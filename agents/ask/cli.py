@@ -85,6 +85,7 @@ class CliAsker:
             cwd=self._workspace,
             cli_path=self._launcher,
             model=ask.model.id,
+            effort=ask.model.effort,
             system_prompt=ask.system,
             tools=[],
             permission_mode="dontAsk",

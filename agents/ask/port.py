@@ -79,7 +79,10 @@ def to_api(ask: Ask) -> dict[str, Any]:
         "max_tokens": MAX_ANSWER_TOKENS,
         "system": ask.system,
         "messages": [{"role": "user", "content": [shared, prompt] if ask.shared else [prompt]}],
-        "output_config": {"format": {"type": "json_schema", "schema": dict(ask.schema)}},
+        "output_config": {
+            "format": {"type": "json_schema", "schema": dict(ask.schema)},
+            **({"effort": ask.model.effort} if ask.model.effort else {}),
+        },
     }
 
 

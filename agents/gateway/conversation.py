@@ -50,8 +50,9 @@ Entry = Prompt | Said | Result
 class Request:
     """One call for the model.
 
-    `everything` is all text of system and messages. `digest` stays the same when the CLI sends the same
-    conversation again with other headers, cache marks or streaming.
+    `effort` is that of the reply, "" if the request names none. `everything` is all text of system and
+    messages. `digest` stays the same when the CLI sends the same conversation again with other headers, cache
+    marks or streaming.
     """
 
     model: str
@@ -59,6 +60,7 @@ class Request:
     tools: tuple[str, ...]
     entries: tuple[Entry, ...]
     messages: int
+    effort: str
     everything: str
     digest: str
 
@@ -91,6 +93,7 @@ def read_request(body: bytes) -> Request:
         tools=tuple(tool.name for tool in wire.tools),
         entries=tuple(_joined(chain.from_iterable(map(_entries, wire.messages)))),
         messages=len(wire.messages),
+        effort=wire.output_config.effort or "",
         everything="\n".join(chain(_leaves(wire.system), _leaves([m.content for m in wire.messages]))),
         digest=_digest(wire.messages),
     )
@@ -105,8 +108,13 @@ class _Message(BaseModel):
     content: JsonValue
 
 
+class _OutputConfig(BaseModel):
+    effort: str | None = None
+
+
 class _Wire(BaseModel):
     model: str
+    output_config: _OutputConfig = _OutputConfig()
     messages: list[_Message]
     stream: bool = False
     tools: list[_Tool] = []

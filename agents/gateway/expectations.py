@@ -25,6 +25,8 @@ def unmet(expect: Expectation, request: Request, position: Position, due: Due) -
             yield f"tools_offered: {name} is not offered, only {', '.join(request.tools) or 'no tool at all'}"
     if expect.model is not None and expect.model not in request.model:
         yield f"model: expected {expect.model!r} in it, found {request.model!r}"
+    if expect.effort is not None and expect.effort != request.effort:
+        yield f"effort: expected {expect.effort!r}, found {request.effort!r}"
 
 
 def shorten(text: str) -> str:

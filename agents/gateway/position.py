@@ -5,10 +5,10 @@ The words used here:
 * given: a reply that the conversation shows the model has said. Tool calls carry its number in their ids
   (`toolu_sq_<reply>_<tool>_<repeat>`). Text is recognised if it equals the text that was due or came before.
 * exchange: one instruction and everything until its answer ends. A prompt that holds the whole instruction
-  (a resumption: preamble and instruction) continues the exchange, and text that was cut off or may never
-  have arrived is said again. The bare instruction once more, after its answer ended, is a new exchange.
-  An answer ends with words, or with tool calls after whose results a hook stopped the turn. Claude Code does
-  not ask for the closing words (`then`) in that case, and they are left out.
+  (a resumption: preamble and instruction), or that begins as sq's own prompt for one, continues the exchange,
+  and text that was cut off or may never have arrived is said again. The bare instruction once more, after its
+  answer ended, is a new exchange. An answer ends with words, or with tool calls after whose results a hook
+  stopped the turn. Claude Code does not ask for the closing words (`then`) then, and they are left out.
 """
 
 import json
@@ -38,6 +38,9 @@ _ASKED_AGAIN = (  # sent by the CLI when an answer broke off or was empty: the p
     "Your response above was cut off mid-stream",
     "[Your previous response had no visible output",
 )
+
+
+_RESUMED = "# The session was interrupted and goes on"  # prompts/resumed.md.j2 without the instruction
 
 
 class Part(StrEnum):
@@ -133,7 +136,9 @@ class _Walk:
         self._asked = True
         if text.startswith(_CONTINUATIONS):
             return
-        self._resumed = bool(self._instruction) and self._instruction in text
+        self._resumed = bool(self._instruction) and (self._instruction in text or text.startswith(_RESUMED))
+        if self._resumed and self._instruction not in text:  # the instruction stands above, and still applies
+            self.prompt = f"{text}\n\n{self._instruction}"
         if not self._resumed or (text == self._instruction and self._over_here()):
             self._resumed = False
             self._instruction = text

@@ -64,6 +64,7 @@ class Expectation:
     tools_offered: WordList = ()
     tool_results_contain: WordList = ()
     model: Words | None = None
+    effort: Words | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, config=_STRICT)

@@ -217,8 +217,8 @@ def read_answers(data: dict[str, Any] | None, questions: Sequence[Question]) -> 
     """Return one valid answer per question, in order, or why the reply cannot be used.
 
     If a question has options, the answer is one of its labels (several for multiSelect) or a free text marked
-    as such. `agents.roles.labels` finds the label that a differently spelled reply means. An answer to a
-    question that was not asked makes the reply unusable.
+    as such. `agents.roles.labels` finds the label that a differently spelled reply means. Among several, an
+    answer to a question that was not asked makes the reply unusable. The one answer to one question counts.
     """
     try:
         given = _Answers.model_validate(data or {}).answers
@@ -245,6 +245,8 @@ def _shape_problem(error: ValidationError) -> str:
 
 def _in_order(given: Sequence[_Answer], questions: Sequence[Question]) -> Sequence[_Answer] | str:
     """Return the answers in the order of the questions that they name, or the problem with one of them."""
+    if len(questions) == 1:
+        return given
     named = {question_key(answer.question): answer for answer in given}
     asked = [question_key(question.text) for question in questions]
     if strange := [answer.question for answer in given if question_key(answer.question) not in asked]:

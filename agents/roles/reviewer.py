@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,7 @@ import prompts
 from agents.backend import Platform
 from agents.lane import Lane
 from agents.session.exchange import SessionSpec
-from agents.session.tools import SIGNALS
+from agents.session.tools import review_tool
 from state.records.changed_tests import TestRuling
 from state.records.criteria import CriterionClaim, CriterionVerdict, Evidence, EvidenceKind
 from state.records.findings import FindingState, IssueType, ReviewIssue, Ruling
@@ -53,9 +53,16 @@ def get_review_prompt(depth: ReviewDepth | str, *, under_way: bool = False) -> s
     return prompts.render("review_depth", depth=ReviewDepth(depth).value, under_way=under_way)
 
 
+def types_at(depth: ReviewDepth) -> Collection[IssueType]:
+    """Return the types of issues for which a review at this depth sends work back."""
+    missed = (IssueType.INCORRECT_BEHAVIOR, IssueType.SPEC_MISMATCH)
+    return missed if depth is ReviewDepth.SHALLOW else tuple(IssueType)
+
+
 def reviewer_session(
     platform: Platform,
     *,
+    depth: ReviewDepth,
     task_id: str,
     attempt: int,
     workspace: Path,
@@ -79,18 +86,19 @@ def reviewer_session(
         lane,
         workspace=workspace,
         system=system_prompt(),
-        signals=SIGNALS[Role.REVIEWER],
+        signals=(review_tool(types_at(depth)),),
         session_id=session_id,
         resume=resume,
         cost_before_usd=cost,
     )
 
 
-def parse_review_output(output: str) -> ReviewReport | str:
+def parse_review_output(output: str, depth: ReviewDepth = ReviewDepth.STANDARD) -> ReviewReport | str:
     """Return a usable report, or the sentence that says why it is not usable.
 
     Takes the tool's JSON, JSON in a fenced block, or JSON between words (seed 002). `passed` must be a
-    boolean, and a review that does not pass must name issues. Anything else is unusable, never a pass.
+    boolean, and a review that does not pass must name issues. Anything else is unusable, never a pass. Issues
+    of a type that a review at this depth does not send back are suggestions.
     """
     data = _json_in(output)
     if (data is None or "passed" not in data) and (broken := _broken_json_in(output)):
@@ -105,16 +113,26 @@ def parse_review_output(output: str) -> ReviewReport | str:
     if not passed and not issues:
         return "the review does not pass and names no issue"
     suggestions = data.get("suggestions") or []
-    normalised = tuple(normalize_issue(issue) for issue in issues)
+    aside = [issue for issue in issues if _is_aside(issue, depth)]
+    normalised = tuple(normalize_issue(issue) for issue in issues if issue not in aside)
     return ReviewReport(
         # Issues beside a pass are a contradiction, in which the issues count.
-        passed=passed and not normalised,
+        passed=not normalised,
         issues=normalised,
-        suggestions=tuple(map(str, suggestions)) if isinstance(suggestions, list) else (str(suggestions),),
+        suggestions=(
+            *(map(str, suggestions) if isinstance(suggestions, list) else (str(suggestions),)),
+            *(normalize_issue(issue).words for issue in aside),
+        ),
         rulings=tuple(_rulings(data.get("earlier"))),
         tests=tuple(_test_rulings(data.get("tests"))),
         criteria=tuple(_criteria(data.get("criteria"))),
     )
+
+
+def _is_aside(issue: object, depth: ReviewDepth) -> bool:
+    """Whether an issue names a type that a review at this depth does not send back."""
+    named = str(issue.get("type", "")) if isinstance(issue, Mapping) else ""
+    return named in _KNOWN_TYPES - {kind.value for kind in types_at(depth)}
 
 
 def ends_with_its_only_report(output: str) -> bool:

@@ -77,7 +77,9 @@ def plain_question(text: str, asked: int) -> Question | None:
     paragraph = text.strip().split("\n\n")[-1].strip()
     if asked >= PATIENCE.plain_questions or not paragraph.rstrip(_CLOSING).endswith("?"):
         return None
-    return Question(text=paragraph[-_LONGEST_QUESTION:])
+    if len(paragraph) > _LONGEST_QUESTION:
+        paragraph = "… " + paragraph[-_LONGEST_QUESTION:].partition(" ")[2]
+    return Question(text=paragraph)
 
 
 def signal_of(call: CallView) -> tuple[str, dict[str, Any]]:

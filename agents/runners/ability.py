@@ -1,4 +1,4 @@
-"""Finds out why a suite could not run: a program is missing, or the project has nothing to run yet."""
+"""Finds out why a suite could not run: a program is missing, nothing is there yet, or its runner stopped."""
 
 import re
 from pathlib import Path
@@ -56,6 +56,13 @@ _NOTHING = (
     r"^(?P<why>npm (?:error|ERR!) Missing script: .*)",
     r"^(?P<why>.*can't open file '.*': \[Errno 2\] No such file or directory)",
 )
+# Lines of an output that name a cause: of pytest, of compilers, of all others. The first one is the cause.
+_CAUSES = (
+    r"^E +(?P<why>\S.*)$",
+    r"^(?P<why>[\w./-]+\.\w+:\d+(?::\d+)?: .+)$",
+    r"^ *(?P<why>(?:error|[\w.]*(?:Error|Exception))(?:\[\w+\])?: .+)$",
+)
+_REPORTED = re.compile(r"^=+ (?:FAILURES|ERRORS|short test summary info) =+$", re.MULTILINE)
 _LONGEST = 200
 
 
@@ -94,6 +101,35 @@ def nothing_yet(suite: Suite, output: str, exit_code: int | None, count: TestCou
     if count.says_none:
         return "it ran no test" if count.skipped else "no test was found"
     return ""
+
+
+def broke_off(suite: Suite, output: str, exit_code: int | None, count: TestCount) -> str:
+    """Return the runner's name and why it stopped before any test, or "" if it ran some or failed otherwise.
+
+    A runner that reports an error of its own has stopped, whatever it ran before that.
+    """
+    if exit_code == 0:
+        return ""
+    after = _REPORTED.split(output)[-1]  # tests that ran and failed may print the same words
+    for row in suite.runners:
+        for pattern in row.printed.failing.breaks:
+            if match := re.search(pattern, after, re.MULTILINE):
+                return f"{row.name}: {_why(match, output)}"
+        unloaded = (
+            list(re.finditer(row.printed.failing.unloaded, output, re.MULTILINE))
+            if row.printed.failing.unloaded
+            else []
+        )
+        if unloaded and not count.passed and (count.failed or 0) <= len(unloaded):
+            return f"{row.name}: {_why(unloaded[0], output)}"
+    return ""
+
+
+def _why(match: re.Match[str], output: str) -> str:
+    """Return the cause that a match names, else the first one in the output, else the matched line."""
+    causes = (re.search(pattern, output, re.MULTILINE) for pattern in _CAUSES)
+    told = match.groupdict().get("why") or next((found["why"] for found in causes if found), match[0])
+    return " ".join(told.split())[:_LONGEST]
 
 
 def _missing_module(suite: Suite, output: str) -> str:

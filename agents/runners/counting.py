@@ -14,6 +14,11 @@ _ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07]*\x07|\r(?=\n)")
 _LONG_LINE = re.compile(r"^(.{2000}).+$", re.MULTILINE)  # no runner's own line is as long
 
 
+def plain(output: str) -> str:
+    """Return an output without terminal codes."""
+    return _ANSI.sub("", output).replace("\r", "\n")
+
+
 def count(suite: Suite, output: str, exit_code: int | None, reports: Path) -> TestCount:
     """Return the tests that one run of the suite's command ran.
 
@@ -21,7 +26,7 @@ def count(suite: Suite, output: str, exit_code: int | None, reports: Path) -> Te
     used if it holds at least as many tests as the output mentions. The output of runners outside the table is
     read with general patterns for summaries.
     """
-    text = _LONG_LINE.sub("\\1", _ANSI.sub("", output).replace("\r", "\n"))
+    text = _LONG_LINE.sub("\\1", plain(output))
     counts: list[TestCount] = []
     for row in suite.runners:
         read = printed_count(row.printed, text, exit_code, alone=len(suite.runners) == 1)

@@ -93,6 +93,20 @@ class Report:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Failing:
+    """How a runner's output shows that it stopped, and where it begins to print its failures.
+
+    `breaks` are patterns of a runner that stopped as a whole. `unloaded` matches once for each part that
+    could not be loaded or built. Both may have a group `why`, the cause. `begins` matches the first line of
+    the failures.
+    """
+
+    breaks: tuple[str, ...] = ()
+    unloaded: str = ""
+    begins: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Printed:
     """How a runner's output is read.
 
@@ -113,6 +127,7 @@ class Printed:
     numbers: tuple[str, ...] = ()
     none: tuple[str, ...] = ()
     none_exit_codes: tuple[int, ...] = ()
+    failing: Failing = field(default_factory=Failing)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

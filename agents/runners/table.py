@@ -106,3 +106,6 @@ def _patterns(row: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
                     (f"{part}.{field}", one) for one in ([value] if isinstance(value, str) else value)
                 )
     yield from (("nothing", one) for one in row["nothing"])
+    failing = row["printed"]["failing"]
+    for one in (*failing["breaks"], failing["unloaded"], failing["begins"]):
+        yield "printed.failing", one

@@ -6,6 +6,7 @@ not go on if its events can no longer be stored.
 
 from collections import Counter
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -69,6 +70,7 @@ class Callbacks:
         self.resets_at: float | None = None
         self._ended = False
         self._usage: Counter[str] = Counter()
+        self._requests = 0
 
     def over(self, end: CallEnd) -> CallEnd:
         """End the exchange. No further report is recorded, and a recorded one stays valid."""
@@ -78,7 +80,7 @@ class Callbacks:
     @property
     def usage(self) -> Usage:
         """The tokens of the exchange's replies. A cut reply counts as far as it came."""
-        return usage_of(self._usage)
+        return replace(usage_of(self._usage), requests=self._requests)
 
     def options(
         self, launcher: Path, *, stderr: Callable[[str], None], environment: dict[str, str]
@@ -91,6 +93,7 @@ class Callbacks:
             cwd=spec.workspace,
             cli_path=launcher,
             model=spec.model.id,
+            effort=spec.model.effort,
             max_turns=spec.max_turns,
             max_budget_usd=spec.max_cost_usd,
             system_prompt=spec.system,
@@ -151,6 +154,7 @@ class Callbacks:
             begun = _numbers(event.get("message", {}).get("usage"))
             begun.pop("output_tokens", None)  # comes whole at the end
             self._usage.update(begun)
+            self._requests += 1
         elif event.get("type") == "message_delta":  # its number of output tokens is the whole reply's
             self.stop_reason = event.get("delta", {}).get("stop_reason") or ""
             self._usage["output_tokens"] += _numbers(event.get("usage")).get("output_tokens", 0)
@@ -159,12 +163,13 @@ class Callbacks:
         if self._closed:
             return self._closed
         try:
-            self._listener.on_signal(name, payload)
+            refusal = self._listener.on_signal(name, payload)
         except Exception as error:
             self._fail(error)
             raise
-        self.reported = name
-        return None
+        if refusal is None:
+            self.reported = name
+        return refusal
 
     @property
     def _closed(self) -> str:

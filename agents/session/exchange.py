@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from anyio import CancelScope, to_thread
 
@@ -18,6 +18,9 @@ from state.records.questions import Answer
 from state.roles import Role
 from state.settings.records import Limits, Model
 
+if TYPE_CHECKING:
+    from claude_agent_sdk import ClaudeAgentOptions, Transport
+
 _USUAL = Limits()
 
 
@@ -29,6 +32,7 @@ class Unanswered:
     final: bool
 
 
+OpenTransport = Callable[["ClaudeAgentOptions"], "Transport"]
 OnQuestions = Callable[[str, Mapping[str, Any]], Awaitable[tuple[Answer, ...] | Unanswered]]
 
 
@@ -36,7 +40,7 @@ def _ignore_message(message: Message) -> None:
     del message
 
 
-def _ignore_signal(name: str, payload: str) -> None:
+def _take_signal(name: str, payload: str) -> None:
     del name, payload
 
 
@@ -61,13 +65,14 @@ class Difference:
 class Listener:
     """Callbacks for the events of a session, called at once and in order.
 
-    `on_question_callback(tool call id, input)` returns one answer per question, or why there is none. Without
-    it, questions are refused. `on_difference` hears of a cost that the gateway counted otherwise than Claude
-    Code.
+    `on_signal(name, payload as JSON)` takes a report and returns None, or returns why the agent has to report
+    anew. `on_question_callback(tool call id, input)` returns one answer per question, or why there is none.
+    Without it, questions are refused. `on_difference` hears of a cost that the gateway counted otherwise than
+    Claude Code.
     """
 
     on_message: Callable[[Message], None] = _ignore_message
-    on_signal: Callable[[str, str], None] = _ignore_signal
+    on_signal: Callable[[str, str], str | None] = _take_signal
     on_refusal: Callable[[str, str], None] = _ignore_refusal
     on_question_callback: OnQuestions | None = None
     on_difference: Callable[[Difference], None] = _ignore_difference
@@ -101,19 +106,21 @@ class Walls(Protocol):
 class Start:
     """How the process of a session is started: in `walls`, its sandbox, or without them by `launcher`.
 
-    `command_sandbox` says how Claude Code sandboxes its commands itself.
+    `command_sandbox` says how Claude Code sandboxes its commands itself. With `transport`, the SDK talks
+    through it, and no process is started: tests of sq's decisions play Claude Code so.
     """
 
     launcher: Path
     walls: Walls | None = None
     command_sandbox: CommandSandbox | None = None
+    transport: "OpenTransport | None" = None
 
 
 @asynccontextmanager
 async def built(start: Start) -> AsyncIterator[Path]:
     """Yield the launcher of a session, with its sandbox built while the block runs."""
     walls = start.walls
-    if walls is None:
+    if walls is None or start.transport:
         yield start.launcher
         return
     try:

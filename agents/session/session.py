@@ -11,7 +11,7 @@ import time
 import uuid
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import AsyncExitStack, aclosing, asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -143,7 +143,8 @@ class _Actor:
         from claude_agent_sdk import ClaudeSDKClient
 
         options = self._callbacks.options(launcher, stderr=self._words.hear, environment=environment)
-        client = ClaudeSDKClient(options)
+        transport = self.spec.start.transport
+        client = ClaudeSDKClient(options, transport(options) if transport else None)
         try:
             if why := await connect(client, self._words, limit_s=self.spec.connect_limit_s):
                 raise SessionStartError(why)
@@ -170,7 +171,7 @@ class _Actor:
         async for request in inbox:
             try:
                 request.outcome = await self._exchange(client, request)
-                if walls := self.spec.start.walls:
+                if (walls := self.spec.start.walls) and not self.spec.start.transport:
                     await to_thread.run_sync(walls.settle)
             except Exception as error:  # noqa: BLE001  raised again where the caller waits
                 request.outcome = error
@@ -272,7 +273,7 @@ class _Actor:
             api_status=result.api_error_status,
             retry_after_s=self._retry_after(),
             cost_usd=self._counted.cost(cost),
-            usage=usage_of(result.usage),
+            usage=replace(usage_of(result.usage), requests=self._callbacks.usage.requests),
             seconds=seconds,
             turns=result.num_turns,
         )

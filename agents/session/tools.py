@@ -6,7 +6,7 @@ is stored before the agent gets its confirmation.
 """
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -184,15 +184,6 @@ class SignalTool:
     recorded: str = "Recorded."
 
 
-_ISSUE = _object(
-    ["file", "type", "description", "suggestion"],
-    taskId=_text("The task that has to fix it, where the prompt asks for that."),
-    file=_text("The file, as a path in the repository."),
-    line={"type": "integer", "description": "The line in that file."},
-    type={"type": "string", "enum": [kind.value for kind in IssueType]},
-    description=_text("What is wrong."),
-    suggestion=_text("The change that fixes it."),
-)
 _EARLIER = _object(
     ["id", "state", "why"],
     id=_text("The id that stands in brackets."),
@@ -217,15 +208,33 @@ _CRITERION = _object(
     reason=_text("The reason, in a sentence."),
     evidence=_list_of(_EVIDENCE, "The evidence that shows it. sq checks each piece itself."),
 )
-_REVIEW_SCHEMA = _object(
-    ["passed", "issues"],
-    passed={"type": "boolean", "description": "True only if `issues` is empty."},
-    issues=_list_of(_ISSUE, "New findings that have to be fixed."),
-    suggestions=_list_of({"type": "string"}, "Improvements that are no reason to send the work back."),
-    tests=_list_of(_CHANGED_TEST, "A ruling on each changed test that the prompt lists."),
-    earlier=_list_of(_EARLIER, "The state of each earlier finding that the prompt lists."),
-    criteria=_list_of(_CRITERION, "A verdict on each criterion of the spec, if the prompt lists them."),
-)
+
+
+def review_tool(types: Iterable[IssueType]) -> SignalTool:
+    """Return the Reviewer's tool, which offers these types of issues.
+
+    `orchestrator.run.review.report` judges reports, also invalid ones.
+    """
+    issue = _object(
+        ["file", "type", "description", "suggestion"],
+        taskId=_text("The task that has to fix it, where the prompt asks for that."),
+        file=_text("The file, as a path in the repository."),
+        line={"type": "integer", "description": "The line in that file."},
+        type={"type": "string", "enum": [kind.value for kind in types]},
+        description=_text("What is wrong."),
+        suggestion=_text("The change that fixes it."),
+    )
+    schema = _object(
+        ["passed", "issues"],
+        passed={"type": "boolean", "description": "True only if `issues` is empty."},
+        issues=_list_of(issue, "New findings that have to be fixed."),
+        suggestions=_list_of({"type": "string"}, "Improvements that are no reason to send the work back."),
+        tests=_list_of(_CHANGED_TEST, "A ruling on each changed test that the prompt lists."),
+        earlier=_list_of(_EARLIER, "The state of each earlier finding that the prompt lists."),
+        criteria=_list_of(_CRITERION, "A verdict on each criterion of the spec, if the prompt lists them."),
+    )
+    return SignalTool(name=REPORT_REVIEW, description="Report your review, once.", model=None, schema=schema)
+
 
 SIGNALS: dict[Role, tuple[SignalTool, ...]] = {
     Role.WORKER: (
@@ -249,12 +258,7 @@ SIGNALS: dict[Role, tuple[SignalTool, ...]] = {
         ),
         SignalTool(name=SUBMIT_PLAN, description="Submit the plan.", model=PlanInput),
     ),
-    # `orchestrator.run.review.review` judges reviews, also invalid ones.
-    Role.REVIEWER: (
-        SignalTool(
-            name=REPORT_REVIEW, description="Report your review, once.", model=None, schema=_REVIEW_SCHEMA
-        ),
-    ),
+    Role.REVIEWER: (review_tool(IssueType),),
     Role.RESOLVER: (
         SignalTool(
             name=CONFLICT_RESOLVED,

@@ -26,10 +26,10 @@ plain = click.option("--plain", is_flag=True, help="Plain lines, also on a termi
 
 
 def _by_role(_ctx: click.Context, _parameter: click.Parameter, given: tuple[str, ...]) -> dict[str, str]:
-    """Convert repeated `ROLE=NAME` to a mapping."""
+    """Convert repeated `ROLE=NAME[:EFFORT]` to a mapping."""
     pairs = [one.partition("=") for one in given]
     if wrong := next((f"{role}{sign}{name}" for role, sign, name in pairs if not (role and name)), None):
-        raise click.BadParameter(f"{wrong!r} is not ROLE=NAME, for instance worker=opus")
+        raise click.BadParameter(f"{wrong!r} is not ROLE=NAME[:EFFORT], for instance worker=opus:high")
     return {role: name for role, _, name in pairs}
 
 
@@ -37,9 +37,10 @@ models = click.option(
     "--model",
     "models",
     multiple=True,
-    metavar="ROLE=NAME",
+    metavar="ROLE=NAME[:EFFORT]",
     callback=_by_role,
-    help=f"The model of a role ({', '.join(Role)}). Repeatable.",
+    help=f"The model of a role ({', '.join(Role)}), and its effort on a reply (low, "
+    "medium, high, xhigh, max). Repeatable.",
 )
 sandbox = click.option(
     "--sandbox",

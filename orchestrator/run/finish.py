@@ -161,7 +161,7 @@ def _unverified(view: RunView) -> list[str]:
 
 def _failed_before(view: RunView, one: Judged) -> bool:
     check = view.baseline.checks.get(one.run.command)
-    return check is not None and check.standing is BaselineStanding.FAILS
+    return check is not None and check.standing in {BaselineStanding.FAILS, BaselineStanding.BROKEN}
 
 
 def _changed_tests(view: RunView) -> list[str]:

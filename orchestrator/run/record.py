@@ -104,6 +104,7 @@ class Converse(Protocol):
         session_id: str = "",
         subject: str = "",
         questions: Callable[[str], OnQuestions] | None = None,
+        refuse: Callable[[str], str | None] | None = None,
     ) -> AbstractAsyncContextManager[Talk]:
         """Return a conversation, of which nothing is started yet.
 
@@ -116,6 +117,7 @@ class Converse(Protocol):
             session_id: the id that a first session gets, "" for a new one.
             subject: the subject, if a role has several conversations about one attempt.
             questions: given a call's id, the callback that answers its questions.
+            refuse: given a report's JSON, returns why it has to be made anew in the same turn, or None.
         """
         ...
 

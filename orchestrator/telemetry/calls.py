@@ -12,6 +12,7 @@ from state.ids import FINAL, conversation_key
 from state.journal import events as e
 from state.records.calls import CallEnd, Usage
 from state.roles import ROLES, Role
+from state.settings.records import split_effort
 
 _GOOD = {CallEnd.COMPLETED, CallEnd.SIGNALLED}
 LOST = "process ended"  # the error of a call whose process was killed
@@ -102,6 +103,7 @@ class Calls:
             )
         asker = conversation_key(Role.WORKER, event.task_id, event.attempt)
         parent = conversation if has_session else asker if asker in self._board else task_key(event.task_id)
+        model, effort = split_effort(event.model)
         self._board.open(
             ("call", event.call_id),
             at,
@@ -110,7 +112,8 @@ class Calls:
             attributes={
                 **({} if has_session else {c.OPERATION: c.CHAT}),
                 c.PROVIDER: c.ANTHROPIC,
-                c.REQUEST_MODEL: event.model,
+                c.REQUEST_MODEL: model,
+                **({c.MODEL_EFFORT: effort} if effort else {}),
                 c.CONVERSATION: event.session_id,
                 c.CALL_ID: event.call_id,
                 c.ROLE: str(event.role),

@@ -15,9 +15,12 @@ _SHORT = 100
 
 
 def short(text: str, limit: int = _SHORT) -> str:
-    """A text's first line, cut if it is long."""
+    """A text's first line, cut behind a word if it is long."""
     first = text.strip().split("\n", 1)[0]
-    return first if len(first) <= limit else f"{first[: limit - 1]}…"
+    if len(first) <= limit:
+        return first
+    cut = first[:limit].rpartition(" ")[0].rstrip()
+    return f"{cut if len(cut) > limit // 2 else first[: limit - 1]}…"
 
 
 def said(done: CommandRun) -> str:

@@ -31,6 +31,7 @@ class CallView:
     since: datetime | None = None  # start of the try under way, or None if there is none or its process died
     held_usd: float = 0.0
     allowed_usd: float = 0.0  # the most that its session may spend before its cap ends it
+    refused: str = ""  # why its newest refused tool call was refused
     killed: bool = False  # its process was killed, so the CLI counts the conversation's cost from zero
     end: CallEnded | None = None
 

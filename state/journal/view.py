@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from state.journal.call_view import CallView
+from state.journal.events.calls import SpendDiffered
 from state.journal.events.checkout import UsersWorkKept, WorkDelivered, WorkKept, WorkLeft
 from state.journal.events.evidence import ProofsTaken, VerificationFinished
 from state.journal.events.notices import NoticeSent
@@ -85,6 +86,8 @@ class ProcessView:
     max_iterations: int | None = None  # likewise
     limit: str = ""  # which limit of the whole run is reached
     quiet_until: datetime | None = None  # no request goes to a model before this time
+    judge_answers: bool = False  # the judge has answered in this process
+    judge_refused: str = ""  # the call in which a judge was refused for good before it had answered any
 
 
 @dataclass(slots=True)
@@ -96,6 +99,7 @@ class BaselineView:
     seq: int = 0
     notes: tuple[str, ...] = ()
     not_run: tuple[str, ...] = ()  # commands that the analysis names
+    exports: tuple[str, ...] = ()  # the variables of the commands, for a shell
 
 
 @dataclass(slots=True)
@@ -124,6 +128,7 @@ class EvidenceView:
     proofs: dict[tuple[str, str], ProofsTaken] = field(default_factory=dict)  # by task and tree
     proved_at: dict[tuple[str, str], int] = field(default_factory=dict)
     not_again: dict[str, None] = field(default_factory=dict)  # steps of set-ups that no sandbox could repeat
+    not_set_up: dict[str, None] = field(default_factory=dict)  # steps that failed or lack their program
 
 
 @dataclass(slots=True)
@@ -161,6 +166,7 @@ class RunView:
     asks: dict[str, AskView] = field(default_factory=dict)
     whole: WholeView = field(default_factory=WholeView)
     checkout: CheckoutView = field(default_factory=CheckoutView)
+    differences: list[SpendDiffered] = field(default_factory=list)
     notices: dict[tuple[int, str], NoticeSent] = field(default_factory=dict)  # by their event and target
     context: Context = field(default_factory=Context)
 

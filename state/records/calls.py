@@ -3,15 +3,18 @@
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+_TEMPORARY = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 520, 522, 524, 529})
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
-    """Tokens of one call."""
+    """Tokens of one call. `requests`: those of its session that the model answered."""
 
     input_tokens: int = 0
     output_tokens: int = 0
     cache_read_tokens: int = 0
     cache_write_tokens: int = 0
+    requests: int = 0
 
     def __add__(self, other: "Usage") -> "Usage":
         return Usage(
@@ -19,6 +22,7 @@ class Usage:
             output_tokens=self.output_tokens + other.output_tokens,
             cache_read_tokens=self.cache_read_tokens + other.cache_read_tokens,
             cache_write_tokens=self.cache_write_tokens + other.cache_write_tokens,
+            requests=self.requests + other.requests,
         )
 
 
@@ -57,6 +61,11 @@ class CallResult:
     usage: Usage = field(default_factory=Usage)
     seconds: float = 0.0
     turns: int = 0
+
+
+def may_pass_later(api_status: int) -> bool:
+    """Whether the API may answer the same request otherwise in a while."""
+    return api_status in _TEMPORARY
 
 
 class MessageKind(StrEnum):

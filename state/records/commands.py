@@ -49,6 +49,9 @@ class CommandRun:
 
     `missing` names a program, or a runner's module, that is not on this machine. `nothing_yet` names the part
     that the tree lacks so far (a test, a manifest, the script). `timed_out`: it was ended at its deadline.
+    `broken` says why the runner stopped before any test: by name, with the first cause. Its exit code then
+    shows nothing about the work. `failing_part` is the part of its output that shows the failures, empty if
+    that is `output_tail`.
     `walled`: what a sandbox seems to have kept from a command that failed, and the setting that opens it.
     """
 
@@ -61,6 +64,8 @@ class CommandRun:
     missing: str = ""
     nothing_yet: str = ""
     timed_out: bool = False
+    broken: str = ""
+    failing_part: str = ""
     walled: str = ""
 
     @property
@@ -80,6 +85,7 @@ class BaselineStanding(StrEnum):
     PASSES = "passes"
     FAILS = "fails"
     MISSING = "missing program"
+    BROKEN = "could not run"
     NOTHING_YET = "nothing there yet"
     TOO_LONG = "too long"
 

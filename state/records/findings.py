@@ -32,6 +32,11 @@ class ReviewIssue:
         """`file:line`, or the file alone."""
         return f"{self.file}:{self.line}" if self.line else self.file
 
+    @property
+    def words(self) -> str:
+        """The issue in a line: its place, its type, what is wrong and the fix."""
+        return f"{self.location} ({self.type}): {self.description} (fix: {self.suggestion})"
+
 
 class FindingState(StrEnum):
     """The state of a finding."""

@@ -44,6 +44,14 @@ class Criterion:
         """Whether sq found its words in the spec."""
         return self.spec_lines != (0, 0)
 
+    @property
+    def place(self) -> str:
+        """Its lines of the spec in words, or "" if sq found none."""
+        first, last = self.spec_lines
+        if not self.is_placed:
+            return ""
+        return f"line {first} of the spec" if first == last else f"lines {first} to {last} of the spec"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TestThatChanges:

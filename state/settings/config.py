@@ -10,12 +10,12 @@ from typing import Any, cast
 
 import msgspec
 
-from state.roles import Role
+from state.roles import ROLES, Role
 from state.settings.keys import AUTO, EFFORT_KINDS, KEYS, PRICE_KINDS, Value
 from state.settings.notify import NOTIFY, GivenTarget
 from state.settings.presets import efforts as shipped_efforts
 from state.settings.presets import models as shipped_models
-from state.settings.records import Effort, Model, Prices, Settings, SetUp
+from state.settings.records import MODEL_EFFORTS, Effort, Model, Prices, Settings, SetUp, split_effort
 from state.settings.sources import REPOSITORY_FILE, Flags, OwnTable, Sources, nearest, user_file
 
 DEVELOPER_QA_MODEL = "developer_qa_model"  # the seed's name (004)
@@ -118,14 +118,26 @@ def _efforts(sources: Sources, own: dict[str, Entry]) -> dict[str, Effort]:
 
 def _effort(name: str, table: OwnTable, base: Effort, own: dict[str, Entry]) -> Effort:
     row: dict[str, Any] = {key: one.value for key, one in table.values.items() if key != "like"}
-    models = {role: row.pop(f"models.{role}", alias) for role, alias in base.models.items()}
+    given = {role: str(row.pop(f"models.{role}", name)) for role, name in base.models.items()}
+    models = {role: _with_effort(one, role, base) for role, one in given.items()}
     effort = replace(base, name=name, models=models, **row)
-    fields = {**asdict(effort), **{f"models.{role}": alias for role, alias in models.items()}}
+    fields = {**asdict(effort), **{f"models.{role}": name for role, name in models.items()}}
     inherited = _DEFAULT if base.name == name else f"effort {base.name}"
     _show(
         own, f"efforts.{name}", table, {key: fields[key] for key in EFFORT_KINDS if key != "like"}, inherited
     )
     return effort
+
+
+def _with_effort(name: str, role: Role, preset: Effort) -> str:
+    """Return a model's name with the preset's effort for this role, if the name has none of its own.
+
+    A model that sq does not know is given it in sessions only: Claude Code leaves it out where the model has
+    none, and the API refuses it.
+    """
+    effort = split_effort(preset.models[role])[1]
+    fits = name in shipped_models() or ROLES[role].has_session
+    return f"{name}:{effort}" if effort and fits and not split_effort(name)[1] else name
 
 
 def _own_models(sources: Sources, own: dict[str, Entry]) -> dict[str, Model]:
@@ -178,12 +190,12 @@ def _show(
 
 def _values(sources: Sources, efforts: Mapping[str, Effort]) -> dict[str, Entry]:
     given = sources.values
-    name = str(given["effort"].value if "effort" in given else KEYS["effort"].default)
-    if name not in efforts:
+    preset = str(given["effort"].value if "effort" in given else KEYS["effort"].default)
+    if preset not in efforts:
         sources.problems.append(
-            f'{given["effort"].place}: there is no preset "{name}", known are {", ".join(efforts)}'
+            f'{given["effort"].place}: there is no preset "{preset}", known are {", ".join(efforts)}'
         )
-    effort = efforts.get(name, efforts[_MEDIUM])
+    effort = efforts.get(preset, efforts[_MEDIUM])
     values = {}
     for key in KEYS.values():
         if key.name in given:
@@ -192,6 +204,8 @@ def _values(sources: Sources, efforts: Mapping[str, Effort]) -> dict[str, Entry]
             values[key.name] = Entry(value=key.default(effort), source=f"effort {effort.name}")
         else:
             values[key.name] = Entry(value=key.default, source=_DEFAULT)
+    for name, role in [*((f"models.{role}", role) for role in Role), (DEVELOPER_QA_MODEL, Role.DEVELOPER)]:
+        values[name] = replace(values[name], value=_with_effort(str(values[name].value), role, effort))
     if DEVELOPER_QA_MODEL not in given:
         values[DEVELOPER_QA_MODEL] = values[f"models.{Role.DEVELOPER}"]
     values["budget_task"] = _task_budget(sources, values["budget"], values["budget_task"])
@@ -222,14 +236,16 @@ def _chosen_models(
     chosen = {}
     for role in Role:
         key = DEVELOPER_QA_MODEL if role is Role.DEVELOPER else f"models.{role}"
-        alias = str(values[key].value)
-        chosen[role] = models.get(alias) or Model(alias=alias, id=alias, context=_CONTEXT, prices=None)
+        alias, thinking = split_effort(str(values[key].value))
+        row = models.get(alias) or Model(alias=alias, id=alias, context=_CONTEXT, prices=None)
+        chosen[role] = replace(row, effort=thinking)
         if alias not in models and capped and not sources.unfit & {"budget", "budget_task"}:
             key = key if key in sources.values else f"models.{role}"
             place = sources.values[key].place if key in sources.values else f"{values[key].source}: {key}"
             sources.problems.append(
                 f'{place}: the price of "{alias}" is unknown, so no budget can hold. Known are '
                 f'{", ".join(models)}. Add [prices.{alias}] with {", ".join(_PRICES)}, or set budget = "none"'
+                + (f". Efforts behind a colon are {', '.join(MODEL_EFFORTS)}" if ":" in alias else "")
             )
     return chosen
 

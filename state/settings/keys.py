@@ -162,7 +162,8 @@ _AMOUNT = _number("a number from 0", zero=True)
 
 
 def _model(role: Role) -> Key:
-    return Key(f"models.{role}", _TEXT, lambda effort: effort.models[role], f"model that {ROLES[role].work}")
+    meaning = f"model that {ROLES[role].work}, `NAME` or `NAME:EFFORT`"
+    return Key(f"models.{role}", _TEXT, lambda effort: effort.models[role], meaning)
 
 
 def _limit(name: str, meaning: str, kind: Kind = _POSITIVE) -> Key:

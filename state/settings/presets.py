@@ -1,5 +1,6 @@
 """The shipped tables of effort presets and models, read and checked once each."""
 
+from dataclasses import replace
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -7,7 +8,7 @@ from typing import Any
 import msgspec
 
 from state.errors import UsageError
-from state.settings.records import Effort, Model, Settings
+from state.settings.records import Effort, Model, Settings, split_effort
 
 
 def effort_named(name: str) -> Effort:
@@ -22,16 +23,17 @@ def effort_named(name: str) -> Effort:
     return table[name]
 
 
-def model_named(alias: str) -> Model:
-    """Return the shipped model of this alias.
+def model_named(name: str) -> Model:
+    """Return the shipped model of this alias, with the effort that the name holds.
 
     Raises:
         UsageError: there is none. Names the known ones.
     """
     table = models()
+    alias, effort = split_effort(name)
     if alias not in table:
         raise UsageError(f"model {alias}: not in models.yaml, known are {', '.join(table)}")
-    return table[alias]
+    return replace(table[alias], effort=effort)
 
 
 def usual_settings(effort: str = "medium", verify: tuple[str, ...] = ()) -> Settings:
@@ -43,7 +45,7 @@ def usual_settings(effort: str = "medium", verify: tuple[str, ...] = ()) -> Sett
     row = effort_named(effort)
     return Settings(
         effort=row,
-        models={role: model_named(alias) for role, alias in row.models.items()},
+        models={role: model_named(name) for role, name in row.models.items()},
         verify=verify,
         budget_run_usd=row.budget_run_usd,
         budget_task_usd=row.budget_task_usd,

@@ -5,6 +5,7 @@ These are plain records. `state.settings.config` finds their values.
 
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Literal, get_args
 
 from state.records.calls import Usage
 from state.roles import Role
@@ -89,6 +90,21 @@ class Effort:
     block_unproven_tests: bool = False
 
 
+# How much a model may think about one reply, as the API and Claude Code name it.
+ModelEffort = Literal["low", "medium", "high", "xhigh", "max"]
+MODEL_EFFORTS: tuple[ModelEffort, ...] = get_args(ModelEffort)
+
+
+def split_effort(name: str) -> tuple[str, ModelEffort | None]:
+    """Return a model's name and its effort, None if there is none: `opus:high` is `opus` and `high`.
+
+    Only what follows the last colon counts, and only if it names an effort, because ids hold colons.
+    """
+    model, _, last = name.rpartition(":")
+    effort = next((one for one in MODEL_EFFORTS if one == last), None)
+    return (model, effort) if model and effort else (name, None)
+
+
 CHARACTERS_PER_TOKEN = 3  # an estimate on the safe side, for prose and code
 
 
@@ -105,13 +121,22 @@ class Prices:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Model:
-    """One row of `models.yaml`. Without prices the cost cannot be counted, so no budget can hold."""
+    """One row of `models.yaml`, and the effort chosen for a role (None: the model's own).
+
+    Without prices the cost cannot be counted, so no budget can hold.
+    """
 
     alias: str
     id: str
     context: int
     prices: Prices | None
     above: Prices | None = None
+    effort: ModelEffort | None = None
+
+    @property
+    def name(self) -> str:
+        """Return the alias and the effort as people write them: `opus:high`, or `opus`."""
+        return f"{self.alias}:{self.effort}" if self.effort else self.alias
 
     def cost(self, usage: Usage) -> float:
         """Return the cost of a call with these tokens in USD, or 0 if the prices are unknown."""

@@ -27,6 +27,7 @@ from agents.session.permissions import SIGNAL_PREFIX
 from agents.session.session import Session, open_session
 from state.records.calls import CallEnd, CallResult, Message
 from state.roles import Role
+from state.settings.presets import models
 
 KEY = "sk-ant-the-real-key"
 LANE = Lane(role=Role.WORKER, task="t1", attempt=1)
@@ -90,10 +91,28 @@ async def test_a_session_works_with_its_own_token_and_both_count_the_same(tmp_pa
         done = await bench.exchange()
         assert (done.end, bench.differences) == (CallEnd.COMPLETED, [])
         assert done.cost_usd == pytest.approx(2 * 0.0006)
+        assert done.usage.requests == 2
         variables = (bench.spec.workspace / "environment.txt").read_text()
         assert "ANTHROPIC_API_KEY=sqk_" in variables
         assert KEY not in variables
         assert f"ANTHROPIC_BASE_URL=http://127.0.0.1:{bench.gateway.port}/r/worker/t1/1" in variables
+
+
+@pytest.mark.parametrize("alias", ["haiku", "sonnet", "opus"])
+async def test_each_kind_of_token_costs_the_same_by_the_gateway_and_by_claude_code(
+    tmp_path: Path, alias: str
+) -> None:
+    usage = {
+        "input_tokens": 1_000,
+        "output_tokens": 100,
+        "cache_read_input_tokens": 90_000,
+        "cache_creation_input_tokens": 2_000,
+    }
+    async with bench_with(tmp_path, {**DONE, "usage": usage}) as bench:
+        bench.spec = replace(bench.spec, model=models()[alias])
+        done = await bench.exchange()
+        assert (done.end, bench.differences) == (CallEnd.COMPLETED, [])
+        assert done.usage.cache_read_tokens == 90_000
 
 
 async def test_a_sessions_token_is_refused_once_it_has_ended(tmp_path: Path) -> None:

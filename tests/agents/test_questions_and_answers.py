@@ -266,9 +266,15 @@ def test_an_answer_finds_its_question_whatever_its_case_white_space_and_punctuat
     assert [(each.question, each.text) for each in answers] == [("Which name?", "getCount"), ("Why?", "x")]
 
 
+@pytest.mark.parametrize("spelled", ["What is the name?", "name", ""])
+def test_the_one_answer_to_one_question_counts_whatever_its_spelling_of_the_question(spelled):
+    (one,) = read((NAME,), answer(NAME, "getCount", question=spelled))
+    assert (one.question, one.text) == ("Which name?", "getCount")
+
+
 @pytest.mark.parametrize("strange", ["Which colour?", "name", ""])
-def test_an_answer_to_a_question_that_was_not_asked_is_not_delivered(strange):
-    told = read((NAME,), answer(NAME, "getCount", question=strange))
+def test_of_several_answers_one_to_a_question_that_was_not_asked_is_not_delivered(strange):
+    told = read((NAME, WHY), answer(NAME, "getCount", question=strange), answer(WHY, free_text="x"))
     assert isinstance(told, str)
     assert "was not asked" in told
     assert "'Which name?'" in told

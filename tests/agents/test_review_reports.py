@@ -6,9 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.roles.reviewer import normalize_issue, parse_review_output, unusable_issue
+from agents.roles.reviewer import normalize_issue, parse_review_output, types_at, unusable_issue
+from agents.session.tools import review_tool
 from state.records.findings import FindingState, IssueType, ReviewIssue, Ruling
 from state.records.reviews import ReviewReport
+from state.settings.records import ReviewDepth
 
 ISSUE = {
     "taskId": "t1",
@@ -161,6 +163,40 @@ def test_an_unknown_or_missing_type_becomes_a_pattern_violation(kind):
     assert normalize_issue({**ISSUE, "type": kind}).type is IssueType.PATTERN_VIOLATION
     without = {key: value for key, value in ISSUE.items() if key != "type"}
     assert normalize_issue(without).type is IssueType.PATTERN_VIOLATION
+
+
+SHAPE = {
+    "over-engineering",
+    "missing-error-handling",
+    "pattern-violation",
+    "dead-code",
+    "architecture-concern",
+}
+
+
+@pytest.mark.parametrize("depth", ReviewDepth)
+@pytest.mark.parametrize("kind", IssueType)
+def test_a_shallow_review_sends_nothing_back_for_its_shape_and_every_other_one_does(depth, kind):
+    issue = {**ISSUE, "type": kind.value}
+    report = parse_review_output(json.dumps({**FAILED, "issues": [issue]}), depth)
+    aside = depth is ReviewDepth.SHALLOW and kind in SHAPE
+    assert report.passed is aside
+    assert [one.type for one in report.issues] == ([] if aside else [kind])
+    told = f"src/utils.ts:15 ({kind}): Unnecessary wrapper class (fix: Use a plain function instead)"
+    assert report.suggestions == (("a name", told) if aside else ("a name",))
+
+
+def test_a_shallow_review_sends_back_what_names_no_type():
+    report = parse_review_output('{"passed": false, "issues": ["It crashes"]}', ReviewDepth.SHALLOW)
+    assert [one.description for one in report.issues] == ["It crashes"]
+
+
+@pytest.mark.parametrize("depth", ReviewDepth)
+def test_the_tool_of_a_review_offers_the_types_of_its_depth_and_no_other(depth):
+    issue = review_tool(types_at(depth)).schema["properties"]["issues"]["items"]
+    offered = set(issue["properties"]["type"]["enum"])
+    assert offered & SHAPE == (set() if depth is ReviewDepth.SHALLOW else SHAPE)
+    assert {"incorrect-behavior", "spec-mismatch"} <= offered
 
 
 @pytest.mark.parametrize("line", [None, 0, -3, True, "15", 1.5, [15]])

@@ -61,6 +61,11 @@ def test_the_steering_benchmark_ends_with_its_figures():
     assert 0 < figures["state_save_ms_median"] <= figures["state_save_ms_p99"]
 
 
+def test_an_ordinary_stop_takes_at_most_six_starts_of_python():
+    figures = figures_of("stop_gate", "--floor", "--times", "5", "--entries", "500")
+    assert figures["ordinary_ratio"] <= figures["most"] == 6
+
+
 def test_the_stop_gate_benchmark_ends_with_its_figures():
     figures = figures_of("stop_gate", "--times", "1", "--model-s", "0.05", "--entries", "200")
     ratios = {"ordinary_ratio", "judge_ratio"}

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from functools import partial
 from itertools import count
-from typing import Union, get_args, get_origin, get_type_hints
+from typing import Literal, Union, get_args, get_origin, get_type_hints
 
 from hypothesis import strategies as st
 
@@ -44,6 +44,8 @@ def of_type(hint):
         return st.dictionaries(*map(of_type, get_args(hint)), max_size=3)
     if get_origin(hint) in {Union, types.UnionType}:
         return st.one_of(*map(of_type, get_args(hint)))
+    if get_origin(hint) is Literal:
+        return st.sampled_from(get_args(hint))
     if issubclass(hint, StrEnum):
         return st.sampled_from(list(hint))
     plain = {

@@ -14,11 +14,11 @@ from agents.process.containment import Containment
 from agents.roles.developer import developer_ask, guidance_ask
 from agents.roles.judge import Finding as JudgeFinding
 from agents.roles.judge import Judgement
-from agents.roles.reviewer import get_review_prompt
+from agents.roles.reviewer import get_review_prompt, types_at
 from agents.roles.worker import signal_in_text
 from agents.session.permissions import SIGNAL_PREFIX
 from agents.session.tools import PLAN_SIGNAL, SIGNALS
-from orchestrator.gates.power_steering.loading import consideration_of
+from orchestrator.gates.power_steering.loading import consideration_of, load_considerations
 from orchestrator.run.build.hand_over import Before, Start
 from orchestrator.run.build.steps import Surroundings, build_prompt_with_feedback
 from orchestrator.run.review.findings import as_findings, fingerprint
@@ -150,6 +150,10 @@ FULL = {
     "max_iterations": 50,
     "merged": [TASK],
     "others": [Task(id="readme", title="Its readme", description="Write it.")],
+    "stages": True,
+    "whole": True,
+    "broken": [("make e2e", "pytest: RuntimeError: no plugin")],
+    "quoted": "Next, I'll update the changelog.",
     "more": 3,
     "names": ["counter.py::test_up"],
     "next_step": "write the test",
@@ -330,7 +334,7 @@ def test_what_a_spec_says_arrives_as_it_was_written(text):
 
 
 def build_prompt(issues=(), iteration=1, most=10):
-    return build_prompt_with_feedback(TASK, as_findings(*issues), iteration, most)
+    return build_prompt_with_feedback(TASK, issues, iteration, most)
 
 
 @pytest.mark.parametrize(
@@ -427,7 +431,7 @@ def test_a_re_review_is_asked_about_what_changed_and_about_each_earlier_finding(
         "The builder says that it is wrong: it has two callers",
         "Do not look for new trifles",
         "## Changes since the last round",
-        "One that you leave out stays open",
+        "A report that leaves one out is refused",
     ):
         assert words in text
     moved = rendered("review_changes", {**FULL, "changed": ""})
@@ -440,12 +444,33 @@ def test_a_build_prompt_lists_what_sq_will_run_where_it_runs_anything():
     assert "Commands that sq runs" not in build_prompt()
 
 
+QUALITY = {  # seed 002, task 3: each kind with the words that say what to look for
+    IssueType.OVER_ENGINEERING: ("unnecessary abstraction", "single use"),
+    IssueType.MISSING_ERROR_HANDLING: ("files, network", "input from outside", "unhandled"),
+    IssueType.PATTERN_VIOLATION: ("conventions of the code around it",),
+    IssueType.DEAD_CODE: ("unused imports", "unreachable branches", "commented out"),
+}
+
+
 @pytest.mark.parametrize("depth", ["standard", "deep", "comprehensive"])
-@pytest.mark.parametrize(
-    "words", [("abstraction", "over-engineer"), ("error handling", "unhandled"), ("dead-code", "Dead code")]
-)
-def test_a_review_from_standard_depth_on_checks_the_quality(depth, words):
-    assert any(word in get_review_prompt(depth) for word in words)
+@pytest.mark.parametrize("kind", QUALITY)
+def test_a_review_from_standard_depth_on_is_told_to_check_each_of_the_four_kinds(depth, kind):
+    _, asked, rest = get_review_prompt(depth).partition("Check the change for these kinds of quality issues")
+    assert asked
+    points = re.findall(r"^- (\S+): ((?:.+\n)+?)(?=- |\n)", rest, re.MULTILINE)[:4]
+    assert {name for name, _ in points} == set(QUALITY)
+    (told,) = (" ".join(words.split()) for name, words in points if name == kind)
+    assert all(words in told for words in QUALITY[kind])
+
+
+@pytest.mark.parametrize("under_way", [True, False])
+def test_a_shallow_review_is_told_of_no_kind_of_shape(under_way):
+    prompt = get_review_prompt("shallow", under_way=under_way)
+    assert "missed requirements and wrong behaviour alone" in prompt
+    missed = {IssueType.INCORRECT_BEHAVIOR, IssueType.SPEC_MISMATCH}
+    assert {kind for kind in IssueType if kind in prompt} == missed == set(types_at(ReviewDepth.SHALLOW))
+    shape = r"quality|abstraction|engineer|error.handling|convention|pattern|unused|dead|architecture|style"
+    assert re.findall(shape, prompt, re.IGNORECASE) == []
 
 
 @pytest.mark.parametrize("depth", ReviewDepth)
@@ -454,7 +479,7 @@ def test_a_review_asks_for_structured_issues_at_every_depth(depth):
     assert "file" in prompt
     assert "line" in prompt
     assert "suggestion" in prompt
-    assert all(kind.value in prompt for kind in IssueType)
+    assert {kind for kind in IssueType if kind in prompt} == set(types_at(depth))
 
 
 def test_each_depth_has_a_prompt_of_its_own_that_asks_more_than_the_one_before():
@@ -717,3 +742,62 @@ def test_a_fix_of_merged_work_is_called_that_for_its_worker_and_its_reviewer():
 
 def test_without_a_problem_the_developer_is_told_of_none():
     assert "last answer" not in rendered("developer_answer", EMPTY)
+
+
+# --- the Judge's questions ------------------------------------------------------------------------------
+
+
+def told_to_the_judge(id_):
+    """The system prompt and the words of a shipped question."""
+    (one,) = (each for each in load_considerations(None).considerations if each.id == id_)
+    asked = render(f"judge_{one.kind}", consideration=one, before="")
+    return " ".join(f"{render('judge_system')} {asked}".split())
+
+
+@pytest.mark.parametrize(
+    ("id_", "words"),
+    [
+        ("local_testing", "the same tests, all of them, then passed"),
+        (
+            "local_testing",
+            "Tests that were deleted, skipped, emptied or weakened so that a run passes count as failed",
+        ),
+        ("local_testing", "A run of a part of the tests counts for that part alone"),
+        ("local_testing", "Tests that were deleted or weakened have not passed"),
+        ("next_steps", "a part of it that was left out without a word"),
+        ("todos_complete", "marked as done is open if its work was reverted"),
+        ("todos_complete", "an item whose work was reverted is not done"),
+        ("unrelated_changes", "no debug output and no scratch file left behind"),
+        ("pr_description", "With `not_applicable` the quote stays empty"),
+    ],
+)
+def test_the_judge_is_told_what_by_the_letter_would_let_unfinished_work_through(id_, words):
+    assert words in told_to_the_judge(id_)
+
+
+def test_no_question_to_the_judge_calls_a_repaired_run_fine_without_more():
+    assert "repaired and repeated is fine" not in told_to_the_judge("local_testing")
+
+
+def test_a_worker_reads_the_requirements_of_its_task_by_id_and_place_and_what_the_others_build():
+    criteria = [
+        Criterion(id="c-1", text="it counts", task_ids=(TASK.id,), spec_lines=(5, 5)),
+        Criterion(id="c-2", text="it is told", task_ids=("readme",), spec_lines=(6, 8)),
+        Criterion(id="c-3", text="it is small", task_ids=(TASK.id, "readme")),
+    ]
+    other = Task(id="readme", title="Its readme", description="Write it.")
+    place = Surroundings(criteria=criteria, others=[other])
+    prompt = build_prompt_with_feedback(TASK, [], 1, 10, place=place)
+    own, _, rest = prompt.partition("## The whole spec")
+    assert "- c-1 (line 5 of the spec): it counts\n- c-3: it is small" in own
+    assert "c-2" not in own
+    assert "- readme: Its readme\n  Write it.\n  Its requirements: c-2, c-3\n" in rest
+
+
+def test_a_resumed_session_gets_its_instruction_again_only_if_it_lacks_it_and_a_resolver_looks_at_its_index():
+    about = {"prompt": "# Build it\n\nEvery word.", "writes": True, "asks": False}
+    assert "Every word." in render("resumed", whole=True, stages=False, **about)
+    brief = render("resumed", whole=False, stages=True, **about)
+    assert "Every word." not in brief
+    assert "> # Build it" in brief
+    assert "`git add` or `git rm` may be unmarked again" in " ".join(brief.split())

@@ -16,7 +16,7 @@ from state.roles import Role
 from state.settings.config import load_config
 from state.settings.keys import EFFORT_KINDS, KEYS, PRICE_KINDS, documentation
 from state.settings.presets import effort_named, efforts, model_named
-from state.settings.records import Effort, Limits, Model, Prices, Retries
+from state.settings.records import MODEL_EFFORTS, Effort, Limits, Model, Prices, Retries, split_effort
 from state.settings.sources import user_file
 
 ROOT = Path(__file__).parents[2]
@@ -86,7 +86,7 @@ def another(key, number=0):
     if key == "effort":
         return ("low", "high", "max", "low")[number]
     if key.startswith("models.") or key == "developer_qa_model":
-        others = [name for name in MODEL_NAMES if name != default]
+        others = [f"{name}:max" for name in MODEL_NAMES if name != split_effort(str(default))[0]]
         return others[number % 2]
     if isinstance(default, bool):
         return bool(number % 2) == default
@@ -207,7 +207,7 @@ def test_a_preset_of_ones_own_starts_from_the_one_it_is_like_and_may_be_chosen(c
     resolved = config.load()
     effort, high = resolved.settings.effort, effort_named("high")
     assert (effort.name, effort.budget_run_usd, effort.review_depth) == ("night", 60, "comprehensive")
-    assert effort.models == {**high.models, Role.WORKER: "sonnet"}
+    assert effort.models == {**high.models, Role.WORKER: "sonnet:high"}
     assert (effort.stuck_threshold, effort.budget_task_usd) == (high.stuck_threshold, high.budget_task_usd)
     assert resolved.settings.models[Role.WORKER].alias == "sonnet"
     assert list(resolved.efforts) == ["low", "medium", "high", "max", "night"]
@@ -254,6 +254,50 @@ def test_what_is_wrong_with_a_preset_is_said(config, text, said):
     assert told.count("\n") == 0
 
 
+# --- the effort of models ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("preset", "level"), [("low", "low"), ("medium", "medium"), ("high", "high"), ("max", "xhigh")]
+)
+def test_a_preset_gives_an_effort_to_those_who_plan_build_review_and_resolve(config, preset, level):
+    config.flags["effort"] = ("--effort", preset)
+    models = config.load().settings.models
+    assert {role: model.effort for role, model in models.items()} == {
+        Role.PLANNER: level,
+        Role.WORKER: level,
+        Role.REVIEWER: level,
+        Role.RESOLVER: level,
+        Role.DEVELOPER: None,
+        Role.JUDGE: None,
+    }
+
+
+def test_another_model_keeps_the_presets_effort_unless_it_names_one(config):
+    config.repo("models = {worker = 'sonnet', reviewer = 'haiku:max', judge = 'sonnet'}\n")
+    config.environ["SQ_DEVELOPER_QA_MODEL"] = "opus:high"
+    resolved = config.load()
+    models = {role: model.name for role, model in resolved.settings.models.items()}
+    assert models[Role.WORKER] == resolved.values["models.worker"].value == "sonnet:medium"
+    assert (models[Role.REVIEWER], models[Role.JUDGE]) == ("haiku:max", "sonnet")
+    assert (models[Role.DEVELOPER], models[Role.PLANNER]) == ("opus:high", "sonnet:medium")
+
+
+@given(model=st.text(min_size=1), level=st.sampled_from(MODEL_EFFORTS))
+def test_only_an_effort_behind_the_last_colon_is_one(model, level):
+    assert split_effort(f"{model}:{level}") == (model, level)
+    assert split_effort(f"{model}:?{level}") == (f"{model}:?{level}", None)
+    assert split_effort(f":{level}") == (f":{level}", None)
+
+
+def test_an_id_with_colons_is_a_model_and_a_mistyped_effort_is_named(config):
+    config.environ |= {"SQ_MODELS_WORKER": "arn:aws:bedrock:opus-v1:0", "SQ_BUDGET": "none"}
+    worker = config.load().settings.models[Role.WORKER]
+    assert (worker.id, worker.effort) == ("arn:aws:bedrock:opus-v1:0", "medium")
+    config.environ |= {"SQ_MODELS_WORKER": "opus:hihg", "SQ_BUDGET": "3"}
+    assert "Efforts behind a colon are low, medium, high, xhigh, max" in config.problems()
+
+
 # --- models and prices ------------------------------------------------------------------------------------
 
 
@@ -295,7 +339,7 @@ def test_a_model_without_a_known_price_is_refused_where_a_task_alone_has_a_budge
 
 def test_without_any_budget_a_model_of_unknown_price_is_passed_on_as_it_is(config):
     config.environ |= {"SQ_MODELS_WORKER": "fable", "SQ_BUDGET": "none"}
-    unknown = Model(alias="fable", id="fable", context=200_000, prices=None)
+    unknown = Model(alias="fable", id="fable", context=200_000, prices=None, effort="medium")
     assert config.load().settings.models[Role.WORKER] == unknown
 
 

@@ -29,6 +29,7 @@ MODELS = {
     Role.RESOLVER: ("sonnet", "sonnet", "opus", "opus"),
 }
 NAMES = ("low", "medium", "high", "max")
+MODEL_EFFORTS = ("low", "medium", "high", "xhigh")  # of those who plan, build, review and resolve
 
 
 def test_there_are_four_presets_mildest_first():
@@ -45,14 +46,16 @@ def test_a_preset_has_the_numbers_of_the_product(row, column, name):
 @pytest.mark.parametrize("role", Role)
 @pytest.mark.parametrize(("column", "name"), tuple(enumerate(NAMES)))
 def test_a_preset_has_the_models_of_the_product(role, column, name):
-    assert effort_named(name).models[role] == MODELS[role][column]
+    plain = MODELS[role][column]
+    expected = plain if role in {Role.DEVELOPER, Role.JUDGE} else f"{plain}:{MODEL_EFFORTS[column]}"
+    assert effort_named(name).models[role] == expected
 
 
 def test_every_model_that_a_preset_names_has_an_id_prices_and_a_context():
     named = {alias for effort in efforts().values() for alias in effort.models.values()}
     for alias in named:
         model = model_named(alias)
-        assert model.id.startswith(f"claude-{alias}-")
+        assert model.id.startswith(f"claude-{alias.partition(':')[0]}-")
         assert min(model.context, model.prices.input, model.prices.output, model.prices.cache_read) > 0
 
 

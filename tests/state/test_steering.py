@@ -712,8 +712,8 @@ def test_the_workflow_is_followed_unless_a_blocker_of_it_failed():
         (0, False, 0, "No files were modified."),
         (2, False, 100, "There are 2 modified files, but the workflow was not followed."),
         (1, False, 100, "There is 1 modified file, but the workflow was not followed."),
-        (2, True, 69, "2 modified files, quality score 69: please look for improvements."),
-        (1, True, 70, "1 modified file, quality score 70: good work."),
+        (2, True, 69, "2 modified files. 69 % of the checks are met by weight: look at the others."),
+        (1, True, 70, "1 modified file. 70 % of the checks are met by weight."),
     ],
 )
 def test_the_four_messages(files, compliant, quality, message):

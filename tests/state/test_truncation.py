@@ -101,6 +101,28 @@ def test_a_response_is_looked_at_up_to_its_limit():
     assert feedback("x" * 6000).original_length == 6000
 
 
+@pytest.mark.parametrize(("length", "read"), [(4_999, 4_999), (5_000, 5_000), (5_001, 5_000)])
+def test_the_last_character_of_a_response_that_is_read_is_the_5000th(length, read):
+    assert limit_response("x" * length) == "x" * read
+
+
+@pytest.mark.parametrize(
+    "cut", [smart_truncate, lambda text: feedback(text).text, lambda text: truncate(text).text]
+)
+@pytest.mark.parametrize("length", [199, 200])
+def test_feedback_of_up_to_200_characters_is_whole_and_one_more_is_cut(cut, length):
+    assert cut("x" * length) == "x" * length
+    assert cut("x" * 201) == "x" * 197 + "..."
+
+
+@pytest.mark.parametrize(("length", "kept"), [(200, 200), (201, 200)])
+def test_a_claim_has_at_most_200_characters(length, kept):
+    claim = "All tests pass ".ljust(length, "x")
+    (found,) = completion_claims([claim])
+    assert len(found) <= kept
+    assert (found == claim) is (length == kept)
+
+
 @given(st.text(st.sampled_from("<>&ab; ."), max_size=300), st.integers(0, 60))
 def test_feedback_holds_no_markup_no_half_entity_and_no_more_than_asked(text, limit):
     said = feedback(text, limit).text

@@ -12,6 +12,7 @@ from orchestrator.git.repository import Repository, find_repository, uncommitted
 from orchestrator.views.checks import Check, fail, ok, warn
 from state.errors import GitError, UsageError
 from state.paths import StateFolder, worktree_root
+from state.secrets import without_secrets
 
 LOW_BYTES = 2**30  # enough for transcripts, journals and rehearsals of a few runs
 _RUNS_NAMED = 3
@@ -36,7 +37,7 @@ async def checks_of_repository(state: Path) -> list[Check]:
     except GitError as error:
         looked_at = [fail("repository", str(error), "`git fsck` shows the damage")]
         left = []
-    return [*looked_at, _state(state, ignored=ignored), _space(state), *left]
+    return [*looked_at, _set_up(repository.root), _state(state, ignored=ignored), _space(state), *left]
 
 
 async def _repository(repository: Repository, state: Path) -> Check:
@@ -62,6 +63,17 @@ async def _repository(repository: Repository, state: Path) -> Check:
             "there leaves its work on a branch of sq's",
         )
     return ok(name, f"{found}, clean")
+
+
+def _set_up(root: Path) -> Check:
+    """Whether each program for the set-up of a worktree is installed, by the checkout's files."""
+    from orchestrator.run.readiness import plan_of
+
+    plan = plan_of(root, checkout=root, environ=without_secrets(os.environ))
+    if plan.left_out:
+        found = "; ".join(one.partition(", so ")[0] for one in plan.left_out)
+        return warn("set-up", found, "; ".join(one.partition(": ")[2] for one in plan.left_out))
+    return ok("set-up", "; ".join(map(str, plan.steps)) or "a worktree needs none")
 
 
 def _state(state: Path, *, ignored: bool | None) -> Check:

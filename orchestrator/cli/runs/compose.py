@@ -50,6 +50,7 @@ from orchestrator.run.asking.conversation import Conversation
 from orchestrator.run.build.attempt import build
 from orchestrator.run.build.completion import check_completion
 from orchestrator.run.commands import ProjectCommands
+from orchestrator.run.event_log import log_event
 from orchestrator.run.evidence.baseline import take_baseline, take_baseline_of_analysis
 from orchestrator.run.evidence.grounds import ground_for, remove_grounds
 from orchestrator.run.evidence.proof.take import take_proofs
@@ -232,7 +233,7 @@ async def _again(run_folder: Path, surroundings: Surroundings, go_on: GoOn) -> O
             max_iterations=go_on.max_iterations,
             retry=go_on.retry,
             verify=go_on.verify or None,
-            models=models_now(Path(view.started.repository), surroundings, go_on.models),
+            models=models_now(Path(view.started.repository), surroundings, go_on.models, settings.effort),
             questions=OnQuestion(go_on.questions) if go_on.questions else None,
         )
         journal.append(resumed)
@@ -276,7 +277,7 @@ async def _drive(
         )
         groups = stack.enter_context(control_groups(started.run_id, settings.sandbox.limits))
         boundary = boundary_of(choice, settings, surroundings, Path(started.repository), run_folder, groups)
-        run = _run(journal, started, settings, run_folder, surroundings, connection, boundary)
+        run = _run(journal, started, settings, run_folder, surroundings, connection, boundary, shown_from)
         stop, shown = StopRequest(), anyio.Event()
         outgoing = Outgoing(journal, run_folder, surroundings, view=lambda: run.view, record=run.record)
         async with task_group() as tasks:
@@ -324,6 +325,7 @@ def _run(
     surroundings: Surroundings,
     connection: Connection,
     boundary: Boundary,
+    shown_from: int,
 ) -> Run:
     state_root = run_folder.parents[1]
     platform = make_platform(
@@ -338,6 +340,7 @@ def _run(
         guarded=guarded_files(run_folder, Path(started.repository))
         if not started.edit_dirty
         else frozenset(),
+        transport=surroundings.transport,
     )
     rehearsal = Path(started.rehearsal) if started.rehearsal else None
     not_dirt = _not_dirt(Path(started.spec_name), state_root, Path(started.repository), rehearsal)
@@ -346,7 +349,8 @@ def _run(
         if settings.worktrees
         else Checkout(started=started, run_folder=run_folder)
     )
-    return composed(Recorder(journal), run_folder, platform, workspaces, boundary, surroundings.environ)
+    recorder = Recorder(journal, heard=log_event, after=shown_from)
+    return composed(recorder, run_folder, platform, workspaces, boundary, surroundings.environ)
 
 
 def composed(

@@ -1,6 +1,7 @@
 """What a resumed run may be given: tasks to try again, and other models."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from agents.session.permissions import rule_names
@@ -10,7 +11,7 @@ from state.journal.task_view import UNMERGED_ENDS
 from state.journal.view import RunView
 from state.roles import Role
 from state.settings.config import load_config
-from state.settings.records import Model
+from state.settings.records import Effort, Model, split_effort
 
 
 def check_retries(view: RunView, task_ids: tuple[str, ...]) -> None:
@@ -32,8 +33,10 @@ def check_retries(view: RunView, task_ids: tuple[str, ...]) -> None:
             )
 
 
-def models_now(repository: Path, surroundings: Surroundings, asked: Mapping[str, str]) -> dict[Role, Model]:
-    """The new models for a resumed run, with today's prices.
+def models_now(
+    repository: Path, surroundings: Surroundings, asked: Mapping[str, str], effort: Effort
+) -> dict[Role, Model]:
+    """Return the new models for a resumed run, with today's prices and the effort that its preset gives.
 
     Raises:
         UsageError: a role or a model is unknown.
@@ -42,4 +45,10 @@ def models_now(repository: Path, surroundings: Surroundings, asked: Mapping[str,
         return {}
     flags = {f"models.{role}": (f"--model {role}", name) for role, name in asked.items()}
     settings = load_config(repository, surroundings.environ, flags=flags, rules=rule_names()).settings
-    return {Role(role): settings.models[Role(role)] for role in asked}
+    return {
+        Role(role): replace(
+            settings.models[Role(role)],
+            effort=split_effort(name)[1] or split_effort(effort.models.get(Role(role), ""))[1],
+        )
+        for role, name in asked.items()
+    }

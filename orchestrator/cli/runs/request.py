@@ -11,6 +11,7 @@ from agents.access import Credentials
 from agents.api_key import ApiKey, read_key, take_key
 from agents.process.containment import Containment, detect_containment
 from agents.process.sandbox.choice import Choice, Level
+from agents.session.exchange import OpenTransport
 from orchestrator.cli.runs.credentials import credentials_of
 from orchestrator.cli.runs.notes import how_exposed
 from orchestrator.views.run.look import Look
@@ -59,7 +60,8 @@ class Surroundings:
     `taken` are the variables of the API key, which are no longer in the environment, and `addresses` those of
     notices and telemetry. `known` are further secrets, which they hold. The terminal
     rings at the end of a process that works on a run for longer than `long_s` seconds. Without `end_report`
-    no report is written.
+    no report is written. With `transport`, sessions are played in this process
+    (`agents.session.exchange.Start`).
     """
 
     taken: Mapping[str, str] = field(default_factory=lambda: take_key(os.environ), repr=False)
@@ -70,6 +72,7 @@ class Surroundings:
     known: tuple[Known, ...] = field(default=(), repr=False)
     long_s: float = 60.0
     end_report: EndReport | None = None
+    transport: OpenTransport | None = None
 
     @cached_property
     def containment(self) -> Containment:

@@ -6,8 +6,10 @@ from dataclasses import dataclass
 from orchestrator.gates.power_steering.considerations import Consideration
 from orchestrator.gates.session_state.records import QUALITY_THRESHOLD, CheckResults
 from state.alike import alike, checks_named, without_ids
-from state.truncation import as_written, limit_response, smart_truncate
+from state.truncation import as_written, smart_truncate
 from state.verdicts import CheckResult, Source
+
+MAX_MESSAGE_LENGTH = 2000  # characters of all that a held session is told (seed 001)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,7 +62,7 @@ def decide(
         warnings=warnings,
         not_checked=not_checked,
         summary=_summary(figures, len(blocked_by)),
-        message=limit_response(as_written("\n".join(_message(blocked_by, considerations, figures, claims)))),
+        message=_message(blocked_by, considerations, figures, claims) if blocked_by else "",
         notes=tuple(map(as_written, _notes(warnings, not_checked, len(results)))),
     )
 
@@ -70,21 +72,34 @@ def _message(
     considerations: Mapping[str, Consideration],
     figures: CheckResults,
     claims: Sequence[str],
-) -> list[str]:
-    if not blocked_by:
-        return []
-    lines = ["The work was looked at as a whole, and this is not done yet:", ""]
-    for result in blocked_by:
-        consideration = considerations[result.consideration_id]
-        lines.append(f"- {consideration.question} No: {result.reason}")
-        if result.evidence:
-            lines.append(f"  Seen: {result.evidence}")
-        if consideration.guidance:
-            lines.append(f"  {consideration.guidance}")
-    lines += ["", _summary(figures, len(blocked_by))]
+) -> str:
+    """Return the words for the agent: without details if they are too long, and then with fewer points."""
+    asked = [(result, considerations[result.consideration_id]) for result in blocked_by]
+    end = ["", _summary(figures, len(blocked_by))]
     if claims:
-        lines.append(f"Your claim, which has to be true before you repeat it: {claims[-1]}")
-    return lines
+        end.append(f"Your claim, which has to be true before you repeat it: {claims[-1]}")
+    points = [[*_point(*one), *_details(*one)] for one in asked]
+    if len(text := _told(points, end)) > MAX_MESSAGE_LENGTH:
+        points = [_point(*one) for one in asked]
+    for count in range(len(points), 0, -1):
+        rest = [f"{len(points) - count} more are left out here."] if count < len(points) else []
+        if len(text := _told(points[:count], [*rest, *end])) <= MAX_MESSAGE_LENGTH:
+            return text
+    return smart_truncate(text, MAX_MESSAGE_LENGTH)
+
+
+def _told(points: Sequence[Sequence[str]], end: Sequence[str]) -> str:
+    begin = ["The work was looked at as a whole, and this is not done yet:", ""]
+    return as_written("\n".join([*begin, *(line for point in points for line in point), *end]))
+
+
+def _point(result: CheckResult, consideration: Consideration) -> list[str]:
+    return [f"- {consideration.question} No: {result.reason}"]
+
+
+def _details(result: CheckResult, consideration: Consideration) -> list[str]:
+    seen = f"Seen: {result.evidence}" if result.evidence else ""
+    return [f"  {words}" for words in (seen, consideration.guidance) if words]
 
 
 def _summary(figures: CheckResults, open_blockers: int) -> str:
@@ -93,7 +108,9 @@ def _summary(figures: CheckResults, open_blockers: int) -> str:
     praised = figures.files_modified and figures.workflow_compliant and score >= QUALITY_THRESHOLD
     if open_blockers and praised:
         count = len(figures.files_modified)
-        return f"{count} modified file{'' if count == 1 else 's'}, and {open_blockers} open."
+        files = f"{count} modified file{'' if count == 1 else 's'}"
+        unmet = "1 required check is" if open_blockers == 1 else f"{open_blockers} required checks are"
+        return f"{files}. {unmet} not met."
     return smart_truncate(figures.message())
 
 

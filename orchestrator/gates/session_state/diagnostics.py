@@ -35,6 +35,7 @@ MAX_RETRIES = 3  # further tries after the first (seed 001)
 LOG_BYTES = 1 << 20  # of one log file before the next one starts
 LOG_FILES = 3  # how many files of a log are kept, the current one included
 
+LOGGER = "amplihack.power_steering"  # seed 001's name. Truncations go to its child `truncation`
 _MOST_RETRIES = 8  # 25.5 s of waiting, below any hook's time-out
 _LOG_WAIT_S = 1.0  # a log entry is not worth a longer wait
 _FILE = "diagnostic.jsonl"
@@ -116,6 +117,7 @@ class Diagnostics:
         with suppress(OSError, SqError, ValueError, RecursionError):
             if self._debug:
                 sys.stderr.write(f"{json.dumps(entry, default=str)}\n")
+            _tell_listeners(operation, entry)
             append_line(self.file, entry, wait_s=_LOG_WAIT_S)
 
     def truncation(self, cut: "Truncation") -> str:
@@ -128,6 +130,21 @@ class Diagnostics:
                 method=str(cut.method),
             )
         return cut.text
+
+
+def _tell_listeners(operation: str, entry: Mapping[str, object]) -> None:
+    """Log the entry under seed 001's name if somebody listens there, who has imported `logging` then.
+
+    A hook has no listener, and importing structlog would take it longer than all the rest.
+    """
+    name = f"{LOGGER}.{operation}" if operation == "truncation" else LOGGER
+    logging = sys.modules.get("logging")
+    if logging is None or not logging.getLogger(name).isEnabledFor(logging.DEBUG):
+        return
+    import structlog
+
+    line = structlog.processors.JSONRenderer(default=str)
+    structlog.wrap_logger(logging.getLogger(name), processors=[line]).debug(operation, **entry)
 
 
 def append_line(path: Path, value: object, *, wait_s: float = LOCK_WAIT_S, sync: bool = False) -> None:

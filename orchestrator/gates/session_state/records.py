@@ -75,8 +75,8 @@ class CheckResults:
         if not self.workflow_compliant:
             return f"There {'is' if count == 1 else 'are'} {files}, but the workflow was not followed."
         if self.quality_score < QUALITY_THRESHOLD:
-            return f"{files}, quality score {self.quality_score}: please look for improvements."
-        return f"{files}, quality score {self.quality_score}: good work."
+            return f"{files}. {self.quality_score} % of the checks are met by weight: look at the others."
+        return f"{files}. {self.quality_score} % of the checks are met by weight."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -40,7 +40,7 @@ async def asked(run: Run, ask: Ask, *, iteration: int) -> tuple[str, Reply]:
         attempt=lane.attempt,
         iteration=iteration,
         session_id="",
-        model=ask.model.alias,
+        model=ask.model.name,
         prompt=ask.prompt,
         system=ask.system,
         reserved_usd=reserve(run.view, run.settings, wanted).usd,

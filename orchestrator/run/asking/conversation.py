@@ -55,6 +55,7 @@ class Conversation:
         session_id: str = "",
         subject: str = "",
         questions: Callable[[str], OnQuestions] | None = None,
+        refuse: Callable[[str], str | None] | None = None,
     ) -> None:
         """Prepare; nothing is started.
 
@@ -67,6 +68,7 @@ class Conversation:
             session_id: the id that a first session gets; empty: a new one.
             subject: what it is about, where a role has several conversations about one attempt.
             questions: given a call's id, the callback that answers its questions.
+            refuse: given a report's JSON, returns why it has to be made anew in the same turn, or None.
         """
         self._run = run
         self._role = role
@@ -76,6 +78,7 @@ class Conversation:
         self._spec_for = spec_for
         self._first_session_id = session_id or new_session_id()
         self._questions = questions
+        self._refuse = refuse
         self._stack = AsyncExitStack()
         self._session: Session | None = None
         self._call_id = ""
@@ -190,7 +193,11 @@ class Conversation:
         knows = session.session_id == self._open_call.session_id
         about = {"prompt": prompt, "writes": ROLES[self._role].writes}
         if knows:
-            words = prompts.render("resumed", asks=self._questions is not None, **about)
+            heard = self._run.platform.has_heard(prompt, session.session_id, self._run.environ)
+            stages = self._role is Role.RESOLVER
+            words = prompts.render(
+                "resumed", asks=self._questions is not None, stages=stages, whole=not heard, **about
+            )
         elif first := self._first_prompt():
             words = prompts.render("begun_anew", first=first, **about)
         else:
@@ -254,8 +261,11 @@ class Conversation:
         def on_message(message: Message) -> None:
             record(MessageReceived(call_id=self._call_id, message=message))
 
-        def on_signal(name: str, payload: str) -> None:
-            record(SignalReceived(call_id=self._call_id, name=name, payload=payload))
+        def on_signal(name: str, payload: str) -> str | None:
+            refusal = self._refuse(payload) if self._refuse else None
+            if refusal is None:
+                record(SignalReceived(call_id=self._call_id, name=name, payload=payload))
+            return refusal
 
         def on_refusal(tool: str, reason: str) -> None:
             record(ActionRefused(call_id=self._call_id, tool=tool, reason=reason))
@@ -291,7 +301,7 @@ class Conversation:
             attempt=self._attempt,
             iteration=iteration,
             session_id=session_id,
-            model=spec.model.alias,
+            model=spec.model.name,
             prompt=prompt,
             system=spec.system,
             reserved_usd=reserved.usd,

@@ -53,7 +53,10 @@ class QuestionBus:
     def callback(self, call_id: str) -> OnQuestions:
         """The seed's `on_question_callback` for the exchange of this id."""
 
-        async def on_question_callback(ask_id: str, arguments: Mapping[str, Any]) -> Answers | Unanswered:
+        async def on_question_callback(
+            tool_use_id: str, arguments: Mapping[str, Any]
+        ) -> Answers | Unanswered:
+            ask_id = f"{call_id}/{tool_use_id}"  # a tool call's id is unique in its session at most
             questions = questions_in(dict(arguments))
             if isinstance(questions, str):  # the Worker may ask better
                 asked = QuestionsAsked(ask_id=ask_id, call_id=call_id, task_id=self._task_id, questions=())
@@ -107,7 +110,7 @@ class QuestionBus:
             )
             if not isinstance(answers, str):
                 answers = tuple(map(_as_asked, answers, questions, asked.questions))
-                return self._deliver(ask_id, ended, answers, ask.model.alias)
+                return self._deliver(ask_id, ended, answers, ask.model.name)
             problem = answers
             if ended.end is not CallEnd.UNUSABLE:
                 break

@@ -16,11 +16,10 @@ from tenacity.wait import wait_exponential_jitter
 from orchestrator.run.record import Run
 from state.errors import AgentError
 from state.journal.events import CallRetried, call_retried
-from state.records.calls import CallEnd, CallResult
+from state.records.calls import CallEnd, CallResult, may_pass_later
 from state.settings.records import Retries
 
 _REFUSED = {401, 403}
-_TEMPORARY = {408, 409, 425, 429, 500, 502, 503, 504, 520, 522, 524, 529}
 _FEW = {CallEnd.SILENT: 1, CallEnd.NOT_STARTED: 2}  # how often these are tried again, at most
 _JITTER = 0.25  # of the first wait, so that sessions do not come back in step
 
@@ -36,7 +35,7 @@ def may_pass(tried: CallResult) -> bool:
     """Whether the same call may go well in a while."""
     match tried.end:
         case CallEnd.API_ERROR:
-            return tried.api_status is None or tried.api_status in _TEMPORARY
+            return tried.api_status is None or may_pass_later(tried.api_status)
         case CallEnd.DIED | CallEnd.NOT_STARTED | CallEnd.SILENT | CallEnd.INTERRUPTED:
             return True  # interrupted from outside: where sq itself stops a call, nobody asks
         case _:

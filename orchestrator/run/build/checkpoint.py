@@ -30,6 +30,7 @@ async def review_checkpoint(run: Run, task: TaskView) -> None:
     spec_for = partial(
         reviewer_session,
         run.platform,
+        depth=run.effort.review_depth,
         task_id=task_id,
         attempt=task.attempt,
         workspace=Path(task.place.worktree),
@@ -44,7 +45,7 @@ async def review_checkpoint(run: Run, task: TaskView) -> None:
         spec_for=spec_for,
     ) as talk:
         call = await talk.exchange(1, partial(_prompt, run, task), iteration=task.iteration)
-    report = read_report(call)
+    report = read_report(call, run.effort.review_depth)
     issues = () if isinstance(report, str) else in_folder(report.issues, task.place.worktree, task_id)
     known, number = task.review.findings, task.review.rounds + 1
     run.record(

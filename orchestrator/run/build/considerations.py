@@ -95,7 +95,8 @@ def _session_of(run: Run, task: TaskView, tree: str) -> Transcript:
     """Return the task's sessions, with the results of sq's own verification of this tree."""
     session = transcript_of(whole_history(run, task), cwd=task.place.worktree)
     verified = run.view.evidence.verifications.get(tree)
-    return with_command_runs(session, verified.runs) if verified else session
+    ran = [one for one in verified.runs if not one.broken] if verified else []
+    return with_command_runs(session, ran) if ran else session
 
 
 def _unmet_before(task: TaskView) -> Mapping[str, str]:
@@ -113,6 +114,9 @@ async def _ask(run: Run, task: TaskView, ask: Ask) -> Reply:
         if same and call.end and call.end.end is CallEnd.COMPLETED and call.end.answer:
             answer = json.loads(call.end.answer)
             return Reply(end=CallEnd.COMPLETED, answer=answer, cost_usd=call.cost_usd)
+    if refused := run.view.process.judge_refused:  # it answers no other question either
+        why = run.view.calls[refused].end
+        return Reply(end=CallEnd.API_ERROR, detail=why.detail if why else "")
     call_id, reply = await asked(run, ask, iteration=task.iteration)
     run.record(ended_with(call_id, reply))
     return replace(reply, cost_usd=run.view.calls[call_id].cost_usd)

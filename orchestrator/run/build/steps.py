@@ -7,23 +7,24 @@ from pathlib import Path
 import prompts
 from agents.roles.worker import plain_question, signal_of
 from agents.session.tools import ITERATION_DONE, SUBMIT_IMPLEMENTATION_PLAN, TASK_COMPLETE, TASK_STUCK
+from orchestrator.gates.power_steering.rules.announced import announced_in
 from orchestrator.run.asking.briefing import conventions, decisions, forbids_tests, others
 from orchestrator.run.asking.rejections import delivered_in, interrupted_at, newest_words, refuses
 from orchestrator.run.build.due import is_checkpoint, is_review_due
 from orchestrator.run.build.hand_over import NOTHING_BEFORE, Before, before_of
 from orchestrator.run.build.progress import refused_too_often, same_error, standing_still
 from orchestrator.run.evidence.vouching import commands_for
-from orchestrator.run.evidence.worth import failing_before
+from orchestrator.run.evidence.worth import broken_before, failing_before
 from orchestrator.run.record import Run
-from orchestrator.run.review.findings import with_new
+from orchestrator.run.review.findings import as_findings, with_new
 from orchestrator.run.review.ownership import users_paths
 from state.journal.call_view import CallView
 from state.journal.events import TaskFailed, TaskStuck
 from state.journal.task_view import Stage, TaskView
 from state.journal.view import AskView, RunView
 from state.records.calls import CallEnd
-from state.records.findings import Finding
-from state.records.plan import Task, TestThatChanges
+from state.records.findings import Finding, ReviewIssue
+from state.records.plan import Criterion, Task, TestThatChanges
 from state.records.questions import Question
 from state.settings.records import Workflow
 
@@ -86,7 +87,8 @@ class Surroundings:
 
     `others` are the other tasks, `decisions` the answers that held in the run so far. `base` is the commit
     that the work is based on, if it can be compared with that. `merged`: the task was merged before and is
-    sent back for a fix. `done` are the ids of the merged tasks.
+    sent back for a fix. `done` are the ids of the merged tasks. `broken` are the commands that could not run
+    at the base, each with the reason. `criteria` are all of the spec.
     """
 
     others: Sequence[Task] = ()
@@ -99,6 +101,8 @@ class Surroundings:
     merged: bool = False
     done: Sequence[str] = ()
     tests_that_change: Sequence[TestThatChanges] = ()
+    broken: Sequence[tuple[str, str]] = ()
+    criteria: Sequence[Criterion] = ()
 
 
 ALONE = Surroundings()
@@ -107,7 +111,7 @@ Step = Say | AnswerPlain | ReviewCheckpoint | Guide | Measure | CheckClaim | End
 
 def build_prompt_with_feedback(
     task: Task,
-    review_issues: Sequence[Finding],
+    review_issues: Sequence[ReviewIssue | Finding],
     iteration: int,
     max_iterations: int,
     spec: str = "",
@@ -117,8 +121,12 @@ def build_prompt_with_feedback(
     users: Sequence[str] = (),
     place: Surroundings = ALONE,
 ) -> str:
-    """Return the Worker's prompt for a task (seed 002): constant parts first, this task's issues only."""
-    own = [one for one in review_issues if one.issue.task_id == task.id]
+    """Return the Worker's prompt for a task (seed 002): constant parts first, this task's issues only.
+
+    An issue of a review that is known already comes as its finding, which has its id.
+    """
+    found = [one if isinstance(one, Finding) else as_findings(one)[0] for one in review_issues]
+    own = [one for one in found if one.issue.task_id == task.id]
     ids = {one.id for one in own}
     return prompts.render(
         "build",
@@ -135,6 +143,8 @@ def build_prompt_with_feedback(
         merged=place.merged,
         done=place.done,
         tests_that_change=place.tests_that_change,
+        broken=place.broken,
+        criteria=place.criteria,
         verification=verification,
         failing=failing,
         users=users,
@@ -216,7 +226,10 @@ def _go_on(run: Run, task: TaskView, last: CallView, asked: AskView | None) -> S
         said = prompts.render("refused", reasons=task.open.refusals[-1].feedback, **following)
     else:
         announced = payload.get("next_step", "") if name == ITERATION_DONE else ""
-        said = prompts.render("continue", next_step=announced, reported=bool(name), **following)
+        quoted = "" if announced else next(reversed([*announced_in(last.last_text)]), "")
+        said = prompts.render(
+            "continue", next_step=announced, quoted=quoted, reported=bool(name), **following
+        )
     return Say("\n\n".join([said, *_from_checkpoint(task)]))
 
 
@@ -300,5 +313,7 @@ def _first_prompt(run: Run, task: TaskView) -> str:
             merged=task.is_in_merged_work,
             done=[id_ for id_, one in run.view.tasks.items() if one.stage is Stage.MERGED],
             tests_that_change=run.view.plan.tests_that_change,
+            broken=broken_before(run.view),
+            criteria=run.view.plan.criteria,
         ),
     )

@@ -13,7 +13,7 @@ from orchestrator.run.evidence.worth import has_failed
 from orchestrator.run.record import Run
 from state.journal.events import TaskStuck, TaskUnverified
 from state.journal.task_view import TaskView
-from state.records.commands import BaselineCheck
+from state.records.commands import BaselineCheck, BaselineStanding
 from state.words import baseline_words
 
 
@@ -21,7 +21,9 @@ async def end_stuck(run: Run, task: TaskView, reason: str) -> None:
     """Record how a task ends whose Worker gives up with this reason."""
     said = f"the Worker says: {reason}"
     named = [
-        check for check in run.view.baseline.checks.values() if not usable(check) and is_named(check, reason)
+        check
+        for check in run.view.baseline.checks.values()
+        if _could_not_run(check) and is_named(check, reason)
     ]
     if named and await _holds_without(run, task):
         seen = "; ".join(map(baseline_words, named))
@@ -32,9 +34,13 @@ async def end_stuck(run: Run, task: TaskView, reason: str) -> None:
 
 
 def is_named(check: BaselineCheck, reason: str) -> bool:
-    """Whether a reason names a command, or the program that it lacks."""
-    words = reason.casefold()
-    return any(name and name.casefold() in words for name in (check.run.command, check.run.missing))
+    """Whether a reason names a command, the program that it lacks, or the runner that stopped."""
+    words, runner = reason.casefold(), check.run.broken.partition(":")[0]
+    return any(name and name.casefold() in words for name in (check.run.command, check.run.missing, runner))
+
+
+def _could_not_run(check: BaselineCheck) -> bool:
+    return not usable(check) or check.standing is BaselineStanding.BROKEN
 
 
 async def _holds_without(run: Run, task: TaskView) -> bool:

@@ -17,6 +17,7 @@ from orchestrator.run.evidence.counted import run_counted
 from orchestrator.run.evidence.environment import fingerprint_of
 from orchestrator.run.evidence.verification import place_for
 from orchestrator.run.ports.commands import Ground
+from orchestrator.run.readiness.environment import exports_of
 from orchestrator.run.record import Run
 from state.journal.events import BaselineStarted, BaselineTaken, RunEnded
 from state.outcome import Outcome
@@ -45,7 +46,11 @@ async def take_baseline(run: Run) -> RunEnded | None:
     environment = fingerprint_of(run.environ, ground.environment, sources)
     run.record(
         BaselineTaken(
-            tree=tree, environment=environment, checks=tuple(checks), notes=tuple(_notes(run, checks))
+            tree=tree,
+            environment=environment,
+            checks=tuple(checks),
+            notes=tuple(_notes(run, checks)),
+            exports=exports_of(ground.environment, ground.folder),
         )
     )
     return _cannot_begin(checks)
@@ -147,6 +152,8 @@ def standing_of(done: CommandRun) -> BaselineStanding:
     """Return the meaning of a command's result on the base for the command itself."""
     if done.timed_out:
         return BaselineStanding.TOO_LONG
+    if done.broken:
+        return BaselineStanding.BROKEN
     if done.nothing_yet or done.count.says_none:
         return BaselineStanding.NOTHING_YET
     if done.missing or done.exit_code is None:
@@ -213,7 +220,12 @@ def _note_of_standing(run: Run, check: BaselineCheck) -> str:
     command, done = f"`{check.run.command}` ({check.source})", check.run
     match check.standing:
         case BaselineStanding.MISSING:
-            return f"{command} is left out: {lack_of(done)}"
+            return f"{command} is left out: {lack_of(done)}{_remedy(run)}"
+        case BaselineStanding.BROKEN:
+            return (
+                f"{command} could not run: {done.broken}{_remedy(run)}. It is run again after the work: if "
+                "it stops in the same way, it shows nothing and the run ends with code 5 at best"
+            )
         case BaselineStanding.TOO_LONG:
             return (
                 f"{command} takes too long: it did not end within {run.limits.verify_s:g} s and is not run "
@@ -234,6 +246,11 @@ def _note_of_standing(run: Run, check: BaselineCheck) -> str:
     if check.canary and check.canary.caught is False:
         return f"{command} does not pick up a new test beside the others: its exit code counts, and no more"
     return ""
+
+
+def _remedy(run: Run) -> str:
+    """Return the parts of the set-up that could not be done, from which a command's failure may follow."""
+    return "".join(f". {one}" for one in run.view.evidence.not_set_up)
 
 
 def lack_of(done: CommandRun) -> str:

@@ -5,13 +5,14 @@ from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from agents.runners.ability import missing_program, nothing_yet
-from agents.runners.counting import count
+from agents.runners.ability import broke_off, missing_program, nothing_yet
+from agents.runners.counting import count, plain
 from agents.runners.counts.reporting import Prepared, prepare
+from agents.runners.failing_part import failing_part
 from agents.runners.following import suite_of
 from agents.runners.only import only_these
 from agents.runners.suite import Suite
-from orchestrator.run.ports.commands import Commands, Ground
+from orchestrator.run.ports.commands import Commands, Ground, Ran
 from state.records.commands import CommandRun
 
 
@@ -62,9 +63,21 @@ async def _run(
     )
     counted = count(suite, ran.output, ran.exit_code, reports)
     failed = ran.exit_code != 0 and not ran.run.timed_out
+    missing = missing_program(suite, ran.output, ran.exit_code) if failed else ""
+    broken = broke_off(suite, ran.output, ran.exit_code, counted) if failed and not missing else ""
     return replace(
         ran.run,
-        count=counted,
-        missing=missing_program(suite, ran.output, ran.exit_code) if failed else "",
-        nothing_yet=nothing_yet(suite, ran.output, ran.exit_code, counted),
+        count=replace(counted, says_none=False) if broken else counted,
+        missing=missing,
+        broken=broken,
+        failing_part=_failing_part(suite, ran),
+        nothing_yet="" if broken else nothing_yet(suite, ran.output, ran.exit_code, counted),
     )
+
+
+def _failing_part(suite: Suite, ran: Ran) -> str:
+    """Return the failing part of an output that is too long to be kept whole, or ""."""
+    kept = len(ran.run.output_tail)
+    if ran.exit_code == 0 or len(ran.output) <= kept:
+        return ""
+    return failing_part(suite, plain(ran.output), kept)

@@ -10,7 +10,7 @@ from enum import StrEnum
 
 from state.records.commands import BaselineCheck, BaselineStanding, CommandRun, TestState
 from state.settings.records import Settings
-from state.words import names_of
+from state.words import listed, names_of
 
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 _COMPLAINT = re.compile(r"fail|error|not ok|✗|✖|panic|exception", re.IGNORECASE)
@@ -50,6 +50,8 @@ def judged(base: BaselineCheck | None, run: CommandRun, *, flaky: Collection[str
         run: its result now.
         flaky: failed tests whose results change.
     """
+    if run.broken:
+        return _broken(base, run)
     if run.exit_code is None or run.missing:
         return _unanswered(base, run)
     if run.nothing_yet or run.count.says_none:
@@ -61,6 +63,9 @@ def judged(base: BaselineCheck | None, run: CommandRun, *, flaky: Collection[str
     unsteady = tuple(name for name in failed if name in flaky)
     if new:
         return Judged(run=run, standing=Standing.FAILED, failing=new, known=known, flaky=unsteady)
+    if known and base and base.standing is BaselineStanding.BROKEN:
+        why = f"{listed(known)} could not be loaded before any change, and still cannot"
+        return Judged(run=run, standing=Standing.NO_EVIDENCE, why=why)
     if run.exit_code == 0 or failed:
         return Judged(run=run, standing=Standing.PASSED, known=known, flaky=unsteady)
     if base and base.standing is BaselineStanding.FAILS and _same_failure(base, run):
@@ -97,6 +102,18 @@ def executed_a_test(one: Judged, settings: Settings, caught: bool | None) -> boo
     return caught is True if ran is None else ran > 0
 
 
+def _broken(base: BaselineCheck | None, run: CommandRun) -> Judged:
+    """Return the meaning of a runner that stopped. As at the base, it shows nothing about the work."""
+    if base and base.standing is BaselineStanding.BROKEN:
+        if _plain(base.run.broken) == _plain(run.broken):
+            why = f"it could not run before any change either: {run.broken}"
+            return Judged(run=run, standing=Standing.NO_EVIDENCE, why=why)
+        why = f"it could not run before for another reason, and now stops too: {run.broken}"
+    else:
+        why = f"its runner stopped: {run.broken}"
+    return Judged(run=run, standing=Standing.FAILED, why=why)
+
+
 def _unanswered(base: BaselineCheck | None, run: CommandRun) -> Judged:
     if run.missing and base and base.standing in {BaselineStanding.PASSES, BaselineStanding.FAILS}:
         why = f"it could run before the change, and now lacks {run.missing}"
@@ -124,11 +141,15 @@ def _same_failure(base: BaselineCheck, now: CommandRun) -> bool:
     """
     if base.run.exit_code != now.exit_code:
         return False
-    before = [_plain(line) for line in base.run.output_tail.splitlines()]
-    lines = now.output_tail.splitlines()
+    before = [_plain(line) for line in _shown(base.run).splitlines()]
+    lines = _shown(now).splitlines()
     if base.chosen:
         return [_plain(line) for line in lines] == before
     return all(_plain(line) in before for line in lines if _COMPLAINT.search(line))
+
+
+def _shown(done: CommandRun) -> str:
+    return done.failing_part or done.output_tail
 
 
 def _plain(line: str) -> str:

@@ -70,8 +70,9 @@ def _feedback(one: Judged) -> str:
         told += f" ({one.why})"
     if one.known:
         told += f". These failed before your change and do not count: {listed(one.known)}"
-    tail = readable(one.run.output_tail, len(one.run.output_tail))
-    return f"{line(told)}. Its output ends:\n\n{data(tail, 'the end of its output')}"
+    part = "the failing part of its output" if one.run.failing_part else "the end of its output"
+    whole = one.run.failing_part or one.run.output_tail
+    return f"{line(told)}. Here is {part}:\n\n{data(readable(whole, len(whole)), part)}"
 
 
 def readable(output: str, limit: int) -> str:
@@ -150,12 +151,23 @@ def failing_before(view: RunView) -> list[tuple[str, str]]:
     """Return the commands that failed at the base, each with its failing tests if they are known."""
     found = []
     for command, check in view.baseline.checks.items():
+        if check.standing is BaselineStanding.BROKEN:
+            continue
         failed = names_of(check.run.count, TestState.FAILED)
         if failed:
             found.append((command, listed(failed)))
         elif check.standing is BaselineStanding.FAILS:
             found.append((command, "as a whole, its tests are not known by name"))
     return found
+
+
+def broken_before(view: RunView) -> list[tuple[str, str]]:
+    """Return the commands that could not run at the base, each with the reason."""
+    return [
+        (command, check.run.broken)
+        for command, check in view.baseline.checks.items()
+        if check.standing is BaselineStanding.BROKEN
+    ]
 
 
 def evidence_of(view: RunView, results: Sequence[Judged], proofs: ProofsTaken | None) -> list[Judged]:

@@ -5,13 +5,14 @@ Changes in files that sq would commit are undone, because they are not part of a
 
 import os
 import shutil
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from anyio import to_thread
+from anyio import Lock, to_thread
 
 from orchestrator.git.locks import git_dir
 from orchestrator.git.repository import named
@@ -103,14 +104,13 @@ async def _made_ready(
         before = committed if cut_off else await shadow_snapshot(folder, index)
         if task_id and before == committed:
             write_note(marker, replace(noted, state=f"{_BEGUN} {head}"))
-        if plan.steps:
-            run.record(SetUpStarted(task_id=task_id, folder=str(folder), steps=tuple(map(str, plan.steps))))
+        started = SetUpStarted(task_id=task_id, folder=str(folder), steps=tuple(map(str, plan.steps)))
 
         async def prepare() -> None:
             copied.extend(await _copy(run, folder))
 
         if run.commands.sandboxed:
-            async with run.making_ready:
+            async with in_turn(run.making_ready, started, run.record):
                 untouched = before == committed and not noted.state
                 at = Worktree(
                     folder=folder,
@@ -123,7 +123,7 @@ async def _made_ready(
                 )
                 results = await _in_sandbox(run, at, prepare, partial(_put_back, folder, index))
         else:
-            results = await _as_always(run, folder, plan, prepare)
+            results = await _as_always(run, started, folder, plan, prepare)
         await _put_back(folder, index, before)
     ready = WorkspaceSetUp(
         task_id=task_id,
@@ -135,6 +135,19 @@ async def _made_ready(
         not_again=tuple(results.not_again),
     )
     return ready, results
+
+
+@asynccontextmanager
+async def in_turn(
+    turn: Lock, started: SetUpStarted, record: Callable[[SetUpStarted], None]
+) -> AsyncIterator[None]:
+    """Hold the turn of one set-up, so that others do not repeat its steps. Record its wait, and its begin."""
+    if started.steps and turn.locked():
+        record(replace(started, waits=True))
+    async with turn:
+        if started.steps:
+            record(started)
+        yield
 
 
 async def _in_sandbox(
@@ -175,12 +188,14 @@ async def _list_key(run: Run, folder: Path) -> str:
     return await to_thread.run_sync(key_of_list, folder, run.settings.worktree_setup)
 
 
-async def _as_always(run: Run, folder: Path, plan: Plan, prepare: Callable[[], Awaitable[None]]) -> Results:
+async def _as_always(
+    run: Run, started: SetUpStarted, folder: Path, plan: Plan, prepare: Callable[[], Awaitable[None]]
+) -> Results:
     """Do the set-up without a sandbox."""
     results = Results()
     await prepare()
     if plan.steps:
-        async with run.making_ready:  # so that worktrees side by side do not repeat a step
+        async with in_turn(run.making_ready, started, run.record):
             await run_steps(run, plan, folder, results)
     else:
         results.runs += await run_listed(run, folder, reach=Reach.ONLINE)

@@ -6,6 +6,7 @@ entries of an installation.
 """
 
 import os
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from orchestrator.run.readiness.steps import VENV
 # Lists of folders that programs search. An entry in the checkout leads to the checkout's code.
 _LISTS = ("PATH", "PYTHONPATH", "NODE_PATH", "RUBYLIB", "PERL5LIB", "CLASSPATH", "GOWORK")
 _DEEPEST = 2
+_UNSAFE = re.compile(r"[^\w./+@ -]")
 
 
 def environment_of(folder: Path, *, checkout: Path, environ: Mapping[str, str]) -> dict[str, str]:
@@ -43,6 +45,21 @@ def environment_of(folder: Path, *, checkout: Path, environ: Mapping[str, str]) 
         if first:
             found["PYTHONPATH"] = _joined([*first, *filter(None, [found.get("PYTHONPATH")])])
     return {name: value for name, value in found.items() if value != environ.get(name)}
+
+
+def exports_of(variables: Mapping[str, str], folder: Path) -> tuple[str, ...]:
+    """Return these variables as a shell exports them in any copy of the worktree, without outside folders."""
+    folder, exports = Path(os.path.realpath(folder)), []
+    for name, value in variables.items():
+        inside = [
+            str(Path("$PWD", Path(entry).relative_to(folder)))
+            for entry in value.split(os.pathsep)
+            if Path(entry).is_relative_to(folder) and not _UNSAFE.search(entry)
+        ]
+        if inside:
+            rest = f"${{{name}:+:${name}}}" if name in _LISTS else ""
+            exports.append(f'{name}="{_joined(inside)}{rest}"')
+    return tuple(exports)
 
 
 def _code_first(

@@ -105,8 +105,15 @@ def plan_of(folder: Path, *, checkout: Path | None = None, environ: Mapping[str,
             if shutil.which(step.program, path=path):
                 steps.append(step)
             else:
-                left_out[f"`{step.command}` ({step.why}) is left out: {step.program} is not installed"] = None
+                left_out[_lacking(step)] = None
     return Plan(steps=tuple(steps), left_out=tuple(left_out))
+
+
+def _lacking(step: Step) -> str:
+    return (
+        f"{step.why} is there and {step.program} is not installed, so `{step.command}` is left out: install "
+        f"{step.program}, or name the commands of the set-up in worktree.setup"
+    )
 
 
 def key_of_list(folder: Path, commands: Sequence[str]) -> str:

@@ -1,7 +1,8 @@
 """Findings through the rounds of a task's reviews: which still block, and the state of the others.
 
 A loop of reviews has to end. So a repeated issue is recognised, a Worker may dispute it, and the minimum
-weight of an issue rises from round to round. A finding that a report leaves out stays open.
+weight of an issue rises from round to round. A report that passes clears each open finding that it does not
+rule open. A finding that a failing report leaves out stays open.
 """
 
 import hashlib
@@ -127,6 +128,19 @@ def undecided(findings: Iterable[Finding]) -> list[Finding]:
     return [finding for finding in findings if finding.state in _UNDECIDED]
 
 
+def unruled(findings: Iterable[Finding], report: ReviewReport) -> list[Finding]:
+    """Return the findings that need a ruling and have none in the report.
+
+    A finding that is reported again is ruled open by that. One that only a checkpoint has named needs none.
+    """
+    ruled = {*(ruling.id for ruling in report.rulings), *map(fingerprint, report.issues)}
+    return [
+        one
+        for one in undecided(findings)
+        if one.id not in ruled and not (one.advice and one.state is FindingState.OPEN)
+    ]
+
+
 def undisputed(findings: Iterable[Finding], disputes: Iterable[Dispute]) -> list[str]:
     """Return the ids of those findings against which there is no evidence."""
     disputed = {dispute.id for dispute in disputes}
@@ -157,9 +171,9 @@ def settle(
 ) -> Settled:
     """Return the consequences of a report.
 
-    A finding without a ruling stays open, or stays disputed, except that one named only by a checkpoint is
-    then fixed. A finding that is reported again is open. An open finding below this round's minimum weight
-    becomes a suggestion and does not block.
+    An open finding without a ruling is fixed if the report passes, or if only a checkpoint has named it, and
+    stays open otherwise. A disputed one stays disputed. A finding that is reported again is open. An open
+    finding below this round's minimum weight becomes a suggestion and does not block.
 
     Args:
         known: the findings so far.
@@ -168,7 +182,10 @@ def settle(
         number: the number of the round, from 1.
     """
     rulings = {ruling.id: ruling for ruling in report.rulings}
-    ruled = [_ruled(finding, rulings.get(finding.id)) for finding in with_disputes(known, disputes)]
+    ruled = [
+        _ruled(finding, rulings.get(finding.id), passed=report.passed)
+        for finding in with_disputes(known, disputes)
+    ]
     standing = with_new(ruled, as_findings(*report.issues), number)
     findings = [_held_to_the_bar(finding, number) for finding in standing]
     below = [now for now, was in zip(findings, standing, strict=True) if now.state is not was.state]
@@ -189,9 +206,9 @@ def left_aside(settled: Settled, why: Mapping[str, str]) -> Settled:
     )
 
 
-def _ruled(finding: Finding, ruling: Ruling | None) -> Finding:
-    if ruling is None and finding.advice and finding.state is FindingState.OPEN:
-        return replace(finding, state=FindingState.FIXED, note="")
+def _ruled(finding: Finding, ruling: Ruling | None, *, passed: bool) -> Finding:
+    if ruling is None and finding.state is FindingState.OPEN and (passed or finding.advice):
+        return replace(finding, state=FindingState.FIXED, note="", unruled=False)
     if ruling is None or ruling.state is FindingState.DISPUTED:
         return replace(finding, unruled=finding.state is FindingState.OPEN)
     return replace(finding, state=ruling.state, note=ruling.why, unruled=False)
@@ -210,8 +227,7 @@ def _held_to_the_bar(finding: Finding, number: int) -> Finding:
 
 
 def _in_words(finding: Finding) -> str:
-    issue = finding.issue
-    return f"{issue.location} ({issue.type}): {issue.description} (fix: {issue.suggestion}). {finding.note}"
+    return f"{finding.issue.words}. {finding.note}"
 
 
 def _plain(path: str) -> str:

@@ -1,7 +1,7 @@
 """A report of a reviewer: asked for, read, and asked for once more if it is unusable."""
 
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -13,10 +13,13 @@ from agents.roles.reviewer import (
     unusable_issue,
 )
 from orchestrator.run.record import Run
+from orchestrator.run.review.findings import in_folder, unruled
 from state.journal.call_view import CallView
 from state.journal.events import ReviewUnusable
+from state.records.findings import Finding
 from state.records.reviews import ReviewReport
 from state.roles import Role
+from state.settings.records import ReviewDepth
 
 DIFF_LIMIT = 60_000  # characters of a diff in the prompt. The reviewer can read the files.
 
@@ -25,7 +28,8 @@ DIFF_LIMIT = 60_000  # characters of a diff in the prompt. The reviewer can read
 class Subject:
     """The subject and place of a review. `unusable`: the number of unusable reports on it so far.
 
-    `unlike` checks after the review and returns why its report is about something else, or "".
+    `findings` are the earlier ones that the prompt lists. `unlike` checks after the review and returns why
+    its report is about something else, or "".
     """
 
     task_id: str
@@ -33,6 +37,8 @@ class Subject:
     commit: str
     folder: Path
     unusable: int
+    findings: Sequence[Finding] = ()
+    depth: ReviewDepth = ReviewDepth.STANDARD
     unlike: "Callable[[], Awaitable[str]] | None" = None
 
 
@@ -40,10 +46,20 @@ async def report_on(run: Run, subject: Subject, prompt: Callable[[], Awaitable[s
     """Return a usable report, or record that it is not usable and return None."""
     task_id, attempt, unusable = subject.task_id, subject.attempt, subject.unusable
     spec_for = partial(
-        reviewer_session, run.platform, task_id=task_id, attempt=attempt, workspace=subject.folder
+        reviewer_session,
+        run.platform,
+        depth=subject.depth,
+        task_id=task_id,
+        attempt=attempt,
+        workspace=subject.folder,
     )
     async with run.converse(
-        run, role=Role.REVIEWER, task_id=task_id, attempt=attempt, spec_for=spec_for
+        run,
+        role=Role.REVIEWER,
+        task_id=task_id,
+        attempt=attempt,
+        spec_for=spec_for,
+        refuse=_RulingsDemanded(subject),
     ) as talk:
 
         async def words() -> str:
@@ -53,7 +69,7 @@ async def report_on(run: Run, subject: Subject, prompt: Callable[[], Awaitable[s
             return prompts.render("review_again", problem=_problem_of(seen))
 
         call = await talk.exchange(unusable + 1, words)
-    report = read_report(call)
+    report = read_report(call, subject.depth)
     if subject.unlike and isinstance(report, ReviewReport):
         report = await subject.unlike() or report
     if isinstance(report, ReviewReport):
@@ -65,15 +81,38 @@ async def report_on(run: Run, subject: Subject, prompt: Callable[[], Awaitable[s
     return None
 
 
-def read_report(call: CallView) -> ReviewReport | str:
-    """Return the report of a reviewer's call, or why it is not usable."""
+class _RulingsDemanded:
+    """Refuses the first report of a turn that leaves out rulings on earlier findings. The next one counts."""
+
+    def __init__(self, subject: Subject) -> None:
+        self._findings = subject.findings
+        self._folder = str(subject.folder)
+
+    def __call__(self, payload: str) -> str | None:
+        findings, self._findings = self._findings, ()
+        report = parse_review_output(payload)
+        if isinstance(report, str):
+            return None
+        own = replace(report, issues=tuple(in_folder(report.issues, self._folder)))
+        missing = unruled(findings, own)
+        if not missing:
+            return None
+        ids = ", ".join(one.id for one in missing)
+        return (
+            f"The report was not recorded. `earlier` has no ruling on these findings: {ids}. Report again, "
+            "with an entry for each of them: its `id`, its `state` and `why`."
+        )
+
+
+def read_report(call: CallView, depth: ReviewDepth = ReviewDepth.STANDARD) -> ReviewReport | str:
+    """Return the report of a reviewer's call at this depth, or why it is not usable."""
     if call.payload is not None:
-        return parse_review_output(call.payload)
+        return parse_review_output(call.payload, depth)
     if failure := call.failure:
         return f"the reviewer did not report: {failure}"
     if "{" not in call.last_text:
         return "the reviewer ended its turn without a report"
-    report = parse_review_output(call.last_text)
+    report = parse_review_output(call.last_text, depth)
     if isinstance(report, ReviewReport) and report.passed and not ends_with_its_only_report(call.last_text):
         return "a report that passes the work has to be sent with the tool, or be the end of the last message"
     return report

@@ -47,6 +47,8 @@ async def review_task(run: Run, task_id: str) -> None:
         commit=task.claim.commit,
         folder=folder,
         unusable=task.review.unusable,
+        findings=_undecided_of(run, task),
+        depth=run.effort.review_depth,
         unlike=partial(_unlike_what_was_verified, run, task, folder, shown),
     )
     report = await report_on(run, subject, partial(_task_prompt, run, task, folder))
@@ -59,7 +61,15 @@ async def review_whole(run: Run) -> None:
     number = len(run.view.whole.reviews) + 1
     commit = run.view.whole.commit
     folder = await run.integration.show(commit)
-    subject = Subject("", number, commit, folder, len(run.view.whole.unusable))
+    subject = Subject(
+        task_id="",
+        attempt=number,
+        commit=commit,
+        folder=folder,
+        unusable=len(run.view.whole.unusable),
+        findings=_undecided_of_whole(run),
+        depth=run.effort.review_depth,
+    )
     report = await report_on(run, subject, partial(_final_prompt, run, folder))
     if report:
         run.record(*await after_final_review(run, report, folder))
@@ -75,7 +85,7 @@ async def _unlike_what_was_verified(run: Run, task: TaskView, folder: Path, show
 
 
 async def _task_prompt(run: Run, task: TaskView, folder: Path) -> str:
-    findings = undecided(with_disputes(known_of(task), disputes_of(run.view, task)))
+    findings = _undecided_of(run, task)
     reviewed = task.review.commit if task.review.rounds else ""
     proofs = run.view.evidence.proofs.get((task.task.id, task.claim.committed_tree))
     return prompts.render(
@@ -105,8 +115,7 @@ async def _task_prompt(run: Run, task: TaskView, folder: Path) -> str:
 
 async def _final_prompt(run: Run, folder: Path) -> str:
     view = run.view
-    disputes = [dispute for task in view.tasks.values() for dispute in disputes_of(view, task)]
-    findings = undecided(with_disputes(final_known(view), disputes))
+    findings = _undecided_of_whole(run)
     reviewed = view.whole.reviews[-1].commit if view.whole.reviews else ""
     whole = (view.checkout.own_base or run.started.base_commit, view.whole.commit)
     paths = await own_paths(run)
@@ -127,6 +136,16 @@ async def _final_prompt(run: Run, folder: Path) -> str:
         diff=await diff_text(folder, *whole, limit=DIFF_LIMIT, paths=paths),
         users=users_paths(run),
     )
+
+
+def _undecided_of(run: Run, task: TaskView) -> list[Finding]:
+    return undecided(with_disputes(known_of(task), disputes_of(run.view, task)))
+
+
+def _undecided_of_whole(run: Run) -> list[Finding]:
+    view = run.view
+    disputes = [dispute for task in view.tasks.values() for dispute in disputes_of(view, task)]
+    return undecided(with_disputes(final_known(view), disputes))
 
 
 def _said(run: Run, task: TaskView) -> str:

@@ -112,7 +112,7 @@ class History:
                 self._begin(SpanKind.COMMANDS, "baseline", "baseline", "", 0, stored)
             case e.BaselineTaken():
                 self._finish("baseline", stored, good=None)
-            case e.SetUpStarted():
+            case e.SetUpStarted(waits=False):
                 key = f"set-up {event.folder}"
                 self._begin(SpanKind.COMMANDS, key, "set-up", event.task_id, 0, stored)
             case e.WorkspaceSetUp():

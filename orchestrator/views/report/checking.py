@@ -1,5 +1,6 @@
 """How a reader checks a run: where its work is, and the commands to run there."""
 
+import re
 from shlex import quote
 
 from orchestrator.views.models.evidence import CommandFacts
@@ -8,6 +9,7 @@ from orchestrator.views.report.contents import Check, Commits
 from state.journal import events as e
 from state.journal.view import RunView
 
+_JOINED = re.compile(r"[;|&\n]|^\s*cd\s")
 _OF_ANALYSIS = "the analysis"  # `BaselineCheck.source` of a command that only an agent has named
 
 
@@ -44,13 +46,15 @@ def check_of(story: RunFacts, commands: tuple[CommandFacts, ...]) -> Check:
         note = "there is no finished work to check"
         return Check(command="", named_by_agents=(), note=note, verified_seq=0)
     go = [] if view.checkout.left else _in_a_worktree(story)
-    if any(".venv/bin" in step for step in go):
-        go.append('export PATH="$PWD/.venv/bin:$PATH"')
+    go += [f"export {one}" for one in view.baseline.exports]
     note = "" if commands else "no command verified the finished work"
     if view.checkout.left:
         note = "the work is in your checkout, uncommitted: run it there"
     return Check(
-        command=" && ".join([*go, *trusted]), named_by_agents=others, note=note, verified_seq=verified
+        command=" && ".join([*go, *map(_apart, trusted)]),
+        named_by_agents=others,
+        note=note,
+        verified_seq=verified,
     )
 
 
@@ -60,8 +64,13 @@ def _in_a_worktree(story: RunFacts) -> list[str]:
     place = quote(f"../check-{commit}")
     events = (stored.event for stored in story.history.notable)
     runs = next((one.runs for one in events if isinstance(one, e.WorkspaceSetUp) and one.runs), ())
-    steps = [run.command for run in runs if run.passed]
+    steps = [_apart(run.command) for run in runs if run.passed]
     return [f"git worktree add --detach {place} {quote(commit)}", f"cd {place}", *steps]
+
+
+def _apart(command: str) -> str:
+    """Return a command that changes neither the folder nor the meaning of the commands beside it."""
+    return f"( {command} )" if _JOINED.search(command) else command
 
 
 def _only_an_agent(view: RunView, command: str) -> bool:

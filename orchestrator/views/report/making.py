@@ -37,7 +37,7 @@ def _facts(events: list[Stored]) -> Iterator[Fact]:
                 yield from (Fact(name="note", value=note, seq=stored.seq) for note in notes)
             case e.RunResumed() as event:
                 words = ", ".join(event.retry)
-                value = f"tries again: {words}" if words else "goes on where it was"
+                value = f"tries again: {words}" if words else "goes on"
                 yield Fact(name="resumed", value=value, seq=stored.seq)
                 yield from _confined(event, stored.seq)
             case e.RunInterrupted() as event:

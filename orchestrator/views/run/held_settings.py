@@ -67,7 +67,7 @@ def _values(settings: Settings) -> dict[str, bool | int | float | str | tuple[st
         "max_iterations": settings.limits.max_iterations,
         "budget": settings.budget_run_usd,
         "budget_task": settings.budget_task_usd,
-        **{f"models.{role}": model.alias for role, model in settings.models.items()},
+        **{f"models.{role}": model.name for role, model in settings.models.items()},
         "limits.verify_s": settings.limits.verify_s,
         "limits.run_s": settings.limits.run_s,
         "sandbox": str(settings.sandbox.mode),
@@ -91,6 +91,6 @@ def _changed(event: e.RunResumed) -> dict[str, bool | int | float | str | tuple[
         "sandbox": str(event.sandbox_mode) if event.sandbox_mode else None,
         "budget": event.budget_usd,
         "max_iterations": event.max_iterations,
-        **{f"models.{role}": model.alias for role, model in event.models.items()},
+        **{f"models.{role}": model.name for role, model in event.models.items()},
     }
     return {key: value for key, value in found.items() if value is not None}

@@ -17,11 +17,12 @@ _HEADER = ("role", "exchanges", "requests", "input", "output", "cache read", "ca
 class RoleSpending:
     """One role's calls together: exchanges of its sessions, or single requests of a role without sessions.
 
-    `seconds` of parallel calls are added up.
+    `requests` are those to the model that were answered. `seconds` of parallel calls are added up.
     """
 
     role: Role
     calls: int
+    requests: int
     usage: Usage
     cost_usd: float
     seconds: float
@@ -43,19 +44,21 @@ def spending_lines(roles: Iterable[RoleSpending]) -> list[str]:
 
 
 def _of(role: Role, calls: list[CallView]) -> RoleSpending:
+    usage = _sum(call.usage for call in calls)
     return RoleSpending(
         role=role,
         calls=len(calls),
-        usage=_sum(call.usage for call in calls),
+        requests=usage.requests if ROLES[role].has_session else len(calls),
+        usage=usage,
         cost_usd=sum(call.cost_usd for call in calls),
         seconds=sum(call.spent_s for call in calls),
     )
 
 
 def counted(view: RunView) -> str:
-    """The calls of a run in words: exchanges of sessions, and single requests."""
+    """The calls of a run in words: exchanges of sessions, and all requests to models."""
     exchanges = sum(ROLES[call.started.role].has_session for call in view.calls.values())
-    requests = len(view.calls) - exchanges
+    requests = sum(one.requests for one in spending_of(view))
     return f"{exchanges} exchange{'s' * (exchanges != 1)} and {requests} request{'s' * (requests != 1)}"
 
 
@@ -64,10 +67,29 @@ def cost_line(view: RunView) -> str:
     settings = view.started.settings if view.started else None
     budget = view.process.budget_usd or (settings.budget_run_usd if settings else None)
     of = f" of ${budget:.2f}" if budget else ""
-    cost = f"cost: ${view.cost_usd:.4f}{of} in {counted(view)}"
+    cost = f"cost: ${view.cost_usd:.4f}{of} in {counted(view)}{_difference(view)}"
     if view.started and view.started.rehearsal:
         return f"{cost} at list prices for the script's token counts, but nothing was charged"
     return cost
+
+
+def duration_line(view: RunView) -> str:
+    """The time from a run's start to its last event. The times of its roles add up sessions side by side."""
+    begun, last = view.clock.started_at, view.clock.last_at
+    if not (begun and last):
+        return ""
+    pauses = ", with its interruptions" if view.process.resumptions else ""
+    return f"duration: {duration((last - begun).total_seconds())} from start to end{pauses}"
+
+
+def _difference(view: RunView) -> str:
+    """Return by how much the figures of the gateway and of Claude Code differ, in words, or ""."""
+    differing = view.differences
+    if not differing:
+        return ""
+    apart = sum(abs(one.gateway_usd - one.claude_code_usd) for one in differing)
+    sessions = f"{len(differing)} session{'s' * (len(differing) != 1)}"
+    return f" (in {sessions} the gateway and Claude Code count ${apart:.4f} apart, the larger figure counts)"
 
 
 def _sum(usages: Iterable[Usage]) -> Usage:
@@ -78,13 +100,13 @@ def _sum(usages: Iterable[Usage]) -> Usage:
 
 
 def _row(one: RoleSpending) -> tuple[str, ...]:
-    counts = (f"{one.calls:,}", "") if ROLES[one.role].has_session else ("", f"{one.calls:,}")
-    return (str(one.role), *counts, *_amounts([one]))
+    exchanges = f"{one.calls:,}" if ROLES[one.role].has_session else ""
+    return (str(one.role), exchanges, f"{one.requests:,}", *_amounts([one]))
 
 
 def _together(roles: list[RoleSpending]) -> tuple[str, ...]:
     exchanges = sum(one.calls for one in roles if ROLES[one.role].has_session)
-    requests = sum(one.calls for one in roles if not ROLES[one.role].has_session)
+    requests = sum(one.requests for one in roles)
     return ("together", f"{exchanges:,}", f"{requests:,}", *_amounts(roles))
 
 

@@ -21,7 +21,7 @@ class BaselineTaken:
     `tree` is the content that they ran on, `environment` the fingerprint of their programs and set-up.
     `notes` say which parts were left out and why. `of_analysis`: the commands come from the analysis, in
     addition to those of an earlier event of this kind. `not_run` are commands of it that sq does not know as
-    test runs.
+    test runs. `exports` are the variables with which they ran, as a shell exports them in a copy of the tree.
     """
 
     tree: str
@@ -30,15 +30,20 @@ class BaselineTaken:
     notes: tuple[str, ...] = ()
     of_analysis: bool = False
     not_run: tuple[str, ...] = ()
+    exports: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SetUpStarted:
-    """A worktree is about to be made ready by these steps, each a command and the file that asks for it."""
+    """A worktree is about to be made ready by these steps, each a command and the file that asks for it.
+
+    `waits`: it does not begin yet, because another worktree is being made ready.
+    """
 
     task_id: str
     folder: str
     steps: tuple[str, ...]
+    waits: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

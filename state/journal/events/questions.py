@@ -7,10 +7,10 @@ from state.records.questions import Answer, GivenAnswer, Question
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuestionsAsked:
-    """A Worker asked. `ask_id` is the id of its tool call. `plain`: at the end of a turn, without the tool.
+    """A Worker asked. `ask_id` names the call and its tool call.
 
-    `again` are the questions with which the Worker rejects earlier answers, `rejects`. `tree` is the content
-    of the workspace when the questions came.
+    `plain`: the Worker asked at the end of a turn, without the tool. `again` are the questions with which it
+    rejects earlier answers, `rejects`. `tree` is the content of the workspace when the questions came.
     """
 
     ask_id: str

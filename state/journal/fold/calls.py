@@ -8,13 +8,14 @@ from state.journal.call_view import CallView
 from state.journal.events import Stored
 from state.journal.task_view import ENDED_STAGES
 from state.journal.view import RunView
-from state.records.calls import CallEnd, Message, MessageKind
+from state.records.calls import CallEnd, Message, MessageKind, may_pass_later
 from state.roles import ROLES, Role
 
 
 def apply(view: RunView, event: e.CallEvent, stored: Stored) -> None:  # noqa: C901  one case an event
     """Add an event of a call to the view of its run."""
-    if isinstance(event, e.ActionRefused | e.SpendDiffered):
+    if isinstance(event, e.SpendDiffered):
+        view.differences.append(event)
         return
     if isinstance(event, e.CallStarted):
         _started(view, event, stored)
@@ -35,14 +36,12 @@ def apply(view: RunView, event: e.CallEvent, stored: Stored) -> None:  # noqa: C
                 call.last_text = event.message.text
             if call.started.role is Role.WORKER:
                 view.tasks[call.started.task_id].history.append(event.message)
+        case e.ActionRefused():
+            call.refused = event.reason
         case e.SignalReceived():
             call.report = call.report or event  # the first one ended the turn
         case e.CallEnded():
-            call.end, call.held_usd, call.allowed_usd = event, 0.0, 0.0
-            call.usage += event.usage
-            _stop_clock(call, stored.at)
-            if call.failed:
-                _note_error(view, call, event)
+            _ended(view, call, event, stored)
         case _:
             assert_never(event)
 
@@ -103,6 +102,15 @@ def _retried(view: RunView, call: CallView, event: e.CallRetried, stored: Stored
     _note_error(view, call, event)
 
 
+def _ended(view: RunView, call: CallView, event: e.CallEnded, stored: Stored) -> None:
+    call.end, call.held_usd, call.allowed_usd = event, 0.0, 0.0
+    call.usage += event.usage
+    _stop_clock(call, stored.at)
+    if call.failed:
+        _note_error(view, call, event)
+    _note_judge(view, call, event)
+
+
 def _resumed(view: RunView, call: CallView, event: e.CallResumed, stored: Stored) -> None:
     call.session_id, call.resumed_at = event.session_id, stored.seq
     call.since = call.since or stored.at
@@ -116,6 +124,16 @@ def _stop_clock(call: CallView, at: datetime) -> None:
     if call.since:
         call.spent_s += max(0.0, (at - call.since).total_seconds())
     call.since = None
+
+
+def _note_judge(view: RunView, call: CallView, event: e.CallEnded) -> None:
+    """Note the call in which a judge that has answered nothing yet was refused for good."""
+    if call.started.role is not Role.JUDGE:
+        return
+    if event.end is CallEnd.COMPLETED:
+        view.process.judge_answers = True
+    elif event.api_status and not may_pass_later(event.api_status) and not view.process.judge_answers:
+        view.process.judge_refused = view.process.judge_refused or event.call_id
 
 
 def _note_error(view: RunView, call: CallView, event: e.CallRetried | e.CallEnded) -> None:

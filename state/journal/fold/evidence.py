@@ -17,12 +17,13 @@ def apply(view: RunView, event: e.EvidenceEvent, stored: Stored) -> None:
             under_way.pop("baseline", None)
             _take_baseline(view, event, stored)
         case e.SetUpStarted():
-            under_way[f"set-up {event.folder}"] = CommandsView(
-                "set-up", event.task_id, event.steps, stored.at
-            )
+            purpose = "wait for another set-up" if event.waits else "set-up"
+            under_way[f"set-up {event.folder}"] = CommandsView(purpose, event.task_id, event.steps, stored.at)
         case e.WorkspaceSetUp():
             under_way.pop(f"set-up {event.folder}", None)
             evidence.not_again |= dict.fromkeys(event.not_again)
+            failed = (f"the set-up `{one.command}` failed" for one in event.runs if not one.passed)
+            evidence.not_set_up |= dict.fromkeys((*event.left_out, *failed))
         case e.VerificationStarted():
             begun = CommandsView("verification", event.task_id, event.commands, stored.at)
             under_way[f"verification {event.task_id}"] = begun
@@ -45,4 +46,5 @@ def _take_baseline(view: RunView, event: e.BaselineTaken, stored: Stored) -> Non
         seq=stored.seq,
         notes=(*before.notes, *event.notes),
         not_run=(*before.not_run, *event.not_run),
+        exports=before.exports or event.exports,
     )

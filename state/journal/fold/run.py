@@ -48,6 +48,8 @@ def _resumed(view: RunView, event: e.RunResumed, stored: Stored) -> None:
         interrupted_by="",
         limit="",
         quiet_until=None,
+        judge_answers=False,
+        judge_refused="",
         budget_usd=event.budget_usd or view.process.budget_usd,
         max_iterations=event.max_iterations or view.process.max_iterations,
     )

@@ -2,7 +2,7 @@
 
 import pytest
 
-from agents.runners.ability import missing_program, nothing_yet
+from agents.runners.ability import broke_off, missing_program, nothing_yet
 from agents.runners.following import suite_of
 from state.records.commands import UNCOUNTED, TestCount
 
@@ -145,3 +145,75 @@ def test_a_tree_with_nothing_to_run_yet_is_told_from_one_that_fails(
     told = nothing_yet(suite_of(command, tmp_path), output, exit_code, count)
     assert word in told
     assert bool(told) == bool(word)
+
+
+@pytest.mark.parametrize(
+    ("command", "output", "exit_code", "count", "why"),
+    [
+        (
+            "python -m pytest",
+            "INTERNALERROR> Traceback (most recent call last):\nINTERNALERROR> RuntimeError: no plugin\n\nno tests ran\n",
+            3,
+            NONE,
+            "pytest: RuntimeError: no plugin",
+        ),
+        (
+            "make test",
+            "ERROR: usage: pytest [options]\npytest: error: unrecognized arguments: --cov=x\n  inifile: x\n",
+            2,
+            UNCOUNTED,
+            "pytest: unrecognized arguments: --cov=x",
+        ),
+        ("pytest", "ERROR: Missing required plugins: pytest-cov\n", 4, UNCOUNTED, "pytest: Missing required"),
+        (
+            "pytest",
+            "ImportError while loading conftest '/w/conftest.py'.\nE   ModuleNotFoundError: No module named 'x'\n",
+            4,
+            UNCOUNTED,
+            "pytest: ModuleNotFoundError: No module named 'x'",
+        ),
+        (
+            "pytest",
+            "=== ERRORS ===\n____ ERROR collecting test_b.py ____\nE   SyntaxError: invalid syntax\n1 error in 0.1s\n",
+            1,
+            TestCount(passed=0, failed=1),
+            "pytest: SyntaxError: invalid syntax",
+        ),
+        (
+            "go test ./...",
+            "# x\n./a.go:2:23: undefined: B\nFAIL\tx [build failed]\nFAIL\n",
+            2,
+            TestCount(passed=0, failed=1),
+            "go: ./a.go:2:23: undefined: B",
+        ),
+        (
+            "cargo test",
+            "error[E0425]: cannot find value `b`\nerror: could not compile `c` (lib) due to 1 previous error\n",
+            101,
+            UNCOUNTED,
+            "cargo: error[E0425]: cannot find value `b`",
+        ),
+        # These ran tests:
+        (
+            "pytest",
+            "____ ERROR collecting test_b.py ____\n1 passed, 1 error in 0.1s\n",
+            1,
+            TestCount(passed=1, failed=1),
+            "",
+        ),
+        (
+            "pytest",
+            "=== FAILURES ===\nINTERNALERROR> RuntimeError: x\n=== short test summary info ===\nFAILED t\n",
+            1,
+            TestCount(passed=0, failed=1),
+            "",
+        ),
+        ("pytest", "INTERNALERROR> RuntimeError: x\n", 0, UNCOUNTED, ""),
+    ],
+)
+def test_a_runner_that_stopped_before_any_test_is_told_from_one_whose_tests_fail(
+    command, output, exit_code, count, why, tmp_path
+):
+    (tmp_path / "Makefile").write_text("test:\n\tpytest\n")
+    told = broke_off(suite_of(command, tmp_path), output, exit_code, count)
+    assert told.startswith(why) if why else told == ""

@@ -64,7 +64,7 @@ def test_each_value_names_the_source_that_has_won(show, repository, user_config)
     assert row(done, "budget").split() == ["budget", "4", str(repository / "sq.toml")]
     assert row(done, "verify").endswith(f'["make test"]  {repository / "sq.toml"}')
     assert row(done, "max_iterations").split() == ["max_iterations", "7", "SQ_MAX_ITERATIONS"]
-    assert row(done, "models.planner").split() == ["models.planner", "opus", "effort", "high"]
+    assert row(done, "models.planner").split() == ["models.planner", "opus:high", "effort", "high"]
     assert f"{repository / 'sq.toml'}: read" in done.stdout
 
 
@@ -104,7 +104,7 @@ def test_mistakes_end_with_exit_code_2_and_are_all_told(show, repository, user_c
 
 def test_control_characters_of_a_file_are_shown_and_do_not_steer_the_terminal(show, repository):
     (repository / "sq.toml").write_text('models.worker = "\\u001b[31mopus"\nbudget = "none"\n')
-    assert row(show(folder=repository), "models.worker").split()[1] == "\\x1b[31mopus"
+    assert row(show(folder=repository), "models.worker").split()[1] == "\\x1b[31mopus:medium"
 
 
 def test_with_a_run_it_tells_what_held_when(show, repository):

@@ -228,3 +228,13 @@ def test_a_simulated_stop_is_held_and_a_gate_that_does_not_answer_is_told(doctor
         [check] = checks_of_hook(os.environ, gate=gate)
         assert check.level is Level.FAIL, gate
         assert check.advice
+
+
+def test_a_set_up_whose_program_is_missing_is_a_warning_with_the_way_out(doctor, repository, tmp_path):
+    assert doctor("set-up")[1][0]["level"] == "ok"
+    (repository / "uv.lock").write_text("version = 1\n")
+    (tmp_path / "git").symlink_to(shutil.which("git"))
+    _, [check] = doctor("set-up", PATH=str(tmp_path))
+    assert check["level"] == "warn"
+    assert check["found"] == "uv.lock is there and uv is not installed"
+    assert check["advice"] == "install uv, or name the commands of the set-up in worktree.setup"

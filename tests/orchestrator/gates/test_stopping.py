@@ -1,9 +1,13 @@
 """A person's session that wants to stop: held with reasons, told what is open, and let go where nothing gets on."""
 
 import json
+import logging
 from dataclasses import replace
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from judged import considerations
 from sessions import PASSING, evidence, session, todos, write
 
 from agents.transcript.records import BackgroundEnded
@@ -20,7 +24,8 @@ from orchestrator.gates.power_steering.stopping import answer_stop
 from orchestrator.gates.session_state.records import CheckResults
 from orchestrator.gates.session_state.store import SteeringStore
 from state.settings.presets import models
-from state.verdicts import CheckResult
+from state.truncation import truncate
+from state.verdicts import CheckResult, Source
 
 NOBODY = Judge(model=models()["haiku"], ask=None)
 UNTESTED = [write()]
@@ -49,15 +54,48 @@ async def test_one_that_is_not_is_held_with_each_reason_and_a_summary(store):
     assert not answer.allows
     assert "Were the tests run after the last change to code, and did they pass? No: " in answer.message
     assert "1 of 1 todo items are open" in answer.message
-    assert "1 modified file, quality score 60" in answer.message
-    assert len(answer.message) <= 5000
+    assert "1 of 1 todo items are open" in answer.message
+    assert len(answer.message) <= 2000
     assert store.load().state.consecutive_blocks == 1
+
+
+def held_by(count, reason="r" * 300, evidence="e" * 300, guidance=""):
+    """The decision on a session with this many unmet blockers."""
+    asked = considerations(*(f"check_{number}" for number in range(count)), guidance=guidance)
+    said = [CheckResult(
+        consideration_id=one.id, satisfied=False, blocker=True, reason=reason, evidence=evidence,
+        source=Source.JUDGE, applies=True,
+    ) for one in asked]  # fmt: skip
+    results = [told(one, lambda cut: cut.text) for one in said]
+    return decide(results, {one.id: one for one in asked}, CheckResults(), claims=["c" * 200])
+
+
+@pytest.mark.parametrize("length", [199, 200, 201])
+def test_a_reason_and_its_evidence_have_at_most_200_characters_each(length):
+    message = held_by(1, "r" * length, "e" * length).message
+    whole = length <= 200
+    for begin, letter in (("No: ", "r"), ("Seen: ", "e")):
+        words = message.partition(begin)[2].partition("\n")[0]
+        assert words == (letter * length if whole else letter * 197 + "...")
+
+
+@given(st.integers(1, 12), st.integers(0, 300), st.integers(0, 300), st.integers(0, 900))
+def test_all_that_a_held_session_is_told_has_at_most_2000_characters_and_counts_what_is_left_out(
+    count, reason, evidence, guidance
+):
+    message = held_by(count, "r" * reason, "e" * evidence, "g" * guidance).message
+    assert len(message) <= 2000
+    named = message.count("What of check_")
+    assert named >= 1
+    assert (f"{count - named} more are left out here." in message) is (named < count)
+    assert "Your claim" in message
+    assert guidance + evidence + reason > 300 or count > 4 or "left out" not in message
 
 
 async def test_one_that_is_held_is_not_praised(store):
     answer = answer_stop(store, await examined(*DONE, todos(a="pending")), prompt_id="p")
-    assert "good work" not in answer.message
-    assert "1 modified file, and 1 open." in answer.message
+    assert "% of the checks are met" not in answer.message
+    assert "1 modified file. 1 required check is not met." in answer.message
 
 
 async def test_what_the_agent_claimed_is_held_against_it(store):
@@ -182,6 +220,23 @@ def test_a_plan_and_running_background_work_are_not_judged():
     assert "npm start" in waiting_for(Evidence(transcript=running, facts=facts_of(running)))
     ended = replace(running, ended=(BackgroundEnded(id="b1", status="completed", exit_code=0),))
     assert waiting_for(Evidence(transcript=ended, facts=facts_of(ended))) == ""
+
+
+def test_entries_are_logged_under_the_names_of_the_seed_for_whoever_listens_there(store, caplog):
+    store.diagnostics.log("state_reset")
+    assert caplog.records == []
+    for name in ("amplihack.power_steering", "amplihack.power_steering.truncation"):
+        with caplog.at_level(logging.DEBUG, logger=name):
+            store.diagnostics.log("state_save", success=False)
+            store.diagnostics.truncation(truncate("x" * 300))
+    said = [(one.name, one.levelname, json.loads(one.getMessage())) for one in caplog.records]
+    assert [(name, level, line["event"]) for name, level, line in said] == [
+        ("amplihack.power_steering", "DEBUG", "state_save"),
+        ("amplihack.power_steering.truncation", "DEBUG", "truncation"),
+        ("amplihack.power_steering.truncation", "DEBUG", "truncation"),
+    ]
+    assert said[0][2]["success"] is False
+    assert said[1][2]["original_length"] == 300
 
 
 async def test_truncations_are_logged(store):

@@ -13,6 +13,9 @@ from agents.access import RehearsalConnection
 from agents.gateway.ledger import read_ledger
 from agents.gateway.script import Scenario
 from agents.gateway.server import serve_scenario
+from orchestrator.gates.stop_gate import probe
+from orchestrator.gates.stop_gate.session import ReadSession
+from orchestrator.gates.stop_gate.stop import Stop
 
 SYSTEM3 = "system3-20260101T000000Z-0a1b2c3d"
 GOES_ON = judged(True, "No reflection was stored.", "Store it in Hindsight.")
@@ -112,6 +115,18 @@ async def test_other_sessions_are_not_judged(ask, session):
     assert (said, requests) == ({}, 0)
 
 
+@pytest.mark.parametrize("session", ["system3-", "system3-1", SYSTEM3])
+@pytest.mark.parametrize(
+    "change", [str, lambda id_: id_.replace("-", "", 1), lambda id_: f"x{id_}", str.upper]
+)
+def test_a_system_3_session_is_known_by_the_whole_prefix(session, change, tmp_path, monkeypatch):
+    monkeypatch.delenv("CLAUDE_SESSION_ID", raising=False)
+    monkeypatch.setenv("CLAUDE_PROJECT_DIR", str(tmp_path))
+    id_, is_one = change(session), change is str
+    assert Stop(session_id=id_, project=tmp_path, session=ReadSession()).is_system3 is is_one
+    assert probe.may_apply({"session_id": id_}) is is_one
+
+
 async def test_claude_codes_own_id_counts_where_no_other_is_set(ask):
     said, requests = await ask(environ={"CLAUDE_SESSION_ID": ""}, session_id="system3-1")
     assert (said["decision"], requests) == ("block", 1)
@@ -143,12 +158,17 @@ async def test_one_that_is_done_may_stop_and_nothing_is_said(ask):
     assert await ask(ENDS) == ({}, 1)
 
 
-@pytest.mark.parametrize("reason", ["", " \n", None, 7])
-async def test_without_a_reason_it_is_not_held_and_that_is_told(ask, reason):
-    said, _ = await ask({"structured": {"should_continue": True, "reason": reason, "suggestion": "Go on."}})
-    assert "decision" not in said
-    assert "the System 3 judge was skipped" in said["systemMessage"]
-    assert "gives no reason" in said["systemMessage"]
+@pytest.mark.parametrize("left_out", ["reason", "suggestion"])
+@pytest.mark.parametrize("value", ["", " \n", None, 7])
+async def test_without_a_reason_or_a_suggestion_it_is_not_held_and_that_is_told(ask, left_out, value):
+    words = {"reason": "It is not over.", "suggestion": "Go on.", left_out: value}
+    said, _ = await ask({"structured": {"should_continue": True, **words}})
+    assert f"gives no {left_out}" in skipped(said)
+
+
+async def test_an_answer_without_the_field_of_the_suggestion_does_not_hold_it(ask):
+    said, _ = await ask({"structured": {"should_continue": True, "reason": "It is not over."}})
+    assert "gives no suggestion" in skipped(said)
 
 
 async def test_a_command_in_its_suggestion_comes_as_it_was_written(ask):
@@ -160,7 +180,15 @@ async def test_long_words_and_markup_of_the_model_are_made_fit_to_be_said_again(
     said, _ = await ask(judged(True, "</system-reminder> " + "too long " * 1_000, "\x1b[2J" + "y" * 9_000))
     assert "<" not in said["reason"]
     assert "\x1b" not in said["reason"]
-    assert len(said["reason"]) < 2_200
+
+
+@pytest.mark.parametrize(("length", "kept"), [(199, 199), (200, 200), (201, 200), (9_000, 200)])
+async def test_a_reason_and_a_suggestion_have_at_most_200_characters_each(ask, length, kept):
+    said, _ = await ask(judged(True, "r" * length, "s" * length))
+    begin, _, suggestion = said["reason"].partition("\nSuggestion: ")
+    assert begin.startswith("The session has not reached its end yet: r")
+    assert begin.endswith("r" if length == kept else "r...")
+    assert len(begin.partition(": ")[2]) == len(suggestion) == kept
 
 
 @pytest.mark.parametrize("value", ["true", "false", 1, 0, None, [], "no"])

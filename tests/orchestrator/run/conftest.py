@@ -1,4 +1,8 @@
-"""Whole runs on the real SDK and the real CLI; only the model's words are written down."""
+"""Whole runs; only the model's words are written down.
+
+Tests marked `claude` start the real Claude Code. The others are about sq's decisions, and play it in this process
+(`language.scripted_claude`).
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -8,7 +12,9 @@ import pytest
 import yaml
 from language.many_tasks import WORDS
 from language.scripted import SPEC, Done, Rehearse
+from language.scripted_claude import ScriptedClaude
 
+from agents.session.exchange import OpenTransport
 from orchestrator.cli.runs.compose import run_again, run_new
 from orchestrator.cli.runs.reported import FilesAtEnd
 from orchestrator.cli.runs.request import GoOn, OpenJournal, RunRequest, Surroundings
@@ -19,7 +25,15 @@ from state.settings.config import user_file
 
 
 @pytest.fixture
-def rehearse(repository: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Rehearse:
+def claude(request: pytest.FixtureRequest) -> OpenTransport | None:
+    """How sessions reach Claude Code: None is its process."""
+    return None if request.node.get_closest_marker("claude") else ScriptedClaude
+
+
+@pytest.fixture
+def rehearse(
+    repository: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], claude: OpenTransport | None
+) -> Rehearse:
     """Run lanes of a scenario in the repository, in this process, and say what became of it."""
 
     def run(
@@ -34,6 +48,7 @@ def rehearse(repository: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str
         steering: str = "none",
         usage: Mapping[str, int] | None = None,
         open_journal: OpenJournal = Journal,
+        transport: OpenTransport | None = claude,
         **asked: Any,
     ) -> Done:
         config = user_file()
@@ -49,7 +64,8 @@ def rehearse(repository: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str
         given = {"effort": effort, "verify": verify, **(settings or {})}
         flags = {key: (f"--{key}", value) for key, value in given.items()}
         request = RunRequest(spec=spec_file, folder=where, flags=flags, rehearse=scenario, **asked)
-        outcome = run_new(request, Surroundings(open_journal=open_journal, end_report=FilesAtEnd()))
+        surroundings = Surroundings(open_journal=open_journal, end_report=FilesAtEnd(), transport=transport)
+        outcome = run_new(request, surroundings)
         run_folder = StateFolder(asked.get("state_dir") or where / ".sq").find(None)
         return done(outcome, run_folder, capsys)
 
@@ -66,11 +82,13 @@ def words(repository: Path, shell: Callable[..., str]) -> Path:
 
 
 @pytest.fixture
-def resume(capsys: pytest.CaptureFixture[str]) -> Callable[..., Done]:
+def resume(capsys: pytest.CaptureFixture[str], claude: OpenTransport | None) -> Callable[..., Done]:
     """Go on with a run that is over, in this process; larger limits and tasks to retry by keyword."""
 
     def again(run: Done, **go_on: Any) -> Done:
-        outcome = run_again(run.folder, Surroundings(end_report=FilesAtEnd()), GoOn(**go_on))
+        outcome = run_again(
+            run.folder, Surroundings(end_report=FilesAtEnd(), transport=claude), GoOn(**go_on)
+        )
         return done(outcome, run.folder, capsys)
 
     return again

@@ -33,6 +33,7 @@ def base(standing: BaselineStanding, done: CommandRun, *, chosen: bool = False) 
 
 PASSES = base(BaselineStanding.PASSES, ran(tests={"a": PASSED, "b": PASSED}))
 FAILS_BY_NAME = base(BaselineStanding.FAILS, ran(1, tests={"a": FAILED, "b": PASSED}))
+BROKEN = base(BaselineStanding.BROKEN, ran(3, broken="pytest: RuntimeError: no plugin", tests={"a": FAILED}))
 FAILS = base(BaselineStanding.FAILS, ran(1, "lint: 3 errors\n"))
 
 
@@ -57,6 +58,12 @@ FAILS = base(BaselineStanding.FAILS, ran(1, "lint: 3 errors\n"))
         (PASSES, ran(2, missing="ruff"), Standing.FAILED),
         (None, ran(2, missing="ruff"), Standing.NO_EVIDENCE),
         (None, ran(None, problem="did not end within 600 s"), Standing.UNANSWERED),
+        (BROKEN, ran(3, broken="pytest: RuntimeError: no plugin"), Standing.NO_EVIDENCE),
+        (BROKEN, ran(4, broken="pytest: SyntaxError: invalid syntax"), Standing.FAILED),
+        (BROKEN, ran(1, tests={"a": FAILED, "b": PASSED}), Standing.NO_EVIDENCE),
+        (BROKEN, ran(0, tests={"a": PASSED}), Standing.PASSED),
+        (PASSES, ran(3, broken="pytest: RuntimeError: no plugin"), Standing.FAILED),
+        (None, ran(2, broken="go: ./a.go:1:1: undefined: B"), Standing.FAILED),
     ],
 )
 def test_a_result_counts_beside_what_the_command_said_of_the_base(

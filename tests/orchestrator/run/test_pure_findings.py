@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from datetime import UTC, datetime
 
 import pytest
 from hypothesis import given
@@ -17,11 +18,14 @@ from orchestrator.run.review.findings import (
     known_of,
     settle,
     undisputed,
+    unruled,
     with_disputes,
     with_new,
 )
+from orchestrator.run.review.revise import assign
 from state.journal import events as e
 from state.journal.call_view import CallView
+from state.journal.fold.fold import apply
 from state.journal.task_view import TaskReviewView, TaskView, WholeView
 from state.journal.view import RunView
 from state.records.changed_tests import TestRuling
@@ -157,11 +161,11 @@ def test_what_is_below_the_bar_is_not_to_be_fixed_and_told_in_words():
     assert "a.py:3 (pattern-violation): odd name (fix: mend it)" in told
 
 
-def test_a_finding_that_a_report_leaves_out_stays_open_and_one_that_it_calls_fixed_does_not():
-    one = finding()
-    left_out = settle([one], (), report(), 2)
-    assert states(left_out) == {one.id: OPEN}
-    assert [each.id for each in left_out.blocking] == [one.id]
+def test_a_finding_that_a_failing_report_leaves_out_stays_open_and_one_that_it_calls_fixed_does_not():
+    one, other = finding(), issue("it loops for ever")
+    left_out = settle([one], (), report(other), 2)
+    assert states(left_out) == {one.id: OPEN, fingerprint(other): OPEN}
+    assert [each.unruled for each in left_out.blocking] == [True, False]
     ruled = ReviewReport(passed=True, issues=(), rulings=(Ruling(id=one.id, state=FIXED),))
     assert settle([one], (), ruled, 2).blocking == ()
 
@@ -171,7 +175,23 @@ def test_what_only_a_checkpoint_has_named_is_fixed_if_the_review_leaves_it_out()
     assert states(settle([advice], (), report(), 1)) == {advice.id: FIXED}
     again = settle([advice], (), report(issue()), 1)
     assert [one.advice for one in again.findings] == [False]
-    assert states(settle(again.findings, (), report(), 2)) == {advice.id: OPEN}
+    other = issue("it loops for ever")
+    assert states(settle(again.findings, (), report(other), 2))[advice.id] is OPEN
+
+
+def test_a_report_that_passes_clears_each_open_finding_that_it_does_not_rule_open():
+    one, other = finding(unruled=True, note="it is"), finding(issue("it loops for ever"))
+    assert states(settle([one, other], (), report(), 2)) == {one.id: FIXED, other.id: FIXED}
+    said = ReviewReport(passed=True, rulings=(Ruling(id=one.id, state=OPEN),))
+    assert states(settle([one, other], (), said, 2)) == {one.id: OPEN, other.id: FIXED}
+
+
+def test_each_undecided_finding_needs_a_ruling_unless_only_a_checkpoint_has_named_it():
+    plain, disputed = finding(), finding(issue("b"), state=DISPUTED)
+    advice, fixed = finding(issue("c"), advice=True), finding(issue("d"), state=FIXED)
+    assert unruled([plain, disputed, advice, fixed], report()) == [plain, disputed]
+    assert unruled([plain, disputed], report(**{plain.id: OPEN, disputed.id: WONT_FIX})) == []
+    assert unruled([plain, disputed], report(plain.issue)) == [disputed]
 
 
 def test_findings_of_sq_itself_need_no_ruling():
@@ -337,6 +357,69 @@ def test_the_same_report_does_not_block_less_in_an_earlier_round(review):
     now = settle(of_before, disputes, said, number).blocking
     later = settle(of_before, disputes, said, number + 1).blocking
     assert {one.id for one in later} <= {one.id for one in now}
+
+
+# --- a review that passes --------------------------------------------------------------
+
+subjects = st.sampled_from(["t1", "t2", ""])
+
+
+def reviewed(view, subject, said, rulings):
+    """Apply the events of a report on a task, or on the whole (""). Returns the blocking findings."""
+    task = view.tasks.get(subject)
+    known = known_of(task) if task else final_known(view)
+    number = (task.review.rounds if task else len(view.whole.reviews)) + 1
+    found = ReviewReport(passed=not said, issues=tuple(said), rulings=rulings(known))
+    settled = settle(known, (), found, number)
+    changed = dict.fromkeys([subject] if task else view.tasks, ())
+    assigned = assign(settled.blocking, changed)
+    events = [
+        e.ReviewRecorded(
+            task_id=subject,
+            attempt=1,
+            commit="c",
+            passed=not assigned,
+            issues=tuple(one.issue for one in assigned),
+            findings=settled.findings,
+        )
+    ]
+    for id_ in dict.fromkeys(one.issue.task_id for one in assigned):
+        own = tuple(one for one in assigned if one.issue.task_id == id_)
+        events.append(
+            e.TaskReopened(task_id=id_, issues=tuple(one.issue for one in own), findings=own, by="a review")
+        )
+    for number, event in enumerate(events):
+        apply(view, e.Stored(number, datetime.now(UTC), event))
+    return settled.blocking
+
+
+@st.composite
+def rounds(draw):
+    """Reviews of two tasks and the whole: the subject, the issues found, and a choice of earlier findings."""
+    return draw(st.lists(st.tuples(subjects, issues_, st.sets(st.integers(0, 4))), max_size=8))
+
+
+@given(rounds(), subjects)
+def test_no_finding_is_open_after_a_pass_that_did_not_rule_it_open_whatever_came_before(before, passing):
+    view = RunView()
+    view.tasks = {id_: TaskView(Task(id=id_, title="", description="")) for id_ in ("t1", "t2")}
+    for subject, found, chosen in before:
+        ruled_open = []
+
+        def rulings(known, chosen=chosen, ruled_open=ruled_open):
+            ruled_open += [one.id for number, one in enumerate(known) if number in chosen]
+            return tuple(Ruling(id=id_, state=OPEN) for id_ in ruled_open)
+
+        blocking = reviewed(view, subject, found, rulings)
+        assert found or {one.id for one in blocking} <= set(ruled_open)
+    for subject in (passing, "t1", "t2", ""):  # and nobody is stuck on passes
+        assert reviewed(view, subject, (), lambda _: ()) == ()
+        if subject:
+            assert view.tasks[subject].review.open == ()
+    open_ = [one for task in view.tasks.values() for one in task.review.findings if one.state is OPEN]
+    assert (
+        open_ == [one for one in final_known(view) if one.state is OPEN] == view.context.review_issues == []
+    )
 
 
 # --- what a task's view tells ----------------------------------------------------------

@@ -146,7 +146,10 @@ def test_a_step_whose_program_is_missing_is_left_out_and_said(project):
     write(project, {"package.json": DEPENDS, "package-lock.json": "", "Gemfile.lock": ""})
     plan = plan_of(project, environ={"PATH": str(project)})
     assert plan.steps == ()
-    assert plan.left_out[1] == f"`{NPM}` (package-lock.json) is left out: npm is not installed"
+    assert plan.left_out[1] == (
+        f"package-lock.json is there and npm is not installed, so `{NPM}` is left out: install npm, or name the "
+        "commands of the set-up in worktree.setup"
+    )
 
 
 def test_the_key_changes_with_what_the_set_up_depends_on_and_with_nothing_else(project, programs):

@@ -43,13 +43,24 @@ def test_a_worker_that_only_ever_claims_ends_stuck_and_nothing_is_merged(rehears
     assert "3 times for the same reason" in done.view.tasks["notes"].end.reason
 
 
-def test_words_about_the_signal_are_not_the_signal(rehearse: Rehearse) -> None:
+def test_words_about_the_signal_are_not_the_signal_and_an_announced_step_is_quoted(
+    rehearse: Rehearse,
+) -> None:
     done = rehearse(
         whole_run(
             **{
                 "worker/notes/1": [
-                    writes("notes.txt", "A line.\n", then="I will not output TASK_COMPLETE yet"),
-                    {"text": "TASK_COMPLETE", "expect": {"prompt_contains": ["Iteration: 2/50"]}},
+                    writes(
+                        "notes.txt",
+                        "A line.\n",
+                        then="Next, I'll update the changelog. I will not output TASK_COMPLETE yet",
+                    ),
+                    {
+                        "text": "TASK_COMPLETE",
+                        "expect": {
+                            "prompt_contains": ["Iteration: 2/50", "> Next, I'll update the changelog."]
+                        },
+                    },
                 ]
             }
         ),
@@ -71,13 +82,15 @@ def test_failing_verification_outweighs_the_workers_word_and_its_output_is_the_n
                     writes(
                         "notes.txt",
                         "right\n",
-                        expect={"prompt_contains": [CHECK, "exit code 1", "the check says no"]},
+                        expect={
+                            "prompt_contains": [CHECK, "exit code 1", "the failing part", "the check says no"]
+                        },
                     ),
                     completes(),
                 ]
             }
         ),
-        verify=(f"{CHECK} || {{ echo the check says no; exit 1; }}",),
+        verify=(f"{CHECK} || {{ printf 'FAIL: the check says %s' no; seq -f '%g ok' 3000; exit 1; }}",),
     )
     assert done.outcome is Outcome.COMPLETE
     assert [finished.runs[0].exit_code for finished in done.of(VerificationFinished)] == [1, 0]

@@ -106,7 +106,11 @@ def test_a_dispute_that_the_reviewer_accepts_ends_as_complete_without_a_change(r
 
 @pytest.mark.slow
 def test_a_dispute_that_nobody_answers_holds_nobody_up_and_is_told(rehearse: Rehearse) -> None:
-    lanes = {"reviewer/notes/1": [finds(WRONG)], "worker/notes/2": [disputes(WRONG)]}
+    lanes = {
+        "reviewer/notes/1": [finds(WRONG)],
+        "worker/notes/2": [disputes(WRONG)],
+        "reviewer/notes/2": [passes(), passes()],  # asked once for a ruling
+    }
     done = rehearse(whole_run(**lanes), **CHECKED)
     assert done.outcome is Outcome.COMPLETE, done.output
     assert "disputed: notes.txt:1: The line says the wrong thing. (the worker: The spec asks" in done.output
@@ -140,6 +144,7 @@ def test_a_claim_without_a_change_has_to_dispute_every_finding_and_is_told_which
     lanes = {
         "reviewer/notes/1": [finds(WRONG, other)],
         "worker/notes/2": [disputes(WRONG, unknown), {**disputes(other), "expect": told}],
+        "reviewer/notes/2": [passes(), passes()],
     }
     done = rehearse(whole_run(**lanes), **CHECKED)
     assert done.outcome is Outcome.COMPLETE, done.output
@@ -205,6 +210,7 @@ def test_a_finding_of_the_final_review_can_be_disputed_without_a_change(rehearse
     lanes = {
         "reviewer/final/1": [finds(WRONG)],
         "worker/notes/2": [disputes(WRONG)],
+        "reviewer/notes/2": [passes(), passes()],  # asked once for a ruling
         "reviewer/final/2": [
             rules("won't fix", WRONG, expect={"prompt_contains": [EVIDENCE, "the same commit"]})
         ],

@@ -20,6 +20,8 @@ from state.journal.store import JournalReader
 from state.paths import StateFolder
 from state.settings.sources import user_file
 
+pytestmark = pytest.mark.claude
+
 KEY = "sk-ant-a-key-that-nobody-may-see-0123456789"
 QUESTION = {
     "question": "Which colour?", "header": "Colour", "multiSelect": False,

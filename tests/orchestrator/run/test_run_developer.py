@@ -292,6 +292,7 @@ def test_an_answer_that_is_rejected_twice_ends_the_task_with_question_and_both_a
     assert all(words in reason for words in ("Which colour?", "'blue'", "'red'"))
     assert done.view.context.decisions == []
     assert "assumptions made" not in done.output
+    assert "answered from the spec" not in done.output
     assert len(developer_calls(done)) == 2
     assert len(done.of(e.QuestionsAsked)) == 3
 
@@ -370,6 +371,9 @@ def test_an_answer_that_rests_on_its_session_is_not_reused(rehearse: Rehearse) -
     done = rehearse(two_tasks_that_ask("session"), **CHECKED)
     assert done.outcome is Outcome.COMPLETE
     assert len(developer_calls(done)) == 2
+    # Both questions are the first tool call of their session, which the model gave the same id.
+    assert len({ask_id.partition("/")[2] for ask_id in done.view.asks}) == 1
+    assert {row.task_id for row in decisions_of(done.view) if row.answer} == {"first", "second"}
 
 
 def test_plain_questions_are_capped_and_turns_that_ask_nothing_cost_no_call(rehearse: Rehearse) -> None:

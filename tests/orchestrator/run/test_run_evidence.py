@@ -3,6 +3,7 @@
 import os
 import pwd
 import shutil
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -74,6 +75,42 @@ def test_a_worker_that_is_stuck_on_a_check_which_the_untouched_commit_could_not_
         outcome is Outcome.UNVERIFIED
     )
     assert reason in done.view.tasks["notes"].end.reason
+
+
+BREAKS_OFF = 'def pytest_collection_modifyitems(items):\n    raise RuntimeError("the plugin is missing")\n'
+SHOP = {
+    "conftest__py": BREAKS_OFF,
+    "shop__py": "def price():\n    return 1\n",
+    "test_shop__py": "from shop import price\n\n\ndef test_price():\n    assert price() == 1\n",
+    "uv__lock": "version = 1\n",
+}
+BREAKS = writes(
+    "shop.py", "def price():\n    return 2\n", expect={"prompt_contains": ["could not run before"]}
+)
+
+
+@pytest.mark.parametrize(
+    "last",
+    [
+        completes(),
+        signals("task_stuck", reason="pytest stops before any test: the plugin is missing"),
+    ],
+    ids=["claims", "is stuck"],
+)
+def test_a_runner_that_stops_is_no_failing_test_so_broken_work_is_unverified_and_the_remedy_is_said(
+    rehearse: Rehearse, repository: Path, shell: Shell, monkeypatch: pytest.MonkeyPatch, last: object
+) -> None:
+    commits(repository, shell, **SHOP)
+    monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}:{os.defpath}")
+    lanes = whole_run(**{"worker/notes/1": [BREAKS, last]})
+    done = rehearse(lanes, verify=("python3 -m pytest -q -p no:cacheprovider",))
+    assert standings(done) == {"python3 -m pytest -q -p no:cacheprovider": BaselineStanding.BROKEN}
+    assert done.outcome is Outcome.UNVERIFIED, done.output
+    assert "could not run: pytest: RuntimeError: the plugin is missing" in done.output
+    assert "uv.lock is there and uv is not installed" in done.output
+    assert "install uv, or name the commands of the set-up in worktree.setup" in done.output
+    assert "do not count" not in done.output
+    assert "pytest.internal" not in done.output
 
 
 def test_after_a_command_of_the_users_that_could_not_run_a_resume_with_another_goes_on(
@@ -276,7 +313,7 @@ def test_a_resumed_run_takes_other_commands_models_and_an_answer_to_questions(
     assert settings.models[Role.WORKER].alias == "haiku"
     assert settings.questions == "park"
     asked = [one for one in lanes_go_on.of(e.CallStarted) if one.role is Role.WORKER]
-    assert asked[-1].model == "haiku"
+    assert asked[-1].model == "haiku:medium"
     (baseline,) = lanes_go_on.of(e.BaselineTaken)[1:]
     assert [check.run.command for check in baseline.checks] == ["test -d ."]
 

@@ -139,6 +139,22 @@ def test_a_session_whose_record_is_lost_begins_anew_with_its_first_instruction(
     assert [all(each in prompt for each in words) for prompt in resumed] == [True]
 
 
+def test_a_session_that_has_its_instruction_goes_on_without_it_and_the_run_says_where(
+    rehearse: Rehearse, resume: Resume, repository: Path
+) -> None:
+    with pytest.raises(JournalError):
+        rehearse(
+            whole_run(**{"worker/notes/1": FIRST, "developer/notes/1": [answers(BLUE)]}),
+            verify=("true",),
+            open_journal=_StopsInTheSecondTurn,
+        )
+    done = resume(Done(Outcome.FAILED, StateFolder(repository / ".sq").find(None), [], ""))
+    assert done.outcome is Outcome.COMPLETE, done.output
+    (resumed,) = [one.prompt for one in done.of(e.CallResumed)]
+    assert "You have it above. It begins with this line:\n\n> # Go on" in resumed
+    assert "goes on: notes building (attempt 1, iteration 2), 0 of 1 tasks merged" in done.output
+
+
 @pytest.mark.slow
 def test_an_attempt_without_a_word_hands_over_what_sq_saw(rehearse: Rehearse) -> None:
     first = [writes("notes.txt", "wrong\n"), {"text": "TASK_COMPLETE"}]

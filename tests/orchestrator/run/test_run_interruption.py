@@ -19,6 +19,8 @@ from state.journal.fold.fold import fold
 from state.journal.store import JournalReader
 from state.paths import StateFolder
 
+pytestmark = pytest.mark.claude
+
 BASE = [sys.executable, "-I", "-m", "orchestrator.cli"]
 
 

@@ -22,6 +22,8 @@ from state.journal.store import JournalReader
 from state.paths import StateFolder
 from state.settings.sources import user_file
 
+pytestmark = pytest.mark.claude
+
 KEY = "sk-ant-a-key-that-no-agent-may-find-0123456789"
 NAMESPACES = detect_containment() is Containment.NAMESPACES
 SCAN = (

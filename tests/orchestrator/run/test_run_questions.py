@@ -1,5 +1,6 @@
 """A Worker's questions, through the real AskUserQuestion of the real CLI, answered by the Developer model."""
 
+import pytest
 from language.scripted import (
     Rehearse,
     answer,
@@ -27,6 +28,8 @@ from state.journal.events import (
 from state.outcome import Outcome
 from state.records.calls import CallEnd
 from state.roles import Role
+
+pytestmark = pytest.mark.claude
 
 CHECKED = {"verify": ("true",)}
 

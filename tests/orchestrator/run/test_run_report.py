@@ -1,12 +1,16 @@
 """Each end of a run leaves its report, names it, and ends the same if the report cannot be written."""
 
 import json
+import shutil
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
 from language.scripted import Rehearse, signals, whole_run
 
+from orchestrator.views.report.reading import read_run
 from state.journal.store import Journal
 from state.outcome import Outcome
 
@@ -52,3 +56,56 @@ def test_a_run_in_the_checkout_has_a_report_with_its_changes_and_where_they_are(
     assert "run it there" in page
     assert 'tr class="added"' in page
     assert "is gone from the repository" not in page
+
+
+UNITTEST = (
+    "import sys\nimport unittest\n\nimport shop\n\n\nclass T(unittest.TestCase):\n    def test_price(self):\n"
+)
+NODE = "require('node:test')('price', () => require('node:assert').equal(require('./shop.js'), 1))\n"
+KINDS = {
+    "an environment of its own": (
+        {
+            "shop.py": "",
+            "test_shop.py": f"{UNITTEST}        self.assertIn('.venv', sys.prefix)\n",
+            ".gitignore": ".venv\n",
+        },
+        ("python3 -m venv --without-pip .venv",),
+        "python3 -m unittest",
+    ),
+    "a source folder": (
+        {
+            "src/shop/__init__.py": "",
+            "pyproject.toml": "[project]\nname = 'shop'\nversion = '1'\n",
+            "tests/test_shop.py": f"{UNITTEST}        self.assertTrue(shop)\n",
+        },
+        "none",
+        "python3 -m unittest discover -s tests",
+    ),
+    "a part in a folder": (
+        {"part/check.sh": "test -e here.txt\n", "part/here.txt": "", "all.sh": "test -e part\n"},
+        "none",
+        "cd part && sh check.sh || exit 1",
+    ),
+    "node": ({"shop.js": "module.exports = 1\n", "shop.test.js": NODE}, "none", "node --test"),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_line_to_check_it_yourself_passes_in_a_plain_clone(
+    rehearse: Rehearse, repository: Path, shell: Callable[..., str], tmp_path: Path, kind: str
+) -> None:
+    files, set_up, command = KINDS[kind]
+    if not shutil.which(program := command.split()[0]) and program != "cd":
+        pytest.skip(f"{program} is not installed")
+    for name, text in files.items():
+        (repository / name).parent.mkdir(parents=True, exist_ok=True)
+        (repository / name).write_text(text)
+    shell(repository, "git", "add", "--all")
+    shell(repository, "git", "commit", "--quiet", "-m", "Files")
+    in_the_root = "test -e .git"
+    done = rehearse(whole_run(), verify=(command, in_the_root), settings={"worktree.setup": set_up})
+    assert done.outcome is Outcome.COMPLETE, done.output
+    line = anyio.run(read_run, done.folder).report("1").check.command
+    assert line.endswith(f" && {in_the_root}")
+    shell(tmp_path, "git", "clone", "--quiet", str(repository), "clone")
+    shell(tmp_path / "clone", "sh", "-c", line)

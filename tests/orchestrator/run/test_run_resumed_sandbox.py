@@ -3,11 +3,14 @@
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 from language.scripted import Done, Rehearse, whole_run
 
 from state.journal import events as e
 from state.outcome import Outcome
 from state.settings.records import Sandbox
+
+pytestmark = pytest.mark.claude
 
 
 def test_a_resumed_run_takes_another_sandbox_from_then_on(

@@ -26,6 +26,8 @@ from state.journal import events as e
 from state.outcome import Outcome
 from state.records.calls import CallEnd
 
+pytestmark = pytest.mark.claude
+
 QUICK = {"retries.first_wait_s": "0.01", "retries.longest_wait_s": "0.05", "retries.tries": "3"}
 PLAIN = {"verify": ("true",), "settings": QUICK}
 Resume = Callable[..., Done]

@@ -1,11 +1,16 @@
 """Reviews: what they find goes back to exactly the right task; silence and prose are no pass."""
 
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
 import pytest
 from language.scripted import (
     Rehearse,
     analyzes,
     completes,
     finds,
+    id_of,
     issue,
     passes,
     plans,
@@ -23,6 +28,7 @@ from state.journal.events import (
     TaskReopened,
 )
 from state.outcome import Outcome
+from state.records.findings import FindingState
 
 CHECKED = {"verify": ("true",)}
 
@@ -167,23 +173,56 @@ def test_a_run_of_one_task_whose_review_saw_the_whole_is_not_reviewed_twice(rehe
     assert [one.task_id for one in done.of(ReviewRecorded)] == ["notes"]
 
 
-def test_an_earlier_finding_that_a_report_leaves_out_stays_open_and_goes_back(rehearse: Rehearse) -> None:
-    wrong = issue("notes.txt", 1, "the wrong word", "the right one", kind="incorrect-behavior")
-    lanes = whole_run(
+WRONG = issue("notes.txt", 1, "the wrong word", "the right one", kind="incorrect-behavior")
+
+
+def reviewed_again(*replies: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The lanes of a task whose first review finds something, and of its second review."""
+    return whole_run(
         **{
             "worker/notes/2": [writes("notes.txt", "Other.\n"), completes()],
-            "worker/notes/3": [
-                writes("notes.txt", "Right.\n", expect={"prompt_contains": ["the wrong word"]}),
-                completes(),
-            ],
-            "reviewer/notes/1": [finds(wrong)],
-            "reviewer/notes/2": [passes(prompt_contains=["One that you leave out stays open"])],
-            "reviewer/notes/3": [rules("fixed", wrong)],
+            "reviewer/notes/1": [finds(WRONG)],
+            "reviewer/notes/2": replies,
         }
     )
-    done = rehearse(lanes, **CHECKED)
+
+
+def test_a_report_without_a_ruling_on_an_open_finding_is_refused_in_the_same_turn(rehearse: Rehearse) -> None:
+    told = {"tool_results_contain": ["`earlier` has no ruling on these findings: ", id_of(WRONG)]}
+    again = rules("fixed", WRONG, why="It is the right word.", expect=told)
+    leaves_out = passes(prompt_contains=["A report that leaves one out is refused"])
+    done = rehearse(reviewed_again(leaves_out, again), **CHECKED)
     assert done.outcome is Outcome.COMPLETE, done.output
-    assert [one.passed for one in done.of(ReviewRecorded)] == [False, False, True]
+    reviews = done.of(ReviewRecorded)
+    assert [one.passed for one in reviews] == [False, True]
+    assert [(one.state, one.note) for one in reviews[-1].findings] == [
+        (FindingState.FIXED, "It is the right word.")
+    ]
+
+
+SEEDS_PASS = {"text": '```json\n{"passed": true, "issues": [], "suggestions": []}\n```'}
+
+
+@pytest.mark.parametrize("replies", [(SEEDS_PASS,), (passes(), passes())], ids=["text", "tool"])
+def test_a_pass_without_rulings_clears_the_findings_and_ends_the_run_as_complete(
+    rehearse: Rehearse, replies: Sequence[Mapping[str, Any]]
+) -> None:
+    done = rehearse(reviewed_again(*replies), **CHECKED)
+    assert done.outcome is Outcome.COMPLETE, done.output
+    reviews = done.of(ReviewRecorded)
+    assert [one.passed for one in reviews] == [False, True]
+    assert [one.state for one in reviews[-1].findings] == [FindingState.FIXED]
+    assert "notes: the review passes" in done.output
+
+
+def test_a_shallow_review_is_asked_for_no_quality_and_sends_nothing_back_for_it(rehearse: Rehearse) -> None:
+    layer = issue("notes.txt", 1, "a layer too many", "take it out", kind="over-engineering")
+    by_tool = {**finds(layer), "expect": {"prompt_lacks": ["over-engineering", "dead-code"]}}
+    refused = {"tool_results_contain": ["'over-engineering' is not one of"]}
+    in_words = {"text": json.dumps({"passed": False, "issues": [layer]}), "expect": refused}
+    done = rehearse(whole_run(**{"reviewer/notes/1": [by_tool, in_words]}), effort="low", **CHECKED)
+    assert done.outcome is Outcome.COMPLETE, done.output
+    assert "suggestion: notes.txt:1 (over-engineering): a layer too many" in done.output
 
 
 @pytest.mark.slow

@@ -5,13 +5,18 @@ import os
 import shutil
 import zipfile
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
+import anyio
 import pytest
 from language.scripted import Done, Rehearse, call, completes, says, whole_run, writes
 
+from orchestrator.run.places.set_up import in_turn
+from orchestrator.views.run.lines.evidence import lines
 from state.errors import UsageError
 from state.journal import events as e
+from state.journal.view import RunView
 from state.outcome import Outcome
 from state.paths import worktree_root
 from state.settings.config import user_file
@@ -360,3 +365,26 @@ def test_an_open_network_is_said_first_and_last(rehearse: Rehearse, repository: 
     line = "sandbox.network is full: verification commands"
     assert any(line in note for note in (done.view.started.notes if done.view.started else ()))
     assert done.output.rindex(line) > done.output.index("complete (exit code 0)")
+
+
+async def test_a_set_up_begins_when_it_is_its_turn_and_says_before_that_it_waits() -> None:
+    turn, told = anyio.Lock(), []
+    started = e.SetUpStarted(task_id="a", folder="/a", steps=("npm ci (package-lock.json)",))
+
+    async def set_up() -> None:
+        async with in_turn(turn, started, told.append):
+            told.append("works")
+
+    with anyio.fail_after(5):
+        async with turn, anyio.create_task_group() as others:
+            others.start_soon(set_up)
+            await anyio.wait_all_tasks_blocked()
+            assert told == [replace(started, waits=True)]
+            turn.release()
+            await anyio.wait_all_tasks_blocked()
+            await turn.acquire()
+    assert told == [replace(started, waits=True), started, "works"]
+    assert [line for one in told[:2] for line in lines(RunView(), one)] == [
+        "a: waits for another set-up",
+        "a: set-up begins: npm ci (package-lock.json)",
+    ]

@@ -1,5 +1,6 @@
 """Each setting has the effect that it promises, in a run."""
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -8,6 +9,7 @@ import pytest
 from language.scripted import (
     BLUE,
     COLOUR,
+    Done,
     Rehearse,
     answers,
     asks,
@@ -22,11 +24,18 @@ from language.scripted import call as tool
 
 from state.journal import events as e
 from state.outcome import Outcome
-from state.settings.presets import models
+from state.roles import Role
+from state.settings.presets import model_named
 
 QUICK = {"retries.first_wait_s": "0.01", "retries.longest_wait_s": "0.02", "retries.tries": "2"}
 ASKS = asks(COLOUR)
 Shell = Callable[..., str]
+
+
+def logged(done: Done, event: str) -> list[dict[str, Any]]:
+    """Return the lines of the run's log that have this name."""
+    lines = (json.loads(line) for line in (done.folder / "sq.log").read_text("utf-8").splitlines())
+    return [line for line in lines if line["event"] == event]
 
 
 def test_without_merge_the_work_stays_on_sqs_branch_and_the_run_says_how_to_take_it(
@@ -41,8 +50,9 @@ def test_without_merge_the_work_stays_on_sqs_branch_and_the_run_says_how_to_take
     assert shell(repository, "git", "show", f"{kept.branch}:notes.txt") == "A line."
 
 
-def test_each_role_is_asked_with_the_model_that_was_chosen_for_it(rehearse: Rehearse) -> None:
-    chosen = {"planner": "opus", "worker": "haiku", "reviewer": "haiku", "developer": "opus"}
+def test_each_role_is_asked_with_the_model_and_the_effort_that_were_chosen_for_it(rehearse: Rehearse) -> None:
+    chosen = {"planner": "opus:xhigh", "worker": "haiku", "reviewer": "haiku:low", "developer": "opus:max"}
+    efforts = {"planner": "xhigh", "worker": "medium", "reviewer": "low", "developer": "max"}
     lanes = whole_run(
         **{
             "worker/notes/1": [asks(COLOUR), writes("notes.txt", "A line.\n"), completes()],
@@ -50,13 +60,20 @@ def test_each_role_is_asked_with_the_model_that_was_chosen_for_it(rehearse: Rehe
         }
     )
     lanes = {
-        lane: [{**reply, "expect": {"model": models()[chosen[role]].id}} for reply in replies]
+        lane: [
+            {**reply, "expect": {"model": model_named(chosen[role]).id, "effort": efforts[role]}}
+            for reply in replies
+        ]
         for lane, replies in lanes.items()
         if (role := lane.split("/")[0]) in chosen
     }
     settings = {f"models.{role}": name for role, name in chosen.items()}
     done = rehearse(lanes, verify=("true",), settings=settings)
     assert done.outcome is Outcome.COMPLETE
+    assert {call.role: call.model for call in done.of(e.CallStarted)} == {
+        Role(role): f"{model_named(name).alias}:{efforts[role]}" for role, name in chosen.items()
+    }
+    assert "the worker builds, attempt 1 (haiku:medium)" in done.output
 
 
 def test_a_model_without_a_price_runs_where_no_budget_holds(rehearse: Rehearse) -> None:
@@ -67,6 +84,7 @@ def test_a_model_without_a_price_runs_where_no_budget_holds(rehearse: Rehearse) 
     assert done.outcome is Outcome.COMPLETE
 
 
+@pytest.mark.claude
 def test_a_claude_code_that_does_not_answer_in_time_is_named(rehearse: Rehearse) -> None:
     done = rehearse(whole_run(), verify=("true",), settings={**QUICK, "limits.connect_s": "0.01"})
     assert done.outcome is Outcome.FAILED
@@ -80,12 +98,22 @@ def test_a_question_has_its_time(rehearse: Rehearse) -> None:
     assert done.outcome is Outcome.FAILED
     assert "no answer within 1 s" in done.output
     assert done.of(e.CallRetried) == []
+    (failed,) = logged(done, "questions.failed")
+    assert (failed["role"], failed["task_id"], failed["attempt"]) == ("worker", "notes", 1)
+    assert (failed["run_id"], failed["level"]) == (done.folder.name, "warning")
+    assert "no answer within 1 s" in failed["cause"]
+    assert "no answer within 1 s" in logged(done, "run.ended")[0]["cause"]
 
 
 def test_a_verification_command_has_its_time(rehearse: Rehearse) -> None:
     done = rehearse(whole_run(), verify=("sleep 30",), settings={"limits.verify_s": "0.5"})
     assert done.outcome is Outcome.UNVERIFIED
     assert "did not end within 0.5 s" in done.output
+    (line,) = logged(done, "baseline.taken")
+    assert line["level"] == "warning"
+    (run,) = line["checks"]
+    assert (run["command"], run["timed_out"], "within 0.5 s" in run["problem"]) == ("sleep 30", True, True)
+    assert 0.5 <= run["seconds"] < 30
 
 
 def test_an_agent_that_only_ever_calls_tools_ends_at_its_limit_of_turns(rehearse: Rehearse) -> None:

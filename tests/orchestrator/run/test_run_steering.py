@@ -139,12 +139,14 @@ def test_a_check_without_a_verdict_is_left_to_its_rule_or_told_as_not_checked(
     assert f"not checked:\n    notes: power steering: {len(open_)} of {len(results(done))}: " in end
 
 
-def test_an_outage_of_the_judge_is_told_once(rehearse: Rehearse) -> None:
+def test_a_judge_that_is_refused_for_good_is_said_once_and_not_asked_again(rehearse: Rehearse) -> None:
     down = {**finds("not_satisfied"), "misbehave": {"status": 400, "message": "no judge today"}}
     done = rehearse(whole_run(**{"judge/notes/1": [down]}), steering="blockers", **PLAIN)
     assert done.outcome is Outcome.COMPLETE, done.output
     (told,) = [line for line in done.output.splitlines() if "no judge today" in line]
     assert told.startswith("notes: judge: api error: ")
+    assert told.endswith("The judge is not asked again in this run, and rules decide")
+    assert len(judge_calls(done)) == 1
     assert told.count("api error") == 1
 
 

@@ -23,6 +23,8 @@ from state.outcome import Outcome
 from state.paths import StateFolder
 from state.settings.sources import user_file
 
+pytestmark = pytest.mark.claude
+
 KEY = "sk-ant-a-key-that-no-agent-may-find-0123456789"
 SECRET = "a-secret-of-the-collector-0123456789"
 SHOWS = "env > environment.txt; echo 'A line.' > notes.txt"

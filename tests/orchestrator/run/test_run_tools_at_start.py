@@ -11,6 +11,8 @@ from state.journal.store import Journal
 from state.outcome import Outcome
 from state.records.calls import CallEnd
 
+pytestmark = pytest.mark.claude
+
 LATE = "MCP_TIMEOUT"  # Claude Code gives its tool servers so many milliseconds
 SETTINGS = {"retries.first_wait_s": "0.01", "retries.longest_wait_s": "0.05"}
 

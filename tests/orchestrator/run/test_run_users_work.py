@@ -255,6 +255,7 @@ def test_what_the_user_edits_between_two_processes_of_a_run_is_the_users_as_well
     assert [part in text for part in ("line_2 = 22\n", "line_5 = 'mine'\n", "line_9 = 90\n")] == [True] * 3
 
 
+@pytest.mark.claude
 def test_no_agent_is_shown_sqs_own_state(rehearse: Rehearse, repository: Path) -> None:
     (repository / "code.py").write_text("x = 1\n")
     subprocess.run(["git", "-C", repository, "add", "-A"], check=True)

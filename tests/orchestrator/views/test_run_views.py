@@ -9,9 +9,11 @@ from orchestrator.views.durations import duration
 from orchestrator.views.models.summary import Standing, activity, summary_of
 from orchestrator.views.run.details import detail_lines, details_of
 from orchestrator.views.run.lines.ending import where_lines
+from orchestrator.views.run.lines.story import lines_of
 from orchestrator.views.run.log import log_lines
 from orchestrator.views.run.overview import overview_lines
 from orchestrator.views.run.told import told_in, told_lines
+from orchestrator.views.words import short
 from state.journal import events as e
 from state.journal.events import Stored
 from state.journal.fold.fold import apply
@@ -214,3 +216,26 @@ def test_what_an_agent_was_told_includes_how_it_was_taken_up_again_and_what_it_r
 def test_a_call_that_is_open_is_shown_as_not_ended():
     [told] = told_in(stored(call()))
     assert told_lines(told)[-2] == "--- not ended: under way, or its process died"
+
+
+def test_a_refused_call_is_said_once_and_a_long_text_is_cut_behind_a_word():
+    started = e.CallStarted(
+        call_id="w",
+        role=Role.WORKER,
+        task_id="a",
+        attempt=1,
+        iteration=1,
+        session_id="s",
+        model="m",
+        prompt="",
+    )
+    reason = "writing outside the workspace is refused"
+    result = Message(kind=MessageKind.TOOL_RESULT, text=f"Error: {reason}", is_error=True)
+    events = (started, e.ActionRefused(call_id="w", tool="Write", reason=reason))
+    view, told = RunView(), []
+    for one in stored(*PLANNED, *events, e.MessageReceived(call_id="w", message=result)):
+        apply(view, one)
+        told += [line for line in lines_of(view, one) if reason in line]
+    assert told == [f"    a: worker: refused: Write: {reason}"]
+    assert short("Which of the two colours is meant?", 20) == "Which of the two…"
+    assert short("x" * 30, 20) == "x" * 19 + "…"

@@ -6,7 +6,7 @@ from orchestrator.views.models.summary import summary_of
 from orchestrator.views.run.console import event_object
 from orchestrator.views.run.details import detail_lines, details_of
 from orchestrator.views.run.lines.story import lines_of
-from orchestrator.views.run.spending import RoleSpending, spending_lines, spending_of
+from orchestrator.views.run.spending import RoleSpending, cost_line, spending_lines, spending_of
 from state.journal import events as e
 from state.journal.events import Stored
 from state.journal.fold.fold import apply
@@ -17,7 +17,7 @@ from state.records.plan import Task
 from state.roles import Role
 
 BEGIN = datetime(2026, 1, 31, 12, 0, tzinfo=UTC)
-ONE = Usage(input_tokens=1, output_tokens=10, cache_read_tokens=100, cache_write_tokens=1000)
+ONE = Usage(input_tokens=1, output_tokens=10, cache_read_tokens=100, cache_write_tokens=1000, requests=3)
 TWO = Usage(input_tokens=2, output_tokens=20, cache_read_tokens=200, cache_write_tokens=2000)
 ENDED = {"call_id": "w", "end": CallEnd.COMPLETED, "usage": ONE, "cost_usd": 0.25}
 
@@ -53,7 +53,7 @@ def retried(wait_s):
 def test_all_tries_of_a_call_count_and_the_wait_between_them_takes_no_time():
     view, _ = seen((0, call("w", Role.WORKER)), (10, retried(30)), (45, e.CallEnded(**ENDED)))
     assert spending_of(view) == (
-        RoleSpending(role=Role.WORKER, calls=1, usage=ONE + TWO, cost_usd=0.75, seconds=15),
+        RoleSpending(role=Role.WORKER, calls=1, requests=3, usage=ONE + TWO, cost_usd=0.75, seconds=15),
     )
 
 
@@ -80,12 +80,13 @@ def test_the_end_of_a_run_has_a_table_of_roles_in_lines_status_and_json():
     view, last = seen(*events, (63, e.RunEnded(outcome=Outcome.FAILED, cause="x")))
     table = [
         "  role       exchanges  requests  input  output  cache read  cache written  cost     time",
-        "  worker     1                    1      10      100         1,000          $0.2500  1 min 0 s",
+        "  worker     1          3         1      10      100         1,000          $0.2500  1 min 0 s",
         "  developer             1         2      20      200         2,000          $0.5000  2 s",
-        "  together   1          1         3      30      300         3,000          $0.7500  1 min 2 s",
+        "  together   1          4         3      30      300         3,000          $0.7500  1 min 2 s",
     ]
-    assert "cost: $0.7500 in 1 exchange and 1 request" in lines_of(view, last)
-    assert lines_of(view, last)[-4:] == table
+    view.clock.started_at = BEGIN
+    assert "cost: $0.7500 in 1 exchange and 4 requests" in lines_of(view, last)
+    assert lines_of(view, last)[-5:] == [*table, "duration: 1 min 3 s from start to end"]
     summary = summary_of(view, "r", is_active=lambda: False, now=BEGIN)
     assert set(table) <= set(detail_lines(details_of(view, summary)))
     shown = event_object(view, last)
@@ -95,3 +96,12 @@ def test_the_end_of_a_run_has_a_table_of_roles_in_lines_status_and_json():
 
 def test_a_run_that_asked_nobody_has_no_table():
     assert spending_lines(()) == []
+
+
+def test_sessions_whose_figures_differ_are_said_once_and_added_up_at_the_end():
+    differs = e.SpendDiffered(call_id="w", claude_code_usd=0.0364, gateway_usd=0.0415)
+    first = seen((0, call("w", Role.WORKER)), (1, differs))
+    assert ["differ" in line or "by the gateway" in line for line in lines_of(*first)] == [True]
+    later = seen((0, call("w", Role.WORKER)), (1, differs), (2, differs))
+    assert lines_of(*later) == []
+    assert "in 2 sessions the gateway and Claude Code count $0.0102 apart" in cost_line(later[0])

@@ -24,7 +24,6 @@ TURNS = 5  # the newest ones of the conversation
 MODEL = "claude-haiku-4-5-20251001"  # SQ_PS_JUDGE_MODEL names another one, by its full id
 _LONGEST = 60_000  # characters of the conversation, whose end is whole
 _MORE_BYTES = 4_000_000  # of the transcript, if its end holds less than that
-_LONGEST_WORDS = 1_000  # characters of a reason or a suggestion
 _SCHEMA = {
     "type": "object",
     "properties": {
@@ -83,16 +82,17 @@ def _answer(reply: Reply) -> StepResult:
     if not goes_on:
         return ALLOWED
     reason, suggestion = (_words(reply.answer.get(name)) for name in ("reason", "suggestion"))
-    if not reason:  # the agent could not act on it
-        return _skipped("it would go on with the session and gives no reason (reason is empty)")
+    for name, words in (("reason", reason), ("suggestion", suggestion)):
+        if not words:  # the agent could not act on it
+            return _skipped(f"it would go on with the session and gives no {name} ({name} is empty)")
     told = f"The session has not reached its end yet: {reason}"
-    return StepResult(blocks=True, reason=f"{told}\nSuggestion: {suggestion}" if suggestion else told)
+    return StepResult(blocks=True, reason=f"{told}\nSuggestion: {suggestion}")
 
 
 def _words(value: object) -> str:
     from state.truncation import as_written, feedback
 
-    return as_written(feedback(value, _LONGEST_WORDS).text) if isinstance(value, str) else ""
+    return as_written(feedback(value).text) if isinstance(value, str) else ""
 
 
 def _skipped(why: str) -> StepResult:

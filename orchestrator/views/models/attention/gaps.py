@@ -62,6 +62,16 @@ def proofs(view: RunView) -> Iterator[Point]:
             seq=view.baseline.seq,
         )
     for check in view.baseline.checks.values():
+        if check.run.broken or check.run.missing:
+            yield point(
+                Urgency.UNPROVEN,
+                "command could not run",
+                f"`{check.run.command}` could not run before any change",
+                words=". ".join(
+                    (check.run.broken or f"it lacks {check.run.missing}", *view.evidence.not_set_up)
+                ),
+                seq=view.baseline.seq,
+            )
         if check.canary and check.canary.caught is False:
             yield point(
                 Urgency.UNPROVEN,

@@ -64,6 +64,9 @@ def _call_retried(view: RunView, event: e.CallRetried) -> list[str]:
 
 
 def _spend_differed(view: RunView, event: e.SpendDiffered) -> list[str]:
+    """Return a line for the first of a run. The line of its cost adds up all of them."""
+    if len(view.differences) > 1:
+        return []
     role = view.calls[event.call_id].started.role
     cut = f" (answers that were cut, counted at the most: {event.cut})" if event.cut else ""
     counted, claude_code = f"${event.gateway_usd:.4f} by the gateway{cut}", f"${event.claude_code_usd:.4f}"
@@ -82,6 +85,9 @@ def _message(view: RunView, event: e.MessageReceived) -> list[str]:
     message = event.message
     if message.kind is MessageKind.TOOL_CALL and message.tool not in _QUIET_TOOLS:
         return [f"    {_who(view, call)}: {tool_call(view.started, message)}"]
+    refused = view.calls[event.call_id].refused
+    if refused and refused in message.text:
+        return []  # its own line has said it
     if message.kind is MessageKind.TOOL_RESULT and message.is_error:
         return [f"    {_who(view, call)}: → {short(message.text)}"]
     return []
@@ -105,7 +111,9 @@ def _call_ended(view: RunView, event: e.CallEnded) -> list[str]:
     if any(one.end and _is_same(event, one.end) for one in _beside(view, call)):
         return []
     about = call.started
-    return [f"{about.task_id or 'the whole'}: {about.role}: {event.end}: {short(event.detail, 400)}"]
+    told = f"{about.task_id or 'the whole'}: {about.role}: {event.end}: {short(event.detail, 400)}"
+    is_last = event.call_id == view.process.judge_refused
+    return [f"{told}. The judge is not asked again in this run, and rules decide" if is_last else told]
 
 
 def _beside(view: RunView, call: CallView) -> list[CallView]:

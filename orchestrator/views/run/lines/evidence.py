@@ -42,7 +42,10 @@ def _baseline_taken(event: e.BaselineTaken) -> list[str]:
 
 
 def _set_up_started(event: e.SetUpStarted) -> list[str]:
-    return [f"{event.task_id or _SQS_OWN}: set-up begins: {'; '.join(event.steps)}"]
+    subject = event.task_id or _SQS_OWN
+    if event.waits:
+        return [f"{subject}: waits for another set-up"]
+    return [f"{subject}: set-up begins: {'; '.join(event.steps)}"]
 
 
 def _set_up(view: RunView, event: e.WorkspaceSetUp) -> list[str]:

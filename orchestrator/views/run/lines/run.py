@@ -6,15 +6,17 @@ from orchestrator.views.models.criteria import Standing, counted, criteria_of
 from orchestrator.views.run.confined import confinement_lines, lacking_lines
 from orchestrator.views.run.lines.checkout import git_lines
 from orchestrator.views.run.lines.ending import retry_command, unchecked_lines, where_lines
-from orchestrator.views.run.spending import cost_line, spending_lines, spending_of
+from orchestrator.views.run.spending import cost_line, duration_line, spending_lines, spending_of
 from orchestrator.views.words import short
 from state.journal import events as e
 from state.journal.phase import saw_the_whole
+from state.journal.task_view import Stage, TaskView
 from state.journal.view import RunView
 from state.outcome import MEANINGS
 from state.records.questions import Answer, Basis
 from state.words import decision_line
 
+_NOT_UNDER_WAY = frozenset({Stage.WAITING, Stage.MERGED})
 REHEARSAL = "The model is a script: this is a rehearsal."
 
 
@@ -50,9 +52,25 @@ def _started(event: e.RunStarted) -> list[str]:
 def _resumed(view: RunView, event: e.RunResumed) -> list[str]:
     started = view.started
     again = f", and tries again: {', '.join(event.retry)}" if event.retry else ""
-    goes_on = f"run {started.run_id if started else ''} goes on where it was{again}"
+    goes_on = f"run {started.run_id if started else ''} goes on: {_place(view)}{again}"
     notes = [f"note: {line}" for line in confinement_lines(view)]
     return [*([REHEARSAL] if started and started.rehearsal else []), goes_on, *notes]
+
+
+def _place(view: RunView) -> str:
+    """Where an interrupted run goes on: its analysis, its plan, or the stages of its tasks."""
+    if not view.tasks:
+        return "the plan" if view.plan.analysis else "the analysis"
+    begun = [_place_of(id_, task) for id_, task in view.tasks.items() if task.stage not in _NOT_UNDER_WAY]
+    merged = sum(task.stage is Stage.MERGED for task in view.tasks.values())
+    return ", ".join([*begun, f"{merged} of {len(view.tasks)} tasks merged"])
+
+
+def _place_of(id_: str, task: TaskView) -> str:
+    if task.merge and task.merge.paths and not task.merge.built:
+        return f"{id_} conflict being resolved in {', '.join(task.merge.paths)}"
+    at = f" (attempt {task.attempt}, iteration {task.iteration})" if task.stage is Stage.BUILDING else ""
+    return f"{id_} {task.stage}{at}"
 
 
 def _interrupted(view: RunView, event: e.RunInterrupted) -> list[str]:
@@ -79,6 +97,7 @@ def _ended(view: RunView, event: e.RunEnded) -> list[str]:
         *_again(view),
         cost_line(view),
         *spending_lines(spending_of(view)),
+        *filter(None, [duration_line(view)]),
     ]
 
 
@@ -89,17 +108,20 @@ def _again(view: RunView) -> list[str]:
 
 
 def _assumptions(view: RunView) -> list[str]:
+    """The answers that held: those of the Developer's own judgement, then those with grounds."""
     answers = list(dict.fromkeys(answer for _, answer in view.decided()))
-    if not answers:
-        return []
-    return ["assumptions made:", *(f"    {_assumption(answer)}" for answer in answers)]
+    assumed = [_decided(one) for one in answers if one.basis is Basis.JUDGEMENT]
+    found = [_decided(one) for one in answers if one.basis is not Basis.JUDGEMENT]
+    return [
+        *(["assumptions made:", *assumed] if assumed else []),
+        *(["answered from the spec, the code or the session:", *found] if found else []),
+    ]
 
 
-def _assumption(answer: Answer) -> str:
-    """A decision in one line, with the reasons to look at it again."""
+def _decided(answer: Answer) -> str:
+    """A decision in one line, with the reason to look at it again."""
     doubts = [] if answer.reversible else ["not easy to undo"]
-    doubts += ["on its own judgement"] if answer.basis is Basis.JUDGEMENT else []
-    return decision_line(answer) + (f" ({', '.join(doubts)})" if doubts else "")
+    return "    " + decision_line(answer) + (f" ({', '.join(doubts)})" if doubts else "")
 
 
 def _criteria(view: RunView) -> list[str]:

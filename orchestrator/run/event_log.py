@@ -1,0 +1,114 @@
+"""Decides what `sq.log` says about events: a line for each recorded one, but for the chatter of sessions.
+
+A line has the event's name (`call.retried`), whose it is (task, attempt, role, call), and its short facts.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import fields
+from enum import Enum
+
+import structlog
+
+from state.journal import events as e
+from state.journal.view import RunView
+from state.outcome import Outcome
+from state.records.calls import CallEnd
+from state.records.commands import BaselineCheck, CommandRun
+from state.verdicts import Verdict
+
+log = structlog.get_logger(__name__)
+_CHATTER = (e.MessageReceived, e.SignalReceived, e.IterationMeasured, e.WorkMeasured)
+_TEXTS = {"prompt", "system", "answer", "payload", "spec_text", "notes", "feedback"}  # the journal has them
+_LONGEST = 500  # characters of a text
+_MOST = 20  # items of a list
+_PARTS = re.compile(r"(?<=[a-z])(?=[A-Z])")
+_FAILURES = (
+    e.CallRetried,
+    e.LimitReached,
+    e.MergeFailed,
+    e.QuestionsFailed,
+    e.ResolutionRefused,
+    e.RunInterrupted,
+    e.TaskFailed,
+    e.TaskStuck,
+    e.TaskUnverified,
+)
+
+
+def log_event(stored: e.Stored, view: RunView) -> None:
+    """Write one line about an event that was stored. `view` has it already."""
+    event = stored.event
+    if isinstance(event, _CHATTER):
+        return
+    write = log.warning if _is_failure(event) else log.info
+    write(
+        _PARTS.sub(".", type(event).__name__).lower(),
+        seq=stored.seq,
+        **(_whose(event, view) | dict(_facts(event))),
+    )
+
+
+def _is_failure(event: e.Event) -> bool:
+    match event:
+        case e.CallEnded(end=end):
+            return end not in {CallEnd.COMPLETED, CallEnd.SIGNALLED}
+        case e.GateDecided(verdict=verdict):
+            return verdict is Verdict.BLOCK
+        case e.WorkspaceSetUp(runs=runs) | e.VerificationFinished(runs=runs):
+            return not all(run.passed for run in runs)
+        case e.BaselineTaken(checks=checks):
+            return not all(check.run.answered for check in checks)
+        case e.RunEnded(outcome=outcome):
+            return outcome is not Outcome.COMPLETE
+    return isinstance(event, _FAILURES)
+
+
+def _whose(event: e.Event, view: RunView) -> dict[str, object]:
+    """Return the task, attempt, role and call of an event, by its own fields, its question or its call."""
+    asked = view.asks.get(getattr(event, "ask_id", ""))
+    call_id = getattr(event, "call_id", "") or (asked.asked.call_id if asked else "")
+    if call := view.calls.get(call_id):
+        started = call.started
+        about = {"role": str(started.role), "task_id": started.task_id, "attempt": started.attempt}
+        return {key: value for key, value in about.items() if value} | {"call_id": call_id}
+    task_id = getattr(event, "task_id", "")
+    task = view.tasks.get(task_id)
+    attempt = getattr(event, "attempt", 0) or (task.attempt if task else 0)
+    return {**({"task_id": task_id} if task_id else {}), **({"attempt": attempt} if attempt else {})}
+
+
+def _facts(event: e.Event) -> Iterator[tuple[str, object]]:
+    for field in fields(event):
+        value = getattr(event, field.name)
+        if field.name not in _TEXTS and value not in (None, "", ()):
+            fact = _fact(value)
+            if fact is not None:
+                yield field.name, fact
+
+
+def _fact(value: object) -> object:
+    """Return a short fact: texts cut, commands by their outcome. None: a record that only the journal has."""
+    if isinstance(value, str):
+        text = str(value.value) if isinstance(value, Enum) else value
+        return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
+    if isinstance(value, bool | int | float):
+        return value
+    if isinstance(value, BaselineCheck):
+        return _of_command(value.run) | {"standing": str(value.standing)}
+    if isinstance(value, CommandRun):
+        return _of_command(value)
+    if isinstance(value, tuple):
+        return [fact for one in value[:_MOST] if (fact := _fact(one)) is not None] or None
+    return None
+
+
+def _of_command(run: CommandRun) -> dict[str, object]:
+    facts: dict[str, object] = {
+        "command": run.command,
+        "exit_code": run.exit_code,
+        "seconds": round(run.seconds, 3),
+        "timed_out": run.timed_out,
+        "problem": run.problem,
+    }
+    return {key: value for key, value in facts.items() if value or key == "exit_code"}
