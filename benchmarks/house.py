@@ -1,4 +1,4 @@
-"""Measures the checkout: rooms, import chains, functions, records, and the prose. Nothing is timed.
+"""Measures the checkout: its size, rooms, import chains, functions, records, and the prose. Nothing is timed.
 
 `python -m benchmarks.house` prints a table and, as its last line, one JSON object. It reads `agents`,
 `orchestrator`, `prompts` and `state`. Documents are the Markdown files at the top and in `docs/`. Turns of
@@ -19,6 +19,8 @@ from functools import cache
 from pathlib import Path
 
 import grimp
+
+from benchmarks.house_size import sizes
 
 ROOT = Path(__file__).parents[1]
 TOPS = ("agents", "orchestrator", "prompts", "state")
@@ -183,10 +185,11 @@ def _is_record(node: ast.ClassDef) -> bool:
 def measured() -> dict[str, object]:
     """All figures of the checkout."""
     sources = [file.read_text("utf-8") for file in code_files()]
-    chain = longest_chain(grimp.build_graph(*TOPS))
+    graph = grimp.build_graph(*TOPS)
+    chain = longest_chain(graph)
     readme = re.findall(r"\S+", _without_code(ROOT / "README.md"))
     return {
-        "files": len(sources),
+        **sizes(code_files(), graph),
         "code_lines": sum(map(code_lines, sources)),
         "max_files_in_a_folder": max(folders().values()),
         "longest_import_chain": len(chain),

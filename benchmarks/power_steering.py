@@ -47,10 +47,10 @@ from agents.gateway.script import Reply, Scenario
 from agents.gateway.server import Gateway, app_of
 from agents.lane import Lane
 from agents.roles.judge import shared_part
-from agents.transcript.facts.session import facts_of
 from agents.transcript.read import read_transcript
 from agents.transcript.render import rendered
 from benchmarks.long_session import CODE, write_session
+from orchestrator.gates.power_steering.facts.session import facts_of
 from orchestrator.gates.power_steering.judging import Look, judge_all
 from orchestrator.gates.power_steering.loading import load_considerations
 from orchestrator.gates.session_state.records import CheckResults

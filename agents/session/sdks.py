@@ -1,9 +1,11 @@
-"""The two SDKs that sq needs: imported, or refused with the command that repairs them here."""
+"""The two SDKs that sq needs, imported or refused; and the command that installs them or an extra here."""
 
 import importlib
 import shutil
 import sys
 import sysconfig
+import tomllib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, requires
 from importlib.util import find_spec
@@ -16,6 +18,7 @@ AGENT_SDK = "claude-agent-sdk"
 API_SDK = "anthropic"
 _PURPOSES = {AGENT_SDK: "sq drives Claude Code through it", API_SDK: "sq asks models through it"}
 _SQ = "sq-orchestrator"
+_DEV_LOCK = "requirements-dev.lock"
 _STAMP = ".sq-lock"  # bin/environment leaves it in an environment that it has made
 _CHECKOUT = Path(__file__).parents[2]
 
@@ -64,17 +67,29 @@ def import_sdks(*packages: str) -> None:
 
 def install_command(package: str, place: Place, *, again: bool = False) -> str:
     """Return the command that installs a package where sq runs. `again`: even if it is installed."""
-    python, wanted = quote(place.executable), quote(requirement(package))
     if place.made_by_checkout:
         given = "" if place.prefix == _CHECKOUT / ".venv" else f"SQ_VENV={quote(str(place.prefix))} "
         stamp, environment = place.prefix / _STAMP, _CHECKOUT / "bin" / "environment"
         return f"rm -f {quote(str(stamp))} && {given}{quote(str(environment))}"
+    return _install([requirement(package)], place, again=again)
+
+
+def extra_command(extra: str, place: Place) -> str:
+    """Return the command that installs an extra of sq where sq runs, in a checkout by its lock for tests."""
+    if not place.made_by_checkout:
+        return _install([f"{_SQ}[{extra}]"], place)
+    project = tomllib.loads((_CHECKOUT / "pyproject.toml").read_text("utf-8"))["project"]
+    return _install(["-c", str(_CHECKOUT / _DEV_LOCK), *project["optional-dependencies"][extra]], place)
+
+
+def _install(wanted: Sequence[str], place: Place, *, again: bool = False) -> str:
+    python, words = quote(place.executable), " ".join(map(quote, wanted))
     if place.has_uv and not place.has_pip:
         flags = "--reinstall " if again else ""
-        return f"uv pip install --python {python} {flags}{wanted}"
+        return f"uv pip install --python {python} {flags}{words}"
     flags = "--force-reinstall " if again else ""
     flags += "--break-system-packages " if place.managed else ""
-    install = f"{python} -m pip install {flags}{wanted}"
+    install = f"{python} -m pip install {flags}{words}"
     return install if place.has_pip else f"{python} -m ensurepip && {install}"
 
 

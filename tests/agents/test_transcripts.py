@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agents.transcript.facts.session import facts_of
 from agents.transcript.read import (
     Speaker,
     ToolCall,
@@ -20,6 +19,7 @@ from agents.transcript.read import (
     with_last_message,
 )
 from agents.transcript.render import rendered
+from orchestrator.gates.power_steering.facts.session import facts_of
 from state.records.calls import Message, MessageKind
 
 FOLDER = Path(__file__).with_name("transcripts")
@@ -322,7 +322,7 @@ def test_the_newest_message_is_found_however_long_its_line_and_what_follows_it(w
 
 def test_reading_imports_no_sdk_and_nothing_heavy():
     code = (
-        "import sys; import agents.transcript.facts.session, agents.transcript.read, agents.transcript.render;"
+        "import sys; import orchestrator.gates.power_steering.facts.session, agents.transcript.read, agents.transcript.render;"
         "print([n for n in ('claude_agent_sdk', 'anthropic', 'pydantic', 'anyio', 'yaml') if n in sys.modules])"
     )
     told = run(

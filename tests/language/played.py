@@ -64,7 +64,7 @@ def conversations() -> list[Conversations]:
     judge = "You are the Judge of sq."
     sessions = [
         Conversations(
-            lane=f"judge/{one.labelled.name}",
+            lane=f"judge/{one.name}",
             words=(judge, shared_part(rendered(one.transcript, _WHOLE)).strip()),
         )
         for one in sessions_to_judge()
@@ -114,7 +114,7 @@ def _runs(*, opposite: bool) -> dict[str, list[dict[str, object]]]:
 
 def _judgements(*, opposite: bool) -> dict[str, list[dict[str, object]]]:
     return {
-        f"judge/{session.labelled.name}": [
+        f"judge/{session.name}": [
             {"when": one.question, **_finds(met=session.met is not opposite)}
             for one in session.considerations
         ]

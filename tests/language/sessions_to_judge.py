@@ -4,13 +4,14 @@ Each pair is about what its label says that it flips: unmet in the first session
 pairs have one consideration of each kind of question, in sessions of three types.
 """
 
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
 from agents.transcript.read import Transcript, read_transcript
-from orchestrator.gates.power_steering.considerations import Consideration
+from benchmarks.gate_sessions import load_labelled
+from orchestrator.gates.power_steering.considerations import Consideration, SessionType
 from orchestrator.gates.power_steering.loading import load_considerations
-from orchestrator.gates.power_steering.measured.labels import Labelled, load_labelled
 
 _DATASET = Path(__file__).parents[1] / "labelled_sessions"
 _PAIRS = (
@@ -26,25 +27,33 @@ _PAIRS = (
 class Session:
     """A session, and the considerations that its pair is about with the label's word on each."""
 
-    labelled: Labelled
+    name: str
+    session_type: SessionType
+    transcript: Transcript
     considerations: tuple[Consideration, ...]
     met: bool
-
-    @property
-    def transcript(self) -> Transcript:
-        """What happened in it."""
-        return read_transcript(self.labelled.transcript)
 
 
 def sessions_to_judge() -> list[Session]:
     """All ten."""
     known = {one.id: one for one in load_considerations(None).considerations}
-    labelled = {one.name: one for one in load_labelled(_DATASET, known)}
+    names = [name for pair in _PAIRS for name in pair]
+    with tempfile.TemporaryDirectory() as folder:
+        loaded = load_labelled(_DATASET, Path(folder), known, named=names)
+        labelled = {one.name: (one.label, read_transcript(one.transcript)) for one in loaded}
     found = []
     for bad, good in _PAIRS:
-        asked = tuple(known[id_] for id_ in labelled[bad].label.pair.flips)
-        found += [
-            Session(labelled=labelled[bad], considerations=asked, met=False),
-            Session(labelled=labelled[good], considerations=asked, met=True),
-        ]
+        pair = labelled[bad][0].pair
+        asked = tuple(known[id_] for id_ in pair.flips)
+        for name, met in ((bad, False), (good, True)):
+            label, transcript = labelled[name]
+            found.append(
+                Session(
+                    name=name,
+                    session_type=label.session_type,
+                    transcript=transcript,
+                    considerations=asked,
+                    met=met,
+                )
+            )
     return found

@@ -5,9 +5,9 @@ import os
 import pytest
 from language.sessions_to_judge import sessions_to_judge
 
-from agents.transcript.facts.session import facts_of
 from orchestrator.gates.power_steering.evidence import Evidence
 from orchestrator.gates.power_steering.examine import examine
+from orchestrator.gates.power_steering.facts.session import facts_of
 from orchestrator.gates.power_steering.judge_here import judge_here
 from orchestrator.gates.power_steering.rules import RULES
 from state.roles import Role
@@ -24,13 +24,12 @@ async def test_the_judge_agrees_with_the_labels(access):
     results = []
     async with judge_here(model, {**os.environ, **access}, rules_only=False) as judge:
         for session in sessions_to_judge():
-            label = session.labelled.label
             examination = await examine(
                 Evidence(transcript=session.transcript, facts=facts_of(session.transcript)),
                 session.considerations,
                 judge,
                 RULES,
-                session_type=label.session_type,
+                session_type=session.session_type,
             )
             results += [(session, result) for result in examination.results]
     wrong = [told(session, result) for session, result in results if not agrees(session, result)]
@@ -44,6 +43,6 @@ def agrees(session, result):
 
 
 def told(session, result):
-    labelled = f"{session.labelled.name}, {result.consideration_id}: {'met' if session.met else 'unmet'} by its label"
+    labelled = f"{session.name}, {result.consideration_id}: {'met' if session.met else 'unmet'} by its label"
     found = f"{'met' if result.satisfied else 'unmet'} by {result.source}"
     return f"- {labelled}, {found}: {result.reason} [{result.evidence}]"

@@ -1,1 +1,1 @@
-"""`sq gate`: power steering by hand, on one session or a data set, and statistics of its use."""
+"""`sq gate`: power steering by hand, on one session, and statistics of its use."""

@@ -4,12 +4,12 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from agents.transcript.facts.session import facts_of
 from agents.transcript.read import Transcript, TranscriptError, read_transcript
 from orchestrator.cli.gate.options import judge_model
 from orchestrator.gates.power_steering.evidence import Evidence
 from orchestrator.gates.power_steering.examination import Examination
 from orchestrator.gates.power_steering.examine import examine, waiting_for
+from orchestrator.gates.power_steering.facts.session import facts_of
 from orchestrator.gates.power_steering.judge_here import judge_here
 from orchestrator.gates.power_steering.loading import load_considerations
 from orchestrator.gates.power_steering.rules import RULES

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import click
 
-from orchestrator.cli.gate.bench import bench
 from orchestrator.cli.gate.options import explain_option, json_option, project_option
 from orchestrator.views.screen import say, say_json
 
@@ -100,9 +99,6 @@ def usage(project: Path | None, as_json: bool) -> int:
     else:
         say(*usage_lines(found))
     return 0
-
-
-command.add_command(bench)
 
 
 @command.command("disable", short_help="Let sessions stop unchecked, for a time.")

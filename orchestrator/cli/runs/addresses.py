@@ -6,6 +6,7 @@ They are secrets of the user like the API key. Only sq uses them, and the run kn
 from collections.abc import Iterator, Mapping
 from importlib.util import find_spec
 
+from agents.session.sdks import extra_command, this_place
 from orchestrator.notices.sending import is_address
 from orchestrator.telemetry.headers import read_headers
 from state.errors import UsageError
@@ -45,7 +46,7 @@ def _is_there(module: str) -> bool:
 
 
 def _missing(extra: str, part: str) -> str:
-    return f"{part}, is not installed. Install it with `pip install 'sq-orchestrator[{extra}]'`"
+    return f"{part}, is not installed. Install it with `{extra_command(extra, this_place())}`"
 
 
 def _address_problem(target: NoticeTarget, environ: Mapping[str, str]) -> str:

@@ -7,10 +7,10 @@ from functools import cached_property
 from pathlib import Path, PurePosixPath
 
 from agents.shell import simple_commands
-from agents.transcript.facts.facts import Facts
-from agents.transcript.facts.records import Command, Edit, Goal
-from agents.transcript.facts.test_files import is_test_file
 from agents.transcript.records import Said, Speaker, Transcript
+from orchestrator.gates.power_steering.facts.facts import Facts
+from orchestrator.gates.power_steering.facts.records import Command, Edit, Goal
+from orchestrator.gates.power_steering.facts.test_files import is_test_file
 from state.truncation import completion_claims
 
 _INSTRUCTIONS = ("CLAUDE.md", "AGENTS.md", "CONTRIBUTING.md", ".claude/CLAUDE.md", ".github/CONTRIBUTING.md")

@@ -7,9 +7,9 @@ import re
 from pathlib import PurePosixPath
 
 from agents.shell import simple_commands
-from agents.transcript.facts.records import Edit
 from orchestrator.gates.power_steering.considerations import SessionType
 from orchestrator.gates.power_steering.evidence import Evidence
+from orchestrator.gates.power_steering.facts.records import Edit
 
 _FEW_LOOKS = 1  # more looks are an investigation
 _LOOKING_TOOLS = frozenset(

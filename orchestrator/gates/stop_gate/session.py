@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from agents.transcript.read import Transcript, TranscriptError, read_transcript, with_last_message
 
 if TYPE_CHECKING:
-    from agents.transcript.facts.facts import Facts
+    from orchestrator.gates.power_steering.facts.facts import Facts
 
 TAIL_BYTES = 20_000_000  # read of a transcript: a step has to be quick
 RECENT_BYTES = 500_000  # enough to see how it ends, more if they hold nothing of the conversation
@@ -54,6 +54,6 @@ class ReadSession:
 
 
 def _facts(transcript: Transcript | None) -> "Facts":
-    from agents.transcript.facts.session import facts_of
+    from orchestrator.gates.power_steering.facts.session import facts_of
 
     return facts_of(transcript or Transcript())

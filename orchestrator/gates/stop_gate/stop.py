@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Protocol
 from agents.transcript.records import Transcript, Turn
 
 if TYPE_CHECKING:
-    from agents.transcript.facts.facts import Facts
+    from orchestrator.gates.power_steering.facts.facts import Facts
 
 _QUESTION_SIGNS = "?\uff1f"
 

@@ -11,12 +11,12 @@ from functools import partial
 from agents.access import Credentials
 from agents.ask.port import Ask, Reply
 from agents.lane import Lane
-from agents.transcript.facts.session import facts_of
 from agents.transcript.read import Transcript, transcript_of, with_command_runs
 from orchestrator.gates.power_steering.considerations import Consideration, SessionType, Severity
 from orchestrator.gates.power_steering.evidence import Evidence
 from orchestrator.gates.power_steering.examination import Judge
 from orchestrator.gates.power_steering.examine import examine
+from orchestrator.gates.power_steering.facts.session import facts_of
 from orchestrator.gates.power_steering.judging import CLI_GROUPS
 from orchestrator.gates.power_steering.loading import load_considerations
 from orchestrator.gates.power_steering.rules import RULES

@@ -1,1 +1,1 @@
-"""The gates outside a run as lines: power steering, its figures, promises."""
+"""The gates outside a run as lines: power steering, its use, promises."""

@@ -8,7 +8,7 @@ from pathlib import Path
 import in_process
 import pytest
 
-from agents.session.sdks import install_command, this_place
+from agents.session.sdks import extra_command, install_command, this_place
 from state.journal.events import RunInterrupted
 from state.journal.store import Journal
 from state.paths import StateFolder
@@ -99,6 +99,22 @@ def test_without_an_sdk_the_command_that_installs_it_here_is_named(
     module = package.replace("-", "_")
     done = sq(repository, "--spec", spec, before=f"sys.modules.pop({module!r}, None); {BLOCK.format(module)}")
     refused(done, f"{package} is not installed", install_command(package, this_place()))
+    assert not (repository / ".sq").exists()
+
+
+@pytest.mark.parametrize(
+    ("extra", "module", "settings"),
+    [
+        ("notify", "apprise", '[[notify]]\non = ["ended"]\nurl = "env:WHERE"\n'),
+        ("otel", "opentelemetry.sdk", '[telemetry]\notlp = "http://localhost:4318"\n'),
+    ],
+)
+def test_without_a_configured_extra_the_command_that_installs_it_here_is_named(
+    repository: Path, spec: str, extra: str, module: str, settings: str
+) -> None:
+    (repository / "sq.toml").write_text(settings)
+    done = sq(repository, "--spec", spec, before=BLOCK.format(module), WHERE="ntfy://topic")
+    refused(done, "is not installed", extra_command(extra, this_place()))
     assert not (repository / ".sq").exists()
 
 

@@ -3,10 +3,10 @@
 import json
 from collections.abc import Iterable
 
-from agents.transcript.facts.session import facts_of
 from agents.transcript.read import transcript_of
 from agents.transcript.records import Transcript
 from orchestrator.gates.power_steering.evidence import Evidence
+from orchestrator.gates.power_steering.facts.session import facts_of
 from state.records.calls import Message, MessageKind
 
 PROJECT = "/project"

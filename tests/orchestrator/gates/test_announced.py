@@ -2,7 +2,7 @@
 
 import pytest
 
-from orchestrator.gates.power_steering.rules.said.announced import announced_in
+from orchestrator.gates.power_steering.rules.announced import announced_in
 
 ANNOUNCED = """
 The parser is done. Now I need to implement update and delete.
@@ -21,7 +21,6 @@ Okay, time to write the tests.
 The first half works. I will do the second half next.
 I found three failing tests. Fixing them now.
 All of that is clear. Starting with the database layer.
-Only the changelog is left.
 I want to check the logs of the second pod before saying more.
 Still to do: the retry logic.
 The error handling has not been implemented yet.
@@ -51,10 +50,7 @@ Nu retter jeg de to filer.
 Zostały dwa błędy. Teraz je poprawię i uruchomię wszystko ponownie.
 Nu pas ik de drie aanroepen aan.
 Сейчас исправлю импорт и запущу тесты.
-Зараз виправлю запит.
 Şimdi kalan iki testi düzeltiyorum.
-Seuraavaksi korjaan tuonnin.
-Acum trebuie să actualizez testele.
 次にテストを追加します。
 接下来我会修复测试。
 이제 테스트를 추가하겠습니다.
@@ -72,6 +68,9 @@ Ora lo schermo mostra il totale.
 Parsing now takes 3 ms.
 書き換わるのはまだプッシュしていないコミットだけで、変わらないからです。
 次に挙げる場合だけ注意してください。
+途中で競合したら、直して次に進みます。
+**Still to do (in TODO.md, as you wanted):**
+The commit that only touched the documentation is left out.
 Everything passes; nothing is left to do.
 No follow-up is needed.
 If you like, I can also add a dark mode.

@@ -3,9 +3,9 @@
 import pytest
 from sessions import FAILING, PASSING, edit, evidence, ran, read, session, todos, write
 
-from agents.transcript.facts.session import facts_of
-from agents.transcript.facts.test_files import is_test_file
 from orchestrator.gates.power_steering.evidence import Evidence
+from orchestrator.gates.power_steering.facts.session import facts_of
+from orchestrator.gates.power_steering.facts.test_files import is_test_file
 from orchestrator.gates.power_steering.loading import load_considerations
 from orchestrator.gates.power_steering.rules import RULES
 
@@ -29,7 +29,6 @@ def test_what_cannot_apply_is_satisfied_and_says_so():
         "local_testing",
         "philosophy_compliance",
         "skill_invocation",
-        "pr_description",
     ):
         found = RULES[rule](evidence())
         assert found is not None
@@ -44,7 +43,7 @@ def test_what_cannot_apply_is_satisfied_and_says_so():
     [
         ([CODE, PASSING], True),
         ([CODE], None),
-        ([TESTS, CODE], False),
+        ([TESTS, CODE], None),
         ([PASSING, CODE], False),
         ([CODE, PASSING, write("/project/shop/style.css", "a {}")], True),
         ([CODE, PASSING, edit("/project/shop/price.py", "# the rate", "# the rate in percent")], True),
@@ -55,13 +54,13 @@ def test_what_cannot_apply_is_satisfied_and_says_so():
         ([CODE, ran("pytest -q | tail -1", "4 passed in 0.1s")], True),
         ([CODE, ran("pytest -q | tail -1", "1 failed, 3 passed in 0.1s")], False),
         ([CODE, ran("pytest -q > out.txt; echo done", "done")], None),
-        ([CODE, ran("pytest -q > out.txt 2>&1; echo all tests pass", "all tests pass")], False),
+        ([CODE, ran("pytest -q > out.txt 2>&1; echo all tests pass", "all tests pass")], None),
         ([CODE, ran("echo 'all tests pass'", "all tests pass")], None),
-        ([TESTS, CODE, ran("echo 'all tests pass'", "all tests pass")], False),
-        ([CODE, ran("npx tsc --noEmit", "!Exit code 2\nshop/a.ts(3,1): error TS2322: wrong")], False),
-        ([CODE, FAILING, ran("rm tests/test_price.py"), PASSING], False),
-        ([CODE, FAILING, ran("pytest -q -k 'not price'", "8 passed, 1 deselected in 0.1s")], False),
-        ([CODE, FAILING, ran("git checkout tests/test_price.py"), PASSING], False),
+        ([PASSING, CODE, ran("echo 'all tests pass'", "all tests pass")], False),
+        ([CODE, FAILING, ran("rm tests/test_price.py"), PASSING], None),
+        ([CODE, FAILING, ran("pytest -q -k 'not price'", "8 passed, 1 deselected in 0.1s")], None),
+        ([CODE, FAILING, ran("git checkout tests/test_price.py"), PASSING], None),
+        ([CODE, ran("cargo test -p invoice-cli", "test result: ok. 4 passed; 0 failed")], None),
         (
             [
                 CODE,
@@ -69,7 +68,7 @@ def test_what_cannot_apply_is_satisfied_and_says_so():
                 edit("/project/tests/test_price.py", "def test_a():", "@pytest.mark.skip\ndef test_a():"),
                 PASSING,
             ],
-            False,
+            None,
         ),
     ],
 )
@@ -94,8 +93,8 @@ def test_tests_in_containers_and_by_less_common_runners_are_test_runs(line):
 def test_a_program_that_nobody_knows_may_have_run_the_tests(line):
     assert verdict("local_testing", CODE, ran(line, "41 tests, 0 failures")) is True
     assert verdict("local_testing", CODE, ran(line, "!Exit code 1\n41 tests, 2 failures")) is False
-    assert verdict("local_testing", TESTS, CODE, ran(f"{line} > log.txt 2>&1")) is None
-    assert verdict("local_testing", TESTS, CODE, ran("git status"), ran("python3 -m shop 3")) is False
+    assert verdict("local_testing", PASSING, CODE, ran(f"{line} > log.txt 2>&1")) is None
+    assert verdict("local_testing", PASSING, CODE, ran("git status"), ran("python3 -m shop 3")) is False
 
 
 def test_failing_tests_are_not_forgotten_because_others_pass():  # lesson 42
@@ -103,13 +102,10 @@ def test_failing_tests_are_not_forgotten_because_others_pass():  # lesson 42
         "pytest -q", "!Exit code 1\nFAILED tests/test_old.py::test_fix\n1 failed, 9 passed in 0.1s"
     )
     some = ran("pytest -q tests/test_new.py", "3 passed in 0.1s")
-    assert verdict("local_testing", CODE, regressed, some) is False
-    others = ran("pytest -q tests/unit", "!Exit code 1\n4 failed, 9 passed in 0.1s")
-    assert verdict("local_testing", CODE, others, some) is False
-    assert verdict("local_testing", CODE, others, ran("pytest -q tests/unit", "13 passed in 0.1s")) is True
-    assert verdict("local_testing", CODE, regressed, some, PASSING) is True
-    assert verdict("local_testing", CODE, ran("pytest", "!Exit code 4\nno such option"), some) is True
-    assert verdict("local_testing", CODE, regressed, ran("python -m unittest", "OK")) is True
+    assert verdict("local_testing", CODE, some, regressed) is False
+    assert verdict("local_testing", CODE, regressed, some) is None
+    repaired = edit("/project/shop/price.py", "RATE = 10", "RATE = 12")
+    assert verdict("local_testing", CODE, regressed, repaired, PASSING) is True
 
 
 @pytest.mark.parametrize(
@@ -128,35 +124,43 @@ def test_where_there_is_no_test_to_run_finished_work_is_not_held(steps):
     assert verdict("local_testing", *steps) is not False
 
 
-def test_a_user_who_wants_no_test_run_is_heeded():
-    assert verdict("local_testing", CODE, prompt="Change the rate, and don't run the tests.") is None
-    assert verdict("dev_workflow_complete", CODE, prompt="Change the rate without running tests.") is None
+def test_a_user_who_wants_a_test_run_or_none_is_heeded():
+    assert verdict("local_testing", CODE, prompt="Change the rate and run the tests.") is False
+    assert verdict("local_testing", PASSING, CODE) is False
+    asked = {"prompt": "Change the rate, and don't run the tests."}
+    assert verdict("local_testing", PASSING, CODE, **asked) is None
+
+
+ONE_FAILS = ran(
+    "npx vitest run",
+    "!Exit code 1\n FAIL  billing/dunning.test.ts > sends on Monday\n Tests  1 failed | 8 passed (9)",
+)
 
 
 @pytest.mark.parametrize(
-    ("line", "met"),
+    ("said", "met"),
     [
-        ("ruff check .", True), ("mypy shop", True), ("npm run lint", True), ("make", True), ("cargo clippy", True),
-        ("go vet ./...", True), ("tsc --noEmit", True), ("bin/check", True), ("node --check a.js", True),
-        ("ls", False), ("git status", False), ("cat build.log", False), ("echo check", False),
+        ("Add the rate. The dunning test is red since the clock change, leave it.", None),
+        ("Add the rate. (dunning fails on main already, not your job)", None),
+        ("Add the rate. The export test is red, leave it alone.", False),
+        ("Add the rate. dunning.test.ts fails, fix that too.", False),
+        ("Add the rate.", False),
     ],
-)  # fmt: skip
-def test_where_checks_are_asked_for_one_has_to_run_after_the_last_change(line, met):
-    asked = {"prompt": "Change the rate. Run the checks before you finish."}
-    assert verdict("dev_workflow_complete", CODE, ran(line), **asked) is met
+)
+def test_a_failure_that_the_user_leaves_by_name_is_not_held_against_the_session(said, met):
+    assert verdict("local_testing", CODE, ONE_FAILS, prompt=said) is met
 
 
-def test_steps_that_nobody_asked_for_are_not_missing():
-    assert verdict("dev_workflow_complete", CODE) is None
-    asked = read("/project/CLAUDE.md", "Before every commit run `make check`.")
-    assert verdict("dev_workflow_complete", asked, CODE) is False
+def test_a_run_on_work_that_was_put_away_shows_nothing_of_it():
+    before = ran("git stash -q && pytest -q; git stash pop -q", "1 failed, 3 passed in 0.1s")
+    assert verdict("local_testing", CODE, ran("pytest -q", "4 passed in 0.1s"), before) is True
 
 
-def test_what_can_be_run_has_to_be_run():
-    program = write("/project/shop/cli.py", "import sys\nif __name__ == '__main__':\n    print(sys.argv)\n")
-    assert verdict("interactive_testing", program, PASSING) is False
-    assert verdict("interactive_testing", program, ran("python -m shop.cli 3", "3")) is True
-    assert verdict("interactive_testing", CODE, PASSING) is None
+def test_a_script_without_an_ending_is_code_in_a_folder_of_scripts():
+    changed = ran("sed -i 's/7/14/' bin/rotate")
+    bats = ran("bats test", "1..2\nok 1 keeps\nok 2 rotates")
+    assert verdict("local_testing", write("/project/bin/rotate", "#!/bin/sh\n"), bats, changed) is False
+    assert verdict("local_testing", write("/project/bin/rotate", "#!/bin/sh\n"), changed, bats) is True
 
 
 # --- what is written --------------------------------------------------------------------------------------
@@ -167,10 +171,6 @@ def test_what_can_be_run_has_to_be_run():
     [
         ("/project/a.py", "def total():\n    raise NotImplementedError\n"),
         ("/project/a.py", "def total():\n    raise NotImplementedError('later')\n"),
-        ("/project/a.py", "def total(a, b):\n    pass\n"),
-        ("/project/a.py", "def total(\n    a: int,\n) -> int:\n    '''The total.'''\n    ...\n"),
-        ("/project/a.py", "def total(): pass\n"),
-        ("/project/a.py", "class Cart:\n    async def total(self) -> int:\n        pass\n"),
         ("/project/a.py", "x = 1  # TODO: real value\n"),
         ("/project/a.py", "# FIXME handle negative amounts\nx = 1\n"),
         ("/project/a.py", "# placeholder until the service is there\nx = 1\n"),
@@ -215,6 +215,7 @@ def test_stubs_and_marks_are_found_in_what_was_written(path, content):
         ("/project/a.pyi", "def load(path: str) -> str: ...\n"),
         ("/project/a.py", 'def on(event):\n    """Add a handler.\n\n    Example:\n        @on("x")\n        def handler(event): ...\n    """\n    return ALL[event]\n'),
         ("/project/a.py", '"""Say this:\n\n    def area(self):\n        raise NotImplementedError\n"""\nRATE = 1\n'),
+        ("/project/a.py", 'def show():\n    """Show it.\n\n    def load():\n        ...\n        raise NotImplementedError\n    """\n    go()\n'),
     ],
 )  # fmt: skip
 def test_what_only_looks_like_a_stub_is_none(path, content):
@@ -228,6 +229,12 @@ def test_a_mark_that_the_user_asked_for_by_name_is_none():
     assert verdict("philosophy_compliance", marked, prompt=asked) is not False
 
 
+def test_a_hole_that_the_user_asked_for_in_the_languages_own_words_is_finished():
+    hole = edit("/project/src/lib.rs", "", 'fn read() -> u8 { todo!("the sensor") }')
+    assert verdict("philosophy_compliance", hole) is False
+    assert verdict("philosophy_compliance", hole, prompt="Add read() with `todo!()` for now.") is None
+
+
 def test_a_mark_that_was_removed_again_or_was_there_before_does_not_count():
     path = "/project/a.py"
     marked = write(path, "x = 1  # TODO\n")
@@ -237,11 +244,6 @@ def test_a_mark_that_was_removed_again_or_was_there_before_does_not_count():
     assert verdict("philosophy_compliance", marked, write(path, "x = 2\n")) is not False
     kept = edit(path, "# TODO old\nx = 1", "# TODO old\nx = 2")
     assert verdict("philosophy_compliance", kept) is True
-
-
-def test_a_comment_that_owns_up_to_a_hack_is_found():
-    assert verdict("shortcuts", write(content="x = 1  # quick fix, no validation for now\n")) is False
-    assert verdict("shortcuts", write(content="hack = 'for now'\n")) is None
 
 
 @pytest.mark.parametrize(
@@ -293,21 +295,12 @@ def test_offers_and_negations_announce_no_work(words):  # lesson 32
         "Tests for the new module still need to be written.",
         "The migration is not implemented yet.",
         "I still need to update the callers.",
-        "## Remaining work\n\n1. wire the endpoint\n2. tests",
         "I left the error handling for later.",
         "Error handling will be added in a follow-up.",
     ],
 )
 def test_announced_work_of_its_own_is_found(words):
     assert verdict("next_steps", CODE, final=words) is False
-
-
-def test_a_question_for_leave_to_go_on_is_unneeded_and_another_one_is_not_decided():
-    assert verdict("unneeded_questions", CODE, final="Shall I proceed with the tests?") is False
-    assert (
-        verdict("unneeded_questions", CODE, final="Which of the two databases is the production one?") is None
-    )
-    assert verdict("unneeded_questions", CODE) is True
 
 
 def test_a_skill_that_the_user_called_has_to_be_used():
@@ -319,33 +312,6 @@ def test_a_skill_that_the_user_called_has_to_be_used():
         verdict("skill_invocation", read("/project/.claude/skills/release-notes/SKILL.md"), **asked) is True
     )
     assert verdict("skill_invocation", CODE, prompt="Improve the skill of the player.") is True
-
-
-def test_a_document_that_was_read_and_tells_of_what_was_changed_has_to_be_changed_too():
-    public = write(content="def apply_discount(price, rate, minimum=0):\n    return price\n")
-    manual = read("/project/docs/manual.md", "Call apply_discount(price, rate).")
-    assert verdict("documentation_updates", manual, public) is False
-    assert verdict("documentation_updates", manual, public, write("/project/docs/manual.md")) is True
-    assert verdict("documentation_updates", public) is None
-
-
-@pytest.mark.parametrize(
-    ("name", "met"),
-    [
-        ("debug.log", False), ("tmp_check.py", False), ("IMPLEMENTATION_SUMMARY.md", False), ("test_quick.py", False),
-        ("Dockerfile", True), (".env.example", True), ("pyproject.toml", True), ("main.py", True), ("notes.py", True),
-    ],
-)  # fmt: skip
-def test_stray_files_in_the_root_are_found(name, met):
-    assert verdict("root_pollution", write(f"/project/{name}"), final="Done.") is met
-    assert verdict("root_pollution", write(f"/project/{name}"), prompt=f"Write {name}.") is True
-    assert verdict("root_pollution", write(f"/project/{name}"), ran(f"rm /project/{name}")) is True
-    assert verdict("root_pollution", write(f"/project/scripts/{name}")) is True
-
-
-def test_a_test_in_the_root_is_not_stray_where_the_code_lies_there_too():
-    beside = [edit("/project/price.py", "a", "b"), write("/project/test_price.py")]
-    assert verdict("root_pollution", *beside) is True
 
 
 # --- git and the hosting service --------------------------------------------------------------------------
@@ -401,18 +367,3 @@ def test_words_about_ci_decide_nothing():  # lesson 32
     found = RULES["ci_status"](evidence(CODE))
     assert found is not None
     assert not found.applies
-
-
-def test_git_says_whether_the_branch_is_behind():
-    behind = ran("git status", "On branch topic\nYour branch is behind 'origin/topic' by 2 commits.")
-    level = ran("git pull --rebase", "Successfully rebased and updated refs/heads/topic.")
-    assert verdict("branch_rebase", behind) is False
-    assert verdict("branch_rebase", behind, level) is True
-    assert verdict("branch_rebase", CODE) is None
-
-
-def test_an_empty_body_of_a_pull_request_is_found():
-    assert verdict("pr_description", ran("gh pr create --title x --body ''", "https://x/pull/7")) is False
-    full = "gh pr create --title x --body 'What: the rate. Why: it was wrong for carts over ten. Tested: pytest, by hand.'"
-    assert verdict("pr_description", ran(full, "https://x/pull/7")) is True
-    assert verdict("pr_description", ran("gh pr view 7", "title: x")) is None

@@ -57,3 +57,10 @@ def test_a_new_goal_begins_with_the_users_prompt_and_not_with_a_word_that_says_t
     assert session_type_of(evidence(*done, "What does the rate mean?")) is SessionType.INFORMATIONAL
     for words in ("continue", "Yes, go ahead.", "ok thanks", "Go on, please"):
         assert session_type_of(evidence(*done, words)) is SessionType.DEVELOPMENT, words
+
+
+def test_files_changed_for_a_pull_request_are_development_whatever_they_are():
+    flow = write("/project/.github/workflows/ci.yml", "on: push\n")
+    assert session_type_of(evidence(flow)) is SessionType.MAINTENANCE
+    opened = ran("gh pr create --title ci --body 'Cache the downloads.'", "https://github.com/a/b/pull/9")
+    assert session_type_of(evidence(flow, opened)) is SessionType.DEVELOPMENT

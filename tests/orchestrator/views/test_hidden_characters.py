@@ -19,8 +19,6 @@ from orchestrator import views
 from orchestrator.gates.power_steering.decision import decide
 from orchestrator.gates.power_steering.examination import Examination
 from orchestrator.gates.power_steering.loading import load_considerations
-from orchestrator.gates.power_steering.measured.figures import Measured, Row, Share
-from orchestrator.gates.power_steering.measured.parts import Part
 from orchestrator.gates.power_steering.usage import Disagreement, Usage
 from orchestrator.gates.promises.criterion import Criterion
 from orchestrator.gates.promises.criterion import Kind as CriterionKind
@@ -32,7 +30,6 @@ from orchestrator.git.clearing.holdings import Holding, Kind
 from orchestrator.views.checks import check_lines, fail
 from orchestrator.views.cleaned import RunCleaned, cleaned_lines
 from orchestrator.views.columns import columns
-from orchestrator.views.gates.measured import Bench, MeasuredPart, bench_lines
 from orchestrator.views.gates.promises import criterion_lines, promise_lines, promises_lines
 from orchestrator.views.gates.steering import consideration_lines, examination_lines
 from orchestrator.views.gates.usage import usage_lines
@@ -111,8 +108,6 @@ def of_other_views(words):
     )
     yield examination_lines(examination, waits="", explain=True)
     yield consideration_lines([one], [words])
-    part = MeasuredPart(part=Part(name=words, folders=(), rules_commit=words), measured=measured(words))
-    yield bench_lines(Bench(commit="c", whole=part.measured, parts=(part,)), explain=True, judged=True)
     yield usage_lines(used(words))
     kept = f"w{words}".replace("\0", "")  # a promise refuses a NUL
     criterion = Criterion(text=kept, kind=CriterionKind.COMMAND, target=kept)
@@ -124,24 +119,6 @@ def of_other_views(words):
     holding = Holding(kind=Kind.REF, name=words, unmerged=words)
     cleaned = Cleaned(holding=holding, removed=False, problem=words, rescued=words)
     yield cleaned_lines([RunCleaned(run_id="r", standing=words, cleaned=(cleaned,), note=words, state=words)])
-
-
-def measured(words):
-    share = Share(count=1, total=2)
-    counts = {"asked": 1, "decided": 1, "abstained": 0, "wrong": 0}
-    row = Row(id=words, severity=words, false_blocks=share, misses=share, visible_misses=share, **counts)
-    names = [one.name for one in fields(Measured)]
-    given = {
-        "sessions": 1,
-        "rows": (row,),
-        "not_answered": 0,
-        "disagreements": (words,),
-        "sources": {words: 1},
-        "wrong": {words: (words,)},
-        "seconds": 0.0,
-        "cost_usd": 0.0,
-    }
-    return Measured(**{name: given.get(name, share) for name in names})
 
 
 def used(words):
@@ -168,7 +145,7 @@ def printed(lines, capsys):
 
 CHECKED = {
     "lines_of", "log_lines", "detail_lines", "overview_lines", "decision_lines", "told_lines", "held_lines",
-    "examination_lines", "consideration_lines", "bench_lines", "promises_lines", "promise_lines", "criterion_lines",
+    "examination_lines", "consideration_lines", "promises_lines", "promise_lines", "criterion_lines",
     "check_lines", "cleaned_lines", "usage_lines",
 }  # fmt: skip
 PARTS = {

@@ -1,21 +1,49 @@
-"""Rules about the code that the session wrote and that remains: unfinished pieces, admitted hacks."""
+"""The rule on unfinished code: marks of open work and errors that say "not implemented".
+
+Only lines that the session wrote and that remain count. Examples in docstrings and methods that are to be
+overridden are finished.
+"""
 
 import re
+from collections.abc import Iterator, Sequence
+from pathlib import PurePosixPath
 
 from orchestrator.gates.power_steering.evidence import Evidence
-from orchestrator.gates.power_steering.rules.comments import comments_in
+from orchestrator.gates.power_steering.rules.comments import (
+    comments_in,
+    without_long_strings,
+    without_strings,
+)
 from orchestrator.gates.power_steering.rules.found import Found, met, not_applicable, unmet
-from orchestrator.gates.power_steering.rules.said.phrases import phrases
-from orchestrator.gates.power_steering.rules.stubs import unfinished
+from orchestrator.gates.power_steering.rules.phrases import phrases
 
-_HACK = phrases(
-    "hack(?:y|ish)?", "kludge", "quick fix", "quick and dirty", "dirty fix", "for now", "cheat",
-    "temporary (?:fix|hack|workaround)", r"skip(?:s|ping)? (?:the )?(?:validation|error handling|checks?)",
-    "no (?:validation|error handling) (?:yet|for now)", "ignor(?:e|es|ing) (?:all )?errors",
-    "should (?:really )?validate", "not (?:ideal|proper)",
-)  # fmt: skip
-
-
+_MARK = re.compile(  # not "TODO list", which may be a program's subject
+    r"\s*@?(?:TODO|FIXME|XXX)\b"
+    r"(?!\s*(?:lists?|items?|app|application|entry|entries|comments?|markers?|tags?|file|store|api"
+    r"|model)\b)"
+    r"|\s*(?i:implement (?:this|me|later)|to be implemented|not (?:yet )?implemented|placeholder\b"
+    r"|stub\b(?! out)|stubbed|fill (?:this )?in later|coming soon"
+    r"|.*\b(?:goes|belongs|would go|comes) here\b|.*\bhard-?coded for now\b)"
+)
+_SAYS_SO = r"(?:[^\"'`]{0,40}\W)?(?i:not (?:yet )?implemented|todo\b|unimplemented)"
+_RAISES = re.compile(
+    r"\s*(?:raise\s+NotImplementedError\b|throw\s+new\s+NotImplementedException|TODO\("
+    rf"|throw\s+new\s+\w*(?:Error|Exception)\(\s*[\"'`]{_SAYS_SO}"
+    rf"|(?:panic|fatalError|failwith|error|raise|revert|die|croak|abort|fail|stop|bail!|throw)\(?\s*[\"']{_SAYS_SO}"
+    rf"|(?:return|=>|=)\s*(?:\w+\.)*(?:Err|Error|Errorf|New|failwith|errors\.New)\(\s*[\"']{_SAYS_SO})"
+)
+_HOLES = {  # by the ending of the file
+    ".rs": re.compile(r"\b(?:todo|unimplemented)!\s*[(\[{]"),
+    ".scala": re.compile(r"(?:=|=>)\s*\?\?\?\s*$"),
+}
+_DEF = re.compile(r"(\s*)(?:async\s+)?def\s+(\w+)\s*\(")
+_CLASS = re.compile(r"(\s*)class\s+(\w+)(?:\(([^)]*)\))?")
+_ABSTRACT = re.compile(r"\b(?:ABC|ABCMeta|Protocol)\b")
+_ABSTRACT_NAME = re.compile(
+    r"(?:Base|Abstract|Null|Noop|NoOp|Dummy|Fake)\w*|\w*(?:Base|Protocol|Interface|Mixin|ABC)"
+)
+_DECLARES = re.compile(r"\s*@(?:\w+\.)*(?:abstract\w*|overload)\b")
+_MEANT = phrases("intentionally", "deliberately", r"subclass\w*", "override", "overridden")
 _ASKS_FOR_MARK = re.compile(
     r"\b(?i:leave|add|put|keep|mark|insert|write|with|as)\b[^.\n]{0,60}(?<!\w)(?:TODO|FIXME|XXX)\b"
     r"(?!\.\w|[- ]?(?i:lists?|items?|app|application|program|tool|api|service|manager|file))"
@@ -37,7 +65,7 @@ def philosophy_compliance(evidence: Evidence) -> Found | None:
     if not evidence.written_code:
         return not_applicable("no code was written")
     for path, lines in evidence.written_code.items():
-        for line in unfinished(path, lines):
+        for line in _unfinished(path, lines):
             if _is_asked_for(evidence):
                 return None
             return unmet(f"{path} holds unfinished code", line.strip())
@@ -52,12 +80,39 @@ def _is_asked_for(evidence: Evidence) -> bool:
     )
 
 
-def shortcuts(evidence: Evidence) -> Found | None:
-    """Check that no added comment admits a hack."""
-    if not evidence.written_code:
-        return not_applicable("no code was written")
-    for path, lines in evidence.written_code.items():
-        for comment in comments_in(path, lines):
-            if _HACK.search(comment):
-                return unmet(f"a comment in {path} admits a shortcut", comment.strip())
-    return None
+def _unfinished(path: str, lines: Sequence[str]) -> Iterator[str]:
+    """The comments and lines that show unfinished code."""
+    yield from (comment for comment in comments_in(path, lines) if _MARK.match(comment))
+    hole = _HOLES.get(PurePosixPath(path).suffix)
+    for number, line in enumerate(without_long_strings(lines)):
+        if hole and hole.search(without_strings(line).split("//")[0]):
+            yield line
+        if _RAISES.match(line) and not _is_meant(lines, number):
+            yield line
+
+
+def _is_meant(lines: Sequence[str], number: int) -> bool:
+    """Whether the line `number` is in an abstract method, or one that is marked to be overridden."""
+    for at in range(number - 1, -1, -1):
+        found = _DEF.match(lines[at])
+        if found and len(found[1]) < _indent(lines[number]):
+            return bool(_MEANT.search(" ".join(lines[at:number]))) or _is_declared(lines, at)
+    return False
+
+
+def _is_declared(lines: Sequence[str], number: int) -> bool:
+    """Whether the function at `number` is abstract, an overload, or in an abstract class."""
+    at = number - 1
+    while at >= 0 and lines[at].lstrip().startswith("@"):
+        if _DECLARES.match(lines[at]):
+            return True
+        at -= 1
+    for line in reversed(lines[:number]):
+        of = _CLASS.match(line)
+        if of and len(of[1]) < _indent(lines[number]):
+            return bool(_ABSTRACT.search(of[3] or "") or _ABSTRACT_NAME.fullmatch(of[2]))
+    return False
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip())

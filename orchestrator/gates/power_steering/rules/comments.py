@@ -46,7 +46,7 @@ def _signs(path: str) -> tuple[str, ...]:
 
 
 def without_long_strings(lines: Sequence[str]) -> Iterator[str]:
-    """The lines without the text between triple quotes."""
+    """Yield each line without its text between triple quotes, as many as there were."""
     fence = ""
     for line in lines:
         text = line

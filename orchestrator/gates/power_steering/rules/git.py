@@ -1,12 +1,9 @@
 """Rules about git and the hosting service, by the output of their commands."""
 
-import re
-
-from agents.shell import simple_commands
-from agents.transcript.facts.records import HubAction, Outcome
 from orchestrator.gates.power_steering.evidence import Evidence
+from orchestrator.gates.power_steering.facts.records import HubAction, Outcome
 from orchestrator.gates.power_steering.rules.found import Found, met, not_applicable, unmet
-from orchestrator.gates.power_steering.rules.said.phrases import APOSTROPHE, phrases
+from orchestrator.gates.power_steering.rules.phrases import APOSTROPHE, phrases
 
 _MAIN = frozenset({"main", "master"})
 _FORBIDS_MAIN = phrases(
@@ -28,14 +25,6 @@ _FORBIDS_MAIN = phrases(
 _ASKS_FOR_MAIN = phrases(
     r"(?:commit|push|merge)\b[^.\n]{0,60}\b(?:to|on|onto|into) (?:the )?[`\"']?(?:main|master)",
 )
-_WANTS_ALL_ANSWERED = phrases(
-    r"(?:each|every|all|both)\b[^.\n]{0,40}\b(?:comments?|threads?|points?|remarks?|findings?)",
-    r"(?:answer|reply|respond)\w*\b[^.\n]{0,40}\b(?:each|every|all|threads?|them|comments?)",
-    r"(?:address|handle|work through)\b[^.\n]{0,20}\b(?:review|comments?)",
-)
-_NUMBER = re.compile(r"(?<![\w.])\d{4,}(?![\w.])")
-_LISTED = re.compile(r"^\W*(?:\"?id\"?\W+)?(\d{4,})\b.*", re.MULTILINE)
-_ENOUGH_BODY = 40  # characters that can say what, why and how tested
 
 
 def no_direct_main_commit(evidence: Evidence) -> Found | None:
@@ -73,57 +62,6 @@ def ci_status(evidence: Evidence) -> Found | None:
     if newest.outcome is Outcome.FAILED:
         return unmet(f"`gh {newest.kind}` shows checks that fail", _failing_line(newest))
     return met(f"`gh {newest.kind}` shows that the checks pass")
-
-
-def review_responses(evidence: Evidence) -> Found | None:
-    """Check that each listed review comment has a reply, if the user wants all answered and some were.
-
-    It compares the ids in the list that `gh api …/comments` printed with those in the calls that reply. A
-    list printed after the first reply holds the session's own comments too and does not count.
-    """
-    if not any(_WANTS_ALL_ANSWERED.search(words) for words in evidence.users_words):
-        return None
-    listed: dict[str, str] = {}
-    replied: set[str] = set()
-    for command in evidence.facts.commands:
-        calls = [
-            one for one in simple_commands(command.line) if one.name == "gh" and one.plain[:1] == ("api",)
-        ]
-        if "replies" in command.line or "in_reply_to" in command.line:
-            replied |= set(_NUMBER.findall(command.line))
-        elif not replied and any("comments" in word for one in calls for word in one.words):
-            listed |= {found[1]: found[0] for found in _LISTED.finditer(command.output)}
-    left = [line for id_, line in listed.items() if id_ not in replied]
-    if not replied & listed.keys() or len(listed) == 1:
-        return None
-    return unmet("a comment of the reviewer has no reply", left[0].strip()) if left else None
-
-
-def branch_rebase(evidence: Evidence) -> Found | None:
-    """Check that the branch is not behind, by the newest output of git or the hosting service about it."""
-    match evidence.facts.is_behind:
-        case True:
-            return unmet("the branch is behind the one that it belongs to")
-        case False:
-            return met("the branch is up to date")
-        case None:
-            return None
-
-
-def pr_description(evidence: Evidence) -> Found | None:
-    """Check that the last `gh pr create` or `gh pr edit` with a body has words in it."""
-    given = [
-        action
-        for action in evidence.facts.hub_actions
-        if action.kind in {"pr create", "pr edit"} and action.body is not None
-    ]
-    if not given:
-        opened = any(action.kind.startswith("pr ") for action in evidence.facts.hub_actions)
-        return None if opened else not_applicable("no pull request was opened")
-    body = (given[-1].body or "").strip()
-    if not body:
-        return unmet("the pull request's body is empty")
-    return met("the pull request has a body", body) if len(body) >= _ENOUGH_BODY else None
 
 
 def _failing_line(action: HubAction) -> str:

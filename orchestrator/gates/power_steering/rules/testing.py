@@ -1,161 +1,150 @@
-"""Rules about runs after the last change: of tests, the project's checks, the program itself."""
+"""The rule on tests: they ran after the last change of the program's behaviour, and passed.
+
+It is unmet if the newest test run failed, if a program was changed after it, or if none ran although the user
+asked for it. It is not checked if only some tests ran, or if tests were changed after they had failed.
+"""
 
 import re
-from collections.abc import Sequence
 from pathlib import PurePosixPath
 
 from agents.shell import simple_commands
-from agents.transcript.facts.checks import is_test_run
-from agents.transcript.facts.records import Command, Edit, Outcome
-from agents.transcript.facts.test_files import is_test_file
 from orchestrator.gates.power_steering.evidence import Evidence
-from orchestrator.gates.power_steering.rules.behaviour import (
-    last_change_of_behaviour,
-    shows_tests,
-)
+from orchestrator.gates.power_steering.facts.checks import is_test_run
+from orchestrator.gates.power_steering.facts.records import Command, Edit, Outcome
+from orchestrator.gates.power_steering.facts.test_files import is_test_file
+from orchestrator.gates.power_steering.facts.work import is_script
 from orchestrator.gates.power_steering.rules.found import Found, met, not_applicable, unmet
-from orchestrator.gates.power_steering.rules.packages import only_elsewhere
-from orchestrator.gates.power_steering.rules.programs import is_no_test, is_other_check, runs_program
-from orchestrator.gates.power_steering.rules.runs import (
-    commands_after,
-    failed_and_left,
-    failed_check,
-    ran_to_its_end,
-    result_of,
-)
-from orchestrator.gates.power_steering.rules.said.asked import (
-    asked_for_checks,
+from orchestrator.gates.power_steering.rules.phrases import phrases
+from orchestrator.gates.power_steering.rules.requests import (
     asked_for_tests,
-    asked_to_take_away,
+    leaves_failing,
     tests_are_forbidden,
 )
-from orchestrator.gates.power_steering.rules.said.phrases import phrases
 
+_PROGRAMS = frozenset({
+    ".py", ".js", ".jsx", ".mjs", ".cjs", ".ts", ".tsx", ".go", ".rs", ".java", ".kt", ".kts", ".scala", ".c",
+    ".h", ".cc", ".cpp", ".cxx", ".hpp", ".cs", ".fs", ".vb", ".rb", ".php", ".swift", ".ex", ".exs", ".erl",
+    ".hs", ".ml", ".mli", ".lua", ".dart", ".pl", ".pm", ".r", ".R", ".jl", ".clj", ".cljs", ".cljc", ".elm",
+    ".zig", ".nim", ".cr", ".vue", ".svelte", ".groovy", ".m", ".mm", ".sol", ".gd", ".ps1", ".psm1", ".d",
+    ".sh", ".bash", ".t", ".f", ".f90", ".f95", ".for", ".adb", ".ads", ".pas",
+})  # fmt: skip
+_COMMENT = re.compile(r"#(?!\[|include|define|if|else|end|pragma)|//|/\*|\*(?:\s|/|$)|--\s|;;|%|\"\"\"|'''")
 _SPEAKS_OF_TESTS = phrases(
     "tests?", "pass(?:ed|es)?", "fail(?:ed|ures?)?", "ok", "specs?", "examples?", "assertions?"
 )
-_SUCCESS = phrases("pass(?:ed|es|ing)?", "ok", "green", "success(?:ful|fully)?", "succeeded", "all good")
-_ENTRY_POINT = re.compile(
-    r"if __name__ == ['\"]__main__['\"]|^#!|argparse\.ArgumentParser|@click\.command|\bfunc main\(\)"
-    r"|\bfn main\(\)|process\.argv|public static void main",
+_SELECTS = re.compile(  # options that leave tests out, or name a part of the project
+    r"(?:^|\s)(?:--deselect|--ignore(?:-glob)?|--skip|--exclude\S*|--invert|-DskipTests|-D\S*exclude\S*="
+    r"|--testPathIgnorePatterns|-skip|-k\s*['\"]?\s*not\b|-m\s*['\"]?\s*not\b|-x\s+test\b|--grep-invert"
+    r"|--tags?\s+['\"]?(?:not |~)|--no-\w*tests?\b|-p|--package|--filter|-F|-w|--workspace[= ]\w|-pl"
+    r"|--projects?|--scope)(?=[\s='\"]|$|\b)"
+)
+_TAKES_TESTS = frozenset({"rm", "mv", "unlink", "git", "sed"})
+# Commands that run no tests, whatever they print. Any other program may have run them.
+_NO_TESTS = frozenset({
+    "git", "gh", "ls", "cat", "grep", "rg", "ag", "find", "fd", "head", "tail", "sed", "awk", "echo",
+    "printf", "cd", "pwd", "wc", "diff", "cmp", "sort", "uniq", "cut", "tr", "mkdir", "cp", "mv", "rm",
+    "touch", "ln", "which", "env", "export", "source", "sleep", "true", "false", "tree", "stat", "file", "jq",
+    "yq", "tee", "chmod", "date", "ps", "kill", "du", "df", "set", "test", "[", "id", "basename", "dirname",
+    "python", "python3", "node", "ruby", "php", "perl", "curl",
+    "ruff", "flake8", "mypy", "pyright", "black", "isort", "eslint", "tsc", "prettier", "golangci-lint",
+    "shellcheck", "rubocop",
+})  # fmt: skip
+_NOT_STARTED = (126, 127)  # the shell's own exit codes
+_STASHES = re.compile(
+    r"\bgit stash\b(?! (?:pop|apply|list|drop|show)).*\bgit stash (?:pop|apply)\b", re.DOTALL
 )
 
 
 def local_testing(evidence: Evidence) -> Found | None:
-    """Check that the tests ran after the last change to code and passed, by exit code, else by their summary.
-
-    It is unmet only on evidence: a test or another check failed and was not run again, tests were kept from
-    failing, or code with known tests was changed after their last run.
-    """
+    """Check that the tests ran after the last change to code and passed, by exit code or summary."""
     facts = evidence.facts
     if facts.last_code_edit is None:
         return not_applicable("no code was changed")
-    failed = failed_and_left(evidence) or failed_check(evidence, facts.last_code_edit)
-    against = failed or _taken_without_being_asked(evidence)
-    if against:
-        return against
-    runs = [run for run in facts.tests_since_edit if ran_to_its_end(run)]
-    if elsewhere := only_elsewhere(evidence, runs):
-        return elsewhere
-    if runs and all(_claims_a_pass(run, evidence.facts.commands) for run in runs):
-        return unmet(
-            "the output of the tests was thrown away, and the command itself says that they pass",
-            runs[-1].line,
-        )
-    if any(run.tests is Outcome.PASSED for run in runs):
-        return met("the tests passed after the last change to code", result_of(runs))
-    return None if runs else _untested(evidence)
-
-
-def dev_workflow_complete(evidence: Evidence) -> Found | None:
-    """Check that a test or another check ran after the last change to code, if project or user ask for it."""
-    last = evidence.facts.last_code_edit
-    if failed := failed_check(evidence, next(reversed(evidence.facts.edits), None)):
-        return failed
-    if last is None:
-        return not_applicable("no code was changed")
-    for command in commands_after(evidence, last):
-        every = simple_commands(command.line)
-        if command.tests is not None or any(is_test_run(one) or is_other_check(one) for one in every):
-            return met("the change was checked after it was made", command.line)
-    asks = asked_for_checks(evidence)
-    if not asks or tests_are_forbidden(evidence):
+    told = [run for run in facts.test_runs if _ran_to_its_end(run) and run.tests is not Outcome.UNKNOWN]
+    if told and told[-1].tests is Outcome.FAILED:
+        if _run_unread_since(evidence, told[-1]) or leaves_failing(evidence, told[-1].output):
+            return None
+        return unmet("the newest test run failed", _result_of(told[-1]))
+    changed = _last_change_of_behaviour(evidence)
+    since = [run for run in told if changed is None or run.order >= changed.order]
+    if since:
+        doubtful = any(run.tests is Outcome.FAILED or _SELECTS.search(run.line) for run in since)
+        if doubtful or _tests_changed_after_failing(evidence):
+            return None
+        return met("the tests passed after the last change to code", _result_of(since[-1]))
+    if changed is None or _may_have_been_tested(evidence, changed):
         return None
-    return unmet(f"{last.path} was changed, and no test or other check ran since, as it should", asks)
+    if told:
+        return unmet(f"{changed.path} was changed after the last test run", told[-1].line)
+    asked = asked_for_tests(evidence)
+    return unmet(f"{changed.path} was changed, and no test ran, as was asked", asked) if asked else None
 
 
-def interactive_testing(evidence: Evidence) -> Found | None:
-    """Check that the program ran after the last change. It could have run if an entry point was changed."""
-    last = evidence.facts.last_code_edit
-    if last is None:
-        return not_applicable("no code was changed")
-    if not commands_after(evidence, last):
-        return unmet(f"nothing ran after the last change to {last.path}")
-    own = _own_names(evidence)
-    for command in commands_after(evidence, last):
-        every = simple_commands(command.line)
-        if any(not is_test_run(one) and runs_program(one, own) for one in every):
-            return met("the program was run after the last change", command.line)
-    for path, lines in evidence.written_code.items():
-        if any(_ENTRY_POINT.search(line) for line in lines) and not is_test_file(last.path):
-            return unmet(f"{path} can be run, and was not run after the last change")
-    return None
+def _last_change_of_behaviour(evidence: Evidence) -> Edit | None:
+    """The newest change of a program that tests could notice, so not of comments, data, style or text."""
+    edits = reversed(evidence.facts.edits)
+    return next((edit for edit in edits if edit.is_code and _changes_behaviour(edit)), None)
 
 
-def _untested(evidence: Evidence) -> Found | None:
-    """Decide for a session without a test run since the last change."""
-    facts, changed = evidence.facts, last_change_of_behaviour(evidence)
-    if changed is None:
-        return None
-    if any(run.order >= changed.order and run.tests is Outcome.PASSED for run in facts.test_runs):
-        return met("the tests passed, and nothing that they could notice was changed since")
-    if tests_are_forbidden(evidence) or _may_have_been_tested(evidence, changed):
-        return None
-    if facts.test_runs:
-        return unmet(f"{changed.path} was changed after the last test run", facts.test_runs[-1].line)
-    shown = shows_tests(evidence, changed) or asked_for_tests(evidence)
-    return unmet(f"{changed.path} was changed and no test ran at all", shown) if shown else None
+def _changes_behaviour(edit: Edit) -> bool:
+    if PurePosixPath(edit.path).suffix not in _PROGRAMS and not is_script(edit.path):
+        return False
+    lines = [line.strip() for line in (*edit.added, *(edit.removed or ())) if line.strip()]
+    return not lines or any(not _COMMENT.match(line) for line in lines)  # some edits have no known lines
 
 
-def _claims_a_pass(run: Command, commands: Sequence[Command]) -> bool:
-    """Whether a run hides its tests' result, and it or a later command prints words of success."""
-    hidden = run.tests is Outcome.UNKNOWN and any(
-        not simple.decides for simple in simple_commands(run.line) if is_test_run(simple)
-    )
-    echoed = " ".join(
-        " ".join(simple.words[1:])
-        for one in commands
-        if one.order >= run.order
-        for simple in simple_commands(one.line)
-        if simple.name in {"echo", "printf"}
-    )
-    return hidden and bool(_SUCCESS.search(echoed))
+def _may_have_been_tested(evidence: Evidence, changed: Edit) -> bool:
+    """Whether tests may have run since a change, or were not wanted."""
+    if tests_are_forbidden(evidence):
+        return True
+    own = {part.split(".")[0] for edit in evidence.facts.edits for part in PurePosixPath(edit.path).parts}
+    for command in evidence.facts.commands:
+        if command.order < changed.order:
+            continue
+        if command.tests is not None and _ran_to_its_end(command):
+            return True
+        for simple in simple_commands(command.line):
+            unknown = simple.name not in _NO_TESTS and simple.name.split(".")[0] not in own
+            if unknown and (simple.writes or _SPEAKS_OF_TESTS.search(command.output)):
+                return True
+    return False
 
 
-def _taken_without_being_asked(evidence: Evidence) -> Found | None:
-    """Find tests that failed and were then deleted, skipped or emptied without the user's request."""
+def _tests_changed_after_failing(evidence: Evidence) -> bool:
+    """Whether files of tests were edited, removed or restored after a test run had failed."""
     failed = [run.order for run in evidence.facts.test_runs if run.tests is Outcome.FAILED]
-    if not failed or asked_to_take_away(evidence):
-        return None
-    after = [one for one in evidence.facts.taken if one.order > failed[0]]
-    if not after:
-        return None
-    return unmet(f"tests failed, and were then {after[-1].how}, in {after[-1].path}", after[-1].quote)
-
-
-def _may_have_been_tested(evidence: Evidence, last: Edit) -> bool:
-    """Whether an unknown program ran after the change and may have run the tests, by its output."""
-    own = _own_names(evidence)
-    return any(
-        command.exit_code in {0, None}
-        and (simple.writes or _SPEAKS_OF_TESTS.search(command.output))
-        and not (is_no_test(simple) or is_test_run(simple) or simple.name.split(".")[0] in own)
-        for command in commands_after(evidence, last)
-        for simple in simple_commands(command.line)
+    if not failed:
+        return False
+    edited = any(edit.order > failed[0] and is_test_file(edit.path) for edit in evidence.facts.edits)
+    return edited or any(
+        command.order > failed[0]
+        and any(
+            simple.name in _TAKES_TESTS and any(map(is_test_file, simple.plain))
+            for simple in simple_commands(command.line)
+        )
+        for command in evidence.facts.commands
     )
 
 
-def _own_names(evidence: Evidence) -> set[str]:
-    """The names of changed folders and files, since `python -m NAME` is parsed as NAME."""
-    paths = (PurePosixPath(edit.path) for edit in evidence.facts.edits)
-    return {part.split(".")[0] for path in paths for part in path.parts}
+def _run_unread_since(evidence: Evidence, failed: Command) -> bool:
+    """Whether tests with an unreadable result ran after a failed run, with their own exit code 0."""
+    return any(
+        run.order > failed.order
+        and run.tests is Outcome.UNKNOWN
+        and run.exit_code == 0
+        and all(simple.decides for simple in simple_commands(run.line) if is_test_run(simple))
+        for run in evidence.facts.test_runs
+    )
+
+
+def _ran_to_its_end(run: Command) -> bool:
+    """Whether a run started, was not interrupted, and saw the work, which `git stash` hides."""
+    if _STASHES.search(run.line):
+        return False
+    return not run.is_interrupted and run.exit_code not in _NOT_STARTED
+
+
+def _result_of(run: Command) -> str:
+    """The command, and the last line of its output."""
+    lines = [line.strip() for line in run.output.splitlines() if line.strip()]
+    return f"{run.line}: {lines[-1]}" if lines else run.line

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from orchestrator.gates.power_steering.evidence import Evidence
 from orchestrator.gates.power_steering.rules.found import Found, met, not_applicable, unmet
-from orchestrator.gates.power_steering.rules.said.phrases import APOSTROPHE, phrases
+from orchestrator.gates.power_steering.rules.phrases import APOSTROPHE, phrases
 
 _TAKEN_BACK = phrases(
     "forget", "instead", "never ?mind", "leave (?:it|that|the rest)", "skip", "drop", "stop",

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from orchestrator.gates.stop_gate.stop import ALLOWED, StepResult, Stop
 
 if TYPE_CHECKING:
-    from agents.transcript.facts.records import BackgroundTask
     from agents.transcript.records import ToolCall
+    from orchestrator.gates.power_steering.facts.records import BackgroundTask
 
 _WORKERS = frozenset({"Agent", "Task"})
 _LOOKS = frozenset(

@@ -1,1 +1,0 @@
-"""Power steering measured on labelled sessions."""

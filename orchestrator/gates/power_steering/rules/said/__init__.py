@@ -1,1 +1,0 @@
-"""Reads words: announcements in a message, the user's requests, and the phrases that show them."""

@@ -1,0 +1,413 @@
+"""Facts of real sessions (`transcripts/`), and of calls as such sessions hold them."""
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agents.shell import simple_commands
+from agents.transcript.read import read_transcript, transcript_of
+from orchestrator.gates.power_steering.facts.facts import is_question
+from orchestrator.gates.power_steering.facts.outcomes import outcome_of
+from orchestrator.gates.power_steering.facts.records import Outcome
+from orchestrator.gates.power_steering.facts.session import facts_of
+from orchestrator.gates.power_steering.facts.summaries import summary_of
+from state.records.calls import Message, MessageKind
+
+FOLDER = Path(__file__).parents[2] / "agents" / "transcripts"
+
+
+def facts(name):
+    return facts_of(read_transcript(FOLDER / f"{name}.jsonl"))
+
+
+def did(*steps, final=""):
+    """The facts of a live session of (tool, input, output) steps; an output `!…` is an error."""
+    return facts_of(live(*steps, final=final))
+
+
+def live(*steps, final=""):
+    """Its transcript."""
+    messages = []
+    for tool, arguments, output in steps:
+        text = json.dumps({"command": arguments} if isinstance(arguments, str) else arguments)
+        messages.append(Message(kind=MessageKind.TOOL_CALL, text=text, tool=tool))
+        if output is not None:
+            told = Message(
+                kind=MessageKind.TOOL_RESULT, text=output.removeprefix("!"), is_error=output.startswith("!")
+            )
+            messages.append(told)
+    messages.append(Message(kind=MessageKind.TEXT, text=final))
+    return transcript_of(messages, prompt="Do it.", cwd="/project")
+
+
+def write(path, content="x = 1\n"):
+    return ("Write", {"file_path": path, "content": content}, f"File created successfully at: {path}")
+
+
+def ran(command, output=""):
+    return ("Bash", command, output)
+
+
+# --- edits ------------------------------------------------------------------------------------------------
+
+
+def test_edits_have_the_lines_that_were_added():
+    edits = facts("work").edits
+    assert [(edit.path, edit.tool, edit.added) for edit in edits] == [
+        ("/project/counter.py", "Write", ("def count(n):", "    return n + 1")),
+        ("/project/counter.py", "Edit", ("    # one more",)),
+    ]
+
+
+def test_lines_that_stay_are_not_added():
+    edit = {"file_path": "a.py", "old_string": "a\n# TODO\nb", "new_string": "a\n# TODO\nc"}
+    several = {"file_path": "a.py", "edits": [{"old_string": "", "new_string": "d"}, {"old_string": "e"}]}
+    notebook = {"notebook_path": "n.ipynb", "new_source": "f"}
+    found = did(
+        ("Edit", edit, "done"), ("MultiEdit", several, "done"), ("NotebookEdit", notebook, "done")
+    ).edits
+    assert [(each.path, each.added) for each in found] == [
+        ("a.py", ("c",)),
+        ("a.py", ("d",)),
+        ("n.ipynb", ("f",)),
+    ]
+
+
+def test_an_edit_that_failed_was_refused_or_has_no_result_is_none():
+    given_ = {"file_path": "a.py", "content": "x"}
+    assert (
+        did(
+            ("Write", given_, "!<tool_use_error>no"), ("Write", given_, "!no disk"), ("Write", given_, None)
+        ).edits
+        == ()
+    )
+
+
+def test_files_written_by_the_shell_are_edits():
+    found = did(
+        ran("cat > src/a.py <<'EOF'\n# TODO: it's \"later\"\nEOF\npytest > out.json", "ok"),
+        ran("sed -i 's/a/b/' src/b.py c.py && echo done | tee notes.txt"),
+        ran("echo x > /tmp/scratch.py 2>/dev/null"),
+        ran("echo '> not.py' \"-> b.py\" >&2"),
+    ).edits
+    assert [(each.path, each.added, each.is_code) for each in found] == [
+        ("src/a.py", ('# TODO: it\'s "later"',), True), ("out.json", (), False),
+        ("src/b.py", (), True), ("c.py", (), True), ("notes.txt", (), False), ("/tmp/scratch.py", (), False),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("line", "paths"),
+    [
+        ("python3 - <<'E'\np = Path('src/a.py')\nt = p.read_text()\np.write_text(t + 'x')\nE", ["src/a.py"]),
+        ("python3 -c \"open('src/a.py', 'w').write('x')\"", ["src/a.py"]),
+        ("node -e \"fs.writeFileSync('src/a.js', x)\"", ["src/a.js"]),
+        ("ruby -e \"File.write('lib/a.rb', File.read('lib/b.rb'))\"", ["lib/a.rb"]),
+        ("python3 - <<'E'\nprint(open('src/a.py').read())\nE", []),
+        ("cat <<'E'\nopen('src/a.py', 'w')\nE", []),
+    ],
+)
+def test_files_written_by_a_script_in_the_command_are_edits(line, paths):
+    assert [edit.path for edit in did(ran(line, "ok")).edits] == paths
+
+
+@pytest.mark.parametrize(
+    ("path", "code", "document"),
+    [
+        ("src/a.py", True, False), ("/project/pyproject.toml", True, False), ("README.md", False, True),
+        ("docs/conf.py", False, True), ("LICENSE", False, True), ("/home/user/.claude/plans/x.py", False, False),
+        ("/project2/a.py", False, False),
+    ],
+)  # fmt: skip
+def test_documents_and_files_elsewhere_are_not_the_projects_code(path, code, document):
+    edit = did(write(path)).edits[0]
+    assert (edit.is_code, edit.is_document) == (code, document)
+
+
+def test_what_a_subagent_did_counts():
+    found = facts("subagent")
+    assert [(edit.path, edit.order) for edit in found.edits] == [("/project/made.py", 2)]
+    assert [(each.line, each.exit_code, each.order) for each in found.commands] == [("python3 made.py", 0, 3)]
+
+
+# --- commands and tests -----------------------------------------------------------------------------------
+
+
+def test_commands_have_their_exit_codes():
+    codes = [(each.line.split()[0], each.exit_code) for each in facts("work").commands]
+    assert codes == [("python3", 3), ("cd", 0), ("echo", 0), ("false", 0), ("git", 0), ("seq", 0)]
+
+
+def test_a_session_that_really_ran_its_tests_is_tested():
+    found = facts("tests")
+    assert [run.tests for run in found.test_runs] == ["failed", "failed", "passed", "passed"]
+    assert found.last_code_edit.added == ("    assert 1 == 1",)
+
+
+def test_passing_tests_and_a_pull_request_in_tool_results_are_seen():
+    found = did(
+        write("a.py"),
+        ran("pytest -q 2>&1 | tail -5", "............\n12 passed in 0.40s"),
+        ran("gh pr create --title x --body 'What, why, how.'", "https://github.com/o/r/pull/1"),
+    )
+    assert [run.tests for run in found.test_runs] == [Outcome.PASSED]
+    assert [each.kind for each in found.hub_actions] == ["pr create"]
+
+
+def test_words_about_tests_are_no_tests():
+    found = did(
+        write("a.py"), ran("echo '12 passed in 0.1s'", "12 passed in 0.1s"), final="All 12 tests pass."
+    )
+    assert found.test_runs == ()
+
+
+def test_a_test_run_that_was_refused_is_none():
+    refused = ("Bash", "pytest", "!PreToolUse:Bash hook error: not now")
+    assert did(refused, ("Bash", "pytest", "!no, thank you")).commands == ()
+    assert did(("Bash", "pytest", "![Tool call interrupted: x")).test_runs[0].tests is Outcome.UNKNOWN
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "pytest", "cd x && uv run pytest -q", "FOO=1 poetry run pytest", "timeout -k 5 60 python3 -X dev -m pytest x",
+        "npx -y jest", "npm test", "npm run test:unit", "npm --prefix web run test", "pnpm -r test", "yarn jest",
+        "yarn workspace app test", "cargo test", "cargo +nightly nextest run", "go vet && go test ./...", "make check",
+        "make -j4 test", "./gradlew :app:test", "./gradlew :app:testDebugUnitTest :app:assembleDebug", "mvn -q clean verify", "dotnet test", "bundle exec rspec", "tox",
+        "nox -s tests", "vendor/bin/phpunit", "bats test/", "ctest --output-on-failure", "python manage.py test",
+        "bash -lc 'cd x && pytest -q'", "bin/test tests/x.py", "./run_tests.sh", "python tests/test_x.py",
+        "node --test", "coverage run -m pytest", "uv run -m pytest", "(cd a && vitest run) && echo ok",
+        "pytest # it's fine", "set -o pipefail; pytest | tail", "time pytest > out.txt 2>&1", "python -m unittest",
+    ],
+)  # fmt: skip
+def test_test_runs_are_known_by_the_command_and_pass_by_its_exit_code(line):
+    assert outcome_of(line, 0, "") is Outcome.PASSED
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "pip install pytest", "grep -rn pytest .", "npm install jest", "test -f a && echo ok", "make latest", "which tox",
+        "git commit -m 'pytest && npm test'", "pytest --version", "pytest --collect-only", "cargo test --no-run",
+        "cat > t.sh <<'EOF'\npytest\nEOF\nls", "# pytest\nls", "echo pytest", "go build ./...", "npm run build", "",
+        "./gradlew compileTestKotlin", "cat contest.py", "ls tests", "vim test_a.py",
+    ],
+)  # fmt: skip
+def test_other_commands_are_no_test_runs(line):
+    assert outcome_of(line, 0, "done") is None
+
+
+@pytest.mark.parametrize("line", ["echo '12 passed'", "cat build.log", "git log -1", "grep passed out.txt"])
+def test_what_only_prints_words_ran_no_test_whatever_it_prints(line):
+    assert outcome_of(line, 0, "12 passed in 0.1s") is None
+
+
+def test_a_program_that_is_not_known_ran_tests_if_its_output_counts_them():
+    crates = "test result: ok. 3 passed; 0 failed; 0 ignored\ntest result: ok. 0 passed; 0 failed; 0 ignored"
+    assert outcome_of("just ci", 0, crates) is Outcome.PASSED
+    assert outcome_of("just ci", 1, f"test result: FAILED. 1 passed; 1 failed\n{crates}") is Outcome.FAILED
+    assert outcome_of("./everything", 0, "41 tests, 0 failures") is Outcome.PASSED
+    assert (
+        outcome_of("./everything | tail -3", 0, "3 test cases: 2 failed, 1 succeeded in 1.3 s")
+        is Outcome.FAILED
+    )
+
+
+def test_what_stands_beside_a_known_test_command_is_not_taken_for_one():
+    counted = "=== 3 passed in 0.10s ==="
+    both = did(ran("./prepare && pytest", counted), ran("./prepare", "ready"))
+    assert [run.line for run in both.test_runs] == ["./prepare && pytest"]
+    own = did(ran("./everything", counted), ran("./everything", "ready"))
+    assert len(own.test_runs) == 2
+
+
+@pytest.mark.parametrize(
+    ("line", "code", "output", "outcome"),
+    [
+        ("pytest || true", 0, "", "unknown"), ("pytest; echo done", 0, "1 failed in 3s\ndone", "failed"),
+        ("pytest | tail -1", 0, "12 passed in 0.1s", "passed"), ("pytest | tail -1", 0, "no news", "unknown"),
+        ("pytest | tail -1", 0, "=== 1 failed, 3 passed in 1.2s ===", "failed"), ("! pytest", 0, "", "unknown"),
+        ("pytest &", 0, "", "unknown"), ("pytest", 127, "not found", "unknown"), ("pytest", 5, "", "failed"),
+        ("pytest && ruff check", 1, "3 passed in 1s\nE501", "passed"), ("pytest && ruff check", 1, "", "failed"),
+        ("if pytest; then echo a; fi", 0, "a", "unknown"), ("bash -c 'pytest | tail'", 0, "", "unknown"),
+        ("pytest", None, "", "unknown"), ("pytest", None, "=== 12 passed, 1 warning in 0.10s ===", "passed"),
+    ],
+)  # fmt: skip
+def test_where_the_exit_code_is_hidden_the_summary_counts(line, code, output, outcome):
+    assert outcome_of(line, code, output) == outcome
+
+
+@pytest.mark.parametrize(
+    ("output", "outcome"),
+    [
+        ("Ran 3 tests in 0.1s\n\nOK", "passed"), ("FAILED (failures=1)", "failed"), ("OK (skipped=1)", "passed"),
+        ("test result: ok. 3 passed; 0 failed; 0 ignored", "passed"),
+        ("test result: ok. 3 passed; 0 failed\ntest result: FAILED. 1 passed; 1 failed", "failed"),
+        ("ok  \tx/y\t0.01s\nok  \tx/z\t(cached)", "passed"), ("ok  \tx/y\t0.01s\nFAIL\tx/z\t0.01s", "failed"),
+        ("Tests:       1 failed, 2 passed, 3 total", "failed"), ("Tests:       3 passed, 3 total", "passed"),
+        (" Test Files  1 passed (1)\n      Tests  2 passed (2)", "passed"), ("  5 passing (1s)", "passed"),
+        ("  5 passing (1s)\n  1 failing", "failed"), ("3 examples, 0 failures", "passed"),
+        ("OK (3 tests, 5 assertions)", "passed"), ("FAILURES!\nTests: 3, Assertions: 5, Failures: 1.", "failed"),
+        ("100% tests passed, 0 tests failed out of 3", "passed"), ("67% tests passed, 1 tests failed out of 3", "failed"),
+        ("Tests run: 3, Failures: 0, Errors: 0", "passed"), ("Tests run: 3, Failures: 1, Errors: 0", "failed"),
+        ("\x1b[32m12 passed\x1b[0m\x1b[32m in 0.1s\x1b[0m", "passed"), ("no tests ran in 0.01s", "failed"),
+        ("5 runs, 9 assertions, 1 failures, 0 errors, 0 skips\n2 runs, 2 assertions, 0 failures, 0 errors, 0 skips", "failed"),
+        ("5 runs, 9 assertions, 0 failures, 0 errors, 0 skips\n2 runs, 2 assertions, 0 failures, 0 errors, 0 skips", "passed"),
+        ("00:05 +42: All tests passed!", "passed"),
+        ("00:05 +41 -1: Some tests failed.", "failed"),
+        (" NX   Successfully ran targets lint, test for 3 projects (9s)", "passed"),
+        ("3 passed, 0 failed", "passed"), ("FAILED a.py::test_a - assert\n1 failed in 0.9s", "failed"),
+        ("the 12 passed and nothing failed", "unknown"), ("everything is ok", "unknown"), ("", "unknown"),
+    ],
+)  # fmt: skip
+def test_summaries_are_read_by_their_lines_and_not_by_words(output, outcome):
+    assert summary_of(output) == outcome
+
+
+@given(st.text(alphabet=st.sampled_from("ab '\"\\$(){}|&;<>\n-#=!EOF"), max_size=60))
+def test_no_command_line_is_too_odd(line):
+    for simple in simple_commands(line):
+        assert simple.words or simple.writes
+    outcome_of(line, 0, line)
+
+
+# --- todos, git, pull requests ----------------------------------------------------------------------------
+
+
+def test_open_todos_are_those_of_the_last_call():
+    assert [(todo.text, todo.status) for todo in facts("todos").todos] == [
+        ("A", "completed"),
+        ("B", "pending"),
+    ]
+    todos = [{"content": "A", "status": "completed"}]
+    found = did(
+        ("TodoWrite", {"todos": [{"content": "B", "status": "pending"}]}, "ok"),
+        ("TodoWrite", {"todos": todos}, "ok"),
+    )
+    assert found.open_todos == ()
+
+
+def test_tasks_are_followed_by_the_ids_in_their_results():
+    found = facts("tasks")
+    assert [(todo.id, todo.text, todo.status) for todo in found.todos] == [
+        ("1", "Do A", "completed"), ("2", "Do B", "pending"), ("3", "Do C", "deleted"),
+    ]  # fmt: skip
+    assert [todo.text for todo in found.open_todos] == ["Do B"]
+
+
+def test_a_todo_list_that_was_refused_is_none():
+    todos = {"todos": [{"content": "A", "status": "pending"}]}
+    assert did(("TodoWrite", todos, "!<tool_use_error>Error: No such tool available")).todos == ()
+
+
+def test_commits_and_pushes_are_read_from_what_git_says():
+    found = facts("git")
+    assert [(each.kind, each.branch) for each in found.git_actions] == [
+        ("push", "main"), ("commit", "feature"), ("push", "feature"), ("push", "main"),
+    ]  # fmt: skip
+    assert found.git_actions[1].sha == "6c98f00"
+
+
+@pytest.mark.parametrize(
+    ("line", "output", "actions"),
+    [
+        ("git commit -m x", "!Exit code 1\nnothing to commit", []), ("cat log", "[main 1234567] x", []),
+        ("git commit -m x", "[main (root-commit) 1234567] x", [("commit", "main")]),
+        ("git checkout -b a && git commit -qm x", "", [("commit", "")]), ("git -C x commit -qm x", "", [("commit", "")]),
+        ("git push", "!Exit code 1\n ! [rejected]        main -> main (fetch first)", []),
+        ("git push", "Everything up-to-date", []), ("git push -q origin HEAD:refs/heads/main", "", [("push", "main")]),
+    ],
+)  # fmt: skip
+def test_git_actions_are_those_that_succeeded(line, output, actions):
+    assert [(each.kind, each.branch) for each in did(ran(line, output)).git_actions] == actions
+
+
+def test_a_quiet_commit_is_on_the_branch_that_git_named_before():
+    found = did(
+        ran("git status", "On branch main\nYour branch is up to date with 'origin/main'."),
+        ran("git commit -qam x"),
+    )
+    assert [each.branch for each in found.git_actions] == ["main"]
+
+
+@pytest.mark.parametrize(
+    ("line", "output", "outcome"),
+    [
+        ("gh pr checks 1", "build\tpass\t1m\turl\nlint\tskipping\t0\turl", "passed"),
+        ("gh pr checks 1", "!Exit code 1\nbuild\tfail\t1m\turl\nlint\tpass\t1s\turl", "failed"),
+        ("gh pr checks 1", "!Exit code 8\nbuild\tpending\t0\turl\nlint\tpass\t1s\turl", "unknown"),
+        ("gh run list", "completed\tsuccess\tfix\tci\ncompleted\tfailure\told\tci", "passed"),
+        ("gh pr checks 1", "!Exit code 1\nno checks reported on the 'fix' branch", "unknown"),
+        ("gh run watch 3 --exit-status", "", "passed"), ("gh pr view 1", "title:\tpass", "unknown"),
+    ],
+)  # fmt: skip
+def test_checks_are_read_from_their_table(line, output, outcome):
+    assert did(ran(line, output)).hub_actions[0].outcome == outcome
+
+
+# --- what the user wants, and how it ends -----------------------------------------------------------------
+
+
+def test_goals_are_the_users_own_prompts_and_no_feedback():
+    assert [(goal.text, goal.turn) for goal in facts("hook_feedback").goals] == [("Do it.", 1)]
+    assert [goal.text for goal in facts("typed_meanwhile").goals] == ["one", "also say hello"]
+
+
+def test_typed_commands_and_skills_are_told_apart():
+    found = facts("commands_and_compaction")
+    assert [(each.name, each.is_expanded) for each in found.typed_commands] == [
+        ("/greet", True), ("/tidy", True), ("/compact", True), ("/usage", True), ("/nonsense", False),
+    ]  # fmt: skip
+    assert [each.name for each in found.skills] == ["tidy"]
+
+
+def test_a_path_is_no_command():
+    transcript = transcript_of([], prompt="/usr/bin/env is missing")
+    assert facts_of(transcript).typed_commands == ()
+
+
+def test_the_final_message_is_what_stands_after_the_last_call():
+    assert facts("work").final_text == "It counts. Shall I add tests?"
+    assert facts("work").asks
+    assert facts("background").final_text == "ended"
+    assert facts("api_error").final_text == "ok"
+    assert did(ran("ls"), final="").final_text == ""
+
+
+@pytest.mark.parametrize(
+    ("words", "asks"),
+    [
+        ("Done.", False), ("Shall I go on?", True), ("**Shall I?**", True), ("Which one?\n\n- red\n- blue", True),
+        ("Is it done? Yes.", False), ("I did:\n- one\n- two", False), ("(No follow-up needed.)", False), ("", False),
+        ("Pick:\n1. Keep it?\n2. Drop it?", True), ("どうしますか？", True),  # noqa: RUF001
+    ],
+)  # fmt: skip
+def test_a_question_is_known_by_how_the_message_ends(words, asks):
+    assert is_question(words) is asks
+
+
+def test_a_question_without_an_answer_is_pending():
+    asked = {"questions": [{"question": "Which colour?", "header": "Colour", "options": []}]}
+    assert did(("AskUserQuestion", asked, None)).pending_questions == ("Which colour?",)
+    assert did(("AskUserQuestion", asked, None)).asks
+    assert facts("question").pending_questions == ()
+
+
+def test_background_work_runs_until_its_end_is_told():
+    found = facts("background")
+    assert [(task.what, task.status, task.exit_code) for task in found.background] == [
+        ("sleep 1; exit 3", "failed", 3), ("sleep 60", "killed", None),
+    ]  # fmt: skip
+    assert found.running == ()
+    started = "Command running in background with ID: b1. Output is being written to: /tmp/x"
+    assert [task.id for task in did(ran("npm start", started)).running] == ["b1"]
+    assert did(ran("npm start", started), ("TaskStop", {"task_id": "b1"}, "stopped")).running == ()
+
+
+def test_plan_mode_is_known_in_a_live_session():
+    assert live(("EnterPlanMode", {}, "Entered plan mode.")).plan_mode
+    assert not live(("EnterPlanMode", {}, "ok"), ("ExitPlanMode", {}, "approved")).plan_mode
+    assert live(("EnterPlanMode", {}, "ok"), ("ExitPlanMode", {}, "!rejected")).plan_mode
