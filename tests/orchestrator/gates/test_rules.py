@@ -213,9 +213,9 @@ def test_stubs_and_marks_are_found_in_what_was_written(path, content):
         ("/project/a.py", "class Store(Protocol):\n    def load(self) -> str: ...\n"),
         ("/project/a.py", "class Store(ABC):\n    @abstractmethod\n    def load(self):\n        raise NotImplementedError\n"),
         ("/project/a.pyi", "def load(path: str) -> str: ...\n"),
-        ("/project/a.py", 'def show():\n    """Show it.\n\n    def load():\n        ...\n        raise NotImplementedError\n    """\n    go()\n'),
         ("/project/a.py", 'def on(event):\n    """Add a handler.\n\n    Example:\n        @on("x")\n        def handler(event): ...\n    """\n    return ALL[event]\n'),
         ("/project/a.py", '"""Say this:\n\n    def area(self):\n        raise NotImplementedError\n"""\nRATE = 1\n'),
+        ("/project/a.py", 'def show():\n    """Show it.\n\n    def load():\n        ...\n        raise NotImplementedError\n    """\n    go()\n'),
     ],
 )  # fmt: skip
 def test_what_only_looks_like_a_stub_is_none(path, content):
