@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Protocol
 
 from agents.api_key import FILE, KEY, ApiKey
-from agents.lane import Admit, Lane, LanePass
+from agents.caller import Admit, Caller, LanePass
 from agents.process.sandbox.needs import GatewaySocket
 from state.errors import UsageError
 from state.settings.records import Model
@@ -61,15 +61,15 @@ class Connection(Protocol):
         """The source of the right to use a model."""
         ...
 
-    def session_environment(self, lane: Lane) -> dict[str, str]:
+    def session_environment(self, lane: Caller) -> dict[str, str]:
         """Return variables for a Claude Code process that works in this lane."""
         ...
 
-    def api_access(self, lane: Lane) -> ApiAccess | None:
+    def api_access(self, lane: Caller) -> ApiAccess | None:
         """Return API address and key for this lane, or None if there is only the CLI."""
         ...
 
-    def admission(self, lane: Lane, model: Model, tools: tuple[str, ...]) -> Admit | None:
+    def admission(self, lane: Caller, model: Model, tools: tuple[str, ...]) -> Admit | None:
         """Return how a session of this lane gets its pass, or None if it needs none.
 
         `tools` are the typed tools that the session has to offer its model.
@@ -97,18 +97,18 @@ class KeyConnection:
     credentials: Credentials = Credentials.API_KEY
     gateway_socket: GatewaySocket | None = None
 
-    def session_environment(self, lane: Lane) -> dict[str, str]:
+    def session_environment(self, lane: Caller) -> dict[str, str]:
         """As `Connection`."""
         del lane
         base = {"ANTHROPIC_BASE_URL": self.base_url} if self.base_url else {}
         return {**QUIET, **base, **self.key.variables, "CLAUDE_CONFIG_DIR": str(self.config_dir)}
 
-    def api_access(self, lane: Lane) -> ApiAccess | None:
+    def api_access(self, lane: Caller) -> ApiAccess | None:
         """As `Connection`."""
         del lane
         return ApiAccess(key=self.key.value, base_url=self.base_url)
 
-    def admission(self, lane: Lane, model: Model, tools: tuple[str, ...]) -> None:
+    def admission(self, lane: Caller, model: Model, tools: tuple[str, ...]) -> None:
         """As `Connection`: its sessions have the key."""
         del lane, model, tools
 
@@ -145,7 +145,7 @@ class ForwardConnection:
     credentials: Credentials = Credentials.API_KEY
     gateway_socket: GatewaySocket | None = None
 
-    def session_environment(self, lane: Lane) -> dict[str, str]:
+    def session_environment(self, lane: Caller) -> dict[str, str]:
         """As `Connection`. The pass of a session adds its address and token."""
         del lane
         here = ",".join(filter(None, (self.no_proxy, "127.0.0.1,localhost")))
@@ -153,12 +153,12 @@ class ForwardConnection:
         config = {"CLAUDE_CONFIG_DIR": str(self.config_dir)}
         return {**QUIET, **first, **config, "NO_PROXY": here, "no_proxy": here}
 
-    def api_access(self, lane: Lane) -> ApiAccess | None:
+    def api_access(self, lane: Caller) -> ApiAccess | None:
         """As `Connection`: sq asks the API itself."""
         del lane
         return ApiAccess(key=self.key.value, base_url=self.base_url)
 
-    def admission(self, lane: Lane, model: Model, tools: tuple[str, ...]) -> Admit:
+    def admission(self, lane: Caller, model: Model, tools: tuple[str, ...]) -> Admit:
         """As `Connection`."""
         path = (str(lane.role), lane.task, str(lane.attempt))
         return lambda cap_usd: self.doors.admit(path, model, tools, cap_usd)
@@ -176,17 +176,17 @@ class LoginConnection:
     credentials: Credentials = Credentials.CLI_LOGIN
     gateway_socket: GatewaySocket | None = None
 
-    def session_environment(self, lane: Lane) -> dict[str, str]:
+    def session_environment(self, lane: Caller) -> dict[str, str]:
         """As `Connection`."""
         del lane
         return {**QUIET, **self.kept}
 
-    def api_access(self, lane: Lane) -> ApiAccess | None:
+    def api_access(self, lane: Caller) -> ApiAccess | None:
         """As `Connection`: a login gives no key."""
         del lane
         return None
 
-    def admission(self, lane: Lane, model: Model, tools: tuple[str, ...]) -> None:
+    def admission(self, lane: Caller, model: Model, tools: tuple[str, ...]) -> None:
         """As `Connection`: the login stays in the unmodified Claude Code."""
         del lane, model, tools
 
@@ -211,7 +211,7 @@ class RehearsalConnection:
     credentials: Credentials = Credentials.REHEARSAL
     gateway_socket: GatewaySocket | None = None
 
-    def session_environment(self, lane: Lane) -> dict[str, str]:
+    def session_environment(self, lane: Caller) -> dict[str, str]:
         """As `Connection`."""
         return {
             **QUIET,
@@ -222,15 +222,15 @@ class RehearsalConnection:
             "no_proxy": "127.0.0.1,localhost",
         }
 
-    def api_access(self, lane: Lane) -> ApiAccess | None:
+    def api_access(self, lane: Caller) -> ApiAccess | None:
         """As `Connection`."""
         return ApiAccess(key="rehearsal", base_url=self._url(lane))
 
-    def admission(self, lane: Lane, model: Model, tools: tuple[str, ...]) -> None:
+    def admission(self, lane: Caller, model: Model, tools: tuple[str, ...]) -> None:
         """As `Connection`: a rehearsal has nothing to protect."""
         del lane, model, tools
 
-    def _url(self, lane: Lane) -> str:
+    def _url(self, lane: Caller) -> str:
         return self.gateway.lane_url(lane.role, lane.task, lane.attempt, lane.values)
 
 

@@ -10,7 +10,7 @@ from agents.ask.api import ApiAsker
 from agents.ask.cli import CliAsker
 from agents.ask.port import Asker
 from agents.backend import SANDBOXES, Claude
-from agents.lane import Lane
+from agents.caller import Caller
 from agents.process.containment import Containment
 from agents.process.launcher import write_launcher
 from state.roles import Role
@@ -36,11 +36,11 @@ def make_asker(
     `starts`, if given, is held while a process starts. `keeps` are variables that sq gives to
     sessions itself.
     """
-    passed_on = connection.session_environment(Lane(role=Role.WORKER, task="", attempt=0))
+    passed_on = connection.session_environment(Caller(role=Role.WORKER, task="", attempt=0))
     inside_claude = [name for name in environ if name.startswith((*_OF_CLAUDE_CODE, *_OF_TELEMETRY))]
     dropped = frozenset({*secret_names(environ), *inside_claude} - {*passed_on, *keeps})
     launcher = write_launcher(folder / "launcher", cli, containment, drop_env=dropped)
     claude = Claude(cli=cli, launcher=launcher, dropped=dropped, folder=folder / SANDBOXES)
-    if connection.api_access(Lane(role=Role.DEVELOPER, task="", attempt=0)):
+    if connection.api_access(Caller(role=Role.DEVELOPER, task="", attempt=0)):
         return claude, ApiAsker(connection)
     return claude, CliAsker(connection, launcher=launcher, workspace=folder, starts=starts)

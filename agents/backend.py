@@ -11,11 +11,11 @@ import anyio
 
 from agents.access import Connection
 from agents.ask.port import Asker
-from agents.lane import Lane
+from agents.caller import Caller
 from agents.process.containment import Containment
 from agents.process.sandbox.needs import Needs, Network
 from agents.session.cli_settings import CommandSandbox
-from agents.session.exchange import OpenTransport, SessionSpec, Start, Walls
+from agents.session.exchange import OpenTransport, SandboxAround, SessionSpec, SessionStart
 from agents.session.permissions import REFLOG_NAME, SIGNAL_PREFIX, Policy
 from agents.session.tools import SignalTool
 from agents.session.tracing import SessionTelemetry
@@ -62,7 +62,7 @@ class Sandboxes(Protocol):
         """Whether sessions, or at least their commands, are in a sandbox."""
         ...
 
-    def walls(self, needs: Needs) -> Walls | None:
+    def walls(self, needs: Needs) -> SandboxAround | None:
         """Return the sandbox around Claude Code itself, or None if sessions have none."""
         ...
 
@@ -82,7 +82,7 @@ class Platform:
 
     `sandboxes` makes those of sessions. None: they have none. `starts` is held while a Claude Code
     process starts. A start takes a processor for a while, so that many sessions that begin at once are
-    started in turn. `telemetry` None: sessions send no spans. `transport`: as in `Start`.
+    started in turn. `telemetry` None: sessions send no spans. `transport`: as in `SessionStart`.
     """
 
     connection: Connection
@@ -104,7 +104,7 @@ class Platform:
 
     def session(
         self,
-        lane: Lane,
+        lane: Caller,
         *,
         workspace: Path,
         system: str,
@@ -176,9 +176,9 @@ class Platform:
         session_id: str,
         environment: Mapping[str, str],
         temporary: Path | None,
-    ) -> Start:
+    ) -> SessionStart:
         sandboxes = self.sandboxes
-        return Start(
+        return SessionStart(
             launcher=self.claude.launcher,
             walls=self._walls(role, workspace, session_id, environment, temporary),
             command_sandbox=sandboxes.of_commands(workspace, environment, temporary) if sandboxes else None,
@@ -197,7 +197,7 @@ class Platform:
         session_id: str,
         environment: Mapping[str, str],
         temporary: Path | None,
-    ) -> Walls | None:
+    ) -> SandboxAround | None:
         if self.sandboxes is None:
             return None
         config_dir = self._config_dir(session_id)

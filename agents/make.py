@@ -7,11 +7,11 @@ from agents.access import Connection, ForwardConnection
 from agents.asker import make_asker
 from agents.backend import Platform, one_per_processor
 from agents.process.containment import Containment
-from agents.process.sandbox.boundary import Boundary
+from agents.process.sandbox.policy import SandboxPolicy
 from agents.sandboxes import SessionSandboxes
 from agents.session.exchange import OpenTransport
 from agents.session.tracing import NAMES, SessionTelemetry
-from state.settings.outward import Telemetry
+from state.settings.integrations import Telemetry
 from state.settings.records import Settings
 
 
@@ -22,7 +22,7 @@ def make_platform(
     run_folder: Path,
     containment: Containment,
     settings: Settings,
-    boundary: Boundary,
+    boundary: SandboxPolicy,
     environ: Mapping[str, str],
     hidden: tuple[Path, ...],
     guarded: frozenset[str] = frozenset(),

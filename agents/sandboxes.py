@@ -7,11 +7,11 @@ from pathlib import Path
 
 from agents.backend import Claude
 from agents.process.containment import Containment
-from agents.process.sandbox.boundary import Boundary
 from agents.process.sandbox.needs import Needs
+from agents.process.sandbox.policy import SandboxPolicy
 from agents.process.sandbox.repository import git_folders
 from agents.session.cli_settings import CommandSandbox
-from agents.session.walls import SandboxWalls
+from agents.session.sandbox import SandboxWalls
 from state.secrets import secret_names
 
 
@@ -19,7 +19,7 @@ from state.secrets import secret_names
 class SessionSandboxes:
     """As `Sandboxes`, within the run's boundary."""
 
-    boundary: Boundary
+    boundary: SandboxPolicy
     claude: Claude
     containment: Containment
 

@@ -26,17 +26,17 @@ from xml.etree import ElementTree as ET
 import anyio
 
 from agents.access import RehearsalConnection
+from agents.caller import Caller
 from agents.gateway.ledger import Ledger
 from agents.gateway.listeners import listening
 from agents.gateway.rehearsal import Rehearsal
-from agents.gateway.script import Reply, Scenario, ToolCall, Usage
+from agents.gateway.script import Scenario, ScriptReply, ScriptToolCall, ScriptUsage
 from agents.gateway.server import Gateway, app_of
-from agents.lane import Lane
 from agents.make import make_platform
 from agents.process.containment import Containment, detect_containment
-from agents.process.sandbox.boundary import Boundary
-from agents.process.sandbox.choice import Choice, Level, choose_sandbox, why_not_whole
+from agents.process.sandbox.choice import Choice, SandboxLevel, choose_sandbox, why_not_whole
 from agents.process.sandbox.needs import GatewaySocket
+from agents.process.sandbox.policy import SandboxPolicy
 from agents.session.claude_code import find_cli
 from agents.session.exchange import Listener
 from agents.session.permissions import SIGNAL_PREFIX
@@ -50,20 +50,20 @@ from state.settings.presets import usual_settings
 from state.settings.records import Sandbox
 
 PAIRS = 7
-CHOICES = {Level.OFF: Choice(level=Level.OFF, reason="for comparison")}
+CHOICES = {SandboxLevel.OFF: Choice(level=SandboxLevel.OFF, reason="for comparison")}
 CALLS = 10  # of the Bash tool in each session
 ROOT = Path(__file__).parents[1]
 
 
 @dataclass(frozen=True, slots=True)
-class Timing:
+class SessionTiming:
     """Seconds of one session: from its start to its first request, and of one Bash call."""
 
     first: float
     call: float
 
 
-class Clock:
+class GatewayClock:
     """A mode of the gateway around another one: notes when requests arrive and when replies left."""
 
     def __init__(self, inner: Any) -> None:  # noqa: ANN401
@@ -82,19 +82,25 @@ class Clock:
 def scenario() -> Scenario:
     """A Worker that calls Bash some times and reports."""
     turns = [
-        Reply(tools=(ToolCall(name="Bash", input={"command": f"true {number}", "description": "Check"}),))
+        ScriptReply(
+            tools=(ScriptToolCall(name="Bash", input={"command": f"true {number}", "description": "Check"}),)
+        )
         for number in range(CALLS)
     ]
-    report = ToolCall(name=f"{SIGNAL_PREFIX}{ITERATION_DONE}", input={"done": "All."})
-    return Scenario(scenario=1, usage=Usage(), lanes={"worker/*": (*turns, Reply(tools=(report,)))})
+    report = ScriptToolCall(name=f"{SIGNAL_PREFIX}{ITERATION_DONE}", input={"done": "All."})
+    return Scenario(
+        scenario=1, usage=ScriptUsage(), lanes={"worker/*": (*turns, ScriptReply(tools=(report,)))}
+    )
 
 
-async def timed(repository: Path, level: Level, number: int, variables: dict[str, str]) -> Timing:
+async def timed(
+    repository: Path, level: SandboxLevel, number: int, variables: dict[str, str]
+) -> SessionTiming:
     """Run one session and return its times."""
     with tempfile.TemporaryDirectory(prefix="sq-") as folder, Ledger(Path(folder) / "ledger") as lines:
         root = Path(folder)
         rehearsal = Rehearsal(scenario(), run_id="bench", ledger=lines)
-        clock = Clock(rehearsal)
+        clock = GatewayClock(rehearsal)
         async with listening(app_of(clock)) as listeners:
             gateway = Gateway(listeners, "bench", rehearsal)
             gateway.listen_on(root / "socket")
@@ -108,16 +114,16 @@ async def timed(repository: Path, level: Level, number: int, variables: dict[str
 
 async def _session(
     connection: RehearsalConnection,
-    clock: Clock,
+    clock: GatewayClock,
     repository: Path,
     root: Path,
-    level: Level,
+    level: SandboxLevel,
     number: int,
     variables: dict[str, str],
-) -> Timing:
+) -> SessionTiming:
     containment = detect_containment()
     choice = CHOICES[level]
-    boundary = Boundary(
+    boundary = SandboxPolicy(
         choice=choice,
         environ=os.environ,
         own_processes=containment is not Containment.NAMESPACES,
@@ -134,7 +140,7 @@ async def _session(
         hidden=(),
     )
     (root / "temporary").mkdir()
-    lane = Lane(role=Role.WORKER, task="bench", attempt=number)
+    lane = Caller(role=Role.WORKER, task="bench", attempt=number)
     spec = platform.session(
         lane,
         workspace=repository,
@@ -152,7 +158,7 @@ async def _session(
     if result.end not in {CallEnd.SIGNALLED, CallEnd.COMPLETED}:
         sys.exit(f"the session in {level} ended as {result.end}: {result.detail}")
     gaps = [later - earlier for earlier, later in pairwise(clock.arrived)]
-    return Timing(first=clock.arrived[0] - began, call=median(gaps))
+    return SessionTiming(first=clock.arrived[0] - began, call=median(gaps))
 
 
 def key_hits() -> int:
@@ -166,15 +172,18 @@ async def costs(repository: Path) -> dict[str, float]:
     """Return the ratios of `whole` to `off`, medians over alternating pairs."""
     firsts, calls = [], []
     for number in range(PAIRS + 1):
-        order = (Level.OFF, Level.WHOLE) if number % 2 else (Level.WHOLE, Level.OFF)
+        order = (
+            (SandboxLevel.OFF, SandboxLevel.WHOLE) if number % 2 else (SandboxLevel.WHOLE, SandboxLevel.OFF)
+        )
         times = {level: await timed(repository, level, number + 1, {}) for level in order}
         if number:  # the first pair warms the caches
-            firsts.append(times[Level.WHOLE].first / times[Level.OFF].first)
-            calls.append(times[Level.WHOLE].call / times[Level.OFF].call)
+            firsts.append(times[SandboxLevel.WHOLE].first / times[SandboxLevel.OFF].first)
+            calls.append(times[SandboxLevel.WHOLE].call / times[SandboxLevel.OFF].call)
             print(
-                f"pair {number}: first request {times[Level.OFF].first * 1000:.0f} ms off, "
-                f"{times[Level.WHOLE].first * 1000:.0f} ms whole; a Bash call "
-                f"{times[Level.OFF].call * 1000:.0f} and {times[Level.WHOLE].call * 1000:.0f} ms"
+                f"pair {number}: first request {times[SandboxLevel.OFF].first * 1000:.0f} ms off, "
+                f"{times[SandboxLevel.WHOLE].first * 1000:.0f} ms whole; a Bash call "
+                f"{times[SandboxLevel.OFF].call * 1000:.0f} and "
+                f"{times[SandboxLevel.WHOLE].call * 1000:.0f} ms"
             )
     return {"first_request_ratio": round(median(firsts), 3), "bash_call_ratio": round(median(calls), 3)}
 
@@ -208,7 +217,7 @@ def main() -> None:
     if why := why_not_whole(detect_containment(), os.environ):
         sys.exit(f"the boundary cannot be measured here: {why}")
     import_sdks()
-    CHOICES[Level.WHOLE] = choose_sandbox(
+    CHOICES[SandboxLevel.WHOLE] = choose_sandbox(
         Sandbox.WHOLE, containment=detect_containment(), login=False, environ=os.environ
     )
     with tempfile.TemporaryDirectory(prefix="sq-") as folder:

@@ -16,7 +16,7 @@ import yaml
 
 from benchmarks.calculators import CALCULATORS, Honest, replies
 from orchestrator.cli.runs.compose import run_new
-from orchestrator.cli.runs.request import RunRequest, Surroundings
+from orchestrator.cli.runs.request import RunEnvironment, RunRequest
 from state.journal.fold.fold import fold
 from state.journal.store import JournalReader
 from state.journal.view import RunView
@@ -86,7 +86,7 @@ def run_claim(
     flags: dict[str, tuple[str, object]] = {"effort": ("effort", "low")}
     request = RunRequest(spec=spec, folder=repository, flags=flags, rehearse=scenario)
     with contextlib.redirect_stdout(io.StringIO()):
-        outcome = run_new(request, Surroundings())
+        outcome = run_new(request, RunEnvironment())
     with JournalReader(StateFolder(repository / ".sq").find(None)) as journal:
         return outcome, fold(journal.read())
 

@@ -21,7 +21,7 @@ import yaml
 from agents.gateway.ledger import Answered, read_ledger
 from orchestrator.cli.runs.compose import run_new
 from orchestrator.cli.runs.connected import LEDGER
-from orchestrator.cli.runs.request import RunRequest, Surroundings
+from orchestrator.cli.runs.request import RunEnvironment, RunRequest
 from state.journal.events import CallResumed, CallRetried, PlanRejected, ReviewUnusable
 from state.journal.fold.fold import fold
 from state.journal.store import JournalReader
@@ -133,7 +133,7 @@ def run_cell(fault_name: str, point: str, variant: str, folder: Path) -> Cell:
     request = RunRequest(spec=spec, folder=repository, flags=flags, rehearse=scenario)
     began = time.monotonic()
     with _hitting(fault, repository, lane, variant), contextlib.redirect_stdout(io.StringIO()):
-        outcome = run_new(request, Surroundings())
+        outcome = run_new(request, RunEnvironment())
     return _looked_at(fault_name, point, variant, outcome, repository, time.monotonic() - began)
 
 

@@ -25,7 +25,7 @@ from benchmarks.gate_judge import FileJudge
 from benchmarks.gate_sessions import Labelled, load_labelled
 from orchestrator.cli.gate.options import judge_model
 from orchestrator.gates.power_steering.considerations import Consideration
-from orchestrator.gates.power_steering.evidence import Evidence
+from orchestrator.gates.power_steering.evidence import SessionEvidence
 from orchestrator.gates.power_steering.examination import Judge
 from orchestrator.gates.power_steering.examine import examine, waiting_for
 from orchestrator.gates.power_steering.facts.session import facts_of
@@ -118,7 +118,7 @@ async def examine_all(
     examined = []
     for one in labelled:
         transcript = read_transcript(one.transcript)
-        evidence = Evidence(transcript=transcript, facts=facts_of(transcript))
+        evidence = SessionEvidence(transcript=transcript, facts=facts_of(transcript))
         examination = await examine(evidence, considerations, judge_of(one), RULES)
         examined.append(Examined(labelled=one, examination=examination, waits=waiting_for(evidence)))
     return examined

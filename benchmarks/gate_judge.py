@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from agents.ask.port import Ask, Reply
-from agents.lane import Lane
+from agents.caller import Caller
 from agents.roles.judge import judge_ask
 from benchmarks.gate_sessions import Labelled
 from orchestrator.gates.power_steering.considerations import Consideration
@@ -36,7 +36,7 @@ class FileJudge:
     def of(self, session: Labelled) -> Judge:
         """The judge of one session."""
         stem = session.name.replace("/", ".")
-        lane = Lane(role=Role.JUDGE, task=stem, attempt=1)
+        lane = Caller(role=Role.JUDGE, task=stem, attempt=1)
         # An `Ask` does not name its consideration, so its prompt identifies it.
         ids = {
             judge_ask([one], model=self._model, lane=lane, shared="", before={}, deadline_s=0).prompt: one.id

@@ -26,7 +26,9 @@ class Unmet(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     why: str = ""
 
 
-class Pair(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename={"other": "with"}):
+class SessionPair(
+    msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename={"other": "with"}
+):
     """The session is `other` with one change: the considerations in `flips` are unmet here and met there."""
 
     other: str
@@ -43,7 +45,7 @@ class Label(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     about: str
     session_type: SessionType
     unmet: Mapping[str, Unmet] = {}
-    pair: Pair | None = None
+    pair: SessionPair | None = None
     announced: bool = False
     disputed: tuple[str, ...] = ()
 

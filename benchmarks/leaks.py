@@ -35,7 +35,7 @@ import yaml
 
 from agents.session.sdks import import_sdks
 from orchestrator.cli.runs.compose import _new
-from orchestrator.cli.runs.request import RunRequest, Surroundings
+from orchestrator.cli.runs.request import RunEnvironment, RunRequest
 from state.journal.events import Event, QuestionsAsked, Stored
 from state.journal.store import Journal
 from state.outcome import Outcome
@@ -60,7 +60,7 @@ class Fate(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Held:
+class HeldResources:
     """The resources of this process."""
 
     fds: int
@@ -95,11 +95,11 @@ def _fate(number: int, cancel_every: int, kill_every: int) -> Fate:
     return Fate.CANCELLED if number % cancel_every == 0 else Fate.NOTHING
 
 
-async def _measure(folder: Path, passes: list[list[Fate]]) -> list[list[Held]]:
+async def _measure(folder: Path, passes: list[list[Fate]]) -> list[list[HeldResources]]:
     return [await _pass(folder / str(number), fates) for number, fates in enumerate(passes, start=1)]
 
 
-async def _pass(folder: Path, fates: list[Fate]) -> list[Held]:
+async def _pass(folder: Path, fates: list[Fate]) -> list[HeldResources]:
     """The resources before the first run, and then at each look."""
     told = ", ".join(f"{count} {fate}" for fate, count in Counter(fates).items())
     print(f"{told}\n{'after':>6} {'files':>6} {'processes':>10} {'tasks':>6} {'RSS MB':>8}")
@@ -132,7 +132,7 @@ async def _evaluate(folder: Path, fate: Fate) -> Outcome | None:
                 return stored
 
         with contextlib.redirect_stdout(io.StringIO()):
-            outcome = await _new(request, SPEC, Surroundings(open_journal=Disturbing))
+            outcome = await _new(request, SPEC, RunEnvironment(open_journal=Disturbing))
     if not disturbed:
         sys.exit(f"the Worker asked nothing in {repository}; nothing was measured")
     return outcome
@@ -195,10 +195,10 @@ def _calls(name: str, **arguments: object) -> dict[str, object]:
     return {"tools": [_call(name, **arguments)]}
 
 
-async def _look(number: int) -> Held:
+async def _look(number: int) -> HeldResources:
     await anyio.sleep(SETTLING_S)
     gc.collect()
-    held = Held(
+    held = HeldResources(
         fds=len(list(Path("/proc/self/fd").iterdir())) - 1,  # the listing itself holds one
         children=len(set(_processes())),
         tasks=len(all_tasks()) - 1,
@@ -221,7 +221,7 @@ def _processes() -> Iterator[int]:
                 yield pid
 
 
-def _growth(passes: list[list[Held]]) -> dict[str, float]:
+def _growth(passes: list[list[HeldResources]]) -> dict[str, float]:
     """The growth from the first look after runs to the last, in the worst pass."""
     grown: dict[str, float] = {}
     for looks in passes:

@@ -37,7 +37,7 @@ import click
 import yaml
 
 from orchestrator.cli.runs.compose import run_new
-from orchestrator.cli.runs.request import RunRequest, Surroundings
+from orchestrator.cli.runs.request import RunEnvironment, RunRequest
 from orchestrator.run.scheduler import next_moves
 from state.journal import events as e
 from state.journal.fold.fold import fold
@@ -66,7 +66,7 @@ WORDS = "The next module follows from the one before, and its tests say what it 
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Timing:
+class RunTiming:
     """Seconds of a run: from its first task's start to the last merge, in all, and of processors."""
 
     tasks: float
@@ -131,7 +131,7 @@ def _measure_makespan(folder: Path, tasks: int, reply_s: float, pairs: int) -> d
     }
 
 
-def _timed_run(folder: Path, tasks: int, *, places: int, reply_s: float) -> Timing:
+def _timed_run(folder: Path, tasks: int, *, places: int, reply_s: float) -> RunTiming:
     repository, spec, scenario = folder / "repository", folder / "spec.md", folder / "scenario.yaml"
     folder.mkdir()
     subprocess.run(["git", "init", "--quiet", "--initial-branch=main", str(repository)], check=True)
@@ -148,7 +148,7 @@ def _timed_run(folder: Path, tasks: int, *, places: int, reply_s: float) -> Timi
     began, used = time.perf_counter(), _cpu_s()
     with contextlib.redirect_stdout(shown):
         outcome = run_new(
-            RunRequest(spec=spec, folder=repository, flags=flags, rehearse=scenario), Surroundings()
+            RunRequest(spec=spec, folder=repository, flags=flags, rehearse=scenario), RunEnvironment()
         )
     wall, cpu = time.perf_counter() - began, _cpu_s() - used
     with JournalReader(StateFolder(repository / ".sq").find(None)) as journal:
@@ -157,7 +157,7 @@ def _timed_run(folder: Path, tasks: int, *, places: int, reply_s: float) -> Timi
     merges = [each.at for each in stored if isinstance(each.event, e.TaskMerged)]
     if outcome is not Outcome.COMPLETE or (len(starts), len(merges)) != (tasks, tasks):
         sys.exit(f"a run with {tasks} task(s) was {outcome}, so nothing was measured:\n{shown.getvalue()}")
-    return Timing(tasks=(max(merges) - min(starts)).total_seconds(), wall=wall, cpu=cpu)
+    return RunTiming(tasks=(max(merges) - min(starts)).total_seconds(), wall=wall, cpu=cpu)
 
 
 def _cpu_s() -> float:

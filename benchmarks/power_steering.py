@@ -39,19 +39,19 @@ import click
 from agents.access import RehearsalConnection
 from agents.ask.api import ApiAsker
 from agents.ask.port import room_of
+from agents.caller import Caller
 from agents.gateway.ledger import Ledger
 from agents.gateway.listeners import listening
 from agents.gateway.misbehave import Hang, Misbehave
 from agents.gateway.rehearsal import Rehearsal
-from agents.gateway.script import Reply, Scenario
+from agents.gateway.script import Scenario, ScriptReply
 from agents.gateway.server import Gateway, app_of
-from agents.lane import Lane
 from agents.roles.judge import shared_part
 from agents.transcript.read import read_transcript
 from agents.transcript.render import rendered
 from benchmarks.long_session import CODE, write_session
 from orchestrator.gates.power_steering.facts.session import facts_of
-from orchestrator.gates.power_steering.judging import Look, judge_all
+from orchestrator.gates.power_steering.judging import SessionLook, judge_all
 from orchestrator.gates.power_steering.loading import load_considerations
 from orchestrator.gates.session_state.records import CheckResults
 from orchestrator.gates.session_state.store import SteeringStore
@@ -71,7 +71,7 @@ ANSWER: "dict[str, JsonValue]" = {"verdict": "satisfied", "reason": "Seen.", "qu
 
 
 @dataclass(slots=True)
-class Request:
+class TimedRequest:
     """A request with its time, and the time of the first byte of its answer, in seconds."""
 
     body: bytes = b""
@@ -80,15 +80,15 @@ class Request:
 
 
 @dataclass(slots=True)
-class Recorder:
+class RequestRecorder:
     """Middleware of the gateway that keeps the requests."""
 
     app: "ASGIApp"
-    requests: list[Request] = field(default_factory=list)
+    requests: list[TimedRequest] = field(default_factory=list)
 
     async def __call__(self, scope: "Scope", receive: "Receive", send: "Send") -> None:
         """Serve one request."""
-        request = Request()
+        request = TimedRequest()
 
         async def noted_receive() -> "Message":
             message = await receive()
@@ -108,11 +108,11 @@ class Recorder:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Looked:
+class LookCost:
     """One look at a session: its seconds and its requests."""
 
     seconds: float
-    requests: list[Request]
+    requests: list[TimedRequest]
 
 
 @click.command()
@@ -156,7 +156,7 @@ def main(model_s: float, tokens: int, entries: int, saves: int, folder: Path | N
 # --- looks ------------------------------------------------------------------------------------------------
 
 
-async def _looks(folder: Path, model_s: float, tokens: int) -> tuple[Looked, Looked]:
+async def _looks(folder: Path, model_s: float, tokens: int) -> tuple[LookCost, LookCost]:
     """Measure a look with answers that begin at once, and one with answers that begin late."""
     session = _session(tokens * CHARACTERS_PER_TOKEN)
     await _look(folder / "warm", None, session)
@@ -165,15 +165,15 @@ async def _looks(folder: Path, model_s: float, tokens: int) -> tuple[Looked, Loo
     return at_once, late
 
 
-async def _look(folder: Path, misbehave: Misbehave | None, session: str) -> Looked:
-    scenario = Scenario(scenario=1, lanes={"judge/*": (Reply(structured=ANSWER, misbehave=misbehave),)})
+async def _look(folder: Path, misbehave: Misbehave | None, session: str) -> LookCost:
+    scenario = Scenario(scenario=1, lanes={"judge/*": (ScriptReply(structured=ANSWER, misbehave=misbehave),)})
     considerations = load_considerations(None).considerations
     folder.mkdir()
     async with _serving(scenario, folder) as (connection, recorder):
-        look = Look(
+        look = SessionLook(
             session=session,
             model=model_named(MODEL),
-            lane=Lane(role=Role.JUDGE, task="bench", attempt=1),
+            lane=Caller(role=Role.JUDGE, task="bench", attempt=1),
             ask=ApiAsker(connection).ask,
         )
         began = time.perf_counter()
@@ -181,15 +181,17 @@ async def _look(folder: Path, misbehave: Misbehave | None, session: str) -> Look
         seconds = time.perf_counter() - began
     if any(one.source is not Source.JUDGE for one in results):
         sys.exit("a check was not judged, so nothing was measured")
-    return Looked(seconds=seconds, requests=recorder.requests)
+    return LookCost(seconds=seconds, requests=recorder.requests)
 
 
 @asynccontextmanager
-async def _serving(scenario: Scenario, folder: Path) -> AsyncIterator[tuple[RehearsalConnection, Recorder]]:
+async def _serving(
+    scenario: Scenario, folder: Path
+) -> AsyncIterator[tuple[RehearsalConnection, RequestRecorder]]:
     """Like `serve_scenario`, but keeps the requests."""
     with Ledger(folder / "ledger") as lines:
         rehearsal = Rehearsal(scenario, run_id="bench", ledger=lines)
-        recorder = Recorder(app_of(rehearsal))
+        recorder = RequestRecorder(app_of(rehearsal))
         async with listening(recorder) as listeners:
             gateway = Gateway(listeners, "bench", rehearsal)
             yield RehearsalConnection(gateway=gateway, config_dir=folder), recorder
@@ -201,7 +203,7 @@ def _session(characters: int) -> str:
     return f'<tool name="Write" turn="1">\n<input name="content">\n{body}</input>\n</tool>\n'
 
 
-def _tokens_of(requests: list[Request]) -> tuple[float, float]:
+def _tokens_of(requests: list[TimedRequest]) -> tuple[float, float]:
     """Input tokens at full price without a cache, and as billed with it."""
     naive = billed = 0.0
     first = requests[0]
@@ -214,7 +216,7 @@ def _tokens_of(requests: list[Request]) -> tuple[float, float]:
     return naive, billed
 
 
-def _parts(request: Request) -> tuple[str, str]:
+def _parts(request: TimedRequest) -> tuple[str, str]:
     """Split a request into schema, system and message up to the cache mark, and the rest."""
     body: dict[str, Any] = json.loads(request.body)
     (message,) = body["messages"]

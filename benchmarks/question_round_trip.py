@@ -37,11 +37,11 @@ from agents.gateway.call import read_address
 from agents.gateway.ledger import Ledger
 from agents.gateway.listeners import listening
 from agents.gateway.rehearsal import Rehearsal
-from agents.gateway.script import Expectation, Reply, Scenario, ToolCall, Usage
+from agents.gateway.script import Expectation, Scenario, ScriptReply, ScriptToolCall, ScriptUsage
 from agents.gateway.server import Gateway, app_of
 from agents.make import make_platform
 from agents.process.containment import detect_containment
-from agents.process.sandbox.boundary import no_boundary
+from agents.process.sandbox.policy import no_boundary
 from agents.roles.worker import worker_session
 from agents.session.claude_code import find_cli
 from orchestrator.cli.runs.compose import composed
@@ -89,7 +89,7 @@ class RoundTrip:
         return self.asking + self.answering
 
 
-class Clock:
+class LaneClock:
     """Middleware of the gateway that records the times of the requests of each lane."""
 
     def __init__(self, app: "ASGIApp") -> None:
@@ -155,11 +155,11 @@ async def _make_worktree(repository: Path, workspace: Path) -> None:
 
 
 @asynccontextmanager
-async def _gateway(scenario: Scenario, ledger: Path) -> AsyncIterator[tuple[Gateway, Clock]]:
+async def _gateway(scenario: Scenario, ledger: Path) -> AsyncIterator[tuple[Gateway, LaneClock]]:
     """Like `serve_scenario`, with a clock before it."""
     with Ledger(ledger) as lines:
         rehearsal = Rehearsal(scenario, run_id=RUN, ledger=lines)
-        clock = Clock(app_of(rehearsal))
+        clock = LaneClock(app_of(rehearsal))
         async with listening(clock) as listeners:
             yield Gateway(listeners, RUN, rehearsal), clock
 
@@ -207,7 +207,7 @@ def _run(gateway: Gateway, journal: Journal, run_folder: Path, workspace: Path) 
 
 
 async def _talk(run: Run, workspace: Path) -> None:
-    """Work through the Worker's turn like `orchestrator.run.build.attempt`."""
+    """Work through the Worker's turn like `orchestrator.run.tasks.attempt`."""
     temporary = workspace.with_name("temporary")
     temporary.mkdir()
     spec_for = partial(
@@ -225,24 +225,27 @@ async def _talk(run: Run, workspace: Path) -> None:
 def _scenario(questions: int) -> Scenario:
     return Scenario(
         scenario=1,
-        usage=Usage(input_tokens=1000, output_tokens=100),
+        usage=ScriptUsage(input_tokens=1000, output_tokens=100),
         lanes={
             WORKER: (
-                *(Reply(tools=_asks(number), expect=_answered(number - 1)) for number in range(questions)),
-                Reply(text="Now I know.", expect=_answered(questions - 1)),
+                *(
+                    ScriptReply(tools=_asks(number), expect=_answered(number - 1))
+                    for number in range(questions)
+                ),
+                ScriptReply(text="Now I know.", expect=_answered(questions - 1)),
             ),
             DEVELOPER: tuple(map(_answer, range(questions))),
         },
     )
 
 
-def _answer(number: int) -> Reply:
+def _answer(number: int) -> ScriptReply:
     """The Developer's reply to one of the questions."""
     answer: JsonValue = {
         "question": _question(number), "labels": [LABEL], "free_text": "", "reason": "It is warm.",
         "reversible": True,
     }  # fmt: skip
-    return Reply(structured={"answers": [answer]}, when=(f"## Question 1\n\n{_question(number)}\n",))
+    return ScriptReply(structured={"answers": [answer]}, when=(f"## Question 1\n\n{_question(number)}\n",))
 
 
 def _question(number: int) -> str:
@@ -250,12 +253,12 @@ def _question(number: int) -> str:
     return f"Which colour has page {number}?"
 
 
-def _asks(number: int) -> tuple[ToolCall, ...]:
+def _asks(number: int) -> tuple[ScriptToolCall, ...]:
     options: JsonValue = [{"label": label, "description": f"Take {label}"} for label in (LABEL, "blue")]
     question: JsonValue = {
         "question": _question(number), "header": "Colour", "multiSelect": False, "options": options,
     }  # fmt: skip
-    return (ToolCall(name="AskUserQuestion", input={"questions": [question]}),)
+    return (ScriptToolCall(name="AskUserQuestion", input={"questions": [question]}),)
 
 
 def _answered(number: int) -> Expectation:
@@ -263,7 +266,7 @@ def _answered(number: int) -> Expectation:
     return Expectation(tool_results_contain=words)
 
 
-def _round_trips(clock: Clock) -> list[RoundTrip]:
+def _round_trips(clock: LaneClock) -> list[RoundTrip]:
     """The times of each question: each request of the Worker except the last was answered with one."""
     worker, developer = clock.served[WORKER], clock.served[DEVELOPER]
     if len(worker) != len(developer) + 1:

@@ -32,8 +32,8 @@ from agents.gateway.script import Scenario
 from agents.gateway.server import serve_scenario
 from agents.make import make_platform
 from agents.process.containment import Containment, detect_containment
-from agents.process.sandbox.boundary import no_boundary
-from agents.runners.following import suite_of
+from agents.process.sandbox.policy import no_boundary
+from agents.runners.command_resolution import suite_of
 from agents.session.claude_code import find_cli
 from benchmarks.calculators import CALCULATORS, PYTHON, Honest
 from benchmarks.claims import Claimed, can_run, commit, honest_work, lie, lies_of, run_claim
@@ -41,7 +41,7 @@ from benchmarks.skeletons import Skeleton, all_skeletons
 from orchestrator.cli.runs.compose import composed
 from orchestrator.run.detection import detect
 from orchestrator.run.evidence.baseline import take_baseline
-from orchestrator.run.evidence.grounds import remove_grounds
+from orchestrator.run.evidence.scratch_worktrees import remove_grounds
 from orchestrator.run.places.worktrees import Worktrees
 from state.journal.events import RunStarted
 from state.journal.recorder import Recorder
@@ -60,7 +60,7 @@ _SLOW_TESTS = 10  # files of them: a suite of some seconds, as people have
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Looked:
+class ProjectResult:
     """The result on one project. `ran` is None if its tools are not on this machine."""
 
     skeleton: Skeleton
@@ -102,7 +102,7 @@ def main(quick: bool, only: str | None) -> None:
     print(json.dumps(figures))
 
 
-def _look(name: str, containment: Containment) -> Looked:
+def _look(name: str, containment: Containment) -> ProjectResult:
     with tempfile.TemporaryDirectory(prefix="sq-") as temporary:
         folder = Path(temporary) / "project"
         folder.mkdir()
@@ -113,7 +113,7 @@ def _look(name: str, containment: Containment) -> Looked:
         lacking = [tool for tool in skeleton.tools if shutil.which(tool) is None]
         if lacking or skeleton.packages or not skeleton.runs_here:
             why = f"not run: {', '.join(lacking or skeleton.packages or ['its tools are not to be had'])}"
-            return Looked(skeleton=skeleton, found=found, ran=False, told=why)
+            return ProjectResult(skeleton=skeleton, found=found, ran=False, told=why)
         view, own = anyio.run(_baseline, folder, containment)
         return _judged(skeleton, found, view, own)
 
@@ -123,13 +123,13 @@ def _runners(folder: Path, command: str) -> frozenset[str]:
     return frozenset(row.name for row in suite_of(command, folder).runners)
 
 
-def _judged(skeleton: Skeleton, found: bool, view: RunView, own: float) -> Looked:
+def _judged(skeleton: Skeleton, found: bool, view: RunView, own: float) -> ProjectResult:
     expected = set(skeleton.tests) | set(skeleton.skipped)
     checks = list(view.baseline.checks.values())
     best: BaselineCheck | None = max(checks, key=lambda one: len(one.run.count.tests), default=None)
     names = set(best.run.count.tests) if best else set()
     passed = {name for name in names if best and best.run.count.tests[name] is TestState.PASSED}
-    return Looked(
+    return ProjectResult(
         skeleton=skeleton,
         found=found,
         ran=True,
@@ -228,7 +228,7 @@ def _told(claimed: Claimed) -> Claimed:
     return claimed
 
 
-def _print(one: Looked) -> None:
+def _print(one: ProjectResult) -> None:
     marks = [
         name
         for name, holds in (("found", one.found), ("counted", one.counted), ("canary", one.canary))

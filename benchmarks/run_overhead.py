@@ -5,7 +5,7 @@
 Both sides talk to the real CLI, whose model is the same script without latency: each exchange writes a file,
 runs a command and reports through a typed tool. The bare side is a plain `ClaudeSDKClient` loop with the
 same typed tools, whose turns a PostToolUse hook ends like those of sq. sq's side is an iteration of
-`orchestrator.run.build.attempt`: a `Conversation` (launcher and containment, policy hook, typed tools,
+`orchestrator.run.tasks.attempt`: a `Conversation` (launcher and containment, policy hook, typed tools,
 partial messages), a journal on disk, and the tree's fingerprint when the exchange has ended.
 
 The first exchange of a session includes its start, so it is shown apart and is not in the ratio. Pairs
@@ -34,13 +34,13 @@ import anyio
 import click
 
 from agents.access import RehearsalConnection
+from agents.caller import Caller
 from agents.gateway.ledger import read_ledger
-from agents.gateway.script import Reply, Scenario, ToolCall, Usage
+from agents.gateway.script import Scenario, ScriptReply, ScriptToolCall, ScriptUsage
 from agents.gateway.server import serve_scenario
-from agents.lane import Lane
 from agents.make import make_platform
 from agents.process.containment import Containment, detect_containment
-from agents.process.sandbox.boundary import no_boundary
+from agents.process.sandbox.policy import no_boundary
 from agents.roles.worker import system_prompt, worker_session
 from agents.session.claude_code import find_cli
 from agents.session.permissions import SIGNAL_PREFIX
@@ -70,7 +70,7 @@ EFFORT = "medium"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Timing:
+class SideTiming:
     """Seconds of one side: the first exchange with the session's start, and all others together."""
 
     first: float
@@ -81,7 +81,7 @@ class Timing:
 class Measured:
     """The pairs, each with the bare side first, and the requests of one turn by the task of its lane."""
 
-    timings: list[tuple[Timing, Timing]]
+    timings: list[tuple[SideTiming, SideTiming]]
     requests: dict[str, float]
 
 
@@ -144,7 +144,7 @@ def _requests(ledger: Path, exchanges: int) -> dict[str, float]:
     return {task: counts.pop() for task, counts in found.items()}
 
 
-async def _bare(bench: Bench, pair: int, *, task: str = BARE) -> Timing:
+async def _bare(bench: Bench, pair: int, *, task: str = BARE) -> SideTiming:
     """A plain loop over the SDK's client. Its turns end with their report unless it is `UNSTOPPED`."""
     from claude_agent_sdk import ClaudeSDKClient, ResultMessage
 
@@ -173,7 +173,7 @@ def _options(bench: Bench, workspace: Path, pair: int, task: str) -> "ClaudeAgen
     async def allow(_tool: str, _input: dict[str, Any], _context: object) -> "PermissionResultAllow":
         return PermissionResultAllow()
 
-    lane = Lane(role=Role.WORKER, task=task, attempt=pair, values={"workspace": str(workspace)})
+    lane = Caller(role=Role.WORKER, task=task, attempt=pair, values={"workspace": str(workspace)})
     return ClaudeAgentOptions(
         cwd=workspace,
         cli_path=find_cli(),
@@ -205,7 +205,7 @@ def _end_of_turn() -> "HookMatcher":
     return HookMatcher(matcher=f"{SIGNAL_PREFIX}.*", hooks=[stop])
 
 
-async def _through_sq(bench: Bench, pair: int) -> Timing:
+async def _through_sq(bench: Bench, pair: int) -> SideTiming:
     """Do the work of a run in the iterations of an attempt."""
     workspace = await _workspace(bench, f"sq-{pair}")
     run_folder = bench.folder / f"run-{pair}"
@@ -283,34 +283,38 @@ def _begin(run: Run, started: RunStarted, workspace: Path, tree: str) -> None:
     )
 
 
-async def _timed(exchange: Callable[[int], Awaitable[None]], count: int, began: float) -> Timing:
+async def _timed(exchange: Callable[[int], Awaitable[None]], count: int, began: float) -> SideTiming:
     await exchange(0)
     first = time.perf_counter()
     for number in range(1, count + 1):
         await exchange(number)
-    return Timing(first=first - began, others=time.perf_counter() - first)
+    return SideTiming(first=first - began, others=time.perf_counter() - first)
 
 
 def _prompt(number: int) -> str:
     return f"Do step {number:04}: write its file, then check."
 
 
-def _turn(number: int) -> tuple[Reply, Reply]:
+def _turn(number: int) -> tuple[ScriptReply, ScriptReply]:
     """Work, then a report. The closing words follow only if no hook ends the turn."""
     file = {"file_path": f"{{workspace}}/step-{number:04}.txt", "content": f"{number}\n" * 40}
     work = (
-        ToolCall(name="Write", input={**file}),
-        ToolCall(name="Bash", input={"command": "true", "description": "Check"}),
+        ScriptToolCall(name="Write", input={**file}),
+        ScriptToolCall(name="Bash", input={"command": "true", "description": "Check"}),
     )
-    report = ToolCall(name=f"{SIGNAL_PREFIX}{ITERATION_DONE}", input={"done": "The step is done."})
+    report = ScriptToolCall(name=f"{SIGNAL_PREFIX}{ITERATION_DONE}", input={"done": "The step is done."})
     when = (f"step {number:04}",)
-    return Reply(when=when, tools=work), Reply(when=when, tools=(report,), then=f"Step {number:04} is done.")
+    return ScriptReply(when=when, tools=work), ScriptReply(
+        when=when, tools=(report,), then=f"Step {number:04} is done."
+    )
 
 
 def _scenario(exchanges: int) -> Scenario:
     replies = tuple(reply for number in range(exchanges + 1) for reply in _turn(number))
     return Scenario(
-        scenario=1, usage=Usage(input_tokens=1000, output_tokens=100), lanes={f"{Role.WORKER}/*": replies}
+        scenario=1,
+        usage=ScriptUsage(input_tokens=1000, output_tokens=100),
+        lanes={f"{Role.WORKER}/*": replies},
     )
 
 

@@ -33,7 +33,7 @@ import click
 from agents.access import OURS, QUIET
 from agents.gateway import wire
 from agents.gateway.position import Due
-from agents.gateway.script import Reply, Usage
+from agents.gateway.script import ScriptReply, ScriptUsage
 from agents.session.claude_code import find_cli
 from benchmarks.long_session import write_session
 
@@ -46,11 +46,11 @@ TASKS = 60
 MOST_ORDINARY = 6.0  # times a bare Python: twice the goal, so that a busy machine does not matter
 _KEPT = ("PATH", "LANG", "TZ")
 _BYTES = 1 << 20
-ENDS = Reply(structured={"should_continue": False, "reason": "All of it is closed.", "suggestion": ""})
+ENDS = ScriptReply(structured={"should_continue": False, "reason": "All of it is closed.", "suggestion": ""})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ran:
+class ProcessRun:
     """A process from start to end: seconds, and its largest resident set in MB."""
 
     seconds: float
@@ -109,9 +109,9 @@ def _hold_the_floor(times: int, entries: int) -> None:
         sys.exit(1)
 
 
-def _ordinary(folder: Path, times: int) -> dict[str, list[Ran]]:
+def _ordinary(folder: Path, times: int) -> dict[str, list[ProcessRun]]:
     """Measure the bare interpreter and the hook in turn, and the console script if there is one."""
-    found: dict[str, list[Ran]] = {"python -c pass": [], "ordinary stop": []}
+    found: dict[str, list[ProcessRun]] = {"python -c pass": [], "ordinary stop": []}
     environ = _environ(folder)
     if SCRIPT.exists():
         found["ordinary stop, console script"] = []
@@ -123,9 +123,11 @@ def _ordinary(folder: Path, times: int) -> dict[str, list[Ran]]:
     return found
 
 
-def _judged(folder: Path, times: int, environ: Mapping[str, str], kind: str = "") -> dict[str, list[Ran]]:
+def _judged(
+    folder: Path, times: int, environ: Mapping[str, str], kind: str = ""
+) -> dict[str, list[ProcessRun]]:
     """Measure the hook of a System 3 session and Claude Code as the judge, in turn."""
-    found: dict[str, list[Ran]] = {f"judge{kind}": [], f"claude -p{kind}": []}
+    found: dict[str, list[ProcessRun]] = {f"judge{kind}": [], f"claude -p{kind}": []}
     claude = [str(find_cli()), "-p", "--model", "haiku", "Should the session go on?"]
     asking = {**_environ(folder), **QUIET, **environ, "ANTHROPIC_API_KEY": "benchmark"}
     _run(claude, folder, asking, b"")  # the first start makes its folders
@@ -135,7 +137,7 @@ def _judged(folder: Path, times: int, environ: Mapping[str, str], kind: str = ""
     return found
 
 
-def _secured(folder: Path, times: int) -> dict[str, list[Ran]]:
+def _secured(folder: Path, times: int) -> dict[str, list[ProcessRun]]:
     """Measure the same over TLS, with a certificate that both trust. Empty without openssl."""
     certificate, key = folder / "own.pem", folder / "own.key"
     command = [
@@ -162,13 +164,13 @@ def _secured(folder: Path, times: int) -> dict[str, list[Ran]]:
 # --- processes --------------------------------------------------------------------------------------------
 
 
-def _hook(folder: Path, environ: Mapping[str, str], command: str = MODULE) -> Ran:
+def _hook(folder: Path, environ: Mapping[str, str], command: str = MODULE) -> ProcessRun:
     return _run(["sh", "-c", command], folder, environ, json.dumps(_stop(folder)).encode(), silent=True)
 
 
 def _run(
     command: list[str], folder: Path, environ: Mapping[str, str], said: bytes, *, silent: bool = False
-) -> Ran:
+) -> ProcessRun:
     """Run a process to its end. A failure or an unexpected output is an error, not a measurement."""
     began = time.perf_counter()
     child = subprocess.Popen(
@@ -190,7 +192,7 @@ def _run(
     seconds = time.perf_counter() - began
     if child.returncode or (silent and told):
         sys.exit(f"{' '.join(command)} ended with {child.returncode}: {told.decode(errors='replace')}")
-    return Ran(seconds=seconds, rss_mb=usage.ru_maxrss / 1024)
+    return ProcessRun(seconds=seconds, rss_mb=usage.ru_maxrss / 1024)
 
 
 def _environ(folder: Path) -> dict[str, str]:
@@ -214,11 +216,11 @@ def _stop(folder: Path) -> dict[str, object]:
     }  # fmt: skip
 
 
-def _ratio(one: list[Ran], other: list[Ran]) -> float:
+def _ratio(one: list[ProcessRun], other: list[ProcessRun]) -> float:
     return _middle(one) / _middle(other)
 
 
-def _middle(spans: list[Ran]) -> float:
+def _middle(spans: list[ProcessRun]) -> float:
     return median(one.seconds for one in spans)
 
 
@@ -285,7 +287,7 @@ def _serving(*, seconds: float = 0, tls: tuple[Path, Path] | None = None) -> Ite
 
         def do_POST(self) -> None:
             asked = json.loads(self.rfile.read(int(self.headers["content-length"])))
-            said = wire.message(ENDS, Due(number=1), model=asked["model"], offered=(), usage=Usage())
+            said = wire.message(ENDS, Due(number=1), model=asked["model"], offered=(), usage=ScriptUsage())
             time.sleep(seconds)
             streamed = bool(asked.get("stream"))
             body = b"".join(wire.events(said)) if streamed else json.dumps(wire.body(said)).encode()

@@ -16,7 +16,7 @@ SCOUT = '''"""The Scout: looks around before the others begin. It only reads."""
 from pathlib import Path
 
 import prompts
-from agents.lane import Lane
+from agents.caller import Caller
 from agents.backend import Platform
 from agents.session.exchange import SessionSpec
 from agents.session.tools import SIGNALS
@@ -26,7 +26,7 @@ from state.roles import Role
 def scout_session(platform: Platform, *, workspace: Path, session_id: str) -> SessionSpec:
     """Return a session that reports the lie of the land."""
     return platform.session(
-        Lane(role=Role.SCOUT, task="land", attempt=1),
+        Caller(role=Role.SCOUT, task="land", attempt=1),
         workspace=workspace,
         system=prompts.render("scout_system"),
         signals=SIGNALS[Role.SCOUT],
@@ -42,7 +42,7 @@ from pathlib import Path
 from agents.access import KeyConnection
 from agents.api_key import ApiKey
 from agents.make import make_platform
-from agents.process.sandbox.boundary import no_boundary
+from agents.process.sandbox.policy import no_boundary
 from agents.process.tree import Containment
 from agents.roles.scout import scout_session
 from orchestrator.views.run.lines.story import lines_of
@@ -128,7 +128,7 @@ def add_role(scratch: Scratch) -> None:
     scratch.insert(roles, before='    RESOLVER = "resolver"\n', text='    SCOUT = "scout"\n')
     row = 'RoleRow(work="looks around", tools=READ_TOOLS, begins="the scout looks around")'
     scratch.insert(roles, before="    Role.RESOLVER: RoleRow(", text=f"    Role.SCOUT: {row},\n")
-    scratch.insert("state/settings/effort.yaml", before="planner: ", text="scout: haiku, ", times=4)
+    scratch.insert("state/settings/effort.yaml", before="planner: ", text="scout: haiku\n    ", times=4)
     tool = 'SignalTool(name="report_land", description="Report.", model=TaskStuckInput)'
     scratch.insert(
         "agents/session/tools.py", before="    Role.JUDGE: (),\n", text=f"    Role.SCOUT: ({tool},),\n"
@@ -186,15 +186,15 @@ def add_flag(scratch: Scratch) -> None:
 
 
 def add_gate(scratch: Scratch) -> None:
-    scratch.add("orchestrator/run/build/manners.py", MANNERS)
-    completion = "orchestrator/run/build/completion.py"
+    scratch.add("orchestrator/run/tasks/manners.py", MANNERS)
+    completion = "orchestrator/run/tasks/completion.py"
     scratch.insert(
         completion,
         before="    if results[-1].verdict is Verdict.ALLOW and (steered",
         text="    if results[-1].verdict is Verdict.ALLOW:\n        results.append(manners_gate(folder))\n",
     )
-    imported = "from orchestrator.run.build.manners import manners_gate\n"
-    scratch.insert(completion, before="from orchestrator.run.evidence.vouching", text=imported)
+    imported = "from orchestrator.run.tasks.manners import manners_gate\n"
+    scratch.insert(completion, before="from orchestrator.run.evidence.selected_commands", text=imported)
 
 
 def test_an_added_role_has_its_tools_its_prompt_its_line_and_a_model_that_may_be_chosen(

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 from urllib.parse import urlsplit
 
-from agents.lane import Lane
+from agents.caller import Caller
 from state.records.calls import CallEnd, CallResult, Usage
 from state.settings.records import CHARACTERS_PER_TOKEN, Model
 
@@ -31,7 +31,7 @@ class Ask:
     it. `on_begun` is called when the model begins to answer, because the cache exists from then on.
     """
 
-    lane: Lane
+    lane: Caller
     model: Model
     system: str
     prompt: str

@@ -13,7 +13,7 @@ from starlette.types import Receive, Scope, Send
 from agents.gateway import wire
 from agents.gateway.errors import error_body
 from agents.gateway.listeners import line_of
-from agents.gateway.misbehave import Body, Connection, Cut, Hang, Misbehave
+from agents.gateway.misbehave import Body, ConnectionFault, Cut, Hang, Misbehave
 from agents.gateway.script import StopReason
 
 _ERRORS = {  # the API's own names
@@ -55,21 +55,21 @@ class Drop:
 Step = Head | Pause | Drop | bytes
 
 
-def bad_answer(misbehave: Misbehave, said: wire.Message, *, stream: bool) -> Response:
+def bad_answer(misbehave: Misbehave, said: wire.WireMessage, *, stream: bool) -> Response:
     """Return `said` gone wrong, for a client that asked for a `stream` or for one JSON body."""
     if misbehave.status is not None:
         return _error(misbehave, misbehave.status)
     return _Performance(list(steps(misbehave, said, stream=stream)), media_type=_STREAM if stream else _JSON)
 
 
-def steps(misbehave: Misbehave, said: wire.Message, *, stream: bool) -> Iterator[Step]:
+def steps(misbehave: Misbehave, said: wire.WireMessage, *, stream: bool) -> Iterator[Step]:
     """Yield the steps of an answer that is not an error. A list without `Drop` ends in order."""
     if misbehave.body is Body.EMPTY:
         said = replace(said, blocks=(), stop_reason=StopReason.END_TURN)
     chunks = list(wire.events(said)) if stream else [json.dumps(wire.body(said)).encode()]
     head = Head(length=None if stream else len(chunks[0]))
     pause = Pause(seconds=misbehave.seconds or math.inf)
-    if misbehave.connection is Connection.DROPPED:
+    if misbehave.connection is ConnectionFault.DROPPED:
         yield Drop()
     elif misbehave.body is Body.MALFORMED:
         yield from _malformed(stream=stream)
@@ -146,14 +146,14 @@ def _malformed(*, stream: bool) -> Iterator[Step]:
     yield wrong.encode()
 
 
-def _beginning(cut: Cut, said: wire.Message) -> Iterator[bytes]:
+def _beginning(cut: Cut, said: wire.WireMessage) -> Iterator[bytes]:
     # The request decides whether a structured answer is text or a call. Without such a block, cut the first.
     kind = wire.ToolBlock if cut is Cut.TOOL else wire.TextBlock
     found = (number for number, block in enumerate(said.blocks) if isinstance(block, kind))
     return wire.events_into(said, next(found, 0))
 
 
-def _slow(seconds: float, said: wire.Message, chunks: list[bytes], *, stream: bool) -> Iterator[Step]:
+def _slow(seconds: float, said: wire.WireMessage, chunks: list[bytes], *, stream: bool) -> Iterator[Step]:
     """Yield a pause before each delta. Without streaming, all pauses come before the body."""
     if not stream:
         yield Pause(seconds=seconds * sum(map(wire.is_delta, wire.events(said))))

@@ -36,7 +36,7 @@ class Call:
     headers: tuple[tuple[bytes, bytes], ...] = ()
 
 
-class Mode(Protocol):
+class GatewayMode(Protocol):
     """A way to answer the calls of a run: rehearsal, or forwarding."""
 
     async def answer(self, call: Call) -> Response:

@@ -47,7 +47,7 @@ Entry = Prompt | Said | Result
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
+class ModelRequest:
     """One call for the model.
 
     `effort` is that of the reply, "" if the request names none. `everything` is all text of system and
@@ -76,7 +76,7 @@ class Request:
         return tuple(entry.text for entry in since if isinstance(entry, Result))[::-1]
 
 
-def read_request(body: bytes) -> Request:
+def read_request(body: bytes) -> ModelRequest:
     """Return the request in `body`.
 
     Raises:
@@ -87,7 +87,7 @@ def read_request(body: bytes) -> Request:
         wire = _Wire.model_validate(raw)
     except (ValueError, ValidationError) as error:
         raise RequestError(f"not a Messages API request: {error}") from error
-    return Request(
+    return ModelRequest(
         model=wire.model,
         stream=wire.stream,
         tools=tuple(tool.name for tool in wire.tools),

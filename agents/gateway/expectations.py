@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from difflib import get_close_matches, ndiff
 
-from agents.gateway.conversation import Request
+from agents.gateway.conversation import ModelRequest
 from agents.gateway.position import Due, Position
 from agents.gateway.script import Expectation
 
@@ -11,7 +11,7 @@ _SHORT = 400  # characters of a prompt or a result that a message shows
 _ALIKE = 0.4  # similarity from which two lines are shown as a difference
 
 
-def unmet(expect: Expectation, request: Request, position: Position, due: Due) -> Iterator[str]:
+def unmet(expect: Expectation, request: ModelRequest, position: Position, due: Due) -> Iterator[str]:
     """Yield each expectation that does not hold, with the text found instead."""
     results = "\n".join(due.results)
     yield from _lacking("prompt_contains", expect.prompt_contains, position.prompt, "the prompt")

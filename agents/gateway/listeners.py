@@ -17,7 +17,7 @@ _GRACE = 1  # seconds that open requests get when the server ends
 _LIMIT = 3  # seconds after which the server is dropped in any case
 
 
-class Line(H11Protocol):
+class ClientLine(H11Protocol):
     """One client's connection, which an answer may drop. `line_of` finds it."""
 
     _unattended = False
@@ -48,9 +48,9 @@ class Line(H11Protocol):
             super().shutdown()
 
 
-def line_of(scope: Scope) -> Line:
+def line_of(scope: Scope) -> ClientLine:
     """Return the connection of a request."""
-    line: Line = scope["state"]["line"]
+    line: ClientLine = scope["state"]["line"]
     return line
 
 
@@ -156,7 +156,7 @@ class _Server(uvicorn.Server):
 def _config(app: ASGIApp) -> uvicorn.Config:
     return uvicorn.Config(
         app,
-        http=Line,
+        http=ClientLine,
         lifespan="off",
         ws="none",
         log_config=None,

@@ -53,7 +53,7 @@ class Body(StrEnum):
     EMPTY = "empty"
 
 
-class Connection(StrEnum):
+class ConnectionFault(StrEnum):
     """The fault of a connection that gets no answer."""
 
     DROPPED = "dropped"
@@ -70,7 +70,7 @@ class Misbehave:
     stream: Cut | None = None
     hang: Hang | None = None
     body: Body | None = None
-    connection: Connection | None = None
+    connection: ConnectionFault | None = None
     slow: Seconds | None = None
     seconds: Seconds | None = None
     times: Annotated[int, Field(ge=1)] | None = None
@@ -84,7 +84,7 @@ class Misbehave:
     @property
     def refuses(self) -> bool:
         """Whether it keeps requests from arriving, so that none is answered."""
-        return self.connection is Connection.REFUSED
+        return self.connection is ConnectionFault.REFUSED
 
     @property
     def needs_words(self) -> bool:

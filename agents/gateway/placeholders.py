@@ -6,13 +6,13 @@ from dataclasses import replace
 
 from pydantic import JsonValue
 
-from agents.gateway.script import Expectation, Reply, ToolCall, Values
+from agents.gateway.script import Expectation, ScriptReply, ScriptToolCall, Values
 
 _PLACEHOLDER = re.compile(r"\{[a-z][a-z0-9_]*\}")
 _PATH_KEYS = ("file_path", "notebook_path", "path")  # of Claude Code's file tools
 
 
-def fill_reply(reply: Reply, values: Values) -> Reply:
+def fill_reply(reply: ScriptReply, values: Values) -> ScriptReply:
     """Return `reply` with each registered `{name}` replaced by its value, in all of its texts."""
     if not values:
         return reply
@@ -22,12 +22,14 @@ def fill_reply(reply: Reply, values: Values) -> Reply:
         expect=_fill_expectation(reply.expect, values),
         text=_fill_optional(reply.text, values),
         then=_fill_optional(reply.then, values),
-        tools=tuple(ToolCall(name=tool.name, input=_fill_map(tool.input, values)) for tool in reply.tools),
+        tools=tuple(
+            ScriptToolCall(name=tool.name, input=_fill_map(tool.input, values)) for tool in reply.tools
+        ),
         structured=None if reply.structured is None else _fill_map(reply.structured, values),
     )
 
 
-def unfilled_paths(reply: Reply) -> Iterator[str]:
+def unfilled_paths(reply: ScriptReply) -> Iterator[str]:
     """Yield each path in `reply`'s tools that holds a placeholder, as `Write.file_path: {workspace}/a.py`."""
     for tool in reply.tools:
         for key in _PATH_KEYS:

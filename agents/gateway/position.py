@@ -20,7 +20,7 @@ from enum import StrEnum
 from typing import assert_never
 
 from agents.gateway.conversation import Entry, Prompt, Result, Said
-from agents.gateway.script import Reply
+from agents.gateway.script import ScriptReply
 
 _OUR_ID = re.compile(r"toolu_sq_(\d+)_(\d+)_(\d+)")
 # Texts in place of a call's result that a crash took: the CLI's repair when it resumes, and the CLI's own
@@ -43,7 +43,7 @@ _ASKED_AGAIN = (  # sent by the CLI when an answer broke off or was empty: the p
 _RESUMED = "# The session was interrupted and goes on"  # prompts/resumed.md.j2 without the instruction
 
 
-class Part(StrEnum):
+class ReplyPart(StrEnum):
     """The part of a reply that is said: the reply itself, or the words that close it."""
 
     REPLY = "reply"
@@ -58,7 +58,7 @@ class Due:
     """
 
     number: int
-    part: Part = Part.REPLY
+    part: ReplyPart = ReplyPart.REPLY
     repeat: int = 0
     results: tuple[str, ...] = ()
 
@@ -76,7 +76,7 @@ class Position:
     results: tuple[str, ...]
 
 
-def position(replies: Sequence[Reply], entries: Iterable[Entry]) -> Position:
+def position(replies: Sequence[ScriptReply], entries: Iterable[Entry]) -> Position:
     """Return the position of the conversation `entries` among `replies` (placeholders already filled)."""
     walk = _Walk(replies)
     for entry in entries:
@@ -98,7 +98,7 @@ def tool_id(due: Due, tool: int) -> str:
     return f"toolu_sq_{due.number}_{tool}_{due.repeat}"
 
 
-def structured_words(reply: Reply) -> str | None:
+def structured_words(reply: ScriptReply) -> str | None:
     """Return the structured answer of `reply` as text, for a request that offers no tool for it."""
     return None if reply.structured is None else json.dumps(reply.structured, ensure_ascii=False)
 
@@ -115,7 +115,7 @@ class _Given:
 class _Walk:
     """Goes through a conversation once, entry by entry. `due()` may be called at every point."""
 
-    def __init__(self, replies: Sequence[Reply]) -> None:
+    def __init__(self, replies: Sequence[ScriptReply]) -> None:
         self.replies = replies
         self.given: _Given | None = None
         self.prompt = ""  # the newest one
@@ -125,7 +125,7 @@ class _Walk:
         self._instruction = ""  # of the current exchange, in its first form
         self._exchange = 0
         self._results: dict[str, str] = {}  # all of them, by tool id
-        self._times: Counter[tuple[int, Part]] = Counter()
+        self._times: Counter[tuple[int, ReplyPart]] = Counter()
 
     def heard(self, text: str) -> None:
         if text.startswith(_ASKED_AGAIN):
@@ -165,9 +165,9 @@ class _Walk:
         given = self.given
         if given is None:
             return self._next(0)
-        closing = Part.THEN if self._reply(given).then is not None else None
+        closing = ReplyPart.THEN if self._reply(given).then is not None else None
         if not self._asked:
-            returned = self.fed and given.due.part is Part.REPLY
+            returned = self.fed and given.due.part is ReplyPart.REPLY
             return self._part(given, closing) if closing and returned else self._next(given.due.number)
         if self._resumed and given.exchange == self._exchange:
             if self._ended(given) or not self._complete(given):
@@ -179,10 +179,12 @@ class _Walk:
     def _next(self, after: int) -> Due | None:
         for number in range(after + 1, len(self.replies) + 1):
             if all(words in self.prompt for words in self.replies[number - 1].when):
-                return Due(number=number, repeat=self._times[number, Part.REPLY], results=tuple(self.fed))
+                return Due(
+                    number=number, repeat=self._times[number, ReplyPart.REPLY], results=tuple(self.fed)
+                )
         return None
 
-    def _part(self, given: _Given, part: Part, results: tuple[str, ...] | None = None) -> Due:
+    def _part(self, given: _Given, part: ReplyPart, results: tuple[str, ...] | None = None) -> Due:
         number = given.due.number
         fed = tuple(self.fed) if results is None else results
         return Due(number=number, part=part, repeat=self._times[number, part], results=fed)
@@ -206,16 +208,16 @@ class _Walk:
         """Return the text-only answer that `said` is: the one that is due, or a part of the reply before."""
         candidates = [self.due()]
         if self.given:
-            candidates += [self._part(self.given, Part.THEN), self._part(self.given, Part.REPLY)]
+            candidates += [self._part(self.given, ReplyPart.THEN), self._part(self.given, ReplyPart.REPLY)]
         heard = {text.strip() for text in (*said.texts, "".join(said.texts), "\n".join(said.texts))}
         return next((due for due in candidates if due and (heard & self._words(due)) - {""}), None)
 
     def _words(self, due: Due) -> set[str]:
         reply = self.replies[due.number - 1]
-        words = (reply.then,) if due.part is Part.THEN else (reply.text, structured_words(reply))
+        words = (reply.then,) if due.part is ReplyPart.THEN else (reply.text, structured_words(reply))
         return {text.strip() for text in words if text is not None}
 
-    def _reply(self, given: _Given) -> Reply:
+    def _reply(self, given: _Given) -> ScriptReply:
         return self.replies[given.due.number - 1]
 
     def _over_here(self) -> bool:
@@ -228,7 +230,7 @@ class _Walk:
     def _ended(self, given: _Given) -> bool:
         """Whether `given` ended its turn: words without calls, or a structured answer (the last call)."""
         tools = len(self._reply(given).tools)
-        return given.due.part is Part.THEN or not tools or tools + 1 in given.tools
+        return given.due.part is ReplyPart.THEN or not tools or tools + 1 in given.tools
 
     def _complete(self, given: _Given) -> bool:
         """Whether every call of `given` has a result that was not lost in a crash."""

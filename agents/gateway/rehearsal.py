@@ -9,14 +9,14 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from agents.gateway import wire
 from agents.gateway.bad_answers import bad_answer
 from agents.gateway.call import Call
-from agents.gateway.conversation import Request, RequestError, read_request
+from agents.gateway.conversation import ModelRequest, RequestError, read_request
 from agents.gateway.errors import error_body
 from agents.gateway.expectations import shorten, unmet
 from agents.gateway.ledger import Answered, Ledger, LedgerLine
 from agents.gateway.misbehave import Misbehave
 from agents.gateway.placeholders import fill_reply, unfilled_paths
-from agents.gateway.position import Due, Part, Position, position
-from agents.gateway.script import Reply, Scenario, Values
+from agents.gateway.position import Due, Position, ReplyPart, position
+from agents.gateway.script import Scenario, ScriptReply, Values
 
 _BYTES_PER_TOKEN = 4  # a usual estimate, on which nothing depends
 _SHOWN = 4  # remaining replies that a message about a missing one lists
@@ -90,7 +90,7 @@ class Rehearsal:
         self._report(("", "", path), text)
         return JSONResponse(error_body(text), status_code=404)
 
-    def _replies(self, call: Call) -> Sequence[Reply] | Refused:
+    def _replies(self, call: Call) -> Sequence[ScriptReply] | Refused:
         if call.run_id != self._run_id:
             return Refused(reason=f"lane {call.lane}: asked for run {call.run_id}, this is {self._run_id}")
         found = self._scenario.replies(call.lane)
@@ -100,7 +100,7 @@ class Rehearsal:
         values = self._values.get(call.lane, {})
         return tuple(fill_reply(reply, values) for reply in found)
 
-    def _give(self, call: Call, request: Request, replies: Sequence[Reply], due: Due) -> Response:
+    def _give(self, call: Call, request: ModelRequest, replies: Sequence[ScriptReply], due: Due) -> Response:
         reply = replies[due.number - 1]
         said = wire.message(
             reply, due, model=request.model, offered=request.tools, usage=self._scenario.usage
@@ -113,14 +113,14 @@ class Rehearsal:
             return StreamingResponse(wire.events(said), media_type="text/event-stream")
         return JSONResponse(wire.body(said))
 
-    def _misbehaves(self, lane: str, reply: Reply, due: Due) -> Misbehave | None:
+    def _misbehaves(self, lane: str, reply: ScriptReply, due: Due) -> Misbehave | None:
         misbehave = reply.misbehave
-        if misbehave is None or misbehave.refuses or due.part is Part.THEN:
+        if misbehave is None or misbehave.refuses or due.part is ReplyPart.THEN:
             return None
         over = misbehave.times is not None and self._ledger.misbehaved(lane, due.number) >= misbehave.times
         return None if over else misbehave
 
-    def _refuse(self, call: Call, request: Request | None, refused: Refused) -> Response:
+    def _refuse(self, call: Call, request: ModelRequest | None, refused: Refused) -> Response:
         self._note(call.lane, request, Answered.PROBLEM, refused.due)
         text = "\n".join([f"sq rehearsal: {refused.reason}", *_shown(request)])
         # The CLI sends a refused conversation again several times, with fewer features: one problem.
@@ -136,7 +136,7 @@ class Rehearsal:
     def _note(
         self,
         lane: str,
-        request: Request | None,
+        request: ModelRequest | None,
         part: Answered,
         due: Due | None,
         *,
@@ -155,14 +155,14 @@ class Rehearsal:
         self._ledger.append(line)
 
 
-def decide(replies: Sequence[Reply], request: Request, *, lane: str) -> Due | Refused:
+def decide(replies: Sequence[ScriptReply], request: ModelRequest, *, lane: str) -> Due | Refused:
     """Return the reply of the lane that answers `request`, or why none does."""
     here = position(replies, request.entries)
     if here.due is None:
         return Refused(reason=f"lane {lane}: no reply is left for this request\n  {_left(replies, here)}")
     due = here.due
     reply = replies[due.number - 1]
-    failed = [] if due.part is Part.THEN else [*unmet(reply.expect, request, here, due)]
+    failed = [] if due.part is ReplyPart.THEN else [*unmet(reply.expect, request, here, due)]
     failed += [
         f"this path holds a placeholder that is not registered: {each}" for each in unfilled_paths(reply)
     ]
@@ -174,7 +174,7 @@ def decide(replies: Sequence[Reply], request: Request, *, lane: str) -> Due | Re
     )
 
 
-def _left(replies: Sequence[Reply], here: Position) -> str:
+def _left(replies: Sequence[ScriptReply], here: Position) -> str:
     rest = list(enumerate(replies, start=1))[here.last :]
     said = f"the scenario has {len(replies)} replies here, reply {here.last} was given last"
     if not rest:
@@ -186,7 +186,7 @@ def _left(replies: Sequence[Reply], here: Position) -> str:
     return "; ".join([said, *listed, *more])
 
 
-def _shown(request: Request | None) -> Iterator[str]:
+def _shown(request: ModelRequest | None) -> Iterator[str]:
     if request is None:
         return
     yield f"  the request: model {request.model}, {request.messages} messages"

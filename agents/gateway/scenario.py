@@ -10,7 +10,7 @@ from pydantic import TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
 
 from agents.gateway.misbehave import Misbehave
-from agents.gateway.script import Expectation, Reply, Scenario, ToolCall, Usage
+from agents.gateway.script import Expectation, Scenario, ScriptReply, ScriptToolCall, ScriptUsage
 from state.errors import UsageError
 
 __all__ = ["Scenario", "ScenarioError", "load_scenario"]
@@ -20,7 +20,7 @@ _REPLY_DEPTH = 3  # the place of a reply in the file: lanes, its lane, its index
 _UNKNOWN_KEY = ("unexpected_keyword_argument", "extra_forbidden")
 _PLAIN = {"tuple_type": "a list is needed here", "dataclass_type": "a mapping is needed here"}
 # By the key that holds them.
-_RECORDS = {"expect": Expectation, "usage": Usage, "tools": ToolCall, "misbehave": Misbehave}
+_RECORDS = {"expect": Expectation, "usage": ScriptUsage, "tools": ScriptToolCall, "misbehave": Misbehave}
 
 Place = tuple[int | str, ...]
 
@@ -114,7 +114,7 @@ def _record_at(place: Place) -> type:
     if place in ((), ("lanes",)):
         return Scenario
     inside = place[_REPLY_DEPTH:] if place[0] == "lanes" else place
-    return _RECORDS[str(inside[0])] if inside else Reply
+    return _RECORDS[str(inside[0])] if inside else ScriptReply
 
 
 def _spell(place: Place) -> str:

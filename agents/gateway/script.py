@@ -37,7 +37,7 @@ class StopReason(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, config=_STRICT)
-class Usage:
+class ScriptUsage:
     """Tokens that a reply reports. A missing number is the scenario's, then 0."""
 
     input_tokens: Count | None = None
@@ -47,7 +47,7 @@ class Usage:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, config=_STRICT)
-class ToolCall:
+class ScriptToolCall:
     """One tool that the model calls."""
 
     name: Words
@@ -68,7 +68,7 @@ class Expectation:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, config=_STRICT)
-class Reply:
+class ScriptReply:
     """One answer of the model (text, tool calls, a structured answer, closing words), or how it fails.
 
     `then` is said after the results of its tools, if the model is asked then. The turn of a recorded report
@@ -81,15 +81,15 @@ class Reply:
     when: WordList = ()
     expect: Expectation = Field(default_factory=Expectation)
     text: Words | None = None
-    tools: tuple[ToolCall, ...] = ()
+    tools: tuple[ScriptToolCall, ...] = ()
     structured: dict[str, JsonValue] | None = None
     then: Words | None = None
     stop_reason: StopReason | None = None
-    usage: Usage = Field(default_factory=Usage)
+    usage: ScriptUsage = Field(default_factory=ScriptUsage)
     misbehave: Misbehave | None = None
 
     @model_validator(mode="after")
-    def _says_something(self) -> "Reply":
+    def _says_something(self) -> "ScriptReply":
         mute = self.text is None and not self.tools and self.structured is None
         if mute and (self.misbehave is None or self.misbehave.needs_words):
             raise ValueError("a reply needs at least one of text, tools, structured")
@@ -98,7 +98,7 @@ class Reply:
         return self
 
     @model_validator(mode="after")
-    def _can_be_cut(self) -> "Reply":
+    def _can_be_cut(self) -> "ScriptReply":
         cut = self.misbehave.stream if self.misbehave else None
         if cut is Cut.TEXT and self.text is None and self.structured is None:
             raise ValueError("stream: cut is inside a text, and this reply has neither text nor structured")
@@ -109,7 +109,7 @@ class Reply:
         return self
 
 
-def _refuses_first(replies: tuple[Reply, ...]) -> tuple[Reply, ...]:
+def _refuses_first(replies: tuple[ScriptReply, ...]) -> tuple[ScriptReply, ...]:
     late = [
         number
         for number, reply in enumerate(replies, start=1)
@@ -129,10 +129,10 @@ class Scenario:
 
     scenario: Literal[1]
     description: str = ""
-    usage: Usage = Field(default_factory=Usage)
-    lanes: dict[str, Annotated[tuple[Reply, ...], AfterValidator(_refuses_first)]]
+    usage: ScriptUsage = Field(default_factory=ScriptUsage)
+    lanes: dict[str, Annotated[tuple[ScriptReply, ...], AfterValidator(_refuses_first)]]
 
-    def replies(self, lane: str) -> tuple[Reply, ...] | None:
+    def replies(self, lane: str) -> tuple[ScriptReply, ...] | None:
         """Return the replies of `lane` (role/task/attempt), by its own key or the first pattern that matches.
 
         Returns None if no key matches.

@@ -10,7 +10,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from agents.gateway.call import COUNT_TOKENS, MESSAGES, TRACES, Call, Mode, lane_path, read_address
+from agents.gateway.call import COUNT_TOKENS, MESSAGES, TRACES, Call, GatewayMode, lane_path, read_address
 from agents.gateway.errors import error_body
 from agents.gateway.ledger import Ledger
 from agents.gateway.listeners import Listeners, listening
@@ -78,7 +78,7 @@ async def serve_scenario(scenario: Scenario, *, run_id: str, ledger: Path) -> As
             yield Gateway(listeners, run_id, rehearsal)
 
 
-def app_of(mode: Mode) -> Starlette:
+def app_of(mode: GatewayMode) -> Starlette:
     """Return the server that answers in this mode."""
 
     async def endpoint(request: Request) -> Response:

@@ -7,8 +7,8 @@ from uuid import uuid4
 
 from pydantic import JsonValue
 
-from agents.gateway.position import Due, Part, structured_words, tool_id
-from agents.gateway.script import Reply, StopReason, Usage
+from agents.gateway.position import Due, ReplyPart, structured_words, tool_id
+from agents.gateway.script import ScriptReply, ScriptUsage, StopReason
 
 STRUCTURED_OUTPUT = "StructuredOutput"  # Claude Code's tool for a model's structured answer
 _DELTA = 64  # characters: several deltas for a usual text, so that clients have to put them together
@@ -37,7 +37,7 @@ Block = TextBlock | ToolBlock
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Message:
+class WireMessage:
     """One whole answer of the model."""
 
     id: str
@@ -47,13 +47,15 @@ class Message:
     usage: dict[str, int]
 
 
-def message(reply: Reply, due: Due, *, model: str, offered: tuple[str, ...], usage: Usage) -> Message:
+def message(
+    reply: ScriptReply, due: Due, *, model: str, offered: tuple[str, ...], usage: ScriptUsage
+) -> WireMessage:
     """Return the answer for `due` from `reply`. `offered`: the request's tools. `usage`: the scenario's."""
     blocks = tuple(_blocks(reply, due, offered))
     calls = any(isinstance(block, ToolBlock) for block in blocks)
     usual = StopReason.TOOL_USE if calls else StopReason.END_TURN
-    own = reply.stop_reason if due.part is Part.REPLY else None
-    return Message(
+    own = reply.stop_reason if due.part is ReplyPart.REPLY else None
+    return WireMessage(
         id=f"msg_sq_{uuid4().hex}",
         model=model,
         blocks=blocks,
@@ -62,7 +64,7 @@ def message(reply: Reply, due: Due, *, model: str, offered: tuple[str, ...], usa
     )
 
 
-def body(message: Message) -> Json:
+def body(message: WireMessage) -> Json:
     """Return `message` as the answer to a request without streaming."""
     content: list[JsonValue] = [
         {"type": "text", "text": block.text}
@@ -73,7 +75,7 @@ def body(message: Message) -> Json:
     return {**_head(message), "content": content, "stop_reason": str(message.stop_reason)}
 
 
-def events(message: Message) -> Iterator[bytes]:
+def events(message: WireMessage) -> Iterator[bytes]:
     """Yield `message` as server-sent events."""
     head = _head(message)
     head["usage"] = {**message.usage, "output_tokens": 1}  # the true number comes at the end
@@ -86,7 +88,7 @@ def events(message: Message) -> Iterator[bytes]:
     yield _event("message_stop", {})
 
 
-def events_into(message: Message, number: int) -> Iterator[bytes]:
+def events_into(message: WireMessage, number: int) -> Iterator[bytes]:
     """Yield the events of `message` up to the middle of its block `number` (from 0)."""
     yield next(events(message))
     for index, block in enumerate(message.blocks[:number]):
@@ -100,8 +102,8 @@ def is_delta(event: bytes) -> bool:
     return event.startswith(b"event: content_block_delta\n")
 
 
-def _blocks(reply: Reply, due: Due, offered: tuple[str, ...]) -> Iterator[Block]:
-    if due.part is Part.THEN:
+def _blocks(reply: ScriptReply, due: Due, offered: tuple[str, ...]) -> Iterator[Block]:
+    if due.part is ReplyPart.THEN:
         yield TextBlock(text=reply.then or "")
         return
     if reply.text is not None:
@@ -115,12 +117,12 @@ def _blocks(reply: Reply, due: Due, offered: tuple[str, ...]) -> Iterator[Block]
         yield TextBlock(text=words)
 
 
-def _tokens(key: str, own: Usage, usual: Usage) -> int:
+def _tokens(key: str, own: ScriptUsage, usual: ScriptUsage) -> int:
     found = (getattr(own, key), getattr(usual, key), 0)
     return next(int(number) for number in found if number is not None)
 
 
-def _head(message: Message) -> Json:
+def _head(message: WireMessage) -> Json:
     return {
         "id": message.id,
         "type": "message",

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection
     from pathlib import Path
 
-    from agents.process.sandbox.plan import Plan
+    from agents.process.sandbox.plan import SandboxPlan
 
 SHELL_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
@@ -26,7 +26,7 @@ def write_launcher(
     containment: Containment,
     *,
     drop_env: Collection[str] = (),
-    sandbox: Plan | None = None,
+    sandbox: SandboxPlan | None = None,
 ) -> Path:
     """Write an executable for the SDK's `cli_path`: `command`, contained, without the variables `drop_env`.
 

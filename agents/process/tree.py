@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from anyio.abc import ByteReceiveStream, ByteSendStream, Process
 
-    from agents.process.sandbox.plan import Plan
+    from agents.process.sandbox.plan import SandboxPlan
 
 ENDING_LIMIT_S = 4.0  # the supervisor's grace of two seconds, and time to kill and collect
 LAST_OUTPUT_LIMIT_S = 1.0  # from the exit to the end of output, late only if a process out of reach holds it
@@ -56,7 +56,7 @@ async def run_command(
     deadline_s: float,
     containment: Containment,
     output_limit: int = 20_000,
-    sandbox: Plan | None = None,
+    sandbox: SandboxPlan | None = None,
     given: bytes = b"",
 ) -> CommandResult:
     """Run a command to its end or its deadline, and leave nothing of its tree behind.

@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 import prompts
 from agents.ask.port import Ask, room_of
 from agents.backend import Platform
-from agents.lane import Lane
+from agents.caller import Caller
 from agents.roles.labels import label_meant
 from state.records.calls import Message, MessageKind
 from state.records.plan import Task
@@ -125,7 +125,7 @@ def developer_ask(
     without = prompts.render("developer_answer", history=(), **facts)
     fitting = fitted(history, room_of(model) - len(without))
     return Ask(
-        lane=Lane(role=Role.DEVELOPER, task=task.id, attempt=attempt),
+        lane=Caller(role=Role.DEVELOPER, task=task.id, attempt=attempt),
         model=model,
         system=system_prompt(),
         prompt=prompts.render("developer_answer", history=fitting, **facts),
@@ -163,7 +163,7 @@ def guidance_ask(
     without = prompts.render("developer_guidance", history=(), **facts)
     fitting = fitted(history, room_of(model) - len(without))
     return Ask(
-        lane=Lane(role=Role.DEVELOPER, task=task.id, attempt=attempt),
+        lane=Caller(role=Role.DEVELOPER, task=task.id, attempt=attempt),
         model=model,
         system=system_prompt(),
         prompt=prompts.render("developer_guidance", history=fitting, **facts),

@@ -13,14 +13,14 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 import prompts
 from agents.ask.port import Ask, Reply
-from agents.lane import Lane
+from agents.caller import Caller
 from state.settings.records import Model
 
 AskJudge = Callable[[Ask], Awaitable[Reply]]
 _FIRST_WORDS = re.compile(r"\s*(NOT SATISFIED|SATISFIED)(?=[\s:;,.!\u2013\u2014]|-(?!\w)|\Z)")
 
 
-class Finding(StrEnum):
+class JudgeFinding(StrEnum):
     """The Judge's verdict on a question."""
 
     SATISFIED = "satisfied"
@@ -34,7 +34,7 @@ class Judgement(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    verdict: Finding
+    verdict: JudgeFinding
     reason: str = Field(description="Why, in one or two sentences that name the facts seen.")
     quote: str = Field(description="The words of the session that decide it. Empty if none do.")
 
@@ -62,7 +62,7 @@ def judge_ask(
     considerations: Sequence[Asked],
     *,
     model: Model,
-    lane: Lane,
+    lane: Caller,
     shared: str,
     before: Mapping[str, str],
     deadline_s: float,
@@ -115,7 +115,7 @@ def judgement_in_text(text: str) -> Judgement | None:
     found = _FIRST_WORDS.match(text)
     if found is None:
         return None
-    verdict = Finding.SATISFIED if found[1] == "SATISFIED" else Finding.NOT_SATISFIED
+    verdict = JudgeFinding.SATISFIED if found[1] == "SATISFIED" else JudgeFinding.NOT_SATISFIED
     return Judgement(verdict=verdict, reason=text[found.end() :].strip(" :.-\n"), quote="")
 
 
@@ -132,7 +132,7 @@ def _only(found: Sequence[dict[str, Any]]) -> Judgement | str:
 _SCHEMA: dict[str, Any] = {
     "type": "object",
     "properties": {
-        "verdict": {"type": "string", "enum": [str(finding) for finding in Finding]},
+        "verdict": {"type": "string", "enum": [str(finding) for finding in JudgeFinding]},
         "reason": {"type": "string"},
         "quote": {"type": "string"},
     },
@@ -150,7 +150,7 @@ _GROUP_SCHEMA: dict[str, Any] = {
                 "type": "object",
                 "properties": {
                     "id": {"type": "string"},
-                    "verdict": {"type": "string", "description": f"One of: {', '.join(Finding)}"},
+                    "verdict": {"type": "string", "description": f"One of: {', '.join(JudgeFinding)}"},
                     "reason": {"type": "string"},
                     "quote": {"type": "string"},
                 },

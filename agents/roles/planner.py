@@ -7,7 +7,7 @@ import msgspec
 
 import prompts
 from agents.backend import Platform
-from agents.lane import Lane
+from agents.caller import Caller
 from agents.session.exchange import SessionSpec
 from agents.session.tools import REPORT_ANALYSIS, SIGNALS, SUBMIT_PLAN
 from state.records.plan import Analysis, Plan
@@ -35,7 +35,7 @@ def planner_session(
 ) -> SessionSpec:
     """Return a session that reports an analysis or a plan (`subject`), and has the tool for that alone."""
     return platform.session(
-        Lane(role=Role.PLANNER, task=subject, attempt=attempt, values={"workspace": str(workspace)}),
+        Caller(role=Role.PLANNER, task=subject, attempt=attempt, values={"workspace": str(workspace)}),
         workspace=workspace,
         system=system_prompt(),
         signals=tuple(tool for tool in SIGNALS[Role.PLANNER] if tool.name == _TOOL[subject]),

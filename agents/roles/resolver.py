@@ -4,7 +4,7 @@ from pathlib import Path
 
 import prompts
 from agents.backend import Platform
-from agents.lane import Lane
+from agents.caller import Caller
 from agents.session.exchange import SessionSpec
 from agents.session.tools import SIGNALS
 from state.roles import Role
@@ -30,7 +30,7 @@ def resolver_session(
 
     `cost` is the cost of the conversation before it is resumed, in USD.
     """
-    lane = Lane(role=Role.RESOLVER, task=task_id, attempt=attempt, values={"workspace": str(workspace)})
+    lane = Caller(role=Role.RESOLVER, task=task_id, attempt=attempt, values={"workspace": str(workspace)})
     return platform.session(
         lane,
         workspace=workspace,

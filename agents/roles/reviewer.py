@@ -9,7 +9,7 @@ from typing import Any
 
 import prompts
 from agents.backend import Platform
-from agents.lane import Lane
+from agents.caller import Caller
 from agents.session.exchange import SessionSpec
 from agents.session.tools import review_tool
 from state.records.changed_tests import TestRuling
@@ -76,7 +76,7 @@ def reviewer_session(
     `subject` distinguishes the reviews of one attempt, if there are several.
     """
     about = task_id or FINAL
-    lane = Lane(
+    lane = Caller(
         role=Role.REVIEWER,
         task=f"{about}.{subject}" if subject else about,
         attempt=attempt,

@@ -7,7 +7,7 @@ from typing import Any
 
 import prompts
 from agents.backend import Platform
-from agents.lane import Lane
+from agents.caller import Caller
 from agents.session.exchange import SessionSpec
 from agents.session.tools import (
     ITERATION_DONE,
@@ -22,7 +22,7 @@ from agents.session.tools import (
 from state.journal.call_view import CallView
 from state.records.questions import Question
 from state.roles import Role
-from state.settings.patience import PATIENCE
+from state.settings.retry_limits import PATIENCE
 
 _STUCK_PREFIX = "TASK_STUCK:"
 _LONGEST_QUESTION = 2_000  # characters
@@ -55,7 +55,7 @@ def worker_session(
     `variables` are environment variables for commands in the workspace. `cost` is the cost of the
     conversation before it is resumed, in USD.
     """
-    lane = Lane(role=Role.WORKER, task=task_id, attempt=attempt, values={"workspace": str(workspace)})
+    lane = Caller(role=Role.WORKER, task=task_id, attempt=attempt, values={"workspace": str(workspace)})
     return platform.session(
         lane,
         workspace=workspace,

@@ -11,7 +11,7 @@ from agents.runners.paths import walked
 from agents.runners.reading import text_of
 from agents.runners.recognise import targets
 from agents.runners.row import FailingTest
-from agents.runners.suite import Run, Suite
+from agents.runners.suite import Suite, SuiteRun
 from state.records.commands import TestCount, TestState
 
 _ENDING = re.compile(r"(?:[._-](?:test|spec))?\.\w+$")
@@ -45,7 +45,7 @@ def canary_for(suite: Suite, count: TestCount, token: str) -> Canary | None:
     return None
 
 
-def _counted_files(suite: Suite, run: Run, count: TestCount) -> Iterator[str]:
+def _counted_files(suite: Suite, run: SuiteRun, count: TestCount) -> Iterator[str]:
     """Yield the test files of the run, first those whose tests the count names as passed."""
     named = _named_files(suite, run)
     every = named or [
@@ -61,7 +61,7 @@ def _counted_files(suite: Suite, run: Run, count: TestCount) -> Iterator[str]:
     yield from (path for path in every if path not in counted)
 
 
-def _named_files(suite: Suite, run: Run) -> list[str]:
+def _named_files(suite: Suite, run: SuiteRun) -> list[str]:
     """Return the test files that the command itself names."""
     found: list[str] = []
     for word in targets(run.simple, run.runner):
@@ -73,7 +73,7 @@ def _named_files(suite: Suite, run: Run) -> list[str]:
     return found
 
 
-def _is_reached(run: Run, suite: Suite, path: str) -> bool:
+def _is_reached(run: SuiteRun, suite: Suite, path: str) -> bool:
     """Whether a file lies in one of the folders that the command names, if it names any."""
     start = (
         run.simple.option("-s", "--start-directory") if run.runner and run.runner.name == "unittest" else None
@@ -92,7 +92,7 @@ def _is_told(path: str, names: str) -> bool:
     )
 
 
-def _beside(suite: Suite, run: Run, path: str, words: Ordinary) -> Canary | None:
+def _beside(suite: Suite, run: SuiteRun, path: str, words: Ordinary) -> Canary | None:
     if run.runner is None:
         return None
     text = text_of(suite.folder / path)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from agents.runners.reading import positional, text_of
-from agents.runners.table import Called, Runner, no_tests, table
+from agents.runners.table import Invocation, Runner, no_tests, table
 from agents.shell import Simple
 
 _ONLY_ASKS = frozenset({"--version", "--help", "-h"})
@@ -87,7 +87,7 @@ def _readings(simple: Simple) -> Iterator[Simple]:
     yield replace(simple, words=(first, *simple.words[1:]))
 
 
-def _is_call(call: Called, simple: Simple, row: Runner, folder: Path) -> bool:
+def _is_call(call: Invocation, simple: Simple, row: Runner, folder: Path) -> bool:
     if simple.name not in call.programs:
         return False
     if call.flags and not any(

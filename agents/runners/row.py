@@ -47,7 +47,7 @@ class Reader(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Called:
+class Invocation:
     """One way to call a runner: any of the programs, with one of the subcommands and flags, if there are any.
 
     `contains` is a pattern that the script (the first plain word) must match if the program is an
@@ -62,7 +62,7 @@ class Called:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
+class Detection:
     """Files that show that a repository uses a runner, and the command to use then.
 
     All files must exist, and one must match `contains`.
@@ -74,7 +74,7 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Report:
+class Reporting:
     """How a runner is made to report: `{report}` is the file, `{reports}` the folder, `{package}` ours.
 
     The environment is used only if `guard`, a shell command run in it, succeeds. `arguments` are appended to
@@ -131,7 +131,7 @@ class Printed:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Selection:
+class TestSelection:
     """How single tests are chosen. `{path}` is the file. If `files` is empty, the runner takes none.
 
     `only` is a pattern of the files that can be given. `between` joins all files into one argument.
@@ -192,12 +192,12 @@ class Runner:
     name: str
     setup: Ecosystem = Ecosystem.NONE
     carrier: bool = False
-    called: tuple[Called, ...]
+    called: tuple[Invocation, ...]
     not_with: tuple[str, ...] = ()
-    found: tuple[Found, ...] = ()
-    report: Report = field(default_factory=Report)
+    found: tuple[Detection, ...] = ()
+    report: Reporting = field(default_factory=Reporting)
     printed: Printed = field(default_factory=Printed)
-    select: Selection = field(default_factory=Selection)
+    select: TestSelection = field(default_factory=TestSelection)
     tests: tuple[TestFiles, ...] = ()
     deciders: tuple[str, ...] = ()
     manifests: tuple[str, ...] = ()

@@ -14,7 +14,7 @@ _SCRIPTS = re.compile(r"(?:^|\s|/)([\w./-]+\.(?:sh|bash|py|rb|js|mjs|pl))\b")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Run:
+class SuiteRun:
     """One command that a suite runs in the end, with the shell line and the folder it stands in.
 
     `runs_tests` is None if unknown. `through` are the carriers that lead to it, outermost first. `passes` is
@@ -44,10 +44,10 @@ class Suite:
 
     command: str
     folder: Path
-    runs: tuple[Run, ...]
+    runs: tuple[SuiteRun, ...]
 
     @property
-    def test_runs(self) -> tuple[Run, ...]:
+    def test_runs(self) -> tuple[SuiteRun, ...]:
         """The runs of rows that run tests."""
         return tuple(run for run in self.runs if run.runs_tests and run.runner is not None)
 
@@ -80,7 +80,7 @@ class Suite:
         """
         return [path for path in paths if any(self.holds_tests(run, path) for run in self.test_runs)]
 
-    def holds_tests(self, run: Run, path: str) -> bool:
+    def holds_tests(self, run: SuiteRun, path: str) -> bool:
         """Whether a relative path holds tests of this run."""
         inside = self._inside(run, path)
         if inside is None or run.runner is None:
@@ -116,7 +116,7 @@ class Suite:
                 return True
         return False
 
-    def _inside(self, run: Run, path: str) -> str | None:
+    def _inside(self, run: SuiteRun, path: str) -> str | None:
         """Return a path relative to the folder of a run, or None if it lies outside."""
         full = self.folder / path
         return full.relative_to(run.folder).as_posix() if full.is_relative_to(run.folder) else None

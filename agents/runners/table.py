@@ -8,10 +8,10 @@ from typing import Any
 
 import msgspec
 
-from agents.runners.row import Called, Ecosystem, Found, Runner
+from agents.runners.row import Detection, Ecosystem, Invocation, Runner
 from state.errors import SqError
 
-__all__ = ["Called", "Ecosystem", "Found", "Runner", "no_tests", "row_of", "table"]
+__all__ = ["Detection", "Ecosystem", "Invocation", "Runner", "no_tests", "row_of", "table"]
 
 _PATTERNS = {
     "printed": ("tests", "file", "begins", "ends", "bad", "numbers", "none"),

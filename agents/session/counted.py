@@ -13,7 +13,7 @@ from agents.session.exchange import Difference, SessionSpec
 from state.records.calls import CallEnd
 
 if TYPE_CHECKING:
-    from agents.lane import LanePass
+    from agents.caller import LanePass
 
 _TOLERATED = 0.02  # of the larger figure
 _LEAST_USD = 0.0001  # a smaller difference is one of rounding

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from anyio import CancelScope, to_thread
 
-from agents.lane import Admit
+from agents.caller import Admit
 from agents.session.cli_settings import CommandSandbox
 from agents.session.permissions import Policy
 from agents.session.tools import SignalTool
@@ -78,8 +78,8 @@ class Listener:
     on_difference: Callable[[Difference], None] = _ignore_difference
 
 
-class Walls(Protocol):
-    """The sandbox of one session (`agents.session.walls`)."""
+class SandboxAround(Protocol):
+    """The sandbox of one session (`agents.session.sandbox`)."""
 
     def build(self) -> Path:
         """Make the sandbox's own folders, and return the launcher of Claude Code inside it. Blocks.
@@ -103,7 +103,7 @@ class Walls(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Start:
+class SessionStart:
     """How the process of a session is started: in `walls`, its sandbox, or without them by `launcher`.
 
     `command_sandbox` says how Claude Code sandboxes its commands itself. With `transport`, the SDK talks
@@ -111,13 +111,13 @@ class Start:
     """
 
     launcher: Path
-    walls: Walls | None = None
+    walls: SandboxAround | None = None
     command_sandbox: CommandSandbox | None = None
     transport: "OpenTransport | None" = None
 
 
 @asynccontextmanager
-async def built(start: Start) -> AsyncIterator[Path]:
+async def built(start: SessionStart) -> AsyncIterator[Path]:
     """Yield the launcher of a session, with its sandbox built while the block runs."""
     walls = start.walls
     if walls is None or start.transport:
@@ -149,7 +149,7 @@ class SessionSpec:
     cost_before_usd: float = 0.0
     max_cost_usd: float | None = None
     environment: Mapping[str, str] = field(default_factory=dict)
-    start: Start
+    start: SessionStart
     admit: Admit | None = None
     max_turns: int = _USUAL.max_turns
     idle_limit_s: float = _USUAL.idle_s

@@ -39,7 +39,7 @@ class SdkError(UsageError):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class PythonPlace:
     """The Python environment of sq. `managed`: the system manages it and makes pip refuse to install."""
 
     executable: str
@@ -65,7 +65,7 @@ def import_sdks(*packages: str) -> None:
             raise SdkError(package, error=None if missing else error) from error
 
 
-def install_command(package: str, place: Place, *, again: bool = False) -> str:
+def install_command(package: str, place: PythonPlace, *, again: bool = False) -> str:
     """Return the command that installs a package where sq runs. `again`: even if it is installed."""
     if place.made_by_checkout:
         given = "" if place.prefix == _CHECKOUT / ".venv" else f"SQ_VENV={quote(str(place.prefix))} "
@@ -74,7 +74,7 @@ def install_command(package: str, place: Place, *, again: bool = False) -> str:
     return _install([requirement(package)], place, again=again)
 
 
-def extra_command(extra: str, place: Place) -> str:
+def extra_command(extra: str, place: PythonPlace) -> str:
     """Return the command that installs an extra of sq where sq runs, in a checkout by its lock for tests."""
     if not place.made_by_checkout:
         return _install([f"{_SQ}[{extra}]"], place)
@@ -82,7 +82,7 @@ def extra_command(extra: str, place: Place) -> str:
     return _install(["-c", str(_CHECKOUT / _DEV_LOCK), *project["optional-dependencies"][extra]], place)
 
 
-def _install(wanted: Sequence[str], place: Place, *, again: bool = False) -> str:
+def _install(wanted: Sequence[str], place: PythonPlace, *, again: bool = False) -> str:
     python, words = quote(place.executable), " ".join(map(quote, wanted))
     if place.has_uv and not place.has_pip:
         flags = "--reinstall " if again else ""
@@ -93,11 +93,11 @@ def _install(wanted: Sequence[str], place: Place, *, again: bool = False) -> str
     return install if place.has_pip else f"{python} -m ensurepip && {install}"
 
 
-def this_place() -> Place:
+def this_place() -> PythonPlace:
     """Return the environment of this process."""
     prefix = Path(sys.prefix)
     managed = Path(sysconfig.get_path("stdlib")) / "EXTERNALLY-MANAGED"
-    return Place(
+    return PythonPlace(
         executable=sys.executable,
         prefix=prefix,
         made_by_checkout=(prefix / _STAMP).is_file() and (_CHECKOUT / "bin" / "environment").is_file(),

@@ -7,8 +7,8 @@ Commands of a session inherit TRACEPARENT, so that spans of the project's own te
 from dataclasses import dataclass
 from urllib.parse import quote
 
+from agents.caller import Caller
 from agents.gateway.call import TRACES_ENDPOINT, TRACES_HEADERS
-from agents.lane import Lane
 from state.ids import conversation_key, traceparent
 
 _ON = {
@@ -35,7 +35,7 @@ class SessionTelemetry:
     run_id: str
     address: str = ""
 
-    def environment(self, lane: Lane) -> dict[str, str]:
+    def environment(self, lane: Caller) -> dict[str, str]:
         """Return the variables for a session of this lane."""
         facts = {
             "sq.run.id": self.run_id,

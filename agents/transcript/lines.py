@@ -16,8 +16,8 @@ from agents.transcript.records import (
     Compacted,
     Piece,
     PlanMode,
-    Said,
     Speaker,
+    Utterance,
     listed,
     mapping,
     string,
@@ -45,7 +45,7 @@ _USERS_SOURCES = ("human", "user")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class TranscriptLine:
     """One line. `is_sidechain`: it belongs to a subagent."""
 
     pieces: tuple[Piece, ...] = ()
@@ -55,10 +55,10 @@ class Entry:
     is_sidechain: bool = False
 
 
-_NOTHING = Entry()
+_NOTHING = TranscriptLine()
 
 
-def entry_of(line: bytes) -> Entry | None:
+def entry_of(line: bytes) -> TranscriptLine | None:
     """Return the line in pieces, () for a kind without words, or None if it is no JSON object with a type."""
     if line.startswith(_REQUEST_LINE):
         return _NOTHING
@@ -72,7 +72,7 @@ def entry_of(line: bytes) -> Entry | None:
     kind = string(entry.get("type"))
     if not kind:
         return None
-    return Entry(
+    return TranscriptLine(
         pieces=tuple(_pieces(kind, entry)),
         uuid=string(entry.get("uuid")),
         session_id=string(entry.get("sessionId")),
@@ -117,7 +117,7 @@ def _from_assistant(entry: Mapping[str, object]) -> Iterator[Piece]:
     for block in [{"type": "text", "text": content}] if isinstance(content, str) else listed(content):
         part = mapping(block)
         if part.get("type") == "text" and (text := string(part.get("text"))):
-            yield Said(speaker=Speaker.INJECTED if made_up else Speaker.ASSISTANT, text=text)
+            yield Utterance(speaker=Speaker.INJECTED if made_up else Speaker.ASSISTANT, text=text)
         elif part.get("type") == "tool_use":
             name, given = string(part.get("name")), mapping(part.get("input"))
             yield CallMade(id=string(part.get("id")), tool=name, input=given, cwd=string(entry.get("cwd")))
@@ -142,7 +142,7 @@ def _from_user(entry: Mapping[str, object]) -> Iterator[Piece]:
         )
     texts = [_block_text(block) for block in blocks if block.get("type") != "tool_result"]
     if results:  # the CLI added any text beside a result
-        yield from (Said(speaker=Speaker.INJECTED, text=text) for text in texts if text)
+        yield from (Utterance(speaker=Speaker.INJECTED, text=text) for text in texts if text)
     elif texts:
         yield from _told("\n".join(texts), entry)
 
@@ -153,12 +153,12 @@ def _told(text: str, entry: Mapping[str, object]) -> Iterator[Piece]:
     origin = string(mapping(entry.get("origin")).get("kind"))
     if entry.get("isMeta") is True or entry.get("isCompactSummary") is True:
         hook = bool(_HOOK_FEEDBACK.match(text))
-        yield Said(speaker=Speaker.HOOK if hook else Speaker.INJECTED, text=text, opens=hook)
+        yield Utterance(speaker=Speaker.HOOK if hook else Speaker.INJECTED, text=text, opens=hook)
     elif source == "system" or (origin and origin not in _USERS_SOURCES):
-        yield Said(speaker=Speaker.INJECTED, text=text)
+        yield Utterance(speaker=Speaker.INJECTED, text=text)
         yield from notices(text)
     elif source:
-        yield Said(speaker=Speaker.USER, text=text, opens=True, command=_typed(text))
+        yield Utterance(speaker=Speaker.USER, text=text, opens=True, command=_typed(text))
     else:
         yield from _unsourced(text)
 
@@ -166,21 +166,21 @@ def _told(text: str, entry: Mapping[str, object]) -> Iterator[Piece]:
 def _unsourced(text: str) -> Iterator[Piece]:
     """Yield pieces of text whose entry names no sender: commands, notes, prompts of older versions."""
     for reminder in _REMINDER.finditer(text):
-        yield Said(speaker=Speaker.INJECTED, text=reminder.group())
+        yield Utterance(speaker=Speaker.INJECTED, text=reminder.group())
     rest = _REMINDER.sub("", text).strip()
     if rest.startswith(("<command-name>", _TO_THE_MODEL)) and (name := _COMMAND.search(rest)):
         args = _COMMAND_ARGS.search(rest)
         command = f"/{name[1]}"
         typed = f"{command} {args[1].strip()}".rstrip() if args else command
         opens = rest.startswith(_TO_THE_MODEL)
-        yield Said(speaker=Speaker.USER, text=typed, opens=opens, command=command, is_expanded=True)
+        yield Utterance(speaker=Speaker.USER, text=typed, opens=opens, command=command, is_expanded=True)
     elif _HOOK_FEEDBACK.match(rest):
-        yield Said(speaker=Speaker.HOOK, text=rest, opens=True)
+        yield Utterance(speaker=Speaker.HOOK, text=rest, opens=True)
     elif rest.startswith(_INJECTED):
-        yield Said(speaker=Speaker.INJECTED, text=rest)
+        yield Utterance(speaker=Speaker.INJECTED, text=rest)
         yield from notices(rest)
     elif rest:
-        yield Said(speaker=Speaker.USER, text=rest, opens=True, command=_typed(rest))
+        yield Utterance(speaker=Speaker.USER, text=rest, opens=True, command=_typed(rest))
 
 
 def _typed(text: str) -> str:
@@ -192,10 +192,10 @@ def _from_attachment(attachment: Mapping[str, object]) -> Iterator[Piece]:
     match attachment.get("type"):
         case "queued_command" if attachment.get("commandMode") == "prompt":  # typed while the model worked
             if text := text_of(attachment.get("prompt")):
-                yield Said(speaker=Speaker.USER, text=text, opens=True, command=_typed(text))
+                yield Utterance(speaker=Speaker.USER, text=text, opens=True, command=_typed(text))
         case "queued_command":
             text = text_of(attachment.get("prompt"))
-            yield Said(speaker=Speaker.INJECTED, text=text)
+            yield Utterance(speaker=Speaker.INJECTED, text=text)
             yield from notices(text)
         case "plan_mode":
             yield PlanMode(on=True)
@@ -203,7 +203,9 @@ def _from_attachment(attachment: Mapping[str, object]) -> Iterator[Piece]:
             yield PlanMode(on=False)
         case "hook_additional_context":
             said = "\n".join(string(part) for part in listed(attachment.get("content")))
-            yield Said(speaker=Speaker.INJECTED, text=f"{string(attachment.get('hookName'))} hook: {said}")
+            yield Utterance(
+                speaker=Speaker.INJECTED, text=f"{string(attachment.get('hookName'))} hook: {said}"
+            )
         case _:
             return
 

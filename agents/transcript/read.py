@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from agents.transcript.lines import Entry, entry_of
+from agents.transcript.lines import TranscriptLine, entry_of
 from agents.transcript.records import (
     SHELL_TOOLS,
     BackgroundEnded,
@@ -20,12 +20,12 @@ from agents.transcript.records import (
     Compacted,
     Piece,
     PlanMode,
-    Said,
     Speaker,
     ToolCall,
     ToolResult,
     Transcript,
     Turn,
+    Utterance,
     string,
 )
 from state.errors import SqError
@@ -33,13 +33,13 @@ from state.records.calls import Message, MessageKind
 from state.records.commands import CommandRun
 
 __all__ = [
-    "Said",
     "Speaker",
     "ToolCall",
     "ToolResult",
     "Transcript",
     "TranscriptError",
     "Turn",
+    "Utterance",
     "read_transcript",
     "transcript_of",
     "with_command_runs",
@@ -111,7 +111,7 @@ def with_last_message(transcript: Transcript, text: str) -> Transcript:
     newest = transcript.turns[-1] if transcript.turns else Turn(number=1)
     if not text.strip() or (newest.texts and newest.texts[-1].strip() == text.strip()):
         return transcript
-    told = replace(newest, items=(*newest.items, Said(speaker=Speaker.ASSISTANT, text=text)))
+    told = replace(newest, items=(*newest.items, Utterance(speaker=Speaker.ASSISTANT, text=text)))
     return replace(transcript, turns=(*transcript.turns[:-1], told))
 
 
@@ -134,9 +134,9 @@ def with_command_runs(transcript: Transcript, runs: Iterable[CommandRun]) -> Tra
     return replace(transcript, turns=(*transcript.turns[:-1], told))
 
 
-def _window(path: Path, tail_bytes: int | None) -> tuple[int, list[Entry], int]:
+def _window(path: Path, tail_bytes: int | None) -> tuple[int, list[TranscriptLine], int]:
     """Return the bytes left out, the entries of the lines after them, and the number of useless lines."""
-    entries: list[Entry] = []
+    entries: list[TranscriptLine] = []
     seen: set[str] = set()
     skipped = 0
     with path.open("rb") as file:
@@ -147,7 +147,7 @@ def _window(path: Path, tail_bytes: int | None) -> tuple[int, list[Entry], int]:
         else:
             file.seek(0)
         for line in file:
-            entry = entry_of(line) if line.strip() else Entry()
+            entry = entry_of(line) if line.strip() else TranscriptLine()
             if entry is None:
                 skipped += 1
             elif not entry.uuid or entry.uuid not in seen:
@@ -158,15 +158,15 @@ def _window(path: Path, tail_bytes: int | None) -> tuple[int, list[Entry], int]:
 
 def _assembled(pieces: Iterable[Piece], subagents: Path | None) -> Transcript:
     """Make turns out of pieces. Results are joined to their calls, wherever those stand."""
-    turns: list[tuple[Said | None, list[Said | str]]] = []
+    turns: list[tuple[Utterance | None, list[Utterance | str]]] = []
     calls: dict[str, ToolCall] = {}
     ended: list[BackgroundEnded] = []
     plan_mode, compactions = False, 0
     for piece in pieces:
         match piece:
-            case Said(opens=True):
+            case Utterance(opens=True):
                 turns.append((piece, []))
-            case Said():
+            case Utterance():
                 _newest(turns).append(piece)
             case CallMade() if piece.id not in calls:
                 calls[piece.id] = ToolCall(id=piece.id, tool=piece.tool, input=piece.input, cwd=piece.cwd)
@@ -191,14 +191,16 @@ def _assembled(pieces: Iterable[Piece], subagents: Path | None) -> Transcript:
     return Transcript(turns=told, ended=tuple(ended), plan_mode=plan_mode, compactions=compactions)
 
 
-def _newest(turns: list[tuple[Said | None, list[Said | str]]]) -> list[Said | str]:
+def _newest(turns: list[tuple[Utterance | None, list[Utterance | str]]]) -> list[Utterance | str]:
     if not turns:
         turns.append((None, []))
     return turns[-1][1]
 
 
-def _resolved(items: Iterable[Said | str], calls: Mapping[str, ToolCall]) -> Iterator[Said | ToolCall]:
-    return (item if isinstance(item, Said) else calls[item] for item in items)
+def _resolved(
+    items: Iterable[Utterance | str], calls: Mapping[str, ToolCall]
+) -> Iterator[Utterance | ToolCall]:
+    return (item if isinstance(item, Utterance) else calls[item] for item in items)
 
 
 def _inner(piece: CallReturned, subagents: Path | None) -> tuple[ToolCall, ...]:
@@ -247,9 +249,9 @@ def _from_messages(messages: Iterable[Message]) -> Iterator[Piece]:
     for number, message in enumerate(messages):
         match message.kind:
             case MessageKind.PROMPT:
-                yield Said(speaker=Speaker.USER, text=message.text, opens=True)
+                yield Utterance(speaker=Speaker.USER, text=message.text, opens=True)
             case MessageKind.TEXT:
-                yield Said(speaker=Speaker.ASSISTANT, text=message.text)
+                yield Utterance(speaker=Speaker.ASSISTANT, text=message.text)
             case MessageKind.TOOL_CALL:
                 open_calls.append(f"call-{number}")
                 yield CallMade(id=open_calls[-1], tool=message.tool, input=_input_of(message.text))

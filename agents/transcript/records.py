@@ -17,7 +17,7 @@ class Speaker(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Said:
+class Utterance:
     """Words of a speaker. `opens`: they begin a turn.
 
     `command` is the `/name` that the user typed. `is_expanded`: the CLI knew the command, and put its text
@@ -76,7 +76,7 @@ class Compacted:
     """From here on the model has a summary of everything before. The file keeps it whole."""
 
 
-Piece = Said | CallMade | CallReturned | BackgroundEnded | PlanMode | Compacted
+Piece = Utterance | CallMade | CallReturned | BackgroundEnded | PlanMode | Compacted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,8 +113,8 @@ class Turn:
     """Everything after `opener`, in order. A window's first turn may have none. `number` counts from 1."""
 
     number: int
-    opener: Said | None = None
-    items: tuple[Said | ToolCall, ...] = ()
+    opener: Utterance | None = None
+    items: tuple[Utterance | ToolCall, ...] = ()
 
     @property
     def calls(self) -> tuple[ToolCall, ...]:
@@ -124,7 +124,7 @@ class Turn:
     @property
     def texts(self) -> tuple[str, ...]:
         """The assistant's texts in the turn."""
-        said = (item for item in self.items if isinstance(item, Said))
+        said = (item for item in self.items if isinstance(item, Utterance))
         return tuple(item.text for item in said if item.speaker is Speaker.ASSISTANT)
 
 

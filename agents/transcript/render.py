@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from agents.transcript.records import Said, Speaker, ToolCall, Transcript
+from agents.transcript.records import Speaker, ToolCall, Transcript, Utterance
 
 TOOL_CHARS = 4_000  # for a tool's input or output when not everything fits
 _PINNED_SHARE = 4  # the newest prompt of the user is always shown, in this part of the budget at most
@@ -116,13 +116,13 @@ def _elements(transcript: Transcript) -> Iterator[_Element]:
         if turn.opener is not None:
             yield _said(turn.opener, turn.number)
         for item in turn.items:
-            if isinstance(item, Said):
+            if isinstance(item, Utterance):
                 yield _said(item, turn.number)
             else:
                 yield from _called(item, turn.number)
 
 
-def _said(said: Said, turn: int) -> _Element:
+def _said(said: Utterance, turn: int) -> _Element:
     return _Element(
         tag=f'{said.speaker} turn="{turn}"',
         parts=(("", _escaped(said.text)),),

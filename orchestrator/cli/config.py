@@ -10,7 +10,7 @@ from orchestrator.cli import options
 from orchestrator.views.screen import say, say_json
 
 if TYPE_CHECKING:
-    from state.settings.config import Resolved
+    from state.settings.config import ResolvedConfig
 
 
 @click.group("config", short_help="Show every setting with its value and where it came from.")
@@ -57,7 +57,7 @@ def _show_run(name: str, state_dir: Path | None, *, as_json: bool) -> int:
     return 0
 
 
-def _lines(resolved: "Resolved") -> list[str]:
+def _lines(resolved: "ResolvedConfig") -> list[str]:
     from orchestrator.views.columns import columns
     from state.settings.keys import shown
 

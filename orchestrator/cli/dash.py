@@ -14,7 +14,7 @@ from orchestrator.views.screen import say
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from orchestrator.views.page.serving import Place
+    from orchestrator.views.page.serving import PageAddress
     from orchestrator.views.page.sessions import Sessions
     from state.paths import StateFolder
 
@@ -56,7 +56,7 @@ def command(
 
     import anyio
 
-    from orchestrator.views.page.serving import Place
+    from orchestrator.views.page.serving import PageAddress
     from orchestrator.views.page.sessions import Sessions, sessions_file
     from state.paths import StateFolder
 
@@ -71,7 +71,7 @@ def command(
     state = StateFolder(options.state_folder_of(state_dir))
     path = f"/run/{state.find(run).name}" if run else "/"
     again = f" --state-dir {shlex.quote(str(state_dir))}" if state_dir else ""
-    place = Place(host=host, port=port, allowed=allowed)
+    place = PageAddress(host=host, port=port, allowed=allowed)
     sessions = Sessions(sessions_file(state.root))
     anyio.run(_serve, state, again, place, sessions, partial(_ready, f"{path}?t={sessions.token}", open_))
     return 0
@@ -84,7 +84,11 @@ def _ready(path: str, open_: bool, address: str) -> None:
 
 
 async def _serve(
-    state: "StateFolder", again: str, place: "Place", sessions: "Sessions", ready: "Callable[[str], object]"
+    state: "StateFolder",
+    again: str,
+    place: "PageAddress",
+    sessions: "Sessions",
+    ready: "Callable[[str], object]",
 ) -> None:
     import signal
 
@@ -118,8 +122,8 @@ async def _report(folder: Path) -> str:
 
 async def _made_report(folder: Path) -> str:
     from orchestrator.cli.version import sq_version
-    from orchestrator.git.trusted import trusting
-    from orchestrator.git.trusting.recording import recorded_git
+    from orchestrator.git.pinned.recording import recorded_git
+    from orchestrator.git.pinned_config import trusting
     from orchestrator.views.report.reading import read_run
     from orchestrator.views.report.rendering import Format, rendered
     from state.redaction.places import known_in_git

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any, TypeVar
 
-    from orchestrator.gates.stop_gate.install.status import Standing
+    from orchestrator.gates.stop_gate.install.status import HookState
 
     F = TypeVar("F", bound=Callable[..., Any])
 
@@ -149,7 +149,7 @@ def _file(scope: str) -> tuple[Scope, Path]:
     return where, file
 
 
-def _standing_text(one: "Standing") -> str:
+def _standing_text(one: "HookState") -> str:
     if one.file is None:
         return "not in a repository"
     if one.problem:
@@ -162,7 +162,7 @@ def _standing_text(one: "Standing") -> str:
     return f"installed in {one.file}, {told}, at most {one.timeout_s} s a stop: {one.command}"
 
 
-def _warn(found: "Sequence[Standing]") -> None:
+def _warn(found: "Sequence[HookState]") -> None:
     from orchestrator.gates.stop_gate.install.status import warnings_of
 
     for warning in warnings_of(found):

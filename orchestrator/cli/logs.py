@@ -28,8 +28,8 @@ def command(run: str | None, prompts: bool, follow: bool, as_json: bool, state_d
 
     RUN is an id, or an unambiguous beginning or end of one.
     """
-    from orchestrator.git.trusted import trusting
-    from orchestrator.git.trusting.recording import recorded_git
+    from orchestrator.git.pinned.recording import recorded_git
+    from orchestrator.git.pinned_config import trusting
     from state.journal.store import JournalReader
     from state.paths import StateFolder
 
@@ -72,7 +72,7 @@ def _printer(*, as_json: bool) -> "Callable[[Stored], None]":
 
 
 def _show_prompts(journal: "JournalReader", *, as_json: bool) -> None:
-    from orchestrator.views.run.told import told_in, told_lines
+    from orchestrator.views.run.prompts import told_in, told_lines
 
     for told in told_in(journal.read()):
         if as_json:

@@ -54,7 +54,7 @@ def _collector() -> "tuple[Collector, str]":
     from orchestrator.telemetry.live import collector_of
     from state.errors import UsageError
     from state.settings.config import load_config
-    from state.settings.outward import Outward
+    from state.settings.integrations import Integrations
 
     telemetry = load_config(options.repository_here(), os.environ).settings.outward.telemetry
     if not telemetry.otlp:
@@ -62,7 +62,7 @@ def _collector() -> "tuple[Collector, str]":
             "telemetry is off: set telemetry.otlp in sq.toml, or SQ_TELEMETRY_OTLP, to the address of a "
             "collector, such as http://localhost:4318"
         )
-    check_addresses(Outward(telemetry=telemetry), os.environ)
+    check_addresses(Integrations(telemetry=telemetry), os.environ)
     return collector_of(telemetry, os.environ, sq_version()), telemetry.traces_url
 
 

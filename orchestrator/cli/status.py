@@ -55,18 +55,18 @@ def _show_all(root: Path, folders: Sequence[Path], again: str, *, as_json: bool)
 
 
 def _summary(folder: Path, again: str) -> "RunSummary":
-    from orchestrator.views.models.summary import RunSummary, Standing
+    from orchestrator.views.models.summary import RunState, RunSummary
     from state.errors import JournalError
 
     try:
         return _looked_at(folder, again)[1]
     except JournalError as error:  # one damaged run does not hide the others
-        return RunSummary(run_id=folder.name, standing=Standing.UNREADABLE, problem=str(error))
+        return RunSummary(run_id=folder.name, standing=RunState.UNREADABLE, problem=str(error))
 
 
 def _show_one(folder: Path, again: str, *, as_json: bool) -> None:
-    from orchestrator.git.trusted import trusting
-    from orchestrator.git.trusting.recording import recorded_git
+    from orchestrator.git.pinned.recording import recorded_git
+    from orchestrator.git.pinned_config import trusting
     from orchestrator.views.run.details import detail_lines, details_of
 
     view, summary = _looked_at(folder, again)

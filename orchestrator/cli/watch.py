@@ -128,7 +128,7 @@ def _changed_at(file: Path) -> int:
 
 
 def _summary(folder: Path, again: str) -> "RunSummary":
-    from orchestrator.views.models.summary import RunSummary, Standing, summary_of
+    from orchestrator.views.models.summary import RunState, RunSummary, summary_of
     from state.errors import JournalError, UsageError
     from state.journal.events import MessageReceived
     from state.journal.fold.fold import fold
@@ -138,6 +138,6 @@ def _summary(folder: Path, again: str) -> "RunSummary":
         with JournalReader(folder) as journal:
             view = fold(journal.read(without=(MessageReceived,)))
     except (JournalError, UsageError) as error:  # one damaged run does not hide the others
-        return RunSummary(run_id=folder.name, standing=Standing.UNREADABLE, problem=str(error))
+        return RunSummary(run_id=folder.name, standing=RunState.UNREADABLE, problem=str(error))
     now = datetime.now(UTC)
     return summary_of(view, folder.name, is_active=partial(is_active, folder), now=now, options=again)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import anyio
 
-from orchestrator.git.trusted import trusted_now
+from orchestrator.git.pinned_config import trusted_now
 from state.errors import GitError
 from state.secrets import without_secrets
 

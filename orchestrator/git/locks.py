@@ -10,7 +10,7 @@ from typing import TypeVar
 from tenacity import AsyncRetrying, retry_if_exception, stop_after_attempt, wait_random_exponential
 
 from orchestrator.git.command import DEADLINE_S, git
-from orchestrator.git.trusted import pointer_of, trusted_now
+from orchestrator.git.pinned_config import pointer_of, trusted_now
 from state.errors import GitError
 
 STILL_MADE = "another git is still making the worktree"

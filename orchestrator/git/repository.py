@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from orchestrator.git.command import git, git_succeeds
-from orchestrator.git.trusted import trusted_now
+from orchestrator.git.pinned_config import trusted_now
 from state.errors import GitError, UsageError
 
 _FILES_NAMED = 5

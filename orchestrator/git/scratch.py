@@ -5,7 +5,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from orchestrator.git.command import git
-from orchestrator.git.trusted import mend_pointer
+from orchestrator.git.pinned_config import mend_pointer
 from orchestrator.git.workspace import ensure_worktree, put_on
 
 _DATE = "1970-01-01T00:00:00 +0000"  # the same tree is the same commit

@@ -16,7 +16,7 @@ from orchestrator.git.command import git
 from orchestrator.git.junk import ignoring_junk
 from orchestrator.git.repository import named
 from state.errors import GitError, UsageError
-from state.inside import parent_inside
+from state.safe_paths import parent_inside
 
 log = structlog.get_logger(__name__)
 

@@ -12,7 +12,7 @@ from orchestrator.git.adding import add_all
 from orchestrator.git.command import git, git_succeeds
 from orchestrator.git.workspace import changed_paths, tree_of
 from state.errors import GitError
-from state.inside import remove_inside
+from state.safe_paths import remove_inside
 
 
 def shadow_ref(run_id: str, name: str) -> str:

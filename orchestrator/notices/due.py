@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 
 from state.journal import events as e
 from state.journal.events import Stored
-from state.settings.outward import NoticeKind, NoticeTarget
+from state.settings.integrations import NoticeKind, NoticeTarget
 from state.words import question_key
 
 LONG = timedelta(minutes=15)  # a shorter wait is no occasion
@@ -29,7 +29,7 @@ class Notice:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Due:
+class DueNotice:
     """A notice and the target that it has not been sent to. `to` names the target in events."""
 
     notice: Notice
@@ -68,10 +68,10 @@ class Occasions:
                 if notice := self._occasion(stored):
                     self._open[stored.seq] = notice
 
-    def due(self) -> list[Due]:
+    def due(self) -> list[DueNotice]:
         """Return what is still to be sent, oldest first."""
         return [
-            Due(notice=notice, target=target, to=to)
+            DueNotice(notice=notice, target=target, to=to)
             for notice in self._open.values()
             for to, target in self._named
             if notice.kind in target.on and (notice.of_seq, to) not in self._sent
@@ -105,7 +105,7 @@ class Occasions:
         return Notice(kind=NoticeKind.WAITING, of_seq=stored.seq, until=until)
 
 
-def due(events: Iterable[Stored], targets: Sequence[NoticeTarget]) -> list[Due]:
+def due(events: Iterable[Stored], targets: Sequence[NoticeTarget]) -> list[DueNotice]:
     """Return the notices that these events call for and that were not sent, oldest first."""
     occasions = Occasions(targets)
     for stored in events:

@@ -7,13 +7,13 @@ import anyio
 import structlog
 from anyio.abc import TaskGroup
 
-from orchestrator.notices.due import Due, Occasions
+from orchestrator.notices.due import DueNotice, Occasions
 from orchestrator.notices.sending import UNCERTAIN, Post, outcome_of
 from orchestrator.notices.words import message_of
 from state.errors import JournalError
 from state.journal.events import Event, RunEnded, RunInterrupted, Stored
 from state.journal.view import RunView
-from state.settings.outward import NoticeTarget
+from state.settings.integrations import NoticeTarget
 
 LAST_S = 10.0  # that the end of a run waits for its last notices
 
@@ -37,8 +37,8 @@ class Sender:
         self._record = record
         self._first = view().clock.last_seq
         self._known: set[tuple[int, str]] = set()
-        self._waiting: dict[tuple[int, str], Due] = {}  # for their turn, or for their end
-        self._queues: dict[str, deque[Due]] = {}
+        self._waiting: dict[tuple[int, str], DueNotice] = {}  # for their turn, or for their end
+        self._queues: dict[str, deque[DueNotice]] = {}
         self._seen = 0
         self._moved = anyio.Event()
         self.ended_at = 0  # the place of the event with which the process of the run ends
@@ -66,7 +66,7 @@ class Sender:
             for due in list(self._waiting.values()):
                 self._over(due, f"it was not sent within {LAST_S:g} s after the end of the run")
 
-    def _begin(self, due: Due, tasks: TaskGroup) -> None:
+    def _begin(self, due: DueNotice, tasks: TaskGroup) -> None:
         if _place(due) in self._known:
             return
         self._known.add(_place(due))
@@ -86,7 +86,7 @@ class Sender:
             queue.popleft()
         del self._queues[to]
 
-    async def _sent(self, due: Due) -> str:
+    async def _sent(self, due: DueNotice) -> str:
         """Send a notice. Returns why it was not sent, or "". No error of it reaches the run."""
         if self._post.is_claimed(due):
             return UNCERTAIN
@@ -97,7 +97,7 @@ class Sender:
             return f"an error inside sq: {error!r}"
         return sent.problem
 
-    def _over(self, due: Due, problem: str) -> None:
+    def _over(self, due: DueNotice, problem: str) -> None:
         if self._waiting.pop(_place(due), None) is None:
             return
         try:
@@ -111,5 +111,5 @@ class Sender:
         moved.set()
 
 
-def _place(due: Due) -> tuple[int, str]:
+def _place(due: DueNotice) -> tuple[int, str]:
     return due.notice.of_seq, due.to

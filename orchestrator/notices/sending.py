@@ -14,11 +14,11 @@ from pathlib import Path
 
 from agents.process.containment import Containment
 from agents.process.tree import CommandResult, run_command
-from orchestrator.notices.due import Due
-from orchestrator.notices.words import Message
+from orchestrator.notices.due import DueNotice
+from orchestrator.notices.words import NoticeMessage
 from state.journal.events import NoticeSent
 from state.secrets import without_secrets
-from state.settings.outward import NoticeTarget
+from state.settings.integrations import NoticeTarget
 
 LIMIT_S = 10.0  # for one notice
 _LOOK_S = 30.0  # for a look at an address, since a process that imports Apprise may start slowly
@@ -44,11 +44,11 @@ class Post:
     addresses: Mapping[str, str] = field(default_factory=dict, repr=False)
     redact: Callable[[str], str] = str
 
-    def is_claimed(self, due: Due) -> bool:
+    def is_claimed(self, due: DueNotice) -> bool:
         """Whether an earlier process began to send it."""
         return self._claim(due).exists()
 
-    async def send(self, due: Due, message: Message) -> NoticeSent:
+    async def send(self, due: DueNotice, message: NoticeMessage) -> NoticeSent:
         """Send a notice, within ten seconds, and return the event about it. Problems are no exceptions."""
         try:
             self.folder.mkdir(mode=0o700, exist_ok=True)
@@ -69,7 +69,7 @@ class Post:
         return outcome_of(due, self.redact(_problem(result)))
 
     def _process(
-        self, target: NoticeTarget, message: Message
+        self, target: NoticeTarget, message: NoticeMessage
     ) -> tuple[tuple[str, ...], dict[str, object], dict[str, str]]:
         if target.command:
             variables = {"SQ_TITLE": message.title, "SQ_TEXT": message.text}
@@ -77,7 +77,7 @@ class Post:
         address = self.addresses.get(target.variable, "")
         return _BY_APPRISE, {"url": address, "title": message.title, "text": message.text}, {}
 
-    def _claim(self, due: Due) -> Path:
+    def _claim(self, due: DueNotice) -> Path:
         return self.folder / f"{due.notice.of_seq} {due.to}".replace("/", "_")
 
 
@@ -91,7 +91,7 @@ def is_address(address: str) -> bool:
     return done.returncode == 0
 
 
-def outcome_of(due: Due, problem: str) -> NoticeSent:
+def outcome_of(due: DueNotice, problem: str) -> NoticeSent:
     """Return the event for a notice that was sent, or was not for a reason."""
     notice = due.notice
     return NoticeSent(kind=notice.kind, of_seq=notice.of_seq, to=due.to, ok=not problem, problem=problem)

@@ -9,7 +9,7 @@ from state.hidden import visible
 from state.journal.task_view import Stage
 from state.journal.view import RunView
 from state.outcome import MEANINGS, Outcome
-from state.settings.outward import NoticeKind
+from state.settings.integrations import NoticeKind
 
 TITLE_KEPT = 120  # characters of a task's title
 # Characters that steer shells, scripts, markup, links and mentions, and others that look like them.
@@ -19,7 +19,7 @@ _HARMLESS = str.maketrans(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Message:
+class NoticeMessage:
     """A notice for its target: a command gets it as JSON. `id` is the same if it should come twice.
 
     `exit_code` and `outcome` are None and "" while the run goes on. `needs` is the first thing that needs a
@@ -44,7 +44,7 @@ class Message:
     text: str
 
 
-def message_of(view: RunView, notice: Notice) -> Message:
+def message_of(view: RunView, notice: Notice) -> NoticeMessage:
     """Return a notice in words. `view` includes the event that it is about."""
     started = view.started
     run_id = started.run_id if started else ""
@@ -59,7 +59,7 @@ def message_of(view: RunView, notice: Notice) -> Message:
         needs,
         command,
     ]
-    return Message(
+    return NoticeMessage(
         id=f"{run_id}/{notice.of_seq}",
         kind=notice.kind,
         run_id=run_id,

@@ -11,9 +11,9 @@ from anyio import CancelScope, to_thread
 
 from agents.backend import SANDBOXES
 from agents.process.containment import Containment
-from agents.process.sandbox.boundary import Boundary, forget
 from agents.process.sandbox.needs import Needs, Network
-from agents.process.sandbox.plan import Plan
+from agents.process.sandbox.plan import SandboxPlan
+from agents.process.sandbox.policy import SandboxPolicy, forget
 from agents.process.sandbox.signs import signs_in
 from agents.process.tree import run_command
 from agents.runners.counts.reporting import REPORTERS
@@ -36,7 +36,7 @@ class ProjectCommands:
     folder: Path
     settings: Settings
     containment: Containment
-    boundary: Boundary
+    boundary: SandboxPolicy
     seconds: float = 0.0
 
     @property
@@ -108,7 +108,7 @@ class ProjectCommands:
     @asynccontextmanager
     async def _sandbox(
         self, folder: Path, variables: Mapping[str, str], *, writable: Sequence[Path], reach: Reach
-    ) -> AsyncIterator[Plan | None]:
+    ) -> AsyncIterator[SandboxPlan | None]:
         """Yield the sandbox for a command, None if the run has none. Its folders are removed afterwards."""
         boundary = self.boundary
         if not boundary.around_commands:

@@ -3,8 +3,14 @@
 Nothing is `complete` here without a verification result for exactly the tree that was merged.
 """
 
-from orchestrator.run.evidence.judged import Judged, Standing, judged
-from orchestrator.run.evidence.worth import canary_words, changes_of, evidence_of, lost_canaries, unannounced
+from orchestrator.run.evidence.summary import (
+    canary_words,
+    changes_of,
+    evidence_of,
+    lost_canaries,
+    unannounced,
+)
+from orchestrator.run.evidence.verdict import CommandVerdict, Judged, judged
 from orchestrator.run.merge.catch_up import catch_up
 from orchestrator.run.merge.measured import measure_whole
 from orchestrator.run.places.protection import put_back_at_the_end
@@ -134,13 +140,17 @@ def _unverified(view: RunView) -> list[str]:
         f"`{command}` passes in the checkout and not on a clean copy of it, so ignored files decide there"
         for command in (proofs.only_here if proofs else ())
     ]
-    failed = [one.run.command for one in results if one.standing in {Standing.FAILED, Standing.UNANSWERED}]
+    failed = [
+        one.run.command
+        for one in results
+        if one.standing in {CommandVerdict.FAILED, CommandVerdict.UNANSWERED}
+    ]
     if failed:
         causes.append(f"the merged work does not pass {', '.join(f'`{command}`' for command in failed)}")
     causes += [
         f"`{one.run.command}` vouches for nothing: {one.why}"
         for one in results
-        if one.standing is Standing.NO_EVIDENCE
+        if one.standing is CommandVerdict.NO_EVIDENCE
         and view.baseline.checks.get(one.run.command)
         and _failed_before(view, one)
     ]

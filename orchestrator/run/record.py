@@ -15,7 +15,7 @@ import anyio
 from agents.backend import Platform
 from agents.session.exchange import OnQuestions
 from orchestrator.run.ports.asking import SpecFor, Talk
-from orchestrator.run.ports.commands import Commands, Ground
+from orchestrator.run.ports.commands import Commands, ScratchWorktree
 from orchestrator.run.ports.integration import Integration
 from orchestrator.run.ports.places import Places
 from state.journal.events import Event, ProofsTaken, RunStarted, Stored, VerificationFinished
@@ -27,7 +27,7 @@ from state.settings.records import Effort, Limits, Settings
 
 
 @dataclass(slots=True)
-class Grounds:
+class ScratchWorktrees:
     """The scratch worktrees of this process that are not in use, and how many were made.
 
     `base_keys` are those of the steps of the base's set-up.
@@ -82,10 +82,10 @@ class TakeProofs(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Evidence:
+class EvidenceSources:
     """The ways to evidence. `ground_for` makes a folder for commands on a tree."""
 
-    ground_for: "Callable[[Run, str], AbstractAsyncContextManager[Ground]]"
+    ground_for: "Callable[[Run, str], AbstractAsyncContextManager[ScratchWorktree]]"
     verify: Verify
     take_proofs: TakeProofs
 
@@ -132,10 +132,10 @@ class Run:
     places: Places
     integration: Integration
     commands: Commands
-    evidence: Evidence
+    evidence: EvidenceSources
     converse: Converse
     environ: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
-    grounds: Grounds = field(default_factory=Grounds)
+    grounds: ScratchWorktrees = field(default_factory=ScratchWorktrees)
     making_ready: anyio.Lock = field(default_factory=anyio.Lock)  # one set-up after the other
     changed: anyio.Event = field(default_factory=anyio.Event)  # set and renewed as events are stored
 
@@ -154,7 +154,7 @@ class Run:
         changed, self.changed = self.changed, anyio.Event()
         changed.set()
 
-    def ground(self, tree: str) -> AbstractAsyncContextManager[Ground]:
+    def ground(self, tree: str) -> AbstractAsyncContextManager[ScratchWorktree]:
         """Return a context with a ground that holds exactly `tree`, ready for commands.
 
         Raises:

@@ -6,8 +6,8 @@ A call that goes on in another process is another span with a link to the one be
 from datetime import datetime
 
 from orchestrator.telemetry import conventions as c
-from orchestrator.telemetry.board import Board, Key
 from orchestrator.telemetry.span import Attributes, Span
+from orchestrator.telemetry.span_tracker import Key, SpanTracker
 from state.ids import FINAL, conversation_key
 from state.journal import events as e
 from state.records.calls import CallEnd, Usage
@@ -46,7 +46,7 @@ def conversation_attributes(role: Role, task_id: str, attempt: int, session_id: 
 class Calls:
     """The calls of a run. `cost_usd` is that of all which ended, with their failed tries."""
 
-    def __init__(self, board: Board) -> None:
+    def __init__(self, board: SpanTracker) -> None:
         self.cost_usd = 0.0
         self._board = board
         self._started: dict[str, e.CallStarted] = {}

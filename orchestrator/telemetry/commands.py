@@ -3,9 +3,9 @@
 from datetime import datetime, timedelta
 
 from orchestrator.telemetry import conventions as c
-from orchestrator.telemetry.board import Board
 from orchestrator.telemetry.calls import task_key
 from orchestrator.telemetry.span import Span
+from orchestrator.telemetry.span_tracker import SpanTracker
 from state.hidden import visible
 from state.ids import span_id
 from state.journal import events as e
@@ -15,7 +15,7 @@ from state.records.commands import CommandRun
 _KEPT = 200  # characters of a command
 
 
-def command_spans(board: Board, event: e.EvidenceEvent, stored: Stored) -> list[Span]:
+def command_spans(board: SpanTracker, event: e.EvidenceEvent, stored: Stored) -> list[Span]:
     """Return a span for each command whose result this event holds. They ran one after the other."""
     match event:
         case e.BaselineTaken(checks=checks, tree=tree, of_analysis=of_analysis):
@@ -30,7 +30,7 @@ def command_spans(board: Board, event: e.EvidenceEvent, stored: Stored) -> list[
 
 
 def _in_a_row(
-    board: Board, runs: list[CommandRun], stored: Stored, purpose: str, task_id: str, tree: str
+    board: SpanTracker, runs: list[CommandRun], stored: Stored, purpose: str, task_id: str, tree: str
 ) -> list[Span]:
     spans, ended = [], stored.at
     for number in range(len(runs), 0, -1):
@@ -42,7 +42,7 @@ def _in_a_row(
 
 
 def _span(
-    board: Board,
+    board: SpanTracker,
     run: CommandRun,
     when: tuple[datetime, datetime],
     about: tuple[str, str, str],

@@ -17,7 +17,7 @@ from orchestrator.telemetry.headers import read_headers
 from orchestrator.telemetry.span import Span
 from orchestrator.telemetry.spans import SpanFold
 from state.journal.events import Stored
-from state.settings.outward import Telemetry
+from state.settings.integrations import Telemetry
 
 log = structlog.get_logger(__name__)
 

@@ -9,7 +9,7 @@ Attributes = Mapping[str, Value]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Moment:
+class SpanEvent:
     """Something that happened at one time within a span."""
 
     name: str
@@ -33,6 +33,6 @@ class Span:
     ended: datetime
     asks_model: bool = False
     attributes: Attributes = field(default_factory=dict)
-    moments: tuple[Moment, ...] = ()
+    moments: tuple[SpanEvent, ...] = ()
     links: tuple[str, ...] = ()
     error: str = ""

@@ -7,11 +7,11 @@ commands, and below a conversation its calls. It holds no prompt and no word of 
 from collections.abc import Iterable
 
 from orchestrator.telemetry import conventions as c
-from orchestrator.telemetry.board import RUN_KEY, Board
 from orchestrator.telemetry.calls import Calls
 from orchestrator.telemetry.commands import command_spans
 from orchestrator.telemetry.span import Attributes, Span
-from orchestrator.telemetry.work import Work
+from orchestrator.telemetry.span_tracker import RUN_KEY, SpanTracker
+from orchestrator.telemetry.work import TaskWork
 from state.journal import events as e
 from state.journal.events import Stored
 from state.outcome import Outcome
@@ -23,9 +23,9 @@ class SpanFold:
     """The spans of the run `run_id`. `apply` takes its events in order."""
 
     def __init__(self, run_id: str) -> None:
-        self._board = Board(run_id)
+        self._board = SpanTracker(run_id)
         self._calls = Calls(self._board)
-        self._work = Work(self._board)
+        self._work = TaskWork(self._board)
 
     def apply(self, stored: Stored) -> list[Span]:
         """Take the next event, and return the spans that end with it."""

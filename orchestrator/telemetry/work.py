@@ -3,9 +3,9 @@
 from datetime import datetime
 
 from orchestrator.telemetry import conventions as c
-from orchestrator.telemetry.board import Board, Key
 from orchestrator.telemetry.calls import conversation_attributes, task_key
 from orchestrator.telemetry.span import Attributes, Span
+from orchestrator.telemetry.span_tracker import Key, SpanTracker
 from state.ids import FINAL, conversation_key
 from state.journal import events as e
 from state.journal.events import Event
@@ -14,10 +14,10 @@ from state.roles import Role
 _ENDS: dict[type, str] = {e.TaskStuck: "stuck", e.TaskFailed: "failed", e.TaskUnverified: "unverified"}
 
 
-class Work:
+class TaskWork:
     """The tasks of a run. `tasks` are all their ids, `merged` those that are part of the merged work."""
 
-    def __init__(self, board: Board) -> None:
+    def __init__(self, board: SpanTracker) -> None:
         self.tasks: set[str] = set()
         self.merged: set[str] = set()
         self._board = board

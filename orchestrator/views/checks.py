@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from state.alike import alike
+from state.grouping import alike
 
 
-class Level(StrEnum):
+class CheckLevel(StrEnum):
     """How a check ended: with `fail` runs cannot work, `warn` needs attention."""
 
     OK = "ok"
@@ -16,31 +16,31 @@ class Level(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Check:
+class DoctorCheck:
     """One check. `advice` says how to repair it, or is ""."""
 
     name: str
-    level: Level
+    level: CheckLevel
     found: str
     advice: str = ""
 
 
-def ok(name: str, found: str) -> Check:
+def ok(name: str, found: str) -> DoctorCheck:
     """A check that passed."""
-    return Check(name=name, level=Level.OK, found=found)
+    return DoctorCheck(name=name, level=CheckLevel.OK, found=found)
 
 
-def warn(name: str, found: str, advice: str) -> Check:
+def warn(name: str, found: str, advice: str) -> DoctorCheck:
     """A check that found something that needs attention."""
-    return Check(name=name, level=Level.WARN, found=found, advice=advice)
+    return DoctorCheck(name=name, level=CheckLevel.WARN, found=found, advice=advice)
 
 
-def fail(name: str, found: str, advice: str) -> Check:
+def fail(name: str, found: str, advice: str) -> DoctorCheck:
     """A check that found a problem with which runs cannot work."""
-    return Check(name=name, level=Level.FAIL, found=found, advice=advice)
+    return DoctorCheck(name=name, level=CheckLevel.FAIL, found=found, advice=advice)
 
 
-def check_lines(checks: Sequence[Check]) -> list[str]:
+def check_lines(checks: Sequence[DoctorCheck]) -> list[str]:
     """The checks as lines, with equal results on one line and a summary at the end."""
     equal = alike(checks, lambda check: (check.level, check.found, check.advice))
     named = [(", ".join(check.name for check in group), group[0]) for group in equal]
@@ -53,9 +53,9 @@ def check_lines(checks: Sequence[Check]) -> list[str]:
     return [*lines, _sum(checks)]
 
 
-def _sum(checks: Sequence[Check]) -> str:
-    failed = sum(check.level is Level.FAIL for check in checks)
-    warned = sum(check.level is Level.WARN for check in checks)
+def _sum(checks: Sequence[DoctorCheck]) -> str:
+    failed = sum(check.level is CheckLevel.FAIL for check in checks)
+    warned = sum(check.level is CheckLevel.WARN for check in checks)
     if failed:
         return f"{failed} check(s) failed: sq cannot work here until they are put right"
     return f"no check fails, {warned} warning(s)"

@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from orchestrator.git.clearing.cleaning import Cleaned
-from orchestrator.git.clearing.holdings import Holding
+from orchestrator.git.cleanup.artifacts import Artifact
+from orchestrator.git.cleanup.cleaning import Cleaned
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,7 +35,7 @@ def cleaned_lines(runs: Sequence[RunCleaned]) -> list[str]:
     return [line for run in runs for line in _lines(run)]
 
 
-def holding_text(holding: Holding) -> str:
+def holding_text(holding: Artifact) -> str:
     """A holding of a run in a few words, and whether it has work that exists nowhere else."""
     why = holding.blocked or holding.unmerged
     return f"{holding.kind} {holding.name}" + (f" ({why})" if why else "")

@@ -5,8 +5,8 @@ from enum import StrEnum
 
 from state.journal.task_view import ENDED_STAGES, Stage, TaskView
 from state.journal.view import RunView
-from state.settings.patience import PATIENCE
 from state.settings.records import ReviewDepth
+from state.settings.retry_limits import PATIENCE
 
 _UNDER_WAY = frozenset({Stage.ACCEPTED, Stage.COMMITTED, Stage.APPROVED})  # and building in an open attempt
 _REVIEWED_ONCE = frozenset({ReviewDepth.SHALLOW, ReviewDepth.STANDARD})

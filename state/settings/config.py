@@ -34,7 +34,7 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Resolved:
+class ResolvedConfig:
     """A valid configuration: the settings of a run, and each value with its source.
 
     `values` has every key of the table, in its order. `own` has every field of the user's presets, prices and
@@ -55,7 +55,7 @@ def load_config(
     *,
     flags: Flags | None = None,
     rules: Collection[str] | None = None,
-) -> Resolved:
+) -> ResolvedConfig:
     """Read every source and put the settings together.
 
     Args:
@@ -83,7 +83,7 @@ def load_config(
     own |= _targets(sources)
     effort = efforts[str(values["effort"].value)]
     settings = _settings(values, effort, chosen, sources.notify)
-    return Resolved(settings=settings, values=values, own=own, efforts=efforts, files=files)
+    return ResolvedConfig(settings=settings, values=values, own=own, efforts=efforts, files=files)
 
 
 def _efforts(sources: Sources, own: dict[str, Entry]) -> dict[str, Effort]:

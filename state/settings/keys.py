@@ -37,7 +37,7 @@ _LIMITS, _RETRIES, _CEILINGS = Limits(), Retries(), SandboxLimits()
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class ValueKind:
     """What a value has to be.
 
     `needs` says it in words, `fits` decides it for what a TOML file holds, `parse` turns the text of an
@@ -65,7 +65,7 @@ class Key:
     """One key: its name in a file, what it takes, its default or how the effort decides it, its meaning."""
 
     name: str
-    kind: Kind
+    kind: ValueKind
     default: Value | Callable[[Effort], Value]
     help: str
 
@@ -75,33 +75,33 @@ class Key:
         return f"SQ_{self.name.replace('.', '_').upper()}"
 
 
-def _whole(least: int) -> Kind:
+def _whole(least: int) -> ValueKind:
     def fits(value: object) -> bool:
         return isinstance(value, int) and not isinstance(value, bool) and least <= value <= _MOST
 
-    return Kind(f"a whole number from {least}", fits, _number_in)
+    return ValueKind(f"a whole number from {least}", fits, _number_in)
 
 
-def _number(needs: str, *, zero: bool) -> Kind:
+def _number(needs: str, *, zero: bool) -> ValueKind:
     def fits(value: object) -> bool:
         if isinstance(value, bool) or not isinstance(value, int | float):
             return False
         return 0 <= value <= _MOST and (zero or value > 0)
 
-    return Kind(needs, fits, _number_in, float)
+    return ValueKind(needs, fits, _number_in, float)
 
 
-def _or_none(kind: Kind) -> Kind:
+def _or_none(kind: ValueKind) -> ValueKind:
     def keep(value: object) -> Value:
         return None if value == NONE else kind.keep(value)
 
-    return Kind(
+    return ValueKind(
         f'{kind.needs}, or "{NONE}"', lambda value: value == NONE or kind.fits(value), kind.parse, keep
     )
 
 
-def _one_of(names: type[StrEnum]) -> Kind:
-    return Kind(f"one of {', '.join(names)}", lambda value: value in list(names), str.strip, names)
+def _one_of(names: type[StrEnum]) -> ValueKind:
+    return ValueKind(f"one of {', '.join(names)}", lambda value: value in list(names), str.strip, names)
 
 
 def _is_text(value: object) -> bool:
@@ -136,27 +136,27 @@ def _lines_in(text: str) -> object:
     return [line.strip() for line in text.splitlines() if line.strip()]
 
 
-_TEXT = Kind("a text", _is_text, str.strip, str.strip)
-_SWITCH = Kind("true or false", lambda value: isinstance(value, bool), _switch_in)
-_LINES = Kind(
+_TEXT = ValueKind("a text", _is_text, str.strip, str.strip)
+_SWITCH = ValueKind("true or false", lambda value: isinstance(value, bool), _switch_in)
+_LINES = ValueKind(
     "a list of texts",
     lambda value: isinstance(value, list | tuple) and all(map(_is_text, value)),
     _lines_in,
     tuple,
 )
-_SETTING_UP = Kind(
+_SETTING_UP = ValueKind(
     '"auto", "none" or a list of texts',
     lambda value: value in {SetUp.AUTO, SetUp.NONE} if isinstance(value, str) else _LINES.fits(value),
     lambda text: text.strip() if text.strip() in {SetUp.AUTO, SetUp.NONE} else _lines_in(text),
     lambda value: SetUp(value) if isinstance(value, str) else tuple(value) or SetUp.NONE,
 )
-_BY_ITSELF = Kind(
+_BY_ITSELF = ValueKind(
     f'true, false or "{AUTO}"',
     lambda value: isinstance(value, bool) or value == AUTO,
     lambda text: text.strip() if text.strip() == AUTO else _switch_in(text),
 )
-_ADDRESS = Kind("an http or https address without a user", _is_address, str.strip, str.strip)
-_VARIABLE = Kind('the name of a variable as "env:NAME"', is_variable, str.strip)
+_ADDRESS = ValueKind("an http or https address without a user", _is_address, str.strip, str.strip)
+_VARIABLE = ValueKind('the name of a variable as "env:NAME"', is_variable, str.strip)
 _POSITIVE = _number("a number above 0", zero=False)
 _AMOUNT = _number("a number from 0", zero=True)
 
@@ -166,7 +166,7 @@ def _model(role: Role) -> Key:
     return Key(f"models.{role}", _TEXT, lambda effort: effort.models[role], meaning)
 
 
-def _limit(name: str, meaning: str, kind: Kind = _POSITIVE) -> Key:
+def _limit(name: str, meaning: str, kind: ValueKind = _POSITIVE) -> Key:
     return Key(f"limits.{name}", kind, getattr(_LIMITS, name), f"seconds {meaning}")
 
 
@@ -174,7 +174,7 @@ def _ceiling(name: str, meaning: str) -> Key:
     return Key(f"sandbox.limits.{name}", _or_none(_whole(1)), getattr(_CEILINGS, name), meaning)
 
 
-def _retry(name: str, meaning: str, kind: Kind = _AMOUNT) -> Key:
+def _retry(name: str, meaning: str, kind: ValueKind = _AMOUNT) -> Key:
     return Key(f"retries.{name}", kind, getattr(_RETRIES, name), meaning)
 
 
@@ -293,7 +293,7 @@ KEYS: dict[str, Key] = {key.name: key for key in _ROWS}
 IN_TABLE = {"gateway.enabled": "gateway", "sandbox.mode": "sandbox"}
 
 # `[efforts.NAME]`: a preset of the user's own, or other values for a shipped one.
-EFFORT_KINDS: dict[str, Kind] = {
+EFFORT_KINDS: dict[str, ValueKind] = {
     "like": _TEXT,
     "review_depth": _one_of(ReviewDepth),
     "review_analysis": _SWITCH,
@@ -311,7 +311,7 @@ EFFORT_KINDS: dict[str, Kind] = {
 
 # `[prices.ALIAS]`: a model of the user's own, or another price for a shipped one; USD per million tokens.
 _PRICES = dict.fromkeys(("input", "output", "cache_write", "cache_read"), _AMOUNT)
-PRICE_KINDS: dict[str, Kind] = {
+PRICE_KINDS: dict[str, ValueKind] = {
     "id": _TEXT,
     "context": _whole(1),
     **_PRICES,

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from state.settings.outward import FROM_ENVIRONMENT, NoticeKind, NoticeTarget
+from state.settings.integrations import FROM_ENVIRONMENT, NoticeKind, NoticeTarget
 
 NOTIFY = "notify"
 _FIELDS = ("on", "command", "url")

@@ -9,7 +9,7 @@ from typing import Literal, get_args
 
 from state.records.calls import Usage
 from state.roles import Role
-from state.settings.outward import Outward
+from state.settings.integrations import Integrations
 
 
 class ReviewDepth(StrEnum):
@@ -261,7 +261,7 @@ class Settings:
     protected: tuple[str, ...] = ()
     allowed: tuple[str, ...] = ()
     sandbox: SandboxSettings = field(default_factory=SandboxSettings)
-    outward: Outward = field(default_factory=Outward)  # notices and telemetry
+    outward: Integrations = field(default_factory=Integrations)  # notices and telemetry
 
     @property
     def sets_up_by_itself(self) -> bool:

@@ -11,7 +11,7 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from state.errors import UsageError
-from state.settings.keys import EFFORT_KINDS, IN_TABLE, KEYS, PRICE_KINDS, Kind, Value
+from state.settings.keys import EFFORT_KINDS, IN_TABLE, KEYS, PRICE_KINDS, Value, ValueKind
 from state.settings.notify import NOTIFY, GivenTarget, targets_in
 
 Flags = Mapping[str, tuple[str, object]]  # key → the flag's name and value. None and () were not given.
@@ -151,7 +151,7 @@ class Sources:
         file: Path,
         prefix: str,
         table: dict[str, object],
-        kinds: Mapping[str, Kind],
+        kinds: Mapping[str, ValueKind],
         into: dict[str, Given],
     ) -> None:
         sections = list(dict.fromkeys(part for name in kinds for part in _tables_of(name)))
@@ -171,7 +171,7 @@ class Sources:
         self,
         into: dict[str, Given],
         name: str,
-        kind: Kind,
+        kind: ValueKind,
         value: object,
         source: str,
         place: str,

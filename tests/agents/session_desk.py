@@ -17,7 +17,7 @@ from agents.gateway.server import Gateway, serve_scenario
 from agents.process.containment import detect_containment
 from agents.process.launcher import write_launcher
 from agents.session.claude_code import find_cli
-from agents.session.exchange import SessionSpec, Start
+from agents.session.exchange import SessionSpec, SessionStart
 from agents.session.permissions import Policy
 from agents.session.tools import SIGNALS
 from state.roles import ROLES, Role
@@ -83,7 +83,7 @@ class Desk:
             signals=SIGNALS[Role.WORKER],
             session_id=str(uuid.uuid4()),
             environment=environment,
-            start=Start(launcher=self._launcher),
+            start=SessionStart(launcher=self._launcher),
         )
         return replace(spec, **changes)
 

@@ -17,9 +17,9 @@ from agents.ask.api import ApiAsker
 from agents.ask.cli import CliAsker
 from agents.ask.light import ask_now
 from agents.ask.port import Ask
+from agents.caller import Caller
 from agents.gateway.scenario import load_scenario
 from agents.gateway.server import serve_scenario
-from agents.lane import Lane
 from agents.process.containment import detect_containment
 from agents.process.launcher import write_launcher
 from agents.session.claude_code import find_cli
@@ -49,7 +49,7 @@ SCHEMA = {
 
 def ask(task="answers", deadline_s=30.0):
     return Ask(
-        lane=Lane(role=Role.DEVELOPER, task=task, attempt=1),
+        lane=Caller(role=Role.DEVELOPER, task=task, attempt=1),
         model=model_named("haiku"),
         system="You answer questions.",
         prompt="Which name? /clear @README.md",

@@ -27,7 +27,7 @@ from agents.api_key import ApiKey
 from agents.ask.api import ApiAsker
 from agents.ask.light import ask_now
 from agents.ask.port import Ask
-from agents.lane import Lane
+from agents.caller import Caller
 from state.records.calls import CallEnd, Usage
 from state.roles import Role
 from state.settings.presets import model_named
@@ -44,7 +44,7 @@ NAME = "api.test"  # resolves nowhere; proxies and certificates know it
 
 def ask(deadline_s=20.0, **changes):
     return Ask(
-        lane=Lane(role=Role.JUDGE, task="stop", attempt=1),
+        lane=Caller(role=Role.JUDGE, task="stop", attempt=1),
         model=model_named("haiku"),
         system="You judge.",
         schema=SCHEMA,
@@ -444,10 +444,10 @@ import sys
 from agents.ask.port import Ask
 from agents.ask.light import ask_now
 from agents.access import ApiAccess
-from agents.lane import Lane
+from agents.caller import Caller
 from state.roles import Role
 from state.settings.records import Model
-lane = Lane(role=Role.JUDGE, task="stop", attempt=1)
+lane = Caller(role=Role.JUDGE, task="stop", attempt=1)
 model = Model(alias="m", id="m", context=1000, prices=None)
 ask = Ask(lane=lane, model=model, system="", prompt="?", schema={{}}, deadline_s=float(sys.argv[2]))
 print(ask_now(ask, ApiAccess(key={KEY!r}, base_url=sys.argv[1])).end)

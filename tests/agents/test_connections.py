@@ -16,13 +16,13 @@ from agents.access import (
     is_signed_in,
 )
 from agents.api_key import ApiKey, read_key
-from agents.lane import Lane
+from agents.caller import Caller
 from agents.session.claude_code import find_cli, sdk_version
 from state.errors import UsageError
 from state.roles import Role
 from state.settings.presets import model_named
 
-LANE = Lane(role=Role.WORKER, task="t1", attempt=2, values={"workspace": "/w"})
+LANE = Caller(role=Role.WORKER, task="t1", attempt=2, values={"workspace": "/w"})
 ROOT = Path(__file__).parents[2]
 
 

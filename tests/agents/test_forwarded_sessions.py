@@ -16,12 +16,12 @@ from session_desk import call, desk_with
 
 from agents.access import Credentials, ForwardConnection
 from agents.api_key import ApiKey
+from agents.caller import Caller
 from agents.gateway import wire
 from agents.gateway.forward.serve import ForwardGateway, serve_forward
 from agents.gateway.forward.upstream import Upstream
 from agents.gateway.listeners import listening
 from agents.gateway.script import StopReason
-from agents.lane import Lane
 from agents.session.exchange import Difference, Listener, SessionSpec
 from agents.session.permissions import SIGNAL_PREFIX
 from agents.session.session import Session, open_session
@@ -30,7 +30,7 @@ from state.roles import Role
 from state.settings.presets import models
 
 KEY = "sk-ant-the-real-key"
-LANE = Lane(role=Role.WORKER, task="t1", attempt=1)
+LANE = Caller(role=Role.WORKER, task="t1", attempt=1)
 DONE = {"tools": [call("mcp__sq__task_complete", summary="Done.")]}
 RECORDED = Path(__file__).parent / "recorded_requests.json"
 
@@ -201,7 +201,7 @@ class Recorder:
         self.requests.append(_shape({n.decode(): v.decode() for n, v in scope["headers"]}, asked))
         done = wire.ToolBlock(id="toolu_1", name="mcp__sq__task_complete", input={"summary": "Done."})
         usage = {"input_tokens": 1, "output_tokens": 1}
-        answer = wire.Message(
+        answer = wire.WireMessage(
             id="msg_1", model=asked["model"], blocks=(done,), stop_reason=StopReason.TOOL_USE, usage=usage
         )
         headers = [(b"content-type", b"text/event-stream")]

@@ -15,8 +15,8 @@ from session_desk import MARK, Desk, call, desk_with
 
 from agents.ask.cli import CliAsker
 from agents.ask.port import Ask
-from agents.lane import Lane
-from agents.session.exchange import Listener, SessionSpec, Start, Unanswered
+from agents.caller import Caller
+from agents.session.exchange import Listener, SessionSpec, SessionStart, Unanswered
 from agents.session.session import Session, open_session
 from state.records.calls import CallEnd, CallResult, Message
 from state.records.questions import Answer
@@ -65,7 +65,7 @@ class Talk:
         if moment is not Moment.STARTING:
             return desk.spec(moment)
         mute = desk.command("mute", "exec cat >/dev/null")
-        return desk.spec(start=Start(launcher=desk.launcher_of(mute)))
+        return desk.spec(start=SessionStart(launcher=desk.launcher_of(mute)))
 
     def _on_message(self, message: Message) -> None:
         if self._moment is Moment.WORKING:
@@ -216,7 +216,7 @@ async def test_nothing_stays_of_a_claude_code_that_is_asked_by_a_question_of_a_s
             spec = desk.spec(Moment.ASKING)
             asker = CliAsker(desk.connection("answering"), launcher=spec.start.launcher, workspace=tmp_path)
             ask = Ask(
-                lane=Lane(role=Role.DEVELOPER, task="answering", attempt=1),
+                lane=Caller(role=Role.DEVELOPER, task="answering", attempt=1),
                 model=spec.model,
                 system="You answer.",
                 prompt="Which?",

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from agents.process.sandbox.bubblewrap import bubblewrapped
-from agents.process.sandbox.plan import Access, Mount, Plan
+from agents.process.sandbox.plan import Access, Mount, SandboxPlan
 from agents.process.sandbox.system import system_mounts
 
 
@@ -16,7 +16,7 @@ def test_a_folder_in_memory_is_full_at_its_size(tmp_path: Path) -> None:
     empty = tmp_path / "empty"
     empty.touch()
     mounts = (*system_mounts(empty), Mount(target=tmp_path, access=Access.WRITE))
-    plan = Plan(workspace=tmp_path, mounts=mounts, own_processes=True)
+    plan = SandboxPlan(workspace=tmp_path, mounts=mounts, own_processes=True)
     script = "head -c 700M /dev/zero > /var/tmp/big; stat -c %s /var/tmp/big; rm /var/tmp/big"
     done = subprocess.run(
         bubblewrapped(["sh", "-c", script], plan), capture_output=True, text=True, check=False

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from agents.process.sandbox.boundary import forget
+from agents.process.sandbox.policy import forget
 
 
 @pytest.mark.parametrize("mode", [0o000, 0o500])

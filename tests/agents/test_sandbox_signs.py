@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from agents.process.containment import Containment
-from agents.process.sandbox.boundary import Boundary
 from agents.process.sandbox.bubblewrap import bubblewrapped
-from agents.process.sandbox.choice import Choice, Level, why_not_whole
+from agents.process.sandbox.choice import Choice, SandboxLevel, why_not_whole
 from agents.process.sandbox.needs import Needs
+from agents.process.sandbox.policy import SandboxPolicy
 from agents.process.sandbox.signs import signs_in
 from state.secrets import without_secrets
 
@@ -88,8 +88,8 @@ def _in_sandbox(command: str, root: Path) -> str:
     work, home = root / "work", root / "home"
     work.mkdir()
     home.mkdir()
-    boundary = Boundary(
-        choice=Choice(level=Level.WHOLE, program=shutil.which("bwrap") or ""),
+    boundary = SandboxPolicy(
+        choice=Choice(level=SandboxLevel.WHOLE, program=shutil.which("bwrap") or ""),
         environ=os.environ,
         own_processes=True,
         home=home,

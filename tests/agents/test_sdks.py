@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from agents.session.sdks import Place, extra_command, install_command, requirement
+from agents.session.sdks import PythonPlace, extra_command, install_command, requirement
 
 ROOT = Path(__file__).parents[2]
 PLACE = {"executable": "/an env/bin/python", "prefix": Path("/an env")}
@@ -37,15 +37,15 @@ ASK = (
     ids=["pip", "again", "managed", "uv", "uv again", "neither", "checkout", "checkout's own"],
 )  # fmt: skip
 def test_the_command_fits_the_environment_that_sq_runs_in(place, again, command):
-    assert install_command("anthropic", Place(**{**PLACE, **place}), again=again) == command.replace(
+    assert install_command("anthropic", PythonPlace(**{**PLACE, **place}), again=again) == command.replace(
         "anthropic", shlex.quote(requirement("anthropic"))
     )
 
 
 def test_an_extra_is_installed_by_name_and_in_a_checkout_by_its_packages_and_lock():
-    installed = extra_command("notify", Place(**PLACE, has_pip=True))
+    installed = extra_command("notify", PythonPlace(**PLACE, has_pip=True))
     assert installed == "'/an env/bin/python' -m pip install 'sq-orchestrator[notify]'"
-    checkout = extra_command("notify", Place(**PLACE, made_by_checkout=True, has_uv=True))
+    checkout = extra_command("notify", PythonPlace(**PLACE, made_by_checkout=True, has_uv=True))
     lock = f"-c {ROOT}/requirements-dev.lock"
     assert checkout == f"uv pip install --python '/an env/bin/python' {lock} 'apprise>=1.9,<3'"
 

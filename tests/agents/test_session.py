@@ -11,7 +11,7 @@ import anyio
 import pytest
 from session_desk import Desk, call, desk_with
 
-from agents.session.exchange import Listener, SessionStartError, Start, Unanswered
+from agents.session.exchange import Listener, SessionStart, SessionStartError, Unanswered
 from agents.session.session import open_session
 from state.errors import JournalError
 from state.records.calls import CallEnd, Message, MessageKind
@@ -88,7 +88,7 @@ async def test_a_process_that_ends_at_its_start_is_named_at_once_with_its_exit_c
 ) -> None:
     desk = Desk(tmp_path, None)
     spec = desk.spec(
-        start=Start(launcher=desk.launcher_of(desk.command("claude", script))), connect_limit_s=600
+        start=SessionStart(launcher=desk.launcher_of(desk.command("claude", script))), connect_limit_s=600
     )
 
     async def talk() -> None:
@@ -104,7 +104,7 @@ async def test_a_process_that_ends_at_its_start_is_named_at_once_with_its_exit_c
 async def test_a_process_that_says_nothing_and_goes_on_is_ended_at_the_limit(tmp_path: Path) -> None:
     desk = Desk(tmp_path, None)
     mute = desk.command("claude", "echo waiting >&2; exec cat >/dev/null")
-    spec = desk.spec(start=Start(launcher=desk.launcher_of(mute)), connect_limit_s=2)
+    spec = desk.spec(start=SessionStart(launcher=desk.launcher_of(mute)), connect_limit_s=2)
 
     async def talk() -> None:
         async with open_session(spec, Listener()) as session:

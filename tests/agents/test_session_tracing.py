@@ -7,18 +7,18 @@ import pytest
 
 from agents.access import Connection, ForwardConnection, KeyConnection, LoginConnection
 from agents.api_key import ApiKey
+from agents.caller import Caller
 from agents.gateway.forward.lanes import Lanes, Terms
-from agents.lane import Lane
 from agents.make import make_platform
 from agents.process.containment import Containment
-from agents.process.sandbox.boundary import no_boundary
+from agents.process.sandbox.policy import no_boundary
 from agents.session.tracing import NAMES, SessionTelemetry
 from state.ids import conversation_key, traceparent
 from state.roles import Role
-from state.settings.outward import Outward, Telemetry
+from state.settings.integrations import Integrations, Telemetry
 from state.settings.presets import model_named, usual_settings
 
-LANE = Lane(role=Role.WORKER, task="a b", attempt=2)
+LANE = Caller(role=Role.WORKER, task="a b", attempt=2)
 NEVER = ("OTEL_LOG_", "ENABLE_BETA_TRACING", "BETA_TRACING")
 
 
@@ -31,7 +31,7 @@ def platform_of(
     folder: Path, connection: Connection, telemetry: Telemetry, environ: dict[str, str] | None = None
 ):
     folder.mkdir(exist_ok=True)
-    settings = replace(usual_settings(), outward=Outward(telemetry=telemetry))
+    settings = replace(usual_settings(), outward=Integrations(telemetry=telemetry))
     return make_platform(
         connection, cli=Path("/bin/true"), run_folder=folder, containment=Containment.SUPERVISOR,
         settings=settings, boundary=no_boundary({}), environ=environ or {}, hidden=(),

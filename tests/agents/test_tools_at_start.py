@@ -8,7 +8,7 @@ import pytest
 from session_desk import call, desk_with
 
 from agents.session.claude_code import find_cli
-from agents.session.exchange import Listener, Start
+from agents.session.exchange import Listener, SessionStart
 from agents.session.session import open_session
 from state.records.calls import CallEnd, CallResult
 
@@ -35,7 +35,7 @@ async def asked(tmp_path: Path, script: str, *replies: dict[str, object]) -> tup
         async with desk_with(tmp_path, {"worker/t1/1": list(replies)}) as desk:
             command = desk.command("claude-without-tools", script.format(cli=shlex.quote(str(find_cli()))))
             async with open_session(
-                desk.spec(start=Start(launcher=desk.launcher_of(command))), listener
+                desk.spec(start=SessionStart(launcher=desk.launcher_of(command))), listener
             ) as session:
                 exchange = await session.exchange("build it")
                 assert session.is_over is (exchange.end is not CallEnd.COMPLETED)

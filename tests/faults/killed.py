@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from orchestrator.cli.runs.compose import run_again, run_new
-from orchestrator.cli.runs.request import RunRequest, Surroundings
+from orchestrator.cli.runs.request import RunEnvironment, RunRequest
 from state.journal.events import Event, Stored
 from state.journal.store import Journal
 from state.settings.sources import Flags
@@ -32,7 +32,7 @@ class KillingJournal(Journal):
         return stored
 
 
-def _surroundings(environ: dict[str, str], kill_after: int, how: str) -> Surroundings:
+def _surroundings(environ: dict[str, str], kill_after: int, how: str) -> RunEnvironment:
     os.environ.clear()
     os.environ.update(environ)
     os.setsid()  # a process group of its own, as a terminal's job has
@@ -42,7 +42,7 @@ def _surroundings(environ: dict[str, str], kill_after: int, how: str) -> Surroun
     def open_journal(run_folder: Path, **rest: Any) -> Journal:
         return KillingJournal(run_folder, kill_after=kill_after, how=how, **rest)
 
-    return Surroundings(open_journal=open_journal, environ=environ)
+    return RunEnvironment(open_journal=open_journal, environ=environ)
 
 
 def run(

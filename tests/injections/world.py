@@ -11,7 +11,7 @@ import anyio
 import yaml
 
 import prompts
-from agents.access import KeyConnection, Lane
+from agents.access import Caller, KeyConnection
 from agents.api_key import ApiKey
 from agents.ask.api import ApiAsker
 from agents.backend import Claude, Platform
@@ -25,8 +25,8 @@ from agents.transcript.render import rendered
 from orchestrator.gates.power_steering.loading import load_considerations
 from orchestrator.git.workspace import diff_text
 from orchestrator.run.asking.briefing import described
-from orchestrator.run.evidence.judged import Judged, Standing
-from orchestrator.run.evidence.worth import with_output
+from orchestrator.run.evidence.summary import with_output
+from orchestrator.run.evidence.verdict import CommandVerdict, Judged
 from state.records.calls import Message, MessageKind
 from state.records.changed_tests import TestChange, TestChangeKind
 from state.records.commands import CommandRun
@@ -110,7 +110,7 @@ def _for_reviewer(channel: str, text: str) -> Asked:
         decisions=[text] if channel == "decision" else [],
         suggestions=[],
         said=text if channel == "builder_report" else "increment() is written.",
-        verification=with_output([Judged(run=run, standing=Standing.PASSED)]),
+        verification=with_output([Judged(run=run, standing=CommandVerdict.PASSED)]),
         proven=False,
         untold=(),
         changed_tests=[TestChange(test=name, kind=TestChangeKind.FAILS, detail="E 3 != 2")] if name else [],
@@ -174,7 +174,7 @@ def _for_judge(channel: str, text: str) -> Asked:
     ask = judge_ask(
         [considered],
         model=usual_settings().models[Role.JUDGE],
-        lane=Lane(role=Role.JUDGE, task="t", attempt=1),
+        lane=Caller(role=Role.JUDGE, task="t", attempt=1),
         shared=shared_part(session),
         before={},
         deadline_s=1,
@@ -224,7 +224,7 @@ def _for_developer(channel: str, text: str) -> Asked:
             *_call("Bash", '{"command": "git log -1; ls"}', log),
         ],
         verification=["make test"],
-        seen=with_output([Judged(run=run, standing=Standing.FAILED)]),
+        seen=with_output([Judged(run=run, standing=CommandVerdict.FAILED)]),
         deadline_s=1,
     )
     return Asked(system=ask.system, prompt=ask.prompt, schema=dict(ask.schema))

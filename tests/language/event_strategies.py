@@ -23,8 +23,8 @@ from state.records.hand_over import HandOver
 from state.records.plan import Analysis, Criterion, Task
 from state.records.questions import Answer, Question, QuestionOption
 from state.roles import Role
-from state.settings.patience import PATIENCE
 from state.settings.records import Confinement
+from state.settings.retry_limits import PATIENCE
 from state.verdicts import Verdict
 
 _INT64 = st.integers(-(2**63), 2**63 - 1)

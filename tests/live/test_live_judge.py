@@ -5,7 +5,7 @@ import os
 import pytest
 from language.sessions_to_judge import sessions_to_judge
 
-from orchestrator.gates.power_steering.evidence import Evidence
+from orchestrator.gates.power_steering.evidence import SessionEvidence
 from orchestrator.gates.power_steering.examine import examine
 from orchestrator.gates.power_steering.facts.session import facts_of
 from orchestrator.gates.power_steering.judge_here import judge_here
@@ -25,7 +25,7 @@ async def test_the_judge_agrees_with_the_labels(access):
     async with judge_here(model, {**os.environ, **access}, rules_only=False) as judge:
         for session in sessions_to_judge():
             examination = await examine(
-                Evidence(transcript=session.transcript, facts=facts_of(session.transcript)),
+                SessionEvidence(transcript=session.transcript, facts=facts_of(session.transcript)),
                 session.considerations,
                 judge,
                 RULES,

@@ -10,7 +10,7 @@ from pages_of_runs import hostile_runs
 
 from orchestrator.views.page import pages
 from orchestrator.views.page.event_rows import found_events, is_about
-from orchestrator.views.page.followed import Followed
+from orchestrator.views.page.followed import FollowedRun
 from orchestrator.views.page.regions import overview_regions
 from state.hidden import HIDDEN
 from state.journal import events as e
@@ -40,7 +40,7 @@ class Elements(HTMLParser):
 
 def every_page(folder):
     """All pages of a run as HTML."""
-    run = Followed(folder)
+    run = FollowedRun(folder)
     try:
         run.current()
         shown = [overview_regions(run), pages.decisions_regions(run)]

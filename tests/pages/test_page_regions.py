@@ -16,7 +16,7 @@ from language.large_runs import _rows as rows_of
 from language.large_runs import many_events, twelve_tasks, write
 
 from orchestrator.views.page import pages
-from orchestrator.views.page.followed import Followed
+from orchestrator.views.page.followed import FollowedRun
 from orchestrator.views.page.regions import overview_regions
 from state.journal import events as e
 from state.journal.store import Journal, journal_file
@@ -40,7 +40,7 @@ def followed(tmp_path):
         folder = tmp_path / name
         if not journal_file(folder).exists():
             write(folder, events)
-        opened.append(Followed(folder))
+        opened.append(FollowedRun(folder))
         return opened[-1]
 
     yield follow
@@ -101,7 +101,7 @@ def check_live_is_fresh(tmp_path_factory, run, data, active):
 
 def follow(stack, folder, run):
     moment = run[-1].at.timestamp() + 20
-    one = Followed(folder, wall=lambda: moment)
+    one = FollowedRun(folder, wall=lambda: moment)
     stack.callback(one.close)
     return one
 

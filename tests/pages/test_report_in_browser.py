@@ -11,7 +11,7 @@ from language.hostile_texts import hostile_texts
 from language.large_runs import RUN_ID, twelve_tasks
 
 from orchestrator.views.models.story import RunStory
-from orchestrator.views.models.summary import Standing
+from orchestrator.views.models.summary import RunState
 from orchestrator.views.report.reading import RunRead
 from orchestrator.views.report.rendering import Format, rendered
 from orchestrator.views.report.work import read_work, recorded_work
@@ -23,7 +23,7 @@ TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 SIZES = [(360, 780), (1440, 900)]
 
 
-def written(folder, events, repository=None, standing=Standing.ENDED):
+def written(folder, events, repository=None, standing=RunState.ENDED):
     story = RunStory()
     story.add_all(one for one in events if not isinstance(one.event, MessageReceived))
     works = recorded_work(story.view)
@@ -43,7 +43,7 @@ def addresses(tmp_path_factory):
     for name, ended in (("ended", True), ("active", False)):
         folder = tmp_path_factory.mktemp(name)
         events = twelve_tasks(folder / "shop", ended=ended)
-        standing = Standing.ENDED if ended else Standing.ACTIVE
+        standing = RunState.ENDED if ended else RunState.ACTIVE
         found[name] = written(folder, events, folder / "shop", standing)
     found["judged"] = written(tmp_path_factory.mktemp("judged"), hostile_run())
     return found

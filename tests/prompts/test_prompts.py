@@ -12,16 +12,15 @@ from agents.ask.api import ApiAsker
 from agents.backend import Claude, Platform
 from agents.process.containment import Containment
 from agents.roles.developer import developer_ask, guidance_ask
-from agents.roles.judge import Finding as JudgeFinding
-from agents.roles.judge import Judgement
+from agents.roles.judge import JudgeFinding, Judgement
 from agents.roles.reviewer import get_review_prompt, types_at
 from agents.roles.worker import signal_in_text
 from agents.session.permissions import SIGNAL_PREFIX
 from agents.session.tools import PLAN_SIGNAL, SIGNALS
 from orchestrator.gates.power_steering.loading import consideration_of, load_considerations
-from orchestrator.run.build.hand_over import Before, Start
-from orchestrator.run.build.steps import Surroundings, build_prompt_with_feedback
 from orchestrator.run.review.findings import as_findings, fingerprint
+from orchestrator.run.tasks.hand_over import AttemptStart, Before
+from orchestrator.run.tasks.steps import PromptContext, build_prompt_with_feedback
 from prompts import PromptError, render, variables_of
 from state.journal.events import MergeBuilt
 from state.records.calls import Message, MessageKind
@@ -182,7 +181,7 @@ FULL = {
     "reviewed": "beef",
     "session": "<user>Do it.</user>",
     "spec": "# Simple Counter",
-    "start": Start.FORMER,
+    "start": AttemptStart.FORMER,
     "task": TASK,
     "tasks": [TASK],
     "verification": ["make test"],
@@ -416,12 +415,12 @@ def test_notes_that_are_empty_leave_no_heading():
     assert "The workspace holds the work of that attempt" in prompt
 
 
-@pytest.mark.parametrize("start", sorted(set(Start) - {Start.FORMER}))
+@pytest.mark.parametrize("start", sorted(set(AttemptStart) - {AttemptStart.FORMER}))
 def test_a_workspace_that_holds_other_work_is_told_with_the_commit_of_the_former(start):
     prompt = after(start=start, commit="c0ffee")
     assert "The workspace holds the work of that attempt" not in prompt
     assert "commit c0ffee" in prompt
-    assert ("git show c0ffee" in prompt) is (start is Start.OVER)
+    assert ("git show c0ffee" in prompt) is (start is AttemptStart.OVER)
 
 
 def test_a_re_review_is_asked_about_what_changed_and_about_each_earlier_finding():
@@ -725,7 +724,7 @@ def test_any_other_task_is_asked_for_a_test(description):
 
 def test_an_attempt_that_begins_after_others_reads_its_number_and_blames_nobody_for_theirs():
     prompt = build_prompt_with_feedback(
-        TASK, as_findings(ISSUE), 1, 10, before=Before(notes=NOTES), place=Surroundings(attempt=2)
+        TASK, as_findings(ISSUE), 1, 10, before=Before(notes=NOTES), place=PromptContext(attempt=2)
     )
     assert "## Attempt: 2" in prompt
     assert "Your last attempt" not in prompt
@@ -733,7 +732,7 @@ def test_an_attempt_that_begins_after_others_reads_its_number_and_blames_nobody_
 
 
 def test_a_fix_of_merged_work_is_called_that_for_its_worker_and_its_reviewer():
-    place = Surroundings(merged=True, attempt=2)
+    place = PromptContext(merged=True, attempt=2)
     words = " ".join(build_prompt_with_feedback(TASK, as_findings(ISSUE), 1, 10, place=place).split())
     assert "only the fix is reviewed afterwards" in words
     assert "Only this fix is under review" in rendered("review_task", FULL)
@@ -786,7 +785,7 @@ def test_a_worker_reads_the_requirements_of_its_task_by_id_and_place_and_what_th
         Criterion(id="c-3", text="it is small", task_ids=(TASK.id, "readme")),
     ]
     other = Task(id="readme", title="Its readme", description="Write it.")
-    place = Surroundings(criteria=criteria, others=[other])
+    place = PromptContext(criteria=criteria, others=[other])
     prompt = build_prompt_with_feedback(TASK, [], 1, 10, place=place)
     own, _, rest = prompt.partition("## The whole spec")
     assert "- c-1 (line 5 of the spec): it counts\n- c-3: it is small" in own

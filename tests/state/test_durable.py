@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from state.durable import (
+from state.atomic_files import (
     DamagedFileError,
     LockTimeoutError,
     WriteFailedError,
@@ -39,7 +39,7 @@ HOLDER = f"""
 import sys
 from pathlib import Path
 sys.path.insert(0, {ROOT!r})
-from state.durable import locked
+from state.atomic_files import locked
 with locked(Path(sys.argv[1])):
     print("held", flush=True)
     sys.stdin.read()
@@ -48,7 +48,7 @@ WRITER = f"""
 import sys
 from pathlib import Path
 sys.path.insert(0, {ROOT!r})
-from state.durable import write_json
+from state.atomic_files import write_json
 number = 0
 while True:
     number += 1
@@ -260,7 +260,7 @@ def test_on_a_full_disk_the_last_resort_leaves_the_old_content_or_no_file(tmp_pa
         file.write_bytes(encoded(old))
     code = (
         "import pathlib, resource, sys; sys.path.insert(0, sys.argv[2])\n"
-        "from state.durable import WriteFailedError, overwrite_file\n"
+        "from state.atomic_files import WriteFailedError, overwrite_file\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[3]),) * 2)\n"
         "try: overwrite_file(pathlib.Path(sys.argv[1]), b'y' * 9_000)\n"
         "except WriteFailedError: sys.exit(7)\n"

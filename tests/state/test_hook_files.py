@@ -8,7 +8,7 @@ import pytest
 
 from orchestrator.gates.stop_gate.install.command import absolute_command
 from orchestrator.gates.stop_gate.install.files import Removal, Scope, install, settings_files, uninstall
-from state.durable import WriteFailedError
+from state.atomic_files import WriteFailedError
 from state.errors import UsageError
 
 COMMAND = absolute_command(["/opt/bin/sq"])

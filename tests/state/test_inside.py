@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from state.inside import parent_inside, read_inside, remove_inside, write_inside
+from state.safe_paths import parent_inside, read_inside, remove_inside, write_inside
 
 
 @pytest.fixture

@@ -11,12 +11,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from orchestrator.gates.promises.criterion import Criterion, Kind
+from orchestrator.gates.promises.criterion import CriterionCheck, PromiseCriterion
 from orchestrator.gates.promises.format import as_json, parsed
 from orchestrator.gates.promises.promise import (
     EndedPromiseError,
-    Evidence,
     Promise,
+    PromiseEvidence,
     State,
     StrangersPromiseError,
 )
@@ -26,13 +26,15 @@ from state.errors import UsageError
 
 TREE = f"git:{'a' * 40}"
 OTHER_TREE = f"git:{'b' * 40}"
-TESTS_PASS = Criterion(text="the tests pass", kind=Kind.COMMAND, target="pytest -q")
-GUIDE = Criterion(text="there is a guide", kind=Kind.FILE, target="docs/guide.md")
+TESTS_PASS = PromiseCriterion(text="the tests pass", kind=CriterionCheck.COMMAND, target="pytest -q")
+GUIDE = PromiseCriterion(text="there is a guide", kind=CriterionCheck.FILE, target="docs/guide.md")
 FAST = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 
 
 def seen(*, tree=TREE, passed=True, exit_code=0):
-    return Evidence(tree=tree, passed=passed, exit_code=exit_code, output="", at="2026-01-01T00:00:00Z")
+    return PromiseEvidence(
+        tree=tree, passed=passed, exit_code=exit_code, output="", at="2026-01-01T00:00:00Z"
+    )
 
 
 def made(*criteria, owner="s-1"):

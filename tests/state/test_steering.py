@@ -475,7 +475,7 @@ def test_the_waits_are_the_environments_where_they_can_be_read(text, delays):
 
 
 def test_a_lock_that_stays_held_is_a_save_that_failed_and_changes_nothing(folder):
-    from state.durable import locked
+    from state.atomic_files import locked
 
     store = store_in(folder, lock_wait_s=0)
     store.count_block("p")

@@ -7,7 +7,7 @@ pattern for core dumps would run a program on the host: it is mounted again, rea
 from collections.abc import Iterator, Sequence
 
 from agents.process.sandbox.needs import GatewaySocket, Network
-from agents.process.sandbox.plan import Access, Mount, Plan
+from agents.process.sandbox.plan import Access, Mount, SandboxPlan
 
 PROGRAM = "bwrap"
 SOCAT = "socat"
@@ -35,7 +35,7 @@ exec "$@"
 """
 
 
-def bubblewrapped(argv: Sequence[str], plan: Plan) -> list[str]:
+def bubblewrapped(argv: Sequence[str], plan: SandboxPlan) -> list[str]:
     """Return the command line that runs `argv` inside the sandbox of `plan`.
 
     The exit code is that of `argv`. If the sandbox cannot be made, it is 1 and the output begins with
@@ -44,7 +44,7 @@ def bubblewrapped(argv: Sequence[str], plan: Plan) -> list[str]:
     return [plan.program, *_options(plan), "--", *_inside(argv, plan)]
 
 
-def _options(plan: Plan) -> Iterator[str]:
+def _options(plan: SandboxPlan) -> Iterator[str]:
     yield from _ALWAYS
     if plan.own_processes:
         yield "--unshare-pid"
@@ -74,7 +74,7 @@ def _mount(mount: Mount) -> tuple[str, ...]:
             return ("--ro-bind", str(mount.source), target) if mount.source else in_memory
 
 
-def _inside(argv: Sequence[str], plan: Plan) -> list[str]:
+def _inside(argv: Sequence[str], plan: SandboxPlan) -> list[str]:
     if plan.network is not Network.GATEWAY or plan.gateway is None:
         return [*argv]
     return ["/bin/sh", "-c", _relay(plan.gateway), "sq", *argv]

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from agents.process.containment import Containment, contained
 from agents.process.sandbox.bubblewrap import FAILED, PROGRAM, SOCAT, bubblewrapped
-from agents.process.sandbox.plan import Access, Mount, Plan
+from agents.process.sandbox.plan import Access, Mount, SandboxPlan
 from agents.process.sandbox.system import system_mounts
 from state.errors import UsageError
 from state.settings.records import Sandbox, SandboxHeld
@@ -31,7 +31,7 @@ _INSTALL = (
 )
 
 
-class Level(StrEnum):
+class SandboxLevel(StrEnum):
     """How strong the sandbox of a run is. `agents/process/sandbox` describes `WHOLE`."""
 
     OFF = "off"
@@ -50,14 +50,14 @@ class Choice:
     if it works here: then sq's own commands are sandboxed even if the sessions are not.
     """
 
-    level: Level
+    level: SandboxLevel
     reason: str = ""
     program: str = ""
 
     @property
     def held(self) -> SandboxHeld:
         """Return the form that is recorded."""
-        commands = self.level is not Level.OFF and bool(self.program)
+        commands = self.level is not SandboxLevel.OFF and bool(self.program)
         return SandboxHeld(level=self.level, commands=commands, reason=self.reason)
 
 
@@ -82,7 +82,7 @@ def choose_sandbox(
         UsageError: a sandbox that was named does not hold here. Says why, and what to do.
     """
     if asked is Sandbox.OFF:
-        return Choice(level=Level.OFF, reason="switched off by the setting `sandbox`")
+        return Choice(level=SandboxLevel.OFF, reason="switched off by the setting `sandbox`")
     broken = why_not_whole(containment, environ)
     program = "" if broken else shutil.which(PROGRAM, path=environ.get("PATH")) or ""
     no_whole = broken or (_LOGIN if login else "" if gateway else _NO_GATEWAY)
@@ -94,13 +94,13 @@ def choose_sandbox(
             f"--sandbox commands does not hold here: {no_commands}. `--sandbox auto` takes what does"
         )
     if asked is Sandbox.COMMANDS:
-        return Choice(level=Level.COMMANDS, reason="chosen by the setting `sandbox`", program=program)
+        return Choice(level=SandboxLevel.COMMANDS, reason="chosen by the setting `sandbox`", program=program)
     if not no_whole:
-        return Choice(level=Level.WHOLE, program=program)
+        return Choice(level=SandboxLevel.WHOLE, program=program)
     if not no_commands and (login or sys.platform == "darwin"):
-        return Choice(level=Level.COMMANDS, reason=no_whole, program=program)
+        return Choice(level=SandboxLevel.COMMANDS, reason=no_whole, program=program)
     reasons = dict.fromkeys(filter(None, (no_whole, no_commands if login else "")))
-    return Choice(level=Level.OFF, reason="; ".join(reasons), program=program)
+    return Choice(level=SandboxLevel.OFF, reason="; ".join(reasons), program=program)
 
 
 _LOGIN = (
@@ -149,11 +149,11 @@ def _tried(containment: Containment, program: str) -> str:
     return f"bubblewrap does not work here: {lines[-1].removeprefix(FAILED)}{_userns()}"
 
 
-def _trial(folder: Path, containment: Containment, program: str) -> Plan:
+def _trial(folder: Path, containment: Containment, program: str) -> SandboxPlan:
     stand_in = folder / "empty"
     stand_in.touch(0o400)
     mounts = (*system_mounts(stand_in), Mount(target=folder, access=Access.WRITE))
-    return Plan(
+    return SandboxPlan(
         workspace=folder,
         mounts=mounts,
         own_processes=containment is not Containment.NAMESPACES,

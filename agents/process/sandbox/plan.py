@@ -40,7 +40,7 @@ class Mount:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+class SandboxPlan:
     """All that a sandboxed process may reach.
 
     `dropped` are environment variables that are unset. `own_processes`: processes outside are hidden by a

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from agents.runners.counts.report_files import STARTED, report_file
 from agents.runners.row import Runner
-from agents.runners.suite import Run, Suite
+from agents.runners.suite import Suite, SuiteRun
 
 _LISTS = re.compile(r".*(?:OPTS|OPTIONS|FLAGS|OVERRIDE)")
 
@@ -83,7 +83,7 @@ def _has_own(suite: Suite, row: Runner, environ: Mapping[str, str]) -> bool:
     return any(word.split("=", maxsplit=1)[0] in row.report.not_with for word in given)
 
 
-def _takes_report(run: Run) -> bool:
+def _takes_report(run: SuiteRun) -> bool:
     if run.runner is None or not run.runner.report.arguments or "--" in run.simple.words or run.replaces:
         return False
     first = run.runner.report.arguments[0].split("=", maxsplit=1)[0]
@@ -92,7 +92,7 @@ def _takes_report(run: Run) -> bool:
     )
 
 
-def _arguments(run: Run, reports: Path) -> str:
+def _arguments(run: SuiteRun, reports: Path) -> str:
     assert run.runner is not None  # noqa: S101  `_takes_report` looked
     told = [
         shlex.quote(_filled(one, run.runner, reports, quote=False)) for one in run.runner.report.arguments

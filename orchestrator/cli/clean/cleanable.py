@@ -11,9 +11,9 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from orchestrator.git.clearing.holdings import Holding, folders_without_git, holdings_of, runs_in
+from orchestrator.git.cleanup.artifacts import Artifact, folders_without_git, holdings_of, runs_in
+from orchestrator.git.pinned.recording import recorded_git
 from orchestrator.git.repository import find_repository
-from orchestrator.git.trusting.recording import recorded_git
 from orchestrator.git.users.work import RUN_ID
 from state.errors import JournalError, RunActiveError, UsageError
 from state.journal.fold.fold import fold
@@ -26,7 +26,7 @@ _GLANCE_S = 0.3  # a process that only looks holds the lock for a moment
 _BIRTH_S = 60  # a run's folder is made before its journal, so a young one may be starting
 
 
-class Standing(StrEnum):
+class CleanState(StrEnum):
     """The state of a run, with a view to its removal."""
 
     ENDED = "ended"
@@ -42,13 +42,13 @@ class Candidate:
     """A run. `folder` is None if there is no state of it, `repository` is None if that is gone."""
 
     run_id: str
-    standing: Standing
+    standing: CleanState
     folder: Path | None
     repository: Path | None
     worktrees: Path | None
     spec: Path | None = None
 
-    async def look(self) -> list[Holding]:
+    async def look(self) -> list[Artifact]:
         """Find what the run holds outside its state folder.
 
         Raises:
@@ -118,7 +118,7 @@ async def _runs_known_to(repository: Path) -> dict[str, Candidate]:
     return {
         run_id: Candidate(
             run_id=run_id,
-            standing=Standing.STATELESS,
+            standing=CleanState.STATELESS,
             folder=None,
             repository=repository,
             worktrees=worktree_root(repository, run_id),
@@ -153,19 +153,19 @@ def _real_spec(name: str) -> Path:
     return Path(os.path.realpath(Path(name).parent)) / Path(name).name
 
 
-def _read(folder: Path) -> tuple[RunView, Standing]:
+def _read(folder: Path) -> tuple[RunView, CleanState]:
     if is_active(folder):
-        return _view_of(folder), Standing.ACTIVE
+        return _view_of(folder), CleanState.ACTIVE
     try:
         view = _view_of(folder, strict=True)
     except JournalError:
-        return RunView(), Standing.DAMAGED
+        return RunView(), CleanState.DAMAGED
     if view.started is None:
         young = time.time() - folder.stat().st_mtime < _BIRTH_S
-        return view, Standing.ACTIVE if young else Standing.NEVER_BEGAN
+        return view, CleanState.ACTIVE if young else CleanState.NEVER_BEGAN
     if view.ended and not view.ended.resumable:
-        return view, Standing.ENDED
-    return view, Standing.RESUMABLE
+        return view, CleanState.ENDED
+    return view, CleanState.RESUMABLE
 
 
 def _view_of(folder: Path, *, strict: bool = False) -> RunView:

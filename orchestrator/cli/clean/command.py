@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from orchestrator.cli.clean.cleanable import Candidate
-    from orchestrator.git.clearing.cleaning import Cleaned
+    from orchestrator.git.cleanup.cleaning import Cleaned
     from orchestrator.views.cleaned import RunCleaned
     from state.paths import StateFolder
 
@@ -117,41 +117,41 @@ def _named(candidates: "Sequence[Candidate]", name: str, root: Path) -> "Candida
 async def _clean_if_over(
     state: "StateFolder", candidate: "Candidate", force: bool, again: str
 ) -> "RunCleaned":
-    from orchestrator.cli.clean.cleanable import Standing
+    from orchestrator.cli.clean.cleanable import CleanState
     from orchestrator.views.cleaned import RunCleaned
     from state.errors import RunActiveError
 
     standing = candidate.standing
-    if standing in {Standing.ENDED, Standing.NEVER_BEGAN}:
+    if standing in {CleanState.ENDED, CleanState.NEVER_BEGAN}:
         try:
             return await _clean_one(state, candidate, force, again)
         except RunActiveError:  # since the look
-            standing = Standing.ACTIVE
-    forced = " --force" if standing is Standing.STATELESS else ""
+            standing = CleanState.ACTIVE
+    forced = " --force" if standing is CleanState.STATELESS else ""
     return RunCleaned(
         run_id=candidate.run_id,
         standing=standing,
         skipped=standing,
         next_command=(
-            "" if standing is Standing.ACTIVE else f"sq clean --run {candidate.run_id}{forced}{again}"
+            "" if standing is CleanState.ACTIVE else f"sq clean --run {candidate.run_id}{forced}{again}"
         ),
     )
 
 
 async def _clean_one(state: "StateFolder", candidate: "Candidate", force: bool, again: str) -> "RunCleaned":
-    from orchestrator.cli.clean.cleanable import Standing
-    from orchestrator.git.clearing.cleaning import remove_holdings, remove_worktree_root, what_would_stay
+    from orchestrator.cli.clean.cleanable import CleanState
+    from orchestrator.git.cleanup.cleaning import remove_holdings, remove_worktree_root, what_would_stay
     from orchestrator.views.cleaned import RunCleaned
     from state.errors import GitError, RunActiveError
 
     run_id, standing = candidate.run_id, candidate.standing
-    if standing is Standing.ACTIVE:
+    if standing is CleanState.ACTIVE:
         raise RunActiveError(
             f"run {run_id} is being worked on by another sq process, or began a moment ago. Stop it first, "
             f"or watch it: sq status {run_id}{again}"
         )
     forced = f"sq clean --run {run_id} --force{again}"
-    if standing is Standing.STATELESS and not force:
+    if standing is CleanState.STATELESS and not force:
         refused = f"no state of it is in {state.root}, so it may be at work. Name its --state-dir"
         return RunCleaned(run_id=run_id, standing=standing, refused=refused, next_command=forced)
     cleaned: list[Cleaned] = []
@@ -159,7 +159,7 @@ async def _clean_one(state: "StateFolder", candidate: "Candidate", force: bool, 
     with candidate.held():
         try:
             holdings = await candidate.look()
-            if standing is Standing.RESUMABLE:  # a half-removed run is useless
+            if standing is CleanState.RESUMABLE:  # a half-removed run is useless
                 cleaned = what_would_stay(holdings, force=force)
             cleaned = cleaned or await remove_holdings(candidate.repository, run_id, holdings, force=force)
             left = [one for one in cleaned if not one.removed]
@@ -176,7 +176,7 @@ async def _clean_one(state: "StateFolder", candidate: "Candidate", force: bool, 
         standing=standing,
         cleaned=tuple(cleaned),
         state=str(candidate.folder) if removable and candidate.folder and not refused else "",
-        note="it could have been resumed" if standing is Standing.RESUMABLE and removable else "",
+        note="it could have been resumed" if standing is CleanState.RESUMABLE and removable else "",
         refused=refused,
         next_command=forced if could_by_force else "",
     )

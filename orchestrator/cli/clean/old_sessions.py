@@ -8,7 +8,7 @@ from pathlib import Path
 
 from orchestrator.gates.session_state.diagnostics import SteeringSettings, sessions_folder
 from orchestrator.gates.session_state.sessions import KEPT, old_sessions, remove_sessions
-from orchestrator.views.checks import Check, warn
+from orchestrator.views.checks import DoctorCheck, warn
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,7 +29,7 @@ def clean_sessions() -> list[SessionRemoved]:
     ]
 
 
-def checks_of_sessions() -> Iterator[Check]:
+def checks_of_sessions() -> Iterator[DoctorCheck]:
     """Warn if there are such folders. Nothing is changed."""
     sessions = _sessions_here()
     if old := old_sessions(sessions, datetime.now(UTC)):

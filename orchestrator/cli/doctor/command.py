@@ -10,12 +10,12 @@ import click
 from orchestrator.cli import options
 from orchestrator.cli.clean.old_sessions import checks_of_sessions
 from orchestrator.cli.doctor.hook import checks_of_hook
+from orchestrator.cli.doctor.integrations import checks_of_outward
 from orchestrator.cli.doctor.machine import checks_of_machine
-from orchestrator.cli.doctor.outward import checks_of_outward
 from orchestrator.cli.doctor.repository import checks_of_repository
 from orchestrator.cli.doctor.settings import checks_of_settings
 from orchestrator.git.command import git_version
-from orchestrator.views.checks import Check, Level, check_lines
+from orchestrator.views.checks import CheckLevel, DoctorCheck, check_lines
 from orchestrator.views.screen import say, say_json
 
 
@@ -28,7 +28,7 @@ def command(as_json: bool, state_dir: Path | None) -> int:
     No model is asked and nothing is changed. Exit code 0 if nothing fails, else 2.
     """
     checks = list(_checks(options.state_folder_of(state_dir)))
-    failed = any(check.level is Level.FAIL for check in checks)
+    failed = any(check.level is CheckLevel.FAIL for check in checks)
     if as_json:
         say_json({"ok": not failed, "checks": checks})
     else:
@@ -36,7 +36,7 @@ def command(as_json: bool, state_dir: Path | None) -> int:
     return 2 if failed else 0
 
 
-def _checks(state: Path) -> Iterator[Check]:
+def _checks(state: Path) -> Iterator[DoctorCheck]:
     yield from checks_of_machine(os.environ)
     if git_version():
         yield from anyio.run(checks_of_repository, state)

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from time import monotonic
 
-from orchestrator.views.checks import Check, fail, ok
+from orchestrator.views.checks import DoctorCheck, fail, ok
 
 _DEADLINE_S = 20.0
 _GATE = (sys.executable, "-I", "-m", "orchestrator.cli", "hook", "stop")
@@ -17,7 +17,7 @@ _NAME = "stop gate"
 _ADVICE = "an installed gate would let every session stop: report this with the output of `sq hook stop`"
 
 
-def checks_of_hook(environ: Mapping[str, str], *, gate: Sequence[str] = _GATE) -> Iterator[Check]:
+def checks_of_hook(environ: Mapping[str, str], *, gate: Sequence[str] = _GATE) -> Iterator[DoctorCheck]:
     """Check that the gate holds a session with an open todo, and is silent for one without.
 
     `gate` is the command that gets the simulated stops.

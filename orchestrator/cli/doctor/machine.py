@@ -16,7 +16,7 @@ from agents.session.claude_code import MIN_CLI, find_cli, version_in, version_sa
 from agents.session.sdks import AGENT_SDK, API_SDK, SdkError, import_sdks
 from orchestrator.cli.version import DISTRIBUTION
 from orchestrator.git.command import git_version
-from orchestrator.views.checks import Check, fail, ok, warn
+from orchestrator.views.checks import DoctorCheck, fail, ok, warn
 from state.errors import UsageError
 
 MIN_PYTHON = (3, 11)
@@ -24,7 +24,7 @@ MIN_GIT = (2, 31)  # the demo needs `init --initial-branch` (2.28), and older ve
 IMPORT_NAMES = ("orchestrator", "agents", "prompts", "state")
 
 
-def checks_of_machine(environ: Mapping[str, str]) -> Iterator[Check]:
+def checks_of_machine(environ: Mapping[str, str]) -> Iterator[DoctorCheck]:
     """The checks that need no repository. Later ones depend on earlier ones."""
     yield _python()
     yield from _system()
@@ -40,14 +40,14 @@ def checks_of_machine(environ: Mapping[str, str]) -> Iterator[Check]:
     yield _import_names(packages_distributions())
 
 
-def _python() -> Check:
+def _python() -> DoctorCheck:
     found = f"{platform.python_version()} ({sys.executable})"
     if sys.version_info < MIN_PYTHON:
         return fail("python", found, f"use Python {_dotted(MIN_PYTHON)} or newer")
     return ok("python", found)
 
 
-def _system() -> Iterator[Check]:
+def _system() -> Iterator[DoctorCheck]:
     if platform.system() != "Linux":
         yield warn(
             "system",
@@ -57,7 +57,7 @@ def _system() -> Iterator[Check]:
         )
 
 
-def _git() -> Check:
+def _git() -> DoctorCheck:
     found = git_version()
     if found is None:
         lacks = "not found on PATH, or it does not answer"
@@ -67,7 +67,7 @@ def _git() -> Check:
     return ok("git", found)
 
 
-def _sdk(name: str, package: str) -> Check:
+def _sdk(name: str, package: str) -> DoctorCheck:
     try:
         import_sdks(package)
     except SdkError as error:
@@ -82,7 +82,7 @@ def _cli_path() -> Path | UsageError:
         return error
 
 
-def _cli(cli: Path | UsageError, environ: Mapping[str, str]) -> Check:
+def _cli(cli: Path | UsageError, environ: Mapping[str, str]) -> DoctorCheck:
     name = "claude code"
     advice = "`npm install -g @anthropic-ai/claude-code`, or reinstall claude-agent-sdk, which brings its own"
     if isinstance(cli, SdkError):
@@ -99,7 +99,7 @@ def _cli(cli: Path | UsageError, environ: Mapping[str, str]) -> Check:
     return ok(name, found)
 
 
-def _credentials(cli: Path | UsageError, environ: Mapping[str, str]) -> Check:
+def _credentials(cli: Path | UsageError, environ: Mapping[str, str]) -> DoctorCheck:
     name = "credentials"
     try:
         key = read_key(environ)
@@ -120,7 +120,7 @@ def _credentials(cli: Path | UsageError, environ: Mapping[str, str]) -> Check:
     )
 
 
-def _exposure(environ: Mapping[str, str]) -> Iterator[Check]:
+def _exposure(environ: Mapping[str, str]) -> Iterator[DoctorCheck]:
     """Whether agents could read the key from the environment in which sq was started."""
     try:
         key = read_key(environ)
@@ -134,7 +134,7 @@ def _exposure(environ: Mapping[str, str]) -> Iterator[Check]:
         yield ok("api key", f"agents ask through sq's gateway, which keeps the key from them, and {how}")
 
 
-def _containment(environ: Mapping[str, str]) -> Check:
+def _containment(environ: Mapping[str, str]) -> DoctorCheck:
     name = "containment"
     try:
         way = detect_containment(environ)
@@ -156,7 +156,7 @@ def _containment(environ: Mapping[str, str]) -> Check:
             )
 
 
-def _sandbox(environ: Mapping[str, str]) -> Check:
+def _sandbox(environ: Mapping[str, str]) -> DoctorCheck:
     name = "sandbox"
     try:
         containment = detect_containment(environ)
@@ -168,7 +168,7 @@ def _sandbox(environ: Mapping[str, str]) -> Check:
     return ok(name, f"whole works, with an API key. {limits_that_hold(containment)}")
 
 
-def _import_names(distributions: Mapping[str, Iterable[str]]) -> Check:
+def _import_names(distributions: Mapping[str, Iterable[str]]) -> DoctorCheck:
     name = "import names"
     others = {module: sorted({*distributions.get(module, ())} - {DISTRIBUTION}) for module in IMPORT_NAMES}
     taken = [f"{module} comes from {', '.join(owners)} too" for module, owners in others.items() if owners]

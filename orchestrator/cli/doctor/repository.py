@@ -6,10 +6,10 @@ import shutil
 from pathlib import Path
 
 from orchestrator.cli.clean.cleanable import runs_without_state
-from orchestrator.git.clearing.holdings import missing_worktrees
+from orchestrator.git.cleanup.artifacts import missing_worktrees
 from orchestrator.git.command import git_succeeds
 from orchestrator.git.repository import Repository, find_repository, uncommitted
-from orchestrator.views.checks import Check, fail, ok, warn
+from orchestrator.views.checks import DoctorCheck, fail, ok, warn
 from state.errors import GitError, UsageError
 from state.paths import StateFolder, worktree_root
 from state.secrets import without_secrets
@@ -18,7 +18,7 @@ LOW_BYTES = 2**30  # enough for transcripts, journals and rehearsals of a few ru
 _RUNS_NAMED = 3
 
 
-async def checks_of_repository(state: Path) -> list[Check]:
+async def checks_of_repository(state: Path) -> list[DoctorCheck]:
     """Check the repository around this folder, and the state folder `state`."""
     try:
         repository = await find_repository(Path.cwd())
@@ -40,7 +40,7 @@ async def checks_of_repository(state: Path) -> list[Check]:
     return [*looked_at, _set_up(repository.root), _state(state, ignored=ignored), _space(state), *left]
 
 
-async def _repository(repository: Repository, state: Path) -> Check:
+async def _repository(repository: Repository, state: Path) -> DoctorCheck:
     name = "repository"
     dirty = await uncommitted(repository, not_dirt=[state])
     if repository.head is None:
@@ -65,7 +65,7 @@ async def _repository(repository: Repository, state: Path) -> Check:
     return ok(name, f"{found}, clean")
 
 
-def _set_up(root: Path) -> Check:
+def _set_up(root: Path) -> DoctorCheck:
     """Whether each program for the set-up of a worktree is installed, by the checkout's files."""
     from orchestrator.run.readiness import plan_of
 
@@ -76,7 +76,7 @@ def _set_up(root: Path) -> Check:
     return ok("set-up", "; ".join(map(str, plan.steps)) or "a worktree needs none")
 
 
-def _state(state: Path, *, ignored: bool | None) -> Check:
+def _state(state: Path, *, ignored: bool | None) -> DoctorCheck:
     name = "state folder"
     nearest = _nearest(state)
     if not nearest.is_dir() or not os.access(nearest, os.W_OK | os.X_OK):
@@ -95,12 +95,12 @@ def _state(state: Path, *, ignored: bool | None) -> Check:
     return ok(name, f"{state}, {there}, {seen}")
 
 
-def _space(state: Path) -> Check:
+def _space(state: Path) -> DoctorCheck:
     nearest = _nearest(state)
     return space_check(nearest, shutil.disk_usage(nearest).free)
 
 
-def space_check(folder: Path, free: int) -> Check:
+def space_check(folder: Path, free: int) -> DoctorCheck:
     """Whether `free` bytes are enough for the runs that are kept in a folder."""
     found = f"{free / 2**30:.1f} GiB free at {folder}"
     if free < LOW_BYTES:
@@ -118,7 +118,7 @@ def _nearest(folder: Path) -> Path:
     return next(one for one in (folder, *folder.parents) if os.access(one, os.F_OK))
 
 
-async def _leftovers(root: Path, state: Path) -> Check:
+async def _leftovers(root: Path, state: Path) -> DoctorCheck:
     name = "leftovers"
     runs = await runs_without_state(StateFolder(state), root)
     known = {run.run_id for run in runs}

@@ -9,8 +9,8 @@ from agents.session.permissions import rule_names
 from orchestrator.gates.power_steering.loading import load_considerations
 from orchestrator.gates.stop_gate.install.command import this_sq
 from orchestrator.gates.stop_gate.install.files import settings_files, settings_in
-from orchestrator.gates.stop_gate.install.status import Standing, standings, warnings_of
-from orchestrator.views.checks import Check, fail, ok, warn
+from orchestrator.gates.stop_gate.install.status import HookState, standings, warnings_of
+from orchestrator.views.checks import DoctorCheck, fail, ok, warn
 from state.errors import UsageError
 from state.settings.config import load_config
 
@@ -18,7 +18,7 @@ _PROBLEM = "\n  - "  # before each problem, if a configuration has several
 _STOP = "Stop"
 
 
-def checks_of_settings(environ: Mapping[str, str], repository: Path | None) -> Iterator[Check]:
+def checks_of_settings(environ: Mapping[str, str], repository: Path | None) -> Iterator[DoctorCheck]:
     """Check the configuration and the considerations, each problem alone, and the hooks of Claude Code."""
     yield from _configuration(environ, repository)
     yield from _considerations(repository)
@@ -26,7 +26,7 @@ def checks_of_settings(environ: Mapping[str, str], repository: Path | None) -> I
     yield _hooks(list(settings_files(environ, repository).values()), gates)
 
 
-def _configuration(environ: Mapping[str, str], repository: Path | None) -> Iterator[Check]:
+def _configuration(environ: Mapping[str, str], repository: Path | None) -> Iterator[DoctorCheck]:
     name = "configuration"
     try:
         resolved = load_config(repository, environ, rules=rule_names())
@@ -40,7 +40,7 @@ def _configuration(environ: Mapping[str, str], repository: Path | None) -> Itera
     yield ok(name, f"{sources}, effort {resolved.settings.effort.name}. All of it: `sq config show`")
 
 
-def _considerations(repository: Path | None) -> Iterator[Check]:
+def _considerations(repository: Path | None) -> Iterator[DoctorCheck]:
     name = "considerations"
     loaded = load_considerations(repository)
     for problem in loaded.problems:
@@ -50,7 +50,7 @@ def _considerations(repository: Path | None) -> Iterator[Check]:
         yield ok(name, f"{enabled} are asked by power steering: `sq gate considerations`")
 
 
-def _hooks(files: Sequence[Path], gates: Sequence[Standing]) -> Check:
+def _hooks(files: Sequence[Path], gates: Sequence[HookState]) -> DoctorCheck:
     name = "hooks"
     counts: dict[Path, tuple[int, int]] = {}
     unreadable = []
@@ -74,7 +74,7 @@ def _hooks(files: Sequence[Path], gates: Sequence[Standing]) -> Check:
     return _stop_gate(name, found, gates)
 
 
-def _stop_gate(name: str, found: str, gates: Sequence[Standing]) -> Check:
+def _stop_gate(name: str, found: str, gates: Sequence[HookState]) -> DoctorCheck:
     """Report where the stop gate is installed, if it is, and its problems there."""
     installed = [f"{gate.scope} ({gate.file})" for gate in gates if gate.installed]
     if not installed:

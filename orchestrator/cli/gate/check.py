@@ -6,7 +6,7 @@ from pathlib import Path
 
 from agents.transcript.read import Transcript, TranscriptError, read_transcript
 from orchestrator.cli.gate.options import judge_model
-from orchestrator.gates.power_steering.evidence import Evidence
+from orchestrator.gates.power_steering.evidence import SessionEvidence
 from orchestrator.gates.power_steering.examination import Examination
 from orchestrator.gates.power_steering.examine import examine, waiting_for
 from orchestrator.gates.power_steering.facts.session import facts_of
@@ -64,7 +64,7 @@ async def check_session(path: Path, *, rules_only: bool, project: Path | None) -
     """Examine a session by the considerations of `project`, else of the session's own project."""
     read = session_in(path)
     home = top_of(project) if project else _project_of(read)
-    evidence = Evidence(transcript=read, facts=facts_of(read), project=home)
+    evidence = SessionEvidence(transcript=read, facts=facts_of(read), project=home)
     loaded = load_considerations(home)
     waits = _switched_off(home, read.session_id) or waiting_for(evidence)
     async with judge_here(judge_model(home), os.environ, rules_only=rules_only or bool(waits)) as judge:

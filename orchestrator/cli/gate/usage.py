@@ -4,12 +4,12 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from orchestrator.gates.power_steering.usage import Usage, usage_in
+from orchestrator.gates.power_steering.usage import SteeringUsage, usage_in
 from orchestrator.gates.session_state.diagnostics import SteeringSettings, sessions_folder
 from orchestrator.gates.session_state.sessions import session_folders
 
 
-def usage_of(project: Path) -> Usage:
+def usage_of(project: Path) -> SteeringUsage:
     """The usage in a project, from the diagnostics of all its sessions."""
     return usage_in(_folders(project))
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from orchestrator.gates.promises.criterion import Criterion
+    from orchestrator.gates.promises.criterion import PromiseCriterion
 
 _ORDER = "sq.promise.order"  # in the context: the options of `create` in their order
 _SESSION_VARIABLES = ("CLAUDE_SESSION_ID", "CLAUDE_CODE_SESSION_ID")
@@ -40,17 +40,21 @@ class InOrder(click.Command):
 
 def checks_in_order(
     ctx: click.Context, given: dict[str, list[str]], deadline: float
-) -> "tuple[Criterion, ...]":
+) -> "tuple[PromiseCriterion, ...]":
     """The checks in the order of the command line, each with the words before it.
 
     Raises:
         click.UsageError: words without a check, or no check at all.
     """
-    from orchestrator.gates.promises.criterion import Criterion, Kind
+    from orchestrator.gates.promises.criterion import CriterionCheck, PromiseCriterion
     from orchestrator.views.gates.promises import in_words
 
-    kinds = {"commands": Kind.COMMAND, "paths": Kind.FILE, "commits": Kind.COMMIT}
-    criteria: list[Criterion] = []
+    kinds = {
+        "commands": CriterionCheck.COMMAND,
+        "paths": CriterionCheck.FILE,
+        "commits": CriterionCheck.COMMIT,
+    }
+    criteria: list[PromiseCriterion] = []
     words = ""
     for name in [*ctx.meta[_ORDER], "texts"]:
         if name == "texts":
@@ -63,7 +67,9 @@ def checks_in_order(
         elif name in kinds:
             kind, target = kinds[name], given[name].pop(0)
             criteria.append(
-                Criterion(text=words or in_words(kind, target), kind=kind, target=target, deadline_s=deadline)
+                PromiseCriterion(
+                    text=words or in_words(kind, target), kind=kind, target=target, deadline_s=deadline
+                )
             )
             words = ""
     if not criteria:

@@ -10,10 +10,10 @@ from agents.session.sdks import extra_command, this_place
 from orchestrator.notices.sending import is_address
 from orchestrator.telemetry.headers import read_headers
 from state.errors import UsageError
-from state.settings.outward import NoticeTarget, Outward, Telemetry
+from state.settings.integrations import Integrations, NoticeTarget, Telemetry
 
 
-def check_addresses(outward: Outward, environ: Mapping[str, str]) -> None:
+def check_addresses(outward: Integrations, environ: Mapping[str, str]) -> None:
     """Check that notices can be sent and spans exported.
 
     Raises:
@@ -23,7 +23,7 @@ def check_addresses(outward: Outward, environ: Mapping[str, str]) -> None:
         raise UsageError("\n".join(problems))
 
 
-def problems_of(outward: Outward, environ: Mapping[str, str]) -> Iterator[str]:
+def problems_of(outward: Integrations, environ: Mapping[str, str]) -> Iterator[str]:
     """Yield why notices could not be sent, or spans not exported, each with its remedy."""
     by_url = [target for target in outward.notify if target.variable]
     if by_url and not _is_there("apprise"):

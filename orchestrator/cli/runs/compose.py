@@ -24,36 +24,34 @@ from agents.backend import Platform
 from agents.concurrency import task_group
 from agents.gateway.scenario import load_scenario
 from agents.make import make_platform
-from agents.process.sandbox.boundary import Boundary
 from agents.process.sandbox.choice import Choice
 from agents.process.sandbox.control_groups import control_groups
+from agents.process.sandbox.policy import SandboxPolicy
 from agents.session.claude_code import check_cli, find_cli
 from agents.session.permissions import rule_names
 from agents.session.sdks import import_sdks
 from orchestrator.cli import options
-from orchestrator.cli.runs.confining import boundary_of, choose
 from orchestrator.cli.runs.connected import SCENARIO, connected
 from orchestrator.cli.runs.going_on import check_retries, models_now
 from orchestrator.cli.runs.log_file import log_to
 from orchestrator.cli.runs.notes import notes_for, open_network
-from orchestrator.cli.runs.outgoing import Outgoing, hold_back, notes_on, send_last
-from orchestrator.cli.runs.request import GoOn, RunRequest, Surroundings
+from orchestrator.cli.runs.publisher import Publisher, hold_back, notes_on, send_last
+from orchestrator.cli.runs.request import GoOn, RunEnvironment, RunRequest
+from orchestrator.cli.runs.sandboxing import boundary_of, choose
 from orchestrator.cli.runs.spec_file import read_spec
 from orchestrator.cli.version import sq_version
 from orchestrator.git.command import git_version
+from orchestrator.git.pinned.recording import record_git, recorded_git
+from orchestrator.git.pinned_config import TrustedGit, trusting
 from orchestrator.git.repository import Repository, base_commit, find_repository, ignore_locally, refuse_dirt
 from orchestrator.git.seeding import refuse_not_ignored
-from orchestrator.git.trusted import TrustedGit, trusting
-from orchestrator.git.trusting.recording import record_git, recorded_git
 from orchestrator.run import finish
 from orchestrator.run.asking.conversation import Conversation
-from orchestrator.run.build.attempt import build
-from orchestrator.run.build.completion import check_completion
 from orchestrator.run.commands import ProjectCommands
 from orchestrator.run.event_log import log_event
 from orchestrator.run.evidence.baseline import take_baseline, take_baseline_of_analysis
-from orchestrator.run.evidence.grounds import ground_for, remove_grounds
 from orchestrator.run.evidence.proof.take import take_proofs
+from orchestrator.run.evidence.scratch_worktrees import ground_for, remove_grounds
 from orchestrator.run.evidence.verification import verify
 from orchestrator.run.machine import Effects, StopRequest, work_until_stopped
 from orchestrator.run.merge.merge import merge
@@ -62,8 +60,10 @@ from orchestrator.run.places.protection import guarded_files, keep_users_work
 from orchestrator.run.places.worktrees import Worktrees
 from orchestrator.run.plan.analyze import analyze
 from orchestrator.run.plan.plan import plan
-from orchestrator.run.record import Evidence, Record, Run, settings_of
+from orchestrator.run.record import EvidenceSources, Record, Run, settings_of
 from orchestrator.run.review.review import review_task, review_whole
+from orchestrator.run.tasks.attempt import build
+from orchestrator.run.tasks.completion import check_completion
 from orchestrator.views.models.story import RunStory
 from orchestrator.views.run.console import present, show_further
 from orchestrator.views.run.look import Look
@@ -100,7 +100,7 @@ EFFECTS = Effects(
 )
 
 
-def run_new(request: RunRequest, surroundings: Surroundings) -> Outcome:
+def run_new(request: RunRequest, surroundings: RunEnvironment) -> Outcome:
     """Start a run and work on it until it has an outcome.
 
     Raises:
@@ -116,7 +116,7 @@ def run_new(request: RunRequest, surroundings: Surroundings) -> Outcome:
     return anyio.run(_new, request, spec_text, surroundings)
 
 
-def run_again(run_folder: Path, surroundings: Surroundings, go_on: GoOn | None = None) -> Outcome:
+def run_again(run_folder: Path, surroundings: RunEnvironment, go_on: GoOn | None = None) -> Outcome:
     """Go on with a run from its journal. If it has ended for good, its end is shown again.
 
     Raises:
@@ -138,7 +138,7 @@ def run_again(run_folder: Path, surroundings: Surroundings, go_on: GoOn | None =
     return anyio.run(_again, run_folder, surroundings, go_on)
 
 
-async def _new(request: RunRequest, spec_text: str, surroundings: Surroundings) -> Outcome:
+async def _new(request: RunRequest, spec_text: str, surroundings: RunEnvironment) -> Outcome:
     repository = await find_repository(request.folder)
     settings, surroundings = _settings(request, repository.root, surroundings)
     state = StateFolder(request.state_dir or repository.root / ".sq")
@@ -191,8 +191,8 @@ async def _new(request: RunRequest, spec_text: str, surroundings: Surroundings) 
 
 
 def _settings(
-    request: RunRequest, repository: Path, surroundings: Surroundings
-) -> tuple[Settings, Surroundings]:
+    request: RunRequest, repository: Path, surroundings: RunEnvironment
+) -> tuple[Settings, RunEnvironment]:
     """Return the settings, and the surroundings without the secrets that they name."""
     config = load_config(repository, surroundings.environ, flags=request.flags, rules=rule_names())
     settings = replace(config.settings, dry_run=request.dry_run)
@@ -206,7 +206,7 @@ async def _git_before(repository: Repository, run_folder: Path, settings: Settin
     return await record_git(repository.root, run_folder, worktrees)
 
 
-async def _again(run_folder: Path, surroundings: Surroundings, go_on: GoOn) -> Outcome:
+async def _again(run_folder: Path, surroundings: RunEnvironment, go_on: GoOn) -> Outcome:
     with JournalReader(run_folder) as reader:
         known = fold(reader.read())
     if known.settings:
@@ -247,7 +247,7 @@ async def _drive(
     journal: Journal,
     started: RunStarted,
     run_folder: Path,
-    surroundings: Surroundings,
+    surroundings: RunEnvironment,
     choice: Choice,
     redact: Redact,
     *,
@@ -279,7 +279,7 @@ async def _drive(
         boundary = boundary_of(choice, settings, surroundings, Path(started.repository), run_folder, groups)
         run = _run(journal, started, settings, run_folder, surroundings, connection, boundary, shown_from)
         stop, shown = StopRequest(), anyio.Event()
-        outgoing = Outgoing(journal, run_folder, surroundings, view=lambda: run.view, record=run.record)
+        outgoing = Publisher(journal, run_folder, surroundings, view=lambda: run.view, record=run.record)
         async with task_group() as tasks:
             tasks.start_soon(_heed_signals, stop)
             tasks.start_soon(_show, journal, _look(surroundings, run_folder), shown_from, shown)
@@ -295,12 +295,12 @@ async def _drive(
     return outcome
 
 
-async def _leave_report(surroundings: Surroundings, run_folder: Path, redact: Redact) -> None:
+async def _leave_report(surroundings: RunEnvironment, run_folder: Path, redact: Redact) -> None:
     if surroundings.end_report:
         await surroundings.end_report.leave(run_folder, surroundings.look, redact)
 
 
-def _look(surroundings: Surroundings, run_folder: Path) -> Look:
+def _look(surroundings: RunEnvironment, run_folder: Path) -> Look:
     return replace(surroundings.look, follow=options.following(run_folder))
 
 
@@ -322,9 +322,9 @@ def _run(
     started: RunStarted,
     settings: Settings,
     run_folder: Path,
-    surroundings: Surroundings,
+    surroundings: RunEnvironment,
     connection: Connection,
-    boundary: Boundary,
+    boundary: SandboxPolicy,
     shown_from: int,
 ) -> Run:
     state_root = run_folder.parents[1]
@@ -358,7 +358,7 @@ def composed(
     folder: Path,
     platform: Platform,
     workspaces: Worktrees | Checkout,
-    boundary: Boundary,
+    boundary: SandboxPolicy,
     environ: Mapping[str, str],
 ) -> Run:
     """Return a run that works in `workspaces`, with its commands inside `boundary`.
@@ -379,7 +379,7 @@ def composed(
         places=workspaces,
         integration=workspaces,
         commands=commands,
-        evidence=Evidence(ground_for=ground_for, verify=verify, take_proofs=take_proofs),
+        evidence=EvidenceSources(ground_for=ground_for, verify=verify, take_proofs=take_proofs),
         converse=Conversation,
         environ=environ,
     )

@@ -22,7 +22,7 @@ from agents.session.claude_code import find_cli
 from orchestrator.cli.runs.credentials import BASE_URL, address_in
 from orchestrator.telemetry.headers import read_headers
 from state.journal.events import RunStarted
-from state.settings.outward import Telemetry
+from state.settings.integrations import Telemetry
 from state.settings.records import Settings
 
 SCENARIO = "scenario.yaml"

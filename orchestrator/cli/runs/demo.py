@@ -33,7 +33,7 @@ def command(keep_in: Path | None, as_json: bool, plain: bool) -> int:
 
     from orchestrator.cli.runs.compose import run_new
     from orchestrator.cli.runs.reported import FilesAtEnd
-    from orchestrator.cli.runs.request import RunRequest, Surroundings
+    from orchestrator.cli.runs.request import RunEnvironment, RunRequest
 
     look = options.look_of(as_json=as_json, plain=plain)
     with as_file(files("orchestrator.cli") / "rehearsal") as material:
@@ -41,7 +41,7 @@ def command(keep_in: Path | None, as_json: bool, plain: bool) -> int:
         request = RunRequest(
             spec=folder / "quality-test.md", folder=folder, rehearse=material / "quality-test.yaml"
         )
-        outcome = run_new(request, Surroundings(look=look, end_report=FilesAtEnd()))
+        outcome = run_new(request, RunEnvironment(look=look, end_report=FilesAtEnd()))
     if not as_json:
         say(f"look at it: git -C {folder} log --stat")
     return outcome.exit_code

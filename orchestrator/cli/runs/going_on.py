@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from agents.session.permissions import rule_names
-from orchestrator.cli.runs.request import Surroundings
+from orchestrator.cli.runs.request import RunEnvironment
 from state.errors import UsageError
 from state.journal.task_view import UNMERGED_ENDS
 from state.journal.view import RunView
@@ -34,7 +34,7 @@ def check_retries(view: RunView, task_ids: tuple[str, ...]) -> None:
 
 
 def models_now(
-    repository: Path, surroundings: Surroundings, asked: Mapping[str, str], effort: Effort
+    repository: Path, surroundings: RunEnvironment, asked: Mapping[str, str], effort: Effort
 ) -> dict[Role, Model]:
     """Return the new models for a resumed run, with today's prices and the effort that its preset gives.
 

@@ -8,9 +8,9 @@ from anyio import to_thread
 from agents.api_key import REMEDY, VISIBLE, ApiKey
 from agents.process.sandbox.choice import Choice
 from orchestrator.gates.power_steering.loading import load_considerations
+from orchestrator.git.pinned.recording import left_out_programs
+from orchestrator.git.pinned_config import TrustedGit
 from orchestrator.git.repository import Repository, uncommitted
-from orchestrator.git.trusted import TrustedGit
-from orchestrator.git.trusting.recording import left_out_programs
 from orchestrator.views.run.confined import NETWORK_IS_OPEN
 from state.secrets import without_secrets
 from state.settings.records import CommandNetwork, Settings, Steering

@@ -7,9 +7,9 @@ from pathlib import Path
 import structlog
 
 from orchestrator.cli.version import sq_version
-from orchestrator.views.run.look import Look, Mode
+from orchestrator.views.run.look import Look, LookMode
 from orchestrator.views.screen import say
-from state.durable import replace_file
+from state.atomic_files import replace_file
 
 log = structlog.get_logger(__name__)
 
@@ -48,7 +48,7 @@ async def _report_end(run_folder: Path, look: Look, redact: Callable[[str], str]
 
 def _tell_report(run_folder: Path, look: Look) -> None:
     file = run_folder / REPORT
-    if look.mode is Mode.JSON or not file.is_file():
+    if look.mode is LookMode.JSON or not file.is_file():
         return
     try:
         say(f"report: {file}")

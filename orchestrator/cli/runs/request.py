@@ -10,7 +10,7 @@ from typing import Protocol, Self
 from agents.access import Credentials
 from agents.api_key import ApiKey, read_key, take_key
 from agents.process.containment import Containment, detect_containment
-from agents.process.sandbox.choice import Choice, Level
+from agents.process.sandbox.choice import Choice, SandboxLevel
 from agents.session.exchange import OpenTransport
 from orchestrator.cli.runs.credentials import credentials_of
 from orchestrator.cli.runs.notes import how_exposed
@@ -54,7 +54,7 @@ class RunRequest:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Surroundings:
+class RunEnvironment:
     """The surroundings of a run. Tests inject faults here, by another journal.
 
     `taken` are the variables of the API key, which are no longer in the environment, and `addresses` those of
@@ -111,7 +111,7 @@ class Surroundings:
         """Return how agents could read the API key, and the remedy, or ""."""
         if credentials is not Credentials.API_KEY:
             return ""
-        hidden = self.containment is Containment.NAMESPACES or choice.level is Level.WHOLE
+        hidden = self.containment is Containment.NAMESPACES or choice.level is SandboxLevel.WHOLE
         return how_exposed(self.key, settings, hidden=hidden)
 
     def redactor_for(self, checkout: Path) -> Redactor:

@@ -58,7 +58,7 @@ def command(
     """
     from orchestrator.cli.runs.compose import run_again
     from orchestrator.cli.runs.reported import FilesAtEnd
-    from orchestrator.cli.runs.request import GoOn, Surroundings
+    from orchestrator.cli.runs.request import GoOn, RunEnvironment
     from state.paths import StateFolder
 
     folder = StateFolder(options.state_folder_of(state_dir)).find(run)
@@ -72,4 +72,4 @@ def command(
         questions=questions,
         sandbox=sandbox,
     )
-    return run_again(folder, Surroundings(look=look, end_report=FilesAtEnd()), go_on).exit_code
+    return run_again(folder, RunEnvironment(look=look, end_report=FilesAtEnd()), go_on).exit_code

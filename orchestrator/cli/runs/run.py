@@ -108,7 +108,7 @@ def command(
     """
     from orchestrator.cli.runs.compose import run_new
     from orchestrator.cli.runs.reported import FilesAtEnd
-    from orchestrator.cli.runs.request import RunRequest, Surroundings
+    from orchestrator.cli.runs.request import RunEnvironment, RunRequest
 
     request = RunRequest(
         spec=spec.absolute(),
@@ -121,7 +121,7 @@ def command(
         state_dir=state_dir.absolute() if state_dir else None,
     )
     look = options.look_of(as_json=as_json, plain=plain, verbose=verbose, quiet=quiet)
-    return run_new(request, Surroundings(look=look, end_report=FilesAtEnd())).exit_code
+    return run_new(request, RunEnvironment(look=look, end_report=FilesAtEnd())).exit_code
 
 
 def _flags(

@@ -11,7 +11,7 @@ class Severity(StrEnum):
     WARNING = "warning"
 
 
-class Kind(StrEnum):
+class PromptKind(StrEnum):
     """The prompt for the judge, one of five."""
 
     TODOS = "todos"
@@ -42,7 +42,7 @@ class Consideration:
     id: str
     question: str
     category: str = "general"
-    kind: Kind = Kind.GENERIC
+    kind: PromptKind = PromptKind.GENERIC
     severity: Severity = Severity.WARNING
     types: tuple[SessionType, ...] = ()
     description: str = ""

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from orchestrator.gates.power_steering.considerations import Consideration
 from orchestrator.gates.session_state.records import QUALITY_THRESHOLD, CheckResults
-from state.alike import alike, checks_named, without_ids
+from state.grouping import alike, checks_named, without_ids
 from state.truncation import as_written, smart_truncate
 from state.verdicts import CheckResult, Source
 
@@ -13,7 +13,7 @@ MAX_MESSAGE_LENGTH = 2000  # characters of all that a held session is told (seed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Decision:
+class SteeringDecision:
     """The decision on a session. `blocked_by` are the unmet blockers.
 
     `summary` is one line of at most 200 characters. `message` is for the agent if the session is held, and
@@ -44,7 +44,7 @@ def decide(
     figures: CheckResults,
     *,
     claims: Sequence[str] = (),
-) -> Decision:
+) -> SteeringDecision:
     """Decide by the results of one examination.
 
     Args:
@@ -57,7 +57,7 @@ def decide(
     blocked_by = tuple(result for result in unmet if result.blocker)
     warnings = tuple(result for result in unmet if not result.blocker)
     not_checked = tuple(result for result in results if result.source is Source.NOT_CHECKED)
-    return Decision(
+    return SteeringDecision(
         blocked_by=blocked_by,
         warnings=warnings,
         not_checked=not_checked,

@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path, PurePosixPath
 
 from agents.shell import simple_commands
-from agents.transcript.records import Said, Speaker, Transcript
+from agents.transcript.records import Speaker, Transcript, Utterance
 from orchestrator.gates.power_steering.facts.facts import Facts
 from orchestrator.gates.power_steering.facts.records import Command, Edit, Goal
 from orchestrator.gates.power_steering.facts.test_files import is_test_file
@@ -35,7 +35,7 @@ _THROWS_AWAY = (("reset", "--hard"), ("checkout", "."), ("restore", "."), ("stas
 
 
 @dataclass(frozen=True, kw_only=True)
-class Evidence:
+class SessionEvidence:
     """A session for the rules, with its facts. `project` is its folder on this machine, or None."""
 
     transcript: Transcript
@@ -57,7 +57,7 @@ class Evidence:
         """Whether the turn before the goal was interrupted."""
         before = [turn for turn in self.transcript.turns if turn.number < goal.turn][-1:]
         last = before[0].items[-1] if before and before[0].items else None
-        if isinstance(last, Said):
+        if isinstance(last, Utterance):
             return last.speaker is Speaker.INJECTED and last.text.startswith(_INTERRUPTED)
         return last is not None and (last.result is None or last.result.is_interrupted)
 

@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass, field
 
-from agents.lane import Lane
+from agents.caller import Caller
 from agents.roles.judge import AskJudge
 from orchestrator.gates.power_steering.considerations import SessionType
-from orchestrator.gates.power_steering.decision import Decision
+from orchestrator.gates.power_steering.decision import SteeringDecision
 from orchestrator.gates.session_state.records import CheckResults
 from state.roles import Role
 from state.settings.records import Model
@@ -18,7 +18,7 @@ class Judge:
 
     model: Model
     ask: AskJudge | None
-    lane: Lane = field(default_factory=lambda: Lane(role=Role.JUDGE, task="session", attempt=1))
+    lane: Caller = field(default_factory=lambda: Caller(role=Role.JUDGE, task="session", attempt=1))
     groups: int | None = None
 
 
@@ -29,7 +29,7 @@ class Examination:
     session_type: SessionType
     results: tuple[CheckResult, ...]
     figures: CheckResults
-    decision: Decision
+    decision: SteeringDecision
 
     @property
     def cost_usd(self) -> float:

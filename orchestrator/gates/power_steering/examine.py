@@ -4,22 +4,22 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 from agents.transcript.render import rendered
-from orchestrator.gates.power_steering.considerations import Consideration, Kind, SessionType
+from orchestrator.gates.power_steering.considerations import Consideration, PromptKind, SessionType
 from orchestrator.gates.power_steering.decision import decide
-from orchestrator.gates.power_steering.evidence import Evidence, waits_for_user
+from orchestrator.gates.power_steering.evidence import SessionEvidence, waits_for_user
 from orchestrator.gates.power_steering.examination import Examination, Judge
 from orchestrator.gates.power_steering.findings import Cut, RuleAnswer
-from orchestrator.gates.power_steering.judging import Look, judge_all, room_for
+from orchestrator.gates.power_steering.judging import SessionLook, judge_all, room_for
 from orchestrator.gates.power_steering.session_type import session_type_of
 from orchestrator.gates.session_state.records import CheckOutcome, CheckResults
 from state.truncation import completion_claims
 from state.verdicts import CheckResult, Source
 
-Rules = Mapping[str, Callable[[Evidence], RuleAnswer | None]]
+Rules = Mapping[str, Callable[[SessionEvidence], RuleAnswer | None]]
 
 
 async def examine(
-    evidence: Evidence,
+    evidence: SessionEvidence,
     considerations: Sequence[Consideration],
     judge: Judge,
     rules: Rules,
@@ -42,7 +42,7 @@ async def examine(
     kind = session_type or session_type_of(evidence)
     asked = {one.id: one for one in considerations if one.is_for(kind)}
     room = room_for(judge.model, len(asked), judge.groups)
-    look = Look(
+    look = SessionLook(
         session=rendered(evidence.transcript, room) if judge.ask else "",
         model=judge.model,
         lane=judge.lane,
@@ -63,14 +63,14 @@ async def examine(
 
 
 def figures_of(
-    evidence: Evidence, asked: Mapping[str, Consideration], results: Sequence[CheckResult]
+    evidence: SessionEvidence, asked: Mapping[str, Consideration], results: Sequence[CheckResult]
 ) -> CheckResults:
     """The results in seed 001's figures. Checks that did not apply or were not made have no weight."""
     outcomes = [
         CheckOutcome(
             satisfied=result.satisfied,
             blocker=result.blocker,
-            workflow=asked[result.consideration_id].kind is Kind.WORKFLOW,
+            workflow=asked[result.consideration_id].kind is PromptKind.WORKFLOW,
         )
         for result in results
         if result.applies and result.source is not Source.NOT_CHECKED
@@ -79,7 +79,7 @@ def figures_of(
     return CheckResults.of(files, outcomes)
 
 
-def waiting_for(evidence: Evidence) -> str:
+def waiting_for(evidence: SessionEvidence) -> str:
     """Return what a stopped session waits for, so that it is not judged, or "" if it claims to be done."""
     facts = evidence.facts
     if evidence.transcript.plan_mode:

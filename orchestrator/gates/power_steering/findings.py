@@ -8,7 +8,7 @@ from dataclasses import replace
 from time import monotonic
 from typing import Protocol
 
-from agents.roles.judge import Finding, Judgement
+from agents.roles.judge import JudgeFinding, Judgement
 from orchestrator.gates.power_steering.considerations import Consideration, Severity
 from state.truncation import Truncation, feedback
 from state.verdicts import CheckResult, Source
@@ -37,9 +37,9 @@ def judged(consideration: Consideration, judgement: Judgement) -> CheckResult:
     """The result of the judge's answer. An undecided answer counts as not checked."""
     return _result(
         consideration,
-        Source.NOT_CHECKED if judgement.verdict is Finding.CANNOT_TELL else Source.JUDGE,
-        satisfied=judgement.verdict is not Finding.NOT_SATISFIED,
-        applies=judgement.verdict is not Finding.NOT_APPLICABLE,
+        Source.NOT_CHECKED if judgement.verdict is JudgeFinding.CANNOT_TELL else Source.JUDGE,
+        satisfied=judgement.verdict is not JudgeFinding.NOT_SATISFIED,
+        applies=judgement.verdict is not JudgeFinding.NOT_APPLICABLE,
         reason=judgement.reason,
         evidence=judgement.quote,
     )

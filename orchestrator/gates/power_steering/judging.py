@@ -10,7 +10,7 @@ from itertools import chain
 from time import monotonic
 
 from agents.ask.port import Ask, Reply, room_of
-from agents.lane import Lane
+from agents.caller import Caller
 from agents.roles.judge import (
     AskJudge,
     Judgement,
@@ -34,7 +34,7 @@ _LONGEST_QUESTION = 4_000  # characters, with the text of its kind and why it wa
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Look:
+class SessionLook:
     """One look at a session, as text by `agents.transcript.render`.
 
     `ask` calls the judge. None means that there is no judge. `before` has by id why a consideration was not
@@ -46,7 +46,7 @@ class Look:
 
     session: str
     model: Model
-    lane: Lane
+    lane: Caller
     ask: AskJudge | None
     before: Mapping[str, str] = field(default_factory=dict)
     rules: Mapping[str, Rule] = field(default_factory=dict)
@@ -63,7 +63,7 @@ def room_for(model: Model, questions: int, groups: int | None) -> int:
     return max(0, room_of(model) - together * _LONGEST_QUESTION)
 
 
-async def judge_all(considerations: Sequence[Consideration], look: Look) -> list[CheckResult]:
+async def judge_all(considerations: Sequence[Consideration], look: SessionLook) -> list[CheckResult]:
     """Return a result for each consideration, in order. An error of the judge or a rule is never raised.
 
     The cost of a call is divided evenly over its considerations, so the results' costs add up to the calls'.
@@ -73,7 +73,7 @@ async def judge_all(considerations: Sequence[Consideration], look: Look) -> list
     return [told(result, look.cut) for result in found]
 
 
-async def _judge_all(considerations: Sequence[Consideration], look: Look) -> list[CheckResult]:
+async def _judge_all(considerations: Sequence[Consideration], look: SessionLook) -> list[CheckResult]:
     if look.ask is None:
         return [fallback(one, look.rules, "there is no judge") for one in considerations]
     ask_judge = look.ask

@@ -15,7 +15,7 @@ from typing import Any
 
 import msgspec
 
-from orchestrator.gates.power_steering.considerations import Consideration, Kind
+from orchestrator.gates.power_steering.considerations import Consideration, PromptKind
 from orchestrator.gates.session_state.diagnostics import has_control
 from state.settings.sources import CONSIDERATIONS, REPOSITORY_FILE, user_file
 
@@ -24,26 +24,26 @@ _PIECE = re.compile(r"[A-Za-z0-9]+")
 _ALL = "all"
 # By whole pieces of an item's id, in the order of seed 000: `decision` is not `ci`.
 _KIND_BY_PIECES = (
-    ({"todos"}, Kind.TODOS),
-    ({"todo"}, Kind.TODOS),
-    ({"philosophy"}, Kind.PHILOSOPHY),
-    ({"zero", "bs"}, Kind.PHILOSOPHY),
-    ({"test"}, Kind.TESTING),
-    ({"testing"}, Kind.TESTING),
-    ({"ci"}, Kind.WORKFLOW),
-    ({"workflow"}, Kind.WORKFLOW),
+    ({"todos"}, PromptKind.TODOS),
+    ({"todo"}, PromptKind.TODOS),
+    ({"philosophy"}, PromptKind.PHILOSOPHY),
+    ({"zero", "bs"}, PromptKind.PHILOSOPHY),
+    ({"test"}, PromptKind.TESTING),
+    ({"testing"}, PromptKind.TESTING),
+    ({"ci"}, PromptKind.WORKFLOW),
+    ({"workflow"}, PromptKind.WORKFLOW),
 )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Loaded:
+class LoadedConsiderations:
     """The valid considerations, in order, and the problems of those that were left out."""
 
     considerations: tuple[Consideration, ...]
     problems: tuple[str, ...] = ()
 
 
-def load_considerations(project: Path | None) -> Loaded:
+def load_considerations(project: Path | None) -> LoadedConsiderations:
     """Load the shipped set with the user's changes: from their file, then `sq.toml`, then `USERS_FILE`.
 
     The configuration files have them as tables, `[considerations.ID]`, and `USERS_FILE` as a list. An item
@@ -61,7 +61,7 @@ def load_considerations(project: Path | None) -> Loaded:
             problems.append(f"{file}: {shown or 'an item without an id'}: {error}")
         else:
             table[name] = changed
-    return Loaded(
+    return LoadedConsiderations(
         considerations=tuple(consideration_of(item) for item in table.values()), problems=tuple(problems)
     )
 
@@ -91,10 +91,10 @@ def consideration_of(item: Mapping[str, Any]) -> Consideration:
         raise ValueError(str(error)) from error
 
 
-def kind_by_id(id_: str) -> Kind:
+def kind_by_id(id_: str) -> PromptKind:
     """The kind that the words of an id suggest (seed 000)."""
     pieces = {piece.lower() for piece in _PIECE.findall(id_)}
-    return next((kind for words, kind in _KIND_BY_PIECES if words <= pieces), Kind.GENERIC)
+    return next((kind for words, kind in _KIND_BY_PIECES if words <= pieces), PromptKind.GENERIC)
 
 
 def _users_items(project: Path | None, problems: list[str]) -> Iterator[tuple[Path, Mapping[str, Any]]]:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
 from orchestrator.gates.power_steering.considerations import Consideration
-from orchestrator.gates.power_steering.evidence import Evidence
+from orchestrator.gates.power_steering.evidence import SessionEvidence
 from orchestrator.gates.power_steering.examination import Examination
 from orchestrator.gates.power_steering.rules.found import Rule
 from orchestrator.gates.session_state.diagnostics import Diagnostics
@@ -19,7 +19,7 @@ _DIGITS = 3  # of seconds, after the point
 
 def record_verdicts(
     diagnostics: Diagnostics,
-    evidence: Evidence,
+    evidence: SessionEvidence,
     considerations: Sequence[Consideration],
     examination: Examination,
     rules: Mapping[str, Rule],
@@ -60,7 +60,7 @@ def record_verdicts(
     )
 
 
-def _rules_word(result: CheckResult, rule: Rule | None, evidence: Evidence) -> bool | None:
+def _rules_word(result: CheckResult, rule: Rule | None, evidence: SessionEvidence) -> bool | None:
     """The answer of the check's rule. None if it does not decide or there is no rule."""
     if result.source is Source.RULE:
         return result.satisfied

@@ -8,7 +8,7 @@ from pathlib import PurePosixPath
 
 from agents.shell import simple_commands
 from orchestrator.gates.power_steering.considerations import SessionType
-from orchestrator.gates.power_steering.evidence import Evidence
+from orchestrator.gates.power_steering.evidence import SessionEvidence
 from orchestrator.gates.power_steering.facts.records import Edit
 
 _FEW_LOOKS = 1  # more looks are an investigation
@@ -49,7 +49,7 @@ _WANTS_TO_KNOW = re.compile(
 )
 
 
-def session_type_of(evidence: Evidence) -> SessionType:
+def session_type_of(evidence: SessionEvidence) -> SessionType:
     """The type of a session: it changed code, only did upkeep, operated something, looked at it, or answered.
 
     Changes of any files for a pull request are development.
@@ -102,6 +102,6 @@ def _looks(line: str) -> bool:
     return any(simple.name in _LOOKING_PROGRAMS for simple in simple_commands(line)[:1])
 
 
-def _wants_to_know(evidence: Evidence) -> bool:
+def _wants_to_know(evidence: SessionEvidence) -> bool:
     asked = [goal.text for goal in evidence.facts.goals if goal.turn >= evidence.goal_turn]
     return any(_WANTS_TO_KNOW.search(text) for text in asked)

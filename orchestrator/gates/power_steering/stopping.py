@@ -5,11 +5,11 @@ In a run such a task is stuck instead. The valve is only for people's sessions.
 
 from dataclasses import dataclass
 
-from orchestrator.gates.power_steering.decision import Decision
+from orchestrator.gates.power_steering.decision import SteeringDecision
 from orchestrator.gates.power_steering.examination import Examination
 from orchestrator.gates.session_state.records import MOST_BLOCKS
 from orchestrator.gates.session_state.store import Saved, SteeringStore
-from state.durable import LockTimeoutError, WriteFailedError
+from state.atomic_files import LockTimeoutError, WriteFailedError
 from state.truncation import as_written
 
 SAME_FAILURES = 3  # the same failure set this often means no progress
@@ -57,7 +57,7 @@ def _answered(store: SteeringStore, examination: Examination, prompt_id: str) ->
     return _let_go(decision, why)
 
 
-def _let_go(decision: Decision, why: str) -> StopAnswer:
+def _let_go(decision: SteeringDecision, why: str) -> StopAnswer:
     open_points = [f"{one.consideration_id}: {as_written(one.reason)}" for one in decision.blocked_by]
     told = [f"The session stops although it is not done: {why}.", *open_points, *decision.notes]
     return StopAnswer(allows=True, message="\n".join(told), let_go=why)

@@ -29,7 +29,7 @@ class Disagreement:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Usage:
+class SteeringUsage:
     """The figures from the logs of some sessions. A figure is None if there is nothing to compute it from.
 
     `judge_could` are the checks at stops with a judge, `judge_did` those of them that it answered. `compared`
@@ -51,7 +51,7 @@ class Usage:
     disagreements: tuple[Disagreement, ...]
 
 
-def usage_in(folders: Iterable[Path]) -> Usage:
+def usage_in(folders: Iterable[Path]) -> SteeringUsage:
     """The usage by the diagnostics in these folders. Lines that cannot be read are left out."""
     entries = [entry for folder in folders for entry in _entries(folder)]
     checks = [entry for entry in entries if entry.get("operation") == CHECK]
@@ -60,7 +60,7 @@ def usage_in(folders: Iterable[Path]) -> Usage:
     both = [entry for entry in did if isinstance(entry.get("rule_satisfied"), bool)]
     share = len(did) / len(could) if could else None
     seconds = {str(source): _seconds(checks, source) for source in Source}
-    return Usage(
+    return SteeringUsage(
         sessions=len({str(entry.get("session_id")) for entry in checks}),
         stops=sum(entry.get("operation") == STOP for entry in entries),
         checks=len(checks),
@@ -77,7 +77,7 @@ def usage_in(folders: Iterable[Path]) -> Usage:
     )
 
 
-def most_disputed(usage: Usage) -> list[tuple[str, int]]:
+def most_disputed(usage: SteeringUsage) -> list[tuple[str, int]]:
     """The considerations that judge and rule disagreed on, with the number of times, most disputed first."""
     return Counter(one.consideration for one in usage.disagreements).most_common()
 

@@ -11,7 +11,7 @@ MOST_DEADLINE_S = 3600.0
 MOST_TEXT = 2000  # characters of a promise, a criterion, a command
 
 
-class Kind(StrEnum):
+class CriterionCheck(StrEnum):
     """How a criterion is checked: a command exits with 0, a file exists, or there is a new commit."""
 
     COMMAND = "command"
@@ -20,11 +20,11 @@ class Kind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Criterion:
+class PromiseCriterion:
     """`target` is the command for `sh -c`, the path below the project, or words of the commit's message."""
 
     text: str
-    kind: Kind
+    kind: CriterionCheck
     target: str
     deadline_s: float = DEADLINE_S
 
@@ -32,9 +32,9 @@ class Criterion:
         """Raise `UsageError` if the criterion could never be checked."""
         if len(self.text) > MOST_TEXT or len(self.target) > MOST_TEXT or "\0" in self.target:
             raise UsageError(f"a criterion has at most {MOST_TEXT} characters and no NUL: {self.text[:60]!r}")
-        if self.kind is Kind.COMMAND and not self.target.strip():
+        if self.kind is CriterionCheck.COMMAND and not self.target.strip():
             raise UsageError(f"criterion {self.text!r} has an empty command")
-        if self.kind is Kind.FILE and not is_plain_path(self.target):
+        if self.kind is CriterionCheck.FILE and not is_plain_path(self.target):
             raise UsageError(
                 f"{self.target!r} is no path inside the project: write it from its top, without `..`"
             )

@@ -14,8 +14,8 @@ from pathlib import Path
 
 from agents.process.containment import Containment, detect_containment
 from agents.process.tree import CommandResult, run_command
-from orchestrator.gates.promises.criterion import Criterion, Kind, is_plain_path
-from orchestrator.gates.promises.promise import Evidence, Promise, now_text
+from orchestrator.gates.promises.criterion import CriterionCheck, PromiseCriterion, is_plain_path
+from orchestrator.gates.promises.promise import Promise, PromiseEvidence, now_text
 from orchestrator.gates.promises.tree import has_git, present_tree
 from orchestrator.git.command import git
 from orchestrator.git.repository import Repository, ignore_locally
@@ -54,20 +54,20 @@ async def keep_out_of_git(home: Path, folder: Path) -> None:
             await ignore_locally(Repository(root=top, head=None, branch=None), folder)
 
 
-def refuse_uncheckable(home: Path, criteria: Sequence[Criterion]) -> None:
+def refuse_uncheckable(home: Path, criteria: Sequence[PromiseCriterion]) -> None:
     """Raise `UsageError` for criteria that this project could never meet.
 
     Raises:
         UsageError: a commit without git, or a path that a link leads out of the project.
     """
     for one in criteria:
-        if one.kind is Kind.COMMIT and not has_git(home):
+        if one.kind is CriterionCheck.COMMIT and not has_git(home):
             raise UsageError(f"{home} is no git repository, so no commit can show {one.text!r}")
-        if one.kind is Kind.FILE and not _is_inside(home, home / one.target):
+        if one.kind is CriterionCheck.FILE and not _is_inside(home, home / one.target):
             raise UsageError(f"{one.target!r} leads out of {home} by a link")
 
 
-async def evidence_now(home: Path, promise: Promise, numbers: Sequence[int]) -> dict[int, Evidence]:
+async def evidence_now(home: Path, promise: Promise, numbers: Sequence[int]) -> dict[int, PromiseEvidence]:
     """Check these criteria (counted from 1), one after the other, and record the tree of each check.
 
     A command during which the tree changes proves nothing, since it is unknown which tree it saw.
@@ -82,13 +82,13 @@ async def evidence_now(home: Path, promise: Promise, numbers: Sequence[int]) -> 
     for number in numbers:
         criterion = promise.criteria[number - 1]
         match criterion.kind:
-            case Kind.COMMAND:
+            case CriterionCheck.COMMAND:
                 evidence = await _command(home, criterion, tree, containment)
                 now = await present_tree(home)
                 if evidence.passed and now != tree:
                     evidence = replace(evidence, passed=False, output=f"{_MOVED}\n{evidence.output}")
                 tree = now
-            case Kind.FILE | Kind.COMMIT:
+            case CriterionCheck.FILE | CriterionCheck.COMMIT:
                 evidence = _evidence(tree, problem=await _problem(home, promise, criterion))
         found[number] = evidence
     return found
@@ -101,7 +101,7 @@ async def unproven(home: Path, promise: Promise, tree: str) -> list[Unproven]:
     for number, criterion in enumerate(promise.criteria, 1):
         if promise.is_altered:
             why = "the promise was changed after it was made"
-        elif criterion.kind is Kind.COMMAND:
+        elif criterion.kind is CriterionCheck.COMMAND:
             why = _why(promise, number) if number in stale else ""
         else:
             why = await _problem(home, promise, criterion)
@@ -124,9 +124,9 @@ def _why(promise: Promise, number: int) -> str:
     return "the tree has changed since it was checked"
 
 
-async def _problem(home: Path, promise: Promise, criterion: Criterion) -> str:
+async def _problem(home: Path, promise: Promise, criterion: PromiseCriterion) -> str:
     """Return why a file or a commit counts as missing, or "" if it is there."""
-    if criterion.kind is Kind.FILE:
+    if criterion.kind is CriterionCheck.FILE:
         path = home / criterion.target
         if not is_plain_path(criterion.target) or not _is_inside(home, path):
             return f"{criterion.target} is not inside the project"
@@ -151,7 +151,9 @@ async def _has_commit(home: Path, promise: Promise, words: str) -> bool:
     return False
 
 
-async def _command(home: Path, criterion: Criterion, tree: str, containment: Containment) -> Evidence:
+async def _command(
+    home: Path, criterion: PromiseCriterion, tree: str, containment: Containment
+) -> PromiseEvidence:
     result = await run_command(
         ["/bin/sh", "-c", criterion.target],
         cwd=home,
@@ -163,19 +165,19 @@ async def _command(home: Path, criterion: Criterion, tree: str, containment: Con
     output = redactor(os.environ)(result.output)
     if problem := _not_ended(result, criterion):
         return _evidence(tree, problem=f"{problem}\n{output}".strip())
-    return Evidence(
+    return PromiseEvidence(
         tree=tree, passed=result.exit_code == 0, exit_code=result.exit_code, output=output, at=now_text()
     )
 
 
-def _not_ended(result: CommandResult, criterion: Criterion) -> str:
+def _not_ended(result: CommandResult, criterion: PromiseCriterion) -> str:
     if result.timed_out:
         return f"did not end within {criterion.deadline_s:g} s"
     return f"could not start: {result.error}" if result.error else ""
 
 
-def _evidence(tree: str, *, problem: str) -> Evidence:
-    return Evidence(tree=tree, passed=not problem, exit_code=None, output=problem, at=now_text())
+def _evidence(tree: str, *, problem: str) -> PromiseEvidence:
+    return PromiseEvidence(tree=tree, passed=not problem, exit_code=None, output=problem, at=now_text())
 
 
 def _environment(environ: Mapping[str, str]) -> dict[str, str]:

@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime
 
-from orchestrator.gates.promises.criterion import MOST_DEADLINE_S, Criterion, Kind
-from orchestrator.gates.promises.promise import Evidence, Promise, State
+from orchestrator.gates.promises.criterion import MOST_DEADLINE_S, CriterionCheck, PromiseCriterion
+from orchestrator.gates.promises.promise import Promise, PromiseEvidence, State
 
 _COMMIT = re.compile(r"(?:[0-9a-f]{40}|[0-9a-f]{64})?")
 _TREE = re.compile(r"[a-z]+:[0-9a-f]{40,64}")
@@ -48,29 +48,29 @@ def parsed(value: Mapping[str, object]) -> Promise:
     )
 
 
-def _criterion(value: object) -> Criterion:
+def _criterion(value: object) -> PromiseCriterion:
     found = _object(value, "a criterion")
     deadline = found.get("deadline_s")
     if isinstance(deadline, bool) or not isinstance(deadline, int | float):
         raise ValueError("deadline_s is no number")  # noqa: TRY004  one error for all invalid objects
     if not 0 < deadline <= MOST_DEADLINE_S:
         raise ValueError("deadline_s is out of bounds")
-    return Criterion(
+    return PromiseCriterion(
         text=_text(found, "text"),
-        kind=Kind(_text(found, "kind")),
+        kind=CriterionCheck(_text(found, "kind")),
         target=_text(found, "target"),
         deadline_s=float(deadline),
     )
 
 
-def _evidence(value: object) -> Evidence:
+def _evidence(value: object) -> PromiseEvidence:
     found = _object(value, "evidence")
     passed, code = found.get("passed"), found.get("exit_code")
     if not isinstance(passed, bool) or isinstance(code, bool) or not isinstance(code, int | None):
         raise ValueError("evidence has no boolean `passed` or no whole exit code")  # noqa: TRY004  as above
     if not _TREE.fullmatch(tree := _text(found, "tree")):
         raise ValueError("evidence names no tree")
-    return Evidence(
+    return PromiseEvidence(
         tree=tree,
         passed=passed,
         exit_code=code,

@@ -17,7 +17,7 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Self
 
-from orchestrator.gates.promises.criterion import MOST_TEXT, Criterion
+from orchestrator.gates.promises.criterion import MOST_TEXT, PromiseCriterion
 from orchestrator.gates.session_state.diagnostics import utc_text
 from state.errors import SqError, UsageError
 
@@ -44,7 +44,7 @@ class State(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Evidence:
+class PromiseEvidence:
     """The result of a check: on which tree, when (UTC), with which exit code, and the end of the output."""
 
     tree: str
@@ -65,18 +65,18 @@ class Promise:
 
     id: str
     text: str
-    criteria: tuple[Criterion, ...]
+    criteria: tuple[PromiseCriterion, ...]
     created_at: str
     base: str
     nonce: str
     owner: str
-    evidence: tuple[Evidence | None, ...]
+    evidence: tuple[PromiseEvidence | None, ...]
     ended: State = State.OPEN
     ended_at: str = ""
     reason: str = ""
 
     @classmethod
-    def new(cls, *, text: str, criteria: Sequence[Criterion], owner: str, base: str) -> Self:
+    def new(cls, *, text: str, criteria: Sequence[PromiseCriterion], owner: str, base: str) -> Self:
         """Make a new promise.
 
         Raises:
@@ -140,7 +140,7 @@ class Promise:
             if not (evidence and evidence.passed and evidence.tree == tree and self.is_genuine(number))
         )
 
-    def with_evidence(self, found: Mapping[int, Evidence]) -> Self:
+    def with_evidence(self, found: Mapping[int, PromiseEvidence]) -> Self:
         """The promise with new evidence, sealed."""
         sealed = {number: replace(one, seal=self._seal(number, one)) for number, one in found.items()}
         return replace(
@@ -206,7 +206,7 @@ class Promise:
         criteria = [[one.text, str(one.kind), one.target, one.deadline_s] for one in self.criteria]
         return [self.nonce, self.text, self.created_at, self.base, criteria]
 
-    def _seal(self, number: int, one: Evidence) -> str:
+    def _seal(self, number: int, one: PromiseEvidence) -> str:
         found = [one.tree, one.passed, one.exit_code, one.output, one.at]
         return _digest([self._definition(), number, found])
 

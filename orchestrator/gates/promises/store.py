@@ -13,7 +13,7 @@ from typing import Self
 
 from orchestrator.gates.promises.format import as_json, parsed
 from orchestrator.gates.promises.promise import ID, Promise
-from state.durable import DamagedFileError, encoded, locked, read_json, replace_file
+from state.atomic_files import DamagedFileError, encoded, locked, read_json, replace_file
 from state.errors import SqError, UsageError
 
 FOLDER = Path(".claude", "completion-state", "promises")  # below the top of a checkout
@@ -30,7 +30,7 @@ class DamagedPromiseError(SqError):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
+class StoredPromises:
     """All promises of a project, oldest first, and the damaged files."""
 
     promises: tuple[Promise, ...]
@@ -55,7 +55,7 @@ class PromiseStore:
     def __repr__(self) -> str:
         return f"<PromiseStore {self.folder}>"
 
-    def all(self) -> Found:
+    def all(self) -> StoredPromises:
         """Read every promise and find the damaged files. Objects of other programs are left out."""
         promises: list[Promise] = []
         damaged: list[DamagedPromiseError] = []
@@ -66,7 +66,7 @@ class PromiseStore:
             except DamagedPromiseError as error:
                 damaged.append(error)
         promises.sort(key=lambda one: (one.created_at, one.id))
-        return Found(promises=tuple(promises), damaged=tuple(damaged))
+        return StoredPromises(promises=tuple(promises), damaged=tuple(damaged))
 
     def get(self, promise_id: str) -> Promise:
         """The promise with this id.

@@ -13,7 +13,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
-from state.durable import (
+from state.atomic_files import (
     LOCK_WAIT_S,
     WriteFailedError,
     locked,

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from orchestrator.gates.session_state.records import time_of
-from state.durable import DamagedFileError, read_json
+from state.atomic_files import DamagedFileError, read_json
 
 KEPT = timedelta(days=30)  # since a session's last stop
 _REMOVING = ".removing-"  # no session's name begins like this

@@ -30,7 +30,7 @@ from orchestrator.gates.session_state.records import (
     parsed,
     time_of,
 )
-from state.durable import (
+from state.atomic_files import (
     LOCK_WAIT_S,
     DamagedFileError,
     LockTimeoutError,
@@ -51,7 +51,7 @@ _MOST_LOGGED = 2000  # characters of a damaged state in the log
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Loaded:
+class LoadedState:
     """The result of reading. With a `reason` the file was damaged, and its original is now at `kept_as`.
 
     `state` is then the default one, or, for `invalid_field`, has the valid fields. Without `kept_as` the
@@ -125,7 +125,7 @@ class SteeringStore:
     def __repr__(self) -> str:
         return f"<SteeringStore {self.file}>"
 
-    def load(self) -> Loaded:
+    def load(self) -> LoadedState:
         """Read the state: the default one if there is none, a recovered one if the file is damaged."""
         found = self._look()
         if found.reason:
@@ -205,7 +205,7 @@ class SteeringStore:
         """The state of a session of which nothing is known."""
         return SteeringState(session_id=self.session_id)
 
-    def _look(self) -> Loaded:
+    def _look(self) -> LoadedState:
         """Read the file and change nothing. `code` and `reason` are set if it is damaged."""
         try:
             found = read_json(self.file)
@@ -213,17 +213,17 @@ class SteeringStore:
             reason = "state_not_dict" if error.reason == "not_object" else error.reason
             return self._no_good(reason, error.found, self.default())
         if found is None:
-            return Loaded(state=self.default())
+            return LoadedState(state=self.default())
         if reason := invalid_reason(found):
             return self._no_good(reason, found, self.default())
         state, wrong = parsed(found, self.default())
-        return self._no_good("invalid_field", found, state) if wrong else Loaded(state=state)
+        return self._no_good("invalid_field", found, state) if wrong else LoadedState(state=state)
 
     @staticmethod
-    def _no_good(reason: str, found: object, state: SteeringState) -> Loaded:
-        return Loaded(state=state, code=StateCode.VALIDATION_FAILED, reason=reason, found=found)
+    def _no_good(reason: str, found: object, state: SteeringState) -> LoadedState:
+        return LoadedState(state=state, code=StateCode.VALIDATION_FAILED, reason=reason, found=found)
 
-    def _recover(self) -> Loaded:
+    def _recover(self) -> LoadedState:
         """Keep a damaged file under another name and store its valid fields. Under the lock.
 
         Raises:

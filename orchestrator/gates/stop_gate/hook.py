@@ -13,9 +13,9 @@ from orchestrator.gates.session_state.diagnostics import Diagnostics, has_contro
 from orchestrator.gates.session_state.records import MOST_BLOCKS
 from orchestrator.gates.session_state.store import SteeringStore
 from orchestrator.gates.stop_gate import probe
-from orchestrator.gates.stop_gate.once import Part, part_of
-from orchestrator.gates.stop_gate.stop import Session, StepResult, Steps, Stop
-from state.durable import LockTimeoutError, WriteFailedError
+from orchestrator.gates.stop_gate.once import RemainingSteps, part_of
+from orchestrator.gates.stop_gate.stop import StepResult, Steps, Stop, StoppingSession
+from state.atomic_files import LockTimeoutError, WriteFailedError
 
 MECHANICAL_S = 6.0  # for all steps without a model together, a slow git included
 JUDGE_S = 8.0  # the judge's step, the transcript included (seed 003)
@@ -32,7 +32,7 @@ def answer(stop: Stop, steps: Callable[[], Steps]) -> dict[str, str]:
     """
     store = SteeringStore.of_project(stop.project, stop.session_id, environ=stop.environ)
     part = part_of(stop, store)
-    if part is Part.NONE:
+    if part is RemainingSteps.NONE:
         store.diagnostics.log("stop_taken", is_shared=stop.is_shared)
         return {}
     notes: list[str] = []
@@ -89,7 +89,7 @@ def refused(given: Mapping[str, object], environ: Mapping[str, str]) -> str:
 def stop_of(
     given: Mapping[str, object],
     environ: Mapping[str, str],
-    read: Callable[[Path | None, str], Session],
+    read: Callable[[Path | None, str], StoppingSession],
     *,
     with_steering: bool,
     is_shared: bool = False,
@@ -123,11 +123,11 @@ def stop_of(
 
 
 def _results(
-    stop: Stop, part: Part, steps: Steps, diagnostics: Diagnostics
+    stop: Stop, part: RemainingSteps, steps: Steps, diagnostics: Diagnostics
 ) -> Iterator[tuple[IntEnum, StepResult]]:
     for priority, step in steps:
         try:
-            if not step.applies(stop) or (part is Part.STEERING and priority.name != _STEERING):
+            if not step.applies(stop) or (part is RemainingSteps.STEERING and priority.name != _STEERING):
                 continue
             result = step.check(stop)
         except Exception as error:  # noqa: BLE001  an error of ours is reported and traps no session

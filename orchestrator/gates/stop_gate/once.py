@@ -9,7 +9,7 @@ from enum import StrEnum
 
 from orchestrator.gates.session_state.store import SteeringStore
 from orchestrator.gates.stop_gate.stop import Stop
-from state.durable import (
+from state.atomic_files import (
     DamagedFileError,
     LockTimeoutError,
     WriteFailedError,
@@ -21,7 +21,7 @@ from state.durable import (
 _FILE = "stop.json"  # in the session's folder
 
 
-class Part(StrEnum):
+class RemainingSteps(StrEnum):
     """Which steps are left for this hook."""
 
     ALL = "all"
@@ -29,7 +29,7 @@ class Part(StrEnum):
     NONE = "none"
 
 
-def part_of(stop: Stop, store: SteeringStore) -> Part:
+def part_of(stop: Stop, store: SteeringStore) -> RemainingSteps:
     """Take this stop, or the part that another hook has left. Take all of it if that cannot be stored."""
     file = store.file.with_name(_FILE)
     key = hashlib.sha256(repr(_named(stop)).encode("utf-8", "surrogatepass")).hexdigest()
@@ -44,10 +44,10 @@ def part_of(stop: Stop, store: SteeringStore) -> Part:
             now = {"stop": key, "by": by, "steering": steered or stop.with_steering}
             replace_file(file, encoded(now), sync=False, verify=False)
     except (LockTimeoutError, WriteFailedError):
-        return Part.ALL
+        return RemainingSteps.ALL
     if is_new:
-        return Part.ALL
-    return Part.STEERING if stop.with_steering and not steered else Part.NONE
+        return RemainingSteps.ALL
+    return RemainingSteps.STEERING if stop.with_steering and not steered else RemainingSteps.NONE
 
 
 def _named(stop: Stop) -> tuple[object, ...]:

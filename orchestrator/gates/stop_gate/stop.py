@@ -34,7 +34,7 @@ class StepResult:
 ALLOWED = StepResult()
 
 
-class Session(Protocol):
+class StoppingSession(Protocol):
     """The session that wants to stop, as its transcript shows it."""
 
     @property
@@ -74,7 +74,7 @@ class Stop:
     session_id: str
     claude_session: str = ""
     project: Path
-    session: Session
+    session: StoppingSession
     transcript_path: Path | None = None
     prompt_id: str = ""
     permission_mode: str = ""
@@ -119,7 +119,7 @@ def _may_ask(turn: Turn) -> bool:
     )
 
 
-class Step(Protocol):
+class GateStep(Protocol):
     """A step: a module with these two functions."""
 
     def applies(self, stop: Stop, /) -> bool:
@@ -131,4 +131,4 @@ class Step(Protocol):
         ...
 
 
-Steps = Iterable[tuple[IntEnum, Step]]  # each with its name, in the order of the gate
+Steps = Iterable[tuple[IntEnum, GateStep]]  # each with its name, in the order of the gate

@@ -8,7 +8,7 @@ from pathlib import Path
 from orchestrator.git.command import git
 from orchestrator.git.workspace import changed_paths
 from state.errors import GitError
-from state.inside import read_inside
+from state.safe_paths import read_inside
 
 _MARKER = re.compile(r"(<{7,}|>{7,})(\s|$)|\|{7,} \S")
 _DIVIDER = "=" * 7

@@ -15,13 +15,13 @@ from pathlib import Path
 
 from orchestrator.git.command import git
 from orchestrator.git.junk import ignoring_junk
-from orchestrator.git.keeping import keep, make_commit, numbered_refs
 from orchestrator.git.locks import git_dir, in_worktree
 from orchestrator.git.merging.markers import marked_files
 from orchestrator.git.merging.uniting import unite
+from orchestrator.git.rescue_refs import keep, make_commit, numbered_refs
 from orchestrator.git.workspace import head_of, put_on, snapshot_aside, tree_of
 from state.errors import GitError
-from state.inside import write_inside
+from state.safe_paths import write_inside
 
 # These options and settings replace the user's own for merges, so that merges are the same everywhere.
 _OPTIONS = (
@@ -43,7 +43,7 @@ _NOTE = "sq-merge.json"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
+class MergeFound:
     """The state of a merge. `orchestrator.run.ports.integration.MergeState` explains the fields."""
 
     under_way: bool
@@ -93,10 +93,10 @@ class Merge:
         left = {path: _print_of(self.folder / path) for path in await self._unmerged()}
         replace(self, left=left, united=united, tree=await snapshot_aside(self.folder)).note()
 
-    async def look(self) -> Found:
+    async def look(self) -> MergeFound:
         """Return the current state of the merge. Nothing is staged."""
         if not (head := await head_of(self.folder)):
-            return Found(under_way=False)
+            return MergeFound(under_way=False)
         base, noted = await self._base(), begun_merge(self.folder)
         if noted and (noted.commit, noted.onto) != (self.commit, self.onto):
             noted = None
@@ -106,7 +106,7 @@ class Merge:
             merging = head == self.onto and self._merged_commit() == self.commit
             under_way = noted is not None and (merging or head == noted.concluded)
         if not under_way:
-            return Found(under_way=False)
+            return MergeFound(under_way=False)
         left = noted.left if noted else {}
         tree = await snapshot_aside(self.folder)
         sides = (self.onto, self.commit)
@@ -116,7 +116,7 @@ class Merge:
             for path in await self._unmerged()
             if path in marked or left.get(path, "") in {"", _print_of(self.folder / path)}
         )
-        return Found(
+        return MergeFound(
             under_way=True,
             unmerged=unmerged,
             marked=marked,

@@ -15,7 +15,7 @@ from typing import Protocol
 
 from orchestrator.git.command import git, git_bytes
 from orchestrator.git.status import Dirt, dirt_of, repositories_in
-from orchestrator.git.users.held import Held, Kind, blob_of, held_at, is_empty, tree_of_files
+from orchestrator.git.users.held import PathContent, PathKind, blob_of, held_at, is_empty, tree_of_files
 from state.errors import GitError
 
 BACKUP = "users.work"  # part of the ref's name, which the dot distinguishes from every task's id
@@ -32,7 +32,7 @@ class Kept:
     """
 
     path: str
-    held: Held
+    held: PathContent
     base: str = ""
     plain: bool = False
     whole: bool = False
@@ -66,7 +66,7 @@ class Backup:
         return {kept.path: kept for repository in self.repositories for kept in repository.files}
 
 
-class Selection(Protocol):
+class BackupSelection(Protocol):
     """Decides which files a copy holds."""
 
     def of(self, found: tuple[Kept, ...]) -> tuple[Kept, ...]:
@@ -75,7 +75,7 @@ class Selection(Protocol):
 
 
 async def take_backup(
-    root: Path, *, ref: str, parent: str, leave_out: Sequence[Path], instead: "Selection | None" = None
+    root: Path, *, ref: str, parent: str, leave_out: Sequence[Path], instead: "BackupSelection | None" = None
 ) -> Backup:
     """Copy all uncommitted work of a checkout and keep the copy under `ref`.
 
@@ -180,7 +180,7 @@ async def _keep(root: Path, path: str, dirt: Dirt) -> Kept:
     name = os.path.join(path, dirt.path)  # noqa: PTH118  a Path would drop a difference that git knows
     held = await held_at(root, name)
     whole = (
-        dirt.whole or held.kind is not Kind.FILE or is_empty(held)
+        dirt.whole or held.kind is not PathKind.FILE or is_empty(held)
     )  # an empty file has no lines to compare
     return Kept(path=name, held=held, base=dirt.blob, whole=whole)
 
@@ -205,4 +205,4 @@ async def _notes(root: Path, parent: str, repositories: Sequence[KeptRepository]
 def _kept(listed: dict[str, object]) -> Kept:
     held = listed["held"]
     assert isinstance(held, dict)  # noqa: S101  as `asdict` made it
-    return Kept(**{**listed, "held": Held(**{**held, "kind": Kind(held["kind"])})})  # type: ignore[arg-type]
+    return Kept(**{**listed, "held": PathContent(**{**held, "kind": PathKind(held["kind"])})})  # type: ignore[arg-type]

@@ -12,9 +12,9 @@ from pathlib import Path
 
 from orchestrator.git.command import git_bytes
 from orchestrator.git.users.backup import Backup, Kept, KeptRepository
-from orchestrator.git.users.held import Held, Kind, blob_of, is_as, look_at
+from orchestrator.git.users.held import PathContent, PathKind, blob_of, is_as, look_at
 from orchestrator.git.users.hunks import Hunk, hunks_of, numbers_in, without_overlaps
-from state.inside import write_inside
+from state.safe_paths import write_inside
 
 _DIFF = ("diff", "-U0", "--text", "--no-color", "--no-ext-diff", "--no-textconv", "--no-renames")
 _LOOKED_AT = 8000  # bytes in which a NUL marks a binary file, as in git
@@ -48,7 +48,7 @@ async def changes_since(root: Path, backup: Backup) -> list[Change]:
     found = []
     for repository in backup.repositories:
         for kept in repository.files:
-            if kept.held.kind is not Kind.OTHER and not is_as(root, kept.path, kept.held):
+            if kept.held.kind is not PathKind.OTHER and not is_as(root, kept.path, kept.held):
                 change = await _change(root, repository, kept)
                 found += [change] if change else []
     return found
@@ -64,13 +64,13 @@ async def put_back(root: Path, changes: Sequence[Change], *, aside: Path) -> Non
         kept = change.kept
         target = root / kept.path
         _clear_the_way(root, target, kept.held, aside)
-        if kept.held.kind is Kind.NOTHING:
+        if kept.held.kind is PathKind.NOTHING:
             continue
         content = change.content
         if content is None:
             content = await git_bytes(root, "cat-file", "blob", kept.held.blob)
         target.parent.mkdir(parents=True, exist_ok=True)
-        if kept.held.kind is Kind.LINK:
+        if kept.held.kind is PathKind.LINK:
             target.symlink_to(os.fsdecode(content))
         else:
             write_inside(root, kept.path, content, mode=kept.held.mode)
@@ -81,7 +81,7 @@ async def users_line_numbers(root: Path, backup: Backup, path: str) -> set[int]:
     for repository in backup.repositories:
         for kept in repository.files:
             now = look_at(root / path)[2]
-            if kept.path == path and kept.held.kind is Kind.FILE and now is not None:
+            if kept.path == path and kept.held.kind is PathKind.FILE and now is not None:
                 copied = await git_bytes(root, "cat-file", "blob", kept.held.blob)
                 base, mine, theirs = map(whole_lines, (await _base(root, repository, kept), copied, now))
                 own, changes = await hunks_between(root, base, mine), await hunks_between(root, mine, theirs)
@@ -91,8 +91,8 @@ async def users_line_numbers(root: Path, backup: Backup, path: str) -> set[int]:
 
 async def _change(root: Path, repository: KeptRepository, kept: Kept) -> Change | None:
     kind, _, now = look_at(root / kept.path)
-    if kept.whole or kind is not Kind.FILE or now is None:
-        return Change(kept=kept, overwritten=kind in {Kind.FILE, Kind.LINK})
+    if kept.whole or kind is not PathKind.FILE or now is None:
+        return Change(kept=kept, overwritten=kind in {PathKind.FILE, PathKind.LINK})
     copied = await git_bytes(root, "cat-file", "blob", kept.held.blob)
     base, mine, theirs = map(whole_lines, (await _base(root, repository, kept), copied, now))
     if any(b"\0" in text[:_LOOKED_AT] for text in (mine, theirs)):
@@ -155,7 +155,7 @@ def _shown(line: bytes) -> str:
     return line.decode(errors="replace").rstrip("\r\n")
 
 
-def _clear_the_way(root: Path, target: Path, held: Held, aside: Path) -> None:
+def _clear_the_way(root: Path, target: Path, held: PathContent, aside: Path) -> None:
     """Clear the target path: only a file may be there, and only folders above it.
 
     A file that is removed is in a commit of its own by now. Everything else is moved.
@@ -165,9 +165,9 @@ def _clear_the_way(root: Path, target: Path, held: Held, aside: Path) -> None:
         if place.is_symlink() or (place.exists() and not place.is_dir()):
             _set_aside(root, place, aside)
     kind, _, _ = look_at(target)
-    if kind is Kind.OTHER:
+    if kind is PathKind.OTHER:
         _set_aside(root, target, aside)
-    elif kind is not Kind.NOTHING and (kind, held.kind) != (Kind.FILE, Kind.FILE):
+    elif kind is not PathKind.NOTHING and (kind, held.kind) != (PathKind.FILE, PathKind.FILE):
         target.unlink()
 
 

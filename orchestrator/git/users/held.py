@@ -16,7 +16,7 @@ _ALL_BITS = 0o7777
 _SHA1_DIGITS = 40
 
 
-class Kind(StrEnum):
+class PathKind(StrEnum):
     """The kind of thing at a path."""
 
     FILE = "file"
@@ -26,21 +26,21 @@ class Kind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Held:
+class PathContent:
     """The content of a path: `blob` names its bytes, or a link's target. `mode` are its permission bits."""
 
-    kind: Kind
+    kind: PathKind
     mode: int = 0
     blob: str = ""
 
 
-async def held_at(root: Path, path: str) -> Held:
+async def held_at(root: Path, path: str) -> PathContent:
     """Return the current content of a path, with its bytes in git's objects. Links are not followed."""
     kind, mode, content = look_at(root / path)
-    return Held(kind=kind, mode=mode, blob=await blob_of(root, content) if content is not None else "")
+    return PathContent(kind=kind, mode=mode, blob=await blob_of(root, content) if content is not None else "")
 
 
-def is_as(root: Path, path: str, held: Held) -> bool:
+def is_as(root: Path, path: str, held: PathContent) -> bool:
     """Whether a path holds exactly this content now, apart from its permission bits."""
     kind, _, content = look_at(root / path)
     if kind is not held.kind or content is None:
@@ -49,13 +49,13 @@ def is_as(root: Path, path: str, held: Held) -> bool:
     return digest(b"blob %d\0" % len(content) + content).hexdigest() == held.blob
 
 
-def is_empty(held: Held) -> bool:
+def is_empty(held: PathContent) -> bool:
     """Whether it is an empty file."""
     digest = hashlib.sha1 if len(held.blob) == _SHA1_DIGITS else hashlib.sha256
-    return held.kind is Kind.FILE and held.blob == digest(b"blob 0\0").hexdigest()
+    return held.kind is PathKind.FILE and held.blob == digest(b"blob 0\0").hexdigest()
 
 
-def look_at(place: Path) -> tuple[Kind, int, bytes | None]:
+def look_at(place: Path) -> tuple[PathKind, int, bytes | None]:
     """Return the kind and permission bits of a path, and its bytes or the target of the link.
 
     Raises:
@@ -64,12 +64,12 @@ def look_at(place: Path) -> tuple[Kind, int, bytes | None]:
     try:
         found = place.lstat()
         if stat.S_ISLNK(found.st_mode):
-            return Kind.LINK, 0, os.fsencode(place.readlink())
+            return PathKind.LINK, 0, os.fsencode(place.readlink())
         if not stat.S_ISREG(found.st_mode):
-            return Kind.OTHER, 0, None
-        return Kind.FILE, found.st_mode & _ALL_BITS, place.read_bytes()
+            return PathKind.OTHER, 0, None
+        return PathKind.FILE, found.st_mode & _ALL_BITS, place.read_bytes()
     except (FileNotFoundError, NotADirectoryError):
-        return Kind.NOTHING, 0, None
+        return PathKind.NOTHING, 0, None
     except OSError as error:
         raise GitError(f"{place} cannot be read, so that no copy of it can be kept: {error}") from error
 
@@ -79,7 +79,7 @@ async def blob_of(root: Path, content: bytes) -> str:
     return (await git_bytes(root, "hash-object", "-w", "--stdin", stdin=content)).decode().strip()
 
 
-async def tree_of_files(root: Path, files: Mapping[str, Held]) -> str:
+async def tree_of_files(root: Path, files: Mapping[str, PathContent]) -> str:
     """Return a tree of exactly these files, made through a temporary index."""
     lines = b"".join(
         b"%s %s\t%s\0" % (_git_mode(held), held.blob.encode(), os.fsencode(path))
@@ -92,7 +92,7 @@ async def tree_of_files(root: Path, files: Mapping[str, Held]) -> str:
         return await git(root, "write-tree", environment=environment)
 
 
-def _git_mode(held: Held) -> bytes:
-    if held.kind is Kind.LINK:
+def _git_mode(held: PathContent) -> bytes:
+    if held.kind is PathKind.LINK:
         return b"120000"
     return b"100755" if held.mode & stat.S_IXUSR else b"100644"

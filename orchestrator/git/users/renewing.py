@@ -11,7 +11,7 @@ from pathlib import Path
 from orchestrator.git.command import git_bytes
 from orchestrator.git.users.backup import Backup, Kept
 from orchestrator.git.users.files import by_line, hunks_between, users_line_numbers, whole_lines
-from orchestrator.git.users.held import Kind, blob_of, look_at
+from orchestrator.git.users.held import PathKind, blob_of, look_at
 from state.errors import GitError
 
 
@@ -65,8 +65,8 @@ async def _base(root: Path, old: Backup, kept: Kept | None, left: str, path: str
         blob = (await git_bytes(root, "rev-parse", "--verify", "--quiet", f"{left}:{path}")).decode().strip()
     except GitError:
         blob = ""
-    if kept is None or content is None or kind is not Kind.FILE:
-        return blob, False, kind is not Kind.FILE
+    if kept is None or content is None or kind is not PathKind.FILE:
+        return blob, False, kind is not PathKind.FILE
     if kept.whole:
         return kept.base, kept.plain, True
     own = await users_line_numbers(root, old, path)

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from orchestrator.git.keeping import keep, make_commit
+from orchestrator.git.rescue_refs import keep, make_commit
 from orchestrator.git.users.backup import Backup, staged_commit
 from orchestrator.git.users.files import Change, changes_since, put_back
-from orchestrator.git.users.held import Kind, held_at, tree_of_files
+from orchestrator.git.users.held import PathKind, held_at, tree_of_files
 from orchestrator.git.users.staging import head_moved, index_changed, put_head_back, put_index_back
 
 
@@ -88,7 +88,9 @@ async def restore(root: Path, backup: Backup, *, ref: str, aside: Path, files: b
 async def _keep_beside(root: Path, backup: Backup, paths: Sequence[str], head: str) -> str:
     """Make a commit of the current files, on a moved HEAD if there is one, and with the staged content."""
     held = {path: await held_at(root, path) for path in paths}
-    tree = await tree_of_files(root, {path: one for path, one in held.items() if one.kind is not Kind.OTHER})
+    tree = await tree_of_files(
+        root, {path: one for path, one in held.items() if one.kind is not PathKind.OTHER}
+    )
     parents = [backup.commit, *([head] if head else []), *await staged_commit(root, backup.commit)]
     return await make_commit(
         root, tree=tree, parents=parents, message="The content that the user's work replaced\n"

@@ -16,7 +16,7 @@ import structlog
 import prompts
 from agents.session.exchange import Difference, Listener, OnQuestions, SessionSpec, SessionStartError
 from agents.session.session import Session, open_session
-from orchestrator.run.asking.purse import Planned, Purse
+from orchestrator.run.asking.budget_reservation import BudgetReservation, Planned
 from orchestrator.run.asking.retries import persistently, raise_if_hopeless
 from orchestrator.run.budget import BudgetExhausted, Reservation
 from orchestrator.run.ports.asking import Prompt, SpecFor
@@ -82,7 +82,7 @@ class Conversation:
         self._stack = AsyncExitStack()
         self._session: Session | None = None
         self._call_id = ""
-        self._purse = Purse(run, task_id)
+        self._purse = BudgetReservation(run, task_id)
 
     async def __aenter__(self) -> Self:
         await self._stack.__aenter__()

@@ -23,7 +23,7 @@ from orchestrator.run.asking.answer import ask_model
 from orchestrator.run.asking.briefing import conventions, decisions, without_place
 from orchestrator.run.asking.history import whole_history
 from orchestrator.run.asking.rejections import delivered_in, interrupted_at, rejection_by
-from orchestrator.run.evidence.shown import commands_on, seen_of
+from orchestrator.run.evidence.latest_results import commands_on, seen_of
 from orchestrator.run.record import Run
 from state.journal.events import (
     CallEnded,
@@ -36,8 +36,8 @@ from state.journal.task_view import TaskView
 from state.journal.view import AskView
 from state.records.calls import CallEnd, Message
 from state.records.questions import Answer, Basis, Question
-from state.settings.patience import PATIENCE
 from state.settings.records import OnQuestion
+from state.settings.retry_limits import PATIENCE
 from state.words import question_key
 
 Answers = tuple[Answer, ...]

@@ -5,7 +5,7 @@ from collections import deque
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from state.inside import read_inside
+from state.safe_paths import read_inside
 
 MANIFESTS = ("pyproject.toml", "setup.py", "setup.cfg")  # of Python projects
 # Folders whose content is third-party, generated, or an example of a project.

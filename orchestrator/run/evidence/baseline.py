@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from agents.runners.following import suite_of
+from agents.runners.command_resolution import suite_of
 from agents.runners.suite import Suite
 from orchestrator.git.workspace import tree_of
 from orchestrator.run.detection.commands import detect
@@ -16,7 +16,7 @@ from orchestrator.run.evidence.canaries import make_canary, try_canary
 from orchestrator.run.evidence.counted import run_counted
 from orchestrator.run.evidence.environment import fingerprint_of
 from orchestrator.run.evidence.verification import place_for
-from orchestrator.run.ports.commands import Ground
+from orchestrator.run.ports.commands import ScratchWorktree
 from orchestrator.run.readiness.environment import exports_of
 from orchestrator.run.record import Run
 from state.journal.events import BaselineStarted, BaselineTaken, RunEnded
@@ -135,7 +135,7 @@ def _sources(run: Run, folder: Path) -> dict[str, str]:
     return {one.command: one.source for one in detect(folder)}
 
 
-async def _checks(run: Run, ground: Ground, sources: Mapping[str, str]) -> list[BaselineCheck]:
+async def _checks(run: Run, ground: ScratchWorktree, sources: Mapping[str, str]) -> list[BaselineCheck]:
     if not sources:
         return []
     run.record(BaselineStarted(tree=ground.tree, commands=tuple(sources)))

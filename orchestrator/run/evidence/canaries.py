@@ -11,7 +11,7 @@ from agents.runners.canary import Canary, canary_for
 from agents.runners.suite import Suite
 from orchestrator.git.scratch import with_files
 from orchestrator.run.evidence.counted import run_counted, run_only
-from orchestrator.run.ports.commands import Ground
+from orchestrator.run.ports.commands import ScratchWorktree
 from orchestrator.run.record import Run
 from state.records.commands import UNCOUNTED, CanaryResult, CommandRun, TestCount, TestState
 from state.words import names_of
@@ -56,7 +56,7 @@ async def try_canary(
 
 
 async def _run(
-    run: Run, ground: Ground, command: str, canary: Canary, suites: Sequence[Suite], *, by_name: bool
+    run: Run, ground: ScratchWorktree, command: str, canary: Canary, suites: Sequence[Suite], *, by_name: bool
 ) -> CommandRun:
     if by_name and canary.only and (done := await run_only(run.commands, ground, suites, canary.only)):
         return done

@@ -6,17 +6,17 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from agents.runners.ability import broke_off, missing_program, nothing_yet
+from agents.runners.command_resolution import suite_of
 from agents.runners.counting import count, plain
 from agents.runners.counts.reporting import Prepared, prepare
 from agents.runners.failing_part import failing_part
-from agents.runners.following import suite_of
-from agents.runners.only import only_these
+from agents.runners.selection import only_these
 from agents.runners.suite import Suite
-from orchestrator.run.ports.commands import Commands, Ground, Ran
+from orchestrator.run.ports.commands import Commands, Ran, ScratchWorktree
 from state.records.commands import CommandRun
 
 
-async def run_counted(commands: Commands, ground: Ground, command: str) -> CommandRun:
+async def run_counted(commands: Commands, ground: ScratchWorktree, command: str) -> CommandRun:
     """Run a command as the user would, but reporting its tests as far as that does not change its result."""
     suite = suite_of(command, ground.folder)
     with TemporaryDirectory(prefix="sq-") as reports:
@@ -26,7 +26,7 @@ async def run_counted(commands: Commands, ground: Ground, command: str) -> Comma
 
 async def run_only(
     commands: Commands,
-    ground: Ground,
+    ground: ScratchWorktree,
     suites: Sequence[Suite],
     files: Sequence[str],
     names: Sequence[str] = (),
@@ -51,7 +51,7 @@ def moved(suite: Suite, folder: Path) -> Suite:
 
 
 async def _run(
-    commands: Commands, ground: Ground, suite: Suite, prepared: Prepared, reports: Path
+    commands: Commands, ground: ScratchWorktree, suite: Suite, prepared: Prepared, reports: Path
 ) -> CommandRun:
     environment = {**ground.environment, **prepared.environment}
     ran = await commands.whole(

@@ -1,22 +1,22 @@
 """The project's own commands, run by sq itself on exactly one tree.
 
 An agent's claim that tests pass does not count, only these results. With worktrees the commands run in a
-ground (`orchestrator.run.evidence.grounds`), never where an agent has worked. Otherwise they run in the
-checkout.
+scratch worktree (`orchestrator.run.evidence.scratch_worktrees`), never where an agent has worked. Otherwise they
+run in the checkout.
 """
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from agents.runners.following import suite_of
+from agents.runners.command_resolution import suite_of
 from orchestrator.git.scratch import files_in
 from orchestrator.run.evidence.counted import run_counted, run_only
 from orchestrator.run.evidence.environment import fingerprint_of
 from orchestrator.run.evidence.files_of_tests import files_of
-from orchestrator.run.evidence.judged import suspects
-from orchestrator.run.evidence.vouching import commands_for
-from orchestrator.run.ports.commands import Ground
+from orchestrator.run.evidence.selected_commands import commands_for
+from orchestrator.run.evidence.verdict import suspects
+from orchestrator.run.ports.commands import ScratchWorktree
 from orchestrator.run.record import Run
 from state.journal.events import VerificationFinished, VerificationStarted
 from state.records.commands import CommandRun, TestState
@@ -50,10 +50,10 @@ async def verify(run: Run, *, task_id: str, folder: Path, tree: str) -> Verifica
 
 
 @asynccontextmanager
-async def place_for(run: Run, folder: Path, tree: str) -> AsyncIterator[Ground]:
+async def place_for(run: Run, folder: Path, tree: str) -> AsyncIterator[ScratchWorktree]:
     """Yield the place for commands on a tree: a ground, or without worktrees the checkout `folder`."""
     if not run.settings.worktrees:
-        yield Ground(folder=folder, tree=tree, environment={})
+        yield ScratchWorktree(folder=folder, tree=tree, environment={})
         return
     async with run.ground(tree) as ground:
         yield ground
@@ -68,7 +68,7 @@ def _known(run: Run, tree: str, environment: str) -> VerificationFinished | None
     return known if answered and known.environment == environment else None
 
 
-async def _flaky(run: Run, ground: Ground, done: CommandRun) -> list[str]:
+async def _flaky(run: Run, ground: ScratchWorktree, done: CommandRun) -> list[str]:
     """Return the tests that passed at the base and fail now, but with another result when run alone."""
     names = suspects(run.view.baseline.checks.get(done.command), done)
     if not names or len(names) > _RUN_AGAIN:

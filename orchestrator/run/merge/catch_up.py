@@ -4,14 +4,14 @@ This happens in the integration worktree, only if git can merge and the result p
 user's branch can then be fast-forwarded. Otherwise the work stays on sq's branch, and the run says so.
 """
 
-from orchestrator.run.evidence.judged import Standing
-from orchestrator.run.evidence.vouching import results
+from orchestrator.run.evidence.selected_commands import results
+from orchestrator.run.evidence.verdict import CommandVerdict
 from orchestrator.run.record import Run
 from state.journal.events import WorkCaughtUp
 from state.journal.task_view import ClaimView, TaskView
 from state.records.plan import Task
 
-_GOOD = frozenset({Standing.PASSED, Standing.NO_EVIDENCE})
+_GOOD = frozenset({CommandVerdict.PASSED, CommandVerdict.NO_EVIDENCE})
 
 
 async def catch_up(run: Run) -> None:

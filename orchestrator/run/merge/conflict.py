@@ -17,8 +17,8 @@ from agents.session.tools import CONFLICT_RESOLVED, CONFLICT_STUCK
 from orchestrator.git.repository import named
 from orchestrator.git.workspace import changed_paths, tree_of
 from orchestrator.run.asking.briefing import decisions, suggestions
-from orchestrator.run.evidence.vouching import commands_for, results
-from orchestrator.run.evidence.worth import failing_before, feedback, has_failed, unanswered
+from orchestrator.run.evidence.selected_commands import commands_for, results
+from orchestrator.run.evidence.summary import failing_before, feedback, has_failed, unanswered
 from orchestrator.run.ports.asking import Talk
 from orchestrator.run.ports.integration import MergeState
 from orchestrator.run.record import Run
@@ -26,11 +26,11 @@ from state.journal.call_view import CallView
 from state.journal.events import MergeConflicted, ResolutionRefused
 from state.journal.task_view import MergeView, Stage, TaskView
 from state.roles import Role
-from state.settings.patience import PATIENCE
+from state.settings.retry_limits import PATIENCE
 
 
 @dataclass(frozen=True, slots=True)
-class Resolved:
+class ResolvedConflict:
     """The conflict is resolved, and `tree` is the result.
 
     `summary` is the resolver's account of it, `noticed` its remarks on other code.
@@ -54,7 +54,9 @@ class _Refused:
     reason: str
 
 
-async def resolve(run: Run, task: TaskView, merge: MergeView, state: MergeState) -> Resolved | Unresolved:
+async def resolve(
+    run: Run, task: TaskView, merge: MergeView, state: MergeState
+) -> ResolvedConflict | Unresolved:
     """Have a conflict resolved, or return why it is not. Results in the journal are not asked for again.
 
     Raises:
@@ -89,7 +91,7 @@ async def resolve(run: Run, task: TaskView, merge: MergeView, state: MergeState)
             return await _talk(run, task, merge, talk)
 
 
-async def _talk(run: Run, task: TaskView, merge: MergeView, talk: Talk) -> Resolved | Unresolved:
+async def _talk(run: Run, task: TaskView, merge: MergeView, talk: Talk) -> ResolvedConflict | Unresolved:
     while True:
         call = await talk.exchange(len(merge.refusals) + 1, _next_words(run, task, merge))
         match await _look(run, task, merge, call):
@@ -124,7 +126,7 @@ def _next_words(run: Run, task: TaskView, merge: MergeView) -> str:
 
 async def _look(
     run: Run, task: TaskView, merge: MergeView, call: CallView
-) -> Resolved | Unresolved | _Refused:
+) -> ResolvedConflict | Unresolved | _Refused:
     """Return the state of the conflict according to git and the verification."""
     if failure := call.failure:
         return Unresolved(failure)
@@ -145,7 +147,7 @@ async def _look(
         said = feedback(judged)
         return _Refused(f"sq ran the project's own commands on your resolution.\n\n{said}")
     claim = _claim_of(call)
-    return Resolved(state.tree, str(claim.get("summary", "")), str(claim.get("noticed", "")))
+    return ResolvedConflict(state.tree, str(claim.get("summary", "")), str(claim.get("noticed", "")))
 
 
 def _claim_of(call: CallView) -> dict[str, Any]:

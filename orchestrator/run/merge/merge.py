@@ -4,9 +4,9 @@ The run's branch moves only to a commit whose tree sq has verified. After a kill
 the merge or begins it anew.
 """
 
-from orchestrator.run.evidence.vouching import results
-from orchestrator.run.evidence.worth import feedback, has_failed, unanswered
-from orchestrator.run.merge.conflict import Resolved, Unresolved, resolve
+from orchestrator.run.evidence.selected_commands import results
+from orchestrator.run.evidence.summary import feedback, has_failed, unanswered
+from orchestrator.run.merge.conflict import ResolvedConflict, Unresolved, resolve
 from orchestrator.run.merge.measured import measured
 from orchestrator.run.ports.integration import MergeState
 from orchestrator.run.record import Run
@@ -53,7 +53,7 @@ async def _build(run: Run, task: TaskView, merging: MergeView) -> None:
     if merging.paths or not state.is_clean:
         resolved = await resolve(run, task, merging, state)
         match resolved:
-            case Resolved():
+            case ResolvedConflict():
                 await _conclude(run, task, merging, resolved.tree, state.united, resolved)
             case Unresolved(reason, unchecked):
                 again = [] if unchecked else _rebuild(run, task, merging, reason)
@@ -103,7 +103,7 @@ async def _conclude(
     merging: MergeView,
     tree: str,
     united: tuple[str, ...] = (),
-    resolved: Resolved | None = None,
+    resolved: ResolvedConflict | None = None,
 ) -> None:
     commit = await run.integration.conclude_merge(task, merging.onto, tree, _message(run, task))
     built = MergeBuilt(

@@ -14,7 +14,7 @@ from orchestrator.git.repository import named
 from orchestrator.git.shadow import put_back, ref_commit, shadow_commit, shadow_ref, shadow_snapshot
 from orchestrator.git.workspace import tree_of
 from orchestrator.run.ports.integration import MergeState
-from orchestrator.run.ports.places import Place
+from orchestrator.run.ports.places import TaskPlace
 from state.errors import GitError, UsageError
 from state.journal.events import RunStarted, WorkKept, WorkLeft, WorkRescued
 from state.journal.task_view import ENDED_STAGES, Stage, Tasks, TaskView, WholeView
@@ -58,7 +58,7 @@ class Checkout:
         del commit
         return self._root
 
-    async def begin(self, tasks: Tasks, whole: WholeView, task: TaskView) -> Place:
+    async def begin(self, tasks: Tasks, whole: WholeView, task: TaskView) -> TaskPlace:
         """As the ports. Changes of a task that was given up are kept under a ref and undone first."""
         id_ = task.task.id
         rescued = await self._put_back_what_failed(tasks)
@@ -70,7 +70,7 @@ class Checkout:
             tree=tree,
             message=f"The checkout before task {id_}",
         )
-        return Place(branch=self._ref(id_), folder=self._root, base_commit=base, rescued=rescued)
+        return TaskPlace(branch=self._ref(id_), folder=self._root, base_commit=base, rescued=rescued)
 
     async def ensure(self, task: TaskView, commit: str) -> Path:
         """As the ports."""
@@ -79,7 +79,7 @@ class Checkout:
 
     async def rebuild(
         self, tasks: Tasks, whole: WholeView, task: TaskView, *, base: str, start: str
-    ) -> Place:
+    ) -> TaskPlace:
         """As the ports: the checkout holds the newest merged work."""
         del base, start
         return await self.begin(tasks, whole, task)

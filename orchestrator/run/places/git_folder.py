@@ -2,8 +2,8 @@
 
 from anyio import to_thread
 
-from orchestrator.git.trusted import trusted_now
-from orchestrator.git.trusting.recording import changed_git
+from orchestrator.git.pinned.recording import changed_git
+from orchestrator.git.pinned_config import trusted_now
 from orchestrator.run.record import Run
 from state.journal.events import GitFolderChanged
 

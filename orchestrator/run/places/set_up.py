@@ -20,7 +20,7 @@ from orchestrator.git.seeding import copy_files, files_to_copy, not_ignored_ther
 from orchestrator.git.shadow import put_back, shadow_snapshot
 from orchestrator.git.workspace import changed_paths, head_of, tree_of
 from orchestrator.run.places.at_base import Worktree, as_base, base_tree
-from orchestrator.run.places.noted import Noted, is_lost, read_note, write_note
+from orchestrator.run.places.marker import Noted, is_lost, read_note, write_note
 from orchestrator.run.places.steps import (
     Results,
     plan_for,
@@ -30,9 +30,9 @@ from orchestrator.run.places.steps import (
     run_steps_apart,
 )
 from orchestrator.run.ports.commands import Reach
-from orchestrator.run.readiness.apart import offline_variables
-from orchestrator.run.readiness.made_once import kept_folder
-from orchestrator.run.readiness.plan import Plan, key_of_list
+from orchestrator.run.readiness.cache import kept_folder
+from orchestrator.run.readiness.offline_install import offline_variables
+from orchestrator.run.readiness.plan import SetUpPlan, key_of_list
 from orchestrator.run.record import Run
 from state.errors import SqError
 from state.journal.events import SetUpStarted, WorkspaceSetUp
@@ -91,7 +91,7 @@ async def set_up(run: Run, task_id: str, folder: Path, *, of_sq: bool = False) -
 
 
 async def _made_ready(
-    run: Run, task_id: str, folder: Path, plan: Plan, marker: Path
+    run: Run, task_id: str, folder: Path, plan: SetUpPlan, marker: Path
 ) -> tuple[WorkspaceSetUp, Results]:
     """Copy the files and run the commands of a set-up; tracked files that they change are put back."""
     noted = read_note(marker)
@@ -189,7 +189,7 @@ async def _list_key(run: Run, folder: Path) -> str:
 
 
 async def _as_always(
-    run: Run, started: SetUpStarted, folder: Path, plan: Plan, prepare: Callable[[], Awaitable[None]]
+    run: Run, started: SetUpStarted, folder: Path, plan: SetUpPlan, prepare: Callable[[], Awaitable[None]]
 ) -> Results:
     """Do the set-up without a sandbox."""
     results = Results()
@@ -223,7 +223,7 @@ async def _copy(run: Run, folder: Path) -> Sequence[str]:
         ) from error
 
 
-def _needs_base(run: Run, plan: Plan, noted: Noted) -> bool:
+def _needs_base(run: Run, plan: SetUpPlan, noted: Noted) -> bool:
     """Whether a scratch worktree has to be set up as the base again, before its own changed steps."""
     due = {step.key for step in plan.steps} - {*noted.keys}
     known = run.grounds.base_keys

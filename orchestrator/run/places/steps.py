@@ -12,14 +12,14 @@ from tempfile import TemporaryDirectory
 from anyio import to_thread
 
 from orchestrator.run.ports.commands import Reach
-from orchestrator.run.readiness.apart import Apart, apart, copy_manifests
+from orchestrator.run.readiness.cache import copy_kept, downloads_of, keep, kept_folder, wheels_of
 from orchestrator.run.readiness.environment import environment_of
-from orchestrator.run.readiness.made_once import copy_kept, downloads_of, keep, kept_folder, wheels_of
-from orchestrator.run.readiness.plan import Plan, plan_of
-from orchestrator.run.readiness.steps import VENV, Step
+from orchestrator.run.readiness.offline_install import Apart, apart, copy_manifests
+from orchestrator.run.readiness.plan import SetUpPlan, plan_of
+from orchestrator.run.readiness.steps import VENV, SetUpStep
 from orchestrator.run.record import Run
-from state.inside import remove_inside
 from state.records.commands import CommandRun
+from state.safe_paths import remove_inside
 from state.secrets import without_secrets
 
 _PIP = f"{VENV}/bin/python -m pip"
@@ -42,10 +42,10 @@ class Results:
     sealed: bool = False
 
 
-async def plan_for(run: Run, folder: Path) -> Plan:
+async def plan_for(run: Run, folder: Path) -> SetUpPlan:
     """Return the set-up that follows from the files of a worktree, nothing if the user switched that off."""
     if not run.settings.sets_up_by_itself:
-        return Plan()
+        return SetUpPlan()
     environ = without_secrets(run.environ)
     return await to_thread.run_sync(partial(plan_of, folder, checkout=run.repository, environ=environ))
 
@@ -66,7 +66,7 @@ async def ready_environment(run: Run, folder: Path) -> dict[str, str]:
     return found
 
 
-async def run_steps(run: Run, plan: Plan, folder: Path, into: Results) -> None:
+async def run_steps(run: Run, plan: SetUpPlan, folder: Path, into: Results) -> None:
     """Do each step as at the base, with the network and credentials if it has to be run."""
     kept = kept_folder(run.folder)
     environment = await ready_environment(run, folder)
@@ -82,7 +82,7 @@ async def run_steps(run: Run, plan: Plan, folder: Path, into: Results) -> None:
                 await _collect_wheels(run, step, folder, environment)
 
 
-async def run_steps_apart(run: Run, steps: Sequence[Step], folder: Path, into: Results) -> None:
+async def run_steps_apart(run: Run, steps: Sequence[SetUpStep], folder: Path, into: Results) -> None:
     """Do steps whose files an agent may have changed: the downloads in an empty folder, the rest sealed."""
     for step in steps:
         into.keys.append(step.key)
@@ -109,7 +109,7 @@ async def run_listed(
     return runs
 
 
-async def _run_apart(run: Run, step: Step, row: Apart, folder: Path, into: Results) -> None:
+async def _run_apart(run: Run, step: SetUpStep, row: Apart, folder: Path, into: Results) -> None:
     kept = kept_folder(run.folder)
     downloads = downloads_of(kept) / step.key
     if not downloads.is_dir():
@@ -156,7 +156,7 @@ def _links(kept: Path, downloads: Path, row: Apart) -> dict[str, str]:
     return {"PIP_FIND_LINKS": " ".join(one.as_uri() for one in folders)}
 
 
-async def _collect_wheels(run: Run, step: Step, folder: Path, environment: Mapping[str, str]) -> None:
+async def _collect_wheels(run: Run, step: SetUpStep, folder: Path, environment: Mapping[str, str]) -> None:
     """Keep the packages that pip installed at the base, and those of its build, as wheels."""
     wheels = wheels_of(kept_folder(run.folder)) / step.key
     if step.program != "python3" or wheels.is_dir():
@@ -173,7 +173,7 @@ async def _collect_wheels(run: Run, step: Step, folder: Path, environment: Mappi
 
 async def _run_step(
     run: Run,
-    step: Step,
+    step: SetUpStep,
     folder: Path,
     environment: Mapping[str, str],
     *,

@@ -8,9 +8,9 @@ import structlog
 
 from orchestrator.git.command import git
 from orchestrator.git.delivery import deliver
-from orchestrator.git.keeping import forget_kept, keep, lost_work, numbered_refs
 from orchestrator.git.merging.merge import Merge, begun_merge
 from orchestrator.git.repository import find_repository, named
+from orchestrator.git.rescue_refs import forget_kept, keep, lost_work, numbered_refs
 from orchestrator.git.shadow import shadow_ref
 from orchestrator.git.workspace import (
     changed_paths,
@@ -29,7 +29,7 @@ from orchestrator.git.workspace import (
     tree_of,
 )
 from orchestrator.run.ports.integration import MergeState
-from orchestrator.run.ports.places import Place
+from orchestrator.run.ports.places import TaskPlace
 from state.errors import GitError
 from state.journal.events import RunStarted, WorkDelivered, WorkKept, WorkRescued
 from state.journal.task_view import Stage, Tasks, TaskView, WholeView
@@ -75,14 +75,14 @@ class Worktrees:
 
     # --- tasks ----------------------------------------------------------------------------------------------
 
-    async def begin(self, tasks: Tasks, whole: WholeView, task: TaskView) -> Place:
+    async def begin(self, tasks: Tasks, whole: WholeView, task: TaskView) -> TaskPlace:
         """As the ports. Work from an earlier beginning there is kept under a ref first."""
         base = whole.commit
         return await self.rebuild(tasks, whole, task, base=base, start=base)
 
     async def rebuild(
         self, tasks: Tasks, whole: WholeView, task: TaskView, *, base: str, start: str
-    ) -> Place:
+    ) -> TaskPlace:
         """As the ports."""
         del tasks, whole
         id_ = task.task.id
@@ -93,7 +93,7 @@ class Worktrees:
             kept = await self._keep_what_is_lost(task, folder, branch, start)
             await put_on(folder, start, branch=branch)
         kept = kept or await self._kept_before(task)
-        return Place(branch=branch, folder=folder, base_commit=base, rescued=kept)
+        return TaskPlace(branch=branch, folder=folder, base_commit=base, rescued=kept)
 
     async def ensure(self, task: TaskView, commit: str) -> Path:
         """As the ports. The branch holds the committed work."""

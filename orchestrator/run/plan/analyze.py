@@ -11,8 +11,8 @@ from orchestrator.run.record import Run
 from state.errors import AgentError
 from state.journal.events import AnalysisProposed, AnalysisRejected, RepositoryAnalyzed
 from state.records.plan import Analysis
-from state.settings.patience import PATIENCE
 from state.settings.records import Workflow
+from state.settings.retry_limits import PATIENCE
 
 _FILES_SHOWN = 400
 

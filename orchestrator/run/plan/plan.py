@@ -19,8 +19,8 @@ from state.errors import AgentError
 from state.journal.events import PlanAccepted, PlanProposed, PlanRejected, RunEnded
 from state.outcome import Outcome
 from state.records.plan import Analysis, Plan, Task
-from state.settings.patience import PATIENCE
 from state.settings.records import Workflow
+from state.settings.retry_limits import PATIENCE
 
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,39}")
 _TITLE_KEPT = 80

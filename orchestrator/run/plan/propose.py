@@ -12,13 +12,13 @@ from pathlib import Path
 import prompts
 from agents.roles.planner import planner_session
 from orchestrator.run.record import Run
-from orchestrator.run.review.report import Subject, report_on
+from orchestrator.run.review.report import ReviewSubject, report_on
 from state.errors import SqError
 from state.journal.call_view import CallView
 from state.records.findings import ReviewIssue
 from state.records.reviews import ReviewReport
 from state.roles import Role
-from state.settings.patience import PATIENCE
+from state.settings.retry_limits import PATIENCE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,7 +94,7 @@ async def _review_proposal(
             f"{PATIENCE.unusable_reports} times"
         )
     folder = await run.integration.show(run.view.whole.commit)
-    subject = Subject(subject_name, attempt, "", folder, run.view.plan.unusable)
+    subject = ReviewSubject(subject_name, attempt, "", folder, run.view.plan.unusable)
 
     async def prompt() -> str:
         return prompts.render(template, **values)

@@ -30,7 +30,7 @@ class Ran:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ground:
+class ScratchWorktree:
     """A folder that holds a tree, with the variables that commands in it need."""
 
     folder: Path

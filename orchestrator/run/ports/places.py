@@ -9,7 +9,7 @@ from state.journal.task_view import Tasks, TaskView, WholeView
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class TaskPlace:
     """The place of a task: `branch` is a branch or a ref of sq's, `base_commit` the commit it starts from.
 
     `rescued` names work that was in the way and is kept elsewhere.
@@ -24,13 +24,13 @@ class Place:
 class Places(Protocol):
     """Places for the tasks of a run, and their content as git trees and commits."""
 
-    async def begin(self, tasks: Tasks, whole: WholeView, task: TaskView) -> Place:
+    async def begin(self, tasks: Tasks, whole: WholeView, task: TaskView) -> TaskPlace:
         """Return a place for a task, on the newest merged work."""
         ...
 
     async def rebuild(
         self, tasks: Tasks, whole: WholeView, task: TaskView, *, base: str, start: str
-    ) -> Place:
+    ) -> TaskPlace:
         """Return the task's place on newer merged work, `base`, with the content of commit `start`.
 
         Uncommitted work in it, and commits that `start` does not contain, are kept under a ref first.

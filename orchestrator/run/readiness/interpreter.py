@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from state.inside import read_inside
+from state.safe_paths import read_inside
 
 _LIMIT_S = 20
 _LONGEST = 1 << 16

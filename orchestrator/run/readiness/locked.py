@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from orchestrator.run.detection.javascript import MANIFEST, manager_of
 from orchestrator.run.detection.tree import Shown
-from orchestrator.run.readiness.steps import Step, at, below, key_of
+from orchestrator.run.readiness.steps import SetUpStep, at, below, key_of
 
 _QUIET = "--no-audit --no-fund --prefer-offline"
 _JAVASCRIPT = {
@@ -77,12 +77,12 @@ _LOCKS = {
 }
 
 
-def locked_steps(shown: Shown, part: str) -> Iterator[Step]:
+def locked_steps(shown: Shown, part: str) -> Iterator[SetUpStep]:
     """Yield the steps for one folder (`part`, "" is the root) of the worktree."""
     here = shown.part(part) if part else shown
     for name, lock in _LOCKS.items():
         if here.has(name) and not (lock.unless and (here.folder / lock.unless).exists()):
-            yield Step(
+            yield SetUpStep(
                 command=at(part, f"{{ {lock.command}; }}" if part and "||" in lock.command else lock.command),
                 ecosystem=lock.ecosystem,
                 program=lock.program,
@@ -94,11 +94,11 @@ def locked_steps(shown: Shown, part: str) -> Iterator[Step]:
     yield from _javascript(here, part)
 
 
-def _dart(here: Shown, part: str) -> Iterator[Step]:
+def _dart(here: Shown, part: str) -> Iterator[SetUpStep]:
     if here.has("pubspec.lock"):
         flutter = re.search(r"^\s+sdk:\s*flutter\b", here.text("pubspec.yaml"), re.MULTILINE)
         program = "flutter" if flutter else "dart"
-        yield Step(
+        yield SetUpStep(
             command=at(part, f"{program} pub get"),
             ecosystem="dart",
             program=program,
@@ -107,7 +107,7 @@ def _dart(here: Shown, part: str) -> Iterator[Step]:
         )
 
 
-def _javascript(here: Shown, part: str) -> Iterator[Step]:
+def _javascript(here: Shown, part: str) -> Iterator[SetUpStep]:
     manifests = [MANIFEST, *here.ending(f"/{MANIFEST}")]
     if not here.has(MANIFEST) or not any(map(_depends(here), manifests)):
         return
@@ -121,7 +121,7 @@ def _javascript(here: Shown, part: str) -> Iterator[Step]:
         command = _UNLOCKED[manager]
     elif manager == "yarn" and (here.has(".yarnrc.yml") or "__metadata:" in here.text(lock)):
         command = "yarn install --immutable"  # as in yarn since its second version
-    yield Step(
+    yield SetUpStep(
         command=at(part, command),
         ecosystem="node",
         program=manager,

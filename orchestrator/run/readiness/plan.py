@@ -12,7 +12,7 @@ from orchestrator.run.detection.tree import MANIFESTS, Shown, look
 from orchestrator.run.readiness.interpreter import Interpreter, look_into_python
 from orchestrator.run.readiness.locked import locked_steps
 from orchestrator.run.readiness.python_steps import python_steps
-from orchestrator.run.readiness.steps import Step, key_of
+from orchestrator.run.readiness.steps import SetUpStep, key_of
 
 _LOCKS = (
     *("package.json", "Gemfile.lock", "composer.lock", "go.sum", "Cargo.lock", "mix.lock", "pubspec.lock"),
@@ -61,10 +61,10 @@ _DEEPEST = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+class SetUpPlan:
     """The steps of a set-up. An equal `key` means an equal result. `left_out` names the impossible ones."""
 
-    steps: tuple[Step, ...] = ()
+    steps: tuple[SetUpStep, ...] = ()
     left_out: tuple[str, ...] = ()
 
     @property
@@ -73,7 +73,9 @@ class Plan:
         return hashlib.sha256(" ".join(step.key for step in self.steps).encode()).hexdigest()[:32]
 
 
-def plan_of(folder: Path, *, checkout: Path | None = None, environ: Mapping[str, str] = os.environ) -> Plan:
+def plan_of(
+    folder: Path, *, checkout: Path | None = None, environ: Mapping[str, str] = os.environ
+) -> SetUpPlan:
     """Return the set-up of a folder from its lock files and manifests. Nothing of the project is run.
 
     Args:
@@ -95,7 +97,7 @@ def plan_of(folder: Path, *, checkout: Path | None = None, environ: Mapping[str,
         )
 
     shown = look(folder)
-    steps: list[Step] = []
+    steps: list[SetUpStep] = []
     left_out: dict[str, None] = {}
     for part in _parts(shown):
         found = [*locked_steps(shown, part), *python_steps(shown, part, python, from_checkout=from_checkout)]
@@ -106,10 +108,10 @@ def plan_of(folder: Path, *, checkout: Path | None = None, environ: Mapping[str,
                 steps.append(step)
             else:
                 left_out[_lacking(step)] = None
-    return Plan(steps=tuple(steps), left_out=tuple(left_out))
+    return SetUpPlan(steps=tuple(steps), left_out=tuple(left_out))
 
 
-def _lacking(step: Step) -> str:
+def _lacking(step: SetUpStep) -> str:
     return (
         f"{step.why} is there and {step.program} is not installed, so `{step.command}` is left out: install "
         f"{step.program}, or name the commands of the set-up in worktree.setup"
@@ -137,7 +139,7 @@ def _parts(shown: Shown) -> Iterator[str]:
     yield from shown.folders_with(*_LOCKS, deepest=_DEEPEST)
 
 
-def _stands_for(done: Step, other: Step) -> bool:
+def _stands_for(done: SetUpStep, other: SetUpStep) -> bool:
     """Whether the step of a folder sets up one below it too, of the same ecosystem, as in workspaces."""
     above, below = done.why.rpartition("/")[0], other.why.rpartition("/")[0]
     return done.ecosystem == other.ecosystem and (

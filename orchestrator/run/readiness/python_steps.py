@@ -11,14 +11,14 @@ from orchestrator.run.detection.python import python_ways
 from orchestrator.run.detection.tree import MANIFESTS, Shown
 from orchestrator.run.readiness.interpreter import Interpreter
 from orchestrator.run.readiness.python_project import PythonProject, python_project
-from orchestrator.run.readiness.steps import VENV, Step, at, below, key_of
+from orchestrator.run.readiness.steps import VENV, SetUpStep, at, below, key_of
 
 _PIP = f"{VENV}/bin/python -m pip install --quiet --disable-pip-version-check"
 
 
 def python_steps(
     shown: Shown, part: str, python: Callable[[], Interpreter | None], *, from_checkout: Callable[[], bool]
-) -> Iterator[Step]:
+) -> Iterator[SetUpStep]:
     """Yield the step for one folder (`part`, "" is the root) of the worktree, if it needs one.
 
     Args:
@@ -37,7 +37,7 @@ def python_steps(
             return
         program, command = "python3", _pip(here, project)
     version = found.version if (found := python()) else ""
-    yield Step(
+    yield SetUpStep(
         command=at(part, command),
         ecosystem="python",
         program=program,

@@ -5,13 +5,13 @@ import shlex
 from dataclasses import dataclass
 
 from orchestrator.run.detection.tree import Shown
-from state.inside import read_inside
+from state.safe_paths import read_inside
 
 VENV = ".venv"  # the folder of the environment that a Python project gets
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
+class SetUpStep:
     """A command that makes a worktree ready for one ecosystem.
 
     `program` has to be installed for it, and `why` is the file that asks for it. `portable` are folders that

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from agents.runners.following import suite_of
+from agents.runners.command_resolution import suite_of
 from orchestrator.git.command import git, git_bytes
 from orchestrator.run.review.named_tests import file_and_test, named_by
 from state.errors import GitError

@@ -25,7 +25,7 @@ DIFF_LIMIT = 60_000  # characters of a diff in the prompt. The reviewer can read
 
 
 @dataclass(frozen=True, slots=True)
-class Subject:
+class ReviewSubject:
     """The subject and place of a review. `unusable`: the number of unusable reports on it so far.
 
     `findings` are the earlier ones that the prompt lists. `unlike` checks after the review and returns why
@@ -42,7 +42,9 @@ class Subject:
     unlike: "Callable[[], Awaitable[str]] | None" = None
 
 
-async def report_on(run: Run, subject: Subject, prompt: Callable[[], Awaitable[str]]) -> ReviewReport | None:
+async def report_on(
+    run: Run, subject: ReviewSubject, prompt: Callable[[], Awaitable[str]]
+) -> ReviewReport | None:
     """Return a usable report, or record that it is not usable and return None."""
     task_id, attempt, unusable = subject.task_id, subject.attempt, subject.unusable
     spec_for = partial(
@@ -84,7 +86,7 @@ async def report_on(run: Run, subject: Subject, prompt: Callable[[], Awaitable[s
 class _RulingsDemanded:
     """Refuses the first report of a turn that leaves out rulings on earlier findings. The next one counts."""
 
-    def __init__(self, subject: Subject) -> None:
+    def __init__(self, subject: ReviewSubject) -> None:
         self._findings = subject.findings
         self._folder = str(subject.folder)
 

@@ -15,19 +15,19 @@ from agents.session.tools import TASK_COMPLETE
 from orchestrator.git.command import git_succeeds
 from orchestrator.git.workspace import diff_text, resolution_text
 from orchestrator.run.asking.briefing import conventions, decisions, others, suggestions
-from orchestrator.run.evidence.vouching import results
-from orchestrator.run.evidence.worth import changes_of, with_output
+from orchestrator.run.evidence.selected_commands import results
+from orchestrator.run.evidence.summary import changes_of, with_output
 from orchestrator.run.record import Run
 from orchestrator.run.review.criteria import question
 from orchestrator.run.review.findings import disputes_of, final_known, known_of, undecided, with_disputes
 from orchestrator.run.review.ownership import own_paths, users_paths
-from orchestrator.run.review.report import DIFF_LIMIT, Subject, report_on
+from orchestrator.run.review.report import DIFF_LIMIT, ReviewSubject, report_on
 from orchestrator.run.review.revise import after_final_review, after_review
 from orchestrator.run.review.tokens import tokens_of
 from state.journal.events import TaskUnverified
 from state.journal.task_view import MergeView, TaskView
 from state.records.findings import Finding
-from state.settings.patience import PATIENCE
+from state.settings.retry_limits import PATIENCE
 
 _RESOLUTION_LIMIT = 10_000  # characters of one resolution's diff
 
@@ -41,7 +41,7 @@ async def review_task(run: Run, task_id: str) -> None:
         return
     folder = await run.places.show_commit(task)
     shown = await run.places.snapshot(folder)
-    subject = Subject(
+    subject = ReviewSubject(
         task_id=task_id,
         attempt=task.attempt,
         commit=task.claim.commit,
@@ -61,7 +61,7 @@ async def review_whole(run: Run) -> None:
     number = len(run.view.whole.reviews) + 1
     commit = run.view.whole.commit
     folder = await run.integration.show(commit)
-    subject = Subject(
+    subject = ReviewSubject(
         task_id="",
         attempt=number,
         commit=commit,

@@ -3,15 +3,15 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 
-from orchestrator.gates.promises.criterion import Criterion, Kind
+from orchestrator.gates.promises.criterion import CriterionCheck, PromiseCriterion
 from orchestrator.gates.promises.promise import Promise, State
-from orchestrator.gates.promises.store import Found
+from orchestrator.gates.promises.store import StoredPromises
 from orchestrator.views.columns import columns
 
 _TEXT_SHOWN = 70  # characters of a promise in the table
 
 
-def promises_lines(found: Found) -> list[str]:
+def promises_lines(found: StoredPromises) -> list[str]:
     """All promises as a table, and below it the damaged files."""
     rows = [
         (one.id, one.state, one.owner or "nobody", one.created_at, _one_line(one.text, _TEXT_SHOWN))
@@ -31,14 +31,14 @@ def criterion_lines(promise: Promise, number: int, unproven: Mapping[int, str]) 
     return list(_criterion(promise, number, unproven))
 
 
-def in_words(kind: Kind, target: str) -> str:
+def in_words(kind: CriterionCheck, target: str) -> str:
     """The meaning of a check in words, if the author gave none."""
     match kind:
-        case Kind.COMMAND:
+        case CriterionCheck.COMMAND:
             return f"{target} exits with 0"
-        case Kind.FILE:
+        case CriterionCheck.FILE:
             return f"{target} is there"
-        case Kind.COMMIT:
+        case CriterionCheck.COMMIT:
             return f"a commit says {target}" if target else "there is a new commit"
 
 
@@ -83,8 +83,8 @@ def _criterion(promise: Promise, number: int, unproven: Mapping[int, str]) -> It
         yield from (f"     | {line}" for line in evidence.output.splitlines())
 
 
-def _check(criterion: Criterion) -> str:
-    if criterion.kind is Kind.COMMAND:
+def _check(criterion: PromiseCriterion) -> str:
+    if criterion.kind is CriterionCheck.COMMAND:
         return f"command: {_one_line(criterion.target)} (within {criterion.deadline_s:g} s)"
     return f"{criterion.kind}: {_one_line(criterion.target) or 'any'}"
 

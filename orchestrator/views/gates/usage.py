@@ -2,16 +2,16 @@
 
 from collections.abc import Iterator
 
-from orchestrator.gates.power_steering.usage import Usage, most_disputed
+from orchestrator.gates.power_steering.usage import SteeringUsage, most_disputed
 from orchestrator.views.columns import columns
 
 
-def usage_lines(usage: Usage) -> list[str]:
+def usage_lines(usage: SteeringUsage) -> list[str]:
     """The sources of the verdicts, the judge's share and the seed's target, and the disagreements."""
     return list(_lines(usage))
 
 
-def _lines(usage: Usage) -> Iterator[str]:
+def _lines(usage: SteeringUsage) -> Iterator[str]:
     if not usage.checks:
         yield "no check of power steering is in the diagnostics of this project's sessions"
         return
@@ -33,7 +33,7 @@ def _lines(usage: Usage) -> Iterator[str]:
     yield from (f"  {name}: {count}" for name, count in most_disputed(usage))
 
 
-def _share(usage: Usage) -> str:
+def _share(usage: SteeringUsage) -> str:
     if usage.judge_share is None:
         return "judge used: not known, since no stop had a judge to ask"
     kept = "kept" if usage.target_kept else "missed"

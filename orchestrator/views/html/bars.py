@@ -1,7 +1,7 @@
 """The kinds of bars in a timeline, and a lane in words for readers who do not see it."""
 
 from orchestrator.views.durations import duration
-from orchestrator.views.models.lanes import Lane, Timeline
+from orchestrator.views.models.lanes import Timeline, TimelineLane
 from state.roles import Role
 
 _KINDS = (*map(str, Role), "merge")
@@ -20,7 +20,7 @@ def bar_kinds(shown: Timeline) -> list[str]:
     return [kind for kind in (*_KINDS, COMMANDS) if kind in found]
 
 
-def lane_words(lane: Lane) -> str:
+def lane_words(lane: TimelineLane) -> str:
     """Return a lane as a sentence: its kinds of work, each with its number and time."""
     parts = []
     for kind in (*_KINDS, COMMANDS):

@@ -12,7 +12,7 @@ from state.records.criteria import Evidence, JudgedBy
 from state.records.plan import Criterion, CriterionKind
 
 
-class Standing(StrEnum):
+class CriterionState(StrEnum):
     """The state of a criterion: of the work on it, and after a review the worth of the verdict."""
 
     PROVEN = "proven"
@@ -38,7 +38,7 @@ class CriterionRow:
     place: str
     quote: str
     tasks: tuple[str, ...]
-    standing: Standing
+    standing: CriterionState
     evidence: tuple[Evidence, ...] = ()
     proof: Evidence | None = None
     words: str = ""
@@ -54,10 +54,10 @@ def criteria_of(view: RunView) -> tuple[CriterionRow, ...]:
     return tuple(_row(view, criterion) for criterion in view.plan.criteria)
 
 
-def counted(rows: Iterable[CriterionRow]) -> dict[Standing, int]:
+def counted(rows: Iterable[CriterionRow]) -> dict[CriterionState, int]:
     """Return how many criteria have each standing, without those that none has."""
     found = Counter(row.standing for row in rows)
-    return {standing: found[standing] for standing in Standing if found[standing]}
+    return {standing: found[standing] for standing in CriterionState if found[standing]}
 
 
 def place_of(view: RunView, criterion: Criterion) -> str:
@@ -82,7 +82,7 @@ def _row(view: RunView, criterion: Criterion) -> CriterionRow:
         tasks=criterion.task_ids,
         standing=standing,
         evidence=said.evidence if said else (),
-        proof=said.proof if said and standing is Standing.PROVEN else None,
+        proof=said.proof if said and standing is CriterionState.PROVEN else None,
         words=said.claim if said else "",
         by=said.by if said else None,
         commit=said.commit if said else "",
@@ -92,18 +92,18 @@ def _row(view: RunView, criterion: Criterion) -> CriterionRow:
     )
 
 
-def _standing(view: RunView, criterion: Criterion, judged: JudgedView | None) -> tuple[Standing, str]:
+def _standing(view: RunView, criterion: Criterion, judged: JudgedView | None) -> tuple[CriterionState, str]:
     """Return the standing and a note. A verdict counts only for the tree of the merged work."""
     tasks = [view.tasks[id_] for id_ in criterion.task_ids if id_ in view.tasks]
     is_over = view.ended is not None or view.checkout.is_home
     fits = judged is not None and judged.event.tree == view.whole.tree
     if judged and fits and (is_over or all(task.stage is Stage.MERGED for task in tasks)):
-        return Standing(judged.event.standing), ""
+        return CriterionState(judged.event.standing), ""
     if all(task.stage is Stage.WAITING for task in tasks):
-        return Standing.NOT_BEGUN, ""
+        return CriterionState.NOT_BEGUN, ""
     if not is_over:
-        return Standing.UNDER_WAY, ""
-    return Standing.NOT_CHECKED, _unjudged(tasks, judged)
+        return CriterionState.UNDER_WAY, ""
+    return CriterionState.NOT_CHECKED, _unjudged(tasks, judged)
 
 
 def _unjudged(tasks: Iterable[TaskView], judged: JudgedView | None) -> str:

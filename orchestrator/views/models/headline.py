@@ -2,8 +2,8 @@
 
 from orchestrator.views.models.conclusions import UNVERIFIED, CheckState, Headline, Tone
 from orchestrator.views.models.criteria import CriterionRow
-from orchestrator.views.models.criteria import Standing as CriterionStanding
-from orchestrator.views.models.summary import Standing
+from orchestrator.views.models.criteria import CriterionState as CriterionStanding
+from orchestrator.views.models.summary import RunState
 from state.journal.view import RunView
 from state.outcome import MEANINGS, Outcome
 from state.records.criteria import EvidenceKind
@@ -18,14 +18,14 @@ _TONES = {
     Outcome.INTERRUPTED: (Tone.WARN, CheckState.CANCELLED),
 }
 _OTHERS = {
-    Standing.ACTIVE: ("Under way", "the run goes on, this is its state so far", CheckState.PENDING),
-    Standing.INTERRUPTED: ("Interrupted", MEANINGS[Outcome.INTERRUPTED], CheckState.CANCELLED),
-    Standing.KILLED: (
+    RunState.ACTIVE: ("Under way", "the run goes on, this is its state so far", CheckState.PENDING),
+    RunState.INTERRUPTED: ("Interrupted", MEANINGS[Outcome.INTERRUPTED], CheckState.CANCELLED),
+    RunState.KILLED: (
         "Killed",
         "its process is gone without an end, `sq resume` goes on",
         CheckState.FAILURE,
     ),
-    Standing.NEVER_BEGAN: (
+    RunState.NEVER_BEGAN: (
         "Never began",
         "its process was killed before its first event",
         CheckState.FAILURE,
@@ -33,7 +33,7 @@ _OTHERS = {
 }
 
 
-def headline_of(view: RunView, standing: Standing, rows: tuple[CriterionRow, ...]) -> Headline:
+def headline_of(view: RunView, standing: RunState, rows: tuple[CriterionRow, ...]) -> Headline:
     """Return the headline of a run.
 
     Args:
@@ -44,8 +44,8 @@ def headline_of(view: RunView, standing: Standing, rows: tuple[CriterionRow, ...
     rehearsal = bool(view.started and view.started.rehearsal)
     if view.ended is None:
         word, sentence, check = _OTHERS[standing]
-        code = Outcome.INTERRUPTED.exit_code if standing is Standing.INTERRUPTED else None
-        tone = Tone.CALM if standing is Standing.ACTIVE else Tone.WARN
+        code = Outcome.INTERRUPTED.exit_code if standing is RunState.INTERRUPTED else None
+        tone = Tone.CALM if standing is RunState.ACTIVE else Tone.WARN
         why = f"stopped by {view.process.interrupted_by}" if view.process.interrupted_by else ""
         return Headline(
             word=word, sentence=sentence, why=why, exit_code=code, tone=tone, check=check, rehearsal=rehearsal

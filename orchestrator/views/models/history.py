@@ -23,7 +23,7 @@ class SpanKind(StrEnum):
 
 
 @dataclass(slots=True)
-class Span:
+class TimeSpan:
     """Something of a run that took time, or still does while `ended_at` is None.
 
     `task_id` is empty for the whole. `what` is the role of a call, or the purpose of commands. `good` is None
@@ -77,12 +77,12 @@ class AttemptHistory:
 class History:
     """Everything that a view forgets and a reader wants to see, in the order of the journal."""
 
-    spans: list[Span] = field(default_factory=list)
+    spans: list[TimeSpan] = field(default_factory=list)
     stages: dict[str, list[StageSpan]] = field(default_factory=dict)  # by task
     attempts: dict[str, list[AttemptHistory]] = field(default_factory=dict)  # by task
     doing: dict[str, e.MessageReceived] = field(default_factory=dict)  # newest message, by open call
     notable: list[Stored] = field(default_factory=list)  # every event but messages
-    _open: dict[str, Span] = field(default_factory=dict)
+    _open: dict[str, TimeSpan] = field(default_factory=dict)
 
     def apply(self, view: RunView, stored: Stored) -> None:
         """Add one more event. `view` already includes it."""
@@ -136,7 +136,7 @@ class History:
                     self._finish(key, stored, good=None)
 
     def _begin(self, kind: SpanKind, key: str, what: str, task_id: str, attempt: int, stored: Stored) -> None:
-        span = Span(kind, key, str(what), task_id, attempt, stored.seq, stored.at)
+        span = TimeSpan(kind, key, str(what), task_id, attempt, stored.seq, stored.at)
         self.spans.append(span)
         self._open[key] = span
 

@@ -58,7 +58,7 @@ class Bar:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Lane:
+class TimelineLane:
     """The bars of one task, or of the whole (empty `task_id`), in the order of their starts."""
 
     task_id: str
@@ -78,7 +78,7 @@ class Fold:
 class Timeline:
     """All lanes. `seconds` is the time from the first to the last moment, idle times included."""
 
-    lanes: tuple[Lane, ...]
+    lanes: tuple[TimelineLane, ...]
     folds: tuple[Fold, ...]
     seconds: float
     began_at: datetime | None

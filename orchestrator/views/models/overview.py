@@ -5,7 +5,7 @@ from datetime import datetime
 from orchestrator.views.models.history import RunFacts
 from orchestrator.views.models.lanes import Group, TaskRow
 from orchestrator.views.models.spend import spending
-from orchestrator.views.models.summary import Need, Overview, Standing, summary_of
+from orchestrator.views.models.summary import Need, Overview, RunState, summary_of
 from orchestrator.views.models.tasks import parked_questions, task_rows
 
 
@@ -21,7 +21,7 @@ def overview(story: RunFacts, run_id: str, now: datetime, *, active: bool, optio
     """
     view = story.view
     summary = summary_of(view, run_id, is_active=lambda: active, now=now, options=options)
-    rows = task_rows(story, now, active=summary.standing is Standing.ACTIVE)
+    rows = task_rows(story, now, active=summary.standing is RunState.ACTIVE)
     parked = list(parked_questions(view))
     return Overview(
         summary=summary,

@@ -22,7 +22,7 @@ _DOING = {
 }
 
 
-class Standing(StrEnum):
+class RunState(StrEnum):
     """Whether a process works on a run, and if not, why."""
 
     ENDED = "ended"
@@ -38,7 +38,7 @@ class RunSummary:
     """One run in short. `next_command` is "" if it cannot be resumed."""
 
     run_id: str
-    standing: Standing
+    standing: RunState
     outcome: Outcome | None = None
     doing: str = ""
     problem: str = ""
@@ -92,14 +92,14 @@ def summary_of(
         options: options for a command to find this run again, such as `--state-dir X`.
     """
     standing = _standing(view, is_active)
-    resumable = standing in {Standing.INTERRUPTED, Standing.KILLED}
-    until = now if standing is Standing.ACTIVE else view.clock.last_at
+    resumable = standing in {RunState.INTERRUPTED, RunState.KILLED}
+    until = now if standing is RunState.ACTIVE else view.clock.last_at
     started, begun = view.started, view.clock.started_at
     return RunSummary(
         run_id=run_id,
         standing=standing,
         outcome=view.ended.outcome if view.ended else None,
-        doing=activity(view) if standing is Standing.ACTIVE else "",
+        doing=activity(view) if standing is RunState.ACTIVE else "",
         next_command=f"sq resume {run_id}{options}" if resumable else "",
         spec_name=started.spec_name if started else "",
         tasks_merged=sum(task.stage is Stage.MERGED for task in view.tasks.values()),
@@ -124,11 +124,11 @@ def activity(view: RunView) -> str:
     return ", ".join(under_way) or "between tasks"
 
 
-def _standing(view: RunView, is_active: Callable[[], bool]) -> Standing:
+def _standing(view: RunView, is_active: Callable[[], bool]) -> RunState:
     if view.ended:
-        return Standing.ENDED
+        return RunState.ENDED
     if is_active():
-        return Standing.ACTIVE
+        return RunState.ACTIVE
     if view.started is None:
-        return Standing.NEVER_BEGAN
-    return Standing.INTERRUPTED if view.process.interrupted_by else Standing.KILLED
+        return RunState.NEVER_BEGAN
+    return RunState.INTERRUPTED if view.process.interrupted_by else RunState.KILLED

@@ -2,8 +2,8 @@
 
 from datetime import datetime, timedelta
 
-from orchestrator.views.models.history import RunFacts, Span
-from orchestrator.views.models.lanes import Bar, Fold, Lane, Timeline
+from orchestrator.views.models.history import RunFacts, TimeSpan
+from orchestrator.views.models.lanes import Bar, Fold, Timeline, TimelineLane
 
 _IDLE = timedelta(seconds=60)  # a longer time without any span is folded
 _FOLDED = timedelta(seconds=5)  # its width then
@@ -26,7 +26,9 @@ def timeline(story: RunFacts, now: datetime, *, most_bars: int = _MOST_BARS) -> 
         lane = span.task_id if span.task_id in lanes else ""
         lanes[lane].append(axis.bar(span))
     return Timeline(
-        lanes=tuple(Lane(task_id=id_, bars=_joined(bars, most_bars)) for id_, bars in lanes.items() if bars),
+        lanes=tuple(
+            TimelineLane(task_id=id_, bars=_joined(bars, most_bars)) for id_, bars in lanes.items() if bars
+        ),
         folds=tuple(axis.folds()),
         seconds=(axis.last - axis.first).total_seconds(),
         began_at=axis.first,
@@ -36,7 +38,7 @@ def timeline(story: RunFacts, now: datetime, *, most_bars: int = _MOST_BARS) -> 
 class _Axis:
     """Places moments on a line on which long idle times are short."""
 
-    def __init__(self, spans: list[Span], until: datetime) -> None:
+    def __init__(self, spans: list[TimeSpan], until: datetime) -> None:
         self.until = until
         self.first = min(span.began_at for span in spans)
         self.last = max(self.first, *(span.ended_at or until for span in spans))
@@ -52,7 +54,7 @@ class _Axis:
         )
         return (moment - self.first).total_seconds() - cut
 
-    def bar(self, span: Span) -> Bar:
+    def bar(self, span: TimeSpan) -> Bar:
         start, end = self._offset(span.began_at), self._offset(span.ended_at or self.until)
         return Bar(
             what=span.what,
@@ -71,7 +73,7 @@ class _Axis:
         ]
 
 
-def _gaps(spans: list[Span], until: datetime) -> list[tuple[datetime, datetime]]:
+def _gaps(spans: list[TimeSpan], until: datetime) -> list[tuple[datetime, datetime]]:
     """Return the long times in which nothing was under way."""
     gaps = []
     busy_until: datetime | None = None

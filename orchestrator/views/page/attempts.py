@@ -28,7 +28,7 @@ class Words:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Fact:
+class AttemptFact:
     """One thing that happened in an attempt. `tone` is good, bad, warn or calm."""
 
     seq: int
@@ -45,18 +45,18 @@ class Fact:
 _Shown = tuple[str, str, str, str, tuple[Words, ...]]  # tone, glyph, kind, text, words
 
 
-def facts_of(view: RunView, attempt: AttemptHistory) -> list[Fact]:
+def facts_of(view: RunView, attempt: AttemptHistory) -> list[AttemptFact]:
     """Return the facts of an attempt, oldest first. Events that say nothing to a person are left out."""
     return [fact for stored in attempt.events if (fact := _fact(view, stored))]
 
 
-def _fact(view: RunView, stored: Stored) -> Fact | None:
+def _fact(view: RunView, stored: Stored) -> AttemptFact | None:
     event = stored.event
     found = _work(view, event) or _judgement(event) or _question(view, event) or _end(event)
     if found is None:
         return None
     tone, glyph, kind, text, words = found
-    return Fact(
+    return AttemptFact(
         seq=stored.seq,
         at=stored.at,
         tone=tone,

@@ -5,8 +5,8 @@ from pathlib import Path
 
 from orchestrator.git.command import git_bytes
 from orchestrator.git.merging.sizes import sizes
-from orchestrator.git.trusted import trusting
-from orchestrator.git.trusting.recording import recorded_git
+from orchestrator.git.pinned.recording import recorded_git
+from orchestrator.git.pinned_config import trusting
 from orchestrator.views.models.history import RunFacts
 from state.errors import GitError
 from state.journal import events as e

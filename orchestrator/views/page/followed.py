@@ -25,7 +25,7 @@ _FEED = 100
 _BACK = 2000  # places of the journal that are searched at a time for the newest message of a call
 
 
-class Followed:
+class FollowedRun:
     """The fold of one run. `current` brings it up to date, and `following` keeps it so for its clients."""
 
     def __init__(self, folder: Path, options: str = "", wall: Callable[[], float] = time.time) -> None:
@@ -79,7 +79,7 @@ class Followed:
         """The next step after this moment: bars of things under way grow seldom, and no event lies later."""
         return self.now if not self.active else max(self._step() + _TICK, self.now)
 
-    def current(self) -> "Followed":
+    def current(self) -> "FollowedRun":
         """Fold the events that are new, and look whether a process works on the run."""
         if self._seq == 0:
             self._add(self.reader.read(without=(MessageReceived,)))

@@ -4,17 +4,17 @@ from collections.abc import Callable
 from pathlib import PurePath
 
 from orchestrator.views.models.spend import spending
-from orchestrator.views.models.summary import RunSummary, Standing, summary_of
+from orchestrator.views.models.summary import RunState, RunSummary, summary_of
 from orchestrator.views.page.ports import LiveRun
 from orchestrator.views.page.rendering import part, rendered
 from state.outcome import Outcome
 
 _MARKS = {
-    Standing.ACTIVE: ("calm", "●"),
-    Standing.INTERRUPTED: ("warn", "‖"),
-    Standing.KILLED: ("bad", "✗"),
-    Standing.NEVER_BEGAN: ("bad", "✗"),
-    Standing.UNREADABLE: ("bad", "✗"),
+    RunState.ACTIVE: ("calm", "●"),
+    RunState.INTERRUPTED: ("warn", "‖"),
+    RunState.KILLED: ("bad", "✗"),
+    RunState.NEVER_BEGAN: ("bad", "✗"),
+    RunState.UNREADABLE: ("bad", "✗"),
 }
 
 
@@ -26,7 +26,7 @@ def head_region(run: LiveRun) -> str:
     )
     spent = spending(view)
     tone, glyph, word = chip_of(summary)
-    goes_on = summary.standing is Standing.ACTIVE
+    goes_on = summary.standing is RunState.ACTIVE
     return rendered(
         "head",
         run=run.folder.name,
@@ -52,7 +52,7 @@ def head_region(run: LiveRun) -> str:
 
 def chip_of(summary: RunSummary) -> tuple[str, str, str]:
     """Return the tone, the glyph and the word for the standing of a run."""
-    if summary.standing is Standing.ENDED:
+    if summary.standing is RunState.ENDED:
         good = summary.outcome is Outcome.COMPLETE
         return ("good", "✓", str(summary.outcome)) if good else ("bad", "✗", str(summary.outcome))
     return *_MARKS[summary.standing], str(summary.standing)

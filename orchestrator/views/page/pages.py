@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 from orchestrator.views.html.amounts import slug
 from orchestrator.views.models.decisions import decisions_of
 from orchestrator.views.models.lanes import Group
-from orchestrator.views.models.summary import RunSummary, Standing
+from orchestrator.views.models.summary import RunState, RunSummary
 from orchestrator.views.models.tasks import task_rows
 from orchestrator.views.models.why import why_not
 from orchestrator.views.page.attempts import facts_of
@@ -73,7 +73,7 @@ def runs_region(summaries: list[RunSummary], more: int, place: str) -> Regions:
             one,
             PurePath(one.spec_name).name or one.run_id,
             *chip_of(one),
-            one.started_at if one.standing is Standing.ACTIVE else None,
+            one.started_at if one.standing is RunState.ACTIVE else None,
         )
         for one in summaries
     ]

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 
-from orchestrator.views.models.criteria import Standing as CriterionStanding
+from orchestrator.views.models.criteria import CriterionState as CriterionStanding
 from orchestrator.views.models.criteria import counted, criteria_of
 from orchestrator.views.models.lanes import Group, TaskRow, Timeline
 from orchestrator.views.models.overview import overview

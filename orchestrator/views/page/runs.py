@@ -11,8 +11,8 @@ import anyio
 from anyio.abc import TaskGroup
 
 from agents.concurrency import task_group
-from orchestrator.views.models.summary import RunSummary, Standing, summary_of
-from orchestrator.views.page.followed import Followed
+from orchestrator.views.models.summary import RunState, RunSummary, summary_of
+from orchestrator.views.page.followed import FollowedRun
 from state.errors import JournalError
 from state.journal.events import MessageReceived
 from state.journal.fold.fold import apply
@@ -29,7 +29,7 @@ MOST_STREAMS = 16
 class _Open:
     """An opened run, and the task that keeps it current while it has clients."""
 
-    run: Followed
+    run: FollowedRun
     clients: int = 0
     scope: anyio.CancelScope | None = None
 
@@ -60,7 +60,7 @@ class Runs:
         """The path of the state folder."""
         return str(self.state.root)
 
-    def get(self, run_id: str) -> Followed | None:
+    def get(self, run_id: str) -> FollowedRun | None:
         """Return a run, up to date, or None if there is none with exactly this id.
 
         Raises:
@@ -69,7 +69,7 @@ class Runs:
         return one.run.current() if (one := self._opened(run_id)) else None
 
     @contextmanager
-    def watched(self, run_id: str) -> Iterator[Followed | None]:
+    def watched(self, run_id: str) -> Iterator[FollowedRun | None]:
         """Keep a run current while the block runs."""
         if (one := self._opened(run_id)) is None:
             yield None
@@ -122,7 +122,7 @@ class Runs:
         if run_id not in self._open:
             if run_id not in self.state.run_ids():
                 return None
-            self._open[run_id] = _Open(Followed(self.state.runs / run_id, self.options))
+            self._open[run_id] = _Open(FollowedRun(self.state.runs / run_id, self.options))
         one = self._open[run_id] = self._open.pop(run_id)  # the newest is the last
         idle = [key for key, other in self._open.items() if not other.clients and other is not one]
         for key in idle[: max(0, len(idle) - _KEPT)]:
@@ -133,7 +133,7 @@ class Runs:
         try:
             view = self._view(folder)
         except JournalError as error:  # one damaged run does not hide the others
-            return RunSummary(run_id=folder.name, standing=Standing.UNREADABLE, problem=str(error))
+            return RunSummary(run_id=folder.name, standing=RunState.UNREADABLE, problem=str(error))
         return summary_of(
             view,
             folder.name,
@@ -165,7 +165,7 @@ async def runs_of(state: StateFolder, options: str) -> AsyncIterator[Runs]:
             runs.close()
 
 
-async def _follow(run: Followed, scope: anyio.CancelScope) -> None:
+async def _follow(run: FollowedRun, scope: anyio.CancelScope) -> None:
     with scope:
         await run.following()
 

@@ -24,7 +24,7 @@ _LIMIT_S = 3.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class PageAddress:
     """Where to serve: the address, and the names by which browsers of other machines may call it."""
 
     host: str = LOOPBACK
@@ -53,7 +53,7 @@ class _Server(uvicorn.Server):
 async def serve(
     app: ASGIApp,
     runs: LiveRuns,
-    place: Place,
+    place: PageAddress,
     sessions: Sessions,
     ready: Callable[[str], object],
     until: anyio.Event,
@@ -93,7 +93,7 @@ async def serve(
 
 
 @contextmanager
-def _bound(place: Place) -> Iterator[socket.socket]:
+def _bound(place: PageAddress) -> Iterator[socket.socket]:
     """Provide a listening socket. Connections queue from here on."""
     family = socket.AF_INET6 if ":" in place.host else socket.AF_INET
     bound = socket.socket(family)

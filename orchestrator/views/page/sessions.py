@@ -11,7 +11,7 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-from state.durable import (
+from state.atomic_files import (
     DamagedFileError,
     LockTimeoutError,
     WriteFailedError,

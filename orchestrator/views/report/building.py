@@ -16,7 +16,7 @@ from orchestrator.views.models.headline import headline_of
 from orchestrator.views.models.history import RunFacts
 from orchestrator.views.models.lanes import TaskRow
 from orchestrator.views.models.spend import spending
-from orchestrator.views.models.summary import Standing
+from orchestrator.views.models.summary import RunState
 from orchestrator.views.models.tasks import task_rows
 from orchestrator.views.models.timeline import timeline
 from orchestrator.views.models.why import why_not
@@ -28,14 +28,14 @@ from orchestrator.views.report.contents import (
     FindingRow,
     Index,
     IndexRow,
-    Report,
+    ReportContents,
     Spec,
     TaskPart,
     Times,
 )
-from orchestrator.views.report.fitting import Limits, clipper, each_text, path_remover
+from orchestrator.views.report.fitting import ReportLimits, clipper, each_text, path_remover
 from orchestrator.views.report.making import made_of
-from orchestrator.views.report.work import Work
+from orchestrator.views.report.work import WorkChanges
 from state.journal.view import RunView
 
 _SUBJECT = 120  # characters
@@ -47,14 +47,14 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 def report_of(
     story: RunFacts,
     run_id: str,
-    standing: Standing,
-    works: tuple[Work, ...],
+    standing: RunState,
+    works: tuple[WorkChanges, ...],
     index: MakesIndex,
     *,
-    limits: Limits,
+    limits: ReportLimits,
     version: str,
     with_paths: bool = False,
-) -> Report:
+) -> ReportContents:
     """Return the contents of a report.
 
     Args:
@@ -71,9 +71,9 @@ def report_of(
     now = view.clock.last_at or _EPOCH
     criteria = criteria_of(view)
     commands = facts_of(view)
-    rows = {row.id: row for row in task_rows(story, now, active=standing is Standing.ACTIVE)}
+    rows = {row.id: row for row in task_rows(story, now, active=standing is RunState.ACTIVE)}
     found = [FindingRow(task_id=id_, finding=one, seq=seq) for id_, one, seq in findings_of(story)]
-    report = Report(
+    report = ReportContents(
         run_id=run_id,
         headline=headline_of(view, standing, criteria),
         spec=_spec(view),
@@ -112,7 +112,7 @@ class _Cut:
         return every[: self.most]
 
 
-def _with_index(report: Report, index: MakesIndex, cut: _Cut) -> Report:
+def _with_index(report: ReportContents, index: MakesIndex, cut: _Cut) -> ReportContents:
     rows, missing = index(set(_seqs(report)))
     sentences = list(cut.sentences)
     if missing:
@@ -120,7 +120,7 @@ def _with_index(report: Report, index: MakesIndex, cut: _Cut) -> Report:
     return replace(report, index=Index(rows=rows, left_out=tuple(sentences)))
 
 
-def _seqs(report: Report) -> Iterator[int]:
+def _seqs(report: ReportContents) -> Iterator[int]:
     """Yield each event that a statement of the report rests on."""
     yield from (row.seq for row in report.criteria)
     yield from (point.seq for point in report.attention)
@@ -137,10 +137,15 @@ def _seqs(report: Report) -> Iterator[int]:
 
 
 def _task(
-    story: RunFacts, row: TaskRow, works: tuple[Work, ...], cut: _Cut, now: datetime, standing: Standing
+    story: RunFacts,
+    row: TaskRow,
+    works: tuple[WorkChanges, ...],
+    cut: _Cut,
+    now: datetime,
+    standing: RunState,
 ) -> TaskPart:
     attempts = tuple(attempt_of(one) for one in story.history.attempts.get(row.id, ()))
-    reasons = why_not(story, row.id, now, active=standing is Standing.ACTIVE)
+    reasons = why_not(story, row.id, now, active=standing is RunState.ACTIVE)
     return TaskPart(
         id=row.id,
         title=row.title,

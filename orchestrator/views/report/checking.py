@@ -5,7 +5,7 @@ from shlex import quote
 
 from orchestrator.views.models.evidence import CommandFacts
 from orchestrator.views.models.history import RunFacts
-from orchestrator.views.report.contents import Check, Commits
+from orchestrator.views.report.contents import CheckCommands, Commits
 from state.journal import events as e
 from state.journal.view import RunView
 
@@ -32,7 +32,7 @@ def commits_of(story: RunFacts) -> Commits:
     )
 
 
-def check_of(story: RunFacts, commands: tuple[CommandFacts, ...]) -> Check:
+def check_of(story: RunFacts, commands: tuple[CommandFacts, ...]) -> CheckCommands:
     """Return how to check the finished work: in a new worktree beside the checkout, after the set-up.
 
     A command that only an agent has named is not part of the line to copy, because it would run outside the
@@ -44,13 +44,13 @@ def check_of(story: RunFacts, commands: tuple[CommandFacts, ...]) -> Check:
     others = tuple(one.command for one in commands if _only_an_agent(view, one.command))
     if not view.whole.tree:
         note = "there is no finished work to check"
-        return Check(command="", named_by_agents=(), note=note, verified_seq=0)
+        return CheckCommands(command="", named_by_agents=(), note=note, verified_seq=0)
     go = [] if view.checkout.left else _in_a_worktree(story)
     go += [f"export {one}" for one in view.baseline.exports]
     note = "" if commands else "no command verified the finished work"
     if view.checkout.left:
         note = "the work is in your checkout, uncommitted: run it there"
-    return Check(
+    return CheckCommands(
         command=" && ".join([*go, *map(_apart, trusted)]),
         named_by_agents=others,
         note=note,

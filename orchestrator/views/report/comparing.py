@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from orchestrator.views.durations import duration
 from orchestrator.views.html.amounts import money, number
 from orchestrator.views.models.criteria import counted
-from orchestrator.views.report.contents import Report
+from orchestrator.views.report.contents import ReportContents
 from state.records.findings import FindingState
 from state.words import question_key
 
@@ -33,7 +33,7 @@ class Comparison:
     commands: tuple[Pair, ...]
 
 
-def compared(report: Report, earlier: Report) -> Comparison:
+def compared(report: ReportContents, earlier: ReportContents) -> Comparison:
     """Return both runs side by side."""
     return Comparison(
         run_id=report.run_id,
@@ -47,7 +47,7 @@ def compared(report: Report, earlier: Report) -> Comparison:
     )
 
 
-def _figures(report: Report) -> Iterator[tuple[str, str]]:
+def _figures(report: ReportContents) -> Iterator[tuple[str, str]]:
     head, merged = report.headline, sum(part.stage == "merged" for part in report.tasks)
     standings = ", ".join(f"{count} {standing}" for standing, count in counted(report.criteria).items())
     states = [row.finding.state for row in report.findings]
@@ -63,11 +63,11 @@ def _figures(report: Report) -> Iterator[tuple[str, str]]:
     yield "spec (sha256)", report.spec.sha256[:12] or NONE
 
 
-def _criteria(report: Report) -> dict[str, tuple[str, str]]:
+def _criteria(report: ReportContents) -> dict[str, tuple[str, str]]:
     return {question_key(row.text): (row.text, str(row.standing)) for row in report.criteria}
 
 
-def _commands(report: Report) -> dict[str, tuple[str, str]]:
+def _commands(report: ReportContents) -> dict[str, tuple[str, str]]:
     found = {}
     for one in report.commands:
         tests = "tests unknown" if one.passed_tests is None else f"{number(one.passed_tests)} tests"

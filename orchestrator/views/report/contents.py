@@ -9,7 +9,7 @@ from orchestrator.views.models.decisions import Decision
 from orchestrator.views.models.evidence import CommandFacts
 from orchestrator.views.models.lanes import Timeline
 from orchestrator.views.models.spend import Spending
-from orchestrator.views.report.work import Work
+from orchestrator.views.report.work import WorkChanges
 from state.hidden import visible
 from state.journal.task_view import Stage
 from state.records.findings import Finding
@@ -56,7 +56,7 @@ class Times:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Check:
+class CheckCommands:
     """How a reader checks the run: a command to copy, and the commands that only an agent has named.
 
     `note` says why there is no command. `verified_seq` is the verification of the finished tree.
@@ -78,7 +78,7 @@ class FindingRow:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
+class ReportStep:
     """One step. `what` is sq's sentence, `words` are those of `who` or the end of a command's output."""
 
     seq: int
@@ -98,7 +98,7 @@ class Attempt:
     began_at: datetime
     seconds: float | None
     ended: str
-    steps: tuple[Step, ...]
+    steps: tuple[ReportStep, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,7 +122,7 @@ class TaskPart:
     seconds: float | None
     seq: int
     attempts: tuple[Attempt, ...]
-    work: tuple[Work, ...]
+    work: tuple[WorkChanges, ...]
     why: tuple[Because, ...]
 
 
@@ -156,7 +156,7 @@ class Index:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Report:
+class ReportContents:
     """A run as a report shows it."""
 
     run_id: str
@@ -164,7 +164,7 @@ class Report:
     spec: Spec
     commits: Commits
     times: Times
-    check: Check
+    check: CheckCommands
     criteria: tuple[CriterionRow, ...]
     commands: tuple[CommandFacts, ...]
     attention: tuple[Point, ...]

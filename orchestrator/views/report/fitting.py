@@ -15,7 +15,7 @@ _VERBATIM = frozenset({"patch", "spec_lines"})  # the work and the spec are show
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
+class ReportLimits:
     """The most of a report. `text`: characters of one text, `rows`: of one table, `events`: of the index."""
 
     text: int = 4_000
@@ -24,10 +24,10 @@ class Limits:
     diff_bytes: int = 400_000
 
 
-LIMITS = Limits()
+LIMITS = ReportLimits()
 SMALLER = (
-    Limits(text=1_000, rows=300, events=1_000, diff_bytes=100_000),
-    Limits(text=300, rows=60, events=200, diff_bytes=0),
+    ReportLimits(text=1_000, rows=300, events=1_000, diff_bytes=100_000),
+    ReportLimits(text=300, rows=60, events=200, diff_bytes=0),
 )
 MOST_BYTES = 5_000_000
 

@@ -7,12 +7,12 @@ from functools import partial
 from pathlib import Path
 
 from orchestrator.views.models.story import RunStory
-from orchestrator.views.models.summary import Standing, summary_of
+from orchestrator.views.models.summary import RunState, summary_of
 from orchestrator.views.report.building import report_of
-from orchestrator.views.report.contents import Report
-from orchestrator.views.report.fitting import LIMITS, Limits
+from orchestrator.views.report.contents import ReportContents
+from orchestrator.views.report.fitting import LIMITS, ReportLimits
 from orchestrator.views.report.index import index_of
-from orchestrator.views.report.work import Work, read_work, recorded_work, within
+from orchestrator.views.report.work import WorkChanges, read_work, recorded_work, within
 from state.journal.events import MessageReceived
 from state.journal.store import JournalReader, is_active
 
@@ -20,13 +20,17 @@ from state.journal.store import JournalReader, is_active
 class RunRead:
     """A run that was read once, from which reports of several sizes can be made."""
 
-    def __init__(self, story: RunStory, run_id: str, standing: Standing, works: tuple[Work, ...]) -> None:
+    def __init__(
+        self, story: RunStory, run_id: str, standing: RunState, works: tuple[WorkChanges, ...]
+    ) -> None:
         self._story = story
         self._run_id = run_id
         self._standing = standing
         self._works = works
 
-    def report(self, version: str, *, limits: Limits = LIMITS, with_paths: bool = False) -> Report:
+    def report(
+        self, version: str, *, limits: ReportLimits = LIMITS, with_paths: bool = False
+    ) -> ReportContents:
         """Return the contents of a report.
 
         Args:

@@ -6,8 +6,8 @@ from typing import Protocol
 import msgspec
 
 from orchestrator.views.report.comparing import Comparison, compared
-from orchestrator.views.report.contents import Report
-from orchestrator.views.report.fitting import LIMITS, MOST_BYTES, SMALLER, Limits
+from orchestrator.views.report.contents import ReportContents
+from orchestrator.views.report.fitting import LIMITS, MOST_BYTES, SMALLER, ReportLimits
 from orchestrator.views.report.formats.data import data, summary
 from orchestrator.views.report.formats.in_toto import in_toto
 from orchestrator.views.report.formats.junit import junit
@@ -34,7 +34,9 @@ class Format(StrEnum):
 class Readable(Protocol):
     """A run that was read, from which reports of several sizes are made (`report.reading`)."""
 
-    def report(self, version: str, *, limits: Limits = LIMITS, with_paths: bool = False) -> Report:
+    def report(
+        self, version: str, *, limits: ReportLimits = LIMITS, with_paths: bool = False
+    ) -> ReportContents:
         """Return the contents of a report of this size."""
         ...
 
@@ -78,7 +80,7 @@ def rendered(
             return _line(_with(data(report, version), beside))
 
 
-def ending(report: Report, version: str) -> str:
+def ending(report: ReportContents, version: str) -> str:
     """Return the text of `summary.json`."""
     return _line(summary(report, version))
 

@@ -37,7 +37,7 @@ class FileWork:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Work:
+class WorkChanges:
     """The changes from `base` to `commit`: one merge of a task, or its newest commit if it is not merged.
 
     `problem` says why the repository does not show them. `unlisted` files are not named one by one.
@@ -54,15 +54,15 @@ class Work:
     problem: str = ""
 
 
-def recorded_work(view: RunView) -> tuple[Work, ...]:
+def recorded_work(view: RunView) -> tuple[WorkChanges, ...]:
     """Return the changes as far as the journal itself knows them, in the order of the plan."""
     return tuple(work for id_, task in view.tasks.items() for work in _of_task(view, id_, task))
 
 
-def _of_task(view: RunView, id_: str, task: TaskView) -> Iterator[Work]:
+def _of_task(view: RunView, id_: str, task: TaskView) -> Iterator[WorkChanges]:
     measured = view.whole.measured.get(id_, [])
     for one in measured:
-        yield Work(
+        yield WorkChanges(
             task_id=id_,
             base=one.base,
             commit=one.commit,
@@ -74,14 +74,14 @@ def _of_task(view: RunView, id_: str, task: TaskView) -> Iterator[Work]:
         )
     base = task.merged_onto or task.place.base_commit
     if task.merged_commit and not measured:
-        yield Work(task_id=id_, base=base, commit=task.merged_commit, merged=True)
+        yield WorkChanges(task_id=id_, base=base, commit=task.merged_commit, merged=True)
     elif task.claim.commit and not task.merged_commit:
-        yield Work(task_id=id_, base=task.place.base_commit, commit=task.claim.commit, merged=False)
+        yield WorkChanges(task_id=id_, base=task.place.base_commit, commit=task.claim.commit, merged=False)
 
 
 async def read_work(
     view: RunView, repository: Path, *, most_bytes: int, redact: Callable[[str], str] = str
-) -> tuple[Work, ...]:
+) -> tuple[WorkChanges, ...]:
     """Return the changes with their patches, as far as the repository still has the commits.
 
     Args:
@@ -106,7 +106,7 @@ async def read_work(
     return tuple(found)
 
 
-def within(works: Iterable[Work], most_bytes: int) -> tuple[Work, ...]:
+def within(works: Iterable[WorkChanges], most_bytes: int) -> tuple[WorkChanges, ...]:
     """Return the changes with as many patches as fit. The first ones are kept."""
     found = []
     for work in works:
@@ -120,7 +120,7 @@ def within(works: Iterable[Work], most_bytes: int) -> tuple[Work, ...]:
     return tuple(found)
 
 
-async def _read(repository: Path, work: Work, known: set[str], most_bytes: int) -> Work:
+async def _read(repository: Path, work: WorkChanges, known: set[str], most_bytes: int) -> WorkChanges:
     gone = [id_ for id_ in (work.base, work.commit) if id_ not in known]
     if gone:
         named = " and ".join(id_[:10] or "unknown" for id_ in gone)
@@ -143,7 +143,7 @@ def _redacted(file: FileWork, redact: Callable[[str], str]) -> FileWork:
     return replace(file, patch=redact(file.patch)) if file.patch else file
 
 
-async def _files(repository: Path, work: Work) -> list[FileWork]:
+async def _files(repository: Path, work: WorkChanges) -> list[FileWork]:
     ends = (work.base, work.commit)
     told = await _git(repository, "diff-tree", "-r", "-z", "--raw", "--numstat", *_PLAIN, *ends)
     changes = _changes(told.decode(errors="surrogateescape").split("\0"))

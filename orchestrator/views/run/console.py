@@ -11,7 +11,7 @@ from agents.concurrency import task_group
 from orchestrator.views.models.story import RunStory
 from orchestrator.views.run.lines.story import lines_of
 from orchestrator.views.run.log import log_lines
-from orchestrator.views.run.look import Detail, Look, Mode
+from orchestrator.views.run.look import Detail, Look, LookMode
 from orchestrator.views.run.silence import next_notice, silence_line
 from orchestrator.views.run.spending import spending_of
 from orchestrator.views.run.table import task_table
@@ -66,11 +66,11 @@ async def present(
     """
     story, clock = story or RunStory(), clock or WallClock()
     match look.mode:
-        case Mode.JSON:
+        case LookMode.JSON:
             await _present(journal, story, after, _Json(), clock)
-        case Mode.PLAIN:
+        case LookMode.PLAIN:
             await _present(journal, story, after, _Plain(look.detail), clock)
-        case Mode.LIVE:
+        case LookMode.LIVE:
             with _Live(look, story) as display:
                 await _present(journal, story, after, display, clock)
 
@@ -100,7 +100,7 @@ def event_object(view: RunView, stored: Stored) -> dict[str, object]:
 def show_further(view: RunView, look: Look, stored: Iterable[Stored]) -> None:
     """Show events that came after the end of a run, when nothing is redrawn any more. `view` has them all."""
     detail = Detail.STORY if look.detail is Detail.END else look.detail
-    display: _Display = _Json() if look.mode is Mode.JSON else _Plain(detail)
+    display: _Display = _Json() if look.mode is LookMode.JSON else _Plain(detail)
     for one in stored:
         display.show(view, one)
 

@@ -8,7 +8,7 @@ from orchestrator.views.columns import columns
 from orchestrator.views.durations import duration
 from orchestrator.views.models.criteria import CriterionRow, criteria_of
 from orchestrator.views.models.evidence import CommandFacts, facts_of
-from orchestrator.views.models.summary import RunSummary, Standing
+from orchestrator.views.models.summary import RunState, RunSummary
 from orchestrator.views.run.confined import confinement_lines, lacking_lines
 from orchestrator.views.run.lines.checkout import git_lines
 from orchestrator.views.run.lines.ending import retry_command, unchecked_lines, where_lines
@@ -175,7 +175,7 @@ def _next_command(view: RunView, summary: RunSummary, options: str) -> str:
     logs = f"sq logs {summary.run_id}{options}"
     if summary.next_command:
         return summary.next_command
-    if summary.standing is Standing.ACTIVE:
+    if summary.standing is RunState.ACTIVE:
         return f"{logs} --follow"
     started = view.started
     if summary.outcome is not Outcome.COMPLETE and (again := retry_command(view)):

@@ -12,7 +12,7 @@ from state.settings.records import Settings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Held:
+class HeldSetting:
     """A value of a setting since an event of the run, which `since` names."""
 
     key: str
@@ -21,21 +21,21 @@ class Held:
     at: datetime
 
 
-def held_settings(events: Iterable[Stored]) -> list[Held]:
+def held_settings(events: Iterable[Stored]) -> list[HeldSetting]:
     """Every value that applied in a run, oldest first. The last one of a key applies now."""
-    held: list[Held] = []
+    held: list[HeldSetting] = []
     resumed = 0
     for stored in events:
         match stored.event:
             case e.RunStarted(settings=Settings() as settings):
                 held += [
-                    Held(key=key, value=value, since="the start", at=stored.at)
+                    HeldSetting(key=key, value=value, since="the start", at=stored.at)
                     for key, value in _values(settings).items()
                 ]
             case e.RunResumed() as event:
                 resumed += 1
                 held += [
-                    Held(key=key, value=value, since=f"resume {resumed}", at=stored.at)
+                    HeldSetting(key=key, value=value, since=f"resume {resumed}", at=stored.at)
                     for key, value in _changed(event).items()
                 ]
             case _:
@@ -43,7 +43,7 @@ def held_settings(events: Iterable[Stored]) -> list[Held]:
     return held
 
 
-def held_lines(held: Iterable[Held]) -> list[str]:
+def held_lines(held: Iterable[HeldSetting]) -> list[str]:
     """The values as a table."""
     rows = [
         (one.key, shown(one.value), one.since, f"{one.at.astimezone():%Y-%m-%d %H:%M:%S}") for one in held

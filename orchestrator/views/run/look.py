@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 
-class Mode(StrEnum):
+class LookMode(StrEnum):
     """The form in which a run is shown."""
 
     JSON = "json"
@@ -29,7 +29,7 @@ class Look:
     `follow` are commands that show more of the run, which a live table names.
     """
 
-    mode: Mode = Mode.PLAIN
+    mode: LookMode = LookMode.PLAIN
     detail: Detail = Detail.STORY
     follow: tuple[str, ...] = ()
 
@@ -40,6 +40,6 @@ def chosen_look(
     """JSON if it was asked for, live on a terminal, and plain elsewhere, under CI and on a dumb terminal."""
     detail = Detail.ALL if verbose else Detail.END if quiet else Detail.STORY
     if as_json:
-        return Look(mode=Mode.JSON, detail=detail)
+        return Look(mode=LookMode.JSON, detail=detail)
     no_terminal = environ.get("CI") or environ.get("TERM") == "dumb" or not sys.stdout.isatty()
-    return Look(mode=Mode.PLAIN if plain or quiet or no_terminal else Mode.LIVE, detail=detail)
+    return Look(mode=LookMode.PLAIN if plain or quiet or no_terminal else LookMode.LIVE, detail=detail)

@@ -6,7 +6,7 @@ from pathlib import PurePath
 
 from orchestrator.views.columns import columns
 from orchestrator.views.durations import duration
-from orchestrator.views.models.summary import RunSummary, Standing
+from orchestrator.views.models.summary import RunState, RunSummary
 from orchestrator.views.words import short
 
 _SPEC_SHOWN = 32  # characters of a spec's file name
@@ -21,15 +21,15 @@ def overview_lines(summaries: Sequence[RunSummary]) -> list[str]:
 def state_text(summary: RunSummary) -> str:
     """The state of a run, with the command that resumes it if there is one."""
     match summary.standing:
-        case Standing.ENDED:
+        case RunState.ENDED:
             return str(summary.outcome)
-        case Standing.ACTIVE:
+        case RunState.ACTIVE:
             return f"active: {summary.doing}"
-        case Standing.INTERRUPTED | Standing.KILLED:
+        case RunState.INTERRUPTED | RunState.KILLED:
             return f"{summary.standing}: {summary.next_command}"
-        case Standing.UNREADABLE:
+        case RunState.UNREADABLE:
             return f"{summary.standing}: {short(summary.problem)}"
-        case Standing.NEVER_BEGAN:
+        case RunState.NEVER_BEGAN:
             return summary.standing
 
 

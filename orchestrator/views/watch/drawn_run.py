@@ -12,9 +12,9 @@ from textual.screen import Screen
 from orchestrator.views.models.overview import overview
 from orchestrator.views.models.summary import Overview
 from orchestrator.views.watch.head import band, ends_with, headline, state_of
-from orchestrator.views.watch.moment import Followed, Moment
 from orchestrator.views.watch.panel import Panel
 from orchestrator.views.watch.side import Side
+from orchestrator.views.watch.snapshot import Snapshot, WatchedRun
 from orchestrator.views.watch.tasks import Tasks
 from orchestrator.views.watch.text import line, rows_of
 from state.journal.events import Stored
@@ -30,7 +30,7 @@ class DrawnRun(Screen[None]):
     """Follows one run. It reads, and changes nothing."""
 
     def __init__(
-        self, following: Followed, *, options: str = "", at: int | None = None, report: Sequence[str] = ()
+        self, following: WatchedRun, *, options: str = "", at: int | None = None, report: Sequence[str] = ()
     ) -> None:
         """Make the screen.
 
@@ -44,13 +44,13 @@ class DrawnRun(Screen[None]):
         self.following = following
         self.options = options
         self.report = report
-        self._past: Moment | None = following.at(at) if at is not None else None
+        self._past: Snapshot | None = following.at(at) if at is not None else None
         self._state = line("")  # of the chosen task
         self._said = ""  # a short answer at the bottom
         self._drawn_over = False  # a run that is over is drawn once
 
     @property
-    def moment(self) -> Moment:
+    def moment(self) -> Snapshot:
         """The run as it is shown."""
         return self._past or self.following.newest
 

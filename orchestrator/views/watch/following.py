@@ -6,7 +6,7 @@ from pathlib import Path
 from orchestrator.views.models.history import task_of
 from orchestrator.views.models.story import RunStory
 from orchestrator.views.run.lines.story import lines_of
-from orchestrator.views.watch.moment import Moment, Told
+from orchestrator.views.watch.snapshot import EventLines, Snapshot
 from state.errors import JournalError
 from state.journal.events import MessageReceived, Stored
 from state.journal.store import JournalReader, is_active, journal_file
@@ -25,7 +25,7 @@ class Following:
         """
         self.folder = folder
         self._story = RunStory()
-        self.newest = Moment(self._story)
+        self.newest = Snapshot(self._story)
         self.active = False
         self.problem = ""
         self._reader = JournalReader(folder)
@@ -93,16 +93,16 @@ class Following:
             self.problem = _unreadable(error)
         return not self.problem
 
-    def at(self, seq: int) -> Moment:
+    def at(self, seq: int) -> Snapshot:
         """Return the run as it was right after the event at this place."""
         seq = max(1, min(seq, self.newest.seq))
         story = RunStory()
         story.add_all(one for one in self.newest.story.history.notable if one.seq <= seq)
-        moment = Moment(story, [one for one in self.newest.told if one.seq <= seq], seq)
+        moment = Snapshot(story, [one for one in self.newest.told if one.seq <= seq], seq)
         self._find_present_actions(moment)
         return moment
 
-    def messages(self, moment: Moment, task_id: str, most: int) -> list[Stored]:
+    def messages(self, moment: Snapshot, task_id: str, most: int) -> list[Stored]:
         """Return the newest messages of all calls for a task, in order. "" is the run as a whole."""
         found: list[list[Stored]] = []
         left = most
@@ -130,7 +130,7 @@ class Following:
             if isinstance(stored.event, MessageReceived):
                 continue
             if lines := lines_of(view, stored):
-                told = Told(stored.seq, stored.at, task_of(view, stored.event), tuple(lines))
+                told = EventLines(stored.seq, stored.at, task_of(view, stored.event), tuple(lines))
                 newest.told.append(told)
 
     def _load_until_damage(self) -> None:
@@ -141,7 +141,7 @@ class Following:
         except JournalError:
             return
 
-    def _find_present_actions(self, moment: Moment) -> None:
+    def _find_present_actions(self, moment: Snapshot) -> None:
         """Read the newest message of each open call."""
         doing = moment.story.history.doing
         for span in moment.story.history.spans:
@@ -156,7 +156,7 @@ def _unreadable(error: JournalError) -> str:
     return f"the journal cannot be read further: {error}"
 
 
-def _calls(moment: Moment, task_id: str) -> list[tuple[str, int, int]]:
+def _calls(moment: Snapshot, task_id: str) -> list[tuple[str, int, int]]:
     """Return the calls for a task: the id, the place of its start, and that of its end or 0."""
     view = moment.story.view
     calls: dict[str, tuple[str, int, int]] = {}

@@ -8,10 +8,10 @@ from rich.cells import cell_len
 from orchestrator.views.durations import clock
 from orchestrator.views.models.history import RunFacts
 from orchestrator.views.models.lanes import TaskRow
-from orchestrator.views.models.summary import Overview, RunSummary, Standing
+from orchestrator.views.models.summary import Overview, RunState, RunSummary
 from orchestrator.views.screen import cell
 from orchestrator.views.watch.rows import SIGNS, word_of
-from orchestrator.views.watch.text import Line, Span, line
+from orchestrator.views.watch.text import ScreenLine, Span, line
 from orchestrator.views.words import short
 from state.journal.phase import Phase, phase_of
 
@@ -28,7 +28,7 @@ _PHASES = {
 }
 
 
-def state_of(row: TaskRow | None, shown: Overview) -> Line:
+def state_of(row: TaskRow | None, shown: Overview) -> ScreenLine:
     """Return the state of the chosen task in a line, or that of the run as a whole."""
     if row is None:
         answered = f"{shown.answered} answered, {shown.parked} parked"
@@ -41,7 +41,7 @@ def state_of(row: TaskRow | None, shown: Overview) -> Line:
     return line((f" {sign} {word_of(row)}", style), (f"{tried}{time} · {row.now}", "dim"), indent=-1)
 
 
-def headline(story: RunFacts, shown: Overview, width: int, *, replayed: str = "") -> Line:
+def headline(story: RunFacts, shown: Overview, width: int, *, replayed: str = "") -> ScreenLine:
     """Return the line at the top: spec, run, phase, time, cost and tasks. If it is too long, in short.
 
     `replayed`: the place in the journal, if an earlier moment is shown.
@@ -51,7 +51,7 @@ def headline(story: RunFacts, shown: Overview, width: int, *, replayed: str = ""
     return whole if fits else _headline(story, shown, replayed, narrow=True)
 
 
-def _headline(story: RunFacts, shown: Overview, replayed: str, *, narrow: bool) -> Line:
+def _headline(story: RunFacts, shown: Overview, replayed: str, *, narrow: bool) -> ScreenLine:
     summary = shown.summary
     run_id = summary.run_id.rpartition("-")[2] if narrow else summary.run_id
     state, style = state_word(story, summary)
@@ -72,16 +72,16 @@ def _headline(story: RunFacts, shown: Overview, replayed: str, *, narrow: bool) 
     for text, of in parts:
         if text:
             spans += [(" · ", "dim"), (text, of)]
-    return Line(tuple(spans), indent=-1)
+    return ScreenLine(tuple(spans), indent=-1)
 
 
 def state_word(story: RunFacts, summary: RunSummary) -> tuple[str, str]:
     """Return the state of a run in a word or two, and the style for it."""
     match summary.standing:
-        case Standing.ENDED:
+        case RunState.ENDED:
             good = bool(summary.outcome and summary.outcome.exit_code == 0)
             return f"{'✓' if good else '✗'} {summary.outcome}", "good" if good else "bad"
-        case Standing.ACTIVE:
+        case RunState.ACTIVE:
             return f"● {_PHASES[phase_of(story.view)]}", "work"
         case _:
             return f"✗ {summary.standing}", "bad"
@@ -96,7 +96,7 @@ def _bar(shown: Overview) -> str:
     return "▇" * full + "▁" * (_BAR - full)
 
 
-def band(shown: Overview, problems: Sequence[str]) -> list[Line]:
+def band(shown: Overview, problems: Sequence[str]) -> list[ScreenLine]:
     """Return the lines that need a person: problems of the display, then of the run."""
     lines = [line(("✗ ", "bad"), (one, "bad"), indent=2) for one in problems]
     needs = shown.needs
@@ -112,11 +112,11 @@ def band(shown: Overview, problems: Sequence[str]) -> list[Line]:
 
 def ends_with(summary: RunSummary) -> str:
     """Return why no process works on a run that has not ended, with the command that goes on, or ""."""
-    if summary.standing not in {Standing.KILLED, Standing.INTERRUPTED}:
+    if summary.standing not in {RunState.KILLED, RunState.INTERRUPTED}:
         return ""
     how = (
         "was stopped"
-        if summary.standing is Standing.INTERRUPTED
+        if summary.standing is RunState.INTERRUPTED
         else "has not ended, and no process works on it"
     )
     return f"the run {how}: {summary.next_command}"

@@ -7,7 +7,7 @@ from textual.geometry import Region
 from textual.strip import Strip
 from textual.widget import Widget
 
-from orchestrator.views.watch.text import Line, Row, rows_of
+from orchestrator.views.watch.text import Row, ScreenLine, rows_of
 from orchestrator.views.watch.theme import style_of
 
 MOST_LINES = 2_000
@@ -34,13 +34,13 @@ class Panel(Widget):
         self._ground = ground
         self._follows = follows
         self._at_end = follows
-        self._lines: list[Line] = []
+        self._lines: list[ScreenLine] = []
         self._rows: list[Row] = []
         self._line_of: list[int] = []  # by row
         self._wrapped_for = 0
 
     @property
-    def lines(self) -> Sequence[Line]:
+    def lines(self) -> Sequence[ScreenLine]:
         """The lines that it holds."""
         return self._lines
 
@@ -53,7 +53,7 @@ class Panel(Widget):
     def _last_top(self) -> int:
         return max(0, len(self._rows) - max(1, self.size.height))
 
-    def replace(self, lines: Sequence[Line], *, anew: bool = False) -> None:
+    def replace(self, lines: Sequence[ScreenLine], *, anew: bool = False) -> None:
         """Show other lines. `anew`: they are about something else, so the place in them is forgotten."""
         if anew:
             self.top, self.unseen, self.chosen = 0, 0, None
@@ -66,7 +66,7 @@ class Panel(Widget):
         self._settle()
         self._draw(before)
 
-    def add(self, lines: Sequence[Line]) -> None:
+    def add(self, lines: Sequence[ScreenLine]) -> None:
         """Add lines at the end. The oldest beyond the limit go."""
         if not lines:
             return
@@ -80,7 +80,7 @@ class Panel(Widget):
         self._settle()
         self._draw(before)
 
-    def put_before(self, lines: Sequence[Line]) -> None:
+    def put_before(self, lines: Sequence[ScreenLine]) -> None:
         """Show lines of which those that it holds are the last. The same rows stay on the screen."""
         rows = len(self._rows)
         self._lines = list(lines[-MOST_LINES:])

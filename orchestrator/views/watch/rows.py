@@ -12,7 +12,7 @@ from orchestrator.views.models.lanes import Group, TaskRow
 from orchestrator.views.models.spend import money
 from orchestrator.views.models.summary import activity
 from orchestrator.views.screen import cell
-from orchestrator.views.watch.text import Line, Span, line
+from orchestrator.views.watch.text import ScreenLine, Span, line
 from state.journal.phase import Phase, phase_of
 
 SIGNS = {
@@ -31,7 +31,7 @@ class TaskLine:
     """A line of the list of tasks. `task_id` is None for a heading, and "" for the run as a whole."""
 
     task_id: str | None
-    line: Line
+    line: ScreenLine
 
 
 def task_list(
@@ -59,7 +59,7 @@ def task_list(
     return lines
 
 
-def _task(row: TaskRow, width: int, name: int) -> Line:
+def _task(row: TaskRow, width: int, name: int) -> ScreenLine:
     sign, style = SIGNS[row.group]
     end = (
         money(row.cost_usd)

@@ -8,7 +8,7 @@ import anyio
 from textual.binding import BindingType
 
 from orchestrator.views.watch.drawn_run import DrawnRun
-from orchestrator.views.watch.sheet_screens import Question, Sheet
+from orchestrator.views.watch.sheet_screens import FindPrompt, Sheet
 from orchestrator.views.watch.side import NAMES
 from orchestrator.views.watch.texts import sheets
 
@@ -157,7 +157,7 @@ class RunScreen(DrawnRun):
             if word is not None:
                 self._find(word)
 
-        self.app.push_screen(Question(" / "), found)
+        self.app.push_screen(FindPrompt(" / "), found)
 
     def action_found(self, backwards: bool) -> None:
         """Show the next place of the word."""

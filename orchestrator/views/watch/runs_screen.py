@@ -8,10 +8,10 @@ from textual.binding import BindingType
 from textual.screen import Screen
 
 from orchestrator.views.durations import duration
-from orchestrator.views.models.summary import RunSummary, Standing
+from orchestrator.views.models.summary import RunState, RunSummary
 from orchestrator.views.watch.panel import Panel
 from orchestrator.views.watch.sheet_screens import Sheet
-from orchestrator.views.watch.text import Line, line
+from orchestrator.views.watch.text import ScreenLine, line
 from orchestrator.views.watch.texts.sheets import keys
 
 _AGAIN_S = 2.0
@@ -74,7 +74,7 @@ class RunsScreen(Screen[None]):
 
     def _draw(self, runs: list[RunSummary]) -> None:
         self._runs = runs
-        active = sum(run.standing is Standing.ACTIVE for run in runs)
+        active = sum(run.standing is RunState.ACTIVE for run in runs)
         head = f" {len(runs)} run{'s' * (len(runs) != 1)}, {active} active"
         self._panel("head").replace(
             [line(("sq", "title"), (head, ""), (f"  {self._folder}", "dim"), indent=-1)]
@@ -105,15 +105,15 @@ class RunsScreen(Screen[None]):
         self.app.push_screen(Sheet("keys", lambda _: keys()))
 
 
-def _run(run: RunSummary) -> Line:
-    if run.standing is Standing.UNREADABLE:
+def _run(run: RunSummary) -> ScreenLine:
+    if run.standing is RunState.UNREADABLE:
         return line((" ✗ unreadable   ", "bad"), (f"{run.run_id}  ", ""), (run.problem, "dim"), indent=-1)
     match run.standing:
-        case Standing.ACTIVE:
+        case RunState.ACTIVE:
             sign, style, word = "●", "work", "active"
-        case Standing.ENDED if run.outcome and run.outcome.exit_code == 0:
+        case RunState.ENDED if run.outcome and run.outcome.exit_code == 0:
             sign, style, word = "✓", "good", str(run.outcome)
-        case Standing.ENDED:
+        case RunState.ENDED:
             sign, style, word = "✗", "bad", str(run.outcome)
         case _:
             sign, style, word = "✗", "warn", str(run.standing)

@@ -9,7 +9,7 @@ from textual.events import Key, Resize
 from textual.screen import ModalScreen
 
 from orchestrator.views.watch.panel import Panel
-from orchestrator.views.watch.text import Line, line
+from orchestrator.views.watch.text import ScreenLine, line
 
 _CLOSING = "Esc closes · j k scroll · g G"
 
@@ -27,7 +27,7 @@ class Sheet(ModalScreen[None]):
         ("G,end", "end", ""),
     ]
 
-    def __init__(self, title: str, make: Callable[[int], Sequence[Line]]) -> None:
+    def __init__(self, title: str, make: Callable[[int], Sequence[ScreenLine]]) -> None:
         """Make a sheet.
 
         Args:
@@ -76,7 +76,7 @@ class Sheet(ModalScreen[None]):
         self.query_one("#sheet", Panel).to_end()
 
 
-class Question(ModalScreen[str | None]):
+class FindPrompt(ModalScreen[str | None]):
     """One line at the bottom for a word to find. Its result is None if it was left with Esc."""
 
     def __init__(self, prompt: str) -> None:

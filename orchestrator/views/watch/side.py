@@ -6,9 +6,9 @@ from pathlib import Path
 from textual.app import ComposeResult
 from textual.containers import Vertical
 
-from orchestrator.views.watch.moment import Followed, Moment
 from orchestrator.views.watch.panel import Panel
-from orchestrator.views.watch.text import Line, line
+from orchestrator.views.watch.snapshot import Snapshot, WatchedRun
+from orchestrator.views.watch.text import ScreenLine, line
 from orchestrator.views.watch.texts import stream, tabs
 from orchestrator.views.watch.texts.changes import changes, span_of
 from state.journal.events import MessageReceived, Stored
@@ -16,14 +16,14 @@ from state.journal.events import MessageReceived, Stored
 NAMES = ("now", "diff", "checks", "review", "prompt", "cost")
 _NOW, _DIFF = 0, 1
 _FIRST_MESSAGES = 200  # read at first. The others are read when somebody scrolls up or searches
-_Side = Callable[[Moment, str], Sequence[Line]]
+_Side = Callable[[Snapshot, str], Sequence[ScreenLine]]
 _OTHERS: dict[int, _Side] = {2: tabs.checks, 3: tabs.review, 4: tabs.prompt, 5: tabs.cost}
 
 
 class Side(Vertical):
     """Shows a task at a moment. `task_id` is "" for the run as a whole."""
 
-    def __init__(self, following: Followed, moment: Moment) -> None:
+    def __init__(self, following: WatchedRun, moment: Snapshot) -> None:
         """Make the half.
 
         Args:
@@ -47,7 +47,7 @@ class Side(Vertical):
         """The lines of the chosen side."""
         return self.query_one("#pane", Panel)
 
-    def show(self, moment: Moment, task_id: str, *, anew: bool = False) -> None:
+    def show(self, moment: Snapshot, task_id: str, *, anew: bool = False) -> None:
         """Show a task at a moment, from the chosen side. `anew`: from its beginning, or its end."""
         self._moment, self.task_id = moment, task_id
         pane = self.pane
@@ -91,7 +91,7 @@ class Side(Vertical):
         self._show_whole()
         return self.pane.find(word, backwards=backwards, again=again)
 
-    def draw_title(self, state: Line, *, has_keyboard: bool) -> None:
+    def draw_title(self, state: ScreenLine, *, has_keyboard: bool) -> None:
         """Draw the task's name, its state, and the names of its sides."""
         task = self._moment.story.view.tasks.get(self.task_id)
         title = f"{self.task_id} · {task.task.title}" if task else "the run"

@@ -6,9 +6,9 @@ from textual.app import ComposeResult
 from textual.containers import Vertical
 
 from orchestrator.views.models.lanes import Group, TaskRow
-from orchestrator.views.watch.moment import Moment
 from orchestrator.views.watch.panel import Panel
 from orchestrator.views.watch.rows import TaskLine, task_list
+from orchestrator.views.watch.snapshot import Snapshot
 from orchestrator.views.watch.text import line
 from orchestrator.views.watch.texts import stream
 
@@ -41,7 +41,7 @@ class Tasks(Vertical):
         """The story of the run."""
         return self.query_one("#feed", Panel)
 
-    def draw(self, moment: Moment, rows: Sequence[TaskRow], *, active: bool) -> None:
+    def draw(self, moment: Snapshot, rows: Sequence[TaskRow], *, active: bool) -> None:
         """Draw the list of tasks."""
         panel = self.query_one("#tasks", Panel)
         width, height = max(_NARROWEST, panel.size.width), max(1, panel.size.height)
@@ -53,7 +53,7 @@ class Tasks(Vertical):
             self.chosen = (working or [row.id for row in rows] or [""])[0]
         panel.choose(ids.index(self.chosen))
 
-    def draw_feed(self, moment: Moment, *, is_past: bool) -> None:
+    def draw_feed(self, moment: Snapshot, *, is_past: bool) -> None:
         """Draw the story until this moment."""
         told = moment.told
         if is_past or self._told > len(told) or not self._told:

@@ -21,7 +21,7 @@ _WIDEST = 2  # columns of one character
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class ScreenLine:
     """One line. Its further rows are indented by `indent` columns, or cut off if `indent` is below 0."""
 
     spans: Row
@@ -33,12 +33,12 @@ class Line:
         return "".join(text for text, _ in self.spans)
 
 
-def line(*spans: Span | str, indent: int = 0) -> Line:
+def line(*spans: Span | str, indent: int = 0) -> ScreenLine:
     """Return a line of spans. A text alone has the ordinary style."""
-    return Line(tuple((one, "") if isinstance(one, str) else one for one in spans), indent)
+    return ScreenLine(tuple((one, "") if isinstance(one, str) else one for one in spans), indent)
 
 
-def text_of(text: str, style: str = "", *, before: str = "", most: int = 0) -> list[Line]:
+def text_of(text: str, style: str = "", *, before: str = "", most: int = 0) -> list[ScreenLine]:
     """Return a text as lines, each with `before` in front of it.
 
     `most`: of a longer text the first lines are kept, and the number of the others is named. 0 keeps all.
@@ -51,7 +51,7 @@ def text_of(text: str, style: str = "", *, before: str = "", most: int = 0) -> l
     return lines
 
 
-def rows_of(one: Line, width: int) -> list[Row]:
+def rows_of(one: ScreenLine, width: int) -> list[Row]:
     """Return the rows that show a line on `width` columns. Hidden and steering characters are escaped."""
     spans = _shown(one)
     if sum(cell_len(text) for text, _ in spans) <= width:
@@ -61,7 +61,7 @@ def rows_of(one: Line, width: int) -> list[Row]:
     return list(_wrapped(spans, width, min(one.indent, width // 2)))
 
 
-def _shown(one: Line) -> Row:
+def _shown(one: ScreenLine) -> Row:
     left = _LONGEST
     spans = []
     for text, style in one.spans:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from state.settings.outward import NoticeKind
+from state.settings.integrations import NoticeKind
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

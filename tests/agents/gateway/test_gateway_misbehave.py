@@ -161,7 +161,7 @@ BLOCKS = st.lists(TEXTS | CALLS, min_size=1, max_size=4).map(tuple)
 
 
 def said(blocks):
-    return wire.Message(
+    return wire.WireMessage(
         id="m", model="m", blocks=blocks, stop_reason=StopReason.END_TURN, usage={"output_tokens": 1}
     )
 

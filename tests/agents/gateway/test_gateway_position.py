@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agents.gateway.conversation import Prompt, Result, Said, read_request
-from agents.gateway.position import Due, Part, position, structured_words, tool_id
-from agents.gateway.script import Reply
+from agents.gateway.position import Due, ReplyPart, position, structured_words, tool_id
+from agents.gateway.script import ScriptReply
 
 BASH = {"name": "Bash", "input": {"command": "true"}}
 CUT = "[Tool call interrupted: the session ended before this call's result was recorded, so ...]"
@@ -18,11 +18,11 @@ DO_IT = Prompt(text="do it")
 
 
 def calls(text=None, *, then=None, when=(), count=1, structured=None):
-    return Reply(text=text, tools=(BASH,) * count, then=then, when=when, structured=structured)
+    return ScriptReply(text=text, tools=(BASH,) * count, then=then, when=when, structured=structured)
 
 
 def says(text, *, when=()):
-    return Reply(text=text, when=when)
+    return ScriptReply(text=text, when=when)
 
 
 def called(number, *tools, repeat=0, text=None):
@@ -95,7 +95,7 @@ def test_ids_of_replies_that_the_scenario_does_not_have_are_ignored():
 
 
 def test_a_structured_answer_given_as_text_is_recognised():
-    answer = Reply(structured={"verdict": "höher", "score": 3})
+    answer = ScriptReply(structured={"verdict": "höher", "score": 3})
     said = Said(texts=(structured_words(answer),))
     assert due([answer, says("b")], DO_IT, said, Prompt(text="more")) == reply(2)
 
@@ -184,7 +184,7 @@ def test_closing_words_after_tools_are_said_again_to_a_resumption():
 
 def test_a_structured_answer_given_with_a_tool_is_given_again_to_a_resumption():
     entries = DO_IT, called(1), result(1), RESUMED
-    assert due([Reply(structured={"a": 1}), says("b")], *entries) == reply(1, repeat=1)
+    assert due([ScriptReply(structured={"a": 1}), says("b")], *entries) == reply(1, repeat=1)
 
 
 def test_a_structured_answer_beside_other_calls_ended_the_turn_all_the_same():
@@ -254,7 +254,7 @@ REPLIES = st.lists(
 
 def answer(replies, due):
     script = replies[due.number - 1]
-    if due.part is Part.THEN:
+    if due.part is ReplyPart.THEN:
         return Said(texts=(script.then,))
     ids = tuple(tool_id(due, tool) for tool in range(1, len(script.tools) + 1))
     return Said(texts=(script.text,) if script.text else (), tool_ids=ids)
@@ -286,7 +286,7 @@ def test_every_reply_is_given_in_order_however_often_the_session_is_cut(replies,
     expected = [
         (number, part)
         for number, script in enumerate(replies, start=1)
-        for part in (Part.REPLY, *([Part.THEN] if script.then else []))
+        for part in (ReplyPart.REPLY, *([ReplyPart.THEN] if script.then else []))
     ]
     assert list(dict.fromkeys(order)) == expected
     assert order == sorted(order, key=expected.index)

@@ -4,7 +4,7 @@ import pytest
 
 from agents.gateway.placeholders import fill_reply, unfilled_paths
 from agents.gateway.scenario import ScenarioError, load_scenario
-from agents.gateway.script import Reply
+from agents.gateway.script import ScriptReply
 from state.errors import SqError
 
 
@@ -131,7 +131,7 @@ def test_a_file_that_is_not_there_is_refused(tmp_path):
 
 
 def test_only_registered_names_are_filled_in():
-    reply = Reply(
+    reply = ScriptReply(
         text="in {workspace}",
         tools=[
             {
@@ -150,6 +150,6 @@ def test_only_registered_names_are_filled_in():
 
 
 def test_a_placeholder_left_in_a_path_is_found():
-    reply = Reply(tools=[{"name": "Read", "input": {"file_path": "{workspace}/a", "note": "{fine}"}}])
+    reply = ScriptReply(tools=[{"name": "Read", "input": {"file_path": "{workspace}/a", "note": "{fine}"}}])
     assert list(unfilled_paths(reply)) == ["Read.file_path: {workspace}/a"]
     assert list(unfilled_paths(fill_reply(reply, {"workspace": "/w"}))) == []

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from agents.runners.command_resolution import suite_of
 from agents.runners.counting import count
 from agents.runners.counts.reporting import prepare
-from agents.runners.following import suite_of
-from agents.runners.only import only_these
+from agents.runners.selection import only_these
 from benchmarks.skeletons import all_skeletons, skeleton
 from state.records.commands import TestState
 

@@ -3,7 +3,7 @@
 import pytest
 
 from agents.runners.ability import broke_off, missing_program, nothing_yet
-from agents.runners.following import suite_of
+from agents.runners.command_resolution import suite_of
 from state.records.commands import UNCOUNTED, TestCount
 
 NONE = TestCount(passed=0, failed=0, says_none=True)

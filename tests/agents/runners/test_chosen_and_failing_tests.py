@@ -10,12 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agents.runners.canary import canary_for
+from agents.runners.command_resolution import suite_of
 from agents.runners.counting import count
 from agents.runners.counts.reporting import prepare
-from agents.runners.following import suite_of
-from agents.runners.only import only_these
 from agents.runners.ordinary import ordinary
 from agents.runners.paths import matches
+from agents.runners.selection import only_these
 from benchmarks.skeletons import all_skeletons, skeleton
 from state.records.commands import UNCOUNTED, TestCount, TestState
 

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agents.runners.command_resolution import suite_of
 from agents.runners.counting import count
 from agents.runners.counts.reporting import prepare
-from agents.runners.following import suite_of
 from state.records.commands import UNCOUNTED, TestState
 
 OUTPUTS = Path(__file__).parent / "outputs"

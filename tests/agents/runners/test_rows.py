@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from agents.runners.following import suite_of
+from agents.runners.command_resolution import suite_of
 from agents.runners.paths import matches, walked
 from agents.runners.row import ReportKind
 from agents.runners.table import RowError, no_tests, row_of, table

@@ -5,7 +5,7 @@ from commands_of_projects import skeleton_in
 
 from agents.runners.ability import missing_program, nothing_yet
 from agents.runners.canary import canary_for
-from agents.runners.following import suite_of
+from agents.runners.command_resolution import suite_of
 from benchmarks.skeletons import all_skeletons, skeleton
 from state.records.commands import UNCOUNTED
 

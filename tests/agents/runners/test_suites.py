@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from agents.runners.following import suite_of
+from agents.runners.command_resolution import suite_of
 
 
 def told(command, folder):

@@ -228,11 +228,11 @@ def test_a_run_that_is_being_worked_on_is_refused_and_left_aside_by_all(sq, show
 
 
 def test_nobody_can_go_on_with_a_run_while_it_is_held(runs):
-    from orchestrator.cli.clean.cleanable import Candidate, Standing
+    from orchestrator.cli.clean.cleanable import Candidate, CleanState
 
     runs.journal()
     one = Candidate(
-        run_id=RUN, standing=Standing.RESUMABLE, folder=runs.folder(), repository=None, worktrees=None
+        run_id=RUN, standing=CleanState.RESUMABLE, folder=runs.folder(), repository=None, worktrees=None
     )
     with one.held(), pytest.raises(RunActiveError):
         Journal(runs.folder())

@@ -11,7 +11,7 @@ from in_process import sq
 from orchestrator.cli.doctor.hook import checks_of_hook
 from orchestrator.cli.doctor.repository import LOW_BYTES, space_check
 from orchestrator.git.workspace import ensure_branch, ensure_worktree, run_branch, task_branch
-from orchestrator.views.checks import Level
+from orchestrator.views.checks import CheckLevel
 from state.paths import worktree_root
 from state.settings.config import user_file
 
@@ -200,9 +200,9 @@ async def test_branches_of_the_users_that_begin_with_sq_are_the_users(doctor, re
 
 
 def test_little_room_in_the_state_folder_is_a_warning(tmp_path):
-    assert space_check(tmp_path, LOW_BYTES).level is Level.OK
+    assert space_check(tmp_path, LOW_BYTES).level is CheckLevel.OK
     low = space_check(tmp_path, LOW_BYTES - 1)
-    assert low.level is Level.WARN
+    assert low.level is CheckLevel.WARN
     assert "sq clean --all" in low.advice
 
 
@@ -226,7 +226,7 @@ def test_a_simulated_stop_is_held_and_a_gate_that_does_not_answer_is_told(doctor
         ("echo", '{"decision": "block"}'),
     ):
         [check] = checks_of_hook(os.environ, gate=gate)
-        assert check.level is Level.FAIL, gate
+        assert check.level is CheckLevel.FAIL, gate
         assert check.advice
 
 

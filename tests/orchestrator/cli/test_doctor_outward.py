@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.cli.doctor.outward import checks_of_outward
-from orchestrator.views.checks import Level
+from orchestrator.cli.doctor.integrations import checks_of_outward
+from orchestrator.views.checks import CheckLevel
 
 COMMAND = '[[notify]]\non = ["ended", "stuck"]\ncommand = "cat"\n'
 URL = '[[notify]]\non = ["ended"]\nurl = "env:MY_HOOK"\n'
@@ -68,7 +68,9 @@ def test_each_table_and_key_is_looked_at_with_its_variable(
 ) -> None:
     (tmp_path / "sq.toml").write_text(text)
     found = list(checks_of_outward(environ, tmp_path))
-    assert [(one.name, one.level) for one in found] == [(name, Level(level)) for name, level, _ in expected]
+    assert [(one.name, one.level) for one in found] == [
+        (name, CheckLevel(level)) for name, level, _ in expected
+    ]
     for one, (_, level, words) in zip(found, expected, strict=True):
         assert words in one.found
         assert bool(one.advice) is (level != "ok")

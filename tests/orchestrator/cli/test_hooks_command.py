@@ -12,12 +12,12 @@ import anyio
 import pytest
 
 from agents.access import RehearsalConnection
+from agents.caller import Caller
 from agents.gateway.ledger import Ledger
 from agents.gateway.listeners import listening
 from agents.gateway.rehearsal import Rehearsal
 from agents.gateway.script import Scenario
 from agents.gateway.server import Gateway, app_of
-from agents.lane import Lane
 from agents.session.claude_code import find_cli
 from orchestrator.gates.stop_gate.install.command import entry_of, guarded_command
 from orchestrator.gates.stop_gate.install.status import PLUGIN
@@ -25,7 +25,7 @@ from orchestrator.gates.stop_gate.plugin import FOLDER
 from state.roles import Role
 
 ROOT = Path(__file__).parents[3]
-LANE = Lane(role=Role.WORKER, task="hello", attempt=1)
+LANE = Caller(role=Role.WORKER, task="hello", attempt=1)
 SCENARIO = Scenario(
     scenario=1, usage={"input_tokens": 1, "output_tokens": 1}, lanes={"worker/*": [{"text": "Hi."}]}
 )

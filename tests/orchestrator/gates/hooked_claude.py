@@ -10,17 +10,17 @@ from pathlib import Path
 import anyio
 
 from agents.access import OURS, RehearsalConnection
+from agents.caller import Caller
 from agents.gateway.ledger import read_ledger
 from agents.gateway.script import Scenario
 from agents.gateway.server import serve_scenario
-from agents.lane import Lane
 from agents.session.claude_code import find_cli
 from state.roles import Role
 
 HOOK = f'"{sys.executable}" -I -m orchestrator.cli hook stop'
 FEEDBACK = "Stop hook feedback:\n"
-WORKER = Lane(role=Role.WORKER, task="session", attempt=1)
-JUDGE = Lane(role=Role.JUDGE, task="stop", attempt=1)
+WORKER = Caller(role=Role.WORKER, task="session", attempt=1)
+JUDGE = Caller(role=Role.JUDGE, task="stop", attempt=1)
 TOOLS = "Bash,Read,Edit,Write,TaskCreate,TaskUpdate,TaskList,ToolSearch,TodoWrite"
 
 

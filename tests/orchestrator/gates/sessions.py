@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 from agents.transcript.read import transcript_of
 from agents.transcript.records import Transcript
-from orchestrator.gates.power_steering.evidence import Evidence
+from orchestrator.gates.power_steering.evidence import SessionEvidence
 from orchestrator.gates.power_steering.facts.session import facts_of
 from state.records.calls import Message, MessageKind
 
@@ -27,10 +27,10 @@ def session(
     return transcript_of(messages, prompt=prompt, cwd=PROJECT)
 
 
-def evidence(*parts: Step | str, **words: str) -> Evidence:
+def evidence(*parts: Step | str, **words: str) -> SessionEvidence:
     """What rules see of it."""
     transcript = session(*parts, **words)
-    return Evidence(transcript=transcript, facts=facts_of(transcript))
+    return SessionEvidence(transcript=transcript, facts=facts_of(transcript))
 
 
 def _called(tool: str, given: dict, output: str) -> Iterable[Message]:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.gates.power_steering.considerations import Kind, SessionType, Severity
+from orchestrator.gates.power_steering.considerations import PromptKind, SessionType, Severity
 from orchestrator.gates.power_steering.loading import (
     USERS_FILE,
     consideration_of,
@@ -93,7 +93,11 @@ def test_a_file_that_cannot_be_read_is_reported_and_the_shipped_set_holds(tmp_pa
 def test_a_shipped_one_can_be_changed_in_part(tmp_path: Path):
     loaded = load_considerations(users(tmp_path, "- {id: shortcuts, severity: blocker, enabled: false}"))
     (changed,) = [one for one in loaded.considerations if one.id == "shortcuts"]
-    assert (changed.severity, changed.enabled, changed.kind) == (Severity.BLOCKER, False, Kind.PHILOSOPHY)
+    assert (changed.severity, changed.enabled, changed.kind) == (
+        Severity.BLOCKER,
+        False,
+        PromptKind.PHILOSOPHY,
+    )
     assert not changed.is_for(SessionType.DEVELOPMENT)
 
 
@@ -105,15 +109,15 @@ def test_checker_is_another_name_for_the_rule():
 @pytest.mark.parametrize(
     ("id_", "kind"),
     [
-        ("my-todo", Kind.TODOS),
-        ("zero-bs", Kind.PHILOSOPHY),
-        ("zero_downtime", Kind.GENERIC),
-        ("unit_test", Kind.TESTING),
-        ("latest", Kind.GENERIC),
-        ("ci_green", Kind.WORKFLOW),
-        ("decision", Kind.GENERIC),
-        ("specific", Kind.GENERIC),
+        ("my-todo", PromptKind.TODOS),
+        ("zero-bs", PromptKind.PHILOSOPHY),
+        ("zero_downtime", PromptKind.GENERIC),
+        ("unit_test", PromptKind.TESTING),
+        ("latest", PromptKind.GENERIC),
+        ("ci_green", PromptKind.WORKFLOW),
+        ("decision", PromptKind.GENERIC),
+        ("specific", PromptKind.GENERIC),
     ],
 )
-def test_the_kind_follows_from_whole_pieces_of_the_id(id_: str, kind: Kind):
+def test_the_kind_follows_from_whole_pieces_of_the_id(id_: str, kind: PromptKind):
     assert kind_by_id(id_) is kind

@@ -4,10 +4,10 @@ import anyio
 from skipping_loop import SkippingLoop
 
 from agents.ask.port import Reply
-from agents.lane import Lane
+from agents.caller import Caller
 from orchestrator.gates.gate import gather
 from orchestrator.gates.power_steering.considerations import Consideration
-from orchestrator.gates.power_steering.judging import Look, judge_all
+from orchestrator.gates.power_steering.judging import SessionLook, judge_all
 from orchestrator.gates.stop_gate.install.command import absolute_command, entry_of
 from state.records.calls import CallEnd
 from state.roles import Role
@@ -15,7 +15,7 @@ from state.settings.presets import models
 from state.verdicts import Source
 
 SATISFIED = {"verdict": "satisfied", "reason": "It was seen.", "quote": ""}
-LANE = Lane(role=Role.JUDGE, task="session", attempt=1)
+LANE = Caller(role=Role.JUDGE, task="session", attempt=1)
 
 
 def on_a_skipping_clock(main):
@@ -32,7 +32,7 @@ def judged_after(seconds):
             await anyio.sleep(seconds)
             return Reply(end=CallEnd.COMPLETED, answer=SATISFIED)
 
-        look = Look(session="the session", model=models()["haiku"], lane=LANE, ask=judge)
+        look = SessionLook(session="the session", model=models()["haiku"], lane=LANE, ask=judge)
         (result,) = await judge_all([Consideration(id="seen", question="Was it seen?")], look)
         return result.source, anyio.current_time()
 

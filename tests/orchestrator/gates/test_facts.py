@@ -11,7 +11,7 @@ from agents.shell import simple_commands
 from agents.transcript.read import read_transcript, transcript_of
 from orchestrator.gates.power_steering.facts.facts import is_question
 from orchestrator.gates.power_steering.facts.outcomes import outcome_of
-from orchestrator.gates.power_steering.facts.records import Outcome
+from orchestrator.gates.power_steering.facts.records import RunOutcome
 from orchestrator.gates.power_steering.facts.session import facts_of
 from orchestrator.gates.power_steering.facts.summaries import summary_of
 from state.records.calls import Message, MessageKind
@@ -153,7 +153,7 @@ def test_passing_tests_and_a_pull_request_in_tool_results_are_seen():
         ran("pytest -q 2>&1 | tail -5", "............\n12 passed in 0.40s"),
         ran("gh pr create --title x --body 'What, why, how.'", "https://github.com/o/r/pull/1"),
     )
-    assert [run.tests for run in found.test_runs] == [Outcome.PASSED]
+    assert [run.tests for run in found.test_runs] == [RunOutcome.PASSED]
     assert [each.kind for each in found.hub_actions] == ["pr create"]
 
 
@@ -167,7 +167,7 @@ def test_words_about_tests_are_no_tests():
 def test_a_test_run_that_was_refused_is_none():
     refused = ("Bash", "pytest", "!PreToolUse:Bash hook error: not now")
     assert did(refused, ("Bash", "pytest", "!no, thank you")).commands == ()
-    assert did(("Bash", "pytest", "![Tool call interrupted: x")).test_runs[0].tests is Outcome.UNKNOWN
+    assert did(("Bash", "pytest", "![Tool call interrupted: x")).test_runs[0].tests is RunOutcome.UNKNOWN
 
 
 @pytest.mark.parametrize(
@@ -184,7 +184,7 @@ def test_a_test_run_that_was_refused_is_none():
     ],
 )  # fmt: skip
 def test_test_runs_are_known_by_the_command_and_pass_by_its_exit_code(line):
-    assert outcome_of(line, 0, "") is Outcome.PASSED
+    assert outcome_of(line, 0, "") is RunOutcome.PASSED
 
 
 @pytest.mark.parametrize(
@@ -207,12 +207,12 @@ def test_what_only_prints_words_ran_no_test_whatever_it_prints(line):
 
 def test_a_program_that_is_not_known_ran_tests_if_its_output_counts_them():
     crates = "test result: ok. 3 passed; 0 failed; 0 ignored\ntest result: ok. 0 passed; 0 failed; 0 ignored"
-    assert outcome_of("just ci", 0, crates) is Outcome.PASSED
-    assert outcome_of("just ci", 1, f"test result: FAILED. 1 passed; 1 failed\n{crates}") is Outcome.FAILED
-    assert outcome_of("./everything", 0, "41 tests, 0 failures") is Outcome.PASSED
+    assert outcome_of("just ci", 0, crates) is RunOutcome.PASSED
+    assert outcome_of("just ci", 1, f"test result: FAILED. 1 passed; 1 failed\n{crates}") is RunOutcome.FAILED
+    assert outcome_of("./everything", 0, "41 tests, 0 failures") is RunOutcome.PASSED
     assert (
         outcome_of("./everything | tail -3", 0, "3 test cases: 2 failed, 1 succeeded in 1.3 s")
-        is Outcome.FAILED
+        is RunOutcome.FAILED
     )
 
 

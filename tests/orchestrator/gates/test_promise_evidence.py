@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from orchestrator.gates.promises.criterion import Criterion, Kind
+from orchestrator.gates.promises.criterion import CriterionCheck, PromiseCriterion
 from orchestrator.gates.promises.evidence import (
     evidence_now,
     keep_out_of_git,
@@ -21,15 +21,15 @@ from state.errors import UsageError
 
 
 def command(text, deadline_s=60.0):
-    return Criterion(text="it works", kind=Kind.COMMAND, target=text, deadline_s=deadline_s)
+    return PromiseCriterion(text="it works", kind=CriterionCheck.COMMAND, target=text, deadline_s=deadline_s)
 
 
 def commit(words):
-    return Criterion(text="it is committed", kind=Kind.COMMIT, target=words)
+    return PromiseCriterion(text="it is committed", kind=CriterionCheck.COMMIT, target=words)
 
 
 def file(path):
-    return Criterion(text="it is there", kind=Kind.FILE, target=path)
+    return PromiseCriterion(text="it is there", kind=CriterionCheck.FILE, target=path)
 
 
 async def checked(home, *criteria):

@@ -7,7 +7,7 @@ import sys
 import anyio
 import pytest
 
-from orchestrator.gates.promises.criterion import Criterion, Kind
+from orchestrator.gates.promises.criterion import CriterionCheck, PromiseCriterion
 from orchestrator.gates.promises.evidence import evidence_now, promise_base
 from orchestrator.gates.promises.promise import Promise, State
 from orchestrator.gates.promises.store import PromiseStore
@@ -16,9 +16,11 @@ from orchestrator.gates.stop_gate.steps import promises as step
 from orchestrator.gates.stop_gate.steps.order import STEPS, Priority
 from orchestrator.gates.stop_gate.stop import Stop
 
-LINE = Criterion(text="the shop has a discount", kind=Kind.COMMAND, target="grep -q discount shop.py")
-GUIDE = Criterion(text="there is a guide", kind=Kind.FILE, target="guide.md")
-COMMIT = Criterion(text="it is committed", kind=Kind.COMMIT, target="discount")
+LINE = PromiseCriterion(
+    text="the shop has a discount", kind=CriterionCheck.COMMAND, target="grep -q discount shop.py"
+)
+GUIDE = PromiseCriterion(text="there is a guide", kind=CriterionCheck.FILE, target="guide.md")
+COMMIT = PromiseCriterion(text="it is committed", kind=CriterionCheck.COMMIT, target="discount")
 
 
 @pytest.fixture

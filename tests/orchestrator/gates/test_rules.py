@@ -3,7 +3,7 @@
 import pytest
 from sessions import FAILING, PASSING, edit, evidence, ran, read, session, todos, write
 
-from orchestrator.gates.power_steering.evidence import Evidence
+from orchestrator.gates.power_steering.evidence import SessionEvidence
 from orchestrator.gates.power_steering.facts.session import facts_of
 from orchestrator.gates.power_steering.facts.test_files import is_test_file
 from orchestrator.gates.power_steering.loading import load_considerations
@@ -338,7 +338,7 @@ def test_main_is_committed_to_only_where_nobody_forbids_it(steps, prompt, met):
 def test_instructions_are_read_from_the_project_too(tmp_path):
     (tmp_path / "AGENTS.md").write_text("Never push to master.\n")
     pushed = session(ran("git push origin master", "   1a2b3c4..5d6e7f8  master -> master"))
-    seen = Evidence(transcript=pushed, facts=facts_of(pushed), project=tmp_path)
+    seen = SessionEvidence(transcript=pushed, facts=facts_of(pushed), project=tmp_path)
     found = RULES["no_direct_main_commit"](seen)
     assert found is not None
     assert (found.satisfied, found.evidence) == (False, "Never push to master")

@@ -9,10 +9,10 @@ import pytest
 from language.stop_inputs import CLAUDE, HOOK, Lines, answer_of
 
 from agents.access import RehearsalConnection
+from agents.caller import Caller
 from agents.gateway.ledger import read_ledger
 from agents.gateway.script import Scenario
 from agents.gateway.server import serve_scenario
-from agents.lane import Lane
 from orchestrator.cli.gate.usage import usage_of
 from orchestrator.gates.power_steering.loading import load_considerations
 from orchestrator.gates.session_state.store import SteeringStore
@@ -56,7 +56,7 @@ def stop(tmp_path, project):
         with anyio.fail_after(60):
             async with serve_scenario(scenario, run_id="r", ledger=ledger) as gateway:
                 connection = RehearsalConnection(gateway=gateway, config_dir=tmp_path / "claude")
-                access = connection.api_access(Lane(role=Role.JUDGE, task="stop", attempt=1))
+                access = connection.api_access(Caller(role=Role.JUDGE, task="stop", attempt=1))
                 own = {"ANTHROPIC_API_KEY": access.key, "ANTHROPIC_BASE_URL": access.base_url}
                 data = json.dumps(told).encode()
                 environ = {**os.environ, **own}

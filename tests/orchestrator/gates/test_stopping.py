@@ -13,7 +13,7 @@ from sessions import PASSING, evidence, session, todos, write
 from agents.transcript.records import BackgroundEnded
 from orchestrator.gates.power_steering.considerations import Consideration, Severity
 from orchestrator.gates.power_steering.decision import decide
-from orchestrator.gates.power_steering.evidence import Evidence
+from orchestrator.gates.power_steering.evidence import SessionEvidence
 from orchestrator.gates.power_steering.examination import Judge
 from orchestrator.gates.power_steering.examine import examine, waiting_for
 from orchestrator.gates.power_steering.facts.session import facts_of
@@ -217,9 +217,9 @@ def test_a_plan_and_running_background_work_are_not_judged():
         "Command running in background with ID: b1",
     )
     running = session(server, final="The server is started and done.")
-    assert "npm start" in waiting_for(Evidence(transcript=running, facts=facts_of(running)))
+    assert "npm start" in waiting_for(SessionEvidence(transcript=running, facts=facts_of(running)))
     ended = replace(running, ended=(BackgroundEnded(id="b1", status="completed", exit_code=0),))
-    assert waiting_for(Evidence(transcript=ended, facts=facts_of(ended))) == ""
+    assert waiting_for(SessionEvidence(transcript=ended, facts=facts_of(ended))) == ""
 
 
 def test_entries_are_logged_under_the_names_of_the_seed_for_whoever_listens_there(store, caplog):

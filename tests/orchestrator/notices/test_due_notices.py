@@ -13,7 +13,7 @@ from state.journal.events import Stored
 from state.outcome import Outcome
 from state.records.calls import CallEnd
 from state.records.questions import Question
-from state.settings.outward import NoticeKind, NoticeTarget
+from state.settings.integrations import NoticeKind, NoticeTarget
 
 NOON = datetime(2026, 1, 31, 12, tzinfo=UTC)
 ALL = NoticeTarget(on=tuple(NoticeKind), command="cat")

@@ -19,7 +19,7 @@ from state.journal.fold.fold import fold
 from state.outcome import Outcome
 from state.records.plan import Task
 from state.records.questions import Question
-from state.settings.outward import NoticeKind
+from state.settings.integrations import NoticeKind
 
 NOW = datetime(2026, 1, 31, tzinfo=UTC)
 SECRETLY = "words of an agent"

@@ -21,7 +21,7 @@ from state.journal.recorder import Recorder
 from state.journal.store import Journal
 from state.outcome import Outcome
 from state.records.plan import Task
-from state.settings.outward import NoticeKind, NoticeTarget
+from state.settings.integrations import NoticeKind, NoticeTarget
 
 EVERY = tuple(NoticeKind)
 ENDED = e.RunEnded(outcome=Outcome.COMPLETE, cause="")

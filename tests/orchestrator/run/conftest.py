@@ -17,7 +17,7 @@ from language.scripted_claude import ScriptedClaude
 from agents.session.exchange import OpenTransport
 from orchestrator.cli.runs.compose import run_again, run_new
 from orchestrator.cli.runs.reported import FilesAtEnd
-from orchestrator.cli.runs.request import GoOn, OpenJournal, RunRequest, Surroundings
+from orchestrator.cli.runs.request import GoOn, OpenJournal, RunEnvironment, RunRequest
 from state.journal.store import Journal, JournalReader
 from state.outcome import Outcome
 from state.paths import StateFolder
@@ -64,7 +64,7 @@ def rehearse(
         given = {"effort": effort, "verify": verify, **(settings or {})}
         flags = {key: (f"--{key}", value) for key, value in given.items()}
         request = RunRequest(spec=spec_file, folder=where, flags=flags, rehearse=scenario, **asked)
-        surroundings = Surroundings(open_journal=open_journal, end_report=FilesAtEnd(), transport=transport)
+        surroundings = RunEnvironment(open_journal=open_journal, end_report=FilesAtEnd(), transport=transport)
         outcome = run_new(request, surroundings)
         run_folder = StateFolder(asked.get("state_dir") or where / ".sq").find(None)
         return done(outcome, run_folder, capsys)
@@ -87,7 +87,7 @@ def resume(capsys: pytest.CaptureFixture[str], claude: OpenTransport | None) -> 
 
     def again(run: Done, **go_on: Any) -> Done:
         outcome = run_again(
-            run.folder, Surroundings(end_report=FilesAtEnd(), transport=claude), GoOn(**go_on)
+            run.folder, RunEnvironment(end_report=FilesAtEnd(), transport=claude), GoOn(**go_on)
         )
         return done(outcome, run.folder, capsys)
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import anyio
 import pytest
 
+from agents.runners.command_resolution import suite_of
 from agents.runners.counting import count
 from agents.runners.counts.reporting import prepare
-from agents.runners.following import suite_of
 from orchestrator.git.merging.sizes import sizes
 from orchestrator.run.review.checked import CheckedTree, checked
 from state.journal.events import ProofsTaken, VerificationFinished

@@ -6,19 +6,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestrator.run.build.due import is_review_due
-from orchestrator.run.build.progress import refused_too_often, standing_still
-from orchestrator.run.evidence.judged import judged
-from orchestrator.run.evidence.worth import CUT, cause_of, feedback, readable, summary
+from orchestrator.run.evidence.summary import CUT, cause_of, feedback, readable, summary
+from orchestrator.run.evidence.verdict import judged
 from orchestrator.run.review.findings import as_findings, fingerprint
 from orchestrator.run.review.revise import assign
+from orchestrator.run.tasks.due import is_review_due
+from orchestrator.run.tasks.progress import refused_too_often, standing_still
 from state.journal.events import CheckpointReviewed
 from state.journal.task_view import AttemptView, TaskView
 from state.records.commands import CommandRun
 from state.records.findings import ReviewIssue
 from state.records.plan import Task
-from state.settings.patience import PATIENCE
 from state.settings.presets import effort_named
+from state.settings.retry_limits import PATIENCE
 
 # --- whose issue it is ----------------------------------------------------------------------------------
 

@@ -4,7 +4,7 @@ import pytest
 
 from orchestrator.run.evidence.changes import leaf_of, lost_tests, with_expectations
 from orchestrator.run.evidence.files_of_tests import files_of, is_of
-from orchestrator.run.evidence.judged import Standing, judged, suspects, usable
+from orchestrator.run.evidence.verdict import CommandVerdict, judged, suspects, usable
 from orchestrator.run.plan.plan import lines_not_in
 from orchestrator.run.review.revise import rulings_on
 from state.records.changed_tests import TestChange, TestChangeKind, TestRuling
@@ -40,52 +40,52 @@ FAILS = base(BaselineStanding.FAILS, ran(1, "lint: 3 errors\n"))
 @pytest.mark.parametrize(
     ("check", "done", "standing"),
     [
-        (None, ran(0), Standing.PASSED),
-        (None, ran(1), Standing.FAILED),
-        (PASSES, ran(0, tests={"a": PASSED}), Standing.PASSED),
-        (PASSES, ran(1, tests={"a": FAILED}), Standing.FAILED),
-        (PASSES, ran(1), Standing.FAILED),
-        (FAILS_BY_NAME, ran(1, tests={"a": FAILED, "b": PASSED}), Standing.PASSED),
-        (FAILS_BY_NAME, ran(1, tests={"a": FAILED, "b": FAILED}), Standing.FAILED),
-        (FAILS_BY_NAME, ran(1, tests={"a": PASSED, "b": FAILED}), Standing.FAILED),
-        (FAILS_BY_NAME, ran(0, tests={"a": PASSED, "b": FAILED}), Standing.FAILED),
-        (FAILS, ran(1, "lint: 5 errors\n"), Standing.NO_EVIDENCE),
-        (FAILS, ran(1, "lint: 3 errors\nerror: syntax in new.py\n"), Standing.FAILED),
-        (FAILS, ran(2, "lint: 3 errors\n"), Standing.FAILED),
-        (FAILS, ran(0), Standing.PASSED),
-        (PASSES, ran(0, says_none=True), Standing.NO_EVIDENCE),
-        (None, ran(5, nothing_yet="no test was collected"), Standing.NO_EVIDENCE),
-        (PASSES, ran(2, missing="ruff"), Standing.FAILED),
-        (None, ran(2, missing="ruff"), Standing.NO_EVIDENCE),
-        (None, ran(None, problem="did not end within 600 s"), Standing.UNANSWERED),
-        (BROKEN, ran(3, broken="pytest: RuntimeError: no plugin"), Standing.NO_EVIDENCE),
-        (BROKEN, ran(4, broken="pytest: SyntaxError: invalid syntax"), Standing.FAILED),
-        (BROKEN, ran(1, tests={"a": FAILED, "b": PASSED}), Standing.NO_EVIDENCE),
-        (BROKEN, ran(0, tests={"a": PASSED}), Standing.PASSED),
-        (PASSES, ran(3, broken="pytest: RuntimeError: no plugin"), Standing.FAILED),
-        (None, ran(2, broken="go: ./a.go:1:1: undefined: B"), Standing.FAILED),
+        (None, ran(0), CommandVerdict.PASSED),
+        (None, ran(1), CommandVerdict.FAILED),
+        (PASSES, ran(0, tests={"a": PASSED}), CommandVerdict.PASSED),
+        (PASSES, ran(1, tests={"a": FAILED}), CommandVerdict.FAILED),
+        (PASSES, ran(1), CommandVerdict.FAILED),
+        (FAILS_BY_NAME, ran(1, tests={"a": FAILED, "b": PASSED}), CommandVerdict.PASSED),
+        (FAILS_BY_NAME, ran(1, tests={"a": FAILED, "b": FAILED}), CommandVerdict.FAILED),
+        (FAILS_BY_NAME, ran(1, tests={"a": PASSED, "b": FAILED}), CommandVerdict.FAILED),
+        (FAILS_BY_NAME, ran(0, tests={"a": PASSED, "b": FAILED}), CommandVerdict.FAILED),
+        (FAILS, ran(1, "lint: 5 errors\n"), CommandVerdict.NO_EVIDENCE),
+        (FAILS, ran(1, "lint: 3 errors\nerror: syntax in new.py\n"), CommandVerdict.FAILED),
+        (FAILS, ran(2, "lint: 3 errors\n"), CommandVerdict.FAILED),
+        (FAILS, ran(0), CommandVerdict.PASSED),
+        (PASSES, ran(0, says_none=True), CommandVerdict.NO_EVIDENCE),
+        (None, ran(5, nothing_yet="no test was collected"), CommandVerdict.NO_EVIDENCE),
+        (PASSES, ran(2, missing="ruff"), CommandVerdict.FAILED),
+        (None, ran(2, missing="ruff"), CommandVerdict.NO_EVIDENCE),
+        (None, ran(None, problem="did not end within 600 s"), CommandVerdict.UNANSWERED),
+        (BROKEN, ran(3, broken="pytest: RuntimeError: no plugin"), CommandVerdict.NO_EVIDENCE),
+        (BROKEN, ran(4, broken="pytest: SyntaxError: invalid syntax"), CommandVerdict.FAILED),
+        (BROKEN, ran(1, tests={"a": FAILED, "b": PASSED}), CommandVerdict.NO_EVIDENCE),
+        (BROKEN, ran(0, tests={"a": PASSED}), CommandVerdict.PASSED),
+        (PASSES, ran(3, broken="pytest: RuntimeError: no plugin"), CommandVerdict.FAILED),
+        (None, ran(2, broken="go: ./a.go:1:1: undefined: B"), CommandVerdict.FAILED),
     ],
 )
 def test_a_result_counts_beside_what_the_command_said_of_the_base(
-    check: BaselineCheck | None, done: CommandRun, standing: Standing
+    check: BaselineCheck | None, done: CommandRun, standing: CommandVerdict
 ) -> None:
     assert judged(check, done).standing is standing
 
 
 def test_the_users_own_command_has_to_pass_unless_it_says_exactly_what_it_said_before() -> None:
     own = base(BaselineStanding.FAILS, ran(1, "no notes.txt\nthe check says no\n"), chosen=True)
-    assert judged(own, ran(1, "no notes.txt\nthe check says no\n")).standing is Standing.NO_EVIDENCE
-    assert judged(own, ran(1, "the check says no\n")).standing is Standing.FAILED
+    assert judged(own, ran(1, "no notes.txt\nthe check says no\n")).standing is CommandVerdict.NO_EVIDENCE
+    assert judged(own, ran(1, "the check says no\n")).standing is CommandVerdict.FAILED
 
 
 def test_equal_numbers_prove_nothing_if_other_tests_fail() -> None:
     swapped = judged(FAILS_BY_NAME, ran(1, tests={"a": PASSED, "b": FAILED}))
-    assert (swapped.standing, swapped.failing, swapped.known) == (Standing.FAILED, ("b",), ())
+    assert (swapped.standing, swapped.failing, swapped.known) == (CommandVerdict.FAILED, ("b",), ())
 
 
 def test_a_flaky_test_neither_blocks_nor_counts() -> None:
     found = judged(PASSES, ran(1, tests={"a": FAILED, "b": PASSED}), flaky=["a"])
-    assert (found.standing, found.flaky, found.failing) == (Standing.PASSED, ("a",), ())
+    assert (found.standing, found.flaky, found.failing) == (CommandVerdict.PASSED, ("a",), ())
 
 
 def test_only_tests_that_passed_at_the_base_are_run_once_more() -> None:

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from orchestrator.run.build.hand_over import Start, before_of, hand_over_of
+from orchestrator.run.tasks.hand_over import AttemptStart, before_of, hand_over_of
 from state.journal import events as e
 from state.journal.events import Stored
 from state.journal.fold.fold import fold
@@ -160,10 +160,10 @@ BUILT = (begins(1), called("c1"), COMMITTED, REVIEWED)
 @pytest.mark.parametrize(
     ("events", "start"),
     [
-        ((back(),), Start.FORMER),
-        ((MERGED, back("the final review", "c2", "c2"), PLACE), Start.MERGED),
-        ((back("the merge", "c9", "c9"), PLACE), Start.OVER),
-        ((back("the merge", "c9", "c10"), PLACE), Start.BOTH),
+        ((back(),), AttemptStart.FORMER),
+        ((MERGED, back("the final review", "c2", "c2"), PLACE), AttemptStart.MERGED),
+        ((back("the merge", "c9", "c9"), PLACE), AttemptStart.OVER),
+        ((back("the merge", "c9", "c10"), PLACE), AttemptStart.BOTH),
     ],
 )
 def test_the_workspace_of_the_next_attempt_is_told_as_what_it_holds(events, start):
@@ -174,6 +174,6 @@ def test_the_workspace_of_the_next_attempt_is_told_as_what_it_holds(events, star
 def test_after_the_first_prompt_on_newer_work_the_workspace_holds_the_work_of_the_attempt():
     events = (*BUILT, back("the merge", "c9", "c9"), PLACE, begins(2))
     told = view_after(*events, called("c2", 2), e.TaskStuck(task_id="t1", reason="no port"), begins(3))
-    assert before_of(told.tasks["t1"]).start is Start.FORMER
+    assert before_of(told.tasks["t1"]).start is AttemptStart.FORMER
     untold = view_after(*events, e.TaskFailed(task_id="t1", cause="no disk"), begins(3))
-    assert before_of(untold.tasks["t1"]).start is Start.OVER
+    assert before_of(untold.tasks["t1"]).start is AttemptStart.OVER

@@ -11,10 +11,10 @@ import pytest
 from agents.runners.reading import text_of
 from orchestrator.git.seeding import copy_files
 from orchestrator.run.detection.tree import look
+from orchestrator.run.readiness.cache import copy_kept
 from orchestrator.run.readiness.environment import environment_of
 from orchestrator.run.readiness.interpreter import look_into_python
-from orchestrator.run.readiness.made_once import copy_kept
-from orchestrator.run.readiness.steps import Step
+from orchestrator.run.readiness.steps import SetUpStep
 
 
 @pytest.fixture
@@ -48,12 +48,12 @@ def test_a_pipe_in_the_place_of_a_script_does_not_stop_sq(worktree: Path) -> Non
     assert text_of(worktree / "Makefile") == ""
 
 
-def kept_step(tmp_path: Path, *portable: str) -> tuple[Path, Step]:
+def kept_step(tmp_path: Path, *portable: str) -> tuple[Path, SetUpStep]:
     kept = tmp_path / "ready"
     for number, _ in enumerate(portable):
         (kept / "key" / str(number)).mkdir(parents=True)
         (kept / "key" / str(number) / "made").write_text("made")
-    return kept, Step(
+    return kept, SetUpStep(
         command="true", why="", ecosystem="node", program="true", makes=portable, portable=portable, key="key"
     )
 

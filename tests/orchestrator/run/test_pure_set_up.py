@@ -10,8 +10,8 @@ import sysconfig
 import pytest
 
 from orchestrator.run.readiness import key_of_list, plan_of
+from orchestrator.run.readiness.cache import copy_kept, keep
 from orchestrator.run.readiness.environment import environment_of
-from orchestrator.run.readiness.made_once import copy_kept, keep
 
 PROGRAMS = (
     *(

@@ -22,7 +22,7 @@ from language.scripted import (
     writes,
 )
 
-from orchestrator.views.models.criteria import CriterionRow, Standing, criteria_of
+from orchestrator.views.models.criteria import CriterionRow, CriterionState, criteria_of
 from state.journal import events as e
 from state.outcome import Outcome
 from state.records.changes import ChangeKind
@@ -102,12 +102,12 @@ def test_the_review_of_the_only_task_judges_and_only_what_sq_has_seen_is_proven(
     )
     assert done.outcome is Outcome.COMPLETE, done.output
     first, second, third = rows(done)
-    assert (first.standing, first.place) == (Standing.PROVEN, "spec.md:3")
+    assert (first.standing, first.place) == (CriterionState.PROVEN, "spec.md:3")
     assert first.proof is not None
     assert first.proof.ref == KEPT[1]
-    assert (second.standing, second.place) == (Standing.CLAIMED, "spec.md:4")
+    assert (second.standing, second.place) == (CriterionState.CLAIMED, "spec.md:4")
     assert "skipped" in second.evidence[0].why
-    assert (third.standing, third.place) == (Standing.NOT_CHECKED, "")
+    assert (third.standing, third.place) == (CriterionState.NOT_CHECKED, "")
     assert "c-3 is not in the spec in these words: Nothing more is ever saved" in done.output
     assert f"c-1 proven by the test {KEPT[1]}" in done.output
     assert "criteria of the spec: 1 proven, 1 claimed, 1 not checked" in done.output
@@ -125,7 +125,7 @@ def test_a_test_that_does_not_exist_proves_nothing_and_the_claim_is_shown_as_one
             met("c-3", ("line", "notes.txt:1")),
         )
     )
-    assert standings(done) == [Standing.CLAIMED, Standing.CLAIMED, Standing.PROVEN]
+    assert standings(done) == [CriterionState.CLAIMED, CriterionState.CLAIMED, CriterionState.PROVEN]
     first, second, third = rows(done)
     assert [one.holds for one in first.evidence] == [True, False]
     assert first.evidence[1].why == "sq ran no test of this name on this tree"
@@ -166,7 +166,7 @@ def test_a_review_that_passes_and_calls_a_criterion_not_met_sends_the_work_back(
     first, second = done.of(e.ReviewRecorded)[-2:]
     assert (first.passed, second.passed) == (False, True)
     assert "c-2 not met: Nothing counts them." in done.output
-    assert standings(done) == [Standing.PROVEN, Standing.CLAIMED, Standing.CLAIMED]
+    assert standings(done) == [CriterionState.PROVEN, CriterionState.CLAIMED, CriterionState.CLAIMED]
     of_first = [event for event in done.of(e.CriterionJudged) if event.commit == first.commit]
     assert [event.verdict for event in of_first] == [CriterionVerdict.MET, CriterionVerdict.NOT_MET]
 
@@ -200,7 +200,7 @@ def test_with_several_tasks_the_final_review_judges_and_what_it_calls_not_met_go
     assert done.outcome is Outcome.COMPLETE, done.output
     assert [event.task_id for event in done.of(e.TaskReopened)] == ["two"]
     one, two = rows(done)
-    assert (one.standing, two.standing) == (Standing.CLAIMED, Standing.CLAIMED)
+    assert (one.standing, two.standing) == (CriterionState.CLAIMED, CriterionState.CLAIMED)
     assert two.evidence[0].why == "it is no command that sq ran on this tree"
     sizes = done.view.whole.measured
     assert [(each.added, each.removed) for each in sizes["two"]] == [(1, 0), (2, 1)]
@@ -215,7 +215,9 @@ def test_a_criterion_whose_task_is_stuck_is_not_checked_and_the_reason_is_said(r
     stuck = {"worker/notes/1": [signals("task_stuck", reason="no network")]}
     done = rehearse(whole_run(**stuck), verify=("true",))
     assert done.outcome is Outcome.STUCK
-    assert [(row.standing, row.note) for row in rows(done)] == [(Standing.NOT_CHECKED, "notes is stuck")]
+    assert [(row.standing, row.note) for row in rows(done)] == [
+        (CriterionState.NOT_CHECKED, "notes is stuck")
+    ]
 
 
 def test_with_a_second_review_the_first_one_is_not_asked(rehearse: Rehearse) -> None:

@@ -118,7 +118,7 @@ def test_a_finding_gets_from_the_reviewer_to_the_next_prompt_in_six_files_at_mos
     }
     journey = Journey(ReviewIssue, Finding, ReviewReport)
     travelled(rehearse, journey, lanes)
-    end = journey.files.index("orchestrator/run/build/steps.py") + 1
+    end = journey.files.index("orchestrator/run/tasks/steps.py") + 1
     way = list(dict.fromkeys(journey.files[:end]))
     assert way[0] == "agents/roles/reviewer.py"
     assert len(way) <= MOST, way

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from language.scripted import Done, Rehearse, completes, criterion, judges, met, plans, whole_run, writes
 
-from orchestrator.views.models.criteria import Standing, criteria_of
+from orchestrator.views.models.criteria import CriterionState, criteria_of
 from state.errors import JournalError
 from state.journal import events as e
 from state.journal.events import Event, Stored
@@ -111,8 +111,8 @@ def assert_judged_again(done: Done) -> None:
     assert done.outcome is Outcome.COMPLETE, done.output
     rows = criteria_of(done.view)
     assert [(row.standing, row.by, row.tree) for row in rows] == [
-        (Standing.PROVEN, JudgedBy.RULE, done.view.whole.tree),
-        (Standing.NOT_CHECKED, JudgedBy.RULE, done.view.whole.tree),
+        (CriterionState.PROVEN, JudgedBy.RULE, done.view.whole.tree),
+        (CriterionState.NOT_CHECKED, JudgedBy.RULE, done.view.whole.tree),
     ]
     [size] = done.view.whole.measured[""]
     assert [file.path for file in size.files] == ["notes.txt", "test_a.py"]

@@ -31,15 +31,15 @@ from language.scripted import (
     writes,
 )
 
-from orchestrator.cli.runs.outgoing import Outgoing
-from orchestrator.cli.runs.request import Surroundings
+from orchestrator.cli.runs.publisher import Publisher
+from orchestrator.cli.runs.request import RunEnvironment
 from orchestrator.views.screen import ring
 from state.errors import UsageError
 from state.journal import events as e
 from state.journal.recorder import Recorder
 from state.journal.store import Journal
 from state.outcome import Outcome
-from state.settings.outward import Outward
+from state.settings.integrations import Integrations
 from state.settings.presets import usual_settings
 
 PARKS = whole_run(
@@ -185,15 +185,15 @@ def on_a_terminal(work: Callable[[], Any], monkeypatch: pytest.MonkeyPatch) -> s
 
 async def finished(folder: Path, *, bell: bool, took_long: bool) -> None:
     """The end of a process that worked on a run."""
-    settings = replace(usual_settings(), outward=Outward(bell=bell))
+    settings = replace(usual_settings(), outward=Integrations(bell=bell))
     with Journal(folder) as journal:
         journal.append(
             replace(started(), run_id="r-1", settings=settings),
             e.RunEnded(outcome=Outcome.COMPLETE, cause=""),
         )
         recorder = Recorder(journal)
-        surroundings = Surroundings(long_s=-1.0 if took_long else 60.0)
-        ends = Outgoing(journal, folder, surroundings, view=lambda: recorder.view, record=recorder.record)
+        surroundings = RunEnvironment(long_s=-1.0 if took_long else 60.0)
+        ends = Publisher(journal, folder, surroundings, view=lambda: recorder.view, record=recorder.record)
         await ends.finish()
 
 

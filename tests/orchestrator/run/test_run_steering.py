@@ -14,14 +14,14 @@ from agents.gateway.script import Scenario
 from agents.gateway.server import serve_scenario
 from agents.make import make_platform
 from agents.process.containment import detect_containment
-from agents.process.sandbox.boundary import no_boundary
+from agents.process.sandbox.policy import no_boundary
 from agents.session.claude_code import find_cli
 from orchestrator.cli.runs.compose import composed
 from orchestrator.gates.power_steering.considerations import SessionType
 from orchestrator.gates.power_steering.loading import load_considerations
-from orchestrator.run.build.considerations import steering_gate
 from orchestrator.run.places.worktrees import Worktrees
 from orchestrator.run.record import Run
+from orchestrator.run.tasks.considerations import steering_gate
 from state.ids import new_session_id
 from state.journal import events as e
 from state.journal.recorder import Recorder

@@ -20,7 +20,7 @@ from orchestrator.telemetry.span import Span
 from orchestrator.telemetry.spans import spans_in
 from state.journal.store import Journal
 from state.paths import StateFolder
-from state.settings.outward import Telemetry
+from state.settings.integrations import Telemetry
 
 HEADERS = "authorization=Bearer%20the-secret-of-the-collector,x-team=sq"
 

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from language.event_strategies import started
 
-from orchestrator.views.models.criteria import Standing, counted, criteria_of
+from orchestrator.views.models.criteria import CriterionState, counted, criteria_of
 from orchestrator.views.models.evidence import facts_of
 from orchestrator.views.run.lines.story import lines_of
 from state.journal import events as e
@@ -92,42 +92,42 @@ def test_a_criterion_is_placed_in_the_spec_by_name_and_lines():
 
 
 def test_before_a_verdict_a_criterion_stands_as_its_tasks_do():
-    assert standings() == [Standing.NOT_BEGUN, Standing.NOT_BEGUN]
-    assert standings(begun("a")) == [Standing.UNDER_WAY, Standing.NOT_BEGUN]
-    assert standings(merged("a"), merged("b")) == [Standing.UNDER_WAY, Standing.UNDER_WAY]
+    assert standings() == [CriterionState.NOT_BEGUN, CriterionState.NOT_BEGUN]
+    assert standings(begun("a")) == [CriterionState.UNDER_WAY, CriterionState.NOT_BEGUN]
+    assert standings(merged("a"), merged("b")) == [CriterionState.UNDER_WAY, CriterionState.UNDER_WAY]
 
 
 def test_a_verdict_on_the_merged_tree_counts_and_names_its_proof_and_place_in_the_journal():
     view = seen(merged("a"), merged("b"), judged("c-1", TEST), judged("c-2"))
     first, second = criteria_of(view)
-    assert (first.standing, first.proof, first.words) == (Standing.PROVEN, TEST, "I read it.")
+    assert (first.standing, first.proof, first.words) == (CriterionState.PROVEN, TEST, "I read it.")
     assert first.seq == view.clock.last_seq - 1
-    assert (second.standing, second.proof) == (Standing.CLAIMED, None)
-    assert counted(criteria_of(view)) == {Standing.PROVEN: 1, Standing.CLAIMED: 1}
+    assert (second.standing, second.proof) == (CriterionState.CLAIMED, None)
+    assert counted(criteria_of(view)) == {CriterionState.PROVEN: 1, CriterionState.CLAIMED: 1}
 
 
 def test_a_verdict_on_another_tree_does_not_count_and_is_said_to_be_stale():
     reviewed = (merged("a"), merged("b"), judged("c-1", TEST))
-    assert standings(*reviewed, merged("b", "c10", "t10"))[0] is Standing.UNDER_WAY
+    assert standings(*reviewed, merged("b", "c10", "t10"))[0] is CriterionState.UNDER_WAY
     caught_up = e.WorkCaughtUp(onto="u1", commit="c11", tree="t11")
     ended = e.RunEnded(outcome=Outcome.UNVERIFIED, cause="")
     row = criteria_of(seen(*reviewed, caught_up, ended))[0]
-    assert (row.standing, row.proof) == (Standing.NOT_CHECKED, None)
+    assert (row.standing, row.proof) == (CriterionState.NOT_CHECKED, None)
     assert row.note == "the verdict is about commit c9, and the work has changed since"
 
 
 def test_a_task_that_is_sent_back_puts_its_criteria_under_way_again():
     reopened = e.TaskReopened(task_id="a", issues=(), by="the final review")
     events = (merged("a"), merged("b"), judged("c-1", TEST), judged("c-2", LINE), reopened)
-    assert standings(*events) == [Standing.UNDER_WAY, Standing.PROVEN]
+    assert standings(*events) == [CriterionState.UNDER_WAY, CriterionState.PROVEN]
 
 
 def test_a_run_that_ended_says_why_a_criterion_has_no_verdict():
     stuck = e.TaskStuck(task_id="b", reason="no service")
     rows = criteria_of(seen(begun("b"), stuck, e.RunEnded(outcome=Outcome.STUCK, cause="")))
     assert [(row.standing, row.note) for row in rows] == [
-        (Standing.NOT_BEGUN, ""),
-        (Standing.NOT_CHECKED, "b is stuck"),
+        (CriterionState.NOT_BEGUN, ""),
+        (CriterionState.NOT_CHECKED, "b is stuck"),
     ]
 
 

@@ -19,14 +19,14 @@ from orchestrator import views
 from orchestrator.gates.power_steering.decision import decide
 from orchestrator.gates.power_steering.examination import Examination
 from orchestrator.gates.power_steering.loading import load_considerations
-from orchestrator.gates.power_steering.usage import Disagreement, Usage
-from orchestrator.gates.promises.criterion import Criterion
-from orchestrator.gates.promises.criterion import Kind as CriterionKind
+from orchestrator.gates.power_steering.usage import Disagreement, SteeringUsage
+from orchestrator.gates.promises.criterion import CriterionCheck as CriterionKind
+from orchestrator.gates.promises.criterion import PromiseCriterion
 from orchestrator.gates.promises.promise import Promise
-from orchestrator.gates.promises.store import Found
+from orchestrator.gates.promises.store import StoredPromises
 from orchestrator.gates.session_state.records import CheckResults
-from orchestrator.git.clearing.cleaning import Cleaned
-from orchestrator.git.clearing.holdings import Holding, Kind
+from orchestrator.git.cleanup.artifacts import Artifact, ArtifactKind
+from orchestrator.git.cleanup.cleaning import Cleaned
 from orchestrator.views.checks import check_lines, fail
 from orchestrator.views.cleaned import RunCleaned, cleaned_lines
 from orchestrator.views.columns import columns
@@ -43,8 +43,8 @@ from orchestrator.views.run.held_settings import held_lines, held_settings
 from orchestrator.views.run.lines.story import lines_of
 from orchestrator.views.run.log import log_lines
 from orchestrator.views.run.overview import overview_lines
+from orchestrator.views.run.prompts import told_in, told_lines
 from orchestrator.views.run.table import task_table
-from orchestrator.views.run.told import told_in, told_lines
 from orchestrator.views.screen import as_json, cell, say, shown, visible
 from state.journal.fold.fold import apply
 from state.journal.view import RunView
@@ -110,13 +110,13 @@ def of_other_views(words):
     yield consideration_lines([one], [words])
     yield usage_lines(used(words))
     kept = f"w{words}".replace("\0", "")  # a promise refuses a NUL
-    criterion = Criterion(text=kept, kind=CriterionKind.COMMAND, target=kept)
+    criterion = PromiseCriterion(text=kept, kind=CriterionKind.COMMAND, target=kept)
     promise = Promise.new(text=kept, criteria=(criterion,), owner=kept, base="")
-    yield promises_lines(Found(promises=(promise,), damaged=(words,)))
+    yield promises_lines(StoredPromises(promises=(promise,), damaged=(words,)))
     yield promise_lines(promise, {1: words})
     yield criterion_lines(promise, 1, {1: words})
     yield check_lines([fail(words, words, words)])
-    holding = Holding(kind=Kind.REF, name=words, unmerged=words)
+    holding = Artifact(kind=ArtifactKind.REF, name=words, unmerged=words)
     cleaned = Cleaned(holding=holding, removed=False, problem=words, rescued=words)
     yield cleaned_lines([RunCleaned(run_id="r", standing=words, cleaned=(cleaned,), note=words, state=words)])
 
@@ -135,7 +135,7 @@ def used(words):
         "target_kept": True,
         "target": 0.95,
     }
-    return Usage(**{one.name: given.get(one.name, 0) for one in fields(Usage)})
+    return SteeringUsage(**{one.name: given.get(one.name, 0) for one in fields(SteeringUsage)})
 
 
 def printed(lines, capsys):

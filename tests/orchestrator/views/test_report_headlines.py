@@ -10,11 +10,11 @@ from language.event_strategies import started, stored, task
 from language.large_runs import twelve_tasks
 from reports import Page, read, web
 
-from orchestrator.views.models.criteria import Standing as Criterion
+from orchestrator.views.models.criteria import CriterionState as Criterion
 from orchestrator.views.models.criteria import criteria_of
 from orchestrator.views.models.headline import headline_of
 from orchestrator.views.models.story import RunStory
-from orchestrator.views.models.summary import Standing
+from orchestrator.views.models.summary import RunState
 from orchestrator.views.report.rendering import Format, ending, rendered
 from state.errors import UsageError
 from state.journal import events as e
@@ -56,12 +56,12 @@ def test_exit_code_outcome_headline_title_and_checks_agree(outcome):
 @pytest.mark.parametrize(
     ("events", "standing", "word", "code"),
     [
-        (twelve_tasks(), Standing.ACTIVE, "Under way", None),
-        (twelve_tasks(), Standing.KILLED, "Killed", None),
-        (twelve_tasks(), Standing.INTERRUPTED, "Interrupted", 130),
-        ([], Standing.NEVER_BEGAN, "Never began", None),
-        (ended(Outcome.COMPLETE, dry=True), Standing.ENDED, "Planned only", 0),
-        (ended(Outcome.LIMIT, dry=True), Standing.ENDED, "Limit", 4),
+        (twelve_tasks(), RunState.ACTIVE, "Under way", None),
+        (twelve_tasks(), RunState.KILLED, "Killed", None),
+        (twelve_tasks(), RunState.INTERRUPTED, "Interrupted", 130),
+        ([], RunState.NEVER_BEGAN, "Never began", None),
+        (ended(Outcome.COMPLETE, dry=True), RunState.ENDED, "Planned only", 0),
+        (ended(Outcome.LIMIT, dry=True), RunState.ENDED, "Limit", 4),
     ],
 )  # fmt: skip
 def test_a_run_that_has_no_usual_end_says_so_in_every_format(events, standing, word, code):
@@ -114,12 +114,12 @@ def test_a_complete_run_says_of_how_many_criteria_there_is_proof():
     view = story.view
     view.ended = e.RunEnded(outcome=Outcome.COMPLETE, cause="")
     rows = criteria_of(view)
-    assert headline_of(view, Standing.ENDED, rows).why == "sq has seen proof of 1 of 4 criteria"
-    assert headline_of(view, Standing.ENDED, rows).tone == "warn"
+    assert headline_of(view, RunState.ENDED, rows).why == "sq has seen proof of 1 of 4 criteria"
+    assert headline_of(view, RunState.ENDED, rows).tone == "warn"
     line = Evidence(kind=EvidenceKind.LINE, ref="a.py:1", holds=True)
     by_line = tuple(replace(row, proof=line) if row.standing is Criterion.PROVEN else row for row in rows)
     said = "sq has seen proof of 1 of 4 criteria, of 1 only a line that the reviewer names"
-    assert headline_of(view, Standing.ENDED, by_line).why == said
+    assert headline_of(view, RunState.ENDED, by_line).why == said
     proven = tuple(replace(row, standing=Criterion.PROVEN) for row in rows)
-    assert headline_of(view, Standing.ENDED, proven).proven
-    assert headline_of(view, Standing.ENDED, proven).tone == "good"
+    assert headline_of(view, RunState.ENDED, proven).proven
+    assert headline_of(view, RunState.ENDED, proven).tone == "good"

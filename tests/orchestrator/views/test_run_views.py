@@ -6,13 +6,13 @@ import pytest
 
 from orchestrator.views.columns import columns
 from orchestrator.views.durations import duration
-from orchestrator.views.models.summary import Standing, activity, summary_of
+from orchestrator.views.models.summary import RunState, activity, summary_of
 from orchestrator.views.run.details import detail_lines, details_of
 from orchestrator.views.run.lines.ending import where_lines
 from orchestrator.views.run.lines.story import lines_of
 from orchestrator.views.run.log import log_lines
 from orchestrator.views.run.overview import overview_lines
-from orchestrator.views.run.told import told_in, told_lines
+from orchestrator.views.run.prompts import told_in, told_lines
 from orchestrator.views.words import short
 from state.journal import events as e
 from state.journal.events import Stored
@@ -103,12 +103,12 @@ def test_a_duration_is_told_as_people_say_it(seconds, said):
 @pytest.mark.parametrize(
     ("events", "active", "standing"),
     [
-        ((), False, Standing.NEVER_BEGAN),
-        ((STARTED,), True, Standing.ACTIVE),
-        ((STARTED,), False, Standing.KILLED),
-        ((STARTED, e.RunInterrupted(by="SIGINT")), False, Standing.INTERRUPTED),
-        ((STARTED, e.RunInterrupted(by="SIGINT"), e.RunResumed()), False, Standing.KILLED),
-        ((STARTED, e.RunEnded(outcome=Outcome.STUCK, cause="")), False, Standing.ENDED),
+        ((), False, RunState.NEVER_BEGAN),
+        ((STARTED,), True, RunState.ACTIVE),
+        ((STARTED,), False, RunState.KILLED),
+        ((STARTED, e.RunInterrupted(by="SIGINT")), False, RunState.INTERRUPTED),
+        ((STARTED, e.RunInterrupted(by="SIGINT"), e.RunResumed()), False, RunState.KILLED),
+        ((STARTED, e.RunEnded(outcome=Outcome.STUCK, cause="")), False, RunState.ENDED),
     ],
 )
 def test_where_a_run_stands_follows_from_its_events_and_whether_somebody_writes_it(events, active, standing):

@@ -7,7 +7,7 @@ import pytest
 from anyio.lowlevel import checkpoint
 
 from orchestrator.views.run.console import present
-from orchestrator.views.run.look import Detail, Look, Mode
+from orchestrator.views.run.look import Detail, Look, LookMode
 from orchestrator.views.run.silence import next_notice, silence_line
 from state.journal import events as e
 from state.journal.events import Stored
@@ -77,7 +77,7 @@ class FakeClock:
 async def shown(capsys, *timed, look=None):
     clock = FakeClock(*timed)
     with anyio.fail_after(30):
-        await present(clock, look or Look(mode=Mode.PLAIN), clock=clock)
+        await present(clock, look or Look(mode=LookMode.PLAIN), clock=clock)
     return [line for line in capsys.readouterr().out.splitlines() if "no sign" in line]
 
 
@@ -106,10 +106,10 @@ async def test_each_event_begins_the_silence_anew(capsys):
 @pytest.mark.parametrize(
     ("look", "count"),
     [
-        (Look(mode=Mode.LIVE), 1),
-        (Look(mode=Mode.PLAIN, detail=Detail.ALL), 1),
-        (Look(mode=Mode.PLAIN, detail=Detail.END), 0),
-        (Look(mode=Mode.JSON), 0),
+        (Look(mode=LookMode.LIVE), 1),
+        (Look(mode=LookMode.PLAIN, detail=Detail.ALL), 1),
+        (Look(mode=LookMode.PLAIN, detail=Detail.END), 0),
+        (Look(mode=LookMode.JSON), 0),
     ],
 )
 async def test_the_live_display_tells_it_too_and_quiet_and_json_do_not(capsys, look, count):

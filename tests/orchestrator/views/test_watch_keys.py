@@ -12,7 +12,7 @@ from language.large_runs import RUN_ID, TITLES, twelve_tasks, write
 from language.steering import MARKUP, steering_in
 from language.watched import showing, watching
 
-from orchestrator.views.models.summary import RunSummary, Standing
+from orchestrator.views.models.summary import RunState, RunSummary
 from orchestrator.views.models.tasks import task_rows
 from orchestrator.views.watch.following import Following
 from orchestrator.views.watch.panel import MOST_LINES
@@ -279,10 +279,10 @@ async def test_commits_that_git_has_not_are_said_in_their_place(tmp_path):
 async def test_the_list_of_runs_opens_one_and_escape_comes_back(made):
     runs = [
         RunSummary(
-            run_id=RUN_ID, standing=Standing.KILLED, spec_name="shop.md", tasks_merged=4, tasks_total=12
+            run_id=RUN_ID, standing=RunState.KILLED, spec_name="shop.md", tasks_merged=4, tasks_total=12
         ),
-        RunSummary(run_id="20260101-000000-aaaa", standing=Standing.ENDED, outcome=Outcome.COMPLETE),
-        RunSummary(run_id="20260101-000000-bbbb", standing=Standing.UNREADABLE, problem="x\x1b[2J"),
+        RunSummary(run_id="20260101-000000-aaaa", standing=RunState.ENDED, outcome=Outcome.COMPLETE),
+        RunSummary(run_id="20260101-000000-bbbb", standing=RunState.UNREADABLE, problem="x\x1b[2J"),
     ]
     following = Following(made)
     following.load()

@@ -6,7 +6,7 @@ from agents.shell import simple_commands
 from agents.transcript.records import SHELL_TOOLS, BackgroundEnded, ToolCall, Turn, string
 from orchestrator.gates.power_steering.facts.checks import is_test_run, may_run_tests, way_of
 from orchestrator.gates.power_steering.facts.outcomes import outcome_of
-from orchestrator.gates.power_steering.facts.records import BackgroundTask, Command, Outcome
+from orchestrator.gates.power_steering.facts.records import BackgroundTask, Command, RunOutcome
 
 PlacedCall = tuple[int, int, ToolCall]  # order, number of the turn, call
 _STOPPERS = {"TaskStop": "task_id", "KillShell": "shell_id", "KillBash": "shell_id"}
@@ -35,7 +35,7 @@ def commands_of(calls: Sequence[PlacedCall], ended: Mapping[str, BackgroundEnded
         code = end.exit_code if end is not None else result.exit_code
         output = "" if result.background_id else result.text
         tests = outcome_of(line, code, output, ways)
-        if tests not in {None, Outcome.UNKNOWN}:
+        if tests not in {None, RunOutcome.UNKNOWN}:
             ways.update(_ways_seen(line))
         yield Command(
             line=line,

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from orchestrator.gates.power_steering.facts.records import (
     BackgroundTask,
-    Called,
+    CalledTool,
     Command,
     Edit,
     GitAction,
@@ -30,7 +30,7 @@ class Facts:
 
     goals: tuple[Goal, ...] = ()
     typed_commands: tuple[TypedCommand, ...] = ()
-    calls: tuple[Called, ...] = ()
+    calls: tuple[CalledTool, ...] = ()
     edits: tuple[Edit, ...] = ()
     reads: tuple[Reading, ...] = ()
     commands: tuple[Command, ...] = ()

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from agents.shell import Simple, simple_commands
-from orchestrator.gates.power_steering.facts.records import GitAction, HubAction, Outcome
+from orchestrator.gates.power_steering.facts.records import GitAction, HubAction, RunOutcome
 
 _COMMITTED = re.compile(r"^\[(.+?)(?: \(root-commit\))? ([0-9a-f]{7,40})\] ", re.MULTILINE)
 _PUSHED = re.compile(
@@ -76,24 +76,24 @@ def hub_actions_of(
         )
 
 
-def _outcome(kind: Sequence[str], output: str, exit_code: int | None) -> tuple[Outcome, bool]:
+def _outcome(kind: Sequence[str], output: str, exit_code: int | None) -> tuple[RunOutcome, bool]:
     """Return the outcome in the output, and whether it reports that checks still run."""
     if kind[0] == "pr" and kind[1] != "checks":
-        return Outcome.UNKNOWN, False
+        return RunOutcome.UNKNOWN, False
     rows = [_CELLS.split(row.strip()) for row in output.splitlines() if _CELLS.search(row.strip())]
     if tuple(kind[:2]) == ("run", "list"):
         rows = rows[:1]  # the newest
     if tuple(kind[:2]) == ("run", "watch") and exit_code and exit_code not in _NOT_STARTED:
-        return Outcome.FAILED, False
+        return RunOutcome.FAILED, False
     cells = {cell.strip().lower() for row in rows for cell in row}
     if cells & _CHECK_FAILED:
-        return Outcome.FAILED, False
+        return RunOutcome.FAILED, False
     if cells & _CHECK_PENDING or exit_code == _PENDING_EXIT:
-        return Outcome.UNKNOWN, True
+        return RunOutcome.UNKNOWN, True
     if kind[1] == "checks" and rows and exit_code and exit_code not in _NOT_STARTED:
-        return Outcome.FAILED, False
+        return RunOutcome.FAILED, False
     watched = kind[1] in {"checks", "watch"} and exit_code == 0
-    return Outcome.PASSED if cells & _CHECK_PASSED or watched else Outcome.UNKNOWN, False
+    return RunOutcome.PASSED if cells & _CHECK_PASSED or watched else RunOutcome.UNKNOWN, False
 
 
 def _git(simple: Simple) -> list[str]:

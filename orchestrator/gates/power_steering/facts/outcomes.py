@@ -4,7 +4,7 @@ from collections.abc import Container
 
 from agents.shell import simple_commands
 from orchestrator.gates.power_steering.facts.checks import is_test_run, may_run_tests, passes_on, way_of
-from orchestrator.gates.power_steering.facts.records import Outcome
+from orchestrator.gates.power_steering.facts.records import RunOutcome
 from orchestrator.gates.power_steering.facts.summaries import counted_of, ran_none, summary_of
 
 _SPELLED = 4  # characters: a shorter line may stand in a command by chance
@@ -13,7 +13,7 @@ _NOT_STARTED = (126, 127)  # the shell's own exit codes: nothing was tested
 
 def outcome_of(
     command: str, exit_code: int | None, output: str, known: Container[tuple[str, ...]] = ()
-) -> Outcome | None:
+) -> RunOutcome | None:
     """Return how the tests in the command line ended, or None if it runs none.
 
     The exit code decides unless something hides it (`| tail`, `|| true`, `; echo done`). Then the summary
@@ -24,17 +24,17 @@ def outcome_of(
     runs = [simple for simple in every if is_test_run(simple) or way_of(simple) in known]
     told = _without_own_words(command, output)
     if not runs:
-        counted = counted_of(told) if any(may_run_tests(simple) for simple in every) else Outcome.UNKNOWN
-        return None if counted is Outcome.UNKNOWN else counted
+        counted = counted_of(told) if any(may_run_tests(simple) for simple in every) else RunOutcome.UNKNOWN
+        return None if counted is RunOutcome.UNKNOWN else counted
     if exit_code in _NOT_STARTED:
-        return Outcome.UNKNOWN
+        return RunOutcome.UNKNOWN
     if exit_code == 0 and all(run.decides for run in runs):
-        return Outcome.UNKNOWN if ran_none(told) else Outcome.PASSED
+        return RunOutcome.UNKNOWN if ran_none(told) else RunOutcome.PASSED
     if exit_code and len(runs) == 1 and runs[0].is_last:
-        return Outcome.FAILED
+        return RunOutcome.FAILED
     summary = summary_of(told)
-    if summary is Outcome.UNKNOWN and exit_code and (all(run.decides for run in runs) or passes_on(every)):
-        return Outcome.FAILED  # they failed, or something after them
+    if summary is RunOutcome.UNKNOWN and exit_code and (all(run.decides for run in runs) or passes_on(every)):
+        return RunOutcome.FAILED  # they failed, or something after them
     return summary
 
 

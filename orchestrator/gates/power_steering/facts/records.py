@@ -6,7 +6,7 @@ from enum import StrEnum
 _CLOSED = frozenset({"completed", "deleted", "cancelled"})
 
 
-class Outcome(StrEnum):
+class RunOutcome(StrEnum):
     """The end of a test run or a check, as far as its exit code or its summary shows it."""
 
     PASSED = "passed"
@@ -42,7 +42,7 @@ class SkillUse:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Called:
+class CalledTool:
     """A successful call of a tool."""
 
     tool: str
@@ -94,7 +94,7 @@ class Command:
     cwd: str = ""
     is_background: bool = False
     is_interrupted: bool = False
-    tests: Outcome | None = None
+    tests: RunOutcome | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -150,5 +150,5 @@ class HubAction:
     output: str
     order: int
     turn: int
-    outcome: Outcome = Outcome.UNKNOWN
+    outcome: RunOutcome = RunOutcome.UNKNOWN
     is_pending: bool = False

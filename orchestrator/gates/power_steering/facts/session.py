@@ -6,12 +6,12 @@ that have no result, are not evidence.
 
 from collections.abc import Iterator, Sequence
 
-from agents.transcript.records import Said, Speaker, ToolCall, Transcript, Turn, listed, mapping, string
+from agents.transcript.records import Speaker, ToolCall, Transcript, Turn, Utterance, listed, mapping, string
 from orchestrator.gates.power_steering.facts.commands import background_of, commands_of, placed_calls
 from orchestrator.gates.power_steering.facts.facts import Facts
 from orchestrator.gates.power_steering.facts.git import branch_told, git_actions_of, hub_actions_of
 from orchestrator.gates.power_steering.facts.records import (
-    Called,
+    CalledTool,
     Command,
     GitAction,
     Goal,
@@ -43,7 +43,7 @@ def facts_of(transcript: Transcript) -> Facts:
             if said.command
         ),
         edits=edits,
-        calls=tuple(Called(tool=call.tool, order=order, turn=turn) for order, turn, call in worked),
+        calls=tuple(CalledTool(tool=call.tool, order=order, turn=turn) for order, turn, call in worked),
         reads=reads,
         commands=commands,
         todos=todos_of(main),
@@ -65,9 +65,9 @@ def facts_of(transcript: Transcript) -> Facts:
     )
 
 
-def _users(turn: Turn) -> Iterator[Said]:
+def _users(turn: Turn) -> Iterator[Utterance]:
     for said in (turn.opener, *turn.items):
-        if isinstance(said, Said) and said.speaker is Speaker.USER:
+        if isinstance(said, Utterance) and said.speaker is Speaker.USER:
             yield said
 
 
@@ -91,7 +91,7 @@ def _final_text(transcript: Transcript) -> str:
     """Return the assistant's words after its last call, without text that the CLI put behind them."""
     words: list[str] = []
     for item in reversed(transcript.turns[-1].items if transcript.turns else ()):
-        if isinstance(item, Said) and item.speaker is Speaker.ASSISTANT:
+        if isinstance(item, Utterance) and item.speaker is Speaker.ASSISTANT:
             words.append(item.text)
         elif isinstance(item, ToolCall) or words:
             break

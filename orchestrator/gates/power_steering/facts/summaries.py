@@ -6,7 +6,7 @@ The general reading is the one that counts a run's own verification (`agents.run
 import re
 
 from agents.runners.counts.general import general_count
-from orchestrator.gates.power_steering.facts.records import Outcome
+from orchestrator.gates.power_steering.facts.records import RunOutcome
 
 _ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07]*\x07")
 _COUNTS = re.compile(  # pytest, and lines of the same shape: "1 failed, 2 passed in 0.1s"
@@ -46,31 +46,31 @@ _ANY_NUMBER_FAILED = re.compile(r"\b[1-9]\d* (?:failed|errors?)\b")
 _ANY_NUMBER_PASSED = re.compile(r"\b[1-9]\d* passed\b")
 
 
-def summary_of(output: str) -> Outcome:
+def summary_of(output: str) -> RunOutcome:
     """Return the outcome in the summary lines of a test runner's output. Words elsewhere are ignored."""
     text = _ANSI.sub("", output).replace("\r", "")
     counted = counted_of(text)
     counts = [found[1] for found in _COUNTS.finditer(text)]
-    if counted is Outcome.FAILED or _FAILING.search(text) or any(map(_ANY_NUMBER_FAILED.search, counts)):
-        return Outcome.FAILED
-    if counted is Outcome.PASSED or _PASSING.search(text) or any(map(_ANY_NUMBER_PASSED.search, counts)):
-        return Outcome.PASSED
-    return Outcome.UNKNOWN
+    if counted is RunOutcome.FAILED or _FAILING.search(text) or any(map(_ANY_NUMBER_FAILED.search, counts)):
+        return RunOutcome.FAILED
+    if counted is RunOutcome.PASSED or _PASSING.search(text) or any(map(_ANY_NUMBER_PASSED.search, counts)):
+        return RunOutcome.PASSED
+    return RunOutcome.UNKNOWN
 
 
-def counted_of(output: str) -> Outcome:
+def counted_of(output: str) -> RunOutcome:
     """Return the outcome by the counts in an output, for any runner."""
     text = _ANSI.sub("", output).replace("\r", "")
     if minitest := [int(count) for found in _MINITEST.findall(text) for count in found]:
-        return Outcome.FAILED if any(minitest) else Outcome.PASSED
+        return RunOutcome.FAILED if any(minitest) else RunOutcome.PASSED
     if crates := _CARGO.findall(text):
         passed = any(int(number) for _, number in crates)
-        unknown = Outcome.PASSED if passed else Outcome.UNKNOWN
-        return Outcome.FAILED if any(word == "FAILED" for word, _ in crates) else unknown
+        unknown = RunOutcome.PASSED if passed else RunOutcome.UNKNOWN
+        return RunOutcome.FAILED if any(word == "FAILED" for word, _ in crates) else unknown
     count = general_count(text)
     if count.failed:
-        return Outcome.FAILED
-    return Outcome.PASSED if count.passed else Outcome.UNKNOWN
+        return RunOutcome.FAILED
+    return RunOutcome.PASSED if count.passed else RunOutcome.UNKNOWN
 
 
 def ran_none(output: str) -> bool:

@@ -6,9 +6,9 @@ A rule answers satisfied, not satisfied (only on clear evidence), or None, which
 from collections.abc import Mapping
 
 from orchestrator.gates.power_steering.rules import announced, code, git, testing, work
-from orchestrator.gates.power_steering.rules.found import Found, Rule
+from orchestrator.gates.power_steering.rules.found import Rule, RuleOutcome
 
-__all__ = ["RULES", "Found", "Rule"]
+__all__ = ["RULES", "Rule", "RuleOutcome"]
 
 RULES: Mapping[str, Rule] = {
     "todos_complete": work.todos_complete,

@@ -12,8 +12,8 @@ from importlib.resources import files
 
 import msgspec
 
-from orchestrator.gates.power_steering.evidence import Evidence
-from orchestrator.gates.power_steering.rules.found import Found, met, unmet
+from orchestrator.gates.power_steering.evidence import SessionEvidence
+from orchestrator.gates.power_steering.rules.found import RuleOutcome, met, unmet
 from orchestrator.gates.power_steering.rules.phrases import APOSTROPHE, phrases
 
 _FENCED = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
@@ -54,7 +54,7 @@ class _Patterns(msgspec.Struct, frozen=True, kw_only=True):
     no_announcement: re.Pattern[str]
 
 
-def next_steps(evidence: Evidence) -> Found | None:
+def next_steps(evidence: SessionEvidence) -> RuleOutcome | None:
     """Check that the final message announces no unfinished work. Offers and negations do not count."""
     text = evidence.facts.final_text
     if not text.strip() or _hands_a_plan_over(evidence):
@@ -64,7 +64,7 @@ def next_steps(evidence: Evidence) -> Found | None:
     return met("the final message leaves nothing of its own for later")
 
 
-def _hands_a_plan_over(evidence: Evidence) -> bool:
+def _hands_a_plan_over(evidence: SessionEvidence) -> bool:
     """Whether the user asked for a plan and nothing was changed: the announced steps are the answer."""
     facts = evidence.facts
     asked = [goal.text for goal in facts.goals if goal.turn >= evidence.goal_turn]

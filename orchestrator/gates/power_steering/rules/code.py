@@ -8,13 +8,13 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import PurePosixPath
 
-from orchestrator.gates.power_steering.evidence import Evidence
+from orchestrator.gates.power_steering.evidence import SessionEvidence
 from orchestrator.gates.power_steering.rules.comments import (
     comments_in,
     without_long_strings,
     without_strings,
 )
-from orchestrator.gates.power_steering.rules.found import Found, met, not_applicable, unmet
+from orchestrator.gates.power_steering.rules.found import RuleOutcome, met, not_applicable, unmet
 from orchestrator.gates.power_steering.rules.phrases import phrases
 
 _MARK = re.compile(  # not "TODO list", which may be a program's subject
@@ -60,7 +60,7 @@ _ASKS_FOR_STUB = phrases(
 )
 
 
-def philosophy_compliance(evidence: Evidence) -> Found | None:
+def philosophy_compliance(evidence: SessionEvidence) -> RuleOutcome | None:
     """Check that the written code has no stub, placeholder or mark of open work, except in tests."""
     if not evidence.written_code:
         return not_applicable("no code was written")
@@ -72,7 +72,7 @@ def philosophy_compliance(evidence: Evidence) -> Found | None:
     return met("no mark of unfinished code in the written code")
 
 
-def _is_asked_for(evidence: Evidence) -> bool:
+def _is_asked_for(evidence: SessionEvidence) -> bool:
     """Whether the user asked for a mark of open work, a stub or a placeholder by name."""
     said = evidence.users_words
     return any(

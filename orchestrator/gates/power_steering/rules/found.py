@@ -3,11 +3,11 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from orchestrator.gates.power_steering.evidence import Evidence
+from orchestrator.gates.power_steering.evidence import SessionEvidence
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
+class RuleOutcome:
     """A rule's answer: `reason` says why, and `evidence` quotes the deciding fact."""
 
     satisfied: bool
@@ -17,19 +17,19 @@ class Found:
 
 
 # None: the facts are not enough to decide, so it is not checked.
-Rule = Callable[[Evidence], Found | None]
+Rule = Callable[[SessionEvidence], RuleOutcome | None]
 
 
-def met(reason: str, evidence: str = "") -> Found:
+def met(reason: str, evidence: str = "") -> RuleOutcome:
     """Satisfied."""
-    return Found(satisfied=True, reason=reason, evidence=evidence)
+    return RuleOutcome(satisfied=True, reason=reason, evidence=evidence)
 
 
-def unmet(reason: str, evidence: str = "") -> Found:
+def unmet(reason: str, evidence: str = "") -> RuleOutcome:
     """Not satisfied, on clear evidence."""
-    return Found(satisfied=False, reason=reason, evidence=evidence)
+    return RuleOutcome(satisfied=False, reason=reason, evidence=evidence)
 
 
-def not_applicable(reason: str) -> Found:
+def not_applicable(reason: str) -> RuleOutcome:
     """Satisfied, because it does not apply to this session."""
-    return Found(satisfied=True, reason=reason, applies=False)
+    return RuleOutcome(satisfied=True, reason=reason, applies=False)

@@ -1,8 +1,8 @@
 """Rules about git and the hosting service, by the output of their commands."""
 
-from orchestrator.gates.power_steering.evidence import Evidence
-from orchestrator.gates.power_steering.facts.records import HubAction, Outcome
-from orchestrator.gates.power_steering.rules.found import Found, met, not_applicable, unmet
+from orchestrator.gates.power_steering.evidence import SessionEvidence
+from orchestrator.gates.power_steering.facts.records import HubAction, RunOutcome
+from orchestrator.gates.power_steering.rules.found import RuleOutcome, met, not_applicable, unmet
 from orchestrator.gates.power_steering.rules.phrases import APOSTROPHE, phrases
 
 _MAIN = frozenset({"main", "master"})
@@ -27,7 +27,7 @@ _ASKS_FOR_MAIN = phrases(
 )
 
 
-def no_direct_main_commit(evidence: Evidence) -> Found | None:
+def no_direct_main_commit(evidence: SessionEvidence) -> RuleOutcome | None:
     """Check that nothing went straight to the main branch if the project or the user forbids it."""
     straight = [action for action in evidence.facts.git_actions if action.branch in _MAIN]
     if not straight:
@@ -43,7 +43,7 @@ def no_direct_main_commit(evidence: Evidence) -> Found | None:
     return None
 
 
-def ci_status(evidence: Evidence) -> Found | None:
+def ci_status(evidence: SessionEvidence) -> RuleOutcome | None:
     """Check that the newest result of the required checks since the last push is a pass."""
     facts = evidence.facts
     seen = [
@@ -53,13 +53,13 @@ def ci_status(evidence: Evidence) -> Found | None:
         return None if facts.hub_actions else not_applicable("no pull request was worked on")
     pushed = max((action.order for action in facts.git_actions if action.kind == "push"), default=0)
     told = [action for action in seen if action.order > pushed]
-    told = [action for action in told if action.is_pending or action.outcome is not Outcome.UNKNOWN]
+    told = [action for action in told if action.is_pending or action.outcome is not RunOutcome.UNKNOWN]
     if not told:
         return None
     newest = told[-1]
     if newest.is_pending:
         return unmet(f"`gh {newest.kind}` shows checks that still run")
-    if newest.outcome is Outcome.FAILED:
+    if newest.outcome is RunOutcome.FAILED:
         return unmet(f"`gh {newest.kind}` shows checks that fail", _failing_line(newest))
     return met(f"`gh {newest.kind}` shows that the checks pass")
 

@@ -2,7 +2,7 @@
 
 import re
 
-from orchestrator.gates.power_steering.evidence import Evidence
+from orchestrator.gates.power_steering.evidence import SessionEvidence
 from orchestrator.gates.power_steering.rules.phrases import APOSTROPHE, phrases
 
 _USER_FORBIDS_TESTS = phrases(
@@ -44,12 +44,12 @@ _ASKS_FOR_TESTS = phrases(
 )
 
 
-def asked_for_tests(evidence: Evidence) -> str:
+def asked_for_tests(evidence: SessionEvidence) -> str:
     """The words in which the user asks for the tests, or ""."""
     return next((found[0] for text in evidence.users_words if (found := _ASKS_FOR_TESTS.search(text))), "")
 
 
-def leaves_failing(evidence: Evidence, output: str) -> bool:
+def leaves_failing(evidence: SessionEvidence, output: str) -> bool:
     """Whether the user says that a failure is known and to be left, with words that are in the output."""
     sentences = (one for words in evidence.users_words for one in _SENTENCE.split(words))
     known = (one for one in sentences if _IS_RED.search(one) and _IS_LEFT.search(one))
@@ -57,6 +57,6 @@ def leaves_failing(evidence: Evidence, output: str) -> bool:
     return any(shown & {word.lower() for word in _WORD.findall(one)} - _ORDINARY for one in known)
 
 
-def tests_are_forbidden(evidence: Evidence) -> bool:
+def tests_are_forbidden(evidence: SessionEvidence) -> bool:
     """Whether the user does not want tests, or anything, to be run."""
     return any(_USER_FORBIDS_TESTS.search(words) for words in evidence.users_words)

@@ -8,12 +8,12 @@ import re
 from pathlib import PurePosixPath
 
 from agents.shell import simple_commands
-from orchestrator.gates.power_steering.evidence import Evidence
+from orchestrator.gates.power_steering.evidence import SessionEvidence
 from orchestrator.gates.power_steering.facts.checks import is_test_run
-from orchestrator.gates.power_steering.facts.records import Command, Edit, Outcome
+from orchestrator.gates.power_steering.facts.records import Command, Edit, RunOutcome
 from orchestrator.gates.power_steering.facts.test_files import is_test_file
 from orchestrator.gates.power_steering.facts.work import is_script
-from orchestrator.gates.power_steering.rules.found import Found, met, not_applicable, unmet
+from orchestrator.gates.power_steering.rules.found import RuleOutcome, met, not_applicable, unmet
 from orchestrator.gates.power_steering.rules.phrases import phrases
 from orchestrator.gates.power_steering.rules.requests import (
     asked_for_tests,
@@ -55,20 +55,20 @@ _STASHES = re.compile(
 )
 
 
-def local_testing(evidence: Evidence) -> Found | None:
+def local_testing(evidence: SessionEvidence) -> RuleOutcome | None:
     """Check that the tests ran after the last change to code and passed, by exit code or summary."""
     facts = evidence.facts
     if facts.last_code_edit is None:
         return not_applicable("no code was changed")
-    told = [run for run in facts.test_runs if _ran_to_its_end(run) and run.tests is not Outcome.UNKNOWN]
-    if told and told[-1].tests is Outcome.FAILED:
+    told = [run for run in facts.test_runs if _ran_to_its_end(run) and run.tests is not RunOutcome.UNKNOWN]
+    if told and told[-1].tests is RunOutcome.FAILED:
         if _run_unread_since(evidence, told[-1]) or leaves_failing(evidence, told[-1].output):
             return None
         return unmet("the newest test run failed", _result_of(told[-1]))
     changed = _last_change_of_behaviour(evidence)
     since = [run for run in told if changed is None or run.order >= changed.order]
     if since:
-        doubtful = any(run.tests is Outcome.FAILED or _SELECTS.search(run.line) for run in since)
+        doubtful = any(run.tests is RunOutcome.FAILED or _SELECTS.search(run.line) for run in since)
         if doubtful or _tests_changed_after_failing(evidence):
             return None
         return met("the tests passed after the last change to code", _result_of(since[-1]))
@@ -80,7 +80,7 @@ def local_testing(evidence: Evidence) -> Found | None:
     return unmet(f"{changed.path} was changed, and no test ran, as was asked", asked) if asked else None
 
 
-def _last_change_of_behaviour(evidence: Evidence) -> Edit | None:
+def _last_change_of_behaviour(evidence: SessionEvidence) -> Edit | None:
     """The newest change of a program that tests could notice, so not of comments, data, style or text."""
     edits = reversed(evidence.facts.edits)
     return next((edit for edit in edits if edit.is_code and _changes_behaviour(edit)), None)
@@ -93,7 +93,7 @@ def _changes_behaviour(edit: Edit) -> bool:
     return not lines or any(not _COMMENT.match(line) for line in lines)  # some edits have no known lines
 
 
-def _may_have_been_tested(evidence: Evidence, changed: Edit) -> bool:
+def _may_have_been_tested(evidence: SessionEvidence, changed: Edit) -> bool:
     """Whether tests may have run since a change, or were not wanted."""
     if tests_are_forbidden(evidence):
         return True
@@ -110,9 +110,9 @@ def _may_have_been_tested(evidence: Evidence, changed: Edit) -> bool:
     return False
 
 
-def _tests_changed_after_failing(evidence: Evidence) -> bool:
+def _tests_changed_after_failing(evidence: SessionEvidence) -> bool:
     """Whether files of tests were edited, removed or restored after a test run had failed."""
-    failed = [run.order for run in evidence.facts.test_runs if run.tests is Outcome.FAILED]
+    failed = [run.order for run in evidence.facts.test_runs if run.tests is RunOutcome.FAILED]
     if not failed:
         return False
     edited = any(edit.order > failed[0] and is_test_file(edit.path) for edit in evidence.facts.edits)
@@ -126,11 +126,11 @@ def _tests_changed_after_failing(evidence: Evidence) -> bool:
     )
 
 
-def _run_unread_since(evidence: Evidence, failed: Command) -> bool:
+def _run_unread_since(evidence: SessionEvidence, failed: Command) -> bool:
     """Whether tests with an unreadable result ran after a failed run, with their own exit code 0."""
     return any(
         run.order > failed.order
-        and run.tests is Outcome.UNKNOWN
+        and run.tests is RunOutcome.UNKNOWN
         and run.exit_code == 0
         and all(simple.decides for simple in simple_commands(run.line) if is_test_run(simple))
         for run in evidence.facts.test_runs

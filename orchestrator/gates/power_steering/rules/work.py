@@ -3,8 +3,8 @@
 import re
 from collections.abc import Iterator
 
-from orchestrator.gates.power_steering.evidence import Evidence
-from orchestrator.gates.power_steering.rules.found import Found, met, not_applicable, unmet
+from orchestrator.gates.power_steering.evidence import SessionEvidence
+from orchestrator.gates.power_steering.rules.found import RuleOutcome, met, not_applicable, unmet
 from orchestrator.gates.power_steering.rules.phrases import APOSTROPHE, phrases
 
 _TAKEN_BACK = phrases(
@@ -35,7 +35,7 @@ _PATHS = frozenset({
 })  # fmt: skip
 
 
-def todos_complete(evidence: Evidence) -> Found | None:
+def todos_complete(evidence: SessionEvidence) -> RuleOutcome | None:
     """Check that every item of the todo list is closed after the last call."""
     facts = evidence.facts
     if not facts.todos:
@@ -48,7 +48,7 @@ def todos_complete(evidence: Evidence) -> Found | None:
     return unmet(f"{len(left)} of {len(facts.todos)} todo items are open", left[0].text)
 
 
-def skill_invocation(evidence: Evidence) -> Found | None:
+def skill_invocation(evidence: SessionEvidence) -> RuleOutcome | None:
     """Check that each skill or command that the user called was expanded, called, or its file read."""
     called = dict(_called(evidence))
     if not called:
@@ -63,7 +63,7 @@ def skill_invocation(evidence: Evidence) -> Found | None:
     return met(f"used as the user called: {', '.join(called)}")
 
 
-def _called(evidence: Evidence) -> Iterator[tuple[str, bool]]:
+def _called(evidence: SessionEvidence) -> Iterator[tuple[str, bool]]:
     """The skills and commands that the user called, and whether the CLI expanded each."""
     for words in evidence.users_words:
         for named in _SKILL_NAMED.finditer(words):

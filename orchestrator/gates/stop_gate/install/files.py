@@ -17,7 +17,7 @@ from orchestrator.gates.stop_gate.install.command import entry_of, is_ours
 from orchestrator.gates.stop_gate.install.json_text import parsed
 from orchestrator.gates.stop_gate.install.memory import Memory
 from orchestrator.gates.stop_gate.install.settings import gates_in, with_gate, without_gate
-from state.durable import locked, read_small, replace_file, write_errors
+from state.atomic_files import locked, read_small, replace_file, write_errors
 from state.errors import UsageError
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
-from state.durable import DamagedFileError, encoded, read_json, replace_file
+from state.atomic_files import DamagedFileError, encoded, read_json, replace_file
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,7 +15,7 @@ _EMPTY = "{}\n"  # Claude Code reads a blank file like this
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
+class InstalledHook:
     """Our hook in settings: its entry and its place."""
 
     entry: Mapping[str, object]
@@ -29,14 +29,14 @@ class Found:
         return ("hooks", EVENT, self.group, "hooks", self.place)
 
 
-def gates_in(settings: object) -> Iterator[Found]:
+def gates_in(settings: object) -> Iterator[InstalledHook]:
     """Our hooks, in their order. Entries that do not have the form of hooks are ignored."""
     for group, found in enumerate(_list(_object(_object(settings).get("hooks")).get(EVENT))):
         for place, entry in enumerate(_list(_object(found).get("hooks"))):
             hook = _object(entry)
             command = hook.get("command")
             if isinstance(command, str) and hook.get("type") == "command" and is_ours(command):
-                yield Found(entry=hook, command=command, group=group, place=place)
+                yield InstalledHook(entry=hook, command=command, group=group, place=place)
 
 
 def with_gate(text: str, entry: Mapping[str, object]) -> str:
@@ -80,7 +80,7 @@ def _settings(text: str) -> dict[str, object]:
     return settings
 
 
-def _brought_up_to_date(text: str, found: Found, entry: Mapping[str, object]) -> str:
+def _brought_up_to_date(text: str, found: InstalledHook, entry: Mapping[str, object]) -> str:
     """Set our values in the hook. Other keys in it stay."""
     for key, value in entry.items():
         if key not in found.entry:
@@ -90,7 +90,7 @@ def _brought_up_to_date(text: str, found: Found, entry: Mapping[str, object]) ->
     return text
 
 
-def _without(text: str, found: Found, before: object) -> str:
+def _without(text: str, found: InstalledHook, before: object) -> str:
     settings = _object(parsed(text))
     hooks, old = _object(settings["hooks"]), _object(before)
     groups = _list(hooks[EVENT])

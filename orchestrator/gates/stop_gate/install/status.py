@@ -23,7 +23,7 @@ PLUGIN = "sq-stop-gate"  # our own, by the name in its manifest
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Standing:
+class HookState:
     """The gate in the settings of one scope. `file` is None without a repository.
 
     `runs`: the program of the command is there. `up_to_date`: this sq would write the same hook now.
@@ -43,13 +43,13 @@ class Standing:
     problem: str = ""
 
 
-def standings(environ: Mapping[str, str], repository: Path | None, sq: Sequence[str]) -> list[Standing]:
+def standings(environ: Mapping[str, str], repository: Path | None, sq: Sequence[str]) -> list[HookState]:
     """The gate in each scope's settings. `sq` are the words that start the sq that runs now."""
     files = settings_files(environ, repository)
     return [_standing(scope, files.get(scope), environ, sq) for scope in Scope]
 
 
-def warnings_of(found: Sequence[Standing]) -> Iterator[str]:
+def warnings_of(found: Sequence[HookState]) -> Iterator[str]:
     """Warnings for the gate's user, each with the remedy."""
     for one in found:
         yield from _warnings_of_one(one)
@@ -57,33 +57,33 @@ def warnings_of(found: Sequence[Standing]) -> Iterator[str]:
         yield f"the gate runs more than once at a stop: {_places(found)}. `sq hooks uninstall` removes one"
 
 
-def notes_of(found: Sequence[Standing]) -> Iterator[str]:
+def notes_of(found: Sequence[HookState]) -> Iterator[str]:
     """Notes that need no action."""
     if len(_own(found)) == len(_shared(found)) == 1 and len(_unmarked(found)) <= 1:
         yield f"the gate is installed more than once and runs once a stop: {_places(found)}"
 
 
-def _running(found: Sequence[Standing]) -> list[Standing]:
+def _running(found: Sequence[HookState]) -> list[HookState]:
     return [one for one in found if one.installed and one.runs]
 
 
-def _own(found: Sequence[Standing]) -> set[str]:
+def _own(found: Sequence[HookState]) -> set[str]:
     """The commands for this machine. Claude Code runs equal ones once."""
     return {one.command for one in _running(found) if program_of(one.command) is not None}
 
 
-def _shared(found: Sequence[Standing]) -> set[str]:
+def _shared(found: Sequence[HookState]) -> set[str]:
     """The hooks that others share: of the project, and of plugins."""
     plugins = {name for one in found for name in one.plugins}
     return plugins | {one.command for one in _running(found) if program_of(one.command) is None}
 
 
-def _unmarked(found: Sequence[Standing]) -> set[str]:
+def _unmarked(found: Sequence[HookState]) -> set[str]:
     """The commands without `--shared`, which never leave a stop to another hook."""
     return {one.command for one in _running(found) if SHARED not in one.command.replace(";", " ").split()}
 
 
-def _places(found: Sequence[Standing]) -> str:
+def _places(found: Sequence[HookState]) -> str:
     plugins = [f"the plugin {name}" for one in found for name in one.plugins]
     return ", ".join([*(str(one.scope) for one in _running(found)), *plugins])
 
@@ -95,20 +95,20 @@ def command_for(scope: Scope, sq: Sequence[str], *, power_steering: bool) -> str
     return absolute_command(sq, power_steering=power_steering)
 
 
-def _standing(scope: Scope, file: Path | None, environ: Mapping[str, str], sq: Sequence[str]) -> Standing:
+def _standing(scope: Scope, file: Path | None, environ: Mapping[str, str], sq: Sequence[str]) -> HookState:
     if file is None:
-        return Standing(scope=scope, file=None)
+        return HookState(scope=scope, file=None)
     try:
         settings = settings_in(file)
     except UsageError as error:
-        return Standing(scope=scope, file=file, problem=str(error))
+        return HookState(scope=scope, file=file, problem=str(error))
     gate = next(gates_in(settings), None)
     values = settings if isinstance(settings, dict) else {}
     enabled = values.get("enabledPlugins")
     names = [name for name, on in enabled.items() if on] if isinstance(enabled, dict) else []
     steering = gate is not None and has_power_steering(gate.command)
     wanted = entry_of(command_for(scope, sq, power_steering=steering))
-    return Standing(
+    return HookState(
         scope=scope,
         file=file,
         installed=gate is not None,
@@ -123,7 +123,7 @@ def _standing(scope: Scope, file: Path | None, environ: Mapping[str, str], sq: S
     )
 
 
-def _warnings_of_one(one: Standing) -> Iterator[str]:
+def _warnings_of_one(one: HookState) -> Iterator[str]:
     if one.problem:
         yield one.problem
     if one.disables_all_hooks:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from orchestrator.gates.stop_gate.stop import ALLOWED, StepResult, Stop
-from state.durable import read_small
+from state.atomic_files import read_small
 
 _SHOWN = 3
 _OPEN = frozenset({"open", "in_progress"})

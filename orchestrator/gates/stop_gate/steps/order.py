@@ -11,7 +11,7 @@ from orchestrator.gates.stop_gate.steps import (
     system3,
     todos,
 )
-from orchestrator.gates.stop_gate.stop import Step
+from orchestrator.gates.stop_gate.stop import GateStep
 
 
 class Priority(IntEnum):
@@ -27,7 +27,7 @@ class Priority(IntEnum):
 
 
 # The first one that blocks wins. The last one never blocks.
-STEPS: dict[Priority, Step] = {
+STEPS: dict[Priority, GateStep] = {
     Priority.P1_PROMISE: promises,
     Priority.P2_5_ORCHESTRATOR: orchestrator,
     Priority.P2_BEADS: beads,

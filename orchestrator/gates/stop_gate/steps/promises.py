@@ -15,7 +15,7 @@ if TYPE_CHECKING:  # imported only when there is a promise: most stops have none
 
     from orchestrator.gates.promises.evidence import Unproven
     from orchestrator.gates.promises.promise import Promise
-    from orchestrator.gates.promises.store import DamagedPromiseError, Found, PromiseStore
+    from orchestrator.gates.promises.store import DamagedPromiseError, PromiseStore, StoredPromises
 
 TREE_S = 5.0  # to hash the tree. A larger one is left to `sq promise verify`
 
@@ -93,7 +93,7 @@ def _lines(promise: "Promise", missing: "Sequence[Unproven]") -> list[str]:
     return [*lines, f"  run: sq promise verify {promise.id}"]
 
 
-def _notes(found: "Found", session_id: str) -> list[str]:
+def _notes(found: "StoredPromises", session_id: str) -> list[str]:
     orphans = [one for one in found.promises if one.state == "open" and not one.owner]
     notes = [
         f"promise {one.id} has no session that keeps it: {_short(one.text)} (sq promise adopt {one.id})"

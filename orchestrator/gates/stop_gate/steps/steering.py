@@ -7,7 +7,7 @@ from orchestrator.gates.stop_gate.stop import ALLOWED, StepResult, Stop
 from state.project import top_of
 
 if TYPE_CHECKING:
-    from orchestrator.gates.power_steering.evidence import Evidence
+    from orchestrator.gates.power_steering.evidence import SessionEvidence
     from orchestrator.gates.power_steering.examination import Examination
 
 
@@ -20,7 +20,7 @@ def check(stop: Stop) -> StepResult:
     """Examine the session and answer by the result. A session that waits, or switched it off, may stop."""
     import anyio
 
-    from orchestrator.gates.power_steering.evidence import Evidence
+    from orchestrator.gates.power_steering.evidence import SessionEvidence
     from orchestrator.gates.power_steering.stopping import answer_stop
 
     store = SteeringStore.of_project(stop.project, stop.session_id, environ=stop.environ)
@@ -29,7 +29,7 @@ def check(stop: Stop) -> StepResult:
     project = top_of(stop.project)
     if stop.session.transcript is None:
         return ALLOWED
-    evidence = Evidence(transcript=stop.session.transcript, facts=stop.session.facts, project=project)
+    evidence = SessionEvidence(transcript=stop.session.transcript, facts=stop.session.facts, project=project)
     examination = anyio.run(_examined, stop, evidence, store)
     answer = answer_stop(store, examination, prompt_id=stop.prompt)
     if answer.allows:
@@ -37,7 +37,7 @@ def check(stop: Stop) -> StepResult:
     return StepResult(blocks=True, reason=answer.message, is_counted=True)
 
 
-async def _examined(stop: Stop, evidence: "Evidence", store: SteeringStore) -> "Examination":
+async def _examined(stop: Stop, evidence: "SessionEvidence", store: SteeringStore) -> "Examination":
     from orchestrator.gates.power_steering.examine import examine
     from orchestrator.gates.power_steering.judge_here import judge_here
     from orchestrator.gates.power_steering.loading import load_considerations

@@ -11,7 +11,7 @@ import prompts
 from agents.access import ApiAccess
 from agents.ask.light import ask_now
 from agents.ask.port import Ask, Reply
-from agents.lane import Lane
+from agents.caller import Caller
 from agents.transcript.read import Transcript
 from agents.transcript.render import rendered
 from orchestrator.gates.stop_gate.stop import ALLOWED, StepResult, Stop
@@ -53,7 +53,7 @@ def check(stop: Stop) -> StepResult:
     if stop.waits:
         return ALLOWED
     ask = Ask(
-        lane=Lane(role=Role.JUDGE, task="stop", attempt=1),
+        lane=Caller(role=Role.JUDGE, task="stop", attempt=1),
         model=_model(stop),
         system=prompts.plain("stop_judge"),
         prompt=f"The newest turns of the session, oldest first:\n\n{_conversation(stop, recent)}",

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from agents.transcript.records import Speaker, Turn
 from orchestrator.gates.stop_gate import probe
 from orchestrator.gates.stop_gate.stop import ALLOWED, StepResult, Stop
-from state.durable import read_small
+from state.atomic_files import read_small
 
 if TYPE_CHECKING:
     from orchestrator.gates.power_steering.facts.records import Todo

@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 
 from orchestrator.run.evidence.canaries import make_canary, try_canary
 from orchestrator.run.evidence.changes import lost_tests, with_expectations
-from orchestrator.run.evidence.judged import Judged, Standing, judged
-from orchestrator.run.evidence.proof.as_they_were import as_they_were
-from orchestrator.run.evidence.proof.red_before_green import red_before_green
-from orchestrator.run.evidence.subject import Subject, at_base, run_on, subject_of
-from orchestrator.run.evidence.vouching import results
+from orchestrator.run.evidence.comparison import ResultComparison, at_base, run_on, subject_of
+from orchestrator.run.evidence.proof.base_tests import as_they_were
+from orchestrator.run.evidence.proof.fail_to_pass import red_before_green
+from orchestrator.run.evidence.selected_commands import results
+from orchestrator.run.evidence.verdict import CommandVerdict, Judged, judged
 from orchestrator.run.record import Run
 from state.journal.events import ProofsTaken, VerificationFinished
 from state.records.changed_tests import TestChange, TestChangeKind
@@ -47,7 +47,7 @@ async def take_proofs(run: Run, finished: VerificationFinished, *, task_id: str,
     passed = results(run, finished)
     found.changes += _lost(run, base, passed)
     for one in passed:
-        if one.standing in {Standing.PASSED, Standing.NO_EVIDENCE}:
+        if one.standing in {CommandVerdict.PASSED, CommandVerdict.NO_EVIDENCE}:
             found.untold += _fewer(run, base, one.run)
             subject = await subject_of(run, one.run, base, tree)
             await _ask(run, subject, found, whole=not task_id)
@@ -90,7 +90,7 @@ def _fewer(run: Run, base: str, now: CommandRun) -> list[str]:
     return [f"which tests are gone: `{now.command}` ran {before} before and runs {after}, and names none"]
 
 
-async def _ask(run: Run, subject: Subject, found: _Found, *, whole: bool) -> None:
+async def _ask(run: Run, subject: ResultComparison, found: _Found, *, whole: bool) -> None:
     if not whole:
         answer = await as_they_were(run, subject)
         found.changes += answer.changes
@@ -105,7 +105,7 @@ async def _ask(run: Run, subject: Subject, found: _Found, *, whole: bool) -> Non
         await _on_a_clean_copy(run, subject, found)
 
 
-async def _on_a_clean_copy(run: Run, subject: Subject, found: _Found) -> None:
+async def _on_a_clean_copy(run: Run, subject: ResultComparison, found: _Found) -> None:
     """Whether a command that passed in the checkout passes on its files alone, if it did at the base.
 
     Ignored files in the checkout may have been changed so that it passes.
@@ -114,11 +114,11 @@ async def _on_a_clean_copy(run: Run, subject: Subject, found: _Found) -> None:
     if not (check and check.canary and check.canary.caught):
         return
     done = await run_on(run, subject, subject.tree, [])
-    if judged(check, done).standing is Standing.FAILED:
+    if judged(check, done).standing is CommandVerdict.FAILED:
         found.only_here.append(subject.command)
 
 
-async def _canary(run: Run, subject: Subject, found: _Found) -> None:
+async def _canary(run: Run, subject: ResultComparison, found: _Found) -> None:
     """Check whether the command notices a failing test on the tree, unless it did not at the base."""
     check = run.view.baseline.checks.get(subject.command)
     tried = check.canary if check and check.canary and not check.canary.is_impossible else None

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 
 from orchestrator.views.models.conclusions import Point, Urgency, point
-from orchestrator.views.models.criteria import CriterionRow, Standing
+from orchestrator.views.models.criteria import CriterionRow, CriterionState
 from orchestrator.views.models.history import RunFacts
 from state.journal.task_view import UNMERGED_ENDS, Stage
 from state.journal.view import RunView
@@ -38,13 +38,13 @@ def questions(view: RunView) -> Iterator[Point]:
 
 
 _STANDINGS = {
-    Standing.NOT_MET: (Urgency.DECIDE, "a criterion is not met"),
-    Standing.CLAIMED: (Urgency.UNPROVEN, "a criterion is claimed, and sq has seen no proof"),
-    Standing.NOT_CHECKED: (Urgency.UNPROVEN, "a criterion was not checked"),
-    Standing.UNDER_WAY: (Urgency.UNPROVEN, "a criterion has work that did not end"),
-    Standing.NOT_BEGUN: (Urgency.UNPROVEN, "no work was begun for a criterion"),
+    CriterionState.NOT_MET: (Urgency.DECIDE, "a criterion is not met"),
+    CriterionState.CLAIMED: (Urgency.UNPROVEN, "a criterion is claimed, and sq has seen no proof"),
+    CriterionState.NOT_CHECKED: (Urgency.UNPROVEN, "a criterion was not checked"),
+    CriterionState.UNDER_WAY: (Urgency.UNPROVEN, "a criterion has work that did not end"),
+    CriterionState.NOT_BEGUN: (Urgency.UNPROVEN, "no work was begun for a criterion"),
 }
-_WHILE_IT_GOES_ON = frozenset({Standing.UNDER_WAY, Standing.NOT_BEGUN})
+_WHILE_IT_GOES_ON = frozenset({CriterionState.UNDER_WAY, CriterionState.NOT_BEGUN})
 
 
 def criteria(view: RunView, rows: Iterable[CriterionRow]) -> Iterator[Point]:
@@ -63,7 +63,7 @@ def criteria(view: RunView, rows: Iterable[CriterionRow]) -> Iterator[Point]:
                 words=row.text,
                 seq=row.seq,
             )
-        if row.standing is Standing.PROVEN and not row.place:
+        if row.standing is CriterionState.PROVEN and not row.place:
             yield point(
                 Urgency.KNOW,
                 "criterion without a place",

@@ -1,8 +1,8 @@
 """All points of a run at which a person should look, most urgent first."""
 
 from orchestrator.views.models.attention import demands, gaps
+from orchestrator.views.models.attention.environment import surroundings
 from orchestrator.views.models.attention.findings import findings, suggestions
-from orchestrator.views.models.attention.surroundings import surroundings
 from orchestrator.views.models.conclusions import Point
 from orchestrator.views.models.criteria import CriterionRow
 from orchestrator.views.models.history import RunFacts

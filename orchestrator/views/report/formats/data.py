@@ -6,14 +6,14 @@ import msgspec
 
 from orchestrator.views.html.amounts import iso
 from orchestrator.views.models.criteria import counted
-from orchestrator.views.report.contents import Report
+from orchestrator.views.report.contents import ReportContents
 from state.journal.task_view import Stage
 
 SCHEMA = "sq-report/1"
 SUMMARY_SCHEMA = "sq-summary/1"
 
 
-def data(report: Report, version: str) -> dict[str, Any]:
+def data(report: ReportContents, version: str) -> dict[str, Any]:
     """Return the report as plain values."""
     plain = msgspec.to_builtins
     return {
@@ -41,7 +41,7 @@ def _task(part: dict[str, Any]) -> dict[str, Any]:
     return {**part, "work": work}
 
 
-def summary(report: Report, version: str) -> dict[str, Any]:
+def summary(report: ReportContents, version: str) -> dict[str, Any]:
     """Return the end of a run in short: `summary.json` in its folder."""
     head, times, commits = report.headline, report.times, report.commits
     return {
@@ -68,11 +68,11 @@ def summary(report: Report, version: str) -> dict[str, Any]:
     }
 
 
-def _versions(report: Report) -> dict[str, str]:
+def _versions(report: ReportContents) -> dict[str, str]:
     return {fact.name: fact.value for fact in report.made if fact.name == "sq"}
 
 
-def _cost(report: Report) -> dict[str, Any]:
+def _cost(report: ReportContents) -> dict[str, Any]:
     spent = report.spending
     return {
         "usd": round(spent.cost_usd, 6),

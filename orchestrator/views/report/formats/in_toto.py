@@ -2,14 +2,14 @@
 
 from typing import Any
 
-from orchestrator.views.models.criteria import Standing
-from orchestrator.views.report.contents import Report
+from orchestrator.views.models.criteria import CriterionState
+from orchestrator.views.report.contents import ReportContents
 from state.errors import UsageError
 from state.hidden import visible
 from state.outcome import Outcome
 
 
-def in_toto(report: Report) -> dict[str, Any]:
+def in_toto(report: ReportContents) -> dict[str, Any]:
     """Return the statement about the finished commit and its tree.
 
     `PASSED` needs a complete run that is no rehearsal, and proof of each criterion. A complete run without
@@ -34,14 +34,16 @@ def in_toto(report: Report) -> dict[str, Any]:
         "predicate": {
             "result": _result(report),
             "configuration": [{"name": visible(report.spec.name), "digest": {"sha256": report.spec.sha256}}],
-            "passedTests": _named(report, {Standing.PROVEN}, passed=True),
-            "warnedTests": _named(report, set(Standing) - {Standing.PROVEN, Standing.NOT_MET}, passed=None),
-            "failedTests": _named(report, {Standing.NOT_MET}, passed=False),
+            "passedTests": _named(report, {CriterionState.PROVEN}, passed=True),
+            "warnedTests": _named(
+                report, set(CriterionState) - {CriterionState.PROVEN, CriterionState.NOT_MET}, passed=None
+            ),
+            "failedTests": _named(report, {CriterionState.NOT_MET}, passed=False),
         },
     }
 
 
-def _result(report: Report) -> str:
+def _result(report: ReportContents) -> str:
     head = report.headline
     if head.proven:
         return "PASSED"
@@ -49,7 +51,7 @@ def _result(report: Report) -> str:
     return "WARNED" if planned else "FAILED"
 
 
-def _named(report: Report, standings: set[Standing], *, passed: bool | None) -> list[str]:
+def _named(report: ReportContents, standings: set[CriterionState], *, passed: bool | None) -> list[str]:
     criteria = [visible(f"{row.id} {row.text}") for row in report.criteria if row.standing in standings]
     commands = [visible(one.command) for one in report.commands if one.passed is passed]
     return [*(f"criterion {one}" for one in criteria), *(f"command {one}" for one in commands)]

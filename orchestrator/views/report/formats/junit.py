@@ -4,16 +4,16 @@ import re
 import xml.etree.ElementTree as ET
 from collections.abc import Callable
 
-from orchestrator.views.models.criteria import CriterionRow, Standing
+from orchestrator.views.models.criteria import CriterionRow, CriterionState
 from orchestrator.views.models.evidence import CommandFacts
-from orchestrator.views.report.contents import Report
+from orchestrator.views.report.contents import ReportContents
 from state.hidden import visible
 from state.outcome import Outcome
 
 _NO_CHARACTER = re.compile("[\ufffe\uffff]")  # of XML, beside those that `visible` shows
 
 
-def junit(report: Report) -> str:
+def junit(report: ReportContents) -> str:
     """Return the XML. A criterion without proof never counts as passed: it is skipped, or it failed."""
     suites = ET.Element("testsuites", {"name": "sq"})
     _suite(suites, "outcome", [lambda into: _outcome(into, report)])
@@ -33,7 +33,7 @@ def _suite(suites: ET.Element, name: str, cases: list[Callable[[ET.Element], Non
     suite.set("errors", "0")
 
 
-def _outcome(suite: ET.Element, report: Report) -> None:
+def _outcome(suite: ET.Element, report: ReportContents) -> None:
     case = _case(suite, "run", f"run {report.run_id}", report.times.seconds)
     head = report.headline
     words = f"{head.word}: {head.why or head.sentence}"
@@ -43,15 +43,15 @@ def _outcome(suite: ET.Element, report: Report) -> None:
         ET.SubElement(case, "failure", {"message": _text(words), "type": head.outcome})
 
 
-def _criterion_of(report: Report, row: CriterionRow) -> Callable[[ET.Element], None]:
+def _criterion_of(report: ReportContents, row: CriterionRow) -> Callable[[ET.Element], None]:
     def write(suite: ET.Element) -> None:
         case = _case(suite, report.spec.name or "spec", f"{row.id} {row.text}", None)
         told = "; ".join(f"{one.kind} {one.ref}: {_holds(one.holds)}" for one in row.evidence)
         message = {"message": _text(f"{row.standing}: {row.note or row.words or 'no reason was given'}")}
         match row.standing:
-            case Standing.PROVEN:
+            case CriterionState.PROVEN:
                 pass
-            case Standing.NOT_MET:
+            case CriterionState.NOT_MET:
                 ET.SubElement(case, "failure", {**message, "type": "not met"})
             case _:
                 ET.SubElement(case, "skipped", message)

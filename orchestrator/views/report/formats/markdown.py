@@ -4,14 +4,14 @@ from collections.abc import Sequence
 
 from orchestrator.views.html.amounts import number
 from orchestrator.views.report.comparing import Comparison
-from orchestrator.views.report.contents import Report
+from orchestrator.views.report.contents import ReportContents
 from orchestrator.views.report.formats.quoting import code
 from orchestrator.views.report.formats.sections import Section, sections
 
 _SUMMARY_BYTES = 900_000  # GitHub drops a summary of more than 1 MiB whole
 
 
-def markdown(report: Report, beside: Comparison | None = None) -> str:
+def markdown(report: ReportContents, beside: Comparison | None = None) -> str:
     """Return the whole report as Markdown. `beside`: an earlier run, shown after the first section."""
     return _together(report, [_beside(beside)] if beside else [], most_bytes=None)
 
@@ -24,12 +24,12 @@ def _beside(beside: Comparison) -> Section:
     return Section(title=f"Beside run {beside.earlier}", lines=tuple(lines))
 
 
-def job_summary(report: Report) -> str:
+def job_summary(report: ReportContents) -> str:
     """Return the report for a job's summary. Sections that do not fit are cut, and it says so."""
     return _together(report, (), most_bytes=_SUMMARY_BYTES)
 
 
-def _together(report: Report, compared: Sequence[Section], most_bytes: int | None) -> str:
+def _together(report: ReportContents, compared: Sequence[Section], most_bytes: int | None) -> str:
     first, *rest = sections(report)
     parts = [f"# sq report: run {report.run_id}\n\n" + "\n".join(first.lines)]
     parts += [f"## {one.title}\n\n" + "\n".join(one.lines) for one in (*compared, *rest)]

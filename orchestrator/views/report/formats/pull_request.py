@@ -1,6 +1,6 @@
 """The report as the body of a pull request. Nothing in it notifies or links."""
 
-from orchestrator.views.report.contents import Report
+from orchestrator.views.report.contents import ReportContents
 from orchestrator.views.report.formats.sections import Section, sections
 
 MOST_CHARACTERS = 60_000  # GitHub takes 65,536
@@ -8,7 +8,7 @@ _LAST = 400  # characters kept for the lines at the end
 _CUT = "_More does not fit here: `sq report {} --format md` has all._"
 
 
-def pull_request(report: Report) -> str:
+def pull_request(report: ReportContents) -> str:
     """Return the body. Its first line is a mark by which the pull request of this run is found again."""
     draft = "yes" if report.headline.draft else "no"
     body = f"<!-- sq:run={report.run_id} -->\n<!-- sq:draft={draft} -->\n"

@@ -3,7 +3,7 @@
 from typing import Any
 from urllib.parse import quote
 
-from orchestrator.views.report.contents import FindingRow, Report
+from orchestrator.views.report.contents import FindingRow, ReportContents
 from state.hidden import visible
 from state.records.findings import FindingState, IssueType
 
@@ -13,7 +13,7 @@ _LET_GO = {FindingState.DISPUTED: "disputed by the Worker", FindingState.WONT_FI
 _MOST = 5_000  # results that GitHub shows
 
 
-def sarif(report: Report, version: str) -> dict[str, Any]:
+def sarif(report: ReportContents, version: str) -> dict[str, Any]:
     """Return the log.
 
     An open finding is a result, one that was let go a suppressed result, and a fixed one a result of the kind

@@ -8,9 +8,9 @@ from orchestrator.views.html.amounts import moment, money, number, signed
 from orchestrator.views.models.conclusions import Point, Urgency
 from orchestrator.views.models.criteria import CriterionRow, counted
 from orchestrator.views.models.evidence import CommandFacts
-from orchestrator.views.report.contents import Report, TaskPart
+from orchestrator.views.report.contents import ReportContents, TaskPart
 from orchestrator.views.report.formats.quoting import code, codes, said
-from orchestrator.views.report.work import Work
+from orchestrator.views.report.work import WorkChanges
 
 MARKS = {
     "proven": "✅",
@@ -33,7 +33,7 @@ class Section:
     folded: bool = False
 
 
-def sections(report: Report) -> list[Section]:
+def sections(report: ReportContents) -> list[Section]:
     """Return the sections of a report, the most important first. The first has no title."""
     return [
         Section(title="", lines=tuple(_head(report))),
@@ -49,7 +49,7 @@ def sections(report: Report) -> list[Section]:
     ]
 
 
-def _head(report: Report) -> Iterator[str]:
+def _head(report: ReportContents) -> Iterator[str]:
     head = report.headline
     if head.rehearsal:
         yield "> **Rehearsal: a script played the model.** The judgement of agents was not real."
@@ -81,21 +81,21 @@ def _head(report: Report) -> Iterator[str]:
         yield f"- only an agent named these, read them first: {codes(report.check.named_by_agents)}"
 
 
-def _size(report: Report) -> str:
+def _size(report: ReportContents) -> str:
     commits = report.commits
     if commits.files is None:
         return ""
     return f", +{number(commits.added)} −{number(commits.removed)} in {commits.files} file(s)"  # noqa: RUF001
 
 
-def _spent(report: Report) -> str:
+def _spent(report: ReportContents) -> str:
     spent = report.spending
     budget = f" of {money(spent.budget_usd)}" if spent.budget_usd else ""
     charged = "" if spent.charged else " at list prices, nothing was charged"
     return f"{money(spent.cost_usd)}{'+' if spent.at_least else ''}{budget}{charged}"
 
 
-def _criteria(report: Report) -> Iterator[str]:
+def _criteria(report: ReportContents) -> Iterator[str]:
     if not report.criteria:
         yield "The plan names no criteria."
     for row in report.criteria:
@@ -117,7 +117,7 @@ def _criterion(row: CriterionRow) -> Iterator[str]:
         yield from said("the Reviewer", row.words, "  ")
 
 
-def _points(report: Report) -> Iterator[str]:
+def _points(report: ReportContents) -> Iterator[str]:
     if not report.attention:
         yield "sq knows of nothing."
     yield from map(_point, report.attention)
@@ -130,7 +130,7 @@ def _point(point: Point) -> str:
     return f"- {sign} {code(point.what)}{words}{source}"
 
 
-def _decisions(report: Report) -> Iterator[str]:
+def _decisions(report: ReportContents) -> Iterator[str]:
     if not report.decisions:
         yield "No question was asked in this run."
     for one in report.decisions:
@@ -153,7 +153,7 @@ def _decisions(report: Report) -> Iterator[str]:
             yield "  - the Worker did not accept this answer"
 
 
-def _commands(report: Report) -> Iterator[str]:
+def _commands(report: ReportContents) -> Iterator[str]:
     if not report.commands:
         yield "Nothing was run on merged work."
     yield from map(_command, report.commands)
@@ -168,7 +168,7 @@ def _command(one: CommandFacts) -> str:
     return f"- {mark} {code(one.command)}: {tests}, {change}"
 
 
-def _findings(report: Report) -> Iterator[str]:
+def _findings(report: ReportContents) -> Iterator[str]:
     if not report.findings:
         yield "No review found anything."
     for row in report.findings:
@@ -178,14 +178,14 @@ def _findings(report: Report) -> Iterator[str]:
             yield f"  - note: {code(row.finding.note)}"
 
 
-def _gaps(report: Report) -> Iterator[str]:
+def _gaps(report: ReportContents) -> Iterator[str]:
     gaps = [point for point in report.attention if point.urgency is Urgency.UNPROVEN]
     if not gaps:
         yield "No check of sq was left without an answer."
     yield from map(_point, gaps)
 
 
-def _tasks(report: Report) -> Iterator[str]:
+def _tasks(report: ReportContents) -> Iterator[str]:
     if not report.tasks:
         yield "There is no accepted plan."
     for part in report.tasks:
@@ -203,7 +203,7 @@ def _task(part: TaskPart) -> Iterator[str]:
     yield from (line for work in part.work for line in _work(work))
 
 
-def _work(work: Work) -> Iterator[str]:
+def _work(work: WorkChanges) -> Iterator[str]:
     kind = "merged" if work.merged else "not merged"
     problem = f" ({code(work.problem)})" if work.problem else ""
     yield f"  - {kind}: `git diff {work.base[:12]} {work.commit[:12]}`{problem}"
@@ -213,7 +213,7 @@ def _work(work: Work) -> Iterator[str]:
         yield f"    - {code(change.path)} {change.kind}, {size}"
 
 
-def _cost(report: Report) -> Iterator[str]:
+def _cost(report: ReportContents) -> Iterator[str]:
     yield "| task | role | model | calls | input | output | cost |"
     yield "|---|---|---|--:|--:|--:|--:|"
     for row in report.spending.rows:
@@ -232,7 +232,7 @@ def _cost(report: Report) -> Iterator[str]:
     yield f"Together {_spent(report)}."
 
 
-def _made(report: Report) -> Iterator[str]:
+def _made(report: ReportContents) -> Iterator[str]:
     if report.times.began_at:
         yield f"- began {moment(report.times.began_at)}, {report.times.processes} process(es)"
     yield f"- spec {code(report.spec.name)}, sha256 `{report.spec.sha256}`"

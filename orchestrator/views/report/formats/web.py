@@ -12,7 +12,7 @@ from orchestrator.views.models.conclusions import Point, Urgency
 from orchestrator.views.models.criteria import counted
 from orchestrator.views.models.spend import Spending, SpendRow
 from orchestrator.views.report.comparing import Comparison
-from orchestrator.views.report.contents import Report
+from orchestrator.views.report.contents import ReportContents
 from orchestrator.views.report.fitting import MOST_BYTES
 
 if TYPE_CHECKING:
@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 _FOLDER = Path(__file__).parents[1]
 
 
-def web(report: Report, *, version: str, beside: Comparison | None = None, smaller: bool = False) -> str:
+def web(
+    report: ReportContents, *, version: str, beside: Comparison | None = None, smaller: bool = False
+) -> str:
     """Return the report as HTML.
 
     Args:
@@ -53,13 +55,13 @@ def web(report: Report, *, version: str, beside: Comparison | None = None, small
     )
 
 
-def _decided(report: Report) -> dict[str, int]:
+def _decided(report: ReportContents) -> dict[str, int]:
     """Return how many decisions were made for the tasks of each criterion, by its id."""
     made = [one.task_id for one in report.decisions if one.answer and not (one.parked or one.rejected)]
     return {row.id: sum(task_id in row.tasks for task_id in made) for row in report.criteria}
 
 
-def _groups(report: Report) -> list[list[Point]]:
+def _groups(report: ReportContents) -> list[list[Point]]:
     """Return the points to look at, those of one sort together, in the order of the first ones."""
     groups: dict[tuple[Urgency, str], list[Point]] = {}
     for point in report.attention:
@@ -85,7 +87,7 @@ def _by_role(spending: Spending) -> list[SpendRow]:
     return list(together.values())
 
 
-def _merged(report: Report) -> dict[str, str]:
+def _merged(report: ReportContents) -> dict[str, str]:
     return {work.task_id: work.commit for part in report.tasks for work in part.work if work.merged}
 
 

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 from typing import assert_never
 
 from orchestrator.views.words import short, subject_of, tool_call
-from state.alike import without_ids
+from state.grouping import without_ids
 from state.journal import events as e
 from state.journal.call_view import CallView
 from state.journal.view import RunView

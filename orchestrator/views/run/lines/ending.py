@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from orchestrator.git.unfinished import holds_work
-from state.alike import checks_named
+from state.grouping import checks_named
 from state.hidden import visible
 from state.journal.task_view import UNMERGED_ENDS, Stage, TaskView
 from state.journal.view import RunView

@@ -2,7 +2,7 @@
 
 from typing import assert_never
 
-from orchestrator.views.models.criteria import Standing, counted, criteria_of
+from orchestrator.views.models.criteria import CriterionState, counted, criteria_of
 from orchestrator.views.run.confined import confinement_lines, lacking_lines
 from orchestrator.views.run.lines.checkout import git_lines
 from orchestrator.views.run.lines.ending import retry_command, unchecked_lines, where_lines
@@ -131,6 +131,6 @@ def _criteria(view: RunView) -> list[str]:
     unproven = [
         f"    {row.id} {row.standing}: {short(row.text)}" + (f" ({row.note})" if row.note else "")
         for row in rows
-        if row.standing is not Standing.PROVEN
+        if row.standing is not CriterionState.PROVEN
     ]
     return [f"criteria of the spec: {counts}", *unproven] if rows else []

@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import assert_never
 
 from orchestrator.views.words import short
-from state.alike import alike, checks_named, without_ids
+from state.grouping import alike, checks_named, without_ids
 from state.journal import events as e
 from state.journal.view import RunView
 from state.roles import Role

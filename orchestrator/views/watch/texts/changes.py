@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from orchestrator.git.command import git_bytes
-from orchestrator.git.trusted import trusting
-from orchestrator.git.trusting.recording import recorded_git
-from orchestrator.views.watch.text import Line, line
+from orchestrator.git.pinned.recording import recorded_git
+from orchestrator.git.pinned_config import trusting
+from orchestrator.views.watch.text import ScreenLine, line
 from state.errors import GitError
 from state.journal.view import RunView
 
@@ -18,7 +18,7 @@ _STYLES = {"+": "added", "-": "removed", "@": "hunk"}
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class Compared:
     """Two objects of git to compare, and what the second one is."""
 
     before: str
@@ -26,25 +26,25 @@ class Span:
     words: str
 
 
-def span_of(view: RunView, task_id: str) -> Span | None:
+def span_of(view: RunView, task_id: str) -> Compared | None:
     """Return the objects that hold a task's newest work, or that of the whole run. None before any work."""
     if not task_id:
         base = view.started.base_commit if view.started else ""
         merged = view.whole.commit
-        return Span(base, merged, "all merged work") if merged and merged != base else None
+        return Compared(base, merged, "all merged work") if merged and merged != base else None
     task = view.tasks[task_id]
     if task.merged_commit:
-        return Span(task.merged_onto, task.merged_commit, "as it was merged")
+        return Compared(task.merged_onto, task.merged_commit, "as it was merged")
     if task.claim.commit:
-        return Span(task.place.base_commit, task.claim.commit, "as it was committed")
+        return Compared(task.place.base_commit, task.claim.commit, "as it was committed")
     if len(task.open.trees) > 1:
-        return Span(
+        return Compared(
             task.place.base_commit, task.open.trees[-1], f"after iteration {len(task.open.trees) - 1}"
         )
     return None
 
 
-async def changes(folder: Path, repository: Path, span: Span | None) -> list[Line]:
+async def changes(folder: Path, repository: Path, span: Compared | None) -> list[ScreenLine]:
     """Return the differences as lines, at most 200 kB. Objects that are gone are said to be.
 
     Args:
@@ -73,7 +73,7 @@ async def changes(folder: Path, repository: Path, span: Span | None) -> list[Lin
     return lines if text.strip() else [head, line(("nothing differs", "dim"))]
 
 
-def _styled(text: str) -> Line:
+def _styled(text: str) -> ScreenLine:
     if text.startswith(("diff --git", "+++ ", "--- ")):
         return line((text, "title"), indent=2)
     return line((text, _STYLES.get(text[:1], "")), indent=1)

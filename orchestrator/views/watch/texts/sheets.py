@@ -6,13 +6,13 @@ from rich.cells import set_cell_size
 
 from orchestrator.views.durations import duration
 from orchestrator.views.models.decisions import decisions_of
-from orchestrator.views.models.lanes import Bar, Lane, Timeline
+from orchestrator.views.models.lanes import Bar, Timeline, TimelineLane
 from orchestrator.views.models.timeline import timeline
 from orchestrator.views.models.why import why_not
 from orchestrator.views.run.decisions import decision_lines
 from orchestrator.views.screen import cell
-from orchestrator.views.watch.moment import Moment
-from orchestrator.views.watch.text import Line, Span, line, text_of
+from orchestrator.views.watch.snapshot import Snapshot
+from orchestrator.views.watch.text import ScreenLine, Span, line, text_of
 from state.journal.task_view import Stage
 
 _NAME = 12
@@ -43,7 +43,7 @@ KEYS = (
 )
 
 
-def why(moment: Moment, task_id: str, now: datetime, *, active: bool) -> list[Line]:
+def why(moment: Snapshot, task_id: str, now: datetime, *, active: bool) -> list[ScreenLine]:
     """Return why a task does not go on, nearest reason first, each with the event that says so."""
     if not task_id:
         return [line("choose a task first", indent=2)]
@@ -59,11 +59,11 @@ def why(moment: Moment, task_id: str, now: datetime, *, active: bool) -> list[Li
     return [*lines, line(""), line(("#N is the event that says so: sq watch --at N", "dim"), indent=2)]
 
 
-def decisions(moment: Moment) -> list[Line]:
+def decisions(moment: Snapshot) -> list[ScreenLine]:
     """Return the questions of the run with their answers, parked ones first."""
     found = decisions_of(moment.story.view)
     parked = [one for one in found if one.parked]
-    lines: list[Line] = []
+    lines: list[ScreenLine] = []
     if parked:
         lines.append(line(("left to a person", "need")))
         lines += [each for text in decision_lines(parked) for each in text_of(text)]
@@ -74,7 +74,7 @@ def decisions(moment: Moment) -> list[Line]:
     return lines
 
 
-def times(moment: Moment, now: datetime, width: int) -> list[Line]:
+def times(moment: Snapshot, now: datetime, width: int) -> list[ScreenLine]:
     """Return the time of the run as bars, a lane a task. Long idle times are folded to one column each."""
     found = timeline(moment.story, now)
     if not found.lanes:
@@ -95,7 +95,7 @@ def times(moment: Moment, now: datetime, width: int) -> list[Line]:
     )
 
 
-def _lane(lane: Lane, found: Timeline, columns: int) -> Line:
+def _lane(lane: TimelineLane, found: Timeline, columns: int) -> ScreenLine:
     cells: list[Span] = [(" ", "")] * columns
     for fold in found.folds:
         cells[_column(fold.start, columns)] = (_FOLD, "dim")
@@ -106,7 +106,7 @@ def _lane(lane: Lane, found: Timeline, columns: int) -> Line:
         if bar.good is False:
             cells[max(first, last - 1)] = ("✗", "bad")
     name = set_cell_size(cell(lane.task_id or "the run"), _NAME)
-    return Line(((f"{name} ", ""), *cells), indent=-1)
+    return ScreenLine(((f"{name} ", ""), *cells), indent=-1)
 
 
 def _column(share: float, columns: int) -> int:
@@ -118,6 +118,6 @@ def _look(bar: Bar) -> Span:
     return sign, style
 
 
-def keys() -> list[Line]:
+def keys() -> list[ScreenLine]:
     """Return the keys and their meanings."""
     return [line((f"{key:<12}", "key"), words, indent=12) for key, words in KEYS]

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable
 
-from orchestrator.views.watch.moment import Followed, Moment, Told
 from orchestrator.views.watch.panel import MOST_LINES
-from orchestrator.views.watch.text import Line, at_time, line, text_of
+from orchestrator.views.watch.snapshot import EventLines, Snapshot, WatchedRun
+from orchestrator.views.watch.text import ScreenLine, at_time, line, text_of
 from orchestrator.views.words import tool_call
 from state.journal.events import MessageReceived, Stored
 from state.journal.view import RunView
@@ -14,7 +14,7 @@ _TEXT_SHOWN, _RESULT_SHOWN = 20, 6  # lines of a message
 _BEFORE = " " * 4  # of further lines
 
 
-def stream(following: Followed, moment: Moment, task_id: str, most: int = MOST_LINES) -> list[Line]:
+def stream(following: WatchedRun, moment: Snapshot, task_id: str, most: int = MOST_LINES) -> list[ScreenLine]:
     """Return the newest lines of a task, oldest first, of at most so many messages. "" is the whole run."""
     messages = following.messages(moment, task_id, most)
     told = [one for one in moment.told if one.task_id == task_id]
@@ -25,7 +25,9 @@ def stream(following: Followed, moment: Moment, task_id: str, most: int = MOST_L
     return lines[-MOST_LINES:]
 
 
-def stream_of(moment: Moment, new: Iterable[Stored], told: Iterable[Told], task_id: str) -> list[Line]:
+def stream_of(
+    moment: Snapshot, new: Iterable[Stored], told: Iterable[EventLines], task_id: str
+) -> list[ScreenLine]:
     """Return the lines that new events add to a task's stream."""
     view = moment.story.view
     pieces = [
@@ -37,14 +39,14 @@ def stream_of(moment: Moment, new: Iterable[Stored], told: Iterable[Told], task_
     return [each for _, piece in sorted(pieces, key=lambda pair: pair[0]) for each in piece]
 
 
-def feed(told: Iterable[Told]) -> list[Line]:
+def feed(told: Iterable[EventLines]) -> list[ScreenLine]:
     """Return the story of the run: a line for each of its first lines, with its time."""
     return [
         line((f"{at_time(one.at)} ", "dim"), (one.lines[0].strip(), ""), indent=len(_BEFORE)) for one in told
     ]
 
 
-def story_of(one: Told) -> list[Line]:
+def story_of(one: EventLines) -> list[ScreenLine]:
     """Return the lines of one event in the story of its task."""
     first, *further = (part for text in one.lines for part in text.split("\n"))
     return [
@@ -53,7 +55,7 @@ def story_of(one: Told) -> list[Line]:
     ]
 
 
-def message_of(view: RunView, stored: Stored) -> list[Line]:
+def message_of(view: RunView, stored: Stored) -> list[ScreenLine]:
     """Return the lines of one message. Long ones are cut."""
     event = stored.event
     if not isinstance(event, MessageReceived):

@@ -5,8 +5,8 @@ from itertools import groupby
 
 from orchestrator.views.models.history import AttemptHistory
 from orchestrator.views.models.spend import SpendRow, money, spending
-from orchestrator.views.watch.moment import Moment
-from orchestrator.views.watch.text import Line, Span, at_time, line, text_of
+from orchestrator.views.watch.snapshot import Snapshot
+from orchestrator.views.watch.text import ScreenLine, Span, at_time, line, text_of
 from orchestrator.views.words import said, subject_of
 from state.journal import events as e
 from state.journal.events import Stored
@@ -31,7 +31,7 @@ _FINDINGS = {
 }
 
 
-def checks(moment: Moment, task_id: str) -> list[Line]:
+def checks(moment: Snapshot, task_id: str) -> list[ScreenLine]:
     """Return the checks of a task: commands that sq ran, gates, considerations. Of the run: its baseline."""
     view = moment.story.view
     if not task_id:
@@ -47,12 +47,12 @@ def checks(moment: Moment, task_id: str) -> list[Line]:
     return lines or _nothing("nothing was checked yet")
 
 
-def _heading(attempt: AttemptHistory) -> Line:
+def _heading(attempt: AttemptHistory) -> ScreenLine:
     ended = f": {attempt.ended}" if attempt.ended else ""
     return line((f"attempt {attempt.number}", "title"), (ended, "warn"), indent=4)
 
 
-def _check(stored: Stored, of: str | None = None) -> Iterator[Line]:  # noqa: C901  one case an event
+def _check(stored: Stored, of: str | None = None) -> Iterator[ScreenLine]:  # noqa: C901  one case an event
     event, at = stored.event, (f"{at_time(stored.at)} ", "dim")
     if of is not None and getattr(event, "task_id", None) != of:
         return
@@ -82,7 +82,7 @@ def _check(stored: Stored, of: str | None = None) -> Iterator[Line]:  # noqa: C9
             )
 
 
-def _command(run: CommandRun) -> Iterator[Line]:
+def _command(run: CommandRun) -> Iterator[ScreenLine]:
     sign, style = ("✓", "good") if run.passed else ("✗", "bad")
     counted = f"  {count_words(run.count)}, {run.seconds:.1f} s"
     yield line((f"{_INDENT}{sign} {run.command}", style), (f"  {said(run)}", ""), (counted, "dim"), indent=8)
@@ -91,7 +91,7 @@ def _command(run: CommandRun) -> Iterator[Line]:
         yield from text_of(tail, "dim", before=_INDENT * 2)
 
 
-def _proofs(event: e.ProofsTaken, at: Span) -> Iterator[Line]:
+def _proofs(event: e.ProofsTaken, at: Span) -> Iterator[ScreenLine]:
     proven = ("✓ a test fails without the work", "good") if event.proven else ("no proof by tests", "warn")
     yield line(at, proven, indent=4)
     yield from (
@@ -103,7 +103,7 @@ def _proofs(event: e.ProofsTaken, at: Span) -> Iterator[Line]:
     yield from (line((f"{_INDENT}not known: {one}", "dim"), indent=8) for one in event.untold)
 
 
-def _consideration(result: CheckResult) -> Iterator[Line]:
+def _consideration(result: CheckResult) -> Iterator[ScreenLine]:
     if not result.applies:
         return
     if result.source is Source.NOT_CHECKED:
@@ -118,7 +118,7 @@ def _consideration(result: CheckResult) -> Iterator[Line]:
     )
 
 
-def review(moment: Moment, task_id: str) -> list[Line]:
+def review(moment: Snapshot, task_id: str) -> list[ScreenLine]:
     """Return the reviews of a task, or of the whole, and its findings by their state."""
     view = moment.story.view
     if task_id:
@@ -158,7 +158,7 @@ def _reviewed(event: object) -> tuple[Span, ...]:
             return ()
 
 
-def _finding(finding: Finding) -> list[Line]:
+def _finding(finding: Finding) -> list[ScreenLine]:
     sign, style = _FINDINGS[finding.state]
     issue = finding.issue
     lines = [
@@ -169,7 +169,7 @@ def _finding(finding: Finding) -> list[Line]:
     return [*lines, line((f"{_INDENT}{finding.note}", "warn"), indent=4)] if finding.note else lines
 
 
-def prompt(moment: Moment, task_id: str) -> list[Line]:
+def prompt(moment: Snapshot, task_id: str) -> list[ScreenLine]:
     """Return the prompt of a task's newest call, in full, and which calls were made before."""
     view = moment.story.view
     calls = [call for call in view.calls.values() if _is_about(call.started.task_id, task_id, view)]
@@ -187,7 +187,7 @@ def prompt(moment: Moment, task_id: str) -> list[Line]:
     return lines
 
 
-def cost(moment: Moment, task_id: str) -> list[Line]:
+def cost(moment: Snapshot, task_id: str) -> list[ScreenLine]:
     """Return the cost of a task by role and model, and that of the run by task."""
     found = spending(moment.story.view)
     rows = [row for row in found.rows if row.task_id == task_id]
@@ -210,7 +210,7 @@ def _sum(rows: list[SpendRow]) -> str:
     return money(sum(row.cost_usd for row in rows)) + ("+" if any(row.at_least for row in rows) else "")
 
 
-def _spent(row: SpendRow) -> Line:
+def _spent(row: SpendRow) -> ScreenLine:
     usage = row.usage
     read = usage.input_tokens + usage.cache_read_tokens + usage.cache_write_tokens
     tokens = f"{read:,} tokens in, {usage.output_tokens:,} out"
@@ -222,5 +222,5 @@ def _spent(row: SpendRow) -> Line:
     )
 
 
-def _nothing(why: str) -> list[Line]:
+def _nothing(why: str) -> list[ScreenLine]:
     return [line((why, "dim"))]

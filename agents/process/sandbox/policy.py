@@ -1,0 +1,155 @@
+"""The boundary of a run: makes the plan for each session and for each command that sq runs."""
+
+import os
+import shutil
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from agents.process.sandbox.caches import caches, registry_credentials
+from agents.process.sandbox.choice import Choice, SandboxLevel
+from agents.process.sandbox.control_groups import ControlGroups
+from agents.process.sandbox.needs import Needs
+from agents.process.sandbox.plan import Access, Mount, SandboxPlan, at_both, reading, writing
+from agents.process.sandbox.repository import git_folders, git_mounts
+from agents.process.sandbox.system import system_mounts
+from agents.process.sandbox.toolchains import NAMED_BY, toolchain_mounts
+from state.settings.records import SandboxLimits
+
+_SOCKETS = (
+    *(
+        "SSH_AUTH_SOCK",
+        "SSH_AGENT_PID",
+        "GPG_AGENT_INFO",
+        "GNOME_KEYRING_CONTROL",
+        "DBUS_SESSION_BUS_ADDRESS",
+    ),
+    *("XDG_RUNTIME_DIR", "DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "DOCKER_HOST", "TMUX", "PULSE_SERVER"),
+)
+_FOLDERS = (
+    *("TMPDIR", "TMP", "TEMP", "GOCACHE"),
+    *("XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME"),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SandboxPolicy:
+    """The sandbox of a run, and all that its plans have in common.
+
+    `programs` are sq's own that have to run inside: Claude Code, the interpreter. `kept_out` are folders of
+    which nothing may be shown unless a process needs it: the user's checkout, sq's own state. `shared` are
+    folders that every process may read, if they exist.
+    """
+
+    choice: Choice
+    environ: Mapping[str, str]
+    own_processes: bool
+    home: Path = field(default_factory=Path.home)
+    programs: tuple[Path, ...] = ()
+    kept_out: tuple[Path, ...] = ()
+    shared: tuple[Path, ...] = ()
+    ceilings: SandboxLimits = field(default_factory=SandboxLimits)
+    groups: ControlGroups = field(default_factory=ControlGroups)
+
+    @property
+    def around_sessions(self) -> bool:
+        """Whether Claude Code itself runs in the sandbox."""
+        return self.choice.level is SandboxLevel.WHOLE
+
+    @property
+    def around_bash(self) -> bool:
+        """Whether Claude Code's own sandbox holds the commands of its Bash tool."""
+        return self.choice.level is SandboxLevel.COMMANDS
+
+    @property
+    def around_commands(self) -> bool:
+        """Whether commands that sq runs on an agent's work are sandboxed."""
+        return self.choice.level is not SandboxLevel.OFF and bool(self.choice.program)
+
+    def plan(self, needs: Needs) -> SandboxPlan:
+        """Return the plan for a process. Copies its git folder, and makes folders in `scratch`. Blocks."""
+        stand_in = _prepared(needs)
+        mounts = (
+            *system_mounts(stand_in),
+            *_homes(self.home, needs.scratch),
+            *(writing if needs.with_credentials else reading)(caches(self.home, self.environ)),
+            *self._toolchains(needs),
+            *(reading(registry_credentials(self.home)) if needs.with_credentials else ()),
+            *(writing if needs.writes else reading)([needs.workspace]),
+            *reading((*self.shared, *needs.readable)),
+            *writing(needs.writable),
+            *_git(needs),
+            *(Mount(target=folder, access=Access.EMPTY) for folder in needs.hidden if _shown(folder, needs)),
+        )
+        plan = SandboxPlan(
+            workspace=needs.workspace,
+            mounts=mounts,
+            network=needs.network,
+            gateway=needs.gateway,
+            own_processes=self.own_processes,
+            ceilings=self.ceilings,
+            control_groups=self.groups.folders,
+            program=self.choice.program,
+        )
+        return _without_lost_variables(plan, self.environ)
+
+    def _toolchains(self, needs: Needs) -> Iterator[Mount]:
+        """Yield the toolchains. A worktree's own environment stays writable, one in the checkout does not."""
+        named = [value for name in NAMED_BY if (value := self.environ.get(name))]
+        never = [*self.kept_out, needs.workspace]
+        found = toolchain_mounts(needs.path, home=self.home, programs=self.programs, named=named, never=never)
+        own = needs.workspace not in self.kept_out
+        return (one for one in found if not (own and one.target.is_relative_to(needs.workspace)))
+
+
+def no_boundary(environ: Mapping[str, str]) -> SandboxPolicy:
+    """Return the boundary of a run without a sandbox."""
+    return SandboxPolicy(
+        choice=Choice(level=SandboxLevel.OFF, reason="none"), environ=environ, own_processes=False
+    )
+
+
+def _prepared(needs: Needs) -> Path:
+    scratch = needs.scratch
+    for folder in (scratch / "home", scratch / "tmp", *needs.writable):
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    stand_in = scratch / "nothing"
+    stand_in.touch(0o400)
+    return stand_in
+
+
+def _homes(home: Path, scratch: Path) -> Iterator[Mount]:
+    yield Mount(target=Path("/tmp"), access=Access.WRITE, source=scratch / "tmp")  # noqa: S108  the one inside
+    for mount in at_both(home, Access.WRITE):
+        yield Mount(target=mount.target, access=Access.WRITE, source=scratch / "home")
+
+
+def _shown(folder: Path, needs: Needs) -> bool:
+    return any(folder.is_relative_to(one) for one in (needs.workspace, *needs.readable, *needs.writable))
+
+
+def _git(needs: Needs) -> Iterator[Mount]:
+    found = git_folders(needs.workspace)
+    return git_mounts(found, needs.scratch, writes=needs.writes) if found else iter(())
+
+
+def _without_lost_variables(plan: SandboxPlan, environ: Mapping[str, str]) -> SandboxPlan:
+    """Drop the variables that name sockets, and those of folders that the plan does not show."""
+    lost = [
+        name
+        for name in _FOLDERS
+        if (value := environ.get(name)) and plan.reaches(Path(value)) is not Access.WRITE
+    ]
+    return replace(plan, dropped=(*_SOCKETS, *lost))
+
+
+def forget(scratch: Path) -> None:
+    """Remove a scratch folder with everything in it, also folders that a process made unreadable.
+
+    No link in it is followed: its target may be a file of the user's.
+    """
+    for parent, names, _ in os.walk(scratch):  # from the top, so that a folder is opened before it is read
+        for path in (os.path.join(parent, name) for name in names):  # noqa: PTH118  there are many
+            if not os.path.islink(path):  # noqa: PTH114
+                os.chmod(path, 0o700)  # noqa: PTH101
+    shutil.rmtree(scratch, ignore_errors=True)

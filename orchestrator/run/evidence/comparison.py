@@ -1,0 +1,83 @@
+"""One command on a tree, compared with the tree that the work began with: the subject of the proofs."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from agents.runners.command_resolution import suite_of
+from agents.runners.suite import Suite
+from orchestrator.git.scratch import files_in
+from orchestrator.git.workspace import changed_paths
+from orchestrator.run.evidence.changes import Touched, classified, touched
+from orchestrator.run.evidence.counted import moved, run_counted, run_only
+from orchestrator.run.record import Run
+from state.records.commands import CommandRun
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResultComparison:
+    """A command's result `now` on `tree`, and its result `before` on `base`, if that is known.
+
+    `there` and `here` are the command's suites at the base and in the tree.
+    """
+
+    command: str
+    base: str
+    tree: str
+    there: Suite
+    here: Suite
+    before: CommandRun | None
+    now: CommandRun
+    touched: Touched
+
+    @property
+    def suites(self) -> list[Suite]:
+        """The command's suites at the base, then in the tree."""
+        return [self.there, self.here]
+
+
+async def subject_of(run: Run, now: CommandRun, base: str, tree: str) -> ResultComparison:
+    """Compare a command on both trees.
+
+    Raises:
+        GitError: one of them cannot be put into a folder.
+    """
+    repository = run.repository
+    changed = await changed_paths(repository, base, tree)
+    counted = bool(now.count.ran)
+    async with run.ground(base) as ground:
+        there = suite_of(now.command, ground.folder)
+        by = [classified(there, changed, counted=counted)]
+    async with run.ground(tree) as ground:
+        here = suite_of(now.command, ground.folder)
+        by.append(classified(here, changed, counted=counted))
+    sorted_ = touched(by, changed, await files_in(repository, base), await files_in(repository, tree))
+    before = at_base(run, base, now.command)
+    return ResultComparison(
+        command=now.command,
+        base=base,
+        tree=tree,
+        there=there,
+        here=here,
+        before=before,
+        now=now,
+        touched=sorted_,
+    )
+
+
+def at_base(run: Run, base: str, command: str) -> CommandRun | None:
+    """Return a command's result on the tree that the work began with, else on the run's base."""
+    verified = run.view.evidence.verifications.get(base)
+    done = next((one for one in verified.runs if one.command == command), None) if verified else None
+    if done is None and command in run.view.baseline.checks:
+        return run.view.baseline.checks[command].run
+    return done
+
+
+async def run_on(run: Run, subject: ResultComparison, tree: str, files: Sequence[str]) -> CommandRun:
+    """Run the test files on a tree, or all tests if none are named or the runner takes no files."""
+    async with run.ground(tree) as ground:
+        there = [file for file in files if (ground.folder / file).is_file()]
+        elsewhere = [moved(one, ground.folder) for one in subject.suites]
+        suites = [suite_of(subject.command, ground.folder), *elsewhere]
+        done = await run_only(run.commands, ground, suites, there) if there else None
+        return done or await run_counted(run.commands, ground, subject.command)

@@ -1,0 +1,183 @@
+"""Descriptions of a verification for Workers, reviewers and people: plain functions."""
+
+import re
+from collections.abc import Iterable, Sequence
+
+from orchestrator.run.evidence.verdict import CommandVerdict, Judged, executed_a_test
+from prompts.marking import data, line
+from state.journal.events import ProofsTaken
+from state.journal.task_view import TaskView
+from state.journal.view import RunView
+from state.records.changed_tests import TestChange
+from state.records.commands import BaselineCheck, BaselineStanding, CanaryResult, CommandRun, TestState
+from state.words import count_words, listed, names_of
+
+_TAIL = 1_200  # characters of an output that are shown to a reviewer
+_TAIL_OF_PASSED = 400
+CUT = "[the beginning is left out]"
+_LONGEST_CAUSE = 200  # characters
+_NAMED_ERROR = re.compile(r"\b\w*(?:error|exception|panic|undefined)\w*(?:\[\w+\])?\s*:\s*\S", re.IGNORECASE)
+_SUMS_UP = re.compile(r"could not compile|previous error|build failed", re.IGNORECASE)
+_COMPLAINT = re.compile(r"fail|error|not ok|panic|exception", re.IGNORECASE)
+_TERMINAL_CODE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
+_GROUND = re.compile(r"(?:/[^\s:'\"()/]+)*/verify\.\d+/")
+
+
+def summary(results: Sequence[Judged]) -> str:
+    """Return the results that sq saw, for reviewers and people."""
+    if not results:
+        return "There is nothing to verify with: no command was given and the repository shows none."
+    return "\n".join(f"- `{line(one.run.command)}`: {line(said(one))}" for one in results)
+
+
+def with_output(results: Sequence[Judged]) -> str:
+    """Return the results as in `summary`, each command with the end of its output."""
+    parts = []
+    for one in results:
+        tail = readable(
+            one.run.output_tail, _TAIL if one.standing is not CommandVerdict.PASSED else _TAIL_OF_PASSED
+        )
+        shown = f"\n\n{data(tail, 'the end of its output')}" if tail else ""
+        parts.append(f"`{line(one.run.command)}`: {line(said(one))}.{shown}")
+    return "\n\n".join(parts) or summary(results)
+
+
+def said(one: Judged) -> str:
+    """Return one command's result in a line."""
+    counted = count_words(one.run.count)
+    if one.standing is CommandVerdict.PASSED:
+        words = "passed" if one.run.exit_code == 0 else "fails only in tests that do not count"
+        words += f", {counted}"
+        words += f", failing as at the base: {listed(one.known)}" if one.known else ""
+        return words + (f", flaky: {listed(one.flaky)}" if one.flaky else "")
+    if one.why:
+        return f"{one.standing}: {one.why}"
+    if one.failing:
+        return f"failed in {listed(one.failing)}, {counted}"
+    return one.run.problem or f"failed with exit code {one.run.exit_code}, {counted}"
+
+
+def feedback(results: Sequence[Judged]) -> str:
+    """Return the failures, with the output, for the agent that has to fix them."""
+    return "\n\n".join(_feedback(one) for one in results if one.standing is CommandVerdict.FAILED)
+
+
+def _feedback(one: Judged) -> str:
+    told = f"`{one.run.command}` failed with exit code {one.run.exit_code}"
+    if one.failing:
+        told = f"`{one.run.command}` fails in tests that must not fail: {listed(one.failing)}"
+    if one.why:
+        told += f" ({one.why})"
+    if one.known:
+        told += f". These failed before your change and do not count: {listed(one.known)}"
+    part = "the failing part of its output" if one.run.failing_part else "the end of its output"
+    whole = one.run.failing_part or one.run.output_tail
+    return f"{line(told)}. Here is {part}:\n\n{data(readable(whole, len(whole)), part)}"
+
+
+def readable(output: str, limit: int) -> str:
+    """Return the end of an output for an agent: whole lines, no terminal codes, paths of the workspace.
+
+    A cut output begins with a mark. sq runs the commands on a copy of the workspace, whose folder means
+    nothing to an agent.
+    """
+    plain = _GROUND.sub("", _TERMINAL_CODE.sub("", output)).replace("\r", "").strip()
+    if len(plain) <= limit:
+        return plain
+    end = plain[-limit:]
+    return f"{CUT}\n" + (end.partition("\n")[2] or end)
+
+
+def cause_of(done: CommandRun) -> str:
+    """Return why a command failed, in a line: its problem, else its exit code and its newest complaint."""
+    if done.problem:
+        return done.problem
+    whole = readable(done.output_tail, len(done.output_tail)).splitlines()
+    newest = [line for line in reversed(whole) if not _SUMS_UP.search(line)]
+    complaints = (line for sign in (_NAMED_ERROR, _COMPLAINT) for line in newest if sign.search(line))
+    last = next(complaints, newest[0] if newest else "").strip()
+    return f"exit code {done.exit_code}" + (f": {last[:_LONGEST_CAUSE]}" if last else "")
+
+
+def unanswered(results: Iterable[Judged]) -> str:
+    """Return which commands could not answer, and why, or "" if all did."""
+    silent = [one for one in results if one.standing is CommandVerdict.UNANSWERED]
+    return "; ".join(f"`{one.run.command}` {one.why}" for one in silent)
+
+
+def has_failed(results: Iterable[Judged]) -> bool:
+    """Whether a command speaks against the work."""
+    return any(one.standing is CommandVerdict.FAILED for one in results)
+
+
+def lost_canaries(view: RunView, proofs: ProofsTaken) -> list[CanaryResult]:
+    """Return the canaries that a command passes with now, but not at the base: it proves nothing any more.
+
+    A command that had nothing to run at the base has to notice its canary now.
+    """
+    return [
+        one
+        for one in proofs.canaries
+        if one.caught is False and _counts(view.baseline.checks.get(one.command))
+    ]
+
+
+def _counts(check: BaselineCheck | None) -> bool:
+    if check is None or check.standing is BaselineStanding.NOTHING_YET:
+        return True
+    return bool(check.canary and check.canary.caught)
+
+
+def canary_words(one: CanaryResult) -> str:
+    """Return why a command verifies nothing, for the agent or person that has to fix it."""
+    return (
+        f"`{one.command}` passes although sq had added a test that must fail, in {one.path}. "
+        "So it no longer shows whether the tests pass"
+    )
+
+
+def unannounced(changes: Iterable[TestChange]) -> list[TestChange]:
+    """Return the changed tests that neither the spec nor a reviewed plan announces."""
+    return [change for change in changes if not change.expected_by]
+
+
+def changes_of(view: RunView, task: TaskView) -> list[TestChange]:
+    """Return the changed tests of a task's committed work that nothing announces."""
+    proofs = view.evidence.proofs.get((task.task.id, task.claim.committed_tree))
+    return unannounced(proofs.changes) if proofs else []
+
+
+def failing_before(view: RunView) -> list[tuple[str, str]]:
+    """Return the commands that failed at the base, each with its failing tests if they are known."""
+    found = []
+    for command, check in view.baseline.checks.items():
+        if check.standing is BaselineStanding.BROKEN:
+            continue
+        failed = names_of(check.run.count, TestState.FAILED)
+        if failed:
+            found.append((command, listed(failed)))
+        elif check.standing is BaselineStanding.FAILS:
+            found.append((command, "as a whole, its tests are not known by name"))
+    return found
+
+
+def broken_before(view: RunView) -> list[tuple[str, str]]:
+    """Return the commands that could not run at the base, each with the reason."""
+    return [
+        (command, check.run.broken)
+        for command, check in view.baseline.checks.items()
+        if check.standing is BaselineStanding.BROKEN
+    ]
+
+
+def evidence_of(view: RunView, results: Sequence[Judged], proofs: ProofsTaken | None) -> list[Judged]:
+    """Return the commands that passed on the merged whole and prove something."""
+    if view.settings is None:
+        return [one for one in results if one.standing is CommandVerdict.PASSED]
+    caught = {one.command: one.caught for one in proofs.canaries} if proofs else {}
+    lost = {one.command for one in lost_canaries(view, proofs)} if proofs else set()
+    return [
+        one
+        for one in results
+        if one.run.command not in lost and executed_a_test(one, view.settings, caught.get(one.run.command))
+    ]

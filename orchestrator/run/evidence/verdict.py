@@ -1,0 +1,156 @@
+"""The meaning of a command's result for the work, compared with its result on the base: plain functions.
+
+product.md, section 12: tests that failed before may fail after, and those that passed have to pass.
+"""
+
+import re
+from collections.abc import Collection
+from dataclasses import dataclass
+from enum import StrEnum
+
+from state.records.commands import BaselineCheck, BaselineStanding, CommandRun, TestState
+from state.settings.records import Settings
+from state.words import listed, names_of
+
+_NUMBER = re.compile(r"\d+(?:\.\d+)?")
+_COMPLAINT = re.compile(r"fail|error|not ok|✗|✖|panic|exception", re.IGNORECASE)
+_DROPPED = frozenset({BaselineStanding.MISSING, BaselineStanding.TOO_LONG})
+
+
+class CommandVerdict(StrEnum):
+    """The worth of one command's result."""
+
+    PASSED = "passed"
+    FAILED = "failed"
+    NO_EVIDENCE = "no evidence"
+    UNANSWERED = "unanswered"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judged:
+    """A command's result and the reason for its standing.
+
+    `failing` are the tests that speak against the work. `known` failed at the base already and `flaky` have
+    changing results, so neither counts against it.
+    """
+
+    run: CommandRun
+    standing: CommandVerdict
+    why: str = ""
+    failing: tuple[str, ...] = ()
+    known: tuple[str, ...] = ()
+    flaky: tuple[str, ...] = ()
+
+
+def judged(base: BaselineCheck | None, run: CommandRun, *, flaky: Collection[str] = ()) -> Judged:
+    """Return the meaning of a command's result on a tree.
+
+    Args:
+        base: its result on the base, or None if it was not run there.
+        run: its result now.
+        flaky: failed tests whose results change.
+    """
+    if run.broken:
+        return _broken(base, run)
+    if run.exit_code is None or run.missing:
+        return _unanswered(base, run)
+    if run.nothing_yet or run.count.says_none:
+        return _nothing_ran(base, run)
+    before = base.run.count.tests if base else {}
+    failed = names_of(run.count, TestState.FAILED)
+    known = tuple(name for name in failed if before.get(name) is TestState.FAILED)
+    new = tuple(name for name in failed if name not in known and name not in flaky)
+    unsteady = tuple(name for name in failed if name in flaky)
+    if new:
+        return Judged(run=run, standing=CommandVerdict.FAILED, failing=new, known=known, flaky=unsteady)
+    if known and base and base.standing is BaselineStanding.BROKEN:
+        why = f"{listed(known)} could not be loaded before any change, and still cannot"
+        return Judged(run=run, standing=CommandVerdict.NO_EVIDENCE, why=why)
+    if run.exit_code == 0 or failed:
+        return Judged(run=run, standing=CommandVerdict.PASSED, known=known, flaky=unsteady)
+    if base and base.standing is BaselineStanding.FAILS and _same_failure(base, run):
+        why = "it failed before any change in the same way, and its tests are not known by name"
+        return Judged(run=run, standing=CommandVerdict.NO_EVIDENCE, why=why)
+    return Judged(run=run, standing=CommandVerdict.FAILED)
+
+
+def suspects(base: BaselineCheck | None, run: CommandRun) -> tuple[str, ...]:
+    """Return the tests that passed at the base and fail now. Each is run once more alone."""
+    before = base.run.count.tests if base else {}
+    failed = names_of(run.count, TestState.FAILED)
+    return tuple(name for name in failed if before.get(name) is TestState.PASSED)
+
+
+def usable(base: BaselineCheck | None) -> bool:
+    """Whether a command can give a result at all, judged by its result on the base."""
+    return base is None or base.standing not in _DROPPED
+
+
+def executed_a_test(one: Judged, settings: Settings, caught: bool | None) -> bool:
+    """Whether a command that passed proves anything. The user's own counts by its exit code.
+
+    Args:
+        one: its result.
+        settings: those of the run.
+        caught: the result of its canary on the same tree.
+    """
+    if one.standing is not CommandVerdict.PASSED:
+        return False
+    if one.run.command in settings.verify:
+        return True
+    ran = one.run.count.ran
+    return caught is True if ran is None else ran > 0
+
+
+def _broken(base: BaselineCheck | None, run: CommandRun) -> Judged:
+    """Return the meaning of a runner that stopped. As at the base, it shows nothing about the work."""
+    if base and base.standing is BaselineStanding.BROKEN:
+        if _plain(base.run.broken) == _plain(run.broken):
+            why = f"it could not run before any change either: {run.broken}"
+            return Judged(run=run, standing=CommandVerdict.NO_EVIDENCE, why=why)
+        why = f"it could not run before for another reason, and now stops too: {run.broken}"
+    else:
+        why = f"its runner stopped: {run.broken}"
+    return Judged(run=run, standing=CommandVerdict.FAILED, why=why)
+
+
+def _unanswered(base: BaselineCheck | None, run: CommandRun) -> Judged:
+    if run.missing and base and base.standing in {BaselineStanding.PASSES, BaselineStanding.FAILS}:
+        why = f"it could run before the change, and now lacks {run.missing}"
+        return Judged(run=run, standing=CommandVerdict.FAILED, why=why)
+    if run.missing and not (base and base.chosen):
+        why = f"{run.missing} is not on this machine"
+        return Judged(run=run, standing=CommandVerdict.NO_EVIDENCE, why=why)
+    why = run.problem or f"{run.missing} is not on this machine"
+    return Judged(run=run, standing=CommandVerdict.UNANSWERED, why=why)
+
+
+def _nothing_ran(base: BaselineCheck | None, run: CommandRun) -> Judged:
+    why = run.nothing_yet or "it says that it ran no test"
+    ran_before = base is not None and base.standing is BaselineStanding.PASSES
+    if run.exit_code and ran_before and base and not base.run.count.tests:
+        return Judged(run=run, standing=CommandVerdict.FAILED, why=why)  # no other check would notice
+    return Judged(run=run, standing=CommandVerdict.NO_EVIDENCE, why=why)
+
+
+def _same_failure(base: BaselineCheck, now: CommandRun) -> bool:
+    """Whether a command fails as at the base, with the same exit code.
+
+    A command that the user named has to pass, so any other output is a new failure, which its Worker
+    receives. For a command that sq found itself, only a new complaint counts as a new failure.
+    """
+    if base.run.exit_code != now.exit_code:
+        return False
+    before = [_plain(line) for line in _shown(base.run).splitlines()]
+    lines = _shown(now).splitlines()
+    if base.chosen:
+        return [_plain(line) for line in lines] == before
+    return all(_plain(line) in before for line in lines if _COMPLAINT.search(line))
+
+
+def _shown(done: CommandRun) -> str:
+    return done.failing_part or done.output_tail
+
+
+def _plain(line: str) -> str:
+    return _NUMBER.sub("#", line).strip()

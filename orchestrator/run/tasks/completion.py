@@ -1,0 +1,150 @@
+"""The completion gates on a Worker's claim, in order: diff, sq's own verification, power steering.
+
+Evidence decides, not claims: a task is accepted for exactly the tree that was checked.
+"""
+
+import hashlib
+from pathlib import Path
+
+from agents.session.permissions import protected_path
+from orchestrator.git.workspace import changed_paths, tree_of
+from orchestrator.run.evidence.selected_commands import results
+from orchestrator.run.evidence.summary import (
+    canary_words,
+    feedback,
+    has_failed,
+    lost_canaries,
+    said,
+    unanswered,
+)
+from orchestrator.run.places.protection import refused_changes
+from orchestrator.run.record import Run
+from orchestrator.run.review.findings import disputes_of, undisputed
+from orchestrator.run.tasks.considerations import STEERING, steering_gate
+from prompts.marking import line
+from state.journal.events import (
+    CompletionAccepted,
+    CompletionRefused,
+    GateDecided,
+    ProofsTaken,
+    TaskUnverified,
+)
+from state.journal.task_view import TaskView
+from state.verdicts import GateResult, Verdict
+from state.words import listed
+
+DIFF = "diff"
+VERIFICATION = "verification"
+
+
+async def check_completion(run: Run, task: TaskView) -> None:
+    """Ask the gates about a claim, and record that it is accepted, refused, or could not be checked."""
+    folder = Path(task.place.worktree)
+    tree = await run.places.snapshot(folder)
+    results = [await _diff_gate(run, task, folder, tree)]
+    if results[-1].verdict is Verdict.ALLOW:
+        results.append(await _verification_gate(run, task, folder, tree))
+    if results[-1].verdict is Verdict.ALLOW and (steered := await steering_gate(run, task, tree)):
+        results.append(steered)
+    last = results[-1]
+    decided = [
+        GateDecided(
+            task_id=task.task.id,
+            attempt=task.attempt,
+            iteration=task.iteration,
+            gate=result.gate,
+            verdict=result.verdict,
+            reason=result.reason,
+            tree=tree,
+        )
+        for result in results
+    ]
+    match last.verdict:
+        case Verdict.NOT_CHECKED if last.gate != STEERING:
+            run.record(*decided, TaskUnverified(task_id=task.task.id, reason=last.reason))
+        case Verdict.ALLOW | Verdict.NOT_CHECKED:
+            consequence = CompletionAccepted(task_id=task.task.id, attempt=task.attempt, tree=tree)
+            run.record(*decided, consequence)
+        case Verdict.BLOCK:
+            refused = CompletionRefused(
+                task_id=task.task.id,
+                attempt=task.attempt,
+                iteration=task.iteration,
+                feedback=last.reason,
+                fingerprint=fingerprint(last),
+            )
+            run.record(*decided, refused)
+
+
+def fingerprint(result: GateResult) -> str:
+    """Return a hash that is equal for the same failure: the same gate and words, without numbers."""
+    words = "".join("#" if character.isdigit() else character for character in result.reason)
+    return hashlib.sha256(f"{result.gate}\n{result.key or words}".encode()).hexdigest()[:16]
+
+
+async def _diff_gate(run: Run, task: TaskView, folder: Path, tree: str) -> GateResult:
+    if users := await refused_changes(run):
+        return GateResult(gate=DIFF, verdict=Verdict.BLOCK, reason=users)
+    standing = undisputed(task.review.open, disputes_of(run.view, task))
+    may_be_empty = bool(task.review.open) and not standing and task.is_in_merged_work
+    if tree == await tree_of(folder, task.place.base_commit) and not may_be_empty:
+        return GateResult(
+            gate=DIFF,
+            verdict=Verdict.BLOCK,
+            reason="The workspace holds no change at all: the task cannot be complete with an empty diff.",
+        )
+    if standing and tree == task.claim.committed_tree:
+        return GateResult(
+            gate=DIFF,
+            verdict=Verdict.BLOCK,
+            reason="Nothing has changed since the review that sent this task back: its findings still stand. "
+            f"There is no evidence against {', '.join(standing)}.",
+        )
+    changed = await changed_paths(folder, task.place.base_commit, tree)
+    if protected := [path for path in changed if protected_path(path, run.settings.protected)]:
+        named = ", ".join(map(line, protected))
+        return GateResult(
+            gate=DIFF,
+            verdict=Verdict.BLOCK,
+            reason=f"Protected paths were changed: {named}. Put them back as they were.",
+        )
+    return GateResult(gate=DIFF, verdict=Verdict.ALLOW, reason=f"{len(changed)} file(s) changed")
+
+
+async def _verification_gate(run: Run, task: TaskView, folder: Path, tree: str) -> GateResult:
+    finished = await run.verify(task_id=task.task.id, folder=folder, tree=tree)
+    judged = results(run, finished)
+    if not judged:
+        reason = "nothing to verify with: no command was given and the repository shows none"
+        return GateResult(gate=VERIFICATION, verdict=Verdict.ALLOW, reason=reason)
+    if reason := unanswered(judged):
+        return GateResult(gate=VERIFICATION, verdict=Verdict.NOT_CHECKED, reason=reason)
+    if has_failed(judged):
+        reason = f"sq ran the project's own commands on your work.\n\n{feedback(judged)}"
+        return GateResult(gate=VERIFICATION, verdict=Verdict.BLOCK, reason=reason)
+    base = await tree_of(run.repository, task.place.base_commit)
+    proofs = await run.take_proofs(finished, task_id=task.task.id, base=base)
+    if lost := lost_canaries(run.view, proofs):
+        reason = "\n\n".join(f"{canary_words(one)}. Put back how tests are run." for one in lost)
+        return GateResult(gate=VERIFICATION, verdict=Verdict.BLOCK, reason=reason)
+    unproven = _unproven(proofs)
+    if run.effort.block_unproven_tests and unproven and fingerprint(unproven) not in _refused(task):
+        return unproven
+    reason = "; ".join(f"`{one.run.command}` {said(one)}" for one in judged)
+    return GateResult(gate=VERIFICATION, verdict=Verdict.ALLOW, reason=reason)
+
+
+def _unproven(proofs: ProofsTaken) -> GateResult | None:
+    """Return the refusal, sent once, for a Worker whose tests pass without its change."""
+    if not proofs.unproven:
+        return None
+    reason = (
+        "These tests that you added or changed pass without your change too, so they do not show it: "
+        f"{listed(proofs.unproven)}. Make them fail on the code as it was, or claim completion again if "
+        "there is a reason. The reviewer will look at it."
+    )
+    return GateResult(gate=VERIFICATION, verdict=Verdict.BLOCK, reason=reason, key="unproven tests")
+
+
+def _refused(task: TaskView) -> set[str]:
+    return {refusal.fingerprint for refusal in task.open.refusals}

@@ -1,0 +1,52 @@
+"""Whether a loop makes progress: judged by content (trees, errors, failures), not words or event counts."""
+
+import re
+from collections.abc import Iterable, Sequence
+
+from state.records.calls import Message, MessageKind
+from state.settings.retry_limits import PATIENCE
+
+_ERROR_KEPT = 300  # characters of an error that are compared
+_VARIES = re.compile(r"0x[0-9a-fA-F]+|\d+(\.\d+)?|/tmp/\S+")
+
+
+def standing_still(trees: Sequence[str], threshold: int) -> bool:
+    """Whether the tree has been the same at the end of the last `threshold` iterations and one before."""
+    newest = trees[-(threshold + 1) :]
+    return len(newest) > threshold and len(set(newest)) == 1
+
+
+def same_error(errors: Sequence[str], threshold: int) -> str:
+    """Return the error with which each of the last `threshold` iterations ended, or "" if they differ."""
+    newest = errors[-threshold:]
+    return newest[0] if len(newest) == threshold and len(set(newest)) == 1 else ""
+
+
+def last_error(history: Iterable[Message]) -> str:
+    """Return the newest tool result of an iteration if it is an error, without numbers and addresses, or "".
+
+    `history` ends with the iteration's messages, which begin at its prompt.
+    """
+    results: list[Message] = []
+    for message in history:
+        if message.kind is MessageKind.PROMPT:
+            results = []
+        elif message.kind is MessageKind.TOOL_RESULT:
+            results.append(message)
+    # The last result is that of the signal with which the iteration ends.
+    work = results[:-1] if len(results) > 1 else results
+    if not work or not work[-1].is_error:
+        return ""
+    return _VARIES.sub("#", work[-1].text.strip())[:_ERROR_KEPT]
+
+
+def refused_too_often(fingerprints: Sequence[str]) -> str:
+    """Return why a claim that keeps being refused is given up, or "" if it is not.
+
+    `fingerprints` are those of the refusals of one attempt, oldest first. Equal ones mean the same failure.
+    """
+    if len(fingerprints) >= PATIENCE.same_refusal and len(set(fingerprints[-PATIENCE.same_refusal :])) == 1:
+        return f"completion was refused {PATIENCE.same_refusal} times for the same reason"
+    if len(fingerprints) >= PATIENCE.refusals:
+        return f"completion was refused {PATIENCE.refusals} times in a row"
+    return ""
