@@ -72,7 +72,7 @@ def test_an_unknown_name_is_a_usage_error_that_lists_the_known_ones(ask):
         ("opus", Usage(input_tokens=1_000_000), 4.00),
         ("opus", Usage(output_tokens=1_000_000), 20.00),
         ("sonnet", Usage(input_tokens=500_000, output_tokens=100_000), 2.00),
-        ("sonnet", Usage(cache_write_tokens=1_000_000, cache_read_tokens=1_000_000), 2.70),
+        ("sonnet", Usage(cache_write_tokens=1_000_000, cache_read_tokens=1_000_000), 2.60),
         ("haiku", Usage(input_tokens=100_000, output_tokens=10_000), 0.015),
         ("haiku", Usage(input_tokens=100_001, output_tokens=10_000), 0.0750005),
         ("haiku", Usage(input_tokens=1, cache_read_tokens=100_000), 0.0050005),

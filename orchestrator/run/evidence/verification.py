@@ -1,8 +1,8 @@
 """The project's own commands, run by sq itself on exactly one tree.
 
 An agent's claim that tests pass does not count, only these results. With worktrees the commands run in a
-scratch worktree (`orchestrator.run.evidence.scratch_worktrees`), never where an agent has worked. Otherwise they
-run in the checkout.
+scratch worktree (`evidence.scratch_worktrees`), never where an agent has worked. Otherwise they run in the
+checkout.
 """
 
 from collections.abc import AsyncIterator, Sequence
