@@ -76,8 +76,10 @@ async def work(run: Run, effects: Effects) -> Outcome:
     try:
         return await _work_in_time(run, effects)
     finally:
-        with anyio.move_on_after(_TIDY_S, shield=True):
+        with anyio.move_on_after(_TIDY_S, shield=True) as clock:
             await effects.remove_grounds(run)
+        if clock.cancelled_caught:
+            log.warning("scratch.remove.unfinished", seconds=_TIDY_S, remedy="sq clean removes the rest")
 
 
 async def _work_in_time(run: Run, effects: Effects) -> Outcome:

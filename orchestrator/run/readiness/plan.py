@@ -114,7 +114,7 @@ def plan_of(
 def _lacking(step: SetUpStep) -> str:
     return (
         f"{step.why} is there and {step.program} is not installed, so `{step.command}` is left out: install "
-        f"{step.program}, or name the commands of the set-up in worktree.setup"
+        f"{step.program}, or name the commands of the set-up in worktree.setup of sq.toml"
     )
 
 

@@ -237,4 +237,4 @@ def test_a_set_up_whose_program_is_missing_is_a_warning_with_the_way_out(doctor,
     _, [check] = doctor("set-up", PATH=str(tmp_path))
     assert check["level"] == "warn"
     assert check["found"] == "uv.lock is there and uv is not installed"
-    assert check["advice"] == "install uv, or name the commands of the set-up in worktree.setup"
+    assert check["advice"] == "install uv, or name the commands of the set-up in worktree.setup of sq.toml"

@@ -148,7 +148,7 @@ def test_a_step_whose_program_is_missing_is_left_out_and_said(project):
     assert plan.steps == ()
     assert plan.left_out[1] == (
         f"package-lock.json is there and npm is not installed, so `{NPM}` is left out: install npm, or name the "
-        "commands of the set-up in worktree.setup"
+        "commands of the set-up in worktree.setup of sq.toml"
     )
 
 

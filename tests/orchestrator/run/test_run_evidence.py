@@ -108,7 +108,7 @@ def test_a_runner_that_stops_is_no_failing_test_so_broken_work_is_unverified_and
     assert done.outcome is Outcome.UNVERIFIED, done.output
     assert "could not run: pytest: RuntimeError: the plugin is missing" in done.output
     assert "uv.lock is there and uv is not installed" in done.output
-    assert "install uv, or name the commands of the set-up in worktree.setup" in done.output
+    assert "install uv, or name the commands of the set-up in worktree.setup of sq.toml" in done.output
     assert "do not count" not in done.output
     assert "pytest.internal" not in done.output
 
