@@ -135,4 +135,10 @@ def _finds(*, met: bool) -> dict[str, object]:
 
 
 def _closes(*, ended: bool) -> dict[str, object]:
-    return {"structured": {"should_continue": not ended, "reason": "It was seen.", "suggestion": ""}}
+    return {
+        "structured": {
+            "should_continue": not ended,
+            "reason": "It was seen.",
+            "suggestion": "" if ended else "Take the announced step.",
+        }
+    }

@@ -7,6 +7,8 @@ from enum import StrEnum
 from language.hostile_texts import hostile_texts
 from language.large_runs import RUN_ID, twelve_tasks
 
+from state.settings.records import Model
+
 RUN = f"/run/{RUN_ID}"
 LONG = "20260131-150000-long"  # another run, in which nothing needs a person
 PAGES = (
@@ -61,9 +63,8 @@ def _changed(value, change: Callable[[str], str]):
     if isinstance(value, dict):
         return {_changed(key, change): _changed(part, change) for key, part in value.items()}
     if is_dataclass(value):
-        return replace(
-            value, **{one.name: _changed(getattr(value, one.name), change) for one in fields(value)}
-        )
+        names = [one.name for one in fields(value) if not (isinstance(value, Model) and one.name == "effort")]
+        return replace(value, **{name: _changed(getattr(value, name), change) for name in names})
     return value
 
 

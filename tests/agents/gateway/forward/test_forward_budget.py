@@ -23,8 +23,8 @@ END = (
     b'event: message_delta\ndata: {"type":"message_delta","delta":{"stop_reason":"end_turn"},'
     b'"usage":{"output_tokens":200}}\n\nevent: message_stop\ndata: {"type":"message_stop"}\n\n'
 )
-# opus: 10 * 4 + 400 * 5 + 600 * 8 + 5000 * 0.4 + 200 * 20, a million tokens
-STREAM_USD = (40 + 2000 + 4800 + 2000 + 4000) / 1e6
+# opus: 10 * 4 + 400 * 5 + 600 * 8 + 5000 * 0.2 + 200 * 20, a million tokens
+STREAM_USD = (40 + 2000 + 4800 + 1000 + 4000) / 1e6
 OPUS_BODY = BODY.replace(b"haiku", b"opus")
 
 
