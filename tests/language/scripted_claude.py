@@ -27,6 +27,10 @@ from state.settings.presets import models
 _SERVER = "sq"
 _FILE_STATE = "(file state is current in your context — no need to Read it back)"
 _INTERRUPTED = "[Request interrupted by user]"
+_REJECTED = (
+    "The user doesn't want to proceed with this tool use. The tool use was rejected (eg. if it was a file edit, the "
+    "new_string was NOT written to the file). STOP what you are doing and wait for the user to tell you how to proceed."
+)
 _COMMAND_S = 120.0
 
 
@@ -168,7 +172,11 @@ class ScriptedClaude(Transport):
             run += len(calls)
             if aborted:
                 return await self._end(
-                    message, subtype="error_during_execution", is_error=True, why="aborted_tools"
+                    message,
+                    subtype="error_during_execution",
+                    is_error=True,
+                    why="aborted_tools",
+                    turns=2 + run,
                 )
             if stopped:
                 return await self._end(message, why="hook_stopped", turns=1 + run)
@@ -325,7 +333,8 @@ class ScriptedClaude(Transport):
         except RuntimeError as error:
             return f"Tool permission request failed: Error: {error}", True, ""
         if allowed["behavior"] != "allow":
-            return allowed["message"], True, "abort" if allowed.get("interrupt") else ""
+            interrupts = allowed.get("interrupt")
+            return _REJECTED if interrupts else allowed["message"], True, "abort" if interrupts else ""
         text, is_error = await self._done(name, allowed.get("updatedInput") or arguments)
         if is_error:
             return text, True, ""

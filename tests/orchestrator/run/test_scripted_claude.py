@@ -78,6 +78,7 @@ def worker(*replies: Mapping[str, Any], **others: Any) -> Lanes:
 
 
 WRITES = writes("notes.txt", "A line.\n")
+NAME = question("What name?", "a", "b")
 SCENARIOS: dict[str, Lanes] = {
     "a task that passes": worker(WRITES, completes()),
     "two files, one edited": worker(
@@ -92,28 +93,25 @@ SCENARIOS: dict[str, Lanes] = {
     "a command that passes and one that fails": worker(
         WRITES,
         says(call("Bash", command="echo one; echo two >&2", description="say")),
+        says(call("Bash", command="true", description="say nothing")),
         says(call("Bash", command="echo no; exit 3", description="fail")),
         completes(),
     ),
-    "a command that says nothing": worker(
-        WRITES, says(call("Bash", command="true", description="x")), completes()
-    ),
-    "a question with a label": worker(
-        asks(COLOUR), WRITES, completes(), **{"developer/notes/1": [answers(BLUE)]}
-    ),
-    "two questions, one in other words": worker(
-        asks(COLOUR, TWO),
+    "questions with labels and in other words": worker(
+        asks(COLOUR, TWO, NAME),
         WRITES,
         completes(),
-        **{"developer/notes/1": [answers(BLUE, answer("Which two?", "red", "green"))]},
+        **{
+            "developer/notes/1": [
+                answers(BLUE, answer("Which two?", "red", "green"), answer("What name?", words="Call it c.")),
+            ]
+        },
     ),
-    "a free answer": worker(
-        asks(question("What name?", "a", "b")),
-        WRITES,
-        completes(),
-        **{"developer/notes/1": [answers(answer("What name?", words="Call it c."))]},
+    "a question without a usable answer": worker(
+        asks(NAME), WRITES, completes(), **{"developer/notes/1": [answers(BLUE, BLUE)]}
     ),
-    "refused by policy": worker(
+    "refused by policy, and a tool that does not exist": worker(
+        says(call("Teleport", to="home")),
         says(call("Bash", command="git push origin main", description="push")),
         says(call("Write", file_path="/etc/elsewhere.txt", content="x")),
         WRITES,
@@ -144,7 +142,6 @@ SCENARIOS: dict[str, Lanes] = {
             ]
         }
     ),
-    "no tool of that name": worker(says(call("Teleport", to="home")), WRITES, completes()),
     "a request that the API refuses": worker({**WRITES, "misbehave": {"status": 400}}),
 }
 
