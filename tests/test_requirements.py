@@ -63,6 +63,13 @@ def test_every_lesson_is_linked_to_tests_that_exist() -> None:
         assert [test for test in lesson["tests"] if not is_there(test)] == []
 
 
+def test_every_lesson_with_a_number_has_a_mutant() -> None:
+    mutants = {one["lesson"] for one in yaml.safe_load((ROOT / "tests" / "mutants.yaml").read_text("utf-8"))}
+    numbers = [one["number"] for one in REQUIREMENTS["lessons"] if "number" in one]
+    flat = {number for one in numbers for number in (one if isinstance(one, list) else [one])}
+    assert flat <= mutants
+
+
 def test_every_mutant_changes_one_place_and_names_a_test_that_exists() -> None:
     for mutant in yaml.safe_load((ROOT / "tests" / "mutants.yaml").read_text("utf-8")):
         assert (ROOT / mutant["file"]).read_text("utf-8").count(mutant["was"]) == 1, mutant
