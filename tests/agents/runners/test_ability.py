@@ -22,6 +22,25 @@ NONE = TestCount(passed=0, failed=0, says_none=True)
         ("npm test", "> a@1.0.0 test\n> vitest run\n\nsh: 1: vitest: not found\n", 127, "vitest"),
         ("jest", "/bin/sh: 1: jest: not found\n", 127, "jest"),
         ("cargo test", "bash: line 1: cargo: command not found\n", 127, "cargo"),
+        (
+            "cargo test",
+            "error: rustup could not choose a version of cargo to run, because one wasn't specified explicitly, and "
+            "no default is configured.\nhelp: run 'rustup default stable' to download the latest stable release\n",
+            1,
+            "a Rust toolchain for cargo (`rustup default stable` chooses one)",
+        ),
+        (
+            "make test",
+            "error: toolchain '1.60-x86_64' is not installed\nmake: *** [Makefile:2: test] Error 1\n",
+            2,
+            "the Rust toolchain 1.60-x86_64 (`rustup toolchain install 1.60-x86_64` adds it)",
+        ),
+        (
+            "pytest",
+            "pyenv: version `3.9.1' is not installed (set by /w/.python-version)\n",
+            1,
+            "version 3.9.1 (`pyenv install 3.9.1` adds it)",
+        ),
         ("go test ./...", "zsh:1: command not found: go\n", 127, "go"),
         ("python -m pytest", "/usr/bin/python: No module named pytest\n", 1, "pytest"),
         ("tox", "commands[0]> python -m pytest\n/w/.tox/py/bin/python: No module named tox\n", 1, "tox"),
