@@ -42,8 +42,7 @@ _STARTERS = (
     r"ERR_PNPM_RECURSIVE_EXEC_FIRST_FAIL.*Command \"(?P<name>[\w-]+)\" not found",
     r"^error Command \"(?P<name>[\w-]+)\" not found\.",
 )
-# Messages of programs that start the chosen version of another, when none is chosen or installed: what is missing,
-# with its remedy.
+# Messages of programs that start a chosen version of another, and have none: what is missing, and its remedy.
 _TOOLCHAINS = (
     (
         r"^error: rustup could not choose a version of (?P<name>[\w.-]+) to run",

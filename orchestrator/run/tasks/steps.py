@@ -242,7 +242,7 @@ def _stuck(task: TaskView, run: Run) -> TaskStuck | None:
     """Return why another iteration is pointless, or None if it is not."""
     limit, threshold = run.max_iterations, run.effort.stuck_threshold
     if why := refused_too_often([refusal.fingerprint for refusal in task.open.refusals]):
-        return TaskStuck(task_id=task.task.id, reason=f"{why}: {task.open.refusals[-1].feedback}")
+        return TaskStuck(task_id=task.task.id, reason=f"{why}: {task.open.refusals[-1].for_people}")
     if error := same_error(task.open.errors, threshold):
         reason = f"the last {threshold} iterations ended with the same error: {error}"
         return TaskStuck(task_id=task.task.id, reason=reason)

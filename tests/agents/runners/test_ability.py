@@ -24,8 +24,7 @@ NONE = TestCount(passed=0, failed=0, says_none=True)
         ("cargo test", "bash: line 1: cargo: command not found\n", 127, "cargo"),
         (
             "cargo test",
-            "error: rustup could not choose a version of cargo to run, because one wasn't specified explicitly, and "
-            "no default is configured.\nhelp: run 'rustup default stable' to download the latest stable release\n",
+            "error: rustup could not choose a version of cargo to run, because one wasn't specified explicitly, and no default is configured.\nhelp: run 'rustup default stable' to download the latest stable release of Rust\n",
             1,
             "a Rust toolchain for cargo (`rustup default stable` chooses one)",
         ),
