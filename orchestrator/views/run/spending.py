@@ -1,7 +1,7 @@
 """The spending of a run and of each role: calls, tokens, money and time."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from orchestrator.views.columns import columns
 from orchestrator.views.durations import duration
@@ -45,10 +45,12 @@ def spending_lines(roles: Iterable[RoleSpending]) -> list[str]:
 
 def _of(role: Role, calls: list[CallView]) -> RoleSpending:
     usage = _sum(call.usage for call in calls)
+    if not ROLES[role].has_session:
+        usage = replace(usage, requests=len(calls))
     return RoleSpending(
         role=role,
         calls=len(calls),
-        requests=usage.requests if ROLES[role].has_session else len(calls),
+        requests=usage.requests,
         usage=usage,
         cost_usd=sum(call.cost_usd for call in calls),
         seconds=sum(call.spent_s for call in calls),

@@ -92,6 +92,7 @@ def test_the_end_of_a_run_has_a_table_of_roles_in_lines_status_and_json():
     shown = event_object(view, last)
     assert shown["cost_usd"] == 0.75
     assert shown["roles"] == spending_of(view)
+    assert [(one.requests, one.usage.requests) for one in shown["roles"]] == [(3, 3), (1, 1)]
 
 
 def test_a_run_that_asked_nobody_has_no_table():
