@@ -3,7 +3,6 @@
 from pathlib import Path
 
 from orchestrator.git.unfinished import holds_work
-from state.grouping import checks_named
 from state.hidden import visible
 from state.journal.task_view import UNMERGED_ENDS, Stage, TaskView
 from state.journal.view import RunView
@@ -57,7 +56,7 @@ def unchecked_lines(view: RunView) -> list[str]:
         newest = task.open.checks[-1].results if task.open.checks else ()
         open_ = [one.consideration_id for one in newest if one.source is Source.NOT_CHECKED]
         if open_:
-            lines.append(f"    {id_}: power steering: {len(open_)} of {len(newest)}: {checks_named(open_)}")
+            lines.append(f"    {id_}: power steering: {len(open_)} of {len(newest)} checks: {listed(open_)}")
     for task_id, taken in {task_id: taken for (task_id, _), taken in view.evidence.proofs.items()}.items():
         of = task_id or "the merged work"
         lines += [f"    {of}: {visible(one)}" for one in taken.untold]
