@@ -111,6 +111,7 @@ def _for_reviewer(channel: str, text: str) -> Asked:
         suggestions=[],
         said=text if channel == "builder_report" else "increment() is written.",
         verification=with_output([Judged(run=run, standing=CommandVerdict.PASSED)]),
+        not_run=(),
         proven=False,
         untold=(),
         changed_tests=[TestChange(test=name, kind=TestChangeKind.FAILS, detail="E 3 != 2")] if name else [],

@@ -155,6 +155,7 @@ FULL = {
     "quoted": "Next, I'll update the changelog.",
     "more": 3,
     "names": ["counter.py::test_up"],
+    "not_run": ("git diff --check",),
     "next_step": "write the test",
     "on_criteria": "## The criteria of the spec",
     "onto": "beef",
@@ -192,6 +193,7 @@ EMPTY = {
     "commands": [],
     "more": 0,
     "names": [],
+    "not_run": (),
     "on_criteria": "",
     "base": "",
     "done": [],
@@ -264,7 +266,7 @@ READERS = {
     ),
     Role.RESOLVER: ("resolver_system", "resolve", "resolve_again"),
 }
-READ_BY_ANYBODY = ("resumed", "begun_anew", "others_words")
+READ_BY_ANYBODY = ("resumed", "begun_anew", "others_words", "not_run")
 
 
 def rendered(name, values):

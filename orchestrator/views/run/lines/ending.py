@@ -7,7 +7,7 @@ from state.hidden import visible
 from state.journal.task_view import UNMERGED_ENDS, Stage, TaskView
 from state.journal.view import RunView
 from state.verdicts import Source
-from state.words import listed
+from state.words import listed, not_run_words
 
 
 def where_lines(view: RunView) -> list[str]:
@@ -64,7 +64,6 @@ def unchecked_lines(view: RunView) -> list[str]:
             lines.append(
                 f"    {of}: new tests that pass without the work too: {visible(listed(taken.unproven))}"
             )
-    lines += [
-        f"    `{visible(command)}`: sq does not know it as a test run" for command in view.baseline.not_run
-    ]
+    if view.baseline.not_run:
+        lines.append(f"    {visible(not_run_words(view.baseline.not_run))}")
     return ["not checked:", *lines] if lines else []
