@@ -1,7 +1,7 @@
 """The spending of a run and of each role: calls, tokens, money and time."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from orchestrator.views.columns import columns
 from orchestrator.views.durations import duration
@@ -44,9 +44,7 @@ def spending_lines(roles: Iterable[RoleSpending]) -> list[str]:
 
 
 def _of(role: Role, calls: list[CallView]) -> RoleSpending:
-    usage = _sum(call.usage for call in calls)
-    if not ROLES[role].has_session:
-        usage = replace(usage, requests=len(calls))
+    usage = _sum(call.shown_usage for call in calls)
     return RoleSpending(
         role=role,
         calls=len(calls),
