@@ -104,6 +104,7 @@ def _for_reviewer(channel: str, text: str) -> Asked:
         instructions=reviewer.get_review_prompt("standard"),
         fix=False,
         task=TASK,
+        criteria=(),
         spec=COUNTER_SPEC,
         others=[],
         conventions="Project: a library",

@@ -435,6 +435,7 @@ def test_a_re_review_is_asked_about_what_changed_and_about_each_earlier_finding(
         "A report that leaves one out is refused",
     ):
         assert words in text
+    assert "need not repeat" not in text
     moved = rendered("review_changes", {**FULL, "changed": ""})
     assert "newer base" in moved
     assert "## Changes since the last round" not in moved
@@ -793,6 +794,11 @@ def test_a_worker_reads_the_requirements_of_its_task_by_id_and_place_and_what_th
     assert "- c-1 (line 5 of the spec): it counts\n- c-3: it is small" in own
     assert "c-2" not in own
     assert "- readme: Its readme\n  Write it.\n  Its requirements: c-2, c-3\n" in rest
+    review, _, rest = rendered(
+        "review_task", {**FULL, "task": TASK, "criteria": criteria, "on_criteria": ""}
+    ).partition("## The whole spec")
+    assert "- c-1 (line 5 of the spec): it counts\n- c-3: it is small" in review
+    assert "c-2" not in review + rest
 
 
 def test_a_resumed_session_gets_its_instruction_again_only_if_it_lacks_it_and_a_resolver_looks_at_its_index():

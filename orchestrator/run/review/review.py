@@ -93,6 +93,7 @@ async def _task_prompt(run: Run, task: TaskView, folder: Path) -> str:
         instructions=get_review_prompt(run.effort.review_depth),
         fix=task.is_in_merged_work,
         task=task.task,
+        criteria=run.view.plan.criteria,
         spec=run.started.spec_text,
         others=[f"{one.id} ({one.title})" for one in others(run.view, task)],
         conventions=conventions(run.view),
@@ -151,12 +152,12 @@ def _undecided_of_whole(run: Run) -> list[Finding]:
 
 
 def _said(run: Run, task: TaskView) -> str:
-    """Return the words about the work in the newest claim of completion."""
+    """Return the words about the work and its tests in the newest claim of completion."""
     reports = [signal_of(run.view.calls[id_]) for id_ in task.open.calls]
     claims = [said for name, said in reports if name == TASK_COMPLETE]
-    return (
-        "\n\n".join(filter(None, (claims[-1].get(key, "") for key in ("summary", "notes")))) if claims else ""
-    )
+    last = claims[-1] if claims else {}
+    tests = f"Tests: {last['tests']}" if last.get("tests") else ""
+    return "\n\n".join(filter(None, (last.get("summary"), tests, last.get("notes"))))
 
 
 async def _resolution(folder: Path, merge: MergeView) -> dict[str, object]:

@@ -184,7 +184,7 @@ def test_what_fails_before_the_work_is_named_to_the_worker_and_the_reviewer_sees
 ) -> None:
     commits(repository, shell, test_old__py=TEST.format("old", "False"))
     told = {"prompt_contains": ["These fail before your change", "test_old"]}
-    seen = {"prompt_contains": ["failing as at the base", "Ran 1 test"]}
+    seen = {"prompt_contains": ["failing as at the base", "Ran 1 test", "Tests: All tests pass."]}
     lanes = whole_run(**{
         "worker/notes/1": [writes("notes.txt", "A line.\n", expect=told), completes()],
         "reviewer/notes/*": [passes(**seen)],
