@@ -13,7 +13,7 @@ from state.hidden import visible
 from state.records.calls import Message
 
 _BREAK = re.compile(r"\r\n?|\n")
-_LIKE_STRUCTURE = re.compile(r"^(?=\s{0,3}(?:#|=+\s*$|-{3,}\s*$|```|~~~|</?\w))")
+_LIKE_STRUCTURE = re.compile(r"^(?=\s{0,3}(?:#(?:#|\s|$)|=+\s*$|-{3,}\s*$|```|~~~|</?\w))")
 _NUMBER = 8  # digits of a block's number
 
 

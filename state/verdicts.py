@@ -16,15 +16,21 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GateResult:
-    """One gate's answer and why. The blocked agent receives the reason.
+    """One gate's answer and why. The blocked agent receives the reason, or `feedback` if it says more.
 
-    `key` is equal for the same failure of this gate. It is needed if the reason's words do not show that.
+    `key` is equal for the same failure of this gate. It is needed if the words do not show that.
     """
 
     gate: str
     verdict: Verdict
     reason: str
     key: str = ""
+    feedback: str = ""
+
+    @property
+    def to_agent(self) -> str:
+        """The words for the agent that has to fix the work."""
+        return self.feedback or self.reason
 
 
 class Source(StrEnum):

@@ -50,6 +50,15 @@ def names_of(count: TestCount, state: TestState) -> list[str]:
     return [name for name, found in count.tests.items() if found is state]
 
 
+def not_run_words(commands: Iterable[str]) -> str:
+    """Return which commands of the analysis sq does not run, and the remedy."""
+    named = listed(f"`{command}`" for command in commands)
+    return (
+        f"sq does not know these commands of the analysis as test runs and does not run them: {named}. To "
+        "have them checked, name them with --verify"
+    )
+
+
 def baseline_words(check: BaselineCheck) -> str:
     """Return the result of a command on the commit that a run starts from."""
     words = f"`{check.run.command}` ({check.source}): {check.standing}"

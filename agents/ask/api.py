@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import anyio
 
 from agents.access import ApiAccess, Connection
-from agents.ask.port import Ask, Reply, from_api, is_here, late, seconds_of, to_api
+from agents.ask.port import Ask, Reply, error_words, from_api, is_here, late, seconds_of, to_api
 from agents.session.results import usage_of
 from state.errors import UsageError
 from state.records.calls import CallEnd
@@ -62,7 +62,7 @@ class ApiAsker:
         except anthropic.APIStatusError as error:
             return Reply(
                 end=CallEnd.API_ERROR,
-                detail=error.message,
+                detail=error_words(error.body) or error.message,
                 api_status=error.status_code,
                 retry_after_s=seconds_of(error.response.headers.get("retry-after")),
                 seconds=time.monotonic() - began,

@@ -12,7 +12,7 @@ from threading import Thread
 from typing import TYPE_CHECKING
 
 from agents.access import ApiAccess
-from agents.ask.port import Ask, Reply, from_api, is_here, late, seconds_of, to_api
+from agents.ask.port import Ask, Reply, error_words, from_api, is_here, late, seconds_of, to_api
 from agents.session.results import usage_of
 from state.records.calls import CallEnd
 
@@ -124,10 +124,10 @@ def _answered(ask: Ask, said: bytes, began: float) -> Reply:
 
 def _refused(response: "HTTPResponse", said: bytes, began: float) -> Reply:
     try:
-        error = json.loads(said)["error"]
-        detail = f"{error['type']}: {error['message']}"
-    except (LookupError, RecursionError, TypeError, ValueError):
-        detail = f"status {response.status} {response.reason}: {_start_of(said)}"
+        told = error_words(json.loads(said))
+    except (RecursionError, ValueError):
+        told = ""
+    detail = told or f"status {response.status} {response.reason}: {_start_of(said)}"
     if response.status in _ELSEWHERE:
         where = response.headers.get("location", "nowhere")
         detail = f"status {response.status}: sent elsewhere, where the key does not go: {where[:_SHOWN]}"

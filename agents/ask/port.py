@@ -61,6 +61,15 @@ class Asker(Protocol):
         ...
 
 
+def error_words(body: object) -> str:
+    """Return the kind and the message of an error of the API, or "" if the body is something else."""
+    match body:
+        case {"error": {"type": kind, "message": message}}:
+            return f"{kind}: {message}"
+        case _:
+            return ""
+
+
 def late(ask: Ask, began: float) -> Reply:
     """Return the reply for an answer that did not come in time. `began` is by the monotonic clock."""
     return Reply(

@@ -42,6 +42,21 @@ _STARTERS = (
     r"ERR_PNPM_RECURSIVE_EXEC_FIRST_FAIL.*Command \"(?P<name>[\w-]+)\" not found",
     r"^error Command \"(?P<name>[\w-]+)\" not found\.",
 )
+# Messages of programs that start a chosen version of another, and have none: what is missing, and its remedy.
+_TOOLCHAINS = (
+    (
+        r"^error: rustup could not choose a version of (?P<name>[\w.-]+) to run",
+        "a Rust toolchain for {name} (`rustup default stable` chooses one)",
+    ),
+    (
+        r"^error: toolchain '(?P<name>[\w.-]+)' is not installed",
+        "the Rust toolchain {name} (`rustup toolchain install {name}` adds it)",
+    ),
+    (
+        r"^(?P<by>pyenv|rbenv|nodenv): version [`'](?P<name>[\w.-]+)' is not installed",
+        "version {name} (`{by} install {name}` adds it)",
+    ),
+)
 _MODULE = (
     r"No module named '?(?P<name>[\w.]+)",
     r"cannot load such file -- (?P<name>[\w./-]+)",
@@ -67,7 +82,7 @@ _LONGEST = 200
 
 
 def missing_program(suite: Suite, output: str, exit_code: int | None) -> str:
-    """Return the program, or the runner's own module, that the output reports as missing, or "" if none.
+    """Return the program, toolchain or runner's own module that the output reports as missing, or "" if none.
 
     A missing file inside the project does not count, and neither does a module of the project that cannot be
     imported.
@@ -76,6 +91,9 @@ def missing_program(suite: Suite, output: str, exit_code: int | None) -> str:
         return ""
     if (module := _missing_module(suite, output)) != "":
         return module
+    for pattern, words in _TOOLCHAINS:
+        if match := re.search(pattern, output, re.MULTILINE):
+            return words.format(**match.groupdict())
     for pattern in (*_SHELL, *_STARTERS):
         for match in re.finditer(pattern, output, re.MULTILINE):
             groups = match.groupdict()

@@ -34,7 +34,7 @@ async def files_to_copy(
     sq's state folder, of which nothing is copied.
     """
     matching = await _matching(repository, patterns, state)
-    ignored = await _ignored(repository, matching)
+    ignored = await ignored_paths(repository, matching)
     left = {path: _why_not(repository, path) for path in ignored}
     for path, why in left.items():
         if why:
@@ -50,7 +50,7 @@ async def not_ignored(
     They include files ignored only by the user's settings for all repositories: sq's snapshots see them.
     """
     matching = await _matching(repository, patterns, state)
-    ignored = set(await _ignored(repository, matching))
+    ignored = set(await ignored_paths(repository, matching))
     return tuple(path for path in matching if path not in ignored)
 
 
@@ -70,7 +70,7 @@ async def refuse_not_ignored(repository: Path, patterns: Sequence[str], *, state
 async def not_ignored_there(folder: Path, paths: Sequence[str]) -> tuple[str, ...]:
     """Return the paths that are missing in a worktree and that its committed files do not ignore."""
     missing = [path for path in paths if not os.path.lexists(folder / path) and not _leads_out(folder, path)]
-    ignored = set(await _ignored(folder, missing))
+    ignored = set(await ignored_paths(folder, missing))
     return tuple(path for path in missing if path not in ignored)
 
 
@@ -101,7 +101,7 @@ async def _matching(repository: Path, patterns: Sequence[str], state: Path | Non
     ]
 
 
-async def _ignored(folder: Path, paths: Sequence[str]) -> list[str]:
+async def ignored_paths(folder: Path, paths: Sequence[str]) -> list[str]:
     """Return those of the paths that git ignores without the user's own settings."""
     if not paths:
         return []

@@ -1,10 +1,11 @@
 """The current state of a call: part of a run's view (`state.journal.view`)."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from state.journal.events.calls import NO_USAGE, CallEnded, CallRetried, CallStarted, SignalReceived
 from state.records.calls import CallEnd, Usage
+from state.roles import ROLES
 
 _GOOD_ENDS = frozenset({CallEnd.COMPLETED, CallEnd.SIGNALLED})
 
@@ -34,6 +35,11 @@ class CallView:
     refused: str = ""  # why its newest refused tool call was refused
     killed: bool = False  # its process was killed, so the CLI counts the conversation's cost from zero
     end: CallEnded | None = None
+
+    @property
+    def shown_usage(self) -> Usage:
+        """Return `usage` with the requests. A call of a role without a session is one itself."""
+        return self.usage if ROLES[self.started.role].has_session else replace(self.usage, requests=1)
 
     @property
     def cost_usd(self) -> float:

@@ -47,8 +47,9 @@ UNCOUNTED = TestCount()
 class CommandRun:
     """One verification command as sq ran it. `exit_code` is None if it did not start or was ended.
 
-    `missing` names a program, or a runner's module, that is not on this machine. `nothing_yet` names the part
-    that the tree lacks so far (a test, a manifest, the script). `timed_out`: it was ended at its deadline.
+    `missing` names a program, a toolchain or a runner's module that is not on this machine. `nothing_yet`
+    names the part that the tree lacks so far (a test, a manifest, the script). `timed_out`: it was ended at
+    its deadline.
     `broken` says why the runner stopped before any test: by name, with the first cause. Its exit code then
     shows nothing about the work. `failing_part` is the part of its output that shows the failures, empty if
     that is `output_tail`.

@@ -94,6 +94,13 @@ def test_no_filter_lets_a_text_begin_a_line_of_structure(mark):
     assert not any(HIDDEN.search(text) for text in mark(HOSTILE).split("\n"))
 
 
+@pytest.mark.parametrize("code", ["#![no_std]", "#[derive(Debug)]", "#include <a.h>", "#12 is fixed"])
+def test_a_line_that_begins_with_a_sharp_and_is_no_heading_stays_as_it_is(code):
+    assert nested(code) == code
+    assert nested(f"# {code}") == f"\\# {code}"
+    assert nested("##Verdict") == "\\##Verdict"
+
+
 def test_a_block_has_a_number_that_its_text_does_not_hold():
     first = data("a text", "x")
     number = first[6:14]

@@ -155,6 +155,7 @@ FULL = {
     "quoted": "Next, I'll update the changelog.",
     "more": 3,
     "names": ["counter.py::test_up"],
+    "not_run": ("git diff --check",),
     "next_step": "write the test",
     "on_criteria": "## The criteria of the spec",
     "onto": "beef",
@@ -192,6 +193,7 @@ EMPTY = {
     "commands": [],
     "more": 0,
     "names": [],
+    "not_run": (),
     "on_criteria": "",
     "base": "",
     "done": [],
@@ -264,7 +266,7 @@ READERS = {
     ),
     Role.RESOLVER: ("resolver_system", "resolve", "resolve_again"),
 }
-READ_BY_ANYBODY = ("resumed", "begun_anew", "others_words")
+READ_BY_ANYBODY = ("resumed", "begun_anew", "others_words", "not_run")
 
 
 def rendered(name, values):
@@ -433,6 +435,7 @@ def test_a_re_review_is_asked_about_what_changed_and_about_each_earlier_finding(
         "A report that leaves one out is refused",
     ):
         assert words in text
+    assert "need not repeat" not in text
     moved = rendered("review_changes", {**FULL, "changed": ""})
     assert "newer base" in moved
     assert "## Changes since the last round" not in moved
@@ -791,6 +794,11 @@ def test_a_worker_reads_the_requirements_of_its_task_by_id_and_place_and_what_th
     assert "- c-1 (line 5 of the spec): it counts\n- c-3: it is small" in own
     assert "c-2" not in own
     assert "- readme: Its readme\n  Write it.\n  Its requirements: c-2, c-3\n" in rest
+    review, _, rest = rendered(
+        "review_task", {**FULL, "task": TASK, "criteria": criteria, "on_criteria": ""}
+    ).partition("## The whole spec")
+    assert "- c-1 (line 5 of the spec): it counts\n- c-3: it is small" in review
+    assert "c-2" not in review + rest
 
 
 def test_a_resumed_session_gets_its_instruction_again_only_if_it_lacks_it_and_a_resolver_looks_at_its_index():

@@ -5,6 +5,7 @@ import shlex
 import shutil
 from pathlib import Path
 
+from agents.session.permissions import rule_names
 from orchestrator.cli.clean.cleanable import runs_without_state
 from orchestrator.git.cleanup.artifacts import missing_worktrees
 from orchestrator.git.command import git_succeeds
@@ -13,6 +14,7 @@ from orchestrator.views.checks import DoctorCheck, fail, ok, warn
 from state.errors import GitError, UsageError
 from state.paths import StateFolder, worktree_root
 from state.secrets import without_secrets
+from state.settings.config import load_config
 
 LOW_BYTES = 2**30  # enough for transcripts, journals and rehearsals of a few runs
 _RUNS_NAMED = 3
@@ -37,7 +39,7 @@ async def checks_of_repository(state: Path) -> list[DoctorCheck]:
     except GitError as error:
         looked_at = [fail("repository", str(error), "`git fsck` shows the damage")]
         left = []
-    return [*looked_at, _set_up(repository.root), _state(state, ignored=ignored), _space(state), *left]
+    return [*looked_at, await _set_up(repository.root), _state(state, ignored=ignored), _space(state), *left]
 
 
 async def _repository(repository: Repository, state: Path) -> DoctorCheck:
@@ -65,11 +67,17 @@ async def _repository(repository: Repository, state: Path) -> DoctorCheck:
     return ok(name, f"{found}, clean")
 
 
-def _set_up(root: Path) -> DoctorCheck:
+async def _set_up(root: Path) -> DoctorCheck:
     """Whether each program for the set-up of a worktree is installed, by the checkout's files."""
-    from orchestrator.run.readiness import plan_of
+    from orchestrator.run.readiness.plan import plan_without_ignored
 
-    plan = plan_of(root, checkout=root, environ=without_secrets(os.environ))
+    try:
+        include = load_config(root, os.environ, rules=rule_names()).settings.worktree_include
+    except UsageError:  # another check says so
+        include = ()
+    plan = await plan_without_ignored(
+        root, checkout=root, include=include, environ=without_secrets(os.environ)
+    )
     if plan.left_out:
         found = "; ".join(one.partition(", so ")[0] for one in plan.left_out)
         return warn("set-up", found, "; ".join(one.partition(": ")[2] for one in plan.left_out))

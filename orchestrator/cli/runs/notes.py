@@ -3,8 +3,6 @@
 import os
 from pathlib import Path
 
-from anyio import to_thread
-
 from agents.api_key import REMEDY, VISIBLE, ApiKey
 from agents.process.sandbox.choice import Choice
 from orchestrator.gates.power_steering.loading import load_considerations
@@ -38,7 +36,7 @@ async def notes_for(
         problems = load_considerations(repository.root).problems
         notes += [f"left out of power steering: {problem}" for problem in problems]
     if settings.worktrees and settings.sets_up_by_itself:
-        notes += await to_thread.run_sync(_set_up, repository.root)
+        notes += await _set_up(repository.root, settings)
     return (*notes, *_left_out(trusted))
 
 
@@ -71,11 +69,13 @@ def _left_out(trusted: TrustedGit) -> list[str]:
     ]
 
 
-def _set_up(root: Path) -> list[str]:
+async def _set_up(root: Path, settings: Settings) -> list[str]:
     """How worktrees will be made ready, by the files of the checkout."""
-    from orchestrator.run.readiness import plan_of
+    from orchestrator.run.readiness.plan import plan_without_ignored
 
-    plan = plan_of(root, checkout=root, environ=without_secrets(os.environ))
+    plan = await plan_without_ignored(
+        root, checkout=root, include=settings.worktree_include, environ=without_secrets(os.environ)
+    )
     return [f"set-up: {line}" for line in (*map(str, plan.steps), *plan.left_out)]
 
 

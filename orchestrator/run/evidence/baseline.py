@@ -79,17 +79,12 @@ async def take_baseline_of_analysis(run: Run) -> None:
     more = [check for check in checks if _runs_more(check, others)]
     not_run = tuple(command for command, suite in asked.items() if not _is_test_run_alone(suite))
     notes = [
-        f"`{command}`, which the analysis names, is not run: sq does not know it as a test run. To have it "
-        "checked, name it with --verify"
-        for command in not_run
-    ]
-    notes += [
         f"`{check.run.command}`, which the analysis names, is left out: it runs no test beyond the others"
         for check in checks
         if check not in more
     ]
     taken = [await _with_canary(run, tree, check) for check in more]
-    if taken or notes:
+    if taken or notes or not_run:
         run.record(
             BaselineTaken(
                 tree=tree,

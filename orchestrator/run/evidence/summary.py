@@ -57,6 +57,16 @@ def said(one: Judged) -> str:
     return one.run.problem or f"failed with exit code {one.run.exit_code}, {counted}"
 
 
+def failures(results: Sequence[Judged]) -> str:
+    """Return the failures for people, a line for each command: its failing tests, else its complaint."""
+    return "\n".join(
+        f"`{one.run.command}` "
+        + (f"fails in {listed(one.failing)}" if one.failing else f"failed: {one.why or cause_of(one.run)}")
+        for one in results
+        if one.standing is CommandVerdict.FAILED
+    )
+
+
 def feedback(results: Sequence[Judged]) -> str:
     """Return the failures, with the output, for the agent that has to fix them."""
     return "\n\n".join(_feedback(one) for one in results if one.standing is CommandVerdict.FAILED)
@@ -92,7 +102,8 @@ def cause_of(done: CommandRun) -> str:
     """Return why a command failed, in a line: its problem, else its exit code and its newest complaint."""
     if done.problem:
         return done.problem
-    whole = readable(done.output_tail, len(done.output_tail)).splitlines()
+    part = done.failing_part or done.output_tail
+    whole = readable(part, len(part)).splitlines()
     newest = [line for line in reversed(whole) if not _SUMS_UP.search(line)]
     complaints = (line for sign in (_NAMED_ERROR, _COMPLAINT) for line in newest if sign.search(line))
     last = next(complaints, newest[0] if newest else "").strip()

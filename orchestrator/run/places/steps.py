@@ -15,7 +15,7 @@ from orchestrator.run.ports.commands import Reach
 from orchestrator.run.readiness.cache import copy_kept, downloads_of, keep, kept_folder, wheels_of
 from orchestrator.run.readiness.environment import environment_of
 from orchestrator.run.readiness.offline_install import Apart, apart, copy_manifests
-from orchestrator.run.readiness.plan import SetUpPlan, plan_of
+from orchestrator.run.readiness.plan import SetUpPlan, plan_without_ignored
 from orchestrator.run.readiness.steps import VENV, SetUpStep
 from orchestrator.run.record import Run
 from state.records.commands import CommandRun
@@ -46,8 +46,12 @@ async def plan_for(run: Run, folder: Path) -> SetUpPlan:
     """Return the set-up that follows from the files of a worktree, nothing if the user switched that off."""
     if not run.settings.sets_up_by_itself:
         return SetUpPlan()
-    environ = without_secrets(run.environ)
-    return await to_thread.run_sync(partial(plan_of, folder, checkout=run.repository, environ=environ))
+    return await plan_without_ignored(
+        folder,
+        checkout=run.repository,
+        include=run.settings.worktree_include,
+        environ=without_secrets(run.environ),
+    )
 
 
 async def ready_environment(run: Run, folder: Path) -> dict[str, str]:

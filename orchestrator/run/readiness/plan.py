@@ -3,11 +3,14 @@
 import hashlib
 import os
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cache
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache, partial
 from pathlib import Path
 
+from anyio import to_thread
+
+from orchestrator.git.seeding import files_to_copy, ignored_paths
 from orchestrator.run.detection.tree import MANIFESTS, Shown, look
 from orchestrator.run.readiness.interpreter import Interpreter, look_into_python
 from orchestrator.run.readiness.locked import locked_steps
@@ -73,8 +76,27 @@ class SetUpPlan:
         return hashlib.sha256(" ".join(step.key for step in self.steps).encode()).hexdigest()[:32]
 
 
+async def plan_without_ignored(
+    folder: Path, *, checkout: Path, include: Sequence[str], environ: Mapping[str, str]
+) -> SetUpPlan:
+    """Return the set-up as `plan_of`, from the lock files and manifests that git does not ignore there.
+
+    A build makes the ignored ones, and no clone has them. Those of `include` count, the patterns of
+    `worktree.include`, because each worktree gets them.
+    """
+    ignored = {*await ignored_paths(folder, await to_thread.run_sync(_deciding_files, folder))}
+    if ignored and include:
+        ignored -= {*await files_to_copy(checkout, include)}
+    look_at = partial(plan_of, folder, checkout=checkout, environ=environ, ignored=ignored)
+    return await to_thread.run_sync(look_at)
+
+
 def plan_of(
-    folder: Path, *, checkout: Path | None = None, environ: Mapping[str, str] = os.environ
+    folder: Path,
+    *,
+    checkout: Path | None = None,
+    environ: Mapping[str, str] = os.environ,
+    ignored: Collection[str] = (),
 ) -> SetUpPlan:
     """Return the set-up of a folder from its lock files and manifests. Nothing of the project is run.
 
@@ -82,6 +104,7 @@ def plan_of(
         folder: the worktree.
         checkout: the user's checkout, from which the project may be installed.
         environ: the environment whose programs are used.
+        ignored: files that do not count.
     """
     path = environ.get("PATH", os.defpath)
 
@@ -97,6 +120,7 @@ def plan_of(
         )
 
     shown = look(folder)
+    shown = replace(shown, files=shown.files.difference(ignored))
     steps: list[SetUpStep] = []
     left_out: dict[str, None] = {}
     for part in _parts(shown):
@@ -124,14 +148,19 @@ def key_of_list(folder: Path, commands: Sequence[str]) -> str:
     These are the manifests and lock files in a folder, and the files that the commands name.
     """
     shown = look(folder)
-    deciding = {*_LOCKS, *_DECIDING}
+    deciding = _deciding(shown)
     words = {word.strip("\"'").removeprefix("./") for command in commands for word in command.split()}
-    files = [
-        name
-        for name in sorted(shown.files)
-        if name in words or (name.rpartition("/")[2] in deciding and name.count("/") <= _DEEPEST)
-    ]
+    files = [name for name in sorted(shown.files) if name in words or name in deciding]
     return key_of(shown, tuple(files), *commands)
+
+
+def _deciding(shown: Shown) -> set[str]:
+    names = {*_LOCKS, *_DECIDING}
+    return {name for name in shown.files if name.rpartition("/")[2] in names and name.count("/") <= _DEEPEST}
+
+
+def _deciding_files(folder: Path) -> list[str]:
+    return sorted(_deciding(look(folder)))
 
 
 def _parts(shown: Shown) -> Iterator[str]:

@@ -93,6 +93,7 @@ async def _task_prompt(run: Run, task: TaskView, folder: Path) -> str:
         instructions=get_review_prompt(run.effort.review_depth),
         fix=task.is_in_merged_work,
         task=task.task,
+        criteria=run.view.plan.criteria,
         spec=run.started.spec_text,
         others=[f"{one.id} ({one.title})" for one in others(run.view, task)],
         conventions=conventions(run.view),
@@ -100,6 +101,7 @@ async def _task_prompt(run: Run, task: TaskView, folder: Path) -> str:
         suggestions=suggestions(run.view, task),
         said=_said(run, task),
         verification=_seen(run, task.claim.committed_tree),
+        not_run=run.view.baseline.not_run,
         proven=bool(proofs and proofs.proven),
         untold=proofs.untold if proofs else (),
         changed_tests=changes_of(run.view, task),
@@ -130,6 +132,7 @@ async def _final_prompt(run: Run, folder: Path) -> str:
         conflicts=[await _resolution(folder, merge) for merge in view.whole.resolved],
         united=view.whole.united,
         verification=_seen(run, view.whole.tree),
+        not_run=view.baseline.not_run,
         let_through=[(id_, change) for id_, task in view.tasks.items() for change in changes_of(view, task)],
         earlier=await _earlier(folder, findings, reviewed, whole, paths),
         on_criteria=question(view, "", view.whole.tree),
@@ -149,12 +152,12 @@ def _undecided_of_whole(run: Run) -> list[Finding]:
 
 
 def _said(run: Run, task: TaskView) -> str:
-    """Return the words about the work in the newest claim of completion."""
+    """Return the words about the work and its tests in the newest claim of completion."""
     reports = [signal_of(run.view.calls[id_]) for id_ in task.open.calls]
     claims = [said for name, said in reports if name == TASK_COMPLETE]
-    return (
-        "\n\n".join(filter(None, (claims[-1].get(key, "") for key in ("summary", "notes")))) if claims else ""
-    )
+    last = claims[-1] if claims else {}
+    tests = f"Tests: {last['tests']}" if last.get("tests") else ""
+    return "\n\n".join(filter(None, (last.get("summary"), tests, last.get("notes"))))
 
 
 async def _resolution(folder: Path, merge: MergeView) -> dict[str, object]:

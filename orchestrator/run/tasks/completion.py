@@ -11,6 +11,7 @@ from orchestrator.git.workspace import changed_paths, tree_of
 from orchestrator.run.evidence.selected_commands import results
 from orchestrator.run.evidence.summary import (
     canary_words,
+    failures,
     feedback,
     has_failed,
     lost_canaries,
@@ -70,15 +71,16 @@ async def check_completion(run: Run, task: TaskView) -> None:
                 task_id=task.task.id,
                 attempt=task.attempt,
                 iteration=task.iteration,
-                feedback=last.reason,
+                feedback=last.to_agent,
                 fingerprint=fingerprint(last),
+                reason=last.reason if last.feedback else "",
             )
             run.record(*decided, refused)
 
 
 def fingerprint(result: GateResult) -> str:
     """Return a hash that is equal for the same failure: the same gate and words, without numbers."""
-    words = "".join("#" if character.isdigit() else character for character in result.reason)
+    words = "".join("#" if character.isdigit() else character for character in result.to_agent)
     return hashlib.sha256(f"{result.gate}\n{result.key or words}".encode()).hexdigest()[:16]
 
 
@@ -120,8 +122,8 @@ async def _verification_gate(run: Run, task: TaskView, folder: Path, tree: str) 
     if reason := unanswered(judged):
         return GateResult(gate=VERIFICATION, verdict=Verdict.NOT_CHECKED, reason=reason)
     if has_failed(judged):
-        reason = f"sq ran the project's own commands on your work.\n\n{feedback(judged)}"
-        return GateResult(gate=VERIFICATION, verdict=Verdict.BLOCK, reason=reason)
+        told = f"sq ran the project's own commands on your work.\n\n{feedback(judged)}"
+        return GateResult(gate=VERIFICATION, verdict=Verdict.BLOCK, reason=failures(judged), feedback=told)
     base = await tree_of(run.repository, task.place.base_commit)
     proofs = await run.take_proofs(finished, task_id=task.task.id, base=base)
     if lost := lost_canaries(run.view, proofs):

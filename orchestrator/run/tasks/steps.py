@@ -88,7 +88,8 @@ class PromptContext:
     `others` are the other tasks, `decisions` the answers that held in the run so far. `base` is the commit
     that the work is based on, if it can be compared with that. `merged`: the task was merged before and is
     sent back for a fix. `done` are the ids of the merged tasks. `broken` are the commands that could not run
-    at the base, each with the reason. `criteria` are all of the spec.
+    at the base, each with the reason. `criteria` are all of the spec. `not_run` are the commands of the
+    analysis that sq does not run.
     """
 
     others: Sequence[Task] = ()
@@ -103,6 +104,7 @@ class PromptContext:
     tests_that_change: Sequence[TestThatChanges] = ()
     broken: Sequence[tuple[str, str]] = ()
     criteria: Sequence[Criterion] = ()
+    not_run: Sequence[str] = ()
 
 
 ALONE = PromptContext()
@@ -145,6 +147,7 @@ def build_prompt_with_feedback(
         tests_that_change=place.tests_that_change,
         broken=place.broken,
         criteria=place.criteria,
+        not_run=place.not_run,
         verification=verification,
         failing=failing,
         users=users,
@@ -242,7 +245,7 @@ def _stuck(task: TaskView, run: Run) -> TaskStuck | None:
     """Return why another iteration is pointless, or None if it is not."""
     limit, threshold = run.max_iterations, run.effort.stuck_threshold
     if why := refused_too_often([refusal.fingerprint for refusal in task.open.refusals]):
-        return TaskStuck(task_id=task.task.id, reason=f"{why}: {task.open.refusals[-1].feedback}")
+        return TaskStuck(task_id=task.task.id, reason=f"{why}: {task.open.refusals[-1].for_people}")
     if error := same_error(task.open.errors, threshold):
         reason = f"the last {threshold} iterations ended with the same error: {error}"
         return TaskStuck(task_id=task.task.id, reason=reason)
@@ -315,5 +318,6 @@ def _first_prompt(run: Run, task: TaskView) -> str:
             tests_that_change=run.view.plan.tests_that_change,
             broken=broken_before(run.view),
             criteria=run.view.plan.criteria,
+            not_run=run.view.baseline.not_run,
         ),
     )

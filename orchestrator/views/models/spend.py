@@ -67,7 +67,7 @@ def spending(view: RunView) -> Spending:
             role=call.started.role,
             model=call.started.model,
             calls=(before.calls if before else 0) + 1,
-            usage=call.usage + before.usage if before else call.usage,
+            usage=call.shown_usage + before.usage if before else call.shown_usage,
             cost_usd=(before.cost_usd if before else 0.0) + call.cost_usd,
             seconds=(before.seconds if before else 0.0) + call.spent_s,
             at_least=cut or bool(before and before.at_least),

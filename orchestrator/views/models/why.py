@@ -62,7 +62,7 @@ def _of_task(story: RunFacts, task: TaskView, now: datetime, seen: set[str]) -> 
 
 def _refusals(task: TaskView) -> Iterator[Reason]:
     for refusal in task.open.refusals[-1:]:
-        first = refusal.feedback.strip().partition("\n")[0]
+        first = refusal.for_people.strip().partition("\n")[0]
         times = len(task.open.refusals)
         yield Reason(
             text=f"its last claim was refused, {times} time{'s' * (times != 1)} in a row: {first}",

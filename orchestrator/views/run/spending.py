@@ -44,11 +44,11 @@ def spending_lines(roles: Iterable[RoleSpending]) -> list[str]:
 
 
 def _of(role: Role, calls: list[CallView]) -> RoleSpending:
-    usage = _sum(call.usage for call in calls)
+    usage = _sum(call.shown_usage for call in calls)
     return RoleSpending(
         role=role,
         calls=len(calls),
-        requests=usage.requests if ROLES[role].has_session else len(calls),
+        requests=usage.requests,
         usage=usage,
         cost_usd=sum(call.cost_usd for call in calls),
         seconds=sum(call.spent_s for call in calls),

@@ -83,13 +83,22 @@ class CompletionAccepted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompletionRefused:
-    """A completion gate blocked. `feedback` is the next prompt in the same session."""
+    """A completion gate blocked. `feedback` is the next prompt in the same session.
+
+    `reason` says for people why, empty if `feedback` does.
+    """
 
     task_id: str
     attempt: int
     iteration: int
     feedback: str
     fingerprint: str
+    reason: str = ""
+
+    @property
+    def for_people(self) -> str:
+        """Why the claim was refused, without the parts of outputs that the agent gets."""
+        return self.reason or self.feedback
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

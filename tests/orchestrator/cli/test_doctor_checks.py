@@ -233,6 +233,10 @@ def test_a_simulated_stop_is_held_and_a_gate_that_does_not_answer_is_told(doctor
 def test_a_set_up_whose_program_is_missing_is_a_warning_with_the_way_out(doctor, repository, tmp_path):
     assert doctor("set-up")[1][0]["level"] == "ok"
     (repository / "uv.lock").write_text("version = 1\n")
+    exclude = repository / ".git" / "info" / "exclude"
+    exclude.write_text("uv.lock\n")
+    assert doctor("set-up", PATH=f"{tmp_path}:/usr/bin:/bin")[1][0]["found"] == "a worktree needs none"
+    exclude.unlink()
     (tmp_path / "git").symlink_to(shutil.which("git"))
     _, [check] = doctor("set-up", PATH=str(tmp_path))
     assert check["level"] == "warn"

@@ -9,7 +9,7 @@ import sysconfig
 
 import pytest
 
-from orchestrator.run.readiness import key_of_list, plan_of
+from orchestrator.run.readiness import key_of_list, plan_of, plan_without_ignored
 from orchestrator.run.readiness.cache import copy_kept, keep
 from orchestrator.run.readiness.environment import environment_of
 
@@ -140,6 +140,26 @@ def test_lock_files_and_manifests_say_what_makes_a_worktree_ready(project, progr
     plan = plan_of(project, environ={"PATH": f"{programs}:/bin"})
     assert [step.command for step in plan.steps] == commands
     assert plan.left_out == ()
+
+
+@pytest.mark.parametrize(
+    ("ignores", "committed", "include", "commands"),
+    [
+        ("Cargo.lock\n", False, (), []),  # a library's, which `cargo test` makes
+        ("Cargo.lock\n", True, (), ["cargo fetch --locked"]),
+        ("Cargo.lock\n", False, ("/Cargo.lock",), ["cargo fetch --locked"]),
+        ("", False, (), ["cargo fetch --locked"]),  # a task's new one, which its commit will hold
+    ],
+)
+async def test_a_lock_file_that_git_ignores_asks_for_no_step_unless_each_worktree_gets_a_copy(
+    project, programs, ignores, committed, include, commands
+):
+    write(project, {"Cargo.toml": "", "Cargo.lock": "", ".gitignore": ignores})
+    for words in (("init", "--quiet"), *((("add", "--force", "."),) if committed else ())):
+        subprocess.run(("git", *words), cwd=project, check=True)
+    environ = {"PATH": f"{programs}:/bin"}
+    plan = await plan_without_ignored(project, checkout=project, include=include, environ=environ)
+    assert [step.command for step in plan.steps] == commands
 
 
 def test_a_step_whose_program_is_missing_is_left_out_and_said(project):

@@ -95,6 +95,9 @@ def test_failing_verification_outweighs_the_workers_word_and_its_output_is_the_n
     assert done.outcome is Outcome.COMPLETE
     assert [finished.runs[0].exit_code for finished in done.of(VerificationFinished)] == [1, 0]
     assert "the check says no" in done.of(CompletionRefused)[0].feedback
+    (line,) = [one for one in done.output.splitlines() if "completion not accepted" in one]
+    assert "` failed: exit code 1: FAIL: the check says no" in line
+    assert "<data" not in done.output + "".join(gate.reason for gate in done.of(GateDecided))
 
 
 def test_verification_that_never_passes_is_never_complete(rehearse: Rehearse) -> None:

@@ -136,7 +136,10 @@ def test_a_check_without_a_verdict_is_left_to_its_rule_or_told_as_not_checked(
     assert "not checked" in gate.reason
     open_ = [id_ for id_, one in results(done).items() if one.source is Source.NOT_CHECKED]
     end = done.output[done.output.index("complete (exit code 0)") :]
-    assert f"not checked:\n    notes: power steering: {len(open_)} of {len(results(done))}: " in end
+    assert (
+        f"not checked:\n    notes: power steering: {len(open_)} of {len(results(done))} checks: {open_[0]}"
+        in end
+    )
 
 
 def test_a_judge_that_is_refused_for_good_is_said_once_and_not_asked_again(rehearse: Rehearse) -> None:

@@ -288,7 +288,7 @@ def test_the_words_of_the_documentation_are_those_of_the_json():
 
 
 def test_protected_paths_and_refused_calls_are_things_to_look_at():
-    code = (ROOT / "orchestrator" / "run" / "build" / "completion.py").read_text("utf-8")
+    code = (ROOT / "orchestrator" / "run" / "tasks" / "completion.py").read_text("utf-8")
     reason = "Protected paths were changed: .env. Put them back as they were."
     assert reason.partition(":")[0] in code
     place = {"task_id": "t1", "attempt": 1}

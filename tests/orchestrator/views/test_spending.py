@@ -2,6 +2,7 @@
 
 from datetime import UTC, datetime, timedelta
 
+from orchestrator.views.models.spend import spending
 from orchestrator.views.models.summary import summary_of
 from orchestrator.views.run.console import event_object
 from orchestrator.views.run.details import detail_lines, details_of
@@ -92,6 +93,8 @@ def test_the_end_of_a_run_has_a_table_of_roles_in_lines_status_and_json():
     shown = event_object(view, last)
     assert shown["cost_usd"] == 0.75
     assert shown["roles"] == spending_of(view)
+    assert [one.usage.requests for one in shown["roles"]] == [3, 1]
+    assert [one.usage.requests for one in spending(view).rows] == [3, 1]  # as in `summary.json`
 
 
 def test_a_run_that_asked_nobody_has_no_table():

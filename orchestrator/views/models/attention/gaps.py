@@ -53,12 +53,12 @@ def proofs(view: RunView) -> Iterator[Point]:
         seq = view.evidence.proved_at.get(key, 0)
         for kind, urgency, what in _gaps(proofs):
             yield point(urgency, kind, what, task_id=proofs.task_id, seq=seq)
-    for command in view.baseline.not_run:
+    if view.baseline.not_run:
         yield point(
             Urgency.UNPROVEN,
             "command not run",
-            "sq did not run this command of the project, as it does not know it as a test run: use --verify",
-            words=command,
+            "sq did not run these commands of the analysis, because it does not know them: use --verify",
+            words=", ".join(view.baseline.not_run),
             seq=view.baseline.seq,
         )
     for check in view.baseline.checks.values():

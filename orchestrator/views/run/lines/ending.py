@@ -3,12 +3,11 @@
 from pathlib import Path
 
 from orchestrator.git.unfinished import holds_work
-from state.grouping import checks_named
 from state.hidden import visible
 from state.journal.task_view import UNMERGED_ENDS, Stage, TaskView
 from state.journal.view import RunView
 from state.verdicts import Source
-from state.words import listed
+from state.words import listed, not_run_words
 
 
 def where_lines(view: RunView) -> list[str]:
@@ -57,7 +56,7 @@ def unchecked_lines(view: RunView) -> list[str]:
         newest = task.open.checks[-1].results if task.open.checks else ()
         open_ = [one.consideration_id for one in newest if one.source is Source.NOT_CHECKED]
         if open_:
-            lines.append(f"    {id_}: power steering: {len(open_)} of {len(newest)}: {checks_named(open_)}")
+            lines.append(f"    {id_}: power steering: {len(open_)} of {len(newest)} checks: {listed(open_)}")
     for task_id, taken in {task_id: taken for (task_id, _), taken in view.evidence.proofs.items()}.items():
         of = task_id or "the merged work"
         lines += [f"    {of}: {visible(one)}" for one in taken.untold]
@@ -65,7 +64,6 @@ def unchecked_lines(view: RunView) -> list[str]:
             lines.append(
                 f"    {of}: new tests that pass without the work too: {visible(listed(taken.unproven))}"
             )
-    lines += [
-        f"    `{visible(command)}`: sq does not know it as a test run" for command in view.baseline.not_run
-    ]
+    if view.baseline.not_run:
+        lines.append(f"    {visible(not_run_words(view.baseline.not_run))}")
     return ["not checked:", *lines] if lines else []

@@ -6,7 +6,7 @@ from orchestrator.views.words import said, short
 from state.journal import events as e
 from state.journal.view import RunView
 from state.records.commands import CommandRun
-from state.words import baseline_words, count_words, listed
+from state.words import baseline_words, count_words, listed, not_run_words
 
 _SQS_OWN = "sq's own worktree"
 
@@ -38,7 +38,8 @@ def _baseline_started(event: e.BaselineStarted) -> list[str]:
 
 def _baseline_taken(event: e.BaselineTaken) -> list[str]:
     checks = [f"baseline: {baseline_words(check)}" for check in event.checks]
-    return [*checks, *(f"baseline: {note}" for note in event.notes)]
+    notes = [*event.notes, *([not_run_words(event.not_run)] if event.not_run else [])]
+    return [*checks, *(f"baseline: {note}" for note in notes)]
 
 
 def _set_up_started(event: e.SetUpStarted) -> list[str]:

@@ -10,7 +10,8 @@ from state.journal.view import RunView
 from state.roles import Role
 from state.verdicts import NO_ANSWER, CheckResult, Source
 
-_FEEDBACK_SHOWN = 6  # lines of a gate's feedback, which is whole in the journal
+_FEEDBACK_SHOWN = 6  # lines of a refusal, which is whole in the journal
+_LONGEST = 400  # characters of such a line, which may name several tests
 
 
 def lines(view: RunView, event: e.TaskEvent) -> list[str]:
@@ -79,12 +80,10 @@ def _severity(result: CheckResult) -> str:
 
 
 def _completion_refused(event: e.CompletionRefused) -> list[str]:
-    lines = [line for line in event.feedback.splitlines() if line.strip()]
-    shown = [f"    {short(line)}" for line in lines[1:] if not line.startswith("```")]
-    is_output = "```" in event.feedback  # whose end shows the error
+    first, *further = [line for line in event.for_people.splitlines() if line.strip()] or [""]
     return [
-        f"{event.task_id}: completion not accepted: {short(event.feedback, 200)}",
-        *(shown[-_FEEDBACK_SHOWN:] if is_output else shown[:_FEEDBACK_SHOWN]),
+        f"{event.task_id}: completion not accepted: {short(first, _LONGEST)}",
+        *(f"    {short(line, _LONGEST)}" for line in further[:_FEEDBACK_SHOWN]),
     ]
 
 

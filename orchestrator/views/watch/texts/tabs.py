@@ -14,7 +14,7 @@ from state.journal.view import RunView
 from state.records.commands import CommandRun
 from state.records.findings import Finding, FindingState
 from state.verdicts import CheckResult, Source, Verdict
-from state.words import baseline_words, count_words
+from state.words import baseline_words, count_words, not_run_words
 
 _TAIL = 12  # lines of a command's output
 _INDENT = "    "
@@ -37,6 +37,8 @@ def checks(moment: Snapshot, task_id: str) -> list[ScreenLine]:
     if not task_id:
         found = [line(baseline_words(check), indent=4) for check in view.baseline.checks.values()]
         found += [line(note, indent=4) for note in view.baseline.notes]
+        if view.baseline.not_run:
+            found.append(line(not_run_words(view.baseline.not_run), indent=4))
         found += [one for stored in moment.story.history.notable for one in _check(stored, of="")]
         return found or _nothing("no command of the project has run yet")
     lines = [
