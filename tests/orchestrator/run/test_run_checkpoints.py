@@ -88,7 +88,7 @@ def test_a_refused_claim_is_told_together_with_what_the_checkpoint_found(
         AT_CHECKPOINT: [finds(FOUND)],
         "developer/notes/1": [NOTHING],
     }
-    done = rehearse(whole_run(**lanes), verify=("test -e ok",), effort="max")
+    done = rehearse(whole_run(**lanes), verify=("! test -e notes.txt || test -e ok",), effort="max")
     assert done.outcome is Outcome.COMPLETE, done.output
 
 
