@@ -1,4 +1,4 @@
-"""Finds the failing part of a command's output: a list of passing tests helps nobody to fix a failure."""
+"""Finds the failing part of a command's output, so that a prompt shows it and not a list of passing tests."""
 
 import re
 from collections.abc import Iterator, Sequence

@@ -133,9 +133,9 @@ class Diagnostics:
 
 
 def _tell_listeners(operation: str, entry: Mapping[str, object]) -> None:
-    """Log the entry under seed 001's name if somebody listens there, who has imported `logging` then.
+    """Log the entry under seed 001's name, if the process has imported `logging` and listens to that name.
 
-    A hook has no listener, and importing structlog would take it longer than all the rest.
+    A hook does not, and importing structlog would take it longer than everything else.
     """
     name = f"{LOGGER}.{operation}" if operation == "truncation" else LOGGER
     logging = sys.modules.get("logging")
