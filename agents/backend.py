@@ -55,7 +55,7 @@ class Claude:
 
 
 class Sandboxes(Protocol):
-    """Makes the sandboxes of a run's sessions (`agents.sandboxes`)."""
+    """Makes the sandboxes of a run's sessions (`agents.make`)."""
 
     @property
     def hold_sessions(self) -> bool:

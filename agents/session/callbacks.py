@@ -16,10 +16,8 @@ import anyio
 from agents.concurrency import task_group
 from agents.session.cli_settings import cli_settings
 from agents.session.exchange import Listener, SessionSpec, Unanswered
-from agents.session.messages import messages_of
-from agents.session.offered import lack_in
 from agents.session.permissions import SIGNAL_PREFIX
-from agents.session.results import reset_named_in, usage_of
+from agents.session.results import lack_in, messages_of, reset_named_in, usage_of
 from agents.session.tools import SUBMIT_IMPLEMENTATION_PLAN, TASK_STUCK, signal_server
 from state.records.calls import CallEnd, MessageKind, Usage
 from state.roles import READ_TOOLS

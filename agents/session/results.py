@@ -1,6 +1,7 @@
-"""Reads the meaning of a CLI result from `is_error`, `terminal_reason` and `api_error_status`.
+"""The SDK's messages: the results of an exchange, the history of a run, and the tools that a process offers.
 
-The subtype alone is not enough: an API error arrives as `subtype: "success"`.
+Under load Claude Code may send its first request before its tool servers are connected. The model then
+answers without the tools through which it should report, and the init message says so.
 """
 
 from collections.abc import Mapping
@@ -10,6 +11,15 @@ from state.records.calls import CallEnd, Usage
 
 if TYPE_CHECKING:
     from claude_agent_sdk import ResultMessage
+import json
+from typing import TYPE_CHECKING
+
+from agents.session.permissions import SIGNAL_PREFIX
+from state.records.calls import Message, MessageKind
+
+if TYPE_CHECKING:
+    from agents.session.tools import SignalTool
+
 
 _BY_TERMINAL_REASON = {
     "aborted_streaming": CallEnd.INTERRUPTED,
@@ -78,3 +88,67 @@ def usage_of(usage: Mapping[str, Any] | None) -> Usage:
         cache_read_tokens=int(counts.get("cache_read_input_tokens") or 0),
         cache_write_tokens=int(counts.get("cache_creation_input_tokens") or 0),
     )
+
+
+TEXT_KEPT = 20_000  # characters of one message that are kept
+
+
+def messages_of(message: object) -> list[Message]:
+    """Return an SDK message as history: texts, tool calls with input, tool results with output."""
+    from claude_agent_sdk import AssistantMessage, TextBlock, ToolResultBlock, ToolUseBlock, UserMessage
+
+    told: list[Message] = []
+    content = message.content if isinstance(message, AssistantMessage | UserMessage) else []
+    for block in content if isinstance(content, list) else []:
+        if isinstance(block, TextBlock) and isinstance(message, AssistantMessage):
+            told.append(Message(kind=MessageKind.TEXT, text=_kept(block.text)))
+        elif isinstance(block, ToolUseBlock):
+            text = _kept(json.dumps(block.input, ensure_ascii=False))
+            told.append(Message(kind=MessageKind.TOOL_CALL, text=text, tool=_plain_name(block.name)))
+        elif isinstance(block, ToolResultBlock):
+            text = _kept(_result_text(block.content))
+            told.append(Message(kind=MessageKind.TOOL_RESULT, text=text, is_error=bool(block.is_error)))
+    return told
+
+
+def _plain_name(tool: str) -> str:
+    return tool.removeprefix(SIGNAL_PREFIX)
+
+
+def _result_text(content: object) -> str:
+    if isinstance(content, str):
+        return content
+    parts = content if isinstance(content, list) else []
+    return "\n".join(str(part.get("text", "")) for part in parts if isinstance(part, dict))
+
+
+def _kept(text: str) -> str:
+    if len(text) <= TEXT_KEPT:
+        return text
+    half = TEXT_KEPT // 2
+    return f"{text[:half]}\n[… {len(text) - 2 * half} characters left out …]\n{text[-half:]}"
+
+
+def lack_in(message: object, signals: "tuple[SignalTool, ...]") -> str:
+    """Return a sentence that names the typed tools that this message lacks, for people.
+
+    Returns:
+        "" if it lacks none, or is no init message.
+    """
+    from claude_agent_sdk import SystemMessage
+
+    if not isinstance(message, SystemMessage) or message.subtype != "init":
+        return ""
+    offered = set(message.data.get("tools") or ())
+    wanted = [f"{SIGNAL_PREFIX}{signal.name}" for signal in signals]
+    missing = [name for name in wanted if name not in offered]
+    if not missing:
+        return ""
+    return (
+        f"Claude Code did not offer its model {', '.join(missing)} (tool server sq: {_status(message.data)})"
+    )
+
+
+def _status(data: dict[str, Any]) -> str:
+    servers = [server for server in data.get("mcp_servers") or () if isinstance(server, dict)]
+    return next((str(server.get("status")) for server in servers if server.get("name") == "sq"), "missing")

@@ -1,14 +1,18 @@
 """Decides what `sq.log` says about events: a line for each recorded one, but for the chatter of sessions.
 
 A line has the event's name (`call.retried`), whose it is (task, attempt, role, call), and its short facts.
+Each line names the task and attempt that the running coroutine is bound to. Tasks side by side do not mix,
+since each runs in a coroutine with its own copy of the context.
 """
 
 import re
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import fields
 from enum import Enum
 
 import structlog
+from structlog.contextvars import bind_contextvars, bound_contextvars, unbind_contextvars
 
 from state.journal import events as e
 from state.journal.view import RunView
@@ -112,3 +116,17 @@ def _of_command(run: CommandRun) -> dict[str, object]:
         "problem": run.problem,
     }
     return {key: value for key, value in facts.items() if value or key == "exit_code"}
+
+
+@contextmanager
+def log_about(task_id: str, attempt: int) -> Iterator[None]:
+    """Bind a task, and its attempt if one has begun, to every log line of the block."""
+    with bound_contextvars(task_id=task_id, attempt=attempt):
+        if not attempt:
+            unbind_contextvars("attempt")
+        yield
+
+
+def log_attempt(attempt: int) -> None:
+    """Bind the attempt that has just begun, until the block of `log_about` ends."""
+    bind_contextvars(attempt=attempt)

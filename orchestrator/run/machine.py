@@ -13,14 +13,13 @@ import anyio
 import structlog
 
 from agents.concurrency import task_group
+from orchestrator.run.asking.budget import BudgetExhausted
 from orchestrator.run.asking.retries import ServiceError
-from orchestrator.run.budget import BudgetExhausted
-from orchestrator.run.log_context import log_about
-from orchestrator.run.parallel import move_tasks
-from orchestrator.run.places.git_folder import report_git_folder
-from orchestrator.run.places.protection import put_back_after_a_kill, put_back_at_the_end
-from orchestrator.run.plan.propose import ReviewSilenceError
+from orchestrator.run.event_log import log_about
+from orchestrator.run.places.protection import put_back_after_a_kill, put_back_at_the_end, report_git_folder
+from orchestrator.run.plan.analyze import ReviewSilenceError
 from orchestrator.run.record import Run
+from orchestrator.run.scheduler import move_tasks
 from state.errors import JournalError, SqError
 from state.journal.events import (
     CallEnded,

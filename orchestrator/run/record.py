@@ -13,15 +13,11 @@ from typing import Protocol
 import anyio
 
 from agents.backend import Platform
-from agents.session.exchange import OnQuestions
-from orchestrator.run.ports.asking import SpecFor, Talk
 from orchestrator.run.ports.commands import Commands, ScratchWorktree
-from orchestrator.run.ports.integration import Integration
-from orchestrator.run.ports.places import Places
+from orchestrator.run.ports.places import Integration, Places
 from state.journal.events import Event, ProofsTaken, RunStarted, Stored, VerificationFinished
 from state.journal.task_view import TaskView
 from state.journal.view import RunView
-from state.roles import Role
 from state.settings.presets import usual_settings
 from state.settings.records import Effort, Limits, Settings
 
@@ -90,38 +86,6 @@ class EvidenceSources:
     take_proofs: TakeProofs
 
 
-class Converse(Protocol):
-    """Opens a conversation (`orchestrator.run.asking.conversation`)."""
-
-    def __call__(
-        self,
-        run: "Run",
-        *,
-        role: Role,
-        task_id: str,
-        attempt: int,
-        spec_for: SpecFor,
-        session_id: str = "",
-        subject: str = "",
-        questions: Callable[[str], OnQuestions] | None = None,
-        refuse: Callable[[str], str | None] | None = None,
-    ) -> AbstractAsyncContextManager[Talk]:
-        """Return a conversation, of which nothing is started yet.
-
-        Args:
-            run: where it is recorded.
-            role: whose conversation.
-            task_id: about which task, or the subject of a run-level call.
-            attempt: which attempt.
-            spec_for: makes the session's spec.
-            session_id: the id that a first session gets, "" for a new one.
-            subject: the subject, if a role has several conversations about one attempt.
-            questions: given a call's id, the callback that answers its questions.
-            refuse: given a report's JSON, returns why it has to be made anew in the same turn, or None.
-        """
-        ...
-
-
 @dataclass(slots=True, kw_only=True)
 class Run:
     """Record, view and means of one run."""
@@ -133,7 +97,6 @@ class Run:
     integration: Integration
     commands: Commands
     evidence: EvidenceSources
-    converse: Converse
     environ: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
     grounds: ScratchWorktrees = field(default_factory=ScratchWorktrees)
     making_ready: anyio.Lock = field(default_factory=anyio.Lock)  # one set-up after the other

@@ -1,14 +1,61 @@
-"""Which tasks are moved on now: a plain function of their views. No task waits for others at a barrier.
+"""Tasks side by side: each moves on by itself, and a plain function of their views decides which move now.
 
-A task holds one of the places from its start until it is merged, has ended or is sent back. Those with the
-longest way to go come first.
+A move is the next step for the stage of a task: build, commit, review or merge. No task waits for a round of
+others to end. A task holds one of the places from its start until it is merged, has ended or is sent back.
+Those with the longest way to go come first.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from graphlib import TopologicalSorter
 
+from agents.concurrency import task_group
+from orchestrator.run.record import Run
+from state.errors import JournalError
+from state.journal.events import Event
 from state.journal.phase import is_under_way, may_begin
 from state.journal.task_view import ENDED_STAGES, Stage, TaskView
+
+Move = Callable[[str], Awaitable[Event | None]]
+
+
+async def move_tasks(run: Run, move: Move) -> Event | None:
+    """Move tasks on until nothing can be done for any, or the run as a whole has to end.
+
+    Args:
+        run: the run.
+        move: takes the task of this id to its next stage. An event that it returns ends the run: the other
+            tasks are stopped where they are, and the event is returned to be recorded.
+
+    Raises:
+        JournalError: nothing can be stored any more.
+    """
+    busy: set[str] = set()
+    endings: list[Event] = []
+    broken: list[JournalError] = []
+    async with task_group() as tasks:
+
+        async def one(task_id: str) -> None:
+            try:
+                ending = await move(task_id)
+            except JournalError as error:  # the others meet it too
+                broken.append(error)
+            else:
+                endings.extend([ending] if ending else [])
+            busy.discard(task_id)
+            if broken or endings:
+                tasks.cancel_scope.cancel()
+            else:
+                start()
+
+        def start() -> None:
+            for task_id in next_moves(run.view.tasks, busy, run.settings.places):
+                busy.add(task_id)
+                tasks.start_soon(one, task_id)
+
+        start()
+    if broken:
+        raise broken[0]
+    return endings[0] if endings else None
 
 
 def next_moves(tasks: Mapping[str, TaskView], busy: Collection[str], places: int) -> list[str]:

@@ -11,8 +11,8 @@ from typing import Any, cast
 import msgspec
 
 from state.roles import ROLES, Role
+from state.settings.integrations import NOTIFY, GivenTarget
 from state.settings.keys import AUTO, EFFORT_KINDS, KEYS, PRICE_KINDS, Value
-from state.settings.notify import NOTIFY, GivenTarget
 from state.settings.presets import efforts as shipped_efforts
 from state.settings.presets import models as shipped_models
 from state.settings.records import MODEL_EFFORTS, Effort, Model, Prices, Settings, SetUp, split_effort

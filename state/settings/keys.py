@@ -12,7 +12,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from state.roles import ROLES, Role
-from state.settings.notify import is_variable
+from state.settings.integrations import is_variable
 from state.settings.records import (
     CommandNetwork,
     Effort,

@@ -11,8 +11,8 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from state.errors import UsageError
+from state.settings.integrations import NOTIFY, GivenTarget, targets_in
 from state.settings.keys import EFFORT_KINDS, IN_TABLE, KEYS, PRICE_KINDS, Value, ValueKind
-from state.settings.notify import NOTIFY, GivenTarget, targets_in
 
 Flags = Mapping[str, tuple[str, object]]  # key → the flag's name and value. None and () were not given.
 

@@ -32,13 +32,19 @@ from agents.session.permissions import rule_names
 from agents.session.sdks import import_sdks
 from orchestrator.cli import options
 from orchestrator.cli.runs.connected import SCENARIO, connected
-from orchestrator.cli.runs.going_on import check_retries, models_now
 from orchestrator.cli.runs.log_file import log_to
 from orchestrator.cli.runs.notes import notes_for, open_network
 from orchestrator.cli.runs.publisher import Publisher, hold_back, notes_on, send_last
-from orchestrator.cli.runs.request import GoOn, RunEnvironment, RunRequest
-from orchestrator.cli.runs.sandboxing import boundary_of, choose
-from orchestrator.cli.runs.spec_file import read_spec
+from orchestrator.cli.runs.request import (
+    GoOn,
+    RunEnvironment,
+    RunRequest,
+    boundary_of,
+    check_retries,
+    choose,
+    models_now,
+    read_spec,
+)
 from orchestrator.cli.version import sq_version
 from orchestrator.git.command import git_version
 from orchestrator.git.pinned.recording import record_git, recorded_git
@@ -46,7 +52,6 @@ from orchestrator.git.pinned_config import TrustedGit, trusting
 from orchestrator.git.repository import Repository, base_commit, find_repository, ignore_locally, refuse_dirt
 from orchestrator.git.seeding import refuse_not_ignored
 from orchestrator.run import finish
-from orchestrator.run.asking.conversation import Conversation
 from orchestrator.run.commands import ProjectCommands
 from orchestrator.run.event_log import log_event
 from orchestrator.run.evidence.baseline import take_baseline, take_baseline_of_analysis
@@ -380,7 +385,6 @@ def composed(
         integration=workspaces,
         commands=commands,
         evidence=EvidenceSources(ground_for=ground_for, verify=verify, take_proofs=take_proofs),
-        converse=Conversation,
         environ=environ,
     )
 

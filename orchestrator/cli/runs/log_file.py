@@ -16,7 +16,7 @@ from state.redaction.redactor import Redact
 def log_to(file: Path, *, run_id: str, redact: Redact) -> Iterator[None]:
     """Send every log line of this process to a file while the context lasts.
 
-    Each line has `run_id`, and `task_id` and `attempt` if they are known (`orchestrator.run.log_context`).
+    Each line has `run_id`, and `task_id` and `attempt` if they are known (`orchestrator.run.event_log`).
     Secrets are redacted.
     """
 

@@ -1,27 +1,41 @@
-"""Requests for a run and its resumption, and the surroundings in which they are fulfilled."""
+"""Requests for a run and its resumption, their checks, and the environment in which they are fulfilled."""
 
 import os
+import sys
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Protocol, Self
 
-from agents.access import Credentials
+from anyio import to_thread
+
+from agents.access import (
+    Credentials,
+)
 from agents.api_key import ApiKey, read_key, take_key
 from agents.process.containment import Containment, detect_containment
-from agents.process.sandbox.choice import Choice, SandboxLevel
+from agents.process.sandbox.choice import Choice, SandboxLevel, choose_sandbox
+from agents.process.sandbox.control_groups import ControlGroups
+from agents.process.sandbox.policy import SandboxPolicy
+from agents.session.claude_code import find_cli
 from agents.session.exchange import OpenTransport
+from agents.session.permissions import rule_names
 from orchestrator.cli.runs.credentials import credentials_of
 from orchestrator.cli.runs.notes import how_exposed
+from orchestrator.run.readiness.cache import kept_folder
 from orchestrator.views.run.look import Look
 from state.errors import UsageError
 from state.journal.store import Journal
+from state.journal.task_view import UNMERGED_ENDS
+from state.journal.view import RunView
 from state.redaction.addresses import known_in
 from state.redaction.known import Known
 from state.redaction.places import known_in_files
 from state.redaction.redactor import Redact, Redactor, redactor
-from state.settings.records import Settings
+from state.roles import Role
+from state.settings.config import load_config
+from state.settings.records import Effort, Model, Sandbox, Settings, split_effort
 from state.settings.sources import Flags
 
 OpenJournal = Callable[..., Journal]
@@ -142,3 +156,110 @@ class GoOn:
     models: Mapping[str, str] = field(default_factory=dict)
     questions: str | None = None
     sandbox: str | None = None
+
+
+def read_spec(path: Path) -> str:
+    """The text of a spec.
+
+    Raises:
+        UsageError: the file is missing, a folder, empty, binary or not UTF-8.
+    """
+    try:
+        data = path.read_bytes()
+    except FileNotFoundError:
+        raise UsageError(f"--spec {path}: there is no such file") from None
+    except OSError as error:
+        raise UsageError(f"--spec {path}: cannot be read: {error.strerror}") from error
+    if b"\0" in data:
+        raise UsageError(f"--spec {path}: this is a binary file. A spec is Markdown text")
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise UsageError(
+            f"--spec {path}: not UTF-8 (byte {error.start} is {data[error.start]:#04x}). Save it as UTF-8"
+        ) from error
+    if not text.strip():
+        raise UsageError(f"--spec {path}: the file is empty. Write down the work to be done")
+    return text
+
+
+def check_retries(view: RunView, task_ids: tuple[str, ...]) -> None:
+    """Raise `UsageError` for tasks that have not ended unmerged, since they cannot be tried again.
+
+    Raises:
+        UsageError: with the state of the task, and the tasks that could be tried again.
+    """
+    ended = [id_ for id_, task in view.tasks.items() if task.stage in UNMERGED_ENDS]
+    could_be = f"Could be: {', '.join(ended)}" if ended else "No task of this run has ended unmerged"
+    for id_ in task_ids:
+        if id_ not in view.tasks:
+            known = ", ".join(view.tasks) or "none"
+            raise UsageError(f"--retry {id_}: the run has no such task. Its tasks are: {known}")
+        if id_ not in ended:
+            stage = view.tasks[id_].stage
+            raise UsageError(
+                f"--retry {id_}: that task is {stage}, so there is nothing to try again. {could_be}"
+            )
+
+
+def models_now(
+    repository: Path, surroundings: RunEnvironment, asked: Mapping[str, str], effort: Effort
+) -> dict[Role, Model]:
+    """Return the new models for a resumed run, with today's prices and the effort that its preset gives.
+
+    Raises:
+        UsageError: a role or a model is unknown.
+    """
+    if not asked:
+        return {}
+    flags = {f"models.{role}": (f"--model {role}", name) for role, name in asked.items()}
+    settings = load_config(repository, surroundings.environ, flags=flags, rules=rule_names()).settings
+    return {
+        Role(role): replace(
+            settings.models[Role(role)],
+            effort=split_effort(name)[1] or split_effort(effort.models.get(Role(role), ""))[1],
+        )
+        for role, name in asked.items()
+    }
+
+
+async def choose(
+    mode: Sandbox, settings: Settings, credentials: Credentials, surroundings: RunEnvironment
+) -> Choice:
+    """Return the sandbox that holds here.
+
+    Raises:
+        UsageError: one that was named does not hold.
+    """
+    look = partial(
+        choose_sandbox,
+        mode,
+        containment=surroundings.containment,
+        login=credentials is Credentials.CLI_LOGIN,
+        gateway=settings.gateway or credentials is not Credentials.API_KEY,
+        environ=surroundings.environ,
+    )
+    return await to_thread.run_sync(look)
+
+
+def boundary_of(
+    choice: Choice,
+    settings: Settings,
+    surroundings: RunEnvironment,
+    repository: Path,
+    run_folder: Path,
+    groups: ControlGroups,
+) -> SandboxPolicy:
+    """Return the boundary of a run. It shows its checkout and sq's state only where they are needed."""
+    home = Path(surroundings.environ.get("HOME") or Path.home())
+    return SandboxPolicy(
+        choice=choice,
+        environ=surroundings.environ,
+        own_processes=surroundings.containment is not Containment.NAMESPACES,
+        home=home,
+        programs=(find_cli(), Path(sys.executable)),
+        kept_out=(repository, run_folder.parents[1]),
+        shared=(kept_folder(run_folder),),
+        ceilings=settings.sandbox.limits,
+        groups=groups,
+    )

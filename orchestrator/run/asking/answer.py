@@ -11,8 +11,8 @@ from typing import Any, TypeVar
 import anyio
 
 from agents.ask.port import MAX_ANSWER_TOKENS, Ask, Reply
+from orchestrator.run.asking.budget import Wanted, reserve
 from orchestrator.run.asking.retries import persistently, raise_if_hopeless
-from orchestrator.run.budget import Wanted, reserve
 from orchestrator.run.record import Run
 from state.ids import new_call_id
 from state.journal.events import CallEnded, CallStarted, call_ended

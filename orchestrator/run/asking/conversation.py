@@ -2,24 +2,23 @@
 
 A `Conversation` is one role's talk about one attempt. Its process starts with the first prompt that has to
 be sent; what the journal already holds is not asked again. A call is made only if the budget has room for it
-(`orchestrator.run.budget`), and tried again where its failure may pass (`orchestrator.run.asking.retries`).
+(`orchestrator.run.asking.budget`), and tried again where its failure may pass
+(`orchestrator.run.asking.retries`).
 """
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
 from dataclasses import replace
 from types import TracebackType
-from typing import Self
+from typing import Protocol, Self
 
 import structlog
 
 import prompts
 from agents.session.exchange import Difference, Listener, OnQuestions, SessionSpec, SessionStartError
 from agents.session.session import Session, open_session
-from orchestrator.run.asking.budget_reservation import BudgetReservation, Planned
+from orchestrator.run.asking.budget import BudgetExhausted, BudgetReservation, Planned, Reservation
 from orchestrator.run.asking.retries import persistently, raise_if_hopeless
-from orchestrator.run.budget import BudgetExhausted, Reservation
-from orchestrator.run.ports.asking import Prompt, SpecFor
 from orchestrator.run.record import Run
 from state.ids import new_call_id, new_session_id
 from state.journal.call_view import CallView
@@ -35,10 +34,21 @@ from state.journal.events import (
     call_ended,
     call_retried,
 )
-from state.records.calls import CallEnd, CallResult, Message
+from state.journal.task_view import TaskView
+from state.records.calls import CallEnd, CallResult, Message, MessageKind
 from state.roles import ROLES, Role
 
 log = structlog.get_logger(__name__)
+
+Prompt = Callable[[], Awaitable[str]]
+
+
+class SpecFor(Protocol):
+    """Makes the spec of a session with this id."""
+
+    def __call__(self, *, session_id: str, resume: bool, cost: float) -> SessionSpec:
+        """`resume`: the conversation of that id goes on, having cost `cost` USD so far."""
+        ...
 
 
 class Conversation:
@@ -109,7 +119,21 @@ class Conversation:
     async def exchange(
         self, number: int, prompt: str | Prompt, *, iteration: int = 0, planning: bool = False
     ) -> CallView:
-        """As `Talk`."""
+        """Return an exchange by its number: from the journal if it ended, resumed if open, else made now.
+
+        The end of the call says how the model and its process ended.
+
+        Args:
+            number: which exchange of the conversation, from 1. Those before it have ended.
+            prompt: the prompt, or a function that makes it, which is called only if the exchange is made now.
+            iteration: the task's iteration that it is about. 0: the same as `number`.
+            planning: the agent may read, ask and hand over a plan. Other actions are refused.
+
+        Raises:
+            BudgetExhausted: the call may not be paid for, or used up the budget.
+            ServiceError: no model can be asked at all.
+            ValueError: the number is below 1, or an exchange before it was never made.
+        """
         calls = self.calls
         if not 1 <= number <= len(calls) + 1:
             raise ValueError(f"exchange {number} was asked for, and the conversation holds {len(calls)}")
@@ -308,3 +332,17 @@ class Conversation:
             allowed_usd=reserved.allowed_usd or 0.0,
             subject=self._subject,
         )
+
+
+def whole_history(run: Run, task: TaskView) -> list[Message]:
+    """Everything that was said in the attempt's session, prompts included, from the journal."""
+    calls = set(task.open.calls)
+    prompts = {id_: run.view.calls[id_].started.prompt for id_ in calls}
+    told: list[Message] = []
+    for stored in run.recorder.read():
+        event = stored.event
+        if isinstance(event, MessageReceived) and event.call_id in calls:
+            if prompt := prompts.pop(event.call_id, ""):
+                told.append(Message(kind=MessageKind.PROMPT, text=prompt))
+            told.append(event.message)
+    return told

@@ -17,10 +17,10 @@ from agents.session.tools import CONFLICT_RESOLVED, CONFLICT_STUCK
 from orchestrator.git.repository import named
 from orchestrator.git.workspace import changed_paths, tree_of
 from orchestrator.run.asking.briefing import decisions, suggestions
+from orchestrator.run.asking.conversation import Conversation
 from orchestrator.run.evidence.selected_commands import commands_for, results
 from orchestrator.run.evidence.summary import failing_before, feedback, has_failed, unanswered
-from orchestrator.run.ports.asking import Talk
-from orchestrator.run.ports.integration import MergeState
+from orchestrator.run.ports.places import MergeState
 from orchestrator.run.record import Run
 from state.journal.call_view import CallView
 from state.journal.events import MergeConflicted, ResolutionRefused
@@ -80,7 +80,7 @@ async def resolve(
             workspace=state.folder,
             temporary=Path(temporary),
         )
-        async with run.converse(
+        async with Conversation(
             run,
             role=Role.RESOLVER,
             task_id=task.task.id,
@@ -91,7 +91,9 @@ async def resolve(
             return await _talk(run, task, merge, talk)
 
 
-async def _talk(run: Run, task: TaskView, merge: MergeView, talk: Talk) -> ResolvedConflict | Unresolved:
+async def _talk(
+    run: Run, task: TaskView, merge: MergeView, talk: Conversation
+) -> ResolvedConflict | Unresolved:
     while True:
         call = await talk.exchange(len(merge.refusals) + 1, _next_words(run, task, merge))
         match await _look(run, task, merge, call):

@@ -1,8 +1,9 @@
-"""Set-up inside the sandbox: what has the network and credentials is the run's base, and nothing else.
+"""Set-up inside the sandbox: only the run's base has the network and credentials.
 
 A worktree without any other file shows the base's files for a moment. In that moment the steps are done, with
 the network, the registries' credentials and writable caches. Then it shows its own files again, and only the
-steps that depend on changed files are done once more: downloads apart, and the build without network.
+steps that depend on changed files are done once more: downloads apart, and the build without network. sq's
+note on a worktree says which steps are done. It lies beside the index, where no agent of a sandbox can write.
 """
 
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -14,7 +15,9 @@ import anyio
 
 from orchestrator.git.content import holds_more, remove_others, show_content
 from orchestrator.git.workspace import tree_of
+from orchestrator.run.readiness.cache import downloads_of
 from orchestrator.run.record import Run
+from state.safe_paths import write_inside
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,3 +64,37 @@ async def as_base(run: Run, at: Worktree) -> AsyncIterator[bool]:
         with anyio.CancelScope(shield=True):
             await at.take_index()
             await show_content(at.folder, at.index, at.tree)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Noted:
+    """sq's note on a worktree: `state` says whether its set-up is done, and for which key.
+
+    `keys` are those of the steps that were done, `apart` of those whose downloads were made apart.
+    """
+
+    state: str = ""
+    keys: tuple[str, ...] = ()
+    apart: tuple[str, ...] = ()
+
+
+def read_note(marker: Path) -> Noted:
+    """Return the note, an empty one if there is none."""
+    lines = marker.read_text("utf-8").splitlines() if marker.exists() else []
+    state, keys, apart = [*lines, "", "", ""][:3]
+    return Noted(state=state, keys=tuple(keys.split()), apart=tuple(apart.split()))
+
+
+def write_note(marker: Path, noted: Noted) -> None:
+    """Write the note, whole or not at all.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    text = f"{noted.state}\n{' '.join(noted.keys)}\n{' '.join(noted.apart)}\n"
+    write_inside(marker.parent, marker.name, text.encode())
+
+
+def is_lost(kept: Path, noted: Noted) -> bool:
+    """Whether downloads of an earlier process are gone, which the run's end has removed."""
+    return any(not (downloads_of(kept) / key).is_dir() for key in noted.apart)

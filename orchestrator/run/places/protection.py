@@ -1,14 +1,18 @@
 """Without worktrees: the user's uncommitted work is copied, changes to it are refused, and it is put back.
 
 A run works around the user's lines. If a Worker changes them, it gets a list of them. They are put back then,
-before the next attempt, and at each end of the run, whatever its cause.
+before the next attempt, and at each end of the run, whatever its cause. A change of the git folder, which
+sq's own git commands do not care about, is reported.
 """
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import anyio
+from anyio import to_thread
 
+from orchestrator.git.pinned.recording import changed_git
+from orchestrator.git.pinned_config import trusted_now
 from orchestrator.git.shadow import shadow_commit, shadow_ref, shadow_snapshot
 from orchestrator.git.users.backup import BACKUP, BESIDE, Backup, read_backup, take_backup
 from orchestrator.git.users.files import Change
@@ -17,7 +21,7 @@ from orchestrator.git.users.renewing import renewed_files
 from orchestrator.git.users.restoring import Restored, restore
 from orchestrator.run.record import Run
 from state.errors import GitError
-from state.journal.events import Event, RunStarted, UsersWorkKept, UsersWorkRestored
+from state.journal.events import Event, GitFolderChanged, RunStarted, UsersWorkKept, UsersWorkRestored
 from state.journal.view import RunView
 
 IGNORED = "ignored"  # in the run's folder: the ignored files
@@ -190,3 +194,17 @@ def _printable(paths: list[str]) -> tuple[str, ...]:
     shown = [path.encode(errors="surrogateescape").decode(errors="replace") for path in paths]
     more = len(shown) - _PATHS_TOLD
     return (*shown[:_PATHS_TOLD], f"… and {more} more") if more > 0 else tuple(shown)
+
+
+async def report_git_folder(run: Run) -> None:
+    """Record the changed files by which git runs programs, if they are others than before.
+
+    Raises:
+        JournalError: it could not be recorded.
+    """
+    trusted = trusted_now()
+    if trusted is None:
+        return
+    paths = tuple(await to_thread.run_sync(changed_git, trusted))
+    if set(paths) - set(run.view.checkout.changed_git):
+        run.record(GitFolderChanged(paths=tuple(sorted({*paths, *run.view.checkout.changed_git}))))

@@ -19,8 +19,15 @@ from orchestrator.git.repository import named
 from orchestrator.git.seeding import copy_files, files_to_copy, not_ignored_there
 from orchestrator.git.shadow import put_back, shadow_snapshot
 from orchestrator.git.workspace import changed_paths, head_of, tree_of
-from orchestrator.run.places.at_base import Worktree, as_base, base_tree
-from orchestrator.run.places.marker import Noted, is_lost, read_note, write_note
+from orchestrator.run.places.at_base import (
+    Noted,
+    Worktree,
+    as_base,
+    base_tree,
+    is_lost,
+    read_note,
+    write_note,
+)
 from orchestrator.run.places.steps import (
     Results,
     plan_for,

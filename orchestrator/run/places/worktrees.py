@@ -28,8 +28,7 @@ from orchestrator.git.workspace import (
     task_branch,
     tree_of,
 )
-from orchestrator.run.ports.integration import MergeState
-from orchestrator.run.ports.places import TaskPlace
+from orchestrator.run.ports.places import MergeState, TaskPlace
 from state.errors import GitError
 from state.journal.events import RunStarted, WorkDelivered, WorkKept, WorkRescued
 from state.journal.task_view import Stage, Tasks, TaskView, WholeView

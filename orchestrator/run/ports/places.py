@@ -1,10 +1,10 @@
-"""A place to work in: a worktree outside the checkout, or the checkout itself."""
+"""The places of tasks (a worktree, or the checkout itself) and the integration of their work."""
 
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from state.journal.events.checkout import WorkRescued
+from state.journal.events.checkout import WorkDelivered, WorkKept, WorkLeft, WorkRescued
 from state.journal.task_view import Tasks, TaskView, WholeView
 
 
@@ -55,4 +55,88 @@ class Places(Protocol):
 
     async def commit(self, task: TaskView, tree: str, message: str) -> str:
         """Commit exactly this tree, unless that is already done, and return the commit."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MergeState:
+    """The state of a merge in the integration worktree, according to git.
+
+    `under_way`: HEAD is the commit it began on and the merged commit is the one expected (or the merge needs
+    no commit of its own). `unmerged` are paths that git holds as unresolved, `marked` files with conflict
+    markers that neither side had. `tree` is the content of the worktree, or "" while paths are unmerged.
+    """
+
+    folder: Path
+    under_way: bool
+    unmerged: tuple[str, ...] = ()
+    marked: tuple[str, ...] = ()
+    tree: str = ""
+    united: tuple[str, ...] = ()
+
+    @property
+    def is_clean(self) -> bool:
+        """Whether git has nothing left to resolve and there are no markers."""
+        return self.under_way and not self.unmerged and not self.marked
+
+
+class Integration(Protocol):
+    """Merges the tasks of a run, and brings the merged work to the user."""
+
+    async def prepare(self, whole: WholeView) -> None:
+        """Prepare everything that each process of a run needs before it works."""
+        ...
+
+    async def show(self, commit: str) -> Path:
+        """Return a folder that holds the merged work, for reading."""
+        ...
+
+    async def begin_merge(self, task: TaskView, onto: str, *, uniting: bool = True) -> MergeState:
+        """Merge a task's commit onto `onto` in the integration worktree, as far as git can, without a commit.
+
+        If the task is based on `onto` already, the worktree just shows the task's commit. `uniting`: if both
+        sides only added lines at the same place, both additions stay.
+        """
+        ...
+
+    async def merge_state(self, task: TaskView, onto: str) -> MergeState:
+        """Return the current state of that merge. Files edited since are included."""
+        ...
+
+    async def conclude_merge(self, task: TaskView, onto: str, tree: str, message: str) -> str:
+        """Return the commit that merges a task onto `onto` with this tree. No branch moves.
+
+        It is the task's own commit if that is based on `onto` and has that tree. A repeated call returns the
+        same.
+        """
+        ...
+
+    async def advance(self, commit: str, onto: str) -> None:
+        """Move the merged work from `onto` to `commit`. Nothing happens if that is already done.
+
+        Raises:
+            GitError: the merged work is neither.
+        """
+        ...
+
+    async def undo_merge(self, task: TaskView, onto: str) -> WorkRescued | None:
+        """Put the integration worktree back on `onto`. A resolver's work is kept under a ref first."""
+        ...
+
+    async def users_news(self, commit: str) -> str:
+        """Return the user's newest commit if `commit` shares history with it and lacks it, else ""."""
+        ...
+
+    async def bring_home(self, whole: WholeView, *, stays: str = "") -> WorkDelivered | WorkLeft | WorkKept:
+        """Bring the merged work to where the user looks for it, or return why it stays where it is.
+
+        `stays`: why no branch of the user's may move, or "" if it may.
+        """
+        ...
+
+    async def clear(self, tasks: Tasks, whole: WholeView, *, is_home: bool) -> None:
+        """Remove everything that is not needed any more, but never work that is nowhere else.
+
+        Kept unfinished work of a task is removed once the task is merged.
+        """
         ...

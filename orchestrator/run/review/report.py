@@ -12,6 +12,7 @@ from agents.roles.reviewer import (
     reviewer_session,
     unusable_issue,
 )
+from orchestrator.run.asking.conversation import Conversation
 from orchestrator.run.record import Run
 from orchestrator.run.review.findings import in_folder, unruled
 from state.journal.call_view import CallView
@@ -55,7 +56,7 @@ async def report_on(
         attempt=attempt,
         workspace=subject.folder,
     )
-    async with run.converse(
+    async with Conversation(
         run,
         role=Role.REVIEWER,
         task_id=task_id,

@@ -1,6 +1,10 @@
 """build: one attempt at a task in one Worker session, iteration by iteration, until its claim stands.
 
-The next step follows from the view alone (`orchestrator.run.tasks.steps`). This module does it.
+The next step follows from the view alone (`orchestrator.run.tasks.steps`). This module does it. At a
+checkpoint a Reviewer looks at work under way, and the Developer may guide it once (seed 004, US-002). Neither
+ends anything, and the work continues if no usable review or guidance comes. If a Worker reports that it is
+stuck, sq finds out whether the only cause is a check that cannot run on the untouched commit either. Then the
+work is unverified.
 """
 
 from collections.abc import Awaitable, Callable
@@ -8,19 +12,27 @@ from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import prompts
+from agents.roles.developer import guidance_ask, read_guidance
+from agents.roles.reviewer import get_review_prompt, reviewer_session
 from agents.roles.worker import worker_session
+from orchestrator.git.workspace import diff_text, tree_of
+from orchestrator.run.asking.answer import ask_model
+from orchestrator.run.asking.briefing import conventions, decisions, without_place
+from orchestrator.run.asking.conversation import Conversation
 from orchestrator.run.asking.questions import QuestionBus
+from orchestrator.run.event_log import log_attempt
+from orchestrator.run.evidence.latest_results import commands_on, seen_of
 from orchestrator.run.evidence.selected_commands import results
-from orchestrator.run.evidence.summary import summary
-from orchestrator.run.log_context import log_attempt
+from orchestrator.run.evidence.summary import has_failed, summary
+from orchestrator.run.evidence.verdict import usable
 from orchestrator.run.places.protection import put_users_work_back
 from orchestrator.run.places.set_up import set_up
 from orchestrator.run.places.steps import ready_environment
-from orchestrator.run.ports.asking import Talk
 from orchestrator.run.ports.places import TaskPlace
 from orchestrator.run.record import Run
-from orchestrator.run.tasks.checkpoint import review_checkpoint
-from orchestrator.run.tasks.guidance import guide
+from orchestrator.run.review.findings import as_findings, in_folder, undecided, with_new
+from orchestrator.run.review.report import DIFF_LIMIT, read_report
 from orchestrator.run.tasks.hand_over import hand_over_of
 from orchestrator.run.tasks.progress import last_error
 from orchestrator.run.tasks.steps import (
@@ -34,12 +46,22 @@ from orchestrator.run.tasks.steps import (
     Say,
     next_step,
 )
-from orchestrator.run.tasks.stuck import end_stuck
 from state.ids import new_session_id
-from state.journal.events import AttemptStarted, HandedOver, IterationMeasured, TaskStarted
+from state.journal.events import (
+    AttemptStarted,
+    CheckpointReviewed,
+    GuidanceGiven,
+    HandedOver,
+    IterationMeasured,
+    TaskStarted,
+    TaskStuck,
+    TaskUnverified,
+)
 from state.journal.task_view import Stage, TaskView
+from state.records.commands import BaselineCheck, BaselineStanding
 from state.roles import Role
 from state.settings.records import Workflow
+from state.words import baseline_words
 
 CheckCompletion = Callable[[Run, TaskView], Awaitable[None]]
 
@@ -64,7 +86,7 @@ async def build(run: Run, task_id: str, check_completion: CheckCompletion) -> No
             variables=variables,
             plans=run.settings.workflow is Workflow.PLAN_THEN_IMPLEMENT,
         )
-        async with run.converse(
+        async with Conversation(
             run,
             role=Role.WORKER,
             task_id=task_id,
@@ -76,7 +98,7 @@ async def build(run: Run, task_id: str, check_completion: CheckCompletion) -> No
             await _attempt(run, task, talk, check_completion)
 
 
-async def _attempt(run: Run, task: TaskView, talk: Talk, check_completion: CheckCompletion) -> None:
+async def _attempt(run: Run, task: TaskView, talk: Conversation, check_completion: CheckCompletion) -> None:
     task_id = task.task.id
     while task.stage is Stage.BUILDING:
         match next_step(run.view, task, run):
@@ -145,3 +167,132 @@ def _handed_over(run: Run, task: TaskView) -> list[HandedOver]:
     verified = run.view.evidence.verifications.get(task.open.trees[-1]) if task.open.trees else None
     notes = hand_over_of(run.view, task, summary(results(run, verified)) if verified else "")
     return [HandedOver(task_id=task.task.id, attempt=task.attempt, notes=notes)] if notes else []
+
+
+async def review_checkpoint(run: Run, task: TaskView) -> None:
+    """Have the newest iteration's work reviewed, once, and record the findings or the problem.
+
+    Raises:
+        BudgetExhausted: the budget does not allow the call.
+        ServiceError: the model cannot be asked at all.
+    """
+    task_id, tree = task.task.id, task.open.trees[-1]
+    subject = f"checkpoint-{task.iteration}"
+    spec_for = partial(
+        reviewer_session,
+        run.platform,
+        depth=run.effort.review_depth,
+        task_id=task_id,
+        attempt=task.attempt,
+        workspace=Path(task.place.worktree),
+        subject=subject,
+    )
+    async with Conversation(
+        run,
+        role=Role.REVIEWER,
+        task_id=task_id,
+        attempt=task.attempt,
+        subject=subject,
+        spec_for=spec_for,
+    ) as talk:
+        call = await talk.exchange(1, partial(_prompt, run, task), iteration=task.iteration)
+    report = read_report(call, run.effort.review_depth)
+    issues = () if isinstance(report, str) else in_folder(report.issues, task.place.worktree, task_id)
+    known, number = task.review.findings, task.review.rounds + 1
+    run.record(
+        CheckpointReviewed(
+            task_id=task_id,
+            attempt=task.attempt,
+            iteration=task.iteration,
+            tree=tree,
+            issues=tuple(issues),
+            findings=with_new(known, as_findings(*issues), number, advice=True),
+            problem=report if isinstance(report, str) else "",
+        )
+    )
+
+
+async def _prompt(run: Run, task: TaskView) -> str:
+    return prompts.render(
+        "review_checkpoint",
+        instructions=get_review_prompt(run.effort.review_depth, under_way=True),
+        task=task.task,
+        spec=run.started.spec_text,
+        conventions=conventions(run.view),
+        decisions=decisions(run.view),
+        findings=undecided(task.review.findings),
+        diff=await diff_text(
+            Path(task.place.worktree), task.place.base_commit, task.open.trees[-1], limit=DIFF_LIMIT
+        ),
+    )
+
+
+async def end_stuck(run: Run, task: TaskView, reason: str) -> None:
+    """Record how a task ends whose Worker gives up with this reason."""
+    said = f"the Worker says: {reason}"
+    named = [
+        check
+        for check in run.view.baseline.checks.values()
+        if _could_not_run(check) and is_named(check, reason)
+    ]
+    if named and await _holds_without(run, task):
+        seen = "; ".join(map(baseline_words, named))
+        unverified = f"{said}. sq looked: the commit that the run began with could not run it either: {seen}"
+        run.record(TaskUnverified(task_id=task.task.id, reason=unverified))
+    else:
+        run.record(TaskStuck(task_id=task.task.id, reason=said))
+
+
+def is_named(check: BaselineCheck, reason: str) -> bool:
+    """Whether a reason names a command, the program that it lacks, or the runner that stopped."""
+    words, runner = reason.casefold(), check.run.broken.partition(":")[0]
+    return any(name and name.casefold() in words for name in (check.run.command, check.run.missing, runner))
+
+
+def _could_not_run(check: BaselineCheck) -> bool:
+    return not usable(check) or check.standing is BaselineStanding.BROKEN
+
+
+async def _holds_without(run: Run, task: TaskView) -> bool:
+    """Whether there is work, and the commands that can run do not speak against it."""
+    folder = Path(task.place.worktree)
+    tree = await run.places.snapshot(folder)
+    if tree == await tree_of(folder, task.place.base_commit):
+        return False
+    finished = await run.verify(task_id=task.task.id, folder=folder, tree=tree)
+    return not has_failed(results(run, finished))
+
+
+_DIFF_LIMIT = 30_000  # characters of the work so far that the Developer sees
+
+
+async def guide(run: Run, task: TaskView) -> None:
+    """Ask for guidance, and record the guidance, or that there is none and why.
+
+    Raises:
+        BudgetExhausted: the budget does not allow the call.
+        ServiceError: the model cannot be asked at all.
+    """
+    window = run.settings.context_window
+    ask = guidance_ask(
+        run.platform,
+        spec=run.started.spec_text,
+        task=task.task,
+        attempt=task.attempt,
+        changes=await diff_text(
+            Path(task.place.worktree), task.place.base_commit, task.open.trees[-1], limit=_DIFF_LIMIT
+        ),
+        history=without_place(list(task.history)[-window:] if window else [], task),
+        verification=commands_on(run, task),
+        seen=seen_of(run, task),
+        deadline_s=run.limits.question_s,
+    )
+    ended, guidance = await ask_model(run, ask, read_guidance, iteration=task.iteration)
+    given = GuidanceGiven(
+        task_id=task.task.id,
+        attempt=task.attempt,
+        iteration=task.iteration,
+        guidance="" if isinstance(guidance, str) else guidance[0],
+        problem=guidance if isinstance(guidance, str) else "",
+    )
+    run.record(ended, given)

@@ -1,9 +1,11 @@
-"""Whether a loop makes progress: judged by content (trees, errors, failures), not words or event counts."""
+"""Whether a loop makes progress: by trees, errors and failures. And when checkpoints are due (seed 004)."""
 
 import re
 from collections.abc import Iterable, Sequence
 
+from state.journal.task_view import TaskView
 from state.records.calls import Message, MessageKind
+from state.settings.records import Effort
 from state.settings.retry_limits import PATIENCE
 
 _ERROR_KEPT = 300  # characters of an error that are compared
@@ -50,3 +52,24 @@ def refused_too_often(fingerprints: Sequence[str]) -> str:
     if len(fingerprints) >= PATIENCE.refusals:
         return f"completion was refused {PATIENCE.refusals} times in a row"
     return ""
+
+
+def is_checkpoint(effort: Effort, task: TaskView) -> bool:
+    """Whether the Developer's look at the progress is due after the iteration that has just ended."""
+    looked = any(one.iteration == task.iteration for one in task.open.guidance)
+    return _is_time(effort, task) and not looked
+
+
+def is_review_due(effort: Effort, task: TaskView) -> bool:
+    """Whether a Reviewer's look is due after the iteration that has just ended.
+
+    It is due only if the tree has changed since the last look, or since the beginning of the attempt.
+    """
+    seen = task.open.checkpoints[-1].tree if task.open.checkpoints else task.open.trees[0]
+    looked = any(one.iteration == task.iteration for one in task.open.checkpoints)
+    return _is_time(effort, task) and not looked and task.open.trees[-1] != seen
+
+
+def _is_time(effort: Effort, task: TaskView) -> bool:
+    every = effort.checkpoint_every
+    return bool(every) and task.iteration % every == 0

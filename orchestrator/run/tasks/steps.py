@@ -15,9 +15,14 @@ from orchestrator.run.evidence.summary import broken_before, failing_before
 from orchestrator.run.record import Run
 from orchestrator.run.review.findings import as_findings, with_new
 from orchestrator.run.review.ownership import users_paths
-from orchestrator.run.tasks.due import is_checkpoint, is_review_due
 from orchestrator.run.tasks.hand_over import NOTHING_BEFORE, Before, before_of
-from orchestrator.run.tasks.progress import refused_too_often, same_error, standing_still
+from orchestrator.run.tasks.progress import (
+    is_checkpoint,
+    is_review_due,
+    refused_too_often,
+    same_error,
+    standing_still,
+)
 from state.journal.call_view import CallView
 from state.journal.events import TaskFailed, TaskStuck
 from state.journal.task_view import Stage, TaskView

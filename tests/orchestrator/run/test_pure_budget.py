@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestrator.run.budget import BudgetExhausted, BudgetHeld, Wanted, committed, reserve
+from orchestrator.run.asking.budget import BudgetExhausted, BudgetHeld, Wanted, committed, reserve
 from state.journal import events as e
 from state.journal.events import Stored
 from state.journal.fold.fold import apply

@@ -10,8 +10,7 @@ from orchestrator.run.evidence.summary import CUT, cause_of, feedback, readable,
 from orchestrator.run.evidence.verdict import judged
 from orchestrator.run.review.findings import as_findings, fingerprint
 from orchestrator.run.review.revise import assign
-from orchestrator.run.tasks.due import is_review_due
-from orchestrator.run.tasks.progress import refused_too_often, standing_still
+from orchestrator.run.tasks.progress import is_review_due, refused_too_often, standing_still
 from state.journal.events import CheckpointReviewed
 from state.journal.task_view import AttemptView, TaskView
 from state.records.commands import CommandRun

@@ -20,7 +20,7 @@ from language.scripted import (
     writes,
 )
 
-from orchestrator.run.budget import committed
+from orchestrator.run.asking.budget import committed
 from state.journal import events as e
 from state.outcome import Outcome
 from state.records.calls import Usage

@@ -21,7 +21,7 @@ from orchestrator.gates.power_steering.considerations import SessionType
 from orchestrator.gates.power_steering.loading import load_considerations
 from orchestrator.run.places.worktrees import Worktrees
 from orchestrator.run.record import Run
-from orchestrator.run.tasks.considerations import steering_gate
+from orchestrator.run.tasks.completion import steering_gate
 from state.ids import new_session_id
 from state.journal import events as e
 from state.journal.recorder import Recorder
