@@ -24,5 +24,9 @@ class AgentError(SqError):
     """An agent or the services below it failed for good: no session, no answer, no connection."""
 
 
+class ReviewSilenceError(SqError):
+    """A review that is required before any other step is missing."""
+
+
 class GitError(SqError):
     """A git command failed. The message holds the command and git's own message."""

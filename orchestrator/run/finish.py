@@ -11,7 +11,7 @@ from orchestrator.run.evidence.summary import (
     unannounced,
 )
 from orchestrator.run.evidence.verdict import CommandVerdict, Judged, judged
-from orchestrator.run.merge.merge import catch_up, measure_whole
+from orchestrator.run.merge.whole import catch_up, measure_whole
 from orchestrator.run.places.protection import put_back_at_the_end
 from orchestrator.run.record import Run
 from orchestrator.run.review.criteria import judge_again

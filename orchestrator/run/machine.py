@@ -17,10 +17,9 @@ from orchestrator.run.asking.budget import BudgetExhausted
 from orchestrator.run.asking.retries import ServiceError
 from orchestrator.run.event_log import log_about
 from orchestrator.run.places.protection import put_back_after_a_kill, put_back_at_the_end, report_git_folder
-from orchestrator.run.plan.analyze import ReviewSilenceError
 from orchestrator.run.record import Run
 from orchestrator.run.scheduler import move_tasks
-from state.errors import JournalError, SqError
+from state.errors import JournalError, ReviewSilenceError, SqError
 from state.journal.events import (
     CallEnded,
     Event,

@@ -59,7 +59,9 @@ async def asked(run: Run, ask: Ask, *, iteration: int) -> tuple[str, Reply]:
         return reply
 
     try:
-        return call.call_id, await persistently(run, call.call_id, try_once)
+        return call.call_id, await persistently(
+            try_once, call_id=call.call_id, view=run.view, retries=run.settings.retries, record=run.record
+        )
     except anyio.get_cancelled_exc_class():  # by its caller, or as the run stops: what was held counts
         cut_off = CallEnded(
             call_id=call.call_id,

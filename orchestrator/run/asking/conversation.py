@@ -9,6 +9,7 @@ be sent; what the journal already holds is not asked again. A call is made only 
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
 from dataclasses import replace
+from functools import partial
 from types import TracebackType
 from typing import Protocol, Self
 
@@ -17,7 +18,14 @@ import structlog
 import prompts
 from agents.session.exchange import Difference, Listener, OnQuestions, SessionSpec, SessionStartError
 from agents.session.session import Session, open_session
-from orchestrator.run.asking.budget import BudgetExhausted, BudgetReservation, Planned, Reservation
+from orchestrator.run.asking.budget import (
+    BudgetExhausted,
+    BudgetHeld,
+    Reservation,
+    SessionShare,
+    Wanted,
+    reserve,
+)
 from orchestrator.run.asking.retries import persistently, raise_if_hopeless
 from orchestrator.run.record import Run
 from state.ids import new_call_id, new_session_id
@@ -92,7 +100,7 @@ class Conversation:
         self._stack = AsyncExitStack()
         self._session: Session | None = None
         self._call_id = ""
-        self._purse = BudgetReservation(run, task_id)
+        self._share = SessionShare()
 
     async def __aenter__(self) -> Self:
         await self._stack.__aenter__()
@@ -142,8 +150,8 @@ class Conversation:
             return call if call.end else await self._go_on(call)
         words = prompt if isinstance(prompt, str) else await prompt()
         self._call_id = ""
-        reserved = await self._purse.hold(self._planned(words))
-        if self._purse.is_too_large(reserved):
+        reserved = await self._hold(words)
+        if self._share.give(reserved):
             await self._end_session()
         session_id = calls[-1].session_id if calls else self._first_session_id
         started = self._started(session_id, words, iteration or number, reserved)
@@ -164,7 +172,9 @@ class Conversation:
     async def _to_its_end(self, prompt: str, *, sent_before: bool) -> CallView:
         async def try_once(number: int) -> CallResult:
             again = sent_before or number > 1
-            reserved = await self._purse.hold(self._planned(prompt)) if again else None
+            reserved = await self._hold(prompt) if again else None
+            if reserved:
+                self._share.give(reserved)
             try:
                 session = await self._open_session(again=again)
             except SessionStartError as error:
@@ -175,14 +185,22 @@ class Conversation:
             return await session.exchange(words, planning=self._open_call.started.planning)
 
         used_up: BudgetExhausted | None = None
-        exchange = await persistently(self._run, self._call_id, try_once)
+        tried = partial(
+            persistently,
+            try_once,
+            call_id=self._call_id,
+            view=self._run.view,
+            retries=self._run.settings.retries,
+            record=self._run.record,
+        )
+        exchange = await tried()
         while exchange.end is CallEnd.BUDGET:
-            if used_up := self._purse.end_of(self._planned(prompt), exchange.cost_usd):
+            if used_up := self._end_of_budget(prompt, exchange.cost_usd):
                 break
             await self._end_share(exchange)
             sent_before = True
-            exchange = await persistently(self._run, self._call_id, try_once)
-        self._purse.spend(exchange.cost_usd)
+            exchange = await tried()
+        self._share.spend(exchange.cost_usd)
         self._run.record(call_ended(self._call_id, exchange))
         raise_if_hopeless(exchange)
         if used_up:
@@ -193,9 +211,36 @@ class Conversation:
     def _open_call(self) -> CallView:
         return self._run.view.calls[self._call_id]
 
-    def _planned(self, prompt: str) -> Planned:
+    async def _hold(self, prompt: str) -> Reservation:
+        """Hold the probable cost of a call. Wait while other sessions hold the rest of the budget."""
+        while True:
+            changed = self._run.changed
+            try:
+                return reserve(self._run.view, self._run.settings, self._wanted(prompt))
+            except BudgetHeld:
+                await changed.wait()
+
+    def _end_of_budget(self, prompt: str, spent_usd: float) -> BudgetExhausted | None:
+        """Return why a call at its session's cap cannot go on with another share, or None if it can."""
+        try:
+            reserve(self._run.view, self._run.settings, self._wanted(prompt, spent_usd))
+        except BudgetHeld:
+            return None
+        except BudgetExhausted as error:
+            return error
+        return None
+
+    def _wanted(self, prompt: str, spent_usd: float = 0.0) -> Wanted:
         spec = self._spec_for(session_id="", resume=False, cost=0.0)
-        return Planned(model=spec.model, text=spec.system + prompt, earlier=self.calls, again=self._call_id)
+        return Wanted(
+            task_id=self._task_id,
+            model=spec.model,
+            text=spec.system + prompt,
+            earlier=self.calls,
+            again=self._call_id,
+            spent_usd=spent_usd,
+            session=True,
+        )
 
     async def _end_share(self, exchange: CallResult) -> None:
         """A session that has reached its cap does nothing more: another one goes on."""
@@ -209,7 +254,7 @@ class Conversation:
     async def _end_session(self) -> None:
         """End the live process; the conversation goes on in another one, with another cap."""
         self._session = None
-        self._purse.end_session()
+        self._share.end_session()
         await self._stack.aclose()
 
     def _resumed(self, session: Session, prompt: str, reserved: Reservation | None) -> str:
@@ -268,7 +313,7 @@ class Conversation:
         return died or self._open_call.killed
 
     async def _enter(self, spec: SessionSpec) -> Session:
-        capped = replace(spec, max_cost_usd=self._purse.begin_session(spec.cost_before_usd))
+        capped = replace(spec, max_cost_usd=self._share.begin_session(spec.cost_before_usd))
         async with self._run.platform.starts:  # a start takes a core: all at once would only slow each other
             self._session = await self._stack.enter_async_context(open_session(capped, self._listener()))
         return self._session

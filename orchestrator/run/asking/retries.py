@@ -13,9 +13,9 @@ import anyio
 from tenacity import AsyncRetrying, RetryCallState, retry_if_result
 from tenacity.wait import wait_exponential_jitter
 
-from orchestrator.run.record import Run
 from state.errors import AgentError
 from state.journal.events import CallRetried, call_retried
+from state.journal.view import RunView
 from state.records.calls import CallEnd, CallResult, may_pass_later
 from state.settings.records import Retries
 
@@ -42,23 +42,32 @@ def may_pass(tried: CallResult) -> bool:
             return False
 
 
-async def persistently(run: Run, call_id: str, try_once: Callable[[int], Awaitable[T]]) -> T:
-    """The call's result: the first that is good or hopeless, or the last one.
+async def persistently(
+    try_once: Callable[[int], Awaitable[T]],
+    *,
+    call_id: str,
+    view: RunView,
+    retries: Retries,
+    record: Callable[[CallRetried], None],
+) -> T:
+    """Return a call's result: the first that is good or hopeless, or the last one.
 
     Args:
-        run: where failed tries are recorded.
-        call_id: the call that is tried.
         try_once: makes the try of this number, from 1.
+        call_id: the call that is tried.
+        view: the run as it is at each moment.
+        retries: how often, and how long to wait.
+        record: stores a failed try.
     """
 
     def note(state: RetryCallState) -> None:
         failed: CallResult = _result(state)
-        run.record(call_retried(call_id, failed, wait_s=state.upcoming_sleep))
+        record(call_retried(call_id, failed, wait_s=state.upcoming_sleep))
 
     retrying = AsyncRetrying(
         retry=retry_if_result(may_pass),
-        stop=lambda state: _is_enough(state, run.settings.retries, run.view.calls[call_id].retries),
-        wait=lambda state: _wait(state, run.settings.retries),
+        stop=lambda state: _is_enough(state, retries, view.calls[call_id].retries),
+        wait=lambda state: _wait(state, retries),
         sleep=anyio.sleep,
         before_sleep=note,
         retry_error_callback=_result,
@@ -68,21 +77,21 @@ async def persistently(run: Run, call_id: str, try_once: Callable[[int], Awaitab
     async def one() -> T:
         nonlocal number
         number += 1
-        await quiet(run)
+        await quiet(view)
         return await try_once(number)
 
     result: T = await retrying(one)
     return result
 
 
-async def quiet(run: Run) -> None:
+async def quiet(view: RunView) -> None:
     """Wait until nobody has to wait any more; another call's failure may prolong it meanwhile."""
-    while (left := _left(run)) > 0:  # noqa: ASYNC110  a time is waited for, not an event
+    while (left := _left(view)) > 0:  # noqa: ASYNC110  a time is waited for, not an event
         await anyio.sleep(left)
 
 
-def _left(run: Run) -> float:
-    until = run.view.process.quiet_until
+def _left(view: RunView) -> float:
+    until = view.process.quiet_until
     return (until - datetime.now(UTC)).total_seconds() if until else 0.0
 
 

@@ -16,7 +16,7 @@ from orchestrator.run.asking.briefing import at_the_base, described
 from orchestrator.run.asking.conversation import Conversation
 from orchestrator.run.record import Run
 from orchestrator.run.review.report import ReviewSubject, report_on
-from state.errors import AgentError, SqError
+from state.errors import AgentError, ReviewSilenceError
 from state.journal.call_view import CallView
 from state.journal.events import AnalysisProposed, AnalysisRejected, RepositoryAnalyzed
 from state.records.findings import ReviewIssue
@@ -158,7 +158,3 @@ async def _review_proposal(
         return prompts.render(template, **values)
 
     return await report_on(run, subject, prompt)
-
-
-class ReviewSilenceError(SqError):
-    """A review that is required before any other step is missing."""
