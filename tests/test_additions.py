@@ -163,26 +163,12 @@ def add_event(scratch: Scratch) -> None:
 
 
 def add_flag(scratch: Scratch) -> None:
-    keys, command = "state/settings/keys.py", "orchestrator/cli/runs/run.py"
     scratch.insert(
-        keys, before='    Key("verify", ', text='    Key("careful", _SWITCH, False, "look twice"),\n'
+        "state/settings/records.py",
+        before="    merge: Annotated[",
+        text='    careful: Annotated[bool, SetBy("careful", "look twice")] = False\n',
     )
-    scratch.insert(
-        "state/settings/records.py", before="    merge: bool = True\n", text="    careful: bool = False\n"
-    )
-    for file, key in (
-        ("state/settings/config.py", '"careful": values["careful"].value'),
-        ("orchestrator/views/run/held_settings.py", '"careful": settings.careful'),
-    ):
-        scratch.insert(file, before='        "merge": ', text=f"        {key},\n")
-    scratch.insert(
-        command,
-        before='@click.option("--max-parallel"',
-        text='@click.option("--careful", is_flag=True, help="Look twice.")\n',
-    )
-    scratch.insert(command, before="    models: dict[str, str],\n", text="    careful: bool,\n")
-    given = '"careful": ("--careful", True if careful else None)'
-    scratch.insert(command, before='        "merge_unverified": (', text=f"        {given},\n")
+    scratch.insert("orchestrator/cli/runs/run.py", before='    max_parallel="N",\n', text='    careful="",\n')
 
 
 def add_gate(scratch: Scratch) -> None:
@@ -249,7 +235,7 @@ def test_an_added_flag_holds_for_a_run_an_added_role_may_be_asked_for_and_an_add
 ) -> None:
     add_role(scratch)
     add_flag(scratch.begin())
-    assert_as_listed(scratch, "A flag of `sq run` that is a setting", most=5)
+    assert_as_listed(scratch, "A flag of `sq run` that is a setting", most=2)
     add_gate(scratch.begin())
     assert_as_listed(scratch, "A gate on a Worker's claim", most=3)
     (tmp_path / "spec.md").write_text("# Notes\n\nWrite notes.txt.\n", "utf-8")

@@ -42,12 +42,6 @@ models = click.option(
     help=f"The model of a role ({', '.join(Role)}), and its effort on a reply (low, "
     "medium, high, xhigh, max). Repeatable.",
 )
-sandbox = click.option(
-    "--sandbox",
-    type=click.Choice(["auto", "off", "commands", "whole"]),
-    help="What holds agents and their work: bubblewrap (whole), Claude Code's own sandbox (commands), text "
-    "rules alone (off), or the strongest that works here (auto, the default).",
-)
 verbose = click.option("-v", "--verbose", is_flag=True, help="Show every event, not only the story.")
 quiet = click.option("-q", "--quiet", is_flag=True, help="Show the end only.")
 

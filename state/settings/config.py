@@ -11,12 +11,21 @@ from typing import Any, cast
 import msgspec
 
 from state.roles import ROLES, Role
-from state.settings.integrations import NOTIFY, GivenTarget
-from state.settings.keys import AUTO, EFFORT_KINDS, KEYS, PRICE_KINDS, Value
+from state.settings.keys import EFFORT_KINDS, KEYS, PRICE_KINDS
+from state.settings.kinds import Value
 from state.settings.presets import efforts as shipped_efforts
 from state.settings.presets import models as shipped_models
-from state.settings.records import MODEL_EFFORTS, Effort, Model, Prices, Settings, SetUp, split_effort
-from state.settings.sources import REPOSITORY_FILE, Flags, OwnTable, Sources, nearest, user_file
+from state.settings.records import MODEL_EFFORTS, Effort, Model, Prices, Settings, split_effort
+from state.settings.sources import (
+    NOTIFY,
+    REPOSITORY_FILE,
+    Flags,
+    GivenTarget,
+    OwnTable,
+    Sources,
+    nearest,
+    user_file,
+)
 
 DEVELOPER_QA_MODEL = "developer_qa_model"  # the seed's name (004)
 _DEFAULT = "default"
@@ -256,41 +265,13 @@ def _settings(
     models: Mapping[Role, Model],
     notify: Sequence[GivenTarget],
 ) -> Settings:
-    def section(name: str) -> dict[str, Value]:
-        prefix = f"{name}."
-        return {key.removeprefix(prefix): one.value for key, one in values.items() if key.startswith(prefix)}
-
-    setting_up, first_party = values["worktree.setup"].value, values["gateway.first_party"].value
-    row = {
-        "effort": effort,
-        "models": models,
-        "verify": values["verify"].value,
-        "workflow": values["workflow"].value,
-        "questions": values["questions"].value,
-        "context_window": values["context_window"].value,
-        "worktrees": values["worktrees"].value,
-        "max_parallel": values["max_parallel"].value,
-        "worktree_include": values["worktree.include"].value,
-        "worktree_setup": () if isinstance(setting_up, str) else setting_up,
-        "set_up": setting_up if isinstance(setting_up, str) else SetUp.AUTO,
-        "gateway": values["gateway"].value,
-        "first_party": None if first_party == AUTO else first_party,
-        "merge": values["merge"].value,
-        "merge_unverified": values["merge_unverified"].value,
-        "budget_run_usd": values["budget"].value,
-        "budget_task_usd": values["budget_task"].value,
-        "limits": {"max_iterations": values["max_iterations"].value, **section("limits")},
-        "retries": section("retries"),
-        "sandbox": {
-            "mode": values["sandbox"].value,
-            "network": values["sandbox.network"].value,
-            "limits": section("sandbox.limits"),
-        },
-        "outward": {
-            "notify": [one.target for one in notify],
-            "telemetry": {name: value or "" for name, value in section("telemetry").items()},
-            "bell": values["bell"].value,
-        },
-        **section("policy"),
-    }
+    notices = {"notify": [one.target for one in notify]}
+    row: dict[str, Any] = {"effort": effort, "models": models, "outward": notices}
+    for key in KEYS.values():
+        if key.path:
+            *folders, name = key.path
+            section = row
+            for folder in folders:
+                section = section.setdefault(folder, {})
+            section[name] = key.kind.store(values[key.name].value)
     return msgspec.convert(row, Settings, from_attributes=True)

@@ -5,11 +5,14 @@ These are plain records. `state.settings.config` finds their values.
 
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Literal, get_args
+from typing import Annotated, Literal, get_args
 
 from state.records.calls import Usage
 from state.roles import Role
-from state.settings.integrations import Integrations
+from state.settings.integrations import Integrations, is_variable
+from state.settings.kinds import ADDRESS, AMOUNT, BY_ITSELF, SET_UP, SWITCH, SetBy, ValueKind, or_empty, whole
+
+_VARIABLE = ValueKind('the name of a variable as "env:NAME"', is_variable, str.strip)
 
 
 class ReviewDepth(StrEnum):
@@ -79,10 +82,10 @@ class Effort:
     review_depth: ReviewDepth
     review_analysis: bool
     review_plan: bool
-    checkpoint_every: int
+    checkpoint_every: Annotated[int, whole(0)]
     power_steering: Steering
     stuck_threshold: int
-    revisions_per_task: int
+    revisions_per_task: Annotated[int, whole(0)]
     final_review_rounds: int
     budget_task_usd: float
     budget_run_usd: float
@@ -156,23 +159,48 @@ class Model:
 class Limits:
     """The most that a run may use before it stops, times in seconds. `run_s` None: no limit of time."""
 
-    max_iterations: int = 50  # per task
-    max_turns: int = 250  # replies of the model in one exchange, against an agent that only calls tools
-    idle_s: float = 300.0  # silence of a session's stream beyond this ends its process group
-    connect_s: float = 60.0  # for Claude Code to answer at its start
-    question_s: float = 60.0  # one AskUserQuestion call, all its questions together (seed 004)
-    verify_s: float = 600.0  # one verification command
-    run_s: float | None = None
+    max_iterations: Annotated[int, SetBy("max_iterations", "exchanges with the Worker on one task")] = 50
+    # Against an agent that only calls tools.
+    max_turns: Annotated[int, SetBy("limits.max_turns", "replies of the model in one exchange")] = 250
+    idle_s: Annotated[float, SetBy("limits.idle_s", "seconds of silence after which a session is ended")] = (
+        300.0
+    )
+    connect_s: Annotated[float, SetBy("limits.connect_s", "seconds that Claude Code has to start")] = 60.0
+    # One AskUserQuestion call, all its questions together (seed 004).
+    question_s: Annotated[
+        float, SetBy("limits.question_s", "seconds for the answers to one call with questions")
+    ] = 60.0
+    verify_s: Annotated[float, SetBy("limits.verify_s", "seconds for one verification or set-up command")] = (
+        600.0
+    )
+    run_s: Annotated[float | None, SetBy("limits.run_s", "seconds for the whole run")] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Retries:
     """How failures of the API and of processes are retried. Waits are in seconds, doubling from the first."""
 
-    tries: int = 10  # after the first, together about six minutes
-    first_wait_s: float = 1.0
-    longest_wait_s: float = 60.0
-    longest_reset_s: float = 21_600.0  # a reset time named by the API that is further away is not waited for
+    # Together about six minutes.
+    tries: Annotated[int, SetBy("retries.tries", "further tries after a call that failed", whole(0))] = 10
+    first_wait_s: Annotated[
+        float,
+        SetBy(
+            "retries.first_wait_s",
+            "seconds before the first of them; each next wait is twice as long",
+            AMOUNT,
+        ),
+    ] = 1.0
+    longest_wait_s: Annotated[
+        float, SetBy("retries.longest_wait_s", "seconds that no wait exceeds", AMOUNT)
+    ] = 60.0
+    longest_reset_s: Annotated[
+        float,
+        SetBy(
+            "retries.longest_reset_s",
+            "seconds up to which a reset time that the API names is waited for",
+            AMOUNT,
+        ),
+    ] = 21_600.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -214,17 +242,36 @@ class SandboxLimits:
     `processes` counts processes and threads, `memory_mb` all their memory together, `file_mb` each file.
     """
 
-    processes: int | None = 8_192
-    memory_mb: int | None = None
-    file_mb: int | None = 20_480
+    processes: Annotated[
+        int | None, SetBy("sandbox.limits.processes", "processes and threads in one sandbox")
+    ] = 8_192
+    memory_mb: Annotated[
+        int | None, SetBy("sandbox.limits.memory_mb", "MiB of memory of everything in the run's sandboxes")
+    ] = None
+    file_mb: Annotated[
+        int | None, SetBy("sandbox.limits.file_mb", "MiB of one file written in a sandbox")
+    ] = 20_480
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SandboxSettings:
     """The sandbox of agents and of the commands that sq runs on their work."""
 
-    mode: Sandbox = Sandbox.AUTO
-    network: CommandNetwork = CommandNetwork.NONE
+    mode: Annotated[
+        Sandbox,
+        SetBy(
+            "sandbox",
+            "what holds agents and their work: bubblewrap (`whole`), Claude Code's own sandbox (`commands`), "
+            "text rules alone (`off`), or the strongest that works here (`auto`); in a table: `sandbox.mode`",
+        ),
+    ] = Sandbox.AUTO
+    network: Annotated[
+        CommandNetwork,
+        SetBy(
+            "sandbox.network",
+            "network of verification commands in the sandbox: `none`, or `full`, which the report then says",
+        ),
+    ] = CommandNetwork.NONE
     limits: SandboxLimits = field(default_factory=SandboxLimits)
 
 
@@ -238,35 +285,130 @@ class Settings:
 
     effort: Effort
     models: dict[Role, Model]
-    verify: tuple[str, ...] = ()
-    workflow: Workflow = Workflow.ORCHESTRATED
-    questions: OnQuestion = OnQuestion.ANSWER
-    context_window: int = (
-        10  # newest messages of the Worker's session that the Developer sees (seed 004, FR-004)
+    workflow: Annotated[
+        Workflow,
+        SetBy(
+            "workflow",
+            "how the spec becomes work: planned as tasks (`orchestrated`), given to one Worker as it is "
+            "(`direct`), or planned first and then implemented by one Worker (`plan-then-implement`)",
+        ),
+    ] = Workflow.ORCHESTRATED
+    questions: Annotated[
+        OnQuestion,
+        SetBy(
+            "questions",
+            "a question that cannot be undone and that the spec does not cover: `answer` or `park` it",
+        ),
+    ] = OnQuestion.ANSWER
+    # Seed 004, FR-004.
+    context_window: Annotated[
+        int, SetBy("context_window", "newest messages of a session that the Developer sees", whole(0))
+    ] = 10
+    worktrees: Annotated[
+        bool,
+        SetBy(
+            "worktrees",
+            "tasks are built in git worktrees outside your checkout. Without: in the checkout itself, one at "
+            "a time, and nothing is staged or committed there",
+        ),
+    ] = True
+    max_parallel: Annotated[
+        int, SetBy("max_parallel", "tasks under way at once; without worktrees always 1")
+    ] = 4
+    worktree_include: Annotated[
+        tuple[str, ...],
+        SetBy("worktree.include", "patterns of files that git ignores and each worktree gets a copy of"),
+    ] = ()
+    set_up: Annotated[
+        SetUp | tuple[str, ...],
+        SetBy(
+            "worktree.setup",
+            'how each new worktree is made ready: `"auto"`: by its lock files and manifests (`npm ci`, …); '
+            'a list of commands; `"none"`',
+            SET_UP,
+        ),
+    ] = SetUp.AUTO
+    merge: Annotated[bool, SetBy("merge", "at the end your branch is moved forward to the finished work")] = (
+        True
     )
-    worktrees: bool = True
-    max_parallel: int = 4  # tasks under way at once
-    worktree_include: tuple[str, ...] = ()  # patterns of ignored files that are copied to each worktree
-    worktree_setup: tuple[str, ...] = ()  # commands that are run in each new worktree
-    set_up: SetUp = SetUp.AUTO  # of worktrees, if no commands are listed
-    gateway: bool = True  # with an API key, sessions ask through the forwarding gateway
-    first_party: bool | None = None  # how Claude Code behaves there. None: by the API's address
-    merge: bool = True
-    merge_unverified: bool = False  # the user's branch moves for outcome unverified too
+    merge_unverified: Annotated[
+        bool,
+        SetBy(
+            "merge_unverified",
+            "your branch is moved for a run that ends with code 5 too, not for code 0 alone",
+        ),
+    ] = False
+    verify: Annotated[
+        tuple[str, ...],
+        SetBy("verify", "commands that sq runs itself to verify; none: what the repository shows"),
+    ] = ()
+    gateway: Annotated[
+        bool,
+        SetBy("gateway", "with an API key, sessions ask through a gateway of sq's and do not get the key"),
+    ] = True
+    first_party: Annotated[
+        bool | None,
+        SetBy(
+            "gateway.first_party",
+            "Claude Code behaves as at Anthropic's own address: `true`, `false`, or `auto`: if the API is "
+            "there",
+            BY_ITSELF,
+        ),
+    ] = None
     dry_run: bool = False
-    budget_run_usd: float | None = None
-    budget_task_usd: float | None = None
+    budget_run_usd: Annotated[
+        float | None,
+        SetBy(
+            "budget",
+            'USD for the whole run, every agent counted; `"none"`: no cap, for its tasks neither',
+            effort="budget_run_usd",
+        ),
+    ] = None
+    budget_task_usd: Annotated[
+        float | None,
+        SetBy("budget_task", "USD for one task, never above that of the run", effort="budget_task_usd"),
+    ] = None
     limits: Limits = field(default_factory=Limits)
     retries: Retries = field(default_factory=Retries)
-    protected: tuple[str, ...] = ()
-    allowed: tuple[str, ...] = ()
     sandbox: SandboxSettings = field(default_factory=SandboxSettings)
-    outward: Integrations = field(default_factory=Integrations)  # notices and telemetry
+    outward: Annotated[
+        Integrations,
+        SetBy(
+            "bell",
+            "a terminal rings and shows a notice at the end of a run that took more than a minute",
+            SWITCH,
+            at=("bell",),
+        ),
+        SetBy(
+            "telemetry.otlp",
+            "address of an OTLP collector that gets the spans of runs, such as `http://localhost:4318`",
+            or_empty(ADDRESS),
+            at=("telemetry", "otlp"),
+        ),
+        SetBy(
+            "telemetry.headers",
+            "`env:NAME`: the variable with the headers that the collector wants, as `name=value,name=value`",
+            or_empty(_VARIABLE),
+            at=("telemetry", "headers"),
+        ),
+    ] = field(default_factory=Integrations)
+    protected: Annotated[
+        tuple[str, ...], SetBy("policy.protected", "patterns of further paths that no task may change")
+    ] = ()
+    allowed: Annotated[
+        tuple[str, ...],
+        SetBy("policy.allowed", "names of [rules](../agents/session/policy.yaml) that do not hold"),
+    ] = ()
+
+    @property
+    def worktree_setup(self) -> tuple[str, ...]:
+        """The listed commands that make each new worktree ready, if some are listed."""
+        return () if isinstance(self.set_up, SetUp) else self.set_up
 
     @property
     def sets_up_by_itself(self) -> bool:
         """Whether sq decides how worktrees are made ready, because no commands are listed for it."""
-        return self.set_up is SetUp.AUTO and not self.worktree_setup
+        return self.set_up is SetUp.AUTO
 
     @property
     def places(self) -> int:

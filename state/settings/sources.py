@@ -11,14 +11,17 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from state.errors import UsageError
-from state.settings.integrations import NOTIFY, GivenTarget, targets_in
-from state.settings.keys import EFFORT_KINDS, IN_TABLE, KEYS, PRICE_KINDS, Value, ValueKind
+from state.settings.integrations import FROM_ENVIRONMENT, NoticeKind, NoticeTarget, is_variable
+from state.settings.keys import EFFORT_KINDS, IN_TABLE, KEYS, PRICE_KINDS
+from state.settings.kinds import Value, ValueKind
 
 Flags = Mapping[str, tuple[str, object]]  # key → the flag's name and value. None and () were not given.
 
 REPOSITORY_FILE = "sq.toml"
+NOTIFY = "notify"
 CONSIDERATIONS = "considerations"  # the table of power steering's considerations
 
+_NOTICE_FIELDS = ("on", "command", "url")
 _OWN_TABLES = {"efforts": EFFORT_KINDS, "prices": PRICE_KINDS}
 _ENV = "SQ_"
 _FOREIGN_ENV = "SQ_PS_"  # settings of the stop hook, read there
@@ -50,6 +53,14 @@ class OwnTable:
 
     file: Path
     values: dict[str, Given] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class GivenTarget:
+    """A checked table and the file that it stands in."""
+
+    target: NoticeTarget
+    file: Path
 
 
 @dataclass(slots=True)
@@ -204,3 +215,39 @@ def _flat(table: dict[str, object], sections: Sequence[str]) -> Iterator[tuple[s
             yield from _flat(inside, sections)
         else:
             yield name, value
+
+
+def targets_in(file: Path, value: object, problems: list[str]) -> Iterator[GivenTarget]:
+    """Yield the targets of a file's tables. A table that cannot be used adds lines to `problems`."""
+    if not isinstance(value, list) or not all(isinstance(one, dict) for one in value):
+        problems.append(f"{file}: {NOTIFY} needs tables, each as [[{NOTIFY}]]")
+        return
+    for number, table in enumerate(value, start=1):
+        place = f"{file}: {NOTIFY} {number}"
+        found = list(_notice_problems(table))
+        problems += [f"{place}: {one}" for one in found]
+        if not found:
+            kinds = tuple(dict.fromkeys(map(NoticeKind, table["on"])))
+            yield GivenTarget(
+                NoticeTarget(on=kinds, command=table.get("command", ""), url=table.get("url", "")), file
+            )
+
+
+def _notice_problems(table: dict[str, object]) -> Iterator[str]:
+    for name in table:
+        if name not in _NOTICE_FIELDS:
+            yield f"unknown key {name}, known are {', '.join(_NOTICE_FIELDS)}"
+    kinds = table.get("on")
+    if not isinstance(kinds, list) or not kinds or any(kind not in list(NoticeKind) for kind in kinds):
+        yield f"on needs a list of {', '.join(NoticeKind)}"
+    command, url = table.get("command"), table.get("url")
+    if (command is None) == (url is None):
+        yield f'needs either a command or a url = "{FROM_ENVIRONMENT}NAME"'
+        return
+    if command is not None and not (isinstance(command, str) and command.strip() and "\0" not in command):
+        yield "command needs a text"
+    if url is not None and not is_variable(url):
+        yield (
+            f'url needs "{FROM_ENVIRONMENT}NAME", the variable with the address: an address often holds a '
+            "secret, and a file of the repository is no place for one"
+        )

@@ -22,6 +22,7 @@ from agents.session.claude_code import find_cli
 from agents.session.exchange import OpenTransport
 from agents.session.permissions import rule_names
 from orchestrator.cli.runs.credentials import credentials_of
+from orchestrator.cli.runs.flags import model_flags
 from orchestrator.cli.runs.notes import how_exposed
 from orchestrator.run.readiness.cache import kept_folder
 from orchestrator.views.run.look import Look
@@ -212,8 +213,9 @@ def models_now(
     """
     if not asked:
         return {}
-    flags = {f"models.{role}": (f"--model {role}", name) for role, name in asked.items()}
-    settings = load_config(repository, surroundings.environ, flags=flags, rules=rule_names()).settings
+    settings = load_config(
+        repository, surroundings.environ, flags=model_flags(asked), rules=rule_names()
+    ).settings
     return {
         Role(role): replace(
             settings.models[Role(role)],

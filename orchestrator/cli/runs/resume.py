@@ -5,6 +5,7 @@ from pathlib import Path
 import click
 
 from orchestrator.cli import options
+from orchestrator.cli.runs import flags
 
 _BUDGET = "The most that the whole run may cost, from its beginning, if it has used up its budget."
 
@@ -29,7 +30,7 @@ _BUDGET = "The most that the whole run may cost, from its beginning, if it has u
     type=click.Choice(["answer", "park"]),
     help="From now on: answer or park a question about something that cannot be undone.",
 )
-@options.sandbox
+@flags.settings(sandbox="")
 @options.as_json
 @options.plain
 @options.verbose

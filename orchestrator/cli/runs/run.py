@@ -6,23 +6,29 @@ from typing import Any
 import click
 
 from orchestrator.cli import options
+from orchestrator.cli.runs import flags
 
 
 @click.command("run", short_help="Work through a spec until it is built, reviewed and verified.")
 @click.option(
     "--spec", type=click.Path(path_type=Path), required=True, help="Markdown file with the spec of the work."
 )
-@click.option(
-    "--effort",
-    metavar="NAME",
-    shell_complete=options.complete_efforts,
-    help="How much to spend on being sure: low, medium (the default), high, max, or a preset of your own.",
+@flags.settings(
+    effort="NAME",
+    workflow="",
+    questions="",
+    worktrees="",
+    max_parallel="N",
+    merge="",
+    merge_unverified="",
+    verify="CMD",
+    gateway="",
+    max_iterations="N",
+    budget="USD",
+    developer_qa_model="NAME",
+    sandbox="",
 )
-@click.option(
-    "--no-worktrees",
-    is_flag=True,
-    help="Work in this checkout itself, one task at a time. Nothing is staged or committed there.",
-)
+@options.models
 @click.option(
     "--allow-dirty", is_flag=True, help="With --no-worktrees: begin although there are uncommitted changes."
 )
@@ -31,51 +37,6 @@ from orchestrator.cli import options
     is_flag=True,
     help="As --allow-dirty, and agents may change your uncommitted work.",
 )
-@click.option(
-    "--merge/--no-merge",
-    default=None,
-    help="At the end move your branch to the finished work (the default), or leave it on a branch of sq's.",
-)
-@click.option(
-    "--merge-unverified",
-    is_flag=True,
-    help="Move your branch also if something could not be verified (exit code 5).",
-)
-@click.option(
-    "--gateway/--no-gateway",
-    default=None,
-    help="With an API key: keep it from agents by a gateway of sq's (the default), or give it to them.",
-)
-@click.option("--max-parallel", metavar="N", help="Tasks under way at once (default: 4).")
-@click.option("--max-iterations", metavar="N", help="Iterations that a task may take (default: 50).")
-@click.option(
-    "--budget",
-    metavar="USD",
-    help="The most that the whole run may cost, with all agents. `none`: no cap (default: from the effort).",
-)
-@options.models
-@click.option(
-    "--developer-qa-model",
-    metavar="NAME",
-    help="The model that answers questions (default: the effort's).",
-)
-@click.option(
-    "--questions",
-    type=click.Choice(["answer", "park"]),
-    help="A question that cannot be undone and that the spec does not cover: answer it, or park it.",
-)
-@click.option(
-    "--workflow",
-    type=click.Choice(["orchestrated", "direct", "plan-then-implement"]),
-    help="Plan tasks (the default), give one Worker the spec as it is, or let it plan first, then implement.",
-)
-@click.option(
-    "--verify",
-    multiple=True,
-    metavar="CMD",
-    help="A command that sq runs itself to verify the work. Repeatable. Default: found in the repository.",
-)
-@options.sandbox
 @click.option("--dry-run", is_flag=True, help="Analyze and plan, show the tasks, build nothing.")
 @click.option(
     "--rehearse",
@@ -89,6 +50,7 @@ from orchestrator.cli import options
 @options.quiet
 def command(
     spec: Path,
+    models: dict[str, str],
     allow_dirty: bool,
     edit_dirty: bool,
     dry_run: bool,
@@ -113,7 +75,7 @@ def command(
     request = RunRequest(
         spec=spec.absolute(),
         folder=Path.cwd(),
-        flags=_flags(**asked),
+        flags={**flags.flags_of(asked), **flags.model_flags(models)},
         allow_dirty=allow_dirty,
         edit_dirty=edit_dirty,
         dry_run=dry_run,
@@ -122,23 +84,3 @@ def command(
     )
     look = options.look_of(as_json=as_json, plain=plain, verbose=verbose, quiet=quiet)
     return run_new(request, RunEnvironment(look=look, end_report=FilesAtEnd())).exit_code
-
-
-def _flags(
-    *,
-    no_worktrees: bool,
-    merge: bool | None,
-    merge_unverified: bool,
-    gateway: bool | None,
-    models: dict[str, str],
-    **plain: object,
-) -> dict[str, tuple[str, object]]:
-    """The settings that flags give, by their keys, each with the flag as it was typed."""
-    return {
-        **{key: (f"--{key.replace('_', '-')}", value) for key, value in plain.items()},
-        "worktrees": ("--no-worktrees", False if no_worktrees else None),
-        "merge": ("--no-merge" if merge is False else "--merge", merge),
-        "gateway": ("--no-gateway" if gateway is False else "--gateway", gateway),
-        "merge_unverified": ("--merge-unverified", True if merge_unverified else None),
-        **{f"models.{role}": (f"--model {role}", name) for role, name in models.items()},
-    }

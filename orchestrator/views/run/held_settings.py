@@ -7,7 +7,8 @@ from datetime import datetime
 from orchestrator.views.columns import columns
 from state.journal import events as e
 from state.journal.events import Stored
-from state.settings.keys import AUTO, shown
+from state.settings.keys import KEYS, shown
+from state.settings.kinds import Value
 from state.settings.records import Settings
 
 
@@ -16,7 +17,7 @@ class HeldSetting:
     """A value of a setting since an event of the run, which `since` names."""
 
     key: str
-    value: bool | int | float | str | tuple[str, ...] | None
+    value: Value
     since: str
     at: datetime
 
@@ -51,41 +52,18 @@ def held_lines(held: Iterable[HeldSetting]) -> list[str]:
     return columns(("key", "value", "since", "time"), rows)
 
 
-def _values(settings: Settings) -> dict[str, bool | int | float | str | tuple[str, ...] | None]:
+def _values(settings: Settings) -> dict[str, Value]:
+    notices = tuple(f"{', '.join(one.on)}: {one.command or one.url}" for one in settings.outward.notify)
     return {
         "effort": settings.effort.name,
-        "workflow": str(settings.workflow),
-        "questions": str(settings.questions),
-        "context_window": settings.context_window,
-        "worktrees": settings.worktrees,
-        "max_parallel": settings.max_parallel,
-        "gateway": settings.gateway,
-        "gateway.first_party": AUTO if settings.first_party is None else settings.first_party,
-        "merge": settings.merge,
-        "merge_unverified": settings.merge_unverified,
-        "verify": settings.verify,
-        "max_iterations": settings.limits.max_iterations,
-        "budget": settings.budget_run_usd,
-        "budget_task": settings.budget_task_usd,
+        **{key.name: key.value_in(settings) for key in KEYS.values() if key.path},
         **{f"models.{role}": model.name for role, model in settings.models.items()},
-        "limits.verify_s": settings.limits.verify_s,
-        "limits.run_s": settings.limits.run_s,
-        "sandbox": str(settings.sandbox.mode),
-        "sandbox.network": str(settings.sandbox.network),
-        "sandbox.limits.processes": settings.sandbox.limits.processes,
-        "sandbox.limits.memory_mb": settings.sandbox.limits.memory_mb,
-        "sandbox.limits.file_mb": settings.sandbox.limits.file_mb,
-        "notify": tuple(f"{', '.join(one.on)}: {one.command or one.url}" for one in settings.outward.notify),
-        "bell": settings.outward.bell,
-        "telemetry.otlp": settings.outward.telemetry.otlp or None,
-        "telemetry.headers": settings.outward.telemetry.headers or None,
-        "policy.protected": settings.protected,
-        "policy.allowed": settings.allowed,
+        "notify": notices,
     }
 
 
-def _changed(event: e.RunResumed) -> dict[str, bool | int | float | str | tuple[str, ...] | None]:
-    found: dict[str, bool | int | float | str | tuple[str, ...] | None] = {
+def _changed(event: e.RunResumed) -> dict[str, Value]:
+    found: dict[str, Value] = {
         "verify": event.verify,
         "questions": str(event.questions) if event.questions else None,
         "sandbox": str(event.sandbox_mode) if event.sandbox_mode else None,

@@ -1,0 +1,195 @@
+"""The kinds of values that settings take, and the key that sets a field of a record."""
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from types import NoneType, UnionType
+from typing import Any, get_args
+from urllib.parse import urlsplit
+
+Value = bool | int | float | str | tuple[str, ...] | None
+
+AUTO = "auto"  # how a switch is left to sq
+NONE = "none"  # how a file, the environment or a flag says that nothing is held back
+_MOST = 10**12  # no number means anything beyond it, and what is stored has 64 bits
+_YES, _NO = {"true", "yes", "on", "1"}, {"false", "no", "off", "0"}
+
+
+@dataclass(frozen=True, slots=True)
+class ValueKind:
+    """What a value has to be.
+
+    `needs` says it in words, and `names` are all values of a choice. `fits` decides it for the content of a
+    TOML file. `parse` turns the text of an environment variable or a flag into such content, and `keep` a
+    fitting value into the kept one. `store` turns that into the value of a record's field, and `load` is the
+    way back.
+    """
+
+    needs: str
+    fits: Callable[[Any], bool]
+    parse: Callable[[str], object]
+    keep: Callable[[Any], Value] = lambda value: value
+    store: Callable[[Any], object] = lambda value: value
+    load: Callable[[Any], Value] = lambda value: value
+    names: tuple[str, ...] = ()
+
+    def read(self, value: object) -> Value:
+        """The value as it is kept.
+
+        Raises:
+            ValueError: it does not fit; says what is needed and what was found.
+        """
+        if not self.fits(value):
+            raise ValueError(f"needs {self.needs}; found {_found(value)}")
+        return self.keep(value)
+
+
+def whole(least: int) -> ValueKind:
+    """Return the kind of whole numbers from `least`."""
+
+    def fits(value: object) -> bool:
+        return isinstance(value, int) and not isinstance(value, bool) and least <= value <= _MOST
+
+    return ValueKind(f"a whole number from {least}", fits, _number_in)
+
+
+def number(needs: str, *, zero: bool) -> ValueKind:
+    """Return the kind of numbers above 0, or with `zero` from 0."""
+
+    def fits(value: object) -> bool:
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            return False
+        return 0 <= value <= _MOST and (zero or value > 0)
+
+    return ValueKind(needs, fits, _number_in, float)
+
+
+def or_none(kind: ValueKind) -> ValueKind:
+    """Return the kind that also takes "none"."""
+
+    def keep(value: object) -> Value:
+        return None if value == NONE else kind.keep(value)
+
+    return ValueKind(
+        f'{kind.needs}, or "{NONE}"', lambda value: value == NONE or kind.fits(value), kind.parse, keep
+    )
+
+
+def or_empty(kind: ValueKind) -> ValueKind:
+    """Return the kind that also takes "none", which a record holds as an empty text."""
+    return replace(or_none(kind), store=lambda value: value or "", load=lambda value: value or None)
+
+
+def one_of(names: type[StrEnum]) -> ValueKind:
+    """Return the kind of a choice."""
+    fits = list(names).__contains__
+    return ValueKind(f"one of {', '.join(names)}", fits, str.strip, names, names=tuple(map(str, names)))
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str) and bool(value.strip())
+
+
+def _is_address(value: object) -> bool:
+    if not _is_text(value):
+        return False
+    try:
+        found = urlsplit(str(value).strip())
+    except ValueError:
+        return False
+    return found.scheme in {"http", "https"} and bool(found.hostname) and "@" not in found.netloc
+
+
+def _number_in(text: str) -> object:
+    for read in (int, float):
+        try:
+            return read(text)
+        except ValueError:
+            continue
+    return text.strip()
+
+
+def _switch_in(text: str) -> object:
+    word = text.strip().lower()
+    return word in _YES if word in _YES | _NO else text
+
+
+def _lines_in(text: str) -> object:
+    return [line.strip() for line in text.splitlines() if line.strip()]
+
+
+TEXT = ValueKind("a text", _is_text, str.strip, str.strip)
+SWITCH = ValueKind("true or false", lambda value: isinstance(value, bool), _switch_in)
+LINES = ValueKind(
+    "a list of texts",
+    lambda value: isinstance(value, list | tuple) and all(map(_is_text, value)),
+    _lines_in,
+    tuple,
+)
+SET_UP = ValueKind(
+    '"auto", "none" or a list of texts',
+    lambda value: value in {AUTO, NONE} if isinstance(value, str) else LINES.fits(value),
+    lambda text: text.strip() if text.strip() in {AUTO, NONE} else _lines_in(text),
+    lambda value: value if isinstance(value, str) else tuple(value) or NONE,
+)
+BY_ITSELF = ValueKind(
+    f'true, false or "{AUTO}"',
+    lambda value: isinstance(value, bool) or value == AUTO,
+    lambda text: text.strip() if text.strip() == AUTO else _switch_in(text),
+    store=lambda value: None if value == AUTO else value,
+    load=lambda value: AUTO if value is None else value,
+)
+ADDRESS = ValueKind("an http or https address without a user", _is_address, str.strip, str.strip)
+POSITIVE = number("a number above 0", zero=False)
+AMOUNT = number("a number from 0", zero=True)
+_BY_TYPE: dict[object, ValueKind] = {
+    bool: SWITCH,
+    int: whole(1),
+    float: POSITIVE,
+    str: TEXT,
+    tuple[str, ...]: LINES,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class SetBy:
+    """The key that sets a field of a record, as the field's annotation.
+
+    `meaning` is for documents and helps. Without `kind` it follows from the field's type. `at` leads to a
+    field of the record in this field. `effort`: the preset's field that holds the default.
+    """
+
+    key: str
+    meaning: str
+    kind: ValueKind | None = None
+    at: tuple[str, ...] = ()
+    effort: str = ""
+
+
+def kind_of(annotation: object) -> ValueKind:
+    """Return the kind of a field with this annotation: its own, or the one that the type has.
+
+    Raises:
+        TypeError: no setting can be of this type.
+    """
+    for one in getattr(annotation, "__metadata__", ()):
+        if found := one if isinstance(one, ValueKind) else getattr(one, "kind", None):
+            return found
+    plain = get_args(annotation)[0] if hasattr(annotation, "__metadata__") else annotation
+    if isinstance(plain, UnionType):
+        kept = [one for one in get_args(plain) if one is not NoneType]
+        return or_none(kind_of(kept[0]))
+    if isinstance(plain, type) and issubclass(plain, StrEnum):
+        return one_of(plain)
+    if plain in _BY_TYPE:
+        return _BY_TYPE[plain]
+    raise TypeError(f"no setting can be of the type {plain}")
+
+
+def _found(value: object) -> str:
+    if isinstance(value, str):
+        return f'the text "{value}"' if value.strip() else "an empty text"
+    if isinstance(value, dict):
+        return "a table"
+    return json.dumps(value, ensure_ascii=False, default=str)
