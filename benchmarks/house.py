@@ -1,4 +1,4 @@
-"""Measures the checkout: its size, rooms, import chains, functions, records, and the prose. Nothing is timed.
+"""Measures the checkout: its size, rooms, import chains, functions, records, prose, and the ways through a run.
 
 `python -m benchmarks.house` prints a table and, as its last line, one JSON object. It reads `agents`,
 `orchestrator`, `prompts` and `state`. Documents are the Markdown files at the top and in `docs/`. Turns of
@@ -20,7 +20,7 @@ from pathlib import Path
 
 import grimp
 
-from benchmarks.house_size import sizes
+from benchmarks.house_size import journeys, sizes
 
 ROOT = Path(__file__).parents[1]
 TOPS = ("agents", "orchestrator", "prompts", "state")
@@ -226,7 +226,7 @@ def main() -> None:
     if sys.argv[1:]:
         _listed(sys.argv[1:])
         return
-    figures = measured()
+    figures = {**measured(), **journeys()}
     sys.stdout.write("\n".join([*_table(figures), json.dumps(figures)]) + "\n")
 
 

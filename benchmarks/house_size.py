@@ -3,13 +3,17 @@
 import ast
 import re
 import subprocess
+import sys
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from xml.etree import ElementTree
 
 import grimp
 
 ROOT = Path(__file__).parents[1]
+JOURNEYS = "tests/orchestrator/run/test_run_journeys.py"
 
 
 def sizes(product: Sequence[Path], graph: grimp.ImportGraph) -> dict[str, int]:
@@ -32,6 +36,22 @@ def sizes(product: Sequence[Path], graph: grimp.ImportGraph) -> dict[str, int]:
         "names_of_several_classes": len(names_of_several_classes(product)),
         "architecture_words": len((ROOT / "ARCHITECTURE.md").read_text("utf-8").split()),
     }
+
+
+def journeys() -> dict[str, int]:
+    """Return how many files a claim and a question enter, as the journeys' tests count them in real runs.
+
+    Raises:
+        subprocess.CalledProcessError: the tests could not be run.
+    """
+    with TemporaryDirectory() as folder:
+        written = Path(folder) / "journeys.xml"
+        command = [sys.executable, "-m", "pytest", "-q", "-n", "0", f"--junitxml={written}", JOURNEYS]
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, check=False)
+        if done.returncode > 1:  # 1: a test failed, which has counted before
+            raise subprocess.CalledProcessError(done.returncode, command, done.stdout)
+        found = ElementTree.parse(written).iter("property")  # noqa: S314  our own file
+        return {one.attrib["name"]: int(one.attrib["value"]) for one in found}
 
 
 def single_importer_files(product: Sequence[Path], graph: grimp.ImportGraph) -> list[Path]:

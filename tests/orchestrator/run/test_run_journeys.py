@@ -1,11 +1,13 @@
-"""The way of a finding and of a question through a real run: which of our files handle them, in which order.
+"""The way of a finding, a question and a claim through a real run: which of our files handle them, in which order.
 
 A profile of the run's thread sees each call of our functions. A file handles an object if a function of it gets the
 object, or gives it back. Not counted are the record (store, codec), views and words for people, and the
-definitions of records.
+definitions of records. A claim has no record of its own: its files are those on the call stacks of all that sq does
+from the Worker's report to the acceptance, which is every stored event, every call of git and every command.
 """
 
 import sys
+from collections.abc import Callable
 from dataclasses import is_dataclass
 from itertools import groupby
 from pathlib import Path
@@ -49,8 +51,10 @@ _RECORD = (
     "state/journal/view.py",
 )
 NOT_COUNTED = tuple(f"{ROOT}{name}" for name in (*_ELSEWHERE, *_RECORD))
+DOES = tuple(f"{ROOT}{floor}/" for floor in ("orchestrator/git", "agents/process"))  # git and commands
 MARK = "zebra"  # in the words of the finding and of the question
 MOST = 6
+MOST_OF_A_CLAIM = 16
 
 
 class Journey:
@@ -90,7 +94,39 @@ class Journey:
         return [file for file, _ in groupby(self.files)]
 
 
-def travelled(rehearse: Rehearse, journey: Journey, lanes: dict[str, object]) -> None:
+class Stacks:
+    """A profile function that collects the files on the call stacks of all that sq does between two events."""
+
+    def __init__(self, first: str, last: str) -> None:
+        self.first, self.last = first, last
+        self.under_way = False
+        self.files: set[str] = set()
+
+    def __call__(self, frame: FrameType, event: str, result: object) -> None:
+        del result
+        if event != "call":
+            return
+        kinds = set[str]()
+        if frame.f_code.co_qualname == "Recorder.record":
+            kinds = {_kind_of(one) for one in frame.f_locals["events"]}
+            self.under_way = self.under_way or self.first in kinds
+        if self.under_way and (kinds or frame.f_code.co_filename.startswith(DOES)):
+            self._take(frame.f_back)
+        self.under_way = self.under_way and self.last not in kinds
+
+    def _take(self, frame: FrameType | None) -> None:
+        while frame:
+            file = frame.f_code.co_filename
+            if file.startswith(OURS) and not file.startswith((*NOT_COUNTED, *DOES)):
+                self.files.add(file.removeprefix(ROOT))
+            frame = frame.f_back
+
+
+def _kind_of(event: object) -> str:
+    return f"{type(event).__name__} {getattr(event, 'name', '')}".strip()
+
+
+def travelled(rehearse: Rehearse, journey: Journey | Stacks, lanes: dict[str, object]) -> None:
     sys.setprofile(journey)
     try:
         done = rehearse(whole_run(**lanes), verify=("true",))
@@ -124,7 +160,20 @@ def test_a_finding_gets_from_the_reviewer_to_the_next_prompt_in_six_files_at_mos
     assert len(way) <= MOST, way
 
 
-def test_a_question_gets_to_its_answer_in_six_files_at_most(rehearse: Rehearse) -> None:
+def test_a_claim_gets_to_its_acceptance_in_sixteen_files_at_most(
+    rehearse: Rehearse, record_property: Callable[[str, object], None]
+) -> None:
+    stacks = Stacks("SignalReceived task_complete", "CompletionAccepted")
+    travelled(rehearse, stacks, {"worker/notes/1": [writes("notes.txt", "A line.\n"), completes()]})
+    files = sorted(stacks.files)
+    record_property("claim_files", len(files))
+    assert {"orchestrator/run/tasks/completion.py", "orchestrator/run/evidence/verification.py"} <= set(files)
+    assert len(files) <= MOST_OF_A_CLAIM, files
+
+
+def test_a_question_gets_to_its_answer_in_six_files_at_most(
+    rehearse: Rehearse, record_property: Callable[[str, object], None]
+) -> None:
     lanes = {
         "worker/notes/1": [
             asks(question(f"Which {MARK}?", "red", "blue")),
@@ -136,4 +185,5 @@ def test_a_question_gets_to_its_answer_in_six_files_at_most(rehearse: Rehearse) 
     journey = Journey(Question, Answer)
     travelled(rehearse, journey, lanes)
     files = list(dict.fromkeys(journey.files))
+    record_property("question_files", len(files))
     assert len(files) <= MOST, files
