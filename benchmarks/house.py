@@ -1,4 +1,4 @@
-"""Measures the checkout: its size, rooms, import chains, functions, records, prose, and the ways through a run.
+"""Measures the checkout: size, rooms, import chains, functions, records, prose, and the ways through a run.
 
 `python -m benchmarks.house` prints a table and, as its last line, one JSON object. It reads `agents`,
 `orchestrator`, `prompts` and `state`. Documents are the Markdown files at the top and in `docs/`. Turns of

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from xml.etree import ElementTree
+from xml.etree import ElementTree as ET
 
 import grimp
 
@@ -50,7 +50,7 @@ def journeys() -> dict[str, int]:
         done = subprocess.run(command, cwd=ROOT, capture_output=True, check=False)
         if done.returncode > 1:  # 1: a test failed, which has counted before
             raise subprocess.CalledProcessError(done.returncode, command, done.stdout)
-        found = ElementTree.parse(written).iter("property")  # noqa: S314  our own file
+        found = ET.parse(written).iter("property")  # noqa: S314  our own file
         return {one.attrib["name"]: int(one.attrib["value"]) for one in found}
 
 
