@@ -20,6 +20,8 @@ from state.errors import UsageError
 from state.settings.records import Model
 
 _AUTH_STATUS_DEADLINE_S = 20
+_LOOPBACK = "127.0.0.1,localhost"
+_REHEARSED_KEY = "rehearsal"
 
 OURS = "SQ_AGENT"  # set in every Claude Code that sq starts: the stop gate ignores those
 # For every session: no telemetry, no updates, no background turns, no retries by the CLI (sq retries), and
@@ -53,67 +55,55 @@ class ApiAccess:
     base_url: str | None
 
 
-class Connection(Protocol):
-    """Reaches a model for any lane of a run."""
-
-    @property
-    def credentials(self) -> Credentials:
-        """The source of the right to use a model."""
-        ...
-
-    def session_environment(self, lane: Caller) -> dict[str, str]:
-        """Return variables for a Claude Code process that works in this lane."""
-        ...
-
-    def api_access(self, lane: Caller) -> ApiAccess | None:
-        """Return API address and key for this lane, or None if there is only the CLI."""
-        ...
-
-    def admission(self, lane: Caller, model: Model, tools: tuple[str, ...]) -> Admit | None:
-        """Return how a session of this lane gets its pass, or None if it needs none.
-
-        `tools` are the typed tools that the session has to offer its model.
-        """
-        ...
-
-    @property
-    def config_dir(self) -> Path | None:
-        """The folder of the CLI's configurations, or None for the user's own, which holds the login."""
-        ...
-
-    @property
-    def gateway_socket(self) -> GatewaySocket | None:
-        """The socket that leads to the model, for a session without any other network."""
-        ...
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
-class KeyConnection:
-    """The user's API key, in a configuration folder of the run's own, without the gateway."""
+class Connection:
+    """Reaches a model for any caller of a run.
 
-    key: ApiKey
-    config_dir: Path
-    base_url: str | None = None
-    credentials: Credentials = Credentials.API_KEY
+    `credentials` is the source of the right to use a model. `config_dir` is the folder of the CLI's configurations,
+    or None for the user's own, which holds the login. `gateway_socket` leads to the model, for a session without
+    any other network.
+    """
+
+    credentials: Credentials
+    config_dir: Path | None = None
     gateway_socket: GatewaySocket | None = None
 
     def session_environment(self, lane: Caller) -> dict[str, str]:
-        """As `Connection`."""
+        """Return variables for a Claude Code process that works for this caller."""
         del lane
-        base = {"ANTHROPIC_BASE_URL": self.base_url} if self.base_url else {}
-        return {**QUIET, **base, **self.key.variables, "CLAUDE_CONFIG_DIR": str(self.config_dir)}
+        return {**QUIET, **({"CLAUDE_CONFIG_DIR": str(self.config_dir)} if self.config_dir else {})}
 
     def api_access(self, lane: Caller) -> ApiAccess | None:
-        """As `Connection`."""
+        """Return API address and key for this caller, or None if there is only the CLI."""
+        del lane
+        return None
+
+    def admission(self, lane: Caller, model: Model, tools: tuple[str, ...]) -> Admit | None:
+        """Return how a session of this caller gets its pass, or None if it needs none.
+
+        `tools` are the typed tools that the session has to offer its model.
+        """
+        del lane, model, tools
+        return None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeyConnection(Connection):
+    """The user's API key, in a configuration folder of the run's own. Sessions have the key."""
+
+    key: ApiKey = field(repr=False)
+    base_url: str | None = None
+    credentials: Credentials = Credentials.API_KEY
+
+    def session_environment(self, lane: Caller) -> dict[str, str]:
+        """Return the environment with the key and its address."""
+        base = {"ANTHROPIC_BASE_URL": self.base_url} if self.base_url else {}
+        return {**super(KeyConnection, self).session_environment(lane), **base, **self.key.variables}
+
+    def api_access(self, lane: Caller) -> ApiAccess | None:
+        """Return the key: sq asks the API itself."""
         del lane
         return ApiAccess(key=self.key.value, base_url=self.base_url)
-
-    def admission(self, lane: Caller, model: Model, tools: tuple[str, ...]) -> None:
-        """As `Connection`: its sessions have the key."""
-        del lane, model, tools
-
-    def __repr__(self) -> str:
-        return "<KeyConnection>"
 
 
 class Doors(Protocol):
@@ -130,105 +120,68 @@ _FIRST_PARTY = {"_CLAUDE_CODE_ASSUME_FIRST_PARTY_BASE_URL": "1", "ENABLE_TOOL_SE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ForwardConnection:
+class ForwardConnection(KeyConnection):
     """The user's API key behind the forwarding gateway: sessions get passes, and sq itself asks with the key.
 
     `first_party`: Claude Code behaves as it does at Anthropic's own address. `no_proxy` is the user's.
     """
 
     doors: Doors
-    key: ApiKey
-    config_dir: Path
-    base_url: str | None = None
     first_party: bool = False
     no_proxy: str = ""
-    credentials: Credentials = Credentials.API_KEY
-    gateway_socket: GatewaySocket | None = None
 
     def session_environment(self, lane: Caller) -> dict[str, str]:
-        """As `Connection`. The pass of a session adds its address and token."""
-        del lane
-        here = ",".join(filter(None, (self.no_proxy, "127.0.0.1,localhost")))
+        """Return the environment without the key. The pass of a session adds its address and token."""
+        here = ",".join(filter(None, (self.no_proxy, _LOOPBACK)))
         first = _FIRST_PARTY if self.first_party else {}
-        config = {"CLAUDE_CONFIG_DIR": str(self.config_dir)}
-        return {**QUIET, **first, **config, "NO_PROXY": here, "no_proxy": here}
-
-    def api_access(self, lane: Caller) -> ApiAccess | None:
-        """As `Connection`: sq asks the API itself."""
-        del lane
-        return ApiAccess(key=self.key.value, base_url=self.base_url)
+        return {**Connection.session_environment(self, lane), **first, "NO_PROXY": here, "no_proxy": here}
 
     def admission(self, lane: Caller, model: Model, tools: tuple[str, ...]) -> Admit:
-        """As `Connection`."""
+        """Return the way to a pass of the gateway."""
         path = (str(lane.role), lane.task, str(lane.attempt))
         return lambda cap_usd: self.doors.admit(path, model, tools, cap_usd)
 
-    def __repr__(self) -> str:
-        return "<ForwardConnection>"
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LoginConnection:
+class LoginConnection(Connection):
     """The user is signed in to the CLI. It uses the user's configuration folder without its settings."""
 
-    kept: Mapping[str, str] = field(default_factory=dict)
-    config_dir: Path | None = None
+    kept: Mapping[str, str] = field(default_factory=dict, repr=False)
     credentials: Credentials = Credentials.CLI_LOGIN
-    gateway_socket: GatewaySocket | None = None
 
     def session_environment(self, lane: Caller) -> dict[str, str]:
-        """As `Connection`."""
-        del lane
-        return {**QUIET, **self.kept}
-
-    def api_access(self, lane: Caller) -> ApiAccess | None:
-        """As `Connection`: a login gives no key."""
-        del lane
-        return None
-
-    def admission(self, lane: Caller, model: Model, tools: tuple[str, ...]) -> None:
-        """As `Connection`: the login stays in the unmodified Claude Code."""
-        del lane, model, tools
-
-    def __repr__(self) -> str:
-        return "<LoginConnection>"
+        """Return the environment with the user's variables of the login, which stays in Claude Code."""
+        return {**super(LoginConnection, self).session_environment(lane), **self.kept}
 
 
 class LaneAddresses(Protocol):
     """The part of the gateway that a rehearsal needs."""
 
     def lane_url(self, role: str, task: str, attempt: int | str, values: Mapping[str, str] = ...) -> str:
-        """Return the base URL under which this lane's requests are answered."""
+        """Return the base URL under which this caller's requests are answered."""
         ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RehearsalConnection:
+class RehearsalConnection(Connection):
     """A scripted model behind a loopback gateway. It uses no real key."""
 
     gateway: LaneAddresses
-    config_dir: Path
     credentials: Credentials = Credentials.REHEARSAL
-    gateway_socket: GatewaySocket | None = None
 
     def session_environment(self, lane: Caller) -> dict[str, str]:
-        """As `Connection`."""
+        """Return the environment that leads to the script."""
         return {
-            **QUIET,
+            **super(RehearsalConnection, self).session_environment(lane),
             "ANTHROPIC_BASE_URL": self._url(lane),
-            "ANTHROPIC_API_KEY": "rehearsal",
-            "CLAUDE_CONFIG_DIR": str(self.config_dir),
-            "NO_PROXY": "127.0.0.1,localhost",
-            "no_proxy": "127.0.0.1,localhost",
+            "ANTHROPIC_API_KEY": _REHEARSED_KEY,
+            "NO_PROXY": _LOOPBACK,
+            "no_proxy": _LOOPBACK,
         }
 
     def api_access(self, lane: Caller) -> ApiAccess | None:
-        """As `Connection`."""
-        return ApiAccess(key="rehearsal", base_url=self._url(lane))
-
-    def admission(self, lane: Caller, model: Model, tools: tuple[str, ...]) -> None:
-        """As `Connection`: a rehearsal has nothing to protect."""
-        del lane, model, tools
+        """Return the address of the script."""
+        return ApiAccess(key=_REHEARSED_KEY, base_url=self._url(lane))
 
     def _url(self, lane: Caller) -> str:
         return self.gateway.lane_url(lane.role, lane.task, lane.attempt, lane.values)
