@@ -71,7 +71,7 @@ def _left_out(trusted: TrustedGit) -> list[str]:
 
 async def _set_up(root: Path, settings: Settings) -> list[str]:
     """How worktrees will be made ready, by the files of the checkout."""
-    from orchestrator.run.readiness.plan import plan_without_ignored
+    from orchestrator.project.readiness.plan import plan_without_ignored
 
     plan = await plan_without_ignored(
         root, checkout=root, include=settings.worktree_include, environ=without_secrets(os.environ)

@@ -6,10 +6,10 @@ In another program words decided: "async" and "checkout page" made a simple sess
 import re
 from pathlib import PurePosixPath
 
-from agents.shell import simple_commands
 from orchestrator.gates.power_steering.considerations import SessionType
 from orchestrator.gates.power_steering.evidence import SessionEvidence
 from orchestrator.gates.power_steering.facts.records import Edit
+from orchestrator.project.shell import simple_commands
 
 _FEW_LOOKS = 1  # more looks are an investigation
 _LOOKING_TOOLS = frozenset(

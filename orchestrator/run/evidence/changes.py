@@ -5,8 +5,8 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
-from agents.runners.suite import Suite
-from agents.runners.usual import is_usual
+from orchestrator.project.runners.suite import Suite
+from orchestrator.project.runners.usual import is_usual
 from orchestrator.run.evidence.files_of_tests import is_of
 from state.records.changed_tests import TestChange, TestChangeKind
 from state.records.commands import TestState

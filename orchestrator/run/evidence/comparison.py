@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from agents.runners.command_resolution import suite_of
-from agents.runners.suite import Suite
 from orchestrator.git.scratch import files_in
 from orchestrator.git.workspace import changed_paths
+from orchestrator.project.runners.command_resolution import suite_of
+from orchestrator.project.runners.suite import Suite
 from orchestrator.run.evidence.changes import Touched, classified, touched
 from orchestrator.run.evidence.counted import moved, run_counted, run_only
 from orchestrator.run.record import Run

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from orchestrator.run.detection.commands import detect
+from orchestrator.project.detection.commands import detect
 from orchestrator.run.evidence.verdict import Judged, judged, usable
 from orchestrator.run.record import Run
 from state.journal.events import VerificationFinished

@@ -9,8 +9,8 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from agents.runners.command_resolution import suite_of
 from orchestrator.git.scratch import files_in
+from orchestrator.project.runners.command_resolution import suite_of
 from orchestrator.run.evidence.counted import run_counted, run_only
 from orchestrator.run.evidence.environment import fingerprint_of
 from orchestrator.run.evidence.files_of_tests import files_of

@@ -11,12 +11,12 @@ from tempfile import TemporaryDirectory
 
 from anyio import to_thread
 
+from orchestrator.project.readiness.cache import copy_kept, downloads_of, keep, kept_folder, wheels_of
+from orchestrator.project.readiness.environment import environment_of
+from orchestrator.project.readiness.offline_install import Apart, apart, copy_manifests
+from orchestrator.project.readiness.plan import SetUpPlan, plan_without_ignored
+from orchestrator.project.readiness.steps import VENV, SetUpStep
 from orchestrator.run.ports.commands import Reach
-from orchestrator.run.readiness.cache import copy_kept, downloads_of, keep, kept_folder, wheels_of
-from orchestrator.run.readiness.environment import environment_of
-from orchestrator.run.readiness.offline_install import Apart, apart, copy_manifests
-from orchestrator.run.readiness.plan import SetUpPlan, plan_without_ignored
-from orchestrator.run.readiness.steps import VENV, SetUpStep
 from orchestrator.run.record import Run
 from state.records.commands import CommandRun
 from state.safe_paths import remove_inside

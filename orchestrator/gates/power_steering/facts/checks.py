@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from agents.runners.recognise import recognised
-from agents.shell import Simple
+from orchestrator.project.runners.recognise import recognised
+from orchestrator.project.shell import Simple
 
 _NAMES_A_WAY = 2  # words after the program
 _NOWHERE = Path("/nonexistent")  # scripts of the session's project are not read

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from agents.shell import simple_commands
 from agents.transcript.records import SHELL_TOOLS, BackgroundEnded, ToolCall, Turn, string
 from orchestrator.gates.power_steering.facts.checks import is_test_run, may_run_tests, way_of
 from orchestrator.gates.power_steering.facts.outcomes import outcome_of
 from orchestrator.gates.power_steering.facts.records import BackgroundTask, Command, RunOutcome
+from orchestrator.project.shell import simple_commands
 
 PlacedCall = tuple[int, int, ToolCall]  # order, number of the turn, call
 _STOPPERS = {"TaskStop": "task_id", "KillShell": "shell_id", "KillBash": "shell_id"}

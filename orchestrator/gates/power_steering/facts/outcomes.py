@@ -2,10 +2,10 @@
 
 from collections.abc import Container
 
-from agents.shell import simple_commands
 from orchestrator.gates.power_steering.facts.checks import is_test_run, may_run_tests, passes_on, way_of
 from orchestrator.gates.power_steering.facts.records import RunOutcome
 from orchestrator.gates.power_steering.facts.summaries import counted_of, ran_none, summary_of
+from orchestrator.project.shell import simple_commands
 
 _SPELLED = 4  # characters: a shorter line may stand in a command by chance
 _NOT_STARTED = (126, 127)  # the shell's own exit codes: nothing was tested

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from agents.shell import Heredoc, Simple
+from orchestrator.project.shell import Heredoc, Simple
 
 _INTERPRETER = re.compile(r"(?:python|node|ruby|perl|php|deno|bun)[\d.]*")
 _NAMED = re.compile(

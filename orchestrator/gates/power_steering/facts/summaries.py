@@ -1,12 +1,12 @@
 """Reads how tests ended from the output of any runner, first in general, then by known runners' lines.
 
-The general reading is the one that counts a run's own verification (`agents.runners.counts.general`).
+The general reading is the one that counts a verification of a run (`project.runners.counts.general`).
 """
 
 import re
 
-from agents.runners.counts.general import general_count
 from orchestrator.gates.power_steering.facts.records import RunOutcome
+from orchestrator.project.runners.counts.general import general_count
 
 _ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07]*\x07")
 _COUNTS = re.compile(  # pytest, and lines of the same shape: "1 failed, 2 passed in 0.1s"

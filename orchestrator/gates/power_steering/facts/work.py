@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
-from agents.shell import Heredoc, heredocs, simple_commands
 from agents.transcript.records import SHELL_TOOLS, ToolCall, listed, mapping, string
 from orchestrator.gates.power_steering.facts.records import Edit, Reading, Todo
 from orchestrator.gates.power_steering.facts.scripts import scripts_of, written_by
+from orchestrator.project.shell import Heredoc, heredocs, simple_commands
 
 _DOCUMENTS = frozenset(
     {".md", ".mdx", ".rst", ".txt", ".adoc", ".org", ".log", ".pdf", ".svg", ".png", ".jpg"}

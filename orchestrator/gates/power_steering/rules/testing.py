@@ -7,7 +7,6 @@ asked for it. It is not checked if only some tests ran, or if tests were changed
 import re
 from pathlib import PurePosixPath
 
-from agents.shell import simple_commands
 from orchestrator.gates.power_steering.evidence import SessionEvidence
 from orchestrator.gates.power_steering.facts.checks import is_test_run
 from orchestrator.gates.power_steering.facts.records import Command, Edit, RunOutcome
@@ -20,6 +19,7 @@ from orchestrator.gates.power_steering.rules.requests import (
     leaves_failing,
     tests_are_forbidden,
 )
+from orchestrator.project.shell import simple_commands
 
 _PROGRAMS = frozenset({
     ".py", ".js", ".jsx", ".mjs", ".cjs", ".ts", ".tsx", ".go", ".rs", ".java", ".kt", ".kts", ".scala", ".c",

@@ -1,0 +1,131 @@
+"""Finds the row of the table that a command belongs to, and whether the command runs tests at all."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from orchestrator.project.runners.reading import positional, text_of
+from orchestrator.project.runners.table import Invocation, Runner, no_tests, table
+from orchestrator.project.shell import Simple
+
+_ONLY_ASKS = frozenset({"--version", "--help", "-h"})
+_AROUND = frozenset(
+    {"cross-env", "cross-env-shell", "dotenv", "env-cmd", "c8", "nyc", "retry", "catchsegv", "spring"}
+)
+_INTERPRETERS = re.compile(r"(?P<name>python|pypy|node|nodejs|ruby|php|perl)[\d.]*")
+_SHELLS = frozenset({"bash", "sh", "zsh", "dash"})
+_ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
+_SCRIPT_ENDING = re.compile(r"\.(?:c?js|mjs|phar|rb|pl)$")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recognised:
+    """The row of a command, if it has one, and whether it runs tests (None if unknown).
+
+    `simple` is the command as its row knows it, without an interpreter or wrapper in front. `script` is a
+    shell script of the project that it runs.
+    """
+
+    simple: Simple
+    runner: Runner | None = None
+    runs_tests: bool | None = None
+    script: Path | None = None
+
+
+def recognised(simple: Simple, folder: Path) -> Recognised:
+    """Return the row and kind of one command that runs in `folder`."""
+    simple = _bare(simple)
+    if not simple.words:
+        return Recognised(simple=simple, runs_tests=False)
+    asks = not _ONLY_ASKS.isdisjoint(simple.words)
+    for one in _readings(simple):
+        for row in table().values():
+            if any(_is_call(call, one, row, folder) for call in row.called):
+                asks = (
+                    asks
+                    or (row.carrier and _runs_none(one))
+                    or not set(row.not_with).isdisjoint(simple.words)
+                )
+                return Recognised(
+                    simple=one, runner=row, runs_tests=None if row.carrier and not asks else not asks
+                )
+    if asks or _runs_none(simple):
+        return Recognised(simple=simple, runs_tests=False)
+    return Recognised(simple=simple, script=_shell_script(simple, folder))
+
+
+def targets(simple: Simple, row: Runner | None) -> list[str]:
+    """Return the positional words of a call without its subcommand: the things it shall run."""
+    words = positional(simple, row.select.values if row else ())
+    subcommands = (
+        {word for call in row.called if simple.name in call.programs for word in call.subcommands}
+        if row
+        else ()
+    )
+    at = next((number for number, word in enumerate(words) if word in subcommands), None)
+    return words if at is None else [*words[:at], *words[at + 1 :]]
+
+
+def _bare(simple: Simple) -> Simple:
+    words = list(simple.words)
+    while words and (words[0].rsplit("/", maxsplit=1)[-1] in _AROUND or _ASSIGNMENT.match(words[0])):
+        words = words[1:]
+        while words and words[0].startswith("-"):
+            words = words[1:]
+    return replace(simple, words=tuple(words))
+
+
+def _readings(simple: Simple) -> Iterator[Simple]:
+    """Yield a command as it is, and without its interpreter: `node node_modules/jest/bin/jest.js` is jest."""
+    name = _INTERPRETERS.fullmatch(simple.name)
+    if name and (plain := simple.plain):
+        at = simple.words.index(plain[0])
+        script = _SCRIPT_ENDING.sub("", plain[0].rsplit("/", maxsplit=1)[-1])
+        yield replace(simple, words=(script, *simple.words[at + 1 :]))
+    first = {"nodejs": "node", "pypy": "python"}.get(name["name"], name["name"]) if name else simple.name
+    yield replace(simple, words=(first, *simple.words[1:]))
+
+
+def _is_call(call: Invocation, simple: Simple, row: Runner, folder: Path) -> bool:
+    if simple.name not in call.programs:
+        return False
+    if call.flags and not any(
+        word == flag or word.startswith(f"{flag}=") for word in simple.words for flag in call.flags
+    ):
+        return False
+    if call.subcommands:
+        words = [word for word in positional(simple, row.select.values) if not word.startswith("+")]
+        looked_at = [word.rsplit(":", maxsplit=1)[-1] for word in words] if call.anywhere else words[:1]
+        if set(call.subcommands).isdisjoint([*looked_at, *(words if call.anywhere else ())]):
+            return False
+    if call.contains:
+        return re.search(call.contains, _code(simple, row, folder)) is not None
+    return True
+
+
+def _code(simple: Simple, row: Runner, folder: Path) -> str:
+    """Return the code that an interpreter runs: the text after `-e` or `-c`, else the text of the script."""
+    given = simple.option("-e", "-c", "--eval")
+    if given is not None:
+        return given
+    scripts = positional(simple, row.select.values)[:1]
+    return "\n".join(text_of(folder / script) for script in scripts)
+
+
+def _runs_none(simple: Simple) -> bool:
+    known = no_tests().get(simple.name)
+    if known is None:
+        return False
+    return not known or not {*known}.isdisjoint(simple.plain[:1])
+
+
+def _shell_script(simple: Simple, folder: Path) -> Path | None:
+    if simple.name in _SHELLS and simple.plain:
+        path = folder / simple.plain[0]
+        return path if path.is_file() else None
+    path = folder / simple.words[0]
+    if "/" not in simple.words[0] or not path.is_file():
+        return None
+    first = text_of(path)[:100].split("\n", maxsplit=1)[0]
+    return path if re.match(r"#!.*\b(?:ba|da|z|k)?sh\b", first) else None
