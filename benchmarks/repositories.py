@@ -39,7 +39,7 @@ from benchmarks.claims import Claimed, can_run, commit, honest_work, lie, lies_o
 from benchmarks.skeletons import Skeleton, all_skeletons
 from orchestrator.cli.runs.compose import composed
 from orchestrator.project.detection import detect
-from orchestrator.project.runners.command_resolution import suite_of
+from orchestrator.project.runners.suite import suite_of
 from orchestrator.run.evidence.baseline import take_baseline
 from orchestrator.run.evidence.scratch_worktrees import remove_grounds
 from orchestrator.run.places.worktrees import Worktrees

@@ -59,6 +59,21 @@ class Simple:
         """The words after the program that are not options."""
         return tuple(word for word in self.words[1:] if not word.startswith("-"))
 
+    def positional(self, values: Sequence[str]) -> list[str]:
+        """Return the words that are neither options nor values of the options in `values`."""
+        kept: list[str] = []
+        skip = False
+        for word in self.words[1:]:
+            if skip:
+                skip = False
+            elif word == "--":
+                continue
+            elif word.startswith("-"):
+                skip = word in values
+            else:
+                kept.append(word)
+        return kept
+
     def option(self, *names: str) -> str | None:
         """Return the value of the first of the options `names` that is given, as `--body x` or `--body=x`."""
         return next(self.options(*names), None)

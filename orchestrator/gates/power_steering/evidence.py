@@ -7,8 +7,7 @@ from functools import cached_property
 from pathlib import Path, PurePosixPath
 
 from agents.transcript.records import Speaker, Transcript, Utterance
-from orchestrator.gates.power_steering.facts.facts import Facts
-from orchestrator.gates.power_steering.facts.records import Command, Edit, Goal
+from orchestrator.gates.power_steering.facts.facts import Command, Edit, Facts, Goal
 from orchestrator.gates.power_steering.facts.test_files import is_test_file
 from orchestrator.project.shell import simple_commands
 from state.truncation import completion_claims

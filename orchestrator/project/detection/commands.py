@@ -10,10 +10,10 @@ from orchestrator.project.detection.languages import language_ways
 from orchestrator.project.detection.makefile import make_ways
 from orchestrator.project.detection.python import python_ways
 from orchestrator.project.detection.task_files import just_ways, task_ways
-from orchestrator.project.detection.tree import Shown, look
 from orchestrator.project.detection.ways import Way
 from orchestrator.project.detection.words import alike, needs_container
 from orchestrator.project.detection.workflows import workflow_ways
+from orchestrator.project.files import Shown, look
 
 _DEEPEST_PART = 2
 _MOST_PARTS = 12

@@ -4,9 +4,9 @@ import json
 import re
 from fnmatch import fnmatch
 
-from orchestrator.project.detection.tree import Shown
 from orchestrator.project.detection.ways import Way
 from orchestrator.project.detection.yaml_text import read_yaml, table, texts
+from orchestrator.project.files import Shown
 
 MANIFEST = "package.json"
 _LOCKS = {

@@ -6,8 +6,8 @@ import re
 import shlex
 from collections.abc import Iterator
 
-from orchestrator.project.detection.tree import Shown
 from orchestrator.project.detection.ways import Way
+from orchestrator.project.files import Shown
 
 # A folder for build results that git never sees, and that is removed with the worktree.
 _BUILT = '"$(git rev-parse --absolute-git-dir)/sq-build"'

@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterator
 
 from orchestrator.project.detection.targets import Target, ways_of
-from orchestrator.project.detection.tree import Shown
 from orchestrator.project.detection.ways import Way
+from orchestrator.project.files import Shown
 
 _NAMES = ("GNUmakefile", "makefile", "Makefile")  # in the order in which make looks for them
 _RULE = re.compile(r"^([^\s#=:][^#=:]*?)\s*::?(?![:=])\s*(.*)$")

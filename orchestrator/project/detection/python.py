@@ -5,8 +5,8 @@ import shlex
 from collections.abc import Sequence
 from pathlib import PurePosixPath
 
-from orchestrator.project.detection.tree import MANIFESTS, Shown
 from orchestrator.project.detection.ways import Way
+from orchestrator.project.files import MANIFESTS, Shown
 
 _USUAL = re.compile(r"(?:tests?/(?:.*/)?)?(?:test_[^/]*)\.py|[^/]*_test\.py")
 _ANYWHERE = re.compile(r"(?:.*/)?(?:test_[^/]*|[^/]*_test)\.py")

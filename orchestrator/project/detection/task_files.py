@@ -3,9 +3,9 @@
 import re
 
 from orchestrator.project.detection.targets import Target, ways_of
-from orchestrator.project.detection.tree import Shown
 from orchestrator.project.detection.ways import Way
 from orchestrator.project.detection.yaml_text import Node, read_yaml, table, texts
+from orchestrator.project.files import Shown
 
 _JUST = ("justfile", ".justfile", "Justfile")
 _RECIPE = re.compile(r"^@?([A-Za-z_][\w-]*)((?:\s+[^:=\n]*(?:=\s*\S+)?)*?)\s*:(?!=)\s*(.*)$")

@@ -10,10 +10,10 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 
 from orchestrator.project.detection.javascript import MANIFEST, script_lines, scripts_of
-from orchestrator.project.detection.tree import Shown
 from orchestrator.project.detection.ways import Way
 from orchestrator.project.detection.words import begins_with_runner, runners_of
 from orchestrator.project.detection.yaml_text import Node, read_yaml, table, texts
+from orchestrator.project.files import Shown
 
 _MOST_FILES = 20
 _GITHUB = ".github/workflows/"

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from orchestrator.project.detection.tree import MANIFESTS, Shown, look
+from orchestrator.project.files import MANIFESTS, Shown, look
 from orchestrator.project.readiness.interpreter import Interpreter, look_into_python
 from orchestrator.project.readiness.steps import VENV
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from orchestrator.project.detection.javascript import MANIFEST, manager_of
-from orchestrator.project.detection.tree import Shown
+from orchestrator.project.files import Shown
 from orchestrator.project.readiness.steps import SetUpStep, at, below, key_of
 
 _QUIET = "--no-audit --no-fund --prefer-offline"

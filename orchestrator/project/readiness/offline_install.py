@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from fnmatch import fnmatch
 from pathlib import Path
 
-from orchestrator.project.detection.tree import look
+from orchestrator.project.files import look
 from orchestrator.project.readiness.steps import SetUpStep
 from state.safe_paths import read_inside
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from anyio import to_thread
 
 from orchestrator.git.seeding import files_to_copy, ignored_paths
-from orchestrator.project.detection.tree import MANIFESTS, Shown, look
+from orchestrator.project.files import MANIFESTS, Shown, look
 from orchestrator.project.readiness.interpreter import Interpreter, look_into_python
 from orchestrator.project.readiness.locked import locked_steps
 from orchestrator.project.readiness.python_steps import python_steps

@@ -8,7 +8,7 @@ from configparser import Error as ConfigError
 from dataclasses import dataclass
 from typing import Any
 
-from orchestrator.project.detection.tree import MANIFESTS, Shown
+from orchestrator.project.files import MANIFESTS, Shown
 from orchestrator.project.readiness.interpreter import normalized
 
 # Names of extras, groups and files with the requirements of tests. All that exist are taken.

@@ -8,7 +8,7 @@ import shlex
 from collections.abc import Callable, Iterator
 
 from orchestrator.project.detection.python import python_ways
-from orchestrator.project.detection.tree import MANIFESTS, Shown
+from orchestrator.project.files import MANIFESTS, Shown
 from orchestrator.project.readiness.interpreter import Interpreter
 from orchestrator.project.readiness.python_project import PythonProject, python_project
 from orchestrator.project.readiness.steps import VENV, SetUpStep, at, below, key_of

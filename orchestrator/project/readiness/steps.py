@@ -4,7 +4,7 @@ import hashlib
 import shlex
 from dataclasses import dataclass
 
-from orchestrator.project.detection.tree import Shown
+from orchestrator.project.files import Shown
 from state.safe_paths import read_inside
 
 VENV = ".venv"  # the folder of the environment that a Python project gets

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from orchestrator.project.runners.reading import positional, text_of
+from orchestrator.project.files import text_of
 from orchestrator.project.runners.table import Invocation, Runner, no_tests, table
 from orchestrator.project.shell import Simple
 
@@ -57,7 +57,7 @@ def recognised(simple: Simple, folder: Path) -> Recognised:
 
 def targets(simple: Simple, row: Runner | None) -> list[str]:
     """Return the positional words of a call without its subcommand: the things it shall run."""
-    words = positional(simple, row.select.values if row else ())
+    words = simple.positional(row.select.values if row else ())
     subcommands = (
         {word for call in row.called if simple.name in call.programs for word in call.subcommands}
         if row
@@ -95,7 +95,7 @@ def _is_call(call: Invocation, simple: Simple, row: Runner, folder: Path) -> boo
     ):
         return False
     if call.subcommands:
-        words = [word for word in positional(simple, row.select.values) if not word.startswith("+")]
+        words = [word for word in simple.positional(row.select.values) if not word.startswith("+")]
         looked_at = [word.rsplit(":", maxsplit=1)[-1] for word in words] if call.anywhere else words[:1]
         if set(call.subcommands).isdisjoint([*looked_at, *(words if call.anywhere else ())]):
             return False
@@ -109,7 +109,7 @@ def _code(simple: Simple, row: Runner, folder: Path) -> str:
     given = simple.option("-e", "-c", "--eval")
     if given is not None:
         return given
-    scripts = positional(simple, row.select.values)[:1]
+    scripts = simple.positional(row.select.values)[:1]
     return "\n".join(text_of(folder / script) for script in scripts)
 
 

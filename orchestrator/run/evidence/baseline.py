@@ -11,12 +11,10 @@ from pathlib import Path
 from orchestrator.git.workspace import tree_of
 from orchestrator.project.detection.commands import detect
 from orchestrator.project.readiness.environment import exports_of
-from orchestrator.project.runners.command_resolution import suite_of
-from orchestrator.project.runners.suite import Suite
+from orchestrator.project.runners.suite import Suite, suite_of
 from orchestrator.run.evidence.canaries import make_canary, try_canary
 from orchestrator.run.evidence.counted import run_counted
-from orchestrator.run.evidence.environment import fingerprint_of
-from orchestrator.run.evidence.verification import place_for
+from orchestrator.run.evidence.verification import fingerprint_of, place_for
 from orchestrator.run.ports.commands import ScratchWorktree
 from orchestrator.run.record import Run
 from state.journal.events import BaselineStarted, BaselineTaken, RunEnded

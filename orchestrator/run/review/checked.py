@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from orchestrator.git.command import git, git_bytes
-from orchestrator.project.runners.command_resolution import suite_of
+from orchestrator.project.runners.suite import suite_of
 from orchestrator.run.review.named_tests import file_and_test, named_by
 from state.errors import GitError
 from state.journal.events import ProofsTaken, VerificationFinished

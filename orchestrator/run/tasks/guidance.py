@@ -9,7 +9,7 @@ from agents.roles.developer import guidance_ask, read_guidance
 from orchestrator.git.workspace import diff_text
 from orchestrator.run.asking.answer import ask_model
 from orchestrator.run.asking.briefing import without_place
-from orchestrator.run.evidence.latest_results import commands_on, seen_of
+from orchestrator.run.evidence.selected_commands import commands_on, seen_of
 from orchestrator.run.record import Run
 from state.journal.events import GuidanceGiven
 from state.journal.task_view import TaskView

@@ -3,10 +3,10 @@
 import pytest
 from sessions import FAILING, PASSING, edit, evidence, ran, read, session, todos, write
 
+from orchestrator.gates.power_steering.considerations import load_considerations
 from orchestrator.gates.power_steering.evidence import SessionEvidence
 from orchestrator.gates.power_steering.facts.session import facts_of
 from orchestrator.gates.power_steering.facts.test_files import is_test_file
-from orchestrator.gates.power_steering.loading import load_considerations
 from orchestrator.gates.power_steering.rules import RULES
 
 CODE = write()

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from benchmarks.skeletons import all_skeletons, skeleton
-from orchestrator.project.runners.command_resolution import suite_of
 from orchestrator.project.runners.counting import count
-from orchestrator.project.runners.counts.reporting import prepare
+from orchestrator.project.runners.reporting import prepare
 from orchestrator.project.runners.selection import only_these
+from orchestrator.project.runners.suite import suite_of
 from state.records.commands import TestState
 
 SECONDS = 100

@@ -3,7 +3,7 @@
 import pytest
 
 from orchestrator.project.runners.ability import broke_off, missing_program, nothing_yet
-from orchestrator.project.runners.command_resolution import suite_of
+from orchestrator.project.runners.suite import suite_of
 from state.records.commands import UNCOUNTED, TestCount
 
 NONE = TestCount(passed=0, failed=0, says_none=True)

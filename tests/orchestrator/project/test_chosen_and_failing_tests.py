@@ -10,13 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.skeletons import all_skeletons, skeleton
-from orchestrator.project.runners.canary import canary_for
-from orchestrator.project.runners.command_resolution import suite_of
+from orchestrator.project.files import matches
+from orchestrator.project.runners.canary import canary_for, ordinary
 from orchestrator.project.runners.counting import count
-from orchestrator.project.runners.counts.reporting import prepare
-from orchestrator.project.runners.ordinary import ordinary
-from orchestrator.project.runners.paths import matches
+from orchestrator.project.runners.reporting import prepare
 from orchestrator.project.runners.selection import only_these
+from orchestrator.project.runners.suite import suite_of
 from state.records.commands import UNCOUNTED, TestCount, TestState
 
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from orchestrator.project.runners.command_resolution import suite_of
-from orchestrator.project.runners.failing_part import CUT, failing_part
+from orchestrator.project.runners.ability import CUT, failing_part
+from orchestrator.project.runners.suite import suite_of
 
 PASSING = "\n".join(f"=== RUN   Test{n}\n    logged {n}\n--- PASS: Test{n} (0.00s)" for n in range(400))
 GO = f"""\

@@ -5,9 +5,9 @@ import re
 import pytest
 
 from benchmarks.skeletons import all_skeletons
-from orchestrator.project.runners.command_resolution import suite_of
-from orchestrator.project.runners.paths import matches, walked
+from orchestrator.project.files import matches, walked
 from orchestrator.project.runners.row import ReportKind
+from orchestrator.project.runners.suite import suite_of
 from orchestrator.project.runners.table import RowError, no_tests, row_of, table
 
 WANTED = [

@@ -6,7 +6,7 @@ from commands_of_projects import skeleton_in
 from benchmarks.skeletons import all_skeletons, skeleton
 from orchestrator.project.runners.ability import missing_program, nothing_yet
 from orchestrator.project.runners.canary import canary_for
-from orchestrator.project.runners.command_resolution import suite_of
+from orchestrator.project.runners.suite import suite_of
 from state.records.commands import UNCOUNTED
 
 QUICK = [

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from orchestrator.project.runners.command_resolution import suite_of
+from orchestrator.project.runners.suite import suite_of
 
 
 def told(command, folder):

@@ -9,12 +9,11 @@ from pathlib import Path
 import pytest
 
 from orchestrator.git.seeding import copy_files
-from orchestrator.project.detection.tree import look
+from orchestrator.project.files import look, text_of
 from orchestrator.project.readiness.cache import copy_kept
 from orchestrator.project.readiness.environment import environment_of
 from orchestrator.project.readiness.interpreter import look_into_python
 from orchestrator.project.readiness.steps import SetUpStep
-from orchestrator.project.runners.reading import text_of
 
 
 @pytest.fixture

@@ -1,15 +1,58 @@
-"""Finds the shell commands of a session and the tasks it left running, as far as results show them."""
+"""Finds the shell commands of a session, how their tests ended, and the tasks it left running.
 
-from collections.abc import Iterator, Mapping, Sequence
+The exit code of a test run decides, else the summary in its output. The counts are read as those of a run's
+own verification (`project.runners.general`), then by known runners' lines.
+"""
+
+import re
+from collections.abc import Container, Iterator, Mapping, Sequence
 
 from agents.transcript.records import SHELL_TOOLS, BackgroundEnded, ToolCall, Turn, string
-from orchestrator.gates.power_steering.facts.checks import is_test_run, may_run_tests, way_of
-from orchestrator.gates.power_steering.facts.outcomes import outcome_of
-from orchestrator.gates.power_steering.facts.records import BackgroundTask, Command, RunOutcome
+from orchestrator.gates.power_steering.facts.checks import is_test_run, may_run_tests, passes_on, way_of
+from orchestrator.gates.power_steering.facts.facts import BackgroundTask, Command, RunOutcome
+from orchestrator.project.runners.general import general_count
 from orchestrator.project.shell import simple_commands
 
 PlacedCall = tuple[int, int, ToolCall]  # order, number of the turn, call
 _STOPPERS = {"TaskStop": "task_id", "KillShell": "shell_id", "KillBash": "shell_id"}
+_SPELLED = 4  # characters: a shorter line may stand in a command by chance
+_NOT_STARTED = (126, 127)  # the shell's own exit codes: nothing was tested
+_ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07]*\x07")
+_COUNTS = re.compile(  # pytest, and lines of the same shape: "1 failed, 2 passed in 0.1s"
+    r"^=*[ ]?((?:\d+ (?:(?:subtests )?passed|failed|errors?|skipped|xfailed|xpassed|deselected|warnings?"
+    r"|rerun)(?:, )?)+)(?: in [\d.:hms ()]+)?[ ]?=*$",
+    re.MULTILINE,
+)
+_FAILING = re.compile(
+    r"^(?:FAILED\b|ERROR (?:\S+::|collecting)|FAIL\b|--- FAIL|FAILURES!|ERRORS!|not ok \d|Failed!\s"
+    r"|BUILD FAIL|test result: FAILED|\[(?:ERROR|INFO)\] .*BUILD FAILURE|=*[ ]?no tests ran\b"
+    r"|[ \t]*[1-9]\d* failing\b|[#\u2139] fail [1-9]"
+    r"|\d+ examples?, [1-9]\d* failures?"
+    r"|[ \t]*Tests?(?: Suites| Files)?:? .*\b[1-9]\d* failed\b|[ \t]*Summary \[.*\b[1-9]\d* failed\b"
+    r"|.*Failures: [1-9]|.*Errors: [1-9]|\d+% tests passed, [1-9]\d* tests? failed|[ \t]+\S+: FAIL\b"
+    r"|\d+ (?:runs|tests), \d+ assertions, (?:\d+ failures, [1-9]|[1-9])|Result: FAIL$"
+    r"|\d+:\d\d \+\d+(?: ~\d+)? -\d+: Some tests failed"
+    r"|[ \t]*NX   (?:Running|Ran) targets? .* failed|[ \t]*Tasks:[ \t]+\d+ successful, [1-9]\d* failed"
+    r"|nox > Session .* failed|npm ERR!|npm error|error: test failed|error Command failed)",
+    re.MULTILINE,
+)
+_PASSING = re.compile(
+    r"^(?:OK(?: \(.*\))?$|ok[ \t]+\S+[ \t]+(?:[\d.]+s|\(cached\))|ok \d+\b|ok$|PASS$|Passed!\s"
+    r"|test result: ok\.|[ \t]*[1-9]\d* passing\b|[#\u2139] pass [1-9]|[1-9]\d* examples?, 0 failures"
+    r"|All tests passed|[ \t]*Tests?:? .*\b[1-9]\d* passed\b|[ \t]*Summary \[.*\b[1-9]\d* passed\b"
+    r"|.*Tests run: [1-9]|100% tests passed|BUILD SUCCESS|\[INFO\] BUILD SUCCESS|[ \t]+congratulations :\)"
+    r"|[ \t]*Testing \S+ tests passed|All tests successful|Result: PASS$|\d+ of \d+ test suites .*passed"
+    r"|[ \t]*[1-9]\d* (?:runs|tests), \d+ assertions, 0 failures, 0 errors|0 errors .*\| 0 warnings"
+    r"|\d+:\d\d \+\d+(?: ~\d+)?: All tests passed|[ \t]*NX   Successfully ran targets?\b"
+    r"|nox > Session .* was successful)",
+    re.MULTILINE,
+)
+_CARGO = re.compile(r"^test result: (ok|FAILED)\. (\d+) passed", re.MULTILINE)  # one for each crate
+_MINITEST = re.compile(  # failures and errors, one line for each suite
+    r"^[1-9]\d* (?:runs|tests), \d+ assertions, (\d+) failures, (\d+) errors", re.MULTILINE
+)
+_ANY_NUMBER_FAILED = re.compile(r"\b[1-9]\d* (?:failed|errors?)\b")
+_ANY_NUMBER_PASSED = re.compile(r"\b[1-9]\d* passed\b")
 
 
 def placed_calls(turns: Sequence[Turn]) -> Iterator[PlacedCall]:
@@ -77,3 +120,69 @@ def background_of(
                 turn=turn,
                 exit_code=end.exit_code if end else None,
             )
+
+
+def outcome_of(
+    command: str, exit_code: int | None, output: str, known: Container[tuple[str, ...]] = ()
+) -> RunOutcome | None:
+    """Return how the tests in the command line ended, or None if it runs none.
+
+    The exit code decides unless something hides it (`| tail`, `|| true`, `; echo done`). Then the summary
+    decides. A command that may run anything runs tests if its output counts them. `known`: ways (`way_of`)
+    that have been seen to run tests.
+    """
+    every = simple_commands(command)
+    runs = [simple for simple in every if is_test_run(simple) or way_of(simple) in known]
+    told = _without_own_words(command, output)
+    if not runs:
+        counted = counted_of(told) if any(may_run_tests(simple) for simple in every) else RunOutcome.UNKNOWN
+        return None if counted is RunOutcome.UNKNOWN else counted
+    if exit_code in _NOT_STARTED:
+        return RunOutcome.UNKNOWN
+    if exit_code == 0 and all(run.decides for run in runs):
+        return RunOutcome.UNKNOWN if ran_none(told) else RunOutcome.PASSED
+    if exit_code and len(runs) == 1 and runs[0].is_last:
+        return RunOutcome.FAILED
+    summary = summary_of(told)
+    if summary is RunOutcome.UNKNOWN and exit_code and (all(run.decides for run in runs) or passes_on(every)):
+        return RunOutcome.FAILED  # they failed, or something after them
+    return summary
+
+
+def _without_own_words(command: str, output: str) -> str:
+    """Return the output without lines that the command itself spells out, such as those of an `echo`."""
+    return "\n".join(
+        line for line in output.splitlines() if len(line.strip()) < _SPELLED or line.strip() not in command
+    )
+
+
+def summary_of(output: str) -> RunOutcome:
+    """Return the outcome in the summary lines of a test runner's output. Words elsewhere are ignored."""
+    text = _ANSI.sub("", output).replace("\r", "")
+    counted = counted_of(text)
+    counts = [found[1] for found in _COUNTS.finditer(text)]
+    if counted is RunOutcome.FAILED or _FAILING.search(text) or any(map(_ANY_NUMBER_FAILED.search, counts)):
+        return RunOutcome.FAILED
+    if counted is RunOutcome.PASSED or _PASSING.search(text) or any(map(_ANY_NUMBER_PASSED.search, counts)):
+        return RunOutcome.PASSED
+    return RunOutcome.UNKNOWN
+
+
+def counted_of(output: str) -> RunOutcome:
+    """Return the outcome by the counts in an output, for any runner."""
+    text = _ANSI.sub("", output).replace("\r", "")
+    if minitest := [int(count) for found in _MINITEST.findall(text) for count in found]:
+        return RunOutcome.FAILED if any(minitest) else RunOutcome.PASSED
+    if crates := _CARGO.findall(text):
+        passed = any(int(number) for _, number in crates)
+        unknown = RunOutcome.PASSED if passed else RunOutcome.UNKNOWN
+        return RunOutcome.FAILED if any(word == "FAILED" for word, _ in crates) else unknown
+    count = general_count(text)
+    if count.failed:
+        return RunOutcome.FAILED
+    return RunOutcome.PASSED if count.passed else RunOutcome.UNKNOWN
+
+
+def ran_none(output: str) -> bool:
+    """Whether an output reports that no test was run."""
+    return general_count(_ANSI.sub("", output).replace("\r", "")).says_none

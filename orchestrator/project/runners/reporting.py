@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 
-from orchestrator.project.runners.counts.report_files import STARTED, report_file
+from orchestrator.project.runners.reports import STARTED, report_file
 from orchestrator.project.runners.row import Runner
 from orchestrator.project.runners.suite import Suite, SuiteRun
 

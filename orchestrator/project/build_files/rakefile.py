@@ -3,8 +3,8 @@
 import re
 from pathlib import Path
 
-from orchestrator.project.runners.reading import positional, text_of
-from orchestrator.project.runners.task_runners.step import ShellStep
+from orchestrator.project.build_files.step import ShellStep
+from orchestrator.project.files import text_of
 from orchestrator.project.shell import Simple
 
 _FILES = ("Rakefile", "rakefile", "Rakefile.rb", "rakefile.rb")
@@ -25,7 +25,7 @@ def rake_steps(simple: Simple, folder: Path) -> list[ShellStep] | None:
         return None
     text = text_of(path)
     front = "bundle exec " if (folder / "Gemfile").is_file() else ""
-    goals = [word for word in positional(simple, ("-f", "-C", "-I", "-r")) if "=" not in word] or ["default"]
+    goals = [word for word in simple.positional(("-f", "-C", "-I", "-r")) if "=" not in word] or ["default"]
     steps: list[ShellStep] = []
     known = [_collect(goal, text, folder, front, steps, set()) for goal in goals]
     return steps if all(known) else None

@@ -2,8 +2,7 @@
 
 import re
 
-from orchestrator.project.runners.counts.tally import tally, word_numbers
-from orchestrator.project.runners.counts.tap import tap_tests
+from orchestrator.project.runners.listings import tally, tap_tests, word_numbers
 from state.records.commands import UNCOUNTED, TestCount
 
 _PLAN = re.compile(r"^1\.\.(\d+)\s*(?:#.*)?$", re.MULTILINE)

@@ -8,10 +8,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from orchestrator.git.scratch import files_in, pieced_together, renamed_files
-from orchestrator.run.evidence.changes import lost_tests
-from orchestrator.run.evidence.comparison import ResultComparison, run_on
-from orchestrator.run.evidence.files_of_tests import is_of
-from orchestrator.run.evidence.inline import inline_among, with_tests_of
+from orchestrator.run.evidence.changes import is_of, lost_tests
+from orchestrator.run.evidence.comparison import ResultComparison, inline_among, run_on, with_tests_of
 from orchestrator.run.evidence.summary import cause_of, readable
 from orchestrator.run.record import Run
 from state.records.changed_tests import TestChange, TestChangeKind

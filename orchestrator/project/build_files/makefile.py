@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from orchestrator.project.runners.reading import positional, text_of
-from orchestrator.project.runners.task_runners.step import ShellStep
+from orchestrator.project.build_files.step import ShellStep
+from orchestrator.project.files import text_of
 from orchestrator.project.shell import Simple
 
 _FILES = ("GNUmakefile", "makefile", "Makefile")
@@ -38,7 +38,7 @@ def make_steps(simple: Simple, folder: Path) -> list[ShellStep] | None:
     made = _read(path, text_of(path), _Makefile())
     if "CMAKE generated file" in text_of(path)[:200]:
         made.recipes.setdefault("test", ["ctest"])
-    words = positional(simple, _VALUES)
+    words = simple.positional(_VALUES)
     for word in words:
         if (given := _ASSIGNED.fullmatch(word)) is not None:
             made.variables[given[1]] = given[3]

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from orchestrator.project.runners.reading import positional, text_of
-from orchestrator.project.runners.task_runners.step import ShellStep
+from orchestrator.project.build_files.step import ShellStep
+from orchestrator.project.files import text_of
 from orchestrator.project.shell import Simple
 
 _RUN_CALL = re.compile(r"session\.run\(\s*((?:[^()]|\([^()]*\))*)\)")
@@ -70,7 +70,7 @@ def _nox_lines(part: str, folder: Path) -> Iterator[ShellStep]:
 
 def hatch_steps(simple: Simple, folder: Path) -> list[ShellStep] | None:
     """Return the commands of `hatch test` or `hatch run SCRIPT`. A name that is not a script is a program."""
-    words = positional(simple, ("-e", "--env", "-p", "--project", "-i", "--include", "-x", "--exclude"))
+    words = simple.positional(("-e", "--env", "-p", "--project", "-i", "--include", "-x", "--exclude"))
     if words[:1] == ["test"]:
         return [ShellStep(line="pytest", folder=folder, passes="", elsewhere=True)]
     if words[:1] != ["run"] or len(words) < 2:  # noqa: PLR2004  run and a script

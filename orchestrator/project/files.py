@@ -1,8 +1,12 @@
-"""The files of a folder: their names, and the beginnings of those that matter."""
+"""The files of a project: their names, the beginnings of those that matter, and globs over them."""
 
 import os
+import re
+import stat
 from collections import deque
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path, PurePosixPath
 
 from state.safe_paths import read_inside
@@ -26,7 +30,14 @@ _SKIPPED = {
 _HIDDEN_SHOWN = {".github", ".gitlab"}
 _MOST_FILES = 20_000
 _DEEPEST = 8
+_LONGEST_SCRIPT = 200_000
 _MOST_READ = 1 << 18  # characters of one file: manifests are shorter, and a long file must not delay a run
+_NOISE = frozenset({
+    ".git", "node_modules", "vendor", "target", "build", "dist", "_build", "deps", ".venv", "venv", ".tox",
+    ".nox", "__pycache__", ".eggs", "site-packages", ".gradle", ".hypothesis", ".pytest_cache",
+    ".mypy_cache", "bin", "obj",
+})  # fmt: skip
+_MOST_WALKED = 50_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,3 +118,47 @@ def _is_file(entry: os.DirEntry[str]) -> bool:
 
 def _is_entered(name: str) -> bool:
     return name in _HIDDEN_SHOWN or not (name.startswith(".") or name in _SKIPPED)
+
+
+def text_of(path: Path) -> str:
+    """Return the text of a file, or "" if it is no file or cannot be read."""
+    try:
+        opened = os.open(path, os.O_RDONLY | os.O_NONBLOCK)  # a pipe does not make it wait
+        with os.fdopen(opened, encoding="utf-8", errors="replace") as file:
+            return file.read(_LONGEST_SCRIPT) if stat.S_ISREG(os.fstat(file.fileno()).st_mode) else ""
+    except (OSError, ValueError):
+        return ""
+
+
+def matches(path: str, globs: Iterable[str]) -> bool:
+    """Whether a relative path matches one of the globs.
+
+    A glob without a slash is compared with the name, at any depth. A glob with a slash is compared with the
+    whole path. `**` stands for any number of folders.
+    """
+    return any(_pattern(glob).fullmatch(path) is not None for glob in globs)
+
+
+def walked(folder: Path) -> Iterator[str]:
+    """Yield the relative paths of the project's files, sorted, without files that tools made or fetched."""
+    seen = 0
+    for place, folders, names in os.walk(folder):
+        folders[:] = sorted(name for name in folders if name not in _NOISE)
+        for name in sorted(names):
+            seen += 1
+            if seen > _MOST_WALKED:
+                return
+            yield os.path.relpath(os.path.join(place, name), folder).replace(os.sep, "/")  # noqa: PTH118  speed
+
+
+@lru_cache(maxsize=2048)
+def _pattern(glob: str) -> re.Pattern[str]:
+    text = glob.removeprefix("/")
+    anchored = "/" in glob
+    parts = re.split(r"(\*\*/|/\*\*$|\*\*|\*|\?|\[[^\]]*\])", text)
+    translated = {"**/": "(?:.*/)?", "/**": "/.*", "**": ".*", "*": "[^/]*", "?": "[^/]"}
+    pattern = "".join(
+        translated.get(part) or (part if part.startswith("[") and part.endswith("]") else re.escape(part))
+        for part in parts
+    )
+    return re.compile(pattern if anchored else rf"(?:.*/)?{pattern}")

@@ -4,8 +4,8 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from orchestrator.project.runners.reading import positional, text_of
-from orchestrator.project.runners.task_runners.step import ShellStep
+from orchestrator.project.build_files.step import ShellStep
+from orchestrator.project.files import text_of
 from orchestrator.project.shell import Simple
 
 _FILES = ("justfile", "Justfile", ".justfile", "JUSTFILE")
@@ -30,7 +30,7 @@ def just_steps(simple: Simple, folder: Path) -> list[ShellStep] | None:
     text = re.sub(r"\\\n[ \t]*", " ", text_of(path))
     recipes = _recipes(text)
     aliases = {found[1]: found[2] for found in map(_ALIAS.fullmatch, text.split("\n")) if found}
-    words = [word for word in positional(simple, _VALUES) if "=" not in word]
+    words = [word for word in simple.positional(_VALUES) if "=" not in word]
     goal = words[0] if words else next(iter(recipes), "")
     lines: list[str] = []
     if not _collect(aliases.get(goal, goal), recipes, lines, set()):

@@ -1,4 +1,4 @@
-"""Reads the reports of runners: JUnit and TRX, and the JSON of Jest, RSpec, Dart and our Node reporter."""
+"""The reports of runners: their files, and the tests in JUnit, TRX, and the JSON of five other formats."""
 
 import json
 import re
@@ -6,15 +6,20 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
-from orchestrator.project.runners.counts.report_files import STARTED, report_file
-from orchestrator.project.runners.counts.tally import FAILED, PASSED, SKIPPED, tally
-from orchestrator.project.runners.row import ReportKind
-from orchestrator.project.runners.table import Runner
+from orchestrator.project.runners.listings import FAILED, PASSED, SKIPPED, tally
+from orchestrator.project.runners.row import ReportKind, Runner
 from state.records.commands import UNCOUNTED, TestCount, TestState
 
+STARTED = "started"  # an empty file, made when the command starts: older reports are of other runs
+_ENDINGS = {"junit": "xml", "trx": "trx", "jest": "json", "rspec": "json", "dart": "jsonl"}
 _Tests = Iterator[tuple[str, TestState]]
 _LARGEST = 200_000_000
 _RERUN = 2.0  # seconds by which clocks of file systems may differ
+
+
+def report_file(row: Runner, reports: Path) -> Path:
+    """Return the file to which a row's report goes."""
+    return reports / f"{row.name.replace(' ', '-')}.{_ENDINGS.get(row.report.kind, 'txt')}"
 
 
 def reported_count(row: Runner, reports: Path, folder: Path, output: str) -> TestCount:

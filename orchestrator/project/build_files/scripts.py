@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from orchestrator.project.runners.reading import positional, text_of
-from orchestrator.project.runners.task_runners.step import ShellStep
+from orchestrator.project.build_files.step import ShellStep
+from orchestrator.project.files import text_of
 from orchestrator.project.shell import Simple
 
 _VALUES = (
@@ -36,7 +36,7 @@ _MOST_PACKAGES = 50
 def package_steps(simple: Simple, folder: Path) -> list[ShellStep] | None:
     """Return the scripts that a call of npm or its like runs, with `pre` and `post`, or None if none."""
     folder = folder / (simple.option(*_FOLDER) or "")
-    words = positional(simple, _VALUES)
+    words = simple.positional(_VALUES)
     if simple.name in {"npm-run-all", "run-s", "run-p"}:
         return _several(words, folder)
     places = [folder]
@@ -63,7 +63,7 @@ def package_steps(simple: Simple, folder: Path) -> list[ShellStep] | None:
 def composer_steps(simple: Simple, folder: Path) -> list[ShellStep] | None:
     """Return the lines of a script of composer.json, or None if there is no such script."""
     folder = folder / (simple.option("-d", "--working-dir") or "")
-    words = positional(simple, ("-d", "--working-dir", "--timeout"))
+    words = simple.positional(("-d", "--working-dir", "--timeout"))
     name = words[1] if words[:1] and words[0] in _RUN and len(words) > 1 else (words or ["test"])[0]
     return _composer_script(name, _json(folder / "composer.json"), folder, 0)
 
