@@ -38,7 +38,7 @@ from benchmarks.calculators import CALCULATORS, PYTHON, Honest
 from benchmarks.claims import Claimed, can_run, commit, honest_work, lie, lies_of, run_claim
 from benchmarks.skeletons import Skeleton, all_skeletons
 from orchestrator.cli.runs.compose import composed
-from orchestrator.project.detection import detect
+from orchestrator.project.detection.detect import detect
 from orchestrator.project.runners.suite import suite_of
 from orchestrator.run.evidence.baseline import take_baseline
 from orchestrator.run.evidence.scratch_worktrees import remove_grounds

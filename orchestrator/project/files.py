@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 from state.safe_paths import read_inside
 
@@ -38,6 +38,7 @@ _NOISE = frozenset({
     ".mypy_cache", "bin", "obj",
 })  # fmt: skip
 _MOST_WALKED = 50_000
+_WILD = re.compile(r"[*?\[]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,10 +79,16 @@ class Shown:
         inside = frozenset(name.removeprefix(prefix) for name in self.files if name.startswith(prefix))
         return Shown(folder=self.folder / path, files=inside)
 
+    def named(self, *names: str, deepest: int) -> list[str]:
+        """Return the files of these names or globs that lie in this folder or in one not too deep in it."""
+        plain = {name for name in names if not _WILD.search(name)}
+        globs = [name for name in names if _WILD.search(name) and "/" not in name]
+        lasts = ((path, path.rpartition("/")[2]) for path in self.files if path.count("/") <= deepest)
+        return [path for path, name in lasts if name in plain or matches(name, globs)]
+
     def folders_with(self, *names: str, deepest: int) -> list[str]:
-        """Return the folders in this one that hold one of these files, outer ones first."""
-        paths = [PurePosixPath(name) for name in self.files if name.rpartition("/")[2] in names]
-        found = {str(path.parent) for path in paths if 1 < len(path.parts) <= deepest + 1}
+        """Return the folders in this one that hold a file of one of these names, outer ones first."""
+        found = {path.rpartition("/")[0] for path in self.named(*names, deepest=deepest)} - {""}
         return sorted(found, key=lambda path: (path.count("/"), path))
 
 
@@ -124,7 +131,7 @@ def text_of(path: Path) -> str:
     """Return the text of a file, or "" if it is no file or cannot be read."""
     try:
         opened = os.open(path, os.O_RDONLY | os.O_NONBLOCK)  # a pipe does not make it wait
-        with os.fdopen(opened, encoding="utf-8", errors="replace") as file:
+        with os.fdopen(opened, encoding="utf-8-sig", errors="replace") as file:
             return file.read(_LONGEST_SCRIPT) if stat.S_ISREG(os.fstat(file.fileno()).st_mode) else ""
     except (OSError, ValueError):
         return ""

@@ -1,5 +1,6 @@
-"""One line that a carrier runs."""
+"""The lines that a build file runs: targets as it declares them, and steps of one call."""
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,3 +23,45 @@ class ShellStep:
     choose: str = ""
     replaces: bool = False
     elsewhere: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Target:
+    """One target of a build file: the targets before it, and the lines that it runs."""
+
+    before: tuple[str, ...] = ()
+    lines: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BuildFile:
+    """The targets of a build file. `first` is the one that is made if none is named."""
+
+    path: Path
+    targets: Mapping[str, Target]
+    first: str = ""
+
+    def steps(self, goals: Iterable[str], folder: Path, *, whole: bool = False) -> list[ShellStep] | None:
+        """Return the lines that these targets run, those before them first, or None if one is missing.
+
+        `whole`: a target before one of them may not be missing either.
+        """
+        lines: list[str] = []
+        seen: set[str] = set()
+        known = [self._collect(goal, lines, seen, whole=whole) for goal in goals]
+        return [ShellStep(line=line, folder=folder) for line in lines] if all(known) else None
+
+    def _collect(self, goal: str, lines: list[str], seen: set[str], *, whole: bool) -> bool:
+        if goal in seen:
+            return True
+        if goal not in self.targets:
+            return False
+        seen.add(goal)
+        known = [self._collect(one, lines, seen, whole=whole) for one in self.targets[goal].before]
+        lines.extend(self.targets[goal].lines)
+        return all(known) or not whole
+
+
+def first_file(folder: Path, names: Iterable[str]) -> Path | None:
+    """Return the path of the first of these files that exists in a folder."""
+    return next((folder / name for name in names if (folder / name).is_file()), None)

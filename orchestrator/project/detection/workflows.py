@@ -7,13 +7,15 @@ deploys nothing and has no environment. Nothing else in a workflow is ever run.
 import re
 import shlex
 from collections.abc import Iterator
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 
-from orchestrator.project.detection.javascript import MANIFEST, script_lines, scripts_of
-from orchestrator.project.detection.ways import Way
-from orchestrator.project.detection.words import begins_with_runner, runners_of
-from orchestrator.project.detection.yaml_text import Node, read_yaml, table, texts
+from orchestrator.project.build_files.yaml_text import Node, as_table, read_yaml, texts
+from orchestrator.project.detection.ways import Way, way
 from orchestrator.project.files import Shown
+from orchestrator.project.runners.recognise import recognised
+from orchestrator.project.runners.suite import runs_of
+from orchestrator.project.runners.table import Table
+from orchestrator.project.shell import simple_commands
 
 _MOST_FILES = 20
 _GITHUB = ".github/workflows/"
@@ -31,30 +33,33 @@ _LAUNCHER = re.compile(
 )
 _UNITTEST = re.compile(r"python3?\s+-m\s+unittest\b|python3?\s+manage\.py\s+test\b")
 _SCRIPT = re.compile(r"(?:npm|pnpm|yarn|bun)\s+(?:run\s+|run-script\s+)?(test[\w:.\-]*|unit[\w:.\-]*)")
+_NO_RUNNER = re.compile(
+    r"\S*/|(?:python|perl|php)"
+)  # a script of the project, by its path or by its interpreter
 _WRITES = ("write", "write-all")
 
 
-def workflow_ways(shown: Shown) -> list[Way]:
+def workflow_ways(shown: Shown, table: Table) -> list[Way]:
     """Return the runners' commands in the workflows of a repository, each once."""
     found: dict[str, Way] = {}
     for source, folder, line in _lines(shown):
-        if command := _command(shown, folder, line):
-            lines = _script_lines(shown, folder, line)
-            found.setdefault(command, Way(command=command, source=source, lines=lines))
+        command = _command(shown, folder, line, table)
+        if command and command not in found:
+            found[command] = way(command, source, shown.folder, table)
     return list(found.values())
 
 
 def _lines(shown: Shown) -> Iterator[tuple[str, str, str]]:
     """Yield each line that may be used, with its file and the folder that it is run in."""
     for name in shown.ending(".yml", ".yaml", under=_GITHUB)[:_MOST_FILES]:
-        workflow = table(read_yaml(shown.text(name)))
+        workflow = as_table(read_yaml(shown.text(name)))
         if not _DEPLOYS.search(name.removeprefix(_GITHUB)) and _is_for_changes(workflow):
-            for job_name, job in table(workflow.get("jobs")).items():
-                for folder, line in _github_job(workflow, job_name, table(job)):
+            for job_name, job in as_table(workflow.get("jobs")).items():
+                for folder, line in _github_job(workflow, job_name, as_table(job)):
                     yield name, folder, line
     if name := shown.first(*_GITLAB):
-        for job_name, node in table(read_yaml(shown.text(name))).items():
-            job = table(node)
+        for job_name, node in as_table(read_yaml(shown.text(name))).items():
+            job = as_table(node)
             if not _is_closed(job_name, job) and not _DEPLOYS.search(str(job.get("stage", ""))):
                 for line in _plain_lines("\n".join(texts(job.get("script")))):
                     yield name, "", line
@@ -64,7 +69,7 @@ def _is_for_changes(workflow: dict[str, Node]) -> bool:
     """Whether it is run for changes of the code, and not only for tags or by hand."""
     triggers = workflow.get("on")
     names = set(triggers) if isinstance(triggers, dict) else set(texts(triggers))
-    push = table(table(triggers).get("push"))
+    push = as_table(as_table(triggers).get("push"))
     if "tags" in push and "branches" not in push:
         names.discard("push")
     return bool(names & _TRIGGERS) and not _may_write(workflow)
@@ -73,7 +78,7 @@ def _is_for_changes(workflow: dict[str, Node]) -> bool:
 def _may_write(node: dict[str, Node]) -> bool:
     """Whether it asks for permission to change something outside."""
     permissions = node.get("permissions")
-    return any(value in _WRITES for value in (*texts(permissions), *table(permissions).values()))
+    return any(value in _WRITES for value in (*texts(permissions), *as_table(permissions).values()))
 
 
 def _is_closed(name: str, job: dict[str, Node]) -> bool:
@@ -85,7 +90,7 @@ def _is_closed(name: str, job: dict[str, Node]) -> bool:
 
 
 def _has_secret(node: Node | None) -> bool:
-    return any(_SECRET.search(f"{key} {value}") for key, value in table(node).items())
+    return any(_SECRET.search(f"{key} {value}") for key, value in as_table(node).items())
 
 
 def _github_job(workflow: dict[str, Node], name: str, job: dict[str, Node]) -> Iterator[tuple[str, str]]:
@@ -94,9 +99,9 @@ def _github_job(workflow: dict[str, Node], name: str, job: dict[str, Node]) -> I
     systems = " ".join(texts(job.get("runs-on")))
     if re.search(r"windows|macos", systems) and "ubuntu" not in systems:
         return
-    usual = [table(table(level.get("defaults")).get("run")) for level in (job, workflow)]
+    usual = [as_table(as_table(level.get("defaults")).get("run")) for level in (job, workflow)]
     steps = job.get("steps")
-    for step in [table(one) for one in steps] if isinstance(steps, list) else []:
+    for step in [as_table(one) for one in steps] if isinstance(steps, list) else []:
         settings = [step, *usual]
         shell = next((str(one["shell"]) for one in settings if "shell" in one), "")
         folder = next((str(one["working-directory"]) for one in settings if "working-directory" in one), "")
@@ -116,12 +121,12 @@ def _plain_lines(script: str) -> list[str]:
     return [line for line in lines if line]
 
 
-def _command(shown: Shown, folder: str, line: str) -> str:
+def _command(shown: Shown, folder: str, line: str, table: Table) -> str:
     """Return the line as a command for the root, or "" if it must not be run."""
     if _NOT_PLAIN.search(line) or _SECRET.search(line) or _DEPLOYS.search(line):
         return ""
     parts = [part.strip() for part in line.split("&&")]
-    if not all(part and _is_runner(shown, folder, part) for part in parts):
+    if not all(part and _is_runner(shown.folder / folder, part, table) for part in parts):
         return ""
     command = " && ".join(re.sub(r"^python(?= )", "python3", part) for part in parts)
     place = PurePosixPath(folder)
@@ -137,20 +142,21 @@ def _command(shown: Shown, folder: str, line: str) -> str:
     return f"cd {shlex.quote(str(place))} && {command}"
 
 
-def _is_runner(shown: Shown, folder: str, command: str) -> bool:
+def _is_runner(folder: Path, command: str, table: Table) -> bool:
+    """Whether a command is a runner's, or a script of a package that calls one and deploys nothing."""
     try:
         shlex.split(command)
     except ValueError:
         return False
     if _SCRIPT.match(command):
-        return bool(runners_of(_script_lines(shown, folder, command)))
-    return bool(_UNITTEST.match(command)) or begins_with_runner(_LAUNCHER.sub("", command, count=1))
-
-
-def _script_lines(shown: Shown, folder: str, line: str) -> tuple[str, ...]:
-    """Return the lines of the scripts of a package that a line calls, or none if one of them deploys."""
-    place = str(PurePosixPath(folder))
-    name = MANIFEST if place == "." else f"{place}/{MANIFEST}"
-    scripts = scripts_of(shown, name)
-    lines = tuple(one for called in _SCRIPT.findall(line) for one in script_lines(called, scripts))
-    return () if any(_DEPLOYS.search(one) for one in lines) else lines
+        runs = runs_of(command, folder, table)
+        deploys = any(_DEPLOYS.search(line) for run in runs for line in run.lines[1:])
+        return any(run.family for run in runs) and not deploys
+    if _UNITTEST.match(command):
+        return True
+    bare = _LAUNCHER.sub("", command, count=1)
+    simples = simple_commands(bare)
+    if len(simples) != 1 or simples[0].words[:1] != (*bare.split()[:1],) or _NO_RUNNER.match(bare):
+        return False
+    known = recognised(simples[0], folder, table)
+    return bool(known.family) and known.runs_tests is not False

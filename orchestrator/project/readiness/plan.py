@@ -3,7 +3,7 @@
 import hashlib
 import os
 import shutil
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from pathlib import Path
@@ -11,53 +11,17 @@ from pathlib import Path
 from anyio import to_thread
 
 from orchestrator.git.seeding import files_to_copy, ignored_paths
+from orchestrator.project.build_files.packages import MANIFEST as PACKAGE
 from orchestrator.project.files import MANIFESTS, Shown, look
 from orchestrator.project.readiness.interpreter import Interpreter, look_into_python
-from orchestrator.project.readiness.locked import locked_steps
 from orchestrator.project.readiness.python_steps import python_steps
 from orchestrator.project.readiness.steps import SetUpStep, key_of
+from orchestrator.project.readiness.tools import locked_steps
+from orchestrator.project.runners.table import Table, usual_table
 
-_LOCKS = (
-    *("package.json", "Gemfile.lock", "composer.lock", "go.sum", "Cargo.lock", "mix.lock", "pubspec.lock"),
-    *(
-        "packages.lock.json",
-        "uv.lock",
-        "poetry.lock",
-        "pdm.lock",
-        "Pipfile.lock",
-        "requirements.txt",
-        *MANIFESTS,
-    ),
-)
-# Other files that the commands of a user's list may depend on.
+# Files that commands of a user's list may depend on and that no row of the table names.
 _DECIDING = (
-    *(
-        "package-lock.json",
-        "npm-shrinkwrap.json",
-        "pnpm-lock.yaml",
-        "yarn.lock",
-        "bun.lock",
-        "bun.lockb",
-        "go.mod",
-    ),
-    *(
-        "Gemfile",
-        "composer.json",
-        "Cargo.toml",
-        "mix.exs",
-        "pubspec.yaml",
-        "environment.yml",
-        "CMakeLists.txt",
-    ),
-    *(
-        "GNUmakefile",
-        "makefile",
-        "Makefile",
-        "justfile",
-        "Taskfile.yml",
-        "requirements-dev.txt",
-        ".tool-versions",
-    ),
+    *("environment.yml", "GNUmakefile", "makefile", "Makefile", "justfile", "Taskfile.yml", ".tool-versions"),
     *(".python-version", ".nvmrc", ".ruby-version", "Dockerfile", "compose.yaml", "docker-compose.yml"),
 )
 _DEEPEST = 2
@@ -97,6 +61,7 @@ def plan_of(
     checkout: Path | None = None,
     environ: Mapping[str, str] = os.environ,
     ignored: Collection[str] = (),
+    table: Table | None = None,
 ) -> SetUpPlan:
     """Return the set-up of a folder from its lock files and manifests. Nothing of the project is run.
 
@@ -105,7 +70,9 @@ def plan_of(
         checkout: the user's checkout, from which the project may be installed.
         environ: the environment whose programs are used.
         ignored: files that do not count.
+        table: the table of runners and tools. None is sq's own.
     """
+    table = table or usual_table()
     path = environ.get("PATH", os.defpath)
 
     @cache
@@ -123,8 +90,11 @@ def plan_of(
     shown = replace(shown, files=shown.files.difference(ignored))
     steps: list[SetUpStep] = []
     left_out: dict[str, None] = {}
-    for part in _parts(shown):
-        found = [*locked_steps(shown, part), *python_steps(shown, part, python, from_checkout=from_checkout)]
+    for part in ("", *shown.folders_with(*_asking(table), deepest=_DEEPEST)):
+        found = [
+            *locked_steps(shown, part, table),
+            *python_steps(shown, part, table, python, from_checkout=from_checkout),
+        ]
         for step in found:
             if any(_stands_for(done, step) for done in steps):
                 continue
@@ -154,18 +124,21 @@ def key_of_list(folder: Path, commands: Sequence[str]) -> str:
     return key_of(shown, tuple(files), *commands)
 
 
+def _asking(table: Table) -> set[str]:
+    """Return the names of files that may ask for a step."""
+    locks = {lock for tool in table.tools.values() if tool.ecosystem != "node" for lock in tool.locks}
+    return {*locks, PACKAGE, "requirements.txt", *MANIFESTS}
+
+
 def _deciding(shown: Shown) -> set[str]:
-    names = {*_LOCKS, *_DECIDING}
-    return {name for name in shown.files if name.rpartition("/")[2] in names and name.count("/") <= _DEEPEST}
+    table = usual_table()
+    tools = {name for tool in table.tools.values() for name in (*tool.locks, *tool.files, *tool.manifests)}
+    names = {*_asking(table), *tools, *table.manifests, *_DECIDING}
+    return {*shown.named(*names, deepest=_DEEPEST)}
 
 
 def _deciding_files(folder: Path) -> list[str]:
     return sorted(_deciding(look(folder)))
-
-
-def _parts(shown: Shown) -> Iterator[str]:
-    yield ""
-    yield from shown.folders_with(*_LOCKS, deepest=_DEEPEST)
 
 
 def _stands_for(done: SetUpStep, other: SetUpStep) -> bool:

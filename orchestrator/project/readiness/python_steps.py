@@ -5,70 +5,59 @@ declares.
 """
 
 import shlex
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
-from orchestrator.project.detection.python import python_ways
+from orchestrator.project.detection.rows import ways_of_rows
 from orchestrator.project.files import MANIFESTS, Shown
 from orchestrator.project.readiness.interpreter import Interpreter
 from orchestrator.project.readiness.python_project import PythonProject, python_project
 from orchestrator.project.readiness.steps import VENV, SetUpStep, at, below, key_of
+from orchestrator.project.readiness.tools import tool_of
+from orchestrator.project.runners.table import Table
 
 _PIP = f"{VENV}/bin/python -m pip install --quiet --disable-pip-version-check"
 
 
 def python_steps(
-    shown: Shown, part: str, python: Callable[[], Interpreter | None], *, from_checkout: Callable[[], bool]
+    shown: Shown,
+    part: str,
+    table: Table,
+    python: Callable[[], Interpreter | None],
+    *,
+    from_checkout: Callable[[], bool],
 ) -> Iterator[SetUpStep]:
     """Yield the step for one folder (`part`, "" is the root) of the worktree, if it needs one.
 
     Args:
         shown: the worktree.
         part: the folder in it.
+        table: the table of runners and tools.
         python: returns the interpreter that commands would run with.
         from_checkout: returns whether it has the project installed from the user's checkout.
     """
     here = shown.part(part) if part else shown
     project = python_project(here)
-    lock, program, command = _locked(here, project)
-    files = (lock, *MANIFESTS, *project.files, ".python-version")
-    if not lock:
+    runner = _runner(here, project, table)
+    if tool := tool_of(here, "python", table):
+        lock = here.first(*tool.locks)
+        extras = "".join(tool.extra.format(name=name) for name in project.extras)
+        command = tool.command.format(extras=extras, groups=tool.groups if project.wanted else "")
+    else:
         found = python()
         if found is None or not _is_needed(project, found, from_checkout=from_checkout()):
             return
-        program, command = "python3", _pip(here, project)
+        tool, lock, command = table.tools["python3"], "", _pip(project, runner)
     version = found.version if (found := python()) else ""
     yield SetUpStep(
         command=at(part, command),
-        ecosystem="python",
-        program=program,
+        ecosystem=tool.ecosystem,
+        tool=tool.name,
+        program=tool.name,
         why=below(part, (lock or here.first(*MANIFESTS, *project.files),))[0],
         makes=below(part, (VENV,)),
-        key=key_of(here, files, command, version),
-        wants=None if project.open_ended else (*project.wants, *_runner(here, project)),
+        key=key_of(here, (lock, *MANIFESTS, *project.files, ".python-version"), command, version),
+        wants=None if project.open_ended else (*project.wants, *runner),
     )
-
-
-def _locked(here: Shown, project: PythonProject) -> tuple[str, str, str]:
-    """Return the lock file, its program and the command, or three empty texts."""
-    extras = "".join(f" --extra {name}" for name in project.extras)
-    if here.has("uv.lock"):
-        return "uv.lock", "uv", f"uv sync --frozen{extras}{' --all-groups' if project.wanted else ''}"
-    if here.has("poetry.lock"):
-        chosen = "".join(f" --extras {name}" for name in project.extras)
-        return (
-            "poetry.lock",
-            "poetry",
-            f"env -u VIRTUAL_ENV POETRY_VIRTUALENVS_IN_PROJECT=true poetry install --no-interaction{chosen}",
-        )
-    if here.has("pdm.lock"):
-        return "pdm.lock", "pdm", "PDM_IGNORE_ACTIVE_VENV=1 pdm sync"
-    if here.has("Pipfile.lock"):
-        return (
-            "Pipfile.lock",
-            "pipenv",
-            "PIPENV_IGNORE_VIRTUALENVS=1 PIPENV_VENV_IN_PROJECT=1 pipenv sync --dev",
-        )
-    return "", "", ""
 
 
 def _is_needed(project: PythonProject, python: Interpreter, *, from_checkout: bool) -> bool:
@@ -82,17 +71,17 @@ def _is_needed(project: PythonProject, python: Interpreter, *, from_checkout: bo
     return unmet or unknown or (project.installable and project.src and not installed)
 
 
-def _pip(here: Shown, project: PythonProject) -> str:
+def _pip(project: PythonProject, runner: Sequence[str]) -> str:
     words = []
     if project.installable:
         words += ["-e", f".[{','.join(project.extras)}]" if project.extras else "."]
     words += [word for name in project.files for word in ("-r", name)]
     words += project.wanted
-    words += _runner(here, project)
+    words += runner
     return f"python3 -m venv {VENV} && {_PIP} {shlex.join(words)}"
 
 
-def _runner(here: Shown, project: PythonProject) -> tuple[str, ...]:
+def _runner(here: Shown, project: PythonProject, table: Table) -> tuple[str, ...]:
     """Return pytest, if the project's tests need it and its manifests do not name it."""
-    runs_pytest = any(way.command.endswith("pytest") for way in python_ways(here))
+    runs_pytest = any(way.command.endswith("pytest") for way in ways_of_rows(here, table))
     return ("pytest",) if runs_pytest and "pytest" not in project.requires else ()

@@ -14,16 +14,18 @@ VENV = ".venv"  # the folder of the environment that a Python project gets
 class SetUpStep:
     """A command that makes a worktree ready for one ecosystem.
 
-    `program` has to be installed for it, and `why` is the file that asks for it. `portable` are folders that
-    are the same at any path. They are made once and copied. `makes` are folders that hold absolute paths, and
-    that are removed again if the command fails. `key` changes with everything that the result depends on.
-    `wants` are the packages that a Python project and its build require, None if only a script knows them.
+    `tool` is its row of the table, `program` has to be installed for it, and `why` is the file that asks for
+    it. `portable` are folders that are the same at any path. They are made once and copied. `makes` are
+    folders that hold absolute paths, and that are removed again if the command fails. `key` changes with
+    everything that the result depends on. `wants` are the packages that a Python project and its build
+    require, None if only a script knows them.
     """
 
     command: str
     ecosystem: str
     program: str
     why: str
+    tool: str = ""
     portable: tuple[str, ...] = ()
     makes: tuple[str, ...] = ()
     key: str = ""

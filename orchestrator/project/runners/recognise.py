@@ -1,14 +1,20 @@
 """Finds the row of the table that a command belongs to, and whether the command runs tests at all."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from orchestrator.project.files import text_of
-from orchestrator.project.runners.table import Invocation, Runner, no_tests, table
+from orchestrator.project.runners.row import Invocation, Runner
+from orchestrator.project.runners.table import Table, usual_table
 from orchestrator.project.shell import Simple
 
+# Programs that run the command behind their own words in a container or on another machine.
+RUN_INSIDE = frozenset({
+    "docker", "docker-compose", "podman", "kubectl", "minikube", "vagrant", "ssh", "nix", "devbox", "ddev",
+    "sail",
+})  # fmt: skip
 _ONLY_ASKS = frozenset({"--version", "--help", "-h"})
 _AROUND = frozenset(
     {"cross-env", "cross-env-shell", "dotenv", "env-cmd", "c8", "nyc", "retry", "catchsegv", "spring"}
@@ -23,36 +29,48 @@ _SCRIPT_ENDING = re.compile(r"\.(?:c?js|mjs|phar|rb|pl)$")
 class Recognised:
     """The row of a command, if it has one, and whether it runs tests (None if unknown).
 
-    `simple` is the command as its row knows it, without an interpreter or wrapper in front. `script` is a
-    shell script of the project that it runs.
+    `simple` is the command as its row knows it, without an interpreter or wrapper in front. `family` is the
+    name of the runners of the same tests, "" if it is known of none. `lints`: it checks the code without
+    running it. `script` is a shell script of the project that it runs.
     """
 
     simple: Simple
     runner: Runner | None = None
     runs_tests: bool | None = None
+    family: str = ""
+    lints: bool = False
     script: Path | None = None
 
 
-def recognised(simple: Simple, folder: Path) -> Recognised:
-    """Return the row and kind of one command that runs in `folder`."""
+def recognised(simple: Simple, folder: Path, table: Table | None = None) -> Recognised:
+    """Return the row and kind of one command that runs in `folder`. Without a table it is sq's own."""
+    table = table or usual_table()
     simple = _bare(simple)
     if not simple.words:
         return Recognised(simple=simple, runs_tests=False)
     asks = not _ONLY_ASKS.isdisjoint(simple.words)
     for one in _readings(simple):
-        for row in table().values():
+        for row in table.runners.values():
             if any(_is_call(call, one, row, folder) for call in row.called):
-                asks = (
-                    asks
-                    or (row.carrier and _runs_none(one))
-                    or not set(row.not_with).isdisjoint(simple.words)
-                )
-                return Recognised(
-                    simple=one, runner=row, runs_tests=None if row.carrier and not asks else not asks
-                )
-    if asks or _runs_none(simple):
-        return Recognised(simple=simple, runs_tests=False)
-    return Recognised(simple=simple, script=_shell_script(simple, folder))
+                return _of_row(row, one, table, asks=asks)
+    lints = _is_among(simple, table.programs.linters)
+    if asks or lints or _is_among(simple, table.programs.others):
+        return Recognised(simple=simple, runs_tests=False, lints=lints)
+    family = simple.name if _is_among(simple, table.programs.runners) else ""
+    return Recognised(simple=simple, family=family, script=_shell_script(simple, folder))
+
+
+def _of_row(row: Runner, simple: Simple, table: Table, *, asks: bool) -> Recognised:
+    lints = row.carrier and _is_among(simple, table.programs.linters)
+    runs_none = lints or (row.carrier and _is_among(simple, table.programs.others))
+    asks = asks or runs_none or not set(row.not_with).isdisjoint(simple.words)
+    return Recognised(
+        simple=simple,
+        runner=row,
+        runs_tests=None if row.carrier and not asks else not asks,
+        family="" if asks else row.family,
+        lints=lints,
+    )
 
 
 def targets(simple: Simple, row: Runner | None) -> list[str]:
@@ -113,11 +131,9 @@ def _code(simple: Simple, row: Runner, folder: Path) -> str:
     return "\n".join(text_of(folder / script) for script in scripts)
 
 
-def _runs_none(simple: Simple) -> bool:
-    known = no_tests().get(simple.name)
-    if known is None:
-        return False
-    return not known or not {*known}.isdisjoint(simple.plain[:1])
+def _is_among(simple: Simple, programs: Mapping[str, tuple[str, ...]]) -> bool:
+    known = programs.get(simple.name)
+    return known is not None and (not known or not {*known}.isdisjoint(simple.plain[:1]))
 
 
 def _shell_script(simple: Simple, folder: Path) -> Path | None:

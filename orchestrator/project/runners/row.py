@@ -1,27 +1,10 @@
-"""The records that make up one row of the table of test runners."""
+"""The records that make up the table: a test runner, the programs without a row, a tool that sets up."""
 
 from dataclasses import dataclass, field
 from enum import StrEnum
+from pathlib import Path
 
-
-class Ecosystem(StrEnum):
-    """The tools that must be set up before a runner works."""
-
-    PYTHON = "python"
-    NODE = "node"
-    RUST = "rust"
-    GO = "go"
-    MIX = "mix"
-    RUBY = "ruby"
-    PHP = "php"
-    ELIXIR = "elixir"
-    JVM = "jvm"
-    DOTNET = "dotnet"
-    DART = "dart"
-    SWIFT = "swift"
-    HASKELL = "haskell"
-    ZIG = "zig"
-    NONE = "none"
+DOWNLOADS = "SQ_DOWNLOADS"  # the variable that names the folder for downloads
 
 
 class ReportKind(StrEnum):
@@ -65,12 +48,16 @@ class Invocation:
 class Detection:
     """Files that show that a repository uses a runner, and the command to use then.
 
-    All files must exist, and one must match `contains`.
+    Each of `files` is one or more globs, separated by `|`, from the project's folder on. One file must match
+    each of them, and `contains` must match the text of one for the last of them. `alone`: only one file may
+    match the first. `command` may hold `{run}`, the call of the last file as a program, `{each}`, one command
+    for each of the first files, `{folders}`, the folders of these, and `{build}`, a folder for build results.
     """
 
     files: tuple[str, ...]
     command: str
     contains: str = ""
+    alone: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -184,13 +171,16 @@ class FailingTest:
 class Runner:
     """One row. `carrier`: it runs other runners, which are found in the project's files.
 
+    `setup` is the ecosystem of the tools that set a project up for it. `like` is the row of a runner that
+    runs the same tests: a project shows one of them.
     `unknown` lists the abilities that it lacks. `modules` are its own modules: the runner is missing if one
     of them cannot be imported. `nothing` are patterns of output that report that there is nothing to run yet.
     `deciders` and `manifests` are globs of files that decide how tests are run.
     """
 
     name: str
-    setup: Ecosystem = Ecosystem.NONE
+    setup: str = ""
+    like: str = ""
     carrier: bool = False
     called: tuple[Invocation, ...]
     not_with: tuple[str, ...] = ()
@@ -205,3 +195,67 @@ class Runner:
     nothing: tuple[str, ...] = ()
     canary: tuple[FailingTest, ...] = ()
     unknown: tuple[str, ...] = ()
+
+    @property
+    def family(self) -> str:
+        """The name that it shares with the runners of the same tests. A carrier may have none."""
+        return self.like or ("" if self.carrier else self.name)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Programs:
+    """Programs without a row, each with the subcommands concerned, or () for all of them.
+
+    `runners` run tests, and nothing more is known of them. `linters` check the code without running it.
+    """
+
+    runners: dict[str, tuple[str, ...]]
+    linters: dict[str, tuple[str, ...]]
+    others: dict[str, tuple[str, ...]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SetUpTool:
+    """A tool that makes a project ready for the runners of an ecosystem.
+
+    It is used if one of the files `locks` exists, `contains` (a file and a pattern) matches, and `unless`
+    does not exist. `command` may hold `{extras}`, an `extra` for each `{name}`, and `{groups}`. Without a
+    lock file it is `unlocked`. `files` decide about the result too. `portable` are folders of it that are the
+    same at any path.
+
+    The other fields say how it downloads in a folder of its own and builds without network, for manifests
+    that an agent has changed. `download` and `build` are commands, in which `{command}` is that of the step.
+    One that is empty is not needed. `manifests` are names, and `empty` patterns of files that only have to
+    exist. `variables` hold for both commands, `offline` for the build. `{into}` in them is the folder for
+    downloads, `{uri}` its URL. `lasting`: all later commands in the worktree need them too. `why_not`: why it
+    cannot download apart, or "".
+    """
+
+    name: str
+    ecosystem: str
+    program: str = ""
+    locks: tuple[str, ...] = ()
+    contains: tuple[str, str] | None = None
+    unless: str = ""
+    command: str = ""
+    extra: str = ""
+    groups: str = ""
+    unlocked: str = ""
+    files: tuple[str, ...] = ()
+    portable: tuple[str, ...] = ()
+    download: str = ""
+    build: str = "{command}"
+    manifests: tuple[str, ...] = ()
+    empty: tuple[str, ...] = ()
+    variables: dict[str, str] = field(default_factory=dict)
+    offline: dict[str, str] = field(default_factory=dict)
+    lasting: bool = False
+    why_not: str = ""
+
+    def variables_for(self, into: Path, *, building: bool) -> dict[str, str]:
+        """Return the variables of the download, or of the build and of later commands."""
+        chosen = {**self.variables, **(self.offline if building else {})}
+        return {
+            DOWNLOADS: str(into),
+            **{name: value.format(into=into, uri=into.as_uri()) for name, value in chosen.items()},
+        }

@@ -6,18 +6,20 @@ It is followed through the project's build files, by way of task runners, to the
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 
-from orchestrator.project.build_files.justfile import just_steps
 from orchestrator.project.build_files.makefile import make_steps
+from orchestrator.project.build_files.packages import composer_steps, package_steps
 from orchestrator.project.build_files.python_envs import hatch_steps, nox_steps, tox_steps
 from orchestrator.project.build_files.rakefile import rake_steps
-from orchestrator.project.build_files.scripts import composer_steps, package_steps
+from orchestrator.project.build_files.recipes import just_steps, task_steps
 from orchestrator.project.build_files.step import ShellStep
 from orchestrator.project.files import matches, text_of
 from orchestrator.project.runners.recognise import recognised
 from orchestrator.project.runners.row import Runner
+from orchestrator.project.runners.table import Table, usual_table
 from orchestrator.project.shell import Simple, simple_commands
 
 _SCRIPTS = re.compile(r"(?:^|\s|/)([\w./-]+\.(?:sh|bash|py|rb|js|mjs|pl))\b")
@@ -34,6 +36,7 @@ _CARRIERS: Mapping[str, _Steps] = {
     "nox": nox_steps,
     "hatch": hatch_steps,
     "rake": rake_steps,
+    "task": task_steps,
 }
 _DEEPEST = 8
 _MOST = 200
@@ -45,7 +48,8 @@ _CANNOT_GROW = re.compile(r"[)}&;#|]\s*$|(?:^|\s)#|\b(?:ba|da|z)?sh\s+(?:-\w+\s+
 class SuiteRun:
     """One command that a suite runs in the end, with the shell line and the folder it stands in.
 
-    `runs_tests` is None if unknown. `through` are the carriers that lead to it, outermost first. `passes` is
+    `runs_tests`, `family` and `lints` are as in `Recognised`. `through` are the carriers that lead to it, and
+    `lines` the lines, its own among them, both outermost first. `passes` is
     the text between the suite's command and appended arguments that lets them reach this command, None if
     they cannot reach it. `grows`: arguments appended to `line` are arguments of this command. `programs` is a
     folder in front of PATH. `choose` is a command that takes files, to be used instead of `line`. `replaces`
@@ -57,7 +61,10 @@ class SuiteRun:
     folder: Path
     runner: Runner | None = None
     runs_tests: bool | None = None
+    family: str = ""
+    lints: bool = False
     through: tuple[Runner, ...] = ()
+    lines: tuple[str, ...] = ()
     passes: str | None = None
     grows: bool = False
     programs: str = ""
@@ -150,28 +157,25 @@ class Suite:
         return full.relative_to(run.folder).as_posix() if full.is_relative_to(run.folder) else None
 
 
-def suite_of(command: str, folder: Path) -> Suite:
-    """Return the suite of a command line that runs in `folder`."""
-    return Suite(command=command, folder=folder, runs=runs_of(command, folder))
+def suite_of(command: str, folder: Path, table: Table | None = None) -> Suite:
+    """Return the suite of a command line that runs in `folder`. Without a table it is sq's own."""
+    return Suite(command=command, folder=folder, runs=runs_of(command, folder, table))
 
 
-def runs_of(command: str, folder: Path) -> tuple[SuiteRun, ...]:
+def runs_of(command: str, folder: Path, table: Table | None = None) -> tuple[SuiteRun, ...]:
     """Return everything that a command runs in the end, in order, as far as the project's files show it."""
-    found: list[SuiteRun] = []
-    for run in _followed(ShellStep(line=command, folder=folder, passes=""), (), 0):
-        found.append(run)
-        if len(found) >= _MOST:
-            break
-    return tuple(found)
+    step = ShellStep(line=command, folder=folder, passes="")
+    return tuple(islice(_followed(step, (), (), table or usual_table()), _MOST))
 
 
-def _followed(step: ShellStep, through: tuple[Runner, ...], depth: int) -> Iterator[SuiteRun]:
+def _followed(
+    step: ShellStep, through: tuple[Runner, ...], lines: tuple[str, ...], table: Table
+) -> Iterator[SuiteRun]:
     folder = step.folder
-    simples = simple_commands(_HIDDEN_RUN.sub("hatch -- run", step.line))
-    for simple in simples:
+    for simple in simple_commands(_HIDDEN_RUN.sub("hatch -- run", step.line)):
         if simple.name in {"cd", "pushd"} and simple.plain:
             folder = Path(os.path.normpath(folder / simple.plain[0]))
-        known = recognised(simple, folder)
+        known = recognised(simple, folder, table)
         grows = simple.is_last and not _CANNOT_GROW.search(step.line)
         run = SuiteRun(
             simple=known.simple,
@@ -179,7 +183,10 @@ def _followed(step: ShellStep, through: tuple[Runner, ...], depth: int) -> Itera
             folder=folder,
             runner=known.runner,
             runs_tests=known.runs_tests,
+            family=known.family,
+            lints=known.lints,
             through=through,
+            lines=(*lines, step.line),
             passes=step.passes if grows else None,
             grows=grows,
             programs=step.programs,
@@ -187,38 +194,34 @@ def _followed(step: ShellStep, through: tuple[Runner, ...], depth: int) -> Itera
             replaces=step.replaces,
             elsewhere=step.elsewhere,
         )
-        yield from _inside(run, known.script, depth)
+        yield from _inside(run, known.script, table)
 
 
-def _inside(run: SuiteRun, script: Path | None, depth: int) -> Iterator[SuiteRun]:
+def _inside(run: SuiteRun, script: Path | None, table: Table) -> Iterator[SuiteRun]:
     """Yield the runs inside a carrier or a script of the project, or the run itself if it is neither."""
     steps: list[ShellStep] | None = None
     through = run.through
     if run.runner is not None and run.runner.carrier and run.runs_tests is None:
-        steps = _CARRIERS[run.runner.name](run.simple, run.folder)
+        read = _CARRIERS.get(run.runner.name)
+        steps = read(run.simple, run.folder) if read else None
         through = (*through, run.runner)
     elif script is not None:
         steps = [ShellStep(line=re.sub(r"(?m)^#!.*\n", "", text_of(script)), folder=run.folder)]
-    if steps is None or depth >= _DEEPEST:
+    if steps is None or len(run.lines) > _DEEPEST:
         yield run
         return
     for step in steps:
         passes = None if step.passes is None or run.passes is None else _joined(run.passes, step.passes)
         if step.passes is not None and run.passes is not None and "--" in run.simple.words:
             passes = run.passes  # arguments pass already
-        yield from _followed(
-            ShellStep(
-                line=step.line,
-                folder=step.folder,
-                passes=passes,
-                programs=step.programs or run.programs,
-                choose=step.choose,
-                replaces=step.replaces or run.replaces,
-                elsewhere=step.elsewhere or run.elsewhere,
-            ),
-            through,
-            depth + 1,
+        inner = replace(
+            step,
+            passes=passes,
+            programs=step.programs or run.programs,
+            replaces=step.replaces or run.replaces,
+            elsewhere=step.elsewhere or run.elsewhere,
         )
+        yield from _followed(inner, through, run.lines, table)
 
 
 def _joined(outer: str, inner: str) -> str | None:

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from orchestrator.project.detection.commands import detect
+from orchestrator.project.detection.detect import detect
 from orchestrator.run.evidence.summary import with_output
 from orchestrator.run.evidence.verdict import Judged, judged, usable
 from orchestrator.run.record import Run

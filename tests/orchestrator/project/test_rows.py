@@ -5,10 +5,10 @@ import re
 import pytest
 
 from benchmarks.skeletons import all_skeletons
-from orchestrator.project.files import matches, walked
+from orchestrator.project.detection.detect import detect
 from orchestrator.project.runners.row import ReportKind
 from orchestrator.project.runners.suite import suite_of
-from orchestrator.project.runners.table import RowError, no_tests, row_of, table
+from orchestrator.project.runners.table import RowError, row_of, usual_table
 
 WANTED = [
     "make",
@@ -59,14 +59,14 @@ WANTED = [
 
 
 def test_every_runner_that_sq_knows_has_a_row():
-    assert set(WANTED) <= set(table())
+    assert set(WANTED) <= set(usual_table().runners)
 
 
 @pytest.mark.parametrize(
     ("raw", "words"),
     [
         ({"called": [{"programs": "pytest"}]}, "row x: .*called.*programs"),
-        ({"called": [], "setup": "cobol"}, "row x: .*setup"),
+        ({"called": [], "setup": 5}, "row x: .*setup"),
         ({"called": [], "counted": 1}, "row x: counted: there is no such field"),
         (
             {"called": [], "report": {"kind": "junit", "file": "a"}},
@@ -83,7 +83,7 @@ def test_a_row_that_cannot_be_used_is_named_with_its_field(raw, words):
 
 
 @pytest.mark.parametrize(
-    "row", [row for row in table().values() if not row.carrier], ids=lambda row: row.name
+    "row", [row for row in usual_table().runners.values() if not row.carrier], ids=lambda row: row.name
 )
 def test_a_row_without_an_ability_says_so(row):
     told = " ".join(row.unknown)
@@ -100,43 +100,35 @@ def test_a_row_without_an_ability_says_so(row):
 
 
 def test_programs_that_run_no_tests_are_no_runners():
+    table = usual_table()
     everywhere = {
         program
-        for row in table().values()
+        for row in table.runners.values()
         for call in row.called
         if not call.subcommands
         for program in call.programs
     }
-    assert not {name for name, subcommands in no_tests().items() if not subcommands} & everywhere - {
+    none = {**table.programs.linters, **table.programs.others}
+    assert not {name for name, subcommands in none.items() if not subcommands} & everywhere - {
         "yarn",
         "cmake",
     }
-
-
-def shown_by(folder):
-    """The commands that the rows find in a project."""
-    paths = list(walked(folder))
-    commands = []
-    for row in table().values():
-        for found in row.found:
-            matching = [[path for path in paths if matches(path, [f"/{glob}"])] for glob in found.files]
-            texts = [(folder / path).read_text() for group in matching for path in group]
-            if all(matching) and any(re.search(found.contains, text) for text in texts):
-                commands.append(found.command)
-    return commands
+    assert not {*table.programs.runners} & everywhere
 
 
 @pytest.mark.parametrize("name", sorted(all_skeletons()))
 def test_the_files_of_a_project_show_its_command(name, tmp_path):
     known = all_skeletons()[name](tmp_path)
-    commands = shown_by(tmp_path)
-    assert {known.command, *known.others} <= {*commands}
-    for command in commands:
-        assert suite_of(command, tmp_path).runs_tests is not None, command
+    found = [suite_of(one.command, tmp_path) for one in detect(tmp_path)]
+    assert suite_of(known.command, tmp_path).runners in [suite.runners for suite in found]
+    for suite in found:
+        assert suite.runs_tests is not None, suite.command
 
 
-@pytest.mark.parametrize("row", table().values(), ids=lambda row: row.name)
-def test_the_commands_of_a_row_are_known_to_the_table(row, tmp_path):
-    for found in row.found:
-        runs = suite_of(found.command, tmp_path).runs
-        assert any(run.runner is not None or run.through for run in runs), found.command
+def test_the_commands_of_a_row_are_known_to_the_table(tmp_path):
+    words = {"{run}": "./gradlew", "{unittest}": "python3 -m unittest"}
+    for row in usual_table().runners.values():
+        for found in row.found:
+            command = re.sub(r"\{run\}|\{unittest\}", lambda used: words[used[0]], found.command)
+            runs = suite_of(command, tmp_path).runs
+            assert any(run.runner is not None or run.through for run in runs), found.command

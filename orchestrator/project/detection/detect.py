@@ -5,40 +5,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from orchestrator.project.detection.javascript import deno_ways, package_ways
-from orchestrator.project.detection.languages import language_ways
-from orchestrator.project.detection.makefile import make_ways
-from orchestrator.project.detection.python import python_ways
-from orchestrator.project.detection.task_files import just_ways, task_ways
+from orchestrator.project.detection.own import own_ways
+from orchestrator.project.detection.rows import ways_of_rows
 from orchestrator.project.detection.ways import Way
-from orchestrator.project.detection.words import alike, needs_container
 from orchestrator.project.detection.workflows import workflow_ways
 from orchestrator.project.files import Shown, look
+from orchestrator.project.runners.table import Table, usual_table
 
 _DEEPEST_PART = 2
 _MOST_PARTS = 12
-_MANIFESTS = (
-    *(
-        "package.json",
-        "deno.json",
-        "pyproject.toml",
-        "setup.py",
-        "setup.cfg",
-        "requirements.txt",
-        "Cargo.toml",
-    ),
-    *(
-        "go.mod",
-        "pom.xml",
-        "build.gradle",
-        "build.gradle.kts",
-        "build.sbt",
-        "project.clj",
-        "mix.exs",
-        "Gemfile",
-    ),
-    *("composer.json", "pubspec.yaml", "Package.swift", "CMakeLists.txt", "meson.build", "stack.yaml"),
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,30 +25,28 @@ class Detected:
     tests: bool
 
 
-def detect(folder: Path) -> tuple[Detected, ...]:
+def detect(folder: Path, table: Table | None = None) -> tuple[Detected, ...]:
     """Return the commands that verify a folder, empty if it shows none. Nothing is run.
 
     The same tests are taken once. The parts of a repository count if its root shows no tests, a workflow's
-    command if nothing else calls its runner.
+    command if nothing else calls its runner. Without a table it is sq's own.
     """
+    table = table or usual_table()
     shown = look(folder)
-    ways = _ways_in(shown)
+    ways = _ways_in(shown, table)
     if not any(way.tests for way in ways):
-        ways += _ways_of_parts(shown)
-    known = alike(runner for way in ways if way.tests for runner in way.runners)
-    ways += [way for way in workflow_ways(shown) if not way.runners & known]
+        ways += _ways_of_parts(shown, table)
+    known = {runner for way in ways if way.tests for runner in way.runners}
+    ways += [way for way in workflow_ways(shown, table) if not way.runners & known]
     return tuple(Detected(command=way.command, source=way.source, tests=way.tests) for way in ways)
 
 
-def _ways_in(shown: Shown) -> list[Way]:
-    own = [*make_ways(shown), *just_ways(shown), *task_ways(shown), *package_ways(shown), *deno_ways(shown)]
-    languages = [*language_ways(shown), *python_ways(shown)]
-    own += [way for way in languages if way.own]
-    taken = list(_each_once(own))
+def _ways_in(shown: Shown, table: Table) -> list[Way]:
+    taken = list(_each_once(list(own_ways(shown, table))))
     if any(way.stands_for_all for way in taken):
         return taken
     covered = _covered(taken)
-    return taken + [way for way in languages if not way.own and not way.runners & covered]
+    return taken + [way for way in ways_of_rows(shown, table) if not way.runners & covered]
 
 
 def _each_once(own: Sequence[Way]) -> Iterator[Way]:
@@ -91,19 +64,17 @@ def _each_once(own: Sequence[Way]) -> Iterator[Way]:
 
 
 def _covered(ways: Sequence[Way]) -> frozenset[str]:
-    """Return the runners whose tests already run, without those that need a container."""
-    return alike(
-        runner for way in ways if way.tests and not needs_container(way.lines) for runner in way.runners
-    )
+    """Return the runners whose tests already run."""
+    return frozenset(runner for way in ways if way.tests for runner in way.runners)
 
 
-def _ways_of_parts(shown: Shown) -> Iterator[Way]:
+def _ways_of_parts(shown: Shown, table: Table) -> Iterator[Way]:
     """Yield the commands of the folders that have manifests of their own, as commands for the root."""
     taken: list[str] = []
-    for path in shown.folders_with(*_MANIFESTS, deepest=_DEEPEST_PART):
+    for path in shown.folders_with(*table.manifests, deepest=_DEEPEST_PART):
         if len(taken) == _MOST_PARTS or any(path.startswith(f"{one}/") for one in taken):
             continue
-        ways = [way for way in _ways_in(shown.part(path)) if way.tests]
+        ways = [way for way in _ways_in(shown.part(path), table) if way.tests]
         if ways:
             taken.append(path)
         for way in ways:

@@ -1,4 +1,4 @@
-"""Reads the scripts of package.json and composer.json that npm, pnpm, yarn, bun and composer run."""
+"""Reads package.json, composer.json and deno.json: managers, workspaces, and the scripts that calls run."""
 
 import json
 import re
@@ -7,20 +7,22 @@ from pathlib import Path
 from typing import Any
 
 from orchestrator.project.build_files.step import ShellStep
+from orchestrator.project.build_files.yaml_text import as_table, read_yaml, texts
 from orchestrator.project.files import text_of
 from orchestrator.project.shell import Simple
 
+MANIFEST = "package.json"
+LOCKS = {
+    "pnpm-lock.yaml": "pnpm",
+    "yarn.lock": "yarn",
+    "bun.lock": "bun",
+    "bun.lockb": "bun",
+    "package-lock.json": "npm",
+}
+_DEPENDENCIES = ("dependencies", "devDependencies", "optionalDependencies", "peerDependencies")
+_COMMENT = re.compile(r'("(?:\\.|[^"\\])*")|//[^\n]*|/\*.*?\*/', re.DOTALL)
 _VALUES = (
-    "--prefix",
-    "-w",
-    "--workspace",
-    "-C",
-    "--dir",
-    "--filter",
-    "-F",
-    "--cwd",
-    "--loglevel",
-    "--reporter",
+    *("--prefix", "-w", "--workspace", "-C", "--dir", "--filter", "-F", "--cwd", "--loglevel", "--reporter"),
     "-d",
 )
 _FOLDER = ("--prefix", "-C", "--dir", "--cwd")
@@ -31,6 +33,47 @@ _RUN = frozenset({"run", "run-script", "rum", "urn"})
 _PLACES = ("*/package.json", "packages/*/package.json", "apps/*/package.json", "libs/*/package.json")
 _NODE_PROGRAMS = "node_modules/.bin"
 _MOST_PACKAGES = 50
+
+
+def manager_of(folder: Path) -> str:
+    """Return the package manager that a package's manifest names, else the one of its lock file."""
+    named = _json(folder / MANIFEST).get("packageManager")
+    if isinstance(named, str) and (name := named.partition("@")[0]) in {*LOCKS.values()}:
+        return name
+    return next((manager for lock, manager in LOCKS.items() if (folder / lock).is_file()), "npm")
+
+
+def scripts_of(manifest: Path) -> dict[str, str]:
+    """Return the scripts of a package.json that are texts."""
+    scripts = _json(manifest).get("scripts")
+    pairs = scripts.items() if isinstance(scripts, dict) else ()
+    return {key: value for key, value in pairs if isinstance(value, str)}
+
+
+def test_script(manifest: Path) -> str:
+    """Return the test script of a package.json, or "" if it is the one that `npm init` writes."""
+    script = scripts_of(manifest).get("test", "").strip()
+    return "" if "no test specified" in script else script
+
+
+def depends(manifest: Path) -> bool:
+    """Whether a package.json names packages that it requires."""
+    loaded = _json(manifest)
+    return any(loaded.get(kind) for kind in _DEPENDENCIES)
+
+
+def composer_script(folder: Path, name: str) -> bool:
+    """Whether composer.json has a script of this name."""
+    scripts = _json(folder / "composer.json").get("scripts")
+    return isinstance(scripts, dict) and bool(scripts.get(name))
+
+
+def deno_task(manifest: Path, name: str) -> str:
+    """Return the line of a task in deno.json, or ""."""
+    tasks = _json(manifest).get("tasks")
+    task = tasks.get(name) if isinstance(tasks, dict) else None
+    line = task.get("command") if isinstance(task, dict) else task
+    return line.strip() if isinstance(line, str) else ""
 
 
 def package_steps(simple: Simple, folder: Path) -> list[ShellStep] | None:
@@ -69,11 +112,12 @@ def composer_steps(simple: Simple, folder: Path) -> list[ShellStep] | None:
 
 
 def _composer_script(name: str, loaded: dict[str, Any], folder: Path, depth: int) -> list[ShellStep] | None:
-    lines = loaded.get("scripts", {}).get(name)
-    if lines is None or depth > len(loaded["scripts"]):
+    scripts = loaded.get("scripts")
+    lines = scripts.get(name) if isinstance(scripts, dict) else None
+    if not isinstance(lines, str | list) or depth > len(loaded["scripts"]):
         return None
     steps: list[ShellStep] = []
-    lines = [lines] if isinstance(lines, str) else lines
+    lines = [lines] if isinstance(lines, str) else [one for one in lines if isinstance(one, str)]
     for number, line in enumerate(lines, 1):
         if line.startswith("@") and not line.startswith(("@php ", "@putenv", "@composer")):
             steps += _composer_script(line[1:].split()[0], loaded, folder, depth + 1) or []
@@ -85,8 +129,8 @@ def _composer_script(name: str, loaded: dict[str, Any], folder: Path, depth: int
 
 
 def _script(name: str, folder: Path, manager: str) -> list[ShellStep]:
-    scripts = _json(folder / "package.json").get("scripts", {})
-    if not isinstance(scripts.get(name), str):
+    scripts = scripts_of(folder / MANIFEST)
+    if name not in scripts:
         return []
     passes = {"npm": " --", "": None}.get(manager, "")
     return [
@@ -94,12 +138,12 @@ def _script(name: str, folder: Path, manager: str) -> list[ShellStep]:
             line=scripts[one], folder=folder, passes=passes if one == name else None, programs=_NODE_PROGRAMS
         )
         for one in (f"pre{name}", name, f"post{name}")
-        if isinstance(scripts.get(one), str)
+        if one in scripts
     ]
 
 
 def _several(words: Sequence[str], folder: Path) -> list[ShellStep] | None:
-    scripts = _json(folder / "package.json").get("scripts", {})
+    scripts = scripts_of(folder / MANIFEST)
     steps: list[ShellStep] = []
     for word in words:
         pattern = re.escape(word.split(" ")[0]).replace(r"\*\*", ".*").replace(r"\*", "[^:]*")
@@ -109,23 +153,34 @@ def _several(words: Sequence[str], folder: Path) -> list[ShellStep] | None:
     return steps or None
 
 
+def workspaces_in(folder: Path) -> list[Path]:
+    """Return the folders of the workspaces that a package names."""
+    globs = _json(folder / MANIFEST).get("workspaces", [])
+    globs = globs.get("packages", []) if isinstance(globs, dict) else globs
+    listed = texts(as_table(read_yaml(text_of(folder / "pnpm-workspace.yaml"))).get("packages"))
+    every = [*(globs if isinstance(globs, list) else []), *listed]
+    named = [
+        one for one in every if isinstance(one, str) and not one.startswith(("!", "/")) and ".." not in one
+    ]
+    return _packages(folder, [f"{one.rstrip('/').removeprefix('./')}/{MANIFEST}" for one in named])
+
+
+def _packages(folder: Path, patterns: Sequence[str]) -> list[Path]:
+    found = {
+        path for pattern in patterns for path in folder.glob(pattern) if "node_modules" not in path.parts
+    }
+    return [path.parent for path in sorted(found)[:_MOST_PACKAGES]]
+
+
 def _workspaces(folder: Path, names: Sequence[str]) -> list[Path]:
     """Return the folders of the packages with these names or folders. Without names, of all but the root."""
-    globs = _json(folder / "package.json").get("workspaces", [])
-    globs = globs.get("packages", []) if isinstance(globs, dict) else globs
-    listed = re.findall(
-        r"^\s*-\s*[\"']?([^\"'\n#!]+?)[\"']?\s*$", text_of(folder / "pnpm-workspace.yaml"), re.MULTILINE
-    )
-    patterns = [f"{one.rstrip('/').removeprefix('./')}/package.json" for one in [*globs, *listed]] or _PLACES
-    found = sorted(
-        {path for pattern in patterns for path in folder.glob(pattern) if "node_modules" not in path.parts}
-    )
     chosen = [
-        path.parent
-        for path in found[:_MOST_PACKAGES]
+        package
+        for package in workspaces_in(folder) or _packages(folder, _PLACES)
         if not names
         or any(
-            name.strip("./").endswith(path.parent.name) or name.rstrip(".") == _json(path).get("name")
+            name.strip("./").endswith(package.name)
+            or name.rstrip(".") == _json(package / MANIFEST).get("name")
             for name in names
         )
     ]
@@ -133,8 +188,12 @@ def _workspaces(folder: Path, names: Sequence[str]) -> list[Path]:
 
 
 def _json(path: Path) -> dict[str, Any]:
+    """Return the content of a file, without the comments that deno.jsonc may have, or nothing."""
+    text = text_of(path)
+    if path.name.startswith("deno."):
+        text = _COMMENT.sub(lambda found: found[1] or "", text)
     try:
-        loaded = json.loads(text_of(path))
-    except ValueError:
+        loaded = json.loads(text)
+    except (ValueError, RecursionError):
         return {}
     return loaded if isinstance(loaded, dict) else {}

@@ -29,7 +29,7 @@ def read_yaml(text: str) -> Node:
     return ""
 
 
-def table(node: Node | None) -> dict[str, Node]:
+def as_table(node: Node | None) -> dict[str, Node]:
     """Return the node if it is a table, else an empty one."""
     return node if isinstance(node, dict) else {}
 
