@@ -56,8 +56,8 @@ def recognised(simple: Simple, folder: Path, table: Table | None = None) -> Reco
     lints = _is_among(simple, table.programs.linters)
     if asks or lints or _is_among(simple, table.programs.others):
         return Recognised(simple=simple, runs_tests=False, lints=lints)
-    family = simple.name if _is_among(simple, table.programs.runners) else ""
-    return Recognised(simple=simple, family=family, script=_shell_script(simple, folder))
+    named = (one.name for one in _readings(simple) if _is_among(one, table.programs.runners))
+    return Recognised(simple=simple, family=next(named, ""), script=_shell_script(simple, folder))
 
 
 def _of_row(row: Runner, simple: Simple, table: Table, *, asks: bool) -> Recognised:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
 from orchestrator.project.runners.suite import Suite
-from orchestrator.project.runners.usual import is_usual
+from orchestrator.project.test_files import is_test_file
 from state.records.changed_tests import TestChange, TestChangeKind
 from state.records.commands import TestState
 from state.records.plan import TestThatChanges
@@ -97,7 +97,7 @@ def classified(suite: Suite, changed: Sequence[str], *, counted: bool = False) -
     by their usual names.
     """
     unknown = counted and not suite.test_runs and suite.runs_tests is None
-    tests = filter(is_usual, changed) if unknown else suite.test_files(changed)
+    tests = filter(is_test_file, changed) if unknown else suite.test_files(changed)
     return Classified(
         tests=frozenset(tests),
         deciders=frozenset(suite.deciders(changed)),

@@ -2,7 +2,7 @@
 
 import pytest
 
-from orchestrator.project.runners.usual import is_usual
+from orchestrator.project.test_files import is_test_file
 
 
 @pytest.mark.parametrize(
@@ -22,7 +22,7 @@ from orchestrator.project.runners.usual import is_usual
     ],
 )
 def test_names_and_folders_that_people_give_tests(path: str) -> None:
-    assert is_usual(path)
+    assert is_test_file(path)
 
 
 @pytest.mark.parametrize(
@@ -40,4 +40,4 @@ def test_names_and_folders_that_people_give_tests(path: str) -> None:
     ],
 )
 def test_all_others_are_none(path: str) -> None:
-    assert not is_usual(path)
+    assert not is_test_file(path)

@@ -11,7 +11,6 @@ from pathlib import PurePosixPath
 from orchestrator.gates.power_steering.evidence import SessionEvidence
 from orchestrator.gates.power_steering.facts.checks import is_test_run
 from orchestrator.gates.power_steering.facts.facts import Command, Edit, RunOutcome
-from orchestrator.gates.power_steering.facts.test_files import is_test_file
 from orchestrator.gates.power_steering.facts.work import is_script
 from orchestrator.gates.power_steering.rules.found import (
     APOSTROPHE,
@@ -22,6 +21,7 @@ from orchestrator.gates.power_steering.rules.found import (
     unmet,
 )
 from orchestrator.project.shell import simple_commands
+from orchestrator.project.test_files import belongs_to_tests
 
 _PROGRAMS = frozenset({
     ".py", ".js", ".jsx", ".mjs", ".cjs", ".ts", ".tsx", ".go", ".rs", ".java", ".kt", ".kts", ".scala", ".c",
@@ -152,11 +152,11 @@ def _tests_changed_after_failing(evidence: SessionEvidence) -> bool:
     failed = [run.order for run in evidence.facts.test_runs if run.tests is RunOutcome.FAILED]
     if not failed:
         return False
-    edited = any(edit.order > failed[0] and is_test_file(edit.path) for edit in evidence.facts.edits)
+    edited = any(edit.order > failed[0] and belongs_to_tests(edit.path) for edit in evidence.facts.edits)
     return edited or any(
         command.order > failed[0]
         and any(
-            simple.name in _TAKES_TESTS and any(map(is_test_file, simple.plain))
+            simple.name in _TAKES_TESTS and any(map(belongs_to_tests, simple.plain))
             for simple in simple_commands(command.line)
         )
         for command in evidence.facts.commands
