@@ -10,11 +10,11 @@ from orchestrator.project.runners.listings import (
     PASSED,
     SKIPPED,
     go_count,
+    numbers_of,
     state_of,
     tally,
     tap_tests,
     tree_tests,
-    word_numbers,
 )
 from orchestrator.project.runners.reports import reported_count
 from orchestrator.project.runners.row import Printed, Reader
@@ -48,35 +48,6 @@ def printed_count(printed: Printed, text: str, exit_code: int | None, *, alone: 
     if not (told.passed or told.failed) and (none or (told != UNCOUNTED and not told.skipped)):
         return TestCount(passed=0, failed=0, skipped=told.skipped or 0, says_none=True)
     return told
-
-
-def numbers_of(patterns: tuple[str, ...], text: str) -> TestCount | None:
-    """Return the sum of all summaries that match one of the patterns, or None if none matches."""
-    sums = {"passed": 0, "failed": 0, "skipped": 0}
-    found = False
-    for pattern in patterns:
-        for match in re.finditer(pattern, text, re.MULTILINE):
-            found = True
-            for key, number in numbers_in(match).items():
-                sums[key] += number
-    if not found:
-        return None
-    return TestCount(passed=sums["passed"], failed=sums["failed"], skipped=sums["skipped"])
-
-
-def numbers_in(match: re.Match[str]) -> dict[str, int]:
-    """Return passed, failed and skipped of one summary. If it lacks passed, that is the rest of its total."""
-    sums = {"passed": 0, "failed": 0, "skipped": 0, "total": 0, "excluded": 0}
-    groups = match.groupdict()
-    for name, value in groups.items():
-        if name != "words" and value:
-            sums[name.rstrip("0123456789")] += int(value)
-    for key, number in word_numbers(groups.get("words") or ""):
-        sums[key] += number
-    total, _ = sums.pop("total"), sums.pop("excluded")
-    if total and not sums["passed"]:
-        sums["passed"] = max(0, total - sums["failed"] - sums["skipped"])
-    return sums
 
 
 def _agreed(named: TestCount, numbers: TestCount | None) -> TestCount:
