@@ -23,7 +23,7 @@ _PATTERNS = {
 }
 _Row = TypeVar("_Row", Runner, SetUpTool)
 _PROGRAMS, _TOOLS = "programs.yaml", "set_up.yaml"
-_ROWS = Path(str(files("orchestrator.project.runners") / "rows"))
+ROWS = Path(str(files("orchestrator.project.runners") / "rows"))
 
 
 class RowError(SqError):
@@ -53,7 +53,7 @@ class Table:
 @cache
 def usual_table() -> Table:
     """Return sq's own table."""
-    return load_table(_ROWS)
+    return load_table(ROWS)
 
 
 def load_table(*folders: Path) -> Table:

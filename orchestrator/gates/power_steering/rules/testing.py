@@ -9,7 +9,7 @@ import re
 from pathlib import PurePosixPath
 
 from orchestrator.gates.power_steering.evidence import SessionEvidence
-from orchestrator.gates.power_steering.facts.checks import is_test_run
+from orchestrator.gates.power_steering.facts.checks import is_test_run, may_run_tests
 from orchestrator.gates.power_steering.facts.facts import Command, Edit, RunOutcome
 from orchestrator.gates.power_steering.facts.work import is_script
 from orchestrator.gates.power_steering.rules.found import (
@@ -41,16 +41,8 @@ _SELECTS = re.compile(  # options that leave tests out, or name a part of the pr
     r"|--projects?|--scope)(?=[\s='\"]|$|\b)"
 )
 _TAKES_TESTS = frozenset({"rm", "mv", "unlink", "git", "sed"})
-# Commands that run no tests, whatever they print. Any other program may have run them.
-_NO_TESTS = frozenset({
-    "git", "gh", "ls", "cat", "grep", "rg", "ag", "find", "fd", "head", "tail", "sed", "awk", "echo",
-    "printf", "cd", "pwd", "wc", "diff", "cmp", "sort", "uniq", "cut", "tr", "mkdir", "cp", "mv", "rm",
-    "touch", "ln", "which", "env", "export", "source", "sleep", "true", "false", "tree", "stat", "file", "jq",
-    "yq", "tee", "chmod", "date", "ps", "kill", "du", "df", "set", "test", "[", "id", "basename", "dirname",
-    "python", "python3", "node", "ruby", "php", "perl", "curl",
-    "ruff", "flake8", "mypy", "pyright", "black", "isort", "eslint", "tsc", "prettier", "golangci-lint",
-    "shellcheck", "rubocop",
-})  # fmt: skip
+# Programs whose own words do not say that tests ran, whatever they print.
+_NO_TESTS = frozenset({"find", "fd", "python", "python3", "node", "ruby", "php", "perl"})
 _NOT_STARTED = (126, 127)  # the shell's own exit codes
 _STASHES = re.compile(
     r"\bgit stash\b(?! (?:pop|apply|list|drop|show)).*\bgit stash (?:pop|apply)\b", re.DOTALL
@@ -141,7 +133,8 @@ def _may_have_been_tested(evidence: SessionEvidence, changed: Edit) -> bool:
         if command.tests is not None and _ran_to_its_end(command):
             return True
         for simple in simple_commands(command.line):
-            unknown = simple.name not in _NO_TESTS and simple.name.split(".")[0] not in own
+            own_or_plain = simple.name in _NO_TESTS or simple.name.split(".")[0] in own
+            unknown = not own_or_plain and may_run_tests(simple)
             if unknown and (simple.writes or _SPEAKS_OF_TESTS.search(command.output)):
                 return True
     return False
