@@ -60,8 +60,8 @@ class Connection:
     """Reaches a model for any caller of a run.
 
     `credentials` is the source of the right to use a model. `config_dir` is the folder of the CLI's
-    configurations, or None for the user's own, which holds the login. `gateway_socket` leads to the model, for a
-    session without any other network.
+    configurations, or None for the user's own, which holds the login. `gateway_socket` leads to the model,
+    for a session without any other network.
     """
 
     credentials: Credentials

@@ -24,13 +24,12 @@ from benchmarks.gate_figures import Examined, Figures, Row, Share, figures_of
 from benchmarks.gate_judge import FileJudge
 from benchmarks.gate_sessions import Labelled, load_labelled
 from orchestrator.cli.gate.options import judge_model
-from orchestrator.gates.power_steering.considerations import Consideration
+from orchestrator.gates.power_steering.considerations import Consideration, load_considerations
 from orchestrator.gates.power_steering.evidence import SessionEvidence
 from orchestrator.gates.power_steering.examination import Judge
 from orchestrator.gates.power_steering.examine import examine, waiting_for
 from orchestrator.gates.power_steering.facts.session import facts_of
 from orchestrator.gates.power_steering.judge_here import judge_here
-from orchestrator.gates.power_steering.loading import load_considerations
 from orchestrator.gates.power_steering.rules import RULES
 from orchestrator.views.columns import columns
 from state.errors import UsageError

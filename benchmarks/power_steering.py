@@ -50,9 +50,9 @@ from agents.roles.judge import shared_part
 from agents.transcript.read import read_transcript
 from agents.transcript.render import rendered
 from benchmarks.long_session import CODE, write_session
+from orchestrator.gates.power_steering.considerations import load_considerations
 from orchestrator.gates.power_steering.facts.session import facts_of
 from orchestrator.gates.power_steering.judging import SessionLook, judge_all
-from orchestrator.gates.power_steering.loading import load_considerations
 from orchestrator.gates.session_state.records import CheckResults
 from orchestrator.gates.session_state.store import SteeringStore
 from state.roles import Role

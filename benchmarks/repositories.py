@@ -33,13 +33,13 @@ from agents.gateway.server import serve_scenario
 from agents.make import make_platform
 from agents.process.containment import Containment, detect_containment
 from agents.process.sandbox.policy import no_boundary
-from agents.runners.command_resolution import suite_of
 from agents.session.claude_code import find_cli
 from benchmarks.calculators import CALCULATORS, PYTHON, Honest
 from benchmarks.claims import Claimed, can_run, commit, honest_work, lie, lies_of, run_claim
 from benchmarks.skeletons import Skeleton, all_skeletons
 from orchestrator.cli.runs.compose import composed
-from orchestrator.run.detection import detect
+from orchestrator.project.detection.detect import detect
+from orchestrator.project.runners.suite import suite_of
 from orchestrator.run.evidence.baseline import take_baseline
 from orchestrator.run.evidence.scratch_worktrees import remove_grounds
 from orchestrator.run.places.worktrees import Worktrees

@@ -1,4 +1,4 @@
-"""A role, an event, a flag and gates are added to a copy of the code by the lists of CONTRIBUTING, and work there.
+"""A role, an event, a flag, gates and a runner are added to a copy of the code by the lists of CONTRIBUTING, and work there.
 
 Each addition touches as many files as its list has places, and only files that the list names.
 """
@@ -109,6 +109,37 @@ def check(stop: Stop) -> StepResult:
     """Hold the session while there is a napkin."""
     return StepResult(blocks=True, reason="Put the napkin away.") if applies(stop) else ALLOWED
 '''
+SPUD = """spud:
+  setup: field
+  called: [{programs: [spud]}]
+  found: [{files: ["*_bed.txt"], command: spud}]
+  printed: {numbers: ['^dug (?P<total>\\d+), rotten (?P<failed>\\d+)$']}
+  select: {files: ["{path}"]}
+  tests: [{globs: ["*_bed.txt"]}]
+"""
+SPADE = "spade:\n  ecosystem: field\n  locks: [spud.lock]\n  command: spade fetch\n"
+TRY_SPUD = """
+import json
+from pathlib import Path
+from orchestrator.project.detection.detect import detect
+from orchestrator.project.readiness.plan import plan_of
+from orchestrator.project.runners.counting import count
+from orchestrator.project.runners.selection import only_these
+from orchestrator.project.runners.suite import suite_of
+
+here = Path.cwd()
+(here / "a_bed.txt").touch()
+(here / "spud.lock").touch()
+(here / "spade").touch()
+(here / "spade").chmod(0o755)
+suite = suite_of("spud", here)
+counted = count(suite, "dug 3, rotten 1", 1, here)
+print(json.dumps({
+    "found": [one.command for one in detect(here)], "only": only_these(suite, ["a_bed.txt"]),
+    "set up": [step.command for step in plan_of(here, environ={"PATH": str(here)}).steps],
+    "counted": [counted.passed, counted.failed],
+}))
+"""
 
 
 @pytest.fixture
@@ -205,6 +236,22 @@ def test_an_added_event_is_stored_folded_and_printed(scratch: Scratch, tmp_path:
     done = scratch.python("-c", TRY_EVENT, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout) == {"view": "well done", "lines": ["a: praised: well done"]}
+
+
+def test_an_added_runner_is_found_set_up_counted_and_given_single_files(
+    scratch: Scratch, tmp_path: Path
+) -> None:
+    rows = "orchestrator/project/runners/rows"
+    scratch.add(f"{rows}/spud.yaml", SPUD)
+    scratch.insert(f"{rows}/set_up.yaml", before="bundle:\n", text=SPADE)
+    assert_as_listed(scratch, "A runner", most=2)
+    project = tmp_path / "project"
+    project.mkdir()
+    done = scratch.python("-c", TRY_SPUD, cwd=project)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout) == {
+        "found": ["spud"], "only": "spud a_bed.txt", "set up": ["spade fetch"], "counted": [2, 1],
+    }  # fmt: skip
 
 
 def test_an_added_step_of_the_stop_gate_holds_the_sessions_that_it_applies_to(

@@ -16,7 +16,7 @@ from agents.process.sandbox.plan import SandboxPlan
 from agents.process.sandbox.policy import SandboxPolicy, forget
 from agents.process.sandbox.signs import signs_in
 from agents.process.tree import run_command
-from agents.runners.counts.reporting import REPORTERS
+from orchestrator.project.runners.reporting import REPORTERS
 from orchestrator.run.ports.commands import Ran, Reach
 from state.records.commands import CommandRun
 from state.secrets import without_secrets

@@ -68,7 +68,7 @@ class Verify(Protocol):
 
 
 class TakeProofs(Protocol):
-    """Checks the worth of a verification (`orchestrator.run.evidence.proof.take`)."""
+    """Checks the worth of a verification (`orchestrator.run.evidence.proof`)."""
 
     async def __call__(
         self, run: "Run", finished: VerificationFinished, *, task_id: str, base: str

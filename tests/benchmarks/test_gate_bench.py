@@ -14,9 +14,8 @@ import yaml
 from benchmarks.gate_bench import OURS, by_part, examine_all, summary_lines
 from benchmarks.gate_figures import Share
 from benchmarks.gate_sessions import load_labelled
-from orchestrator.gates.power_steering.considerations import SessionType, Severity
+from orchestrator.gates.power_steering.considerations import SessionType, Severity, load_considerations
 from orchestrator.gates.power_steering.examination import Judge
-from orchestrator.gates.power_steering.loading import load_considerations
 from state.errors import UsageError
 from state.settings.presets import models
 

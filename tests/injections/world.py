@@ -22,7 +22,7 @@ from agents.roles.judge import judge_ask, shared_part
 from agents.session.tools import SIGNALS
 from agents.transcript.read import transcript_of
 from agents.transcript.render import rendered
-from orchestrator.gates.power_steering.loading import load_considerations
+from orchestrator.gates.power_steering.considerations import load_considerations
 from orchestrator.git.workspace import diff_text
 from orchestrator.run.asking.briefing import described
 from orchestrator.run.evidence.summary import with_output

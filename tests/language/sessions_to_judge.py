@@ -10,8 +10,7 @@ from pathlib import Path
 
 from agents.transcript.read import Transcript, read_transcript
 from benchmarks.gate_sessions import load_labelled
-from orchestrator.gates.power_steering.considerations import Consideration, SessionType
-from orchestrator.gates.power_steering.loading import load_considerations
+from orchestrator.gates.power_steering.considerations import Consideration, SessionType, load_considerations
 
 _DATASET = Path(__file__).parents[1] / "labelled_sessions"
 _PAIRS = (

@@ -17,7 +17,7 @@ from agents.roles.reviewer import get_review_prompt, types_at
 from agents.roles.worker import signal_in_text
 from agents.session.permissions import SIGNAL_PREFIX
 from agents.session.tools import PLAN_SIGNAL, SIGNALS
-from orchestrator.gates.power_steering.loading import consideration_of, load_considerations
+from orchestrator.gates.power_steering.considerations import consideration_of, load_considerations
 from orchestrator.run.review.findings import as_findings, fingerprint
 from orchestrator.run.tasks.hand_over import AttemptStart, Before
 from orchestrator.run.tasks.steps import PromptContext, build_prompt_with_feedback

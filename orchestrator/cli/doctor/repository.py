@@ -69,7 +69,7 @@ async def _repository(repository: Repository, state: Path) -> DoctorCheck:
 
 async def _set_up(root: Path) -> DoctorCheck:
     """Whether each program for the set-up of a worktree is installed, by the checkout's files."""
-    from orchestrator.run.readiness.plan import plan_without_ignored
+    from orchestrator.project.readiness.plan import plan_without_ignored
 
     try:
         include = load_config(root, os.environ, rules=rule_names()).settings.worktree_include

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from agents.session.permissions import rule_names
-from orchestrator.gates.power_steering.loading import load_considerations
+from orchestrator.gates.power_steering.considerations import load_considerations
 from orchestrator.gates.stop_gate.install.command import this_sq
 from orchestrator.gates.stop_gate.install.files import settings_files, settings_in
 from orchestrator.gates.stop_gate.install.status import HookState, standings, warnings_of

@@ -6,12 +6,12 @@ from pathlib import Path
 
 from agents.transcript.read import Transcript, TranscriptError, read_transcript
 from orchestrator.cli.gate.options import judge_model
+from orchestrator.gates.power_steering.considerations import load_considerations
 from orchestrator.gates.power_steering.evidence import SessionEvidence
 from orchestrator.gates.power_steering.examination import Examination
 from orchestrator.gates.power_steering.examine import examine, waiting_for
 from orchestrator.gates.power_steering.facts.session import facts_of
 from orchestrator.gates.power_steering.judge_here import judge_here
-from orchestrator.gates.power_steering.loading import load_considerations
 from orchestrator.gates.power_steering.rules import RULES
 from state.errors import UsageError
 from state.project import top_of

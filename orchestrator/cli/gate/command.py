@@ -65,7 +65,7 @@ def check(transcript: Path, rules: bool, explain: bool, project: Path | None, as
 @json_option
 def considerations(project: Path | None, as_json: bool) -> int:
     """Show the considerations that apply here: the shipped ones with the project's own changes."""
-    from orchestrator.gates.power_steering.loading import load_considerations
+    from orchestrator.gates.power_steering.considerations import load_considerations
     from orchestrator.views.gates.steering import consideration_lines
     from state.project import top_of
 

@@ -55,7 +55,7 @@ from orchestrator.run import finish
 from orchestrator.run.commands import ProjectCommands
 from orchestrator.run.event_log import log_event
 from orchestrator.run.evidence.baseline import take_baseline, take_baseline_of_analysis
-from orchestrator.run.evidence.proof.take import take_proofs
+from orchestrator.run.evidence.proof import take_proofs
 from orchestrator.run.evidence.scratch_worktrees import ground_for, remove_grounds
 from orchestrator.run.evidence.verification import verify
 from orchestrator.run.machine import Effects, StopRequest, work_until_stopped

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from agents.api_key import REMEDY, VISIBLE, ApiKey
 from agents.process.sandbox.choice import Choice
-from orchestrator.gates.power_steering.loading import load_considerations
+from orchestrator.gates.power_steering.considerations import load_considerations
 from orchestrator.git.pinned.recording import left_out_programs
 from orchestrator.git.pinned_config import TrustedGit
 from orchestrator.git.repository import Repository, uncommitted
@@ -71,7 +71,7 @@ def _left_out(trusted: TrustedGit) -> list[str]:
 
 async def _set_up(root: Path, settings: Settings) -> list[str]:
     """How worktrees will be made ready, by the files of the checkout."""
-    from orchestrator.run.readiness.plan import plan_without_ignored
+    from orchestrator.project.readiness.plan import plan_without_ignored
 
     plan = await plan_without_ignored(
         root, checkout=root, include=settings.worktree_include, environ=without_secrets(os.environ)

@@ -6,11 +6,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path, PurePosixPath
 
-from agents.shell import simple_commands
 from agents.transcript.records import Speaker, Transcript, Utterance
-from orchestrator.gates.power_steering.facts.facts import Facts
-from orchestrator.gates.power_steering.facts.records import Command, Edit, Goal
-from orchestrator.gates.power_steering.facts.test_files import is_test_file
+from orchestrator.gates.power_steering.facts.facts import Command, Edit, Facts, Goal
+from orchestrator.project.shell import simple_commands
+from orchestrator.project.test_files import belongs_to_tests
 from state.truncation import completion_claims
 
 _INSTRUCTIONS = ("CLAUDE.md", "AGENTS.md", "CONTRIBUTING.md", ".claude/CLAUDE.md", ".github/CONTRIBUTING.md")
@@ -113,7 +112,7 @@ class SessionEvidence:
     @cached_property
     def written_code(self) -> dict[str, list[str]]:
         """The same as `written`, without tests."""
-        return {path: lines for path, lines in self.written.items() if not is_test_file(path)}
+        return {path: lines for path, lines in self.written.items() if not belongs_to_tests(path)}
 
 
 def waits_for_user(facts: Facts) -> str:

@@ -1,15 +1,140 @@
-"""An examination of a session: the judge that is asked, and the result."""
+"""An examination of a session: the judge that is asked, the results of the checks, and the decision.
 
+Blockers hold the session, warnings are reported, and abstentions are counted.
+"""
+
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from agents.caller import Caller
 from agents.roles.judge import AskJudge
-from orchestrator.gates.power_steering.considerations import SessionType
-from orchestrator.gates.power_steering.decision import SteeringDecision
-from orchestrator.gates.session_state.records import CheckResults
+from orchestrator.gates.power_steering.considerations import Consideration, SessionType
+from orchestrator.gates.session_state.records import QUALITY_THRESHOLD, CheckResults
+from state.grouping import alike, checks_named, without_ids
 from state.roles import Role
 from state.settings.records import Model
-from state.verdicts import CheckResult
+from state.truncation import as_written, smart_truncate
+from state.verdicts import CheckResult, Source
+
+MAX_MESSAGE_LENGTH = 2000  # characters of all that a held session is told (seed 001)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SteeringDecision:
+    """The decision on a session. `blocked_by` are the unmet blockers.
+
+    `summary` is one line of at most 200 characters. `message` is for the agent if the session is held, and
+    says how to go on. `notes` are for people: warnings, and checks that could not be made.
+    """
+
+    blocked_by: tuple[CheckResult, ...]
+    warnings: tuple[CheckResult, ...]
+    not_checked: tuple[CheckResult, ...]
+    summary: str
+    message: str
+    notes: tuple[str, ...]
+
+    @property
+    def allows(self) -> bool:
+        """Whether nothing holds the session."""
+        return not self.blocked_by
+
+    @property
+    def failures(self) -> tuple[str, ...]:
+        """The ids of the unmet blockers, sorted. The same set three times means no progress."""
+        return tuple(sorted(result.consideration_id for result in self.blocked_by))
+
+
+def decide(
+    results: Sequence[CheckResult],
+    considerations: Mapping[str, Consideration],
+    figures: CheckResults,
+    *,
+    claims: Sequence[str] = (),
+) -> SteeringDecision:
+    """Decide by the results of one examination.
+
+    Args:
+        results: the result of each check.
+        considerations: the ones that were asked, by id.
+        figures: the results in seed 001's figures, for the summary.
+        claims: the sentences in which the agent says that it is done.
+    """
+    unmet = [result for result in results if not result.satisfied]
+    blocked_by = tuple(result for result in unmet if result.blocker)
+    warnings = tuple(result for result in unmet if not result.blocker)
+    not_checked = tuple(result for result in results if result.source is Source.NOT_CHECKED)
+    return SteeringDecision(
+        blocked_by=blocked_by,
+        warnings=warnings,
+        not_checked=not_checked,
+        summary=_summary(figures, len(blocked_by)),
+        message=_message(blocked_by, considerations, figures, claims) if blocked_by else "",
+        notes=tuple(map(as_written, _notes(warnings, not_checked, len(results)))),
+    )
+
+
+def _message(
+    blocked_by: Sequence[CheckResult],
+    considerations: Mapping[str, Consideration],
+    figures: CheckResults,
+    claims: Sequence[str],
+) -> str:
+    """Return the words for the agent: without details if they are too long, and then with fewer points."""
+    asked = [(result, considerations[result.consideration_id]) for result in blocked_by]
+    end = ["", _summary(figures, len(blocked_by))]
+    if claims:
+        end.append(f"Your claim, which has to be true before you repeat it: {claims[-1]}")
+    points = [[*_point(*one), *_details(*one)] for one in asked]
+    if len(text := _told(points, end)) > MAX_MESSAGE_LENGTH:
+        points = [_point(*one) for one in asked]
+    for count in range(len(points), 0, -1):
+        rest = [f"{len(points) - count} more are left out here."] if count < len(points) else []
+        if len(text := _told(points[:count], [*rest, *end])) <= MAX_MESSAGE_LENGTH:
+            return text
+    return smart_truncate(text, MAX_MESSAGE_LENGTH)
+
+
+def _told(points: Sequence[Sequence[str]], end: Sequence[str]) -> str:
+    begin = ["The work was looked at as a whole, and this is not done yet:", ""]
+    return as_written("\n".join([*begin, *(line for point in points for line in point), *end]))
+
+
+def _point(result: CheckResult, consideration: Consideration) -> list[str]:
+    return [f"- {consideration.question} No: {result.reason}"]
+
+
+def _details(result: CheckResult, consideration: Consideration) -> list[str]:
+    seen = f"Seen: {result.evidence}" if result.evidence else ""
+    return [f"  {words}" for words in (seen, consideration.guidance) if words]
+
+
+def _summary(figures: CheckResults, open_blockers: int) -> str:
+    """Seed 001's message, but without praise if the session is held."""
+    score = figures.quality_score or 0
+    praised = figures.files_modified and figures.workflow_compliant and score >= QUALITY_THRESHOLD
+    if open_blockers and praised:
+        count = len(figures.files_modified)
+        files = f"{count} modified file{'' if count == 1 else 's'}"
+        unmet = "1 required check is" if open_blockers == 1 else f"{open_blockers} required checks are"
+        return f"{files}. {unmet} not met."
+    return smart_truncate(figures.message())
+
+
+def _notes(warnings: Sequence[CheckResult], not_checked: Sequence[CheckResult], count: int) -> list[str]:
+    notes = [_for_one_reason(group) for group in _by_reason(warnings)]
+    if not_checked:
+        notes.append(f"{len(not_checked)} of {count} checks could not be made")
+        notes += [_for_one_reason(group) for group in _by_reason(not_checked) if len(group) > 1]
+    return notes
+
+
+def _by_reason(results: Sequence[CheckResult]) -> list[list[CheckResult]]:
+    return alike(results, lambda one: without_ids(one.reason))
+
+
+def _for_one_reason(group: Sequence[CheckResult]) -> str:
+    return f"{checks_named(one.consideration_id for one in group)}: {group[0].reason}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

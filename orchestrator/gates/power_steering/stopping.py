@@ -5,8 +5,7 @@ In a run such a task is stuck instead. The valve is only for people's sessions.
 
 from dataclasses import dataclass
 
-from orchestrator.gates.power_steering.decision import SteeringDecision
-from orchestrator.gates.power_steering.examination import Examination
+from orchestrator.gates.power_steering.examination import Examination, SteeringDecision
 from orchestrator.gates.session_state.records import MOST_BLOCKS
 from orchestrator.gates.session_state.store import Saved, SteeringStore
 from state.atomic_files import LockTimeoutError, WriteFailedError

@@ -8,16 +8,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from agents.runners.command_resolution import suite_of
-from agents.runners.suite import Suite
 from orchestrator.git.workspace import tree_of
-from orchestrator.run.detection.commands import detect
+from orchestrator.project.detection.detect import detect
+from orchestrator.project.readiness.environment import exports_of
+from orchestrator.project.runners.suite import Suite, suite_of
 from orchestrator.run.evidence.canaries import make_canary, try_canary
 from orchestrator.run.evidence.counted import run_counted
-from orchestrator.run.evidence.environment import fingerprint_of
-from orchestrator.run.evidence.verification import place_for
+from orchestrator.run.evidence.verification import fingerprint_of, place_for
 from orchestrator.run.ports.commands import ScratchWorktree
-from orchestrator.run.readiness.environment import exports_of
 from orchestrator.run.record import Run
 from state.journal.events import BaselineStarted, BaselineTaken, RunEnded
 from state.outcome import Outcome

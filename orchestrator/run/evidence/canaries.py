@@ -7,9 +7,9 @@ import secrets
 from collections.abc import Sequence
 from string import ascii_lowercase
 
-from agents.runners.canary import Canary, canary_for
-from agents.runners.suite import Suite
 from orchestrator.git.scratch import with_files
+from orchestrator.project.runners.canary import Canary, canary_for
+from orchestrator.project.runners.suite import Suite
 from orchestrator.run.evidence.counted import run_counted, run_only
 from orchestrator.run.ports.commands import ScratchWorktree
 from orchestrator.run.record import Run

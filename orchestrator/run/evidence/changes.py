@@ -1,17 +1,17 @@
-"""The effects of a change on the tests, judged by paths and names: plain functions."""
+"""The effects of a change on the tests: which changed files hold tests, and which tests are in which file."""
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
-from agents.runners.suite import Suite
-from agents.runners.usual import is_usual
-from orchestrator.run.evidence.files_of_tests import is_of
+from orchestrator.project.runners.suite import Suite
+from orchestrator.project.test_files import is_test_file
 from state.records.changed_tests import TestChange, TestChangeKind
 from state.records.commands import TestState
 from state.records.plan import TestThatChanges
 
+_PARTS = re.compile(r"[\\/.:>#\s]+")
 _OF_TESTS = frozenset(
     {"test", "tests", "spec", "specs", "__tests__", "testing", "testdata", "test_data", "t", "e2e"}
 )
@@ -23,6 +23,35 @@ _PROSE = re.compile(
 _NUMBERED = re.compile(r"(?<=[\[-])([A-Za-z_]+)\d+(?=[\]-])")  # how pytest names parameters without a text
 _SEPARATORS = ("::", " > ", " » ", "#", "/", ".")  # the first one in a test's name is its separator
 _BOUNDARY = frozenset(".:/># »")
+
+
+def files_of(names: Sequence[str], files: Sequence[str]) -> list[str]:
+    """Return the test files that hold these tests, empty if the file of one of them is unknown."""
+    found: dict[str, None] = {}
+    for name in names:
+        holding = [file for file in files if is_of(name, file)]
+        if not holding:
+            return []
+        found.update(dict.fromkeys(holding))
+    return list(found)
+
+
+def is_of(name: str, file: str) -> bool:
+    """Whether a test's name begins with a file: as a path, or as a module in dotted form.
+
+    `tests/test_a.py::T::test_x`, `tests.test_a.T.test_x` and `test_a.T.test_x` are of `tests/test_a.py`.
+    """
+    if name.startswith(file):
+        return True
+    stem = [part for part in _PARTS.split(file.rsplit(".", maxsplit=1)[0]) if part]
+    parts = [part for part in _PARTS.split(name) if part]
+    return any(parts[: len(stem) - skipped] == stem[skipped:] for skipped in range(len(stem)))
+
+
+def of_files(names: Iterable[str], files: Iterable[str]) -> list[str]:
+    """Return the tests that are in one of these files."""
+    every = list(files)
+    return [name for name in names if any(is_of(name, file) for file in every)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,7 +97,7 @@ def classified(suite: Suite, changed: Sequence[str], *, counted: bool = False) -
     by their usual names.
     """
     unknown = counted and not suite.test_runs and suite.runs_tests is None
-    tests = filter(is_usual, changed) if unknown else suite.test_files(changed)
+    tests = filter(is_test_file, changed) if unknown else suite.test_files(changed)
     return Classified(
         tests=frozenset(tests),
         deciders=frozenset(suite.deciders(changed)),

@@ -1,16 +1,22 @@
-"""One command on a tree, compared with the tree that the work began with: the subject of the proofs."""
+"""One command on a tree, compared with the tree that the work began with: the subject of the proofs.
+
+A file that holds code and its tests is separated into the two.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
-from agents.runners.command_resolution import suite_of
-from agents.runners.suite import Suite
-from orchestrator.git.scratch import files_in
+from orchestrator.git.scratch import files_in, text_at, with_files
 from orchestrator.git.workspace import changed_paths
+from orchestrator.project.runners.suite import Suite, suite_of
 from orchestrator.run.evidence.changes import Touched, classified, touched
 from orchestrator.run.evidence.counted import moved, run_counted, run_only
 from orchestrator.run.record import Run
 from state.records.commands import CommandRun
+
+_MARK = "#[cfg(test)]"
+_INLINE = (".rs",)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,3 +87,24 @@ async def run_on(run: Run, subject: ResultComparison, tree: str, files: Sequence
         suites = [suite_of(subject.command, ground.folder), *elsewhere]
         done = await run_only(run.commands, ground, suites, there) if there else None
         return done or await run_counted(run.commands, ground, subject.command)
+
+
+def is_inline(path: str, text: str) -> bool:
+    """Whether a file holds code and, after a mark, its tests."""
+    return path.endswith(_INLINE) and _MARK in text
+
+
+async def with_tests_of(repository: Path, tree: str, *, of: str, paths: list[str]) -> str:
+    """Return the tree `tree` with these inline files' tests taken from the tree `of`."""
+    files = {}
+    for path in paths:
+        code, tests = await text_at(repository, tree, path), await text_at(repository, of, path)
+        if code and tests:
+            files[path] = code.partition(_MARK)[0] + _MARK + tests.partition(_MARK)[2]
+    return await with_files(repository, tree, files) if files else tree
+
+
+async def inline_among(repository: Path, tree: str, paths: list[str]) -> list[str]:
+    """Return those of the paths that are inline files in a tree."""
+    candidates = [path for path in paths if path.endswith(_INLINE)]
+    return [path for path in candidates if is_inline(path, await text_at(repository, tree, path))]

@@ -5,13 +5,11 @@ from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from agents.runners.ability import broke_off, missing_program, nothing_yet
-from agents.runners.command_resolution import suite_of
-from agents.runners.counting import count, plain
-from agents.runners.counts.reporting import Prepared, prepare
-from agents.runners.failing_part import failing_part
-from agents.runners.selection import only_these
-from agents.runners.suite import Suite
+from orchestrator.project.runners.ability import broke_off, failing_part, missing_program, nothing_yet
+from orchestrator.project.runners.counting import count, plain
+from orchestrator.project.runners.reporting import Prepared, prepare
+from orchestrator.project.runners.selection import only_these
+from orchestrator.project.runners.suite import Suite, suite_of
 from orchestrator.run.ports.commands import Commands, Ran, ScratchWorktree
 from state.records.commands import CommandRun
 

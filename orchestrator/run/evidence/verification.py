@@ -2,18 +2,21 @@
 
 An agent's claim that tests pass does not count, only these results. With worktrees the commands run in a
 scratch worktree (`evidence.scratch_worktrees`), never where an agent has worked. Otherwise they run in the
-checkout.
+checkout. A result holds for one tree and one fingerprint of the environment.
 """
 
-from collections.abc import AsyncIterator, Sequence
+import hashlib
+import os
+import shutil
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from agents.runners.command_resolution import suite_of
 from orchestrator.git.scratch import files_in
+from orchestrator.project.runners.suite import suite_of
+from orchestrator.project.shell import simple_commands
+from orchestrator.run.evidence.changes import files_of
 from orchestrator.run.evidence.counted import run_counted, run_only
-from orchestrator.run.evidence.environment import fingerprint_of
-from orchestrator.run.evidence.files_of_tests import files_of
 from orchestrator.run.evidence.selected_commands import commands_for
 from orchestrator.run.evidence.verdict import suspects
 from orchestrator.run.ports.commands import ScratchWorktree
@@ -22,6 +25,7 @@ from state.journal.events import VerificationFinished, VerificationStarted
 from state.records.commands import CommandRun, TestState
 
 _RUN_AGAIN = 20  # tests: if more fail at once, it is not chance
+_SHELL_WORDS = frozenset({"cd", "true", "false", "test", "[", "echo", "export", "set", ":"})
 
 
 async def verify(run: Run, *, task_id: str, folder: Path, tree: str) -> VerificationFinished:
@@ -95,3 +99,31 @@ async def _failing_at_the_base(
     if alone is None:
         return []
     return [name for name in names if alone.count.tests.get(name) is TestState.FAILED]
+
+
+def fingerprint_of(environ: Mapping[str, str], ready: Mapping[str, str], commands: Iterable[str]) -> str:
+    """Return a fingerprint of PATH, of the programs that commands name, and of a set-up's variables.
+
+    Args:
+        environ: the environment of sq.
+        ready: the variables that a set-up adds. Only their names count.
+        commands: the verification commands.
+    """
+    path = environ.get("PATH", os.defpath)
+    facts = [f"PATH={path}", *sorted(name for name in ready)]
+    names = {simple.name for command in commands for simple in simple_commands(command)} - _SHELL_WORDS
+    facts += [f"{name}={_version(name, path)}" for name in sorted({*names, "python3", "node"})]
+    return hashlib.sha256("\n".join(facts).encode()).hexdigest()[:16]
+
+
+def _version(name: str, path: str) -> str:
+    """Return a mark of a program's version without running it: its path, its size and its time."""
+    found = shutil.which(name, path=path)
+    if found is None:
+        return "none"
+    real = Path(found).resolve()
+    try:
+        facts = real.stat()
+    except OSError:
+        return str(real)
+    return f"{real} {facts.st_size} {facts.st_mtime_ns}"

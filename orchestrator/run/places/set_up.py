@@ -19,6 +19,9 @@ from orchestrator.git.repository import named
 from orchestrator.git.seeding import copy_files, files_to_copy, not_ignored_there
 from orchestrator.git.shadow import put_back, shadow_snapshot
 from orchestrator.git.workspace import changed_paths, head_of, tree_of
+from orchestrator.project.readiness.cache import kept_folder
+from orchestrator.project.readiness.plan import SetUpPlan, key_of_list
+from orchestrator.project.readiness.tools import offline_variables
 from orchestrator.run.places.at_base import (
     Noted,
     Worktree,
@@ -37,9 +40,6 @@ from orchestrator.run.places.steps import (
     run_steps_apart,
 )
 from orchestrator.run.ports.commands import Reach
-from orchestrator.run.readiness.cache import kept_folder
-from orchestrator.run.readiness.offline_install import offline_variables
-from orchestrator.run.readiness.plan import SetUpPlan, key_of_list
 from orchestrator.run.record import Run
 from state.errors import SqError
 from state.journal.events import SetUpStarted, WorkspaceSetUp

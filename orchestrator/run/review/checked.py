@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from agents.runners.command_resolution import suite_of
 from orchestrator.git.command import git, git_bytes
+from orchestrator.project.runners.suite import suite_of
 from orchestrator.run.review.named_tests import file_and_test, named_by
 from state.errors import GitError
 from state.journal.events import ProofsTaken, VerificationFinished

@@ -16,13 +16,17 @@ from agents.ask.port import Ask, Reply
 from agents.caller import Caller
 from agents.session.permissions import protected_path
 from agents.transcript.read import Transcript, transcript_of, with_command_runs
-from orchestrator.gates.power_steering.considerations import Consideration, SessionType, Severity
+from orchestrator.gates.power_steering.considerations import (
+    Consideration,
+    SessionType,
+    Severity,
+    load_considerations,
+)
 from orchestrator.gates.power_steering.evidence import SessionEvidence
 from orchestrator.gates.power_steering.examination import Judge
 from orchestrator.gates.power_steering.examine import examine
 from orchestrator.gates.power_steering.facts.session import facts_of
 from orchestrator.gates.power_steering.judging import CLI_GROUPS
-from orchestrator.gates.power_steering.loading import load_considerations
 from orchestrator.gates.power_steering.rules import RULES
 from orchestrator.git.workspace import changed_paths, tree_of
 from orchestrator.run.asking.answer import asked, ended_with

@@ -9,8 +9,8 @@ import anyio
 import pytest
 
 from agents.caller import Caller
+from orchestrator.gates.power_steering.considerations import consideration_of
 from orchestrator.gates.power_steering.judging import SessionLook
-from orchestrator.gates.power_steering.loading import consideration_of
 from state.roles import Role
 from state.settings.presets import model_named
 from state.verdicts import Source

@@ -4,9 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.gates.power_steering.considerations import PromptKind, SessionType, Severity
-from orchestrator.gates.power_steering.loading import (
+from orchestrator.gates.power_steering.considerations import (
     USERS_FILE,
+    PromptKind,
+    SessionType,
+    Severity,
     consideration_of,
     kind_by_id,
     load_considerations,

@@ -7,13 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.shell import simple_commands
 from agents.transcript.read import read_transcript, transcript_of
-from orchestrator.gates.power_steering.facts.facts import is_question
-from orchestrator.gates.power_steering.facts.outcomes import outcome_of
-from orchestrator.gates.power_steering.facts.records import RunOutcome
+from orchestrator.gates.power_steering.facts.commands import outcome_of, summary_of
+from orchestrator.gates.power_steering.facts.facts import RunOutcome, is_question
 from orchestrator.gates.power_steering.facts.session import facts_of
-from orchestrator.gates.power_steering.facts.summaries import summary_of
+from orchestrator.project.shell import simple_commands
 from state.records.calls import Message, MessageKind
 
 FOLDER = Path(__file__).parents[2] / "agents" / "transcripts"

@@ -20,8 +20,8 @@ from judged import (
 from agents.ask.port import room_of
 from agents.gateway.ledger import read_ledger
 from agents.roles.judge import judge_ask
+from orchestrator.gates.power_steering.considerations import load_considerations
 from orchestrator.gates.power_steering.judging import dealt, judge_all, room_for
-from orchestrator.gates.power_steering.loading import load_considerations
 from state.records.calls import Usage
 
 

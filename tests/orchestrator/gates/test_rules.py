@@ -3,11 +3,11 @@
 import pytest
 from sessions import FAILING, PASSING, edit, evidence, ran, read, session, todos, write
 
+from orchestrator.gates.power_steering.considerations import load_considerations
 from orchestrator.gates.power_steering.evidence import SessionEvidence
 from orchestrator.gates.power_steering.facts.session import facts_of
-from orchestrator.gates.power_steering.facts.test_files import is_test_file
-from orchestrator.gates.power_steering.loading import load_considerations
 from orchestrator.gates.power_steering.rules import RULES
+from orchestrator.project.test_files import belongs_to_tests
 
 CODE = write()
 TESTS = read("/project/tests/test_price.py", "def test_a(): ...")
@@ -255,7 +255,7 @@ def test_a_mark_that_was_removed_again_or_was_there_before_does_not_count():
     ],
 )  # fmt: skip
 def test_tests_are_told_by_their_folders_and_names(path, is_test):
-    assert is_test_file(path) is is_test
+    assert belongs_to_tests(path) is is_test
 
 
 # --- the work ---------------------------------------------------------------------------------------------

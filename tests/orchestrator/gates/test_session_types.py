@@ -4,7 +4,7 @@ import pytest
 from sessions import PASSING, evidence, ran, read, write
 
 from orchestrator.gates.power_steering.considerations import SessionType
-from orchestrator.gates.power_steering.session_type import session_type_of
+from orchestrator.gates.power_steering.examine import session_type_of
 
 READS = [read(f"/project/shop/{name}.py") for name in "abc"]
 

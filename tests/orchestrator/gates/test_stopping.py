@@ -11,14 +11,12 @@ from judged import considerations
 from sessions import PASSING, evidence, session, todos, write
 
 from agents.transcript.records import BackgroundEnded
-from orchestrator.gates.power_steering.considerations import Consideration, Severity
-from orchestrator.gates.power_steering.decision import decide
+from orchestrator.gates.power_steering.considerations import Consideration, Severity, load_considerations
 from orchestrator.gates.power_steering.evidence import SessionEvidence
-from orchestrator.gates.power_steering.examination import Judge
+from orchestrator.gates.power_steering.examination import Judge, decide
 from orchestrator.gates.power_steering.examine import examine, waiting_for
 from orchestrator.gates.power_steering.facts.session import facts_of
-from orchestrator.gates.power_steering.findings import told
-from orchestrator.gates.power_steering.loading import load_considerations
+from orchestrator.gates.power_steering.judging import told
 from orchestrator.gates.power_steering.rules import RULES
 from orchestrator.gates.power_steering.stopping import answer_stop
 from orchestrator.gates.session_state.records import CheckResults

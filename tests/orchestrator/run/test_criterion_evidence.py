@@ -7,10 +7,10 @@ from pathlib import Path
 import anyio
 import pytest
 
-from agents.runners.command_resolution import suite_of
-from agents.runners.counting import count
-from agents.runners.counts.reporting import prepare
 from orchestrator.git.merging.sizes import sizes
+from orchestrator.project.runners.counting import count
+from orchestrator.project.runners.reporting import prepare
+from orchestrator.project.runners.suite import suite_of
 from orchestrator.run.review.checked import CheckedTree, checked
 from state.journal.events import ProofsTaken, VerificationFinished
 from state.journal.events.reviews import proof_of

@@ -2,8 +2,7 @@
 
 import pytest
 
-from orchestrator.run.evidence.changes import leaf_of, lost_tests, with_expectations
-from orchestrator.run.evidence.files_of_tests import files_of, is_of
+from orchestrator.run.evidence.changes import files_of, is_of, leaf_of, lost_tests, with_expectations
 from orchestrator.run.evidence.verdict import CommandVerdict, judged, suspects, usable
 from orchestrator.run.plan.plan import lines_not_in
 from orchestrator.run.review.revise import rulings_on

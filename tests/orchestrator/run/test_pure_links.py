@@ -8,13 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from agents.runners.reading import text_of
 from orchestrator.git.seeding import copy_files
-from orchestrator.run.detection.tree import look
-from orchestrator.run.readiness.cache import copy_kept
-from orchestrator.run.readiness.environment import environment_of
-from orchestrator.run.readiness.interpreter import look_into_python
-from orchestrator.run.readiness.steps import SetUpStep
+from orchestrator.project.files import look, text_of
+from orchestrator.project.readiness.cache import copy_kept
+from orchestrator.project.readiness.environment import environment_of
+from orchestrator.project.readiness.interpreter import look_into_python
+from orchestrator.project.readiness.steps import SetUpStep
 
 
 @pytest.fixture

@@ -17,8 +17,7 @@ from agents.process.containment import detect_containment
 from agents.process.sandbox.policy import no_boundary
 from agents.session.claude_code import find_cli
 from orchestrator.cli.runs.compose import composed
-from orchestrator.gates.power_steering.considerations import SessionType
-from orchestrator.gates.power_steering.loading import load_considerations
+from orchestrator.gates.power_steering.considerations import SessionType, load_considerations
 from orchestrator.run.places.worktrees import Worktrees
 from orchestrator.run.record import Run
 from orchestrator.run.tasks.completion import steering_gate

@@ -16,9 +16,8 @@ from language.event_strategies import legal_runs
 from rich.console import Console
 
 from orchestrator import views
-from orchestrator.gates.power_steering.decision import decide
-from orchestrator.gates.power_steering.examination import Examination
-from orchestrator.gates.power_steering.loading import load_considerations
+from orchestrator.gates.power_steering.considerations import load_considerations
+from orchestrator.gates.power_steering.examination import Examination, decide
 from orchestrator.gates.power_steering.usage import Disagreement, SteeringUsage
 from orchestrator.gates.promises.criterion import CriterionCheck as CriterionKind
 from orchestrator.gates.promises.criterion import PromiseCriterion

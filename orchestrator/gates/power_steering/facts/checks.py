@@ -5,35 +5,18 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from agents.runners.recognise import recognised
-from agents.shell import Simple
+from orchestrator.project.runners.recognise import RUN_INSIDE, recognised
+from orchestrator.project.shell import Simple
+from orchestrator.project.test_files import is_test_file
 
 _NAMES_A_WAY = 2  # words after the program
 _NOWHERE = Path("/nonexistent")  # scripts of the session's project are not read
 _NEVER_FAIL = frozenset({"tail", "head", "tee", "cat"})
-_TESTS = frozenset({"tests", "test", "t", "spec", "specs", "__tests__"})  # folders
-_RUNNERS = frozenset({
-    "pytest", "py.test", "unittest", "nose2", "nosetests", "trial", "stestr", "tox", "nox", "behave",
-    "jest", "vitest", "mocha", "ava", "karma", "rspec", "phpunit", "pest", "bats", "ctest", "ginkgo",
-    "gotestsum", "runtests", "busted", "prove", "cypress", "cargo-nextest",
-})  # fmt: skip
-_BY_SUBCOMMAND = {
-    "cargo": ("test", "t", "nextest"), "go": ("test",), "dotnet": ("test",), "swift": ("test",),
-    "mix": ("test",), "lein": ("test",), "deno": ("test",), "bun": ("test",), "flutter": ("test",),
-    "dart": ("test",), "rails": ("test",), "composer": ("test",), "bazel": ("test",), "ng": ("test",),
-    "sbt": ("test",), "playwright": ("test",), "mvn": ("test", "verify", "integration-test"),
-    "setup.py": ("test",),
-    "mvnw": ("test", "verify", "integration-test"), "artisan": ("test",), "manage.py": ("test",),
-    "django-admin": ("test",), "stack": ("test",), "cabal": ("test",), "forge": ("test",), "meson": ("test",),
-}  # fmt: skip
-_NODE_MANAGERS = frozenset({"npm", "pnpm", "yarn", "bun"})
+_MANAGERS = frozenset({"npm", "pnpm", "yarn", "bun", "composer"})
 _BY_TARGET = frozenset({
     "make", "gmake", "just", "task", "rake", "invoke", "inv", "ninja", "gradle", "gradlew", "zig", "doit",
     "turbo", "nx", "dune", "moon", "pants", "please", "meltano", "mage", "ant", "waf",
 })  # fmt: skip
-_RUN_INSIDE = frozenset(
-    {"docker", "docker-compose", "podman", "kubectl", "vagrant", "ssh", "nix", "devbox", "ddev", "sail"}
-)
 _INTERPRETERS = re.compile(r"(?:python|pypy)[\d.]*|node|ruby|php|perl|bash|sh|zsh")
 _TESTS_IN_CODE = re.compile(
     r"\bPkg\.test\(|\bdevtools::(?:test|check)\(|\btestthat::test_|\bInvoke-Pester\b|\bunittest\.main\("
@@ -68,38 +51,25 @@ def is_test_run(simple: Simple) -> bool:
     if _ONLY_ASKS.intersection(simple.words):
         return False
     name, plain = simple.name, simple.plain
-    if name in _RUN_INSIDE:  # another machine, or a container: the command comes after its name
+    if name in RUN_INSIDE:  # another machine, or a container: the command comes after its name
         inner = (replace(simple, words=simple.words[at:]) for at in range(1, len(simple.words)))
-        return any(is_test_run(one) for one in inner if one.name not in _RUN_INSIDE)
-    if (name == "node" and "--test" in simple.words) or any(_TESTS_IN_CODE.search(w) for w in simple.words):
+        return any(is_test_run(one) for one in inner if one.name not in RUN_INSIDE)
+    if any(_TESTS_IN_CODE.search(word) for word in simple.words):
         return True
-    if _INTERPRETERS.fullmatch(name) and plain:
-        script = plain[0].rsplit("/", maxsplit=1)[-1]
-        in_tests = not _TESTS.isdisjoint(plain[0].split("/")[:-1])
-        return (
-            in_tests
-            or _is_test_file(plain[0])
-            or (script in _BY_SUBCOMMAND and _subcommand(script, plain[1:]))
-        )
-    if name in _NODE_MANAGERS and plain[:1] and plain[0] in _BY_TARGET:  # `pnpm turbo run test`
+    if name in _MANAGERS and plain[:1] and plain[0] in _BY_TARGET:  # `pnpm turbo run test`
         return is_test_run(replace(simple, words=simple.words[simple.words.index(plain[0]) :]))
-    if name in _NODE_MANAGERS:
+    if name in _MANAGERS and not _is_runner(simple):
         return _npm_script(simple)
     if name in _BY_TARGET:
         return any(_names_tests(target, "check", "runtest") for target in plain)
-    if name in _BY_SUBCOMMAND:
-        return _subcommand(name, plain)
-    if name in _RUNNERS or any("/" in path and _is_test_file(path) for path in simple.words[:1]):
-        return True
-    return recognised(simple, _NOWHERE).runs_tests is True
+    paths = plain[:1] if _INTERPRETERS.fullmatch(name) else [one for one in simple.words[:1] if "/" in one]
+    return any(is_test_file(path) for path in paths) or _is_runner(simple)
 
 
-def _subcommand(name: str, plain: Sequence[str]) -> bool:
-    words = [word for word in plain if not word.startswith("+")]
-    known = _BY_SUBCOMMAND[name]
-    return bool(words) and (
-        words[0] in known or (name.startswith(("mvn", "sbt")) and not {*known}.isdisjoint(words))
-    )
+def _is_runner(simple: Simple) -> bool:
+    """Whether the table knows the command as a runner of tests."""
+    known = recognised(simple, _NOWHERE)
+    return bool(known.family) and known.runs_tests is not False
 
 
 def _npm_script(simple: Simple) -> bool:
@@ -112,7 +82,9 @@ def _npm_script(simple: Simple) -> bool:
         words = words[2:]
     if words[:1] in (["run"], ["run-script"]):
         return bool(words[1:]) and (words[1] == "check" or _names_tests(words[1]))
-    return bool(words) and (words[0] in {"t", "tst", *_RUNNERS} or _names_tests(words[0]))
+    if not words or words[0] in {"t", "tst"} or _names_tests(words[0]):
+        return bool(words)
+    return _is_runner(replace(simple, words=tuple(words)))
 
 
 def _names_tests(target: str, *more: str) -> bool:
@@ -124,8 +96,3 @@ def _names_tests(target: str, *more: str) -> bool:
     words = [word.lower() for word in _WORD.findall(target)]
     named = target.rsplit(":", 1)[-1] in more or not {"test", "tests", "e2e"}.isdisjoint(words)
     return named and _ONLY_MAKES.isdisjoint(words)
-
-
-def _is_test_file(path: str) -> bool:
-    stem = path.rsplit("/", maxsplit=1)[-1].split(".", maxsplit=1)[0].lower()
-    return not {"test", "tests", "runtests"}.isdisjoint(re.split(r"[^a-z0-9]+", stem))

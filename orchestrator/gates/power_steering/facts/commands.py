@@ -1,15 +1,42 @@
-"""Finds the shell commands of a session and the tasks it left running, as far as results show them."""
+"""Finds the shell commands of a session, how their tests ended, and the tasks it left running.
 
-from collections.abc import Iterator, Mapping, Sequence
+The exit code of a test run decides, else the summary in its output. The counts are read as those of a run's
+own verification (`project.runners.general`), then by known runners' lines.
+"""
 
-from agents.shell import simple_commands
+import re
+from collections.abc import Container, Iterator, Mapping, Sequence
+
 from agents.transcript.records import SHELL_TOOLS, BackgroundEnded, ToolCall, Turn, string
-from orchestrator.gates.power_steering.facts.checks import is_test_run, may_run_tests, way_of
-from orchestrator.gates.power_steering.facts.outcomes import outcome_of
-from orchestrator.gates.power_steering.facts.records import BackgroundTask, Command, RunOutcome
+from orchestrator.gates.power_steering.facts.checks import is_test_run, may_run_tests, passes_on, way_of
+from orchestrator.gates.power_steering.facts.facts import BackgroundTask, Command, RunOutcome
+from orchestrator.project.runners.general import general_count
+from orchestrator.project.runners.listings import numbers_of
+from orchestrator.project.runners.table import usual_table
+from orchestrator.project.shell import simple_commands
 
 PlacedCall = tuple[int, int, ToolCall]  # order, number of the turn, call
 _STOPPERS = {"TaskStop": "task_id", "KillShell": "shell_id", "KillBash": "shell_id"}
+_SPELLED = 4  # characters: a shorter line may stand in a command by chance
+_NOT_STARTED = (126, 127)  # the shell's own exit codes: nothing was tested
+_ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07]*\x07")
+# Lines that tell the end of a run without numbers, of runners and of task runners.
+_FAILING = re.compile(
+    r"^(?:FAILED\b|ERROR (?:\S+::|collecting)|FAIL\b|--- FAIL|FAILURES!|ERRORS!|not ok \d|Failed!\s"
+    r"|BUILD FAIL|test result: FAILED|\[(?:ERROR|INFO)\] .*BUILD FAILURE|=*[ ]?no tests ran\b"
+    r"|.*Failures: [1-9]|.*Errors: [1-9]|[ \t]+\S+: FAIL\b|Result: FAIL$|.*: Some tests failed"
+    r"|[ \t]*NX   (?:Running|Ran) targets? .* failed|[ \t]*Tasks:[ \t]+\d+ successful, [1-9]\d* failed"
+    r"|nox > Session .* failed|npm ERR!|npm error|error: test failed|error Command failed)",
+    re.MULTILINE,
+)
+_PASSING = re.compile(
+    r"^(?:OK(?: \(.*\))?$|ok[ \t]+\S+[ \t]+(?:[\d.]+s|\(cached\))|ok \d+\b|ok$|PASS$|Passed!\s"
+    r"|test result: ok\.|All tests passed|100% tests passed|(?:\[INFO\] )?BUILD SUCCESS"
+    r"|[ \t]+congratulations :\)|[ \t]*Testing \S+ tests passed|All tests successful|Result: PASS$"
+    r"|\d+ of \d+ test suites .*passed|0 errors .*\| 0 warnings|.*: All tests passed"
+    r"|[ \t]*NX   Successfully ran targets?\b|nox > Session .* was successful)",
+    re.MULTILINE,
+)
 
 
 def placed_calls(turns: Sequence[Turn]) -> Iterator[PlacedCall]:
@@ -77,3 +104,63 @@ def background_of(
                 turn=turn,
                 exit_code=end.exit_code if end else None,
             )
+
+
+def outcome_of(
+    command: str, exit_code: int | None, output: str, known: Container[tuple[str, ...]] = ()
+) -> RunOutcome | None:
+    """Return how the tests in the command line ended, or None if it runs none.
+
+    The exit code decides unless something hides it (`| tail`, `|| true`, `; echo done`). Then the summary
+    decides. A command that may run anything runs tests if its output counts them. `known`: ways (`way_of`)
+    that have been seen to run tests.
+    """
+    every = simple_commands(command)
+    runs = [simple for simple in every if is_test_run(simple) or way_of(simple) in known]
+    told = _without_own_words(command, output)
+    if not runs:
+        counted = counted_of(told) if any(may_run_tests(simple) for simple in every) else RunOutcome.UNKNOWN
+        return None if counted is RunOutcome.UNKNOWN else counted
+    if exit_code in _NOT_STARTED:
+        return RunOutcome.UNKNOWN
+    if exit_code == 0 and all(run.decides for run in runs):
+        return RunOutcome.UNKNOWN if ran_none(told) else RunOutcome.PASSED
+    if exit_code and len(runs) == 1 and runs[0].is_last:
+        return RunOutcome.FAILED
+    summary = summary_of(told)
+    if summary is RunOutcome.UNKNOWN and exit_code and (all(run.decides for run in runs) or passes_on(every)):
+        return RunOutcome.FAILED  # they failed, or something after them
+    return summary
+
+
+def _without_own_words(command: str, output: str) -> str:
+    """Return the output without lines that the command itself spells out, such as those of an `echo`."""
+    return "\n".join(
+        line for line in output.splitlines() if len(line.strip()) < _SPELLED or line.strip() not in command
+    )
+
+
+def summary_of(output: str) -> RunOutcome:
+    """Return the outcome in the summary lines of a test runner's output. Words elsewhere are ignored."""
+    text = _ANSI.sub("", output).replace("\r", "")
+    counted = counted_of(text)
+    if counted is RunOutcome.FAILED or _FAILING.search(text):
+        return RunOutcome.FAILED
+    if counted is RunOutcome.PASSED or _PASSING.search(text):
+        return RunOutcome.PASSED
+    return RunOutcome.UNKNOWN
+
+
+def counted_of(output: str) -> RunOutcome:
+    """Return the outcome by the counts in an output: those of the table's runners, else of any runner."""
+    text = _ANSI.sub("", output).replace("\r", "")
+    numbers = (numbers_of(row.printed.numbers, text) for row in usual_table().runners.values())
+    counts = [count for count in numbers if count is not None] or [general_count(text)]
+    if any(count.failed for count in counts):
+        return RunOutcome.FAILED
+    return RunOutcome.PASSED if any(count.passed for count in counts) else RunOutcome.UNKNOWN
+
+
+def ran_none(output: str) -> bool:
+    """Whether an output reports that no test was run."""
+    return general_count(_ANSI.sub("", output).replace("\r", "")).says_none

@@ -3,8 +3,8 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from agents.shell import Simple, simple_commands
-from orchestrator.gates.power_steering.facts.records import GitAction, HubAction, RunOutcome
+from orchestrator.gates.power_steering.facts.facts import GitAction, HubAction, RunOutcome
+from orchestrator.project.shell import Simple, simple_commands
 
 _COMMITTED = re.compile(r"^\[(.+?)(?: \(root-commit\))? ([0-9a-f]{7,40})\] ", re.MULTILINE)
 _PUSHED = re.compile(

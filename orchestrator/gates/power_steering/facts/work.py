@@ -1,4 +1,7 @@
-"""Finds the changes that tool calls made to files and to the list of todos, as far as results show them."""
+"""Finds the changes that tool calls made to files and to the list of todos, as far as results show them.
+
+A script that is given to an interpreter, after `-c` or `-e` or as a here-document, writes files too.
+"""
 
 import re
 from collections import Counter
@@ -6,10 +9,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
-from agents.shell import Heredoc, heredocs, simple_commands
 from agents.transcript.records import SHELL_TOOLS, ToolCall, listed, mapping, string
-from orchestrator.gates.power_steering.facts.records import Edit, Reading, Todo
-from orchestrator.gates.power_steering.facts.scripts import scripts_of, written_by
+from orchestrator.gates.power_steering.facts.facts import Edit, Reading, Todo
+from orchestrator.project.shell import Heredoc, Simple, heredocs, simple_commands
 
 _DOCUMENTS = frozenset(
     {".md", ".mdx", ".rst", ".txt", ".adoc", ".org", ".log", ".pdf", ".svg", ".png", ".jpg"}
@@ -26,9 +28,19 @@ _SOURCES = frozenset({  # a file written by redirection is code only with such a
 })  # fmt: skip
 _SCRIPT_FOLDERS = frozenset({"bin", "sbin", "libexec", "scripts"})
 TODO_TOOLS = frozenset({"TodoWrite", "TaskCreate", "TaskUpdate"})
-
 _READ_MARGIN = re.compile(r"^\s*\d+(?:\u2192|\t)", re.MULTILINE)
 _TASK_CREATED = re.compile(r"Task #(\S+) created")
+_INTERPRETER = re.compile(r"(?:python|node|ruby|perl|php|deno|bun)[\d.]*")
+_NAMED = re.compile(
+    r"\b(?P<name>\w+)\s*=\s*(?:(?:\w+\.)*(?:Path|Pathname\.new)\(\s*)?[rbf]?[\"'](?P<path>[^\"'\n]+)[\"']"
+)
+_OF = r"\s*(?:[rbf]?[\"'](?P<path>[^\"'\n]+)[\"']|(?P<name>\$?\w+))\s*"
+_WRITES = (
+    re.compile(rf"\b(?:Path|Pathname\.new)\({_OF}\)\.(?:write|open\(\s*[\"'][wax])"),
+    re.compile(rf"\bopen\({_OF},\s*(?:mode\s*=\s*)?[\"'](?:[wax]|r\+)"),
+    re.compile(rf"\b(?:writeFile(?:Sync)?|writeTextFile(?:Sync)?|File\.write|file_put_contents)\({_OF},"),
+    re.compile(r"\b(?P<path>)(?P<name>\w+)\.(?:write_text|write_bytes)\("),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,3 +204,23 @@ def todos_of(calls: Iterable[ToolCall]) -> tuple[Todo, ...]:
 
 def _words(item: Mapping[str, object], name: str) -> str:
     return string(item.get(name))
+
+
+def scripts_of(simple: Simple, given: Sequence[Heredoc]) -> Iterator[str]:
+    """Yield the scripts that a command runs. `given` are the here-documents of its command line."""
+    if not _INTERPRETER.fullmatch(simple.name):
+        return
+    if script := simple.option("-c", "-e", "--eval"):
+        yield script
+    yield from (each.body for each in given if simple.name in each.line)
+
+
+def written_by(script: str) -> Iterator[str]:
+    """Yield the files that a script writes under a name that it spells out, each once."""
+    names = {found["name"]: found["path"] for found in _NAMED.finditer(script)}
+    found = [
+        each["path"] or names.get(each["name"] or "", "")
+        for pattern in _WRITES
+        for each in pattern.finditer(script)
+    ]
+    yield from dict.fromkeys(path for path in found if path)

@@ -13,8 +13,7 @@ from importlib.resources import files
 import msgspec
 
 from orchestrator.gates.power_steering.evidence import SessionEvidence
-from orchestrator.gates.power_steering.rules.found import RuleOutcome, met, unmet
-from orchestrator.gates.power_steering.rules.phrases import APOSTROPHE, phrases
+from orchestrator.gates.power_steering.rules.found import APOSTROPHE, RuleOutcome, met, phrases, unmet
 
 _FENCED = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 _QUOTED = re.compile(r"`[^`\n]*`|\"[^\"\n]*\"|\u201c[^\u201d\n]*\u201d")

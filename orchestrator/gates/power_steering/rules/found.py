@@ -1,9 +1,12 @@
-"""The answer of a rule."""
+"""The answer of a rule, and patterns of phrases: whole words, in any case, with any white space between."""
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from orchestrator.gates.power_steering.evidence import SessionEvidence
+
+APOSTROPHE = r"['\u2019]"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,3 +36,12 @@ def unmet(reason: str, evidence: str = "") -> RuleOutcome:
 def not_applicable(reason: str) -> RuleOutcome:
     """Satisfied, because it does not apply to this session."""
     return RuleOutcome(satisfied=True, reason=reason, applies=False)
+
+
+def phrases(*alternatives: str) -> re.Pattern[str]:
+    """A pattern that finds one of these phrases. Each is itself a regular expression."""
+    return re.compile(rf"\b(?:{_any(alternatives)})\b", re.IGNORECASE)
+
+
+def _any(alternatives: Sequence[str]) -> str:
+    return "|".join(one.replace(" ", r"\s+") for one in alternatives)

@@ -1,9 +1,15 @@
 """Rules about git and the hosting service, by the output of their commands."""
 
 from orchestrator.gates.power_steering.evidence import SessionEvidence
-from orchestrator.gates.power_steering.facts.records import HubAction, RunOutcome
-from orchestrator.gates.power_steering.rules.found import RuleOutcome, met, not_applicable, unmet
-from orchestrator.gates.power_steering.rules.phrases import APOSTROPHE, phrases
+from orchestrator.gates.power_steering.facts.facts import HubAction, RunOutcome
+from orchestrator.gates.power_steering.rules.found import (
+    APOSTROPHE,
+    RuleOutcome,
+    met,
+    not_applicable,
+    phrases,
+    unmet,
+)
 
 _MAIN = frozenset({"main", "master"})
 _FORBIDS_MAIN = phrases(

@@ -1,25 +1,27 @@
 """The rule on tests: they ran after the last change of the program's behaviour, and passed.
 
 It is unmet if the newest test run failed, if a program was changed after it, or if none ran although the user
-asked for it. It is not checked if only some tests ran, or if tests were changed after they had failed.
+asked for it. It is not checked if only some tests ran, or if tests were changed after they had failed. The
+user may ask not to run any, or to leave a failure.
 """
 
 import re
 from pathlib import PurePosixPath
 
-from agents.shell import simple_commands
 from orchestrator.gates.power_steering.evidence import SessionEvidence
-from orchestrator.gates.power_steering.facts.checks import is_test_run
-from orchestrator.gates.power_steering.facts.records import Command, Edit, RunOutcome
-from orchestrator.gates.power_steering.facts.test_files import is_test_file
+from orchestrator.gates.power_steering.facts.checks import is_test_run, may_run_tests
+from orchestrator.gates.power_steering.facts.facts import Command, Edit, RunOutcome
 from orchestrator.gates.power_steering.facts.work import is_script
-from orchestrator.gates.power_steering.rules.found import RuleOutcome, met, not_applicable, unmet
-from orchestrator.gates.power_steering.rules.phrases import phrases
-from orchestrator.gates.power_steering.rules.requests import (
-    asked_for_tests,
-    leaves_failing,
-    tests_are_forbidden,
+from orchestrator.gates.power_steering.rules.found import (
+    APOSTROPHE,
+    RuleOutcome,
+    met,
+    not_applicable,
+    phrases,
+    unmet,
 )
+from orchestrator.project.shell import simple_commands
+from orchestrator.project.test_files import belongs_to_tests
 
 _PROGRAMS = frozenset({
     ".py", ".js", ".jsx", ".mjs", ".cjs", ".ts", ".tsx", ".go", ".rs", ".java", ".kt", ".kts", ".scala", ".c",
@@ -39,19 +41,46 @@ _SELECTS = re.compile(  # options that leave tests out, or name a part of the pr
     r"|--projects?|--scope)(?=[\s='\"]|$|\b)"
 )
 _TAKES_TESTS = frozenset({"rm", "mv", "unlink", "git", "sed"})
-# Commands that run no tests, whatever they print. Any other program may have run them.
-_NO_TESTS = frozenset({
-    "git", "gh", "ls", "cat", "grep", "rg", "ag", "find", "fd", "head", "tail", "sed", "awk", "echo",
-    "printf", "cd", "pwd", "wc", "diff", "cmp", "sort", "uniq", "cut", "tr", "mkdir", "cp", "mv", "rm",
-    "touch", "ln", "which", "env", "export", "source", "sleep", "true", "false", "tree", "stat", "file", "jq",
-    "yq", "tee", "chmod", "date", "ps", "kill", "du", "df", "set", "test", "[", "id", "basename", "dirname",
-    "python", "python3", "node", "ruby", "php", "perl", "curl",
-    "ruff", "flake8", "mypy", "pyright", "black", "isort", "eslint", "tsc", "prettier", "golangci-lint",
-    "shellcheck", "rubocop",
-})  # fmt: skip
+# Programs whose own words do not say that tests ran, whatever they print.
+_NO_TESTS = frozenset({"find", "fd", "python", "python3", "node", "ruby", "php", "perl"})
 _NOT_STARTED = (126, 127)  # the shell's own exit codes
 _STASHES = re.compile(
     r"\bgit stash\b(?! (?:pop|apply|list|drop|show)).*\bgit stash (?:pop|apply)\b", re.DOTALL
+)
+_USER_FORBIDS_TESTS = phrases(
+    rf"(?:do not|don{APOSTROPHE}t|no need to|without|skip(?:ping)?"
+    rf"|never)(?: \w+){{0,2}}? (?:run(?:ning)? )?"
+    r"(?:the |any |all )?tests?",
+    rf"(?:do not|don{APOSTROPHE}t|without|never|no need to) (?:\w+ (?:or|and) )?(?:run(?:ning)?"
+    rf"|execut(?:e|ing)|build) "
+    r"(?:or \w+ )?(?:anything|any ?thing|any commands?|commands|it|them|code|the code|stuff|here|on)",
+    rf"(?:do not|don{APOSTROPHE}t|must not|cannot|can{APOSTROPHE}t|not to|nothing may be) (?:build"
+    rf"|built|flash|flashed|compile)",
+    rf"I(?:{APOSTROPHE}ll| will) (?:run|execute|test|build) (?:the tests|it|them|everything"
+    rf"|that) ?(?:myself|later|tonight)?",
+)
+_IS_RED = phrases(
+    "red", "fail(?:s|ed|ing|ures?)?", "broken", "breaks?", "flaky", "known", "errors? out",
+    "rot", "schlägt fehl", "kaputt", "rouge", "échoue", "falla", "roto", "falha", "rosso", "fallisce",
+)  # fmt: skip
+_NO = rf"(?:do not|don{APOSTROPHE}t)"
+_IS_LEFT = phrases(
+    "leave", "ignore", "known", "not (?:yours|your job|part of|our problem|related)", "unrelated", "expected",
+    "(?:is|are) on it", rf"{_NO} (?:touch|fix|worry|mind|bother)", "as (?:it|they) (?:is|are)", "already",
+    "pre-?existing", "not because of you", "lass", "ignorier", "laisse", "deja", "deixa", "lascia",
+)  # fmt: skip
+_SENTENCE = re.compile(r"(?<=[.!?;])\s+|\n+")
+_WORD = re.compile(r"[^\W\d_]{3,}")
+_ORDINARY = frozenset({
+    "the", "test", "tests", "testing", "suite", "case", "cases", "fail", "fails", "failed", "failing",
+    "failure", "red", "known", "that", "this", "and", "for", "with", "one", "since", "leave", "left", "alone",
+    "are", "was", "not", "error", "errors", "all", "has", "run", "last", "week", "pass", "passes", "passed",
+    "build", "from", "because", "already", "ignore", "its", "will", "when", "you", "your", "but", "they",
+    "them", "there", "note", "src", "line",
+})  # fmt: skip
+_ASKS_FOR_TESTS = phrases(
+    r"(?:run|runs|rerun|execute)\b[^.\n]{0,30}\b(?:tests?|test suite|specs?)",
+    r"tests?\b[^.\n]{0,30}\b(?:have to be|must be|should be|need to be) (?:run|passed)",
 )
 
 
@@ -104,7 +133,8 @@ def _may_have_been_tested(evidence: SessionEvidence, changed: Edit) -> bool:
         if command.tests is not None and _ran_to_its_end(command):
             return True
         for simple in simple_commands(command.line):
-            unknown = simple.name not in _NO_TESTS and simple.name.split(".")[0] not in own
+            own_or_plain = simple.name in _NO_TESTS or simple.name.split(".")[0] in own
+            unknown = not own_or_plain and may_run_tests(simple)
             if unknown and (simple.writes or _SPEAKS_OF_TESTS.search(command.output)):
                 return True
     return False
@@ -115,11 +145,11 @@ def _tests_changed_after_failing(evidence: SessionEvidence) -> bool:
     failed = [run.order for run in evidence.facts.test_runs if run.tests is RunOutcome.FAILED]
     if not failed:
         return False
-    edited = any(edit.order > failed[0] and is_test_file(edit.path) for edit in evidence.facts.edits)
+    edited = any(edit.order > failed[0] and belongs_to_tests(edit.path) for edit in evidence.facts.edits)
     return edited or any(
         command.order > failed[0]
         and any(
-            simple.name in _TAKES_TESTS and any(map(is_test_file, simple.plain))
+            simple.name in _TAKES_TESTS and any(map(belongs_to_tests, simple.plain))
             for simple in simple_commands(command.line)
         )
         for command in evidence.facts.commands
@@ -148,3 +178,21 @@ def _result_of(run: Command) -> str:
     """The command, and the last line of its output."""
     lines = [line.strip() for line in run.output.splitlines() if line.strip()]
     return f"{run.line}: {lines[-1]}" if lines else run.line
+
+
+def asked_for_tests(evidence: SessionEvidence) -> str:
+    """The words in which the user asks for the tests, or ""."""
+    return next((found[0] for text in evidence.users_words if (found := _ASKS_FOR_TESTS.search(text))), "")
+
+
+def leaves_failing(evidence: SessionEvidence, output: str) -> bool:
+    """Whether the user says that a failure is known and to be left, with words that are in the output."""
+    sentences = (one for words in evidence.users_words for one in _SENTENCE.split(words))
+    known = (one for one in sentences if _IS_RED.search(one) and _IS_LEFT.search(one))
+    shown = {word.lower() for word in _WORD.findall(output)}
+    return any(shown & {word.lower() for word in _WORD.findall(one)} - _ORDINARY for one in known)
+
+
+def tests_are_forbidden(evidence: SessionEvidence) -> bool:
+    """Whether the user does not want tests, or anything, to be run."""
+    return any(_USER_FORBIDS_TESTS.search(words) for words in evidence.users_words)

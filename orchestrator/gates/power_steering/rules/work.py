@@ -4,8 +4,14 @@ import re
 from collections.abc import Iterator
 
 from orchestrator.gates.power_steering.evidence import SessionEvidence
-from orchestrator.gates.power_steering.rules.found import RuleOutcome, met, not_applicable, unmet
-from orchestrator.gates.power_steering.rules.phrases import APOSTROPHE, phrases
+from orchestrator.gates.power_steering.rules.found import (
+    APOSTROPHE,
+    RuleOutcome,
+    met,
+    not_applicable,
+    phrases,
+    unmet,
+)
 
 _TAKEN_BACK = phrases(
     "forget", "instead", "never ?mind", "leave (?:it|that|the rest)", "skip", "drop", "stop",

@@ -17,7 +17,7 @@ from orchestrator.gates.stop_gate.stop import ALLOWED, StepResult, Stop
 from state.atomic_files import read_small
 
 if TYPE_CHECKING:
-    from orchestrator.gates.power_steering.facts.records import Todo
+    from orchestrator.gates.power_steering.facts.facts import Todo
 
 _SHOWN = 5
 _PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{0,99}")
@@ -52,7 +52,7 @@ def _now(stop: Stop) -> "list[Todo]":
 
 
 def _tasks(stop: Stop) -> "list[Todo]":
-    from orchestrator.gates.power_steering.facts.records import Todo
+    from orchestrator.gates.power_steering.facts.facts import Todo
 
     folder = _task_folder(stop)
     found = []

@@ -1,0 +1,171 @@
+"""The files of a project: their names, the beginnings of those that matter, and globs over them."""
+
+import os
+import re
+import stat
+from collections import deque
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from state.safe_paths import read_inside
+
+MANIFESTS = ("pyproject.toml", "setup.py", "setup.cfg")  # of Python projects
+# Folders whose content is third-party, generated, or an example of a project.
+_SKIPPED = {
+    *(
+        "node_modules",
+        "bower_components",
+        "vendor",
+        "third_party",
+        "site-packages",
+        "venv",
+        "env",
+        "virtualenv",
+    ),
+    *("__pycache__", "build", "dist", "target", "out", "_build", "deps", "Pods", "coverage", "htmlcov"),
+    *("examples", "example", "samples", "fixtures", "testdata", "test_data", "templates", "docs"),
+}
+_HIDDEN_SHOWN = {".github", ".gitlab"}
+_MOST_FILES = 20_000
+_DEEPEST = 8
+_LONGEST_SCRIPT = 200_000
+_MOST_READ = 1 << 18  # characters of one file: manifests are shorter, and a long file must not delay a run
+_NOISE = frozenset({
+    ".git", "node_modules", "vendor", "target", "build", "dist", "_build", "deps", ".venv", "venv", ".tox",
+    ".nox", "__pycache__", ".eggs", "site-packages", ".gradle", ".hypothesis", ".pytest_cache",
+    ".mypy_cache", "bin", "obj",
+})  # fmt: skip
+_MOST_WALKED = 50_000
+_WILD = re.compile(r"[*?\[]")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shown:
+    """The files of a folder, by path relative to it with `/`. Links to folders are not followed."""
+
+    folder: Path
+    files: frozenset[str]
+
+    def has(self, *names: str) -> bool:
+        """Whether one of these files exists."""
+        return any(name in self.files for name in names)
+
+    def first(self, *names: str) -> str:
+        """Return the first of these files that exists, or ""."""
+        return next((name for name in names if name in self.files), "")
+
+    def text(self, name: str) -> str:
+        """Return the beginning of a file as text, or "" if it cannot be read or a link leads out."""
+        if name not in self.files:
+            return ""
+        try:
+            return read_inside(self.folder, name, limit=_MOST_READ).decode("utf-8-sig", errors="replace")
+        except OSError:
+            return ""
+
+    def ending(self, *ends: str, under: str = "") -> list[str]:
+        """Return the files whose name ends in this way, sorted. `under` is a folder with its `/`."""
+        return sorted(name for name in self.files if name.endswith(ends) and name.startswith(under))
+
+    def at_top(self, *ends: str) -> list[str]:
+        """Return the files of the folder itself whose name ends in this way, sorted."""
+        return [name for name in self.ending(*ends) if "/" not in name]
+
+    def part(self, path: str) -> "Shown":
+        """Return the files of a folder in this one."""
+        prefix = f"{path}/"
+        inside = frozenset(name.removeprefix(prefix) for name in self.files if name.startswith(prefix))
+        return Shown(folder=self.folder / path, files=inside)
+
+    def named(self, *names: str, deepest: int) -> list[str]:
+        """Return the files of these names or globs that lie in this folder or in one not too deep in it."""
+        plain = {name for name in names if not _WILD.search(name)}
+        globs = [name for name in names if _WILD.search(name) and "/" not in name]
+        lasts = ((path, path.rpartition("/")[2]) for path in self.files if path.count("/") <= deepest)
+        return [path for path, name in lasts if name in plain or matches(name, globs)]
+
+    def folders_with(self, *names: str, deepest: int) -> list[str]:
+        """Return the folders in this one that hold a file of one of these names, outer ones first."""
+        found = {path.rpartition("/")[0] for path in self.named(*names, deepest=deepest)} - {""}
+        return sorted(found, key=lambda path: (path.count("/"), path))
+
+
+def look(folder: Path) -> Shown:
+    """Return the files of a folder, outer ones first, up to a limit."""
+    files: set[str] = set()
+    waiting = deque([("", 0)])
+    while waiting and len(files) < _MOST_FILES:
+        prefix, depth = waiting.popleft()
+        for name, is_folder in _entries(folder / prefix):
+            if not is_folder:
+                files.add(prefix + name)
+            elif depth < _DEEPEST and _is_entered(name):
+                waiting.append((f"{prefix}{name}/", depth + 1))
+    return Shown(folder=folder, files=frozenset(files))
+
+
+def _entries(folder: Path) -> list[tuple[str, bool]]:
+    """Return the names of the folders and files in a folder, and whether each is a folder."""
+    try:
+        with os.scandir(folder) as found:
+            kinds = [(one.name, one.is_dir(follow_symlinks=False), one) for one in found]
+            return sorted((name, is_folder) for name, is_folder, one in kinds if is_folder or _is_file(one))
+    except OSError:
+        return []
+
+
+def _is_file(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_file()
+    except OSError:  # a link that leads to itself
+        return False
+
+
+def _is_entered(name: str) -> bool:
+    return name in _HIDDEN_SHOWN or not (name.startswith(".") or name in _SKIPPED)
+
+
+def text_of(path: Path) -> str:
+    """Return the text of a file, or "" if it is no file or cannot be read."""
+    try:
+        opened = os.open(path, os.O_RDONLY | os.O_NONBLOCK)  # a pipe does not make it wait
+        with os.fdopen(opened, encoding="utf-8-sig", errors="replace") as file:
+            return file.read(_LONGEST_SCRIPT) if stat.S_ISREG(os.fstat(file.fileno()).st_mode) else ""
+    except (OSError, ValueError):
+        return ""
+
+
+def matches(path: str, globs: Iterable[str]) -> bool:
+    """Whether a relative path matches one of the globs.
+
+    A glob without a slash is compared with the name, at any depth. A glob with a slash is compared with the
+    whole path. `**` stands for any number of folders.
+    """
+    return any(_pattern(glob).fullmatch(path) is not None for glob in globs)
+
+
+def walked(folder: Path) -> Iterator[str]:
+    """Yield the relative paths of the project's files, sorted, without files that tools made or fetched."""
+    seen = 0
+    for place, folders, names in os.walk(folder):
+        folders[:] = sorted(name for name in folders if name not in _NOISE)
+        for name in sorted(names):
+            seen += 1
+            if seen > _MOST_WALKED:
+                return
+            yield os.path.relpath(os.path.join(place, name), folder).replace(os.sep, "/")  # noqa: PTH118  speed
+
+
+@lru_cache(maxsize=2048)
+def _pattern(glob: str) -> re.Pattern[str]:
+    text = glob.removeprefix("/")
+    anchored = "/" in glob
+    parts = re.split(r"(\*\*/|/\*\*$|\*\*|\*|\?|\[[^\]]*\])", text)
+    translated = {"**/": "(?:.*/)?", "/**": "/.*", "**": ".*", "*": "[^/]*", "?": "[^/]"}
+    pattern = "".join(
+        translated.get(part) or (part if part.startswith("[") and part.endswith("]") else re.escape(part))
+        for part in parts
+    )
+    return re.compile(pattern if anchored else rf"(?:.*/)?{pattern}")

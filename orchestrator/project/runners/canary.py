@@ -1,0 +1,193 @@
+"""Makes a test that must fail: a suite that still passes with it does not run the tests that it counts.
+
+Its names and numbers are ordinary ones, made out of random letters.
+"""
+
+import hashlib
+import posixpath
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+
+from orchestrator.project.files import text_of, walked
+from orchestrator.project.runners.recognise import targets
+from orchestrator.project.runners.row import FailingTest
+from orchestrator.project.runners.suite import Suite, SuiteRun
+from state.records.commands import TestCount, TestState
+
+_FIRST = (
+    "empty", "short", "long", "plain", "nested", "single", "double", "first", "last", "early", "late",
+    "small", "large", "mixed", "sorted", "shared", "closed", "open", "quiet", "strict", "loose", "partial",
+    "full", "spare", "narrow", "wide", "inner", "outer", "upper", "lower", "left", "right",
+)  # fmt: skip
+_SECOND = (
+    "range", "label", "record", "window", "margin", "header", "column", "index", "buffer", "marker",
+    "border", "batch", "cursor", "figure", "folder", "group", "letter", "number", "option", "packet",
+    "parcel", "period", "pointer", "prefix", "queue", "reading", "region", "sample", "section", "series",
+    "suffix", "table",
+)  # fmt: skip
+_THIRD = (
+    "keeps order", "adds up", "is counted", "has limits", "stays whole", "is rounded", "is trimmed",
+    "is padded", "keeps size", "is merged", "is split", "has bounds", "is joined", "keeps place",
+    "is aligned", "is summed", "is scaled", "is shifted", "is reversed", "is indexed", "keeps sign",
+    "is copied", "is filled", "is cut", "is parsed", "is stored", "keeps count", "is wrapped", "is matched",
+    "is ranked", "is hashed", "keeps length",
+)  # fmt: skip
+_ENDING = re.compile(r"(?:[._-](?:test|spec))?\.\w+$")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ordinary:
+    """Words in the forms in which names are written, and a wrong sum."""
+
+    forms: dict[str, str]
+
+
+def ordinary(token: str) -> Ordinary:
+    """Return words and numbers made from some random letters, the same ones for the same letters."""
+    digest = hashlib.sha256(token.encode()).digest()
+    words = [_FIRST[digest[0] % 32], _SECOND[digest[1] % 32], *_THIRD[digest[2] % 32].split()]
+    a, b = 11 + digest[3] % 80, 11 + digest[4] % 80
+    camel = "".join(word.capitalize() for word in words)
+    forms = {
+        "snake": "_".join(words),
+        "kebab": "-".join(words),
+        "phrase": " ".join(words),
+        "Camel": camel,
+        "camel": camel[0].lower() + camel[1:],
+        "a": str(a),
+        "b": str(b),
+        "wrong": str(a + b + 1 + digest[5] % 9),
+    }
+    return Ordinary(forms=forms)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Canary:
+    """A failing test: `content` is the whole new text of `path`, which may exist already.
+
+    `name` is the test's own name. Its name in a count ends with it. It is "" if a counted test fails instead.
+    `only` are the files to give to `only_these` to run it.
+    """
+
+    path: str
+    content: str
+    name: str
+    only: tuple[str, ...]
+
+
+def canary_for(suite: Suite, count: TestCount, token: str) -> Canary | None:
+    """Return a test that must fail, in a file whose tests the baseline counted or in a new file beside one.
+
+    `token` is some random letters, from which ordinary-looking paths, names and words are made. Returns None
+    if the suite runs no tests that the table knows, or no form of a failing test fits.
+    """
+    words = ordinary(token)
+    for run in suite.test_runs:
+        for path in _counted_files(suite, run, count):
+            if canary := _beside(suite, run, path, words):
+                return canary
+    return None
+
+
+def _counted_files(suite: Suite, run: SuiteRun, count: TestCount) -> Iterator[str]:
+    """Yield the test files of the run, first those whose tests the count names as passed."""
+    named = _named_files(suite, run)
+    every = named or [
+        path
+        for path in walked(suite.folder)
+        if suite.holds_tests(run, path) and _is_reached(run, suite, path)
+    ]
+    if run.runner and (only := run.runner.select.only):  # files that `only_these` takes come first
+        every.sort(key=lambda path: not re.search(only, path))
+    passed = " ".join(name for name, state in count.tests.items() if state is TestState.PASSED)
+    counted = [path for path in every if _is_told(path, passed)]
+    yield from counted
+    yield from (path for path in every if path not in counted)
+
+
+def _named_files(suite: Suite, run: SuiteRun) -> list[str]:
+    """Return the test files that the command itself names."""
+    found: list[str] = []
+    for word in targets(run.simple, run.runner):
+        path = run.folder / word.split("::", maxsplit=1)[0]
+        if not path.is_file() and run.runner and run.runner.name == "unittest":
+            path = run.folder / f"{word.replace('.', '/')}.py"
+        if path.is_file() and path.is_relative_to(suite.folder):
+            found.append(path.relative_to(suite.folder).as_posix())
+    return found
+
+
+def _is_reached(run: SuiteRun, suite: Suite, path: str) -> bool:
+    """Whether a file lies in one of the folders that the command names, if it names any."""
+    start = (
+        run.simple.option("-s", "--start-directory") if run.runner and run.runner.name == "unittest" else None
+    )
+    words = [*targets(run.simple, run.runner), *([start] if start else [])]
+    folders = [folder for word in words if (folder := run.folder / word.removesuffix("/...")).is_dir()]
+    return not folders or any((suite.folder / path).is_relative_to(folder) for folder in folders)
+
+
+def _is_told(path: str, names: str) -> bool:
+    """Whether names of tests mention a file, by its path, its module or its class."""
+    pure = PurePosixPath(path)
+    module = path.removesuffix(pure.suffix).replace("/", ".")
+    return (
+        path in names or f"{module}." in names or re.search(rf"\b{re.escape(pure.stem)}\b", names) is not None
+    )
+
+
+def _beside(suite: Suite, run: SuiteRun, path: str, words: Ordinary) -> Canary | None:
+    if run.runner is None:
+        return None
+    text = text_of(suite.folder / path)
+    is_named = path in _named_files(suite, run)
+    for form in run.runner.canary:
+        if not re.search(form.path, path) or not re.search(form.when, text):
+            continue
+        if form.new and not is_named:
+            if canary := _new_file(suite, path, text, form, words):
+                return canary
+        elif not form.whole:
+            content = _put_in(text, form.text.format_map(_values(path, words)), form.before)
+            return Canary(path=path, content=content, name=_name(path, form, words), only=(path,))
+    return None
+
+
+def _new_file(suite: Suite, path: str, text: str, form: FailingTest, words: Ordinary) -> Canary | None:
+    values = _values(path, words)
+    new = posixpath.join(posixpath.dirname(path), form.new.format_map(values))
+    if (suite.folder / new).exists():
+        return None
+    header = [found[0] for pattern in form.header if (found := re.search(pattern, text, re.MULTILINE))]
+    if form.header and form.header[0].startswith("^\\s*require"):
+        header = [found[0] for found in re.finditer(form.header[0], text, re.MULTILINE)]
+    front = "".join(f"{line}\n" for line in header) + form.opening
+    body = form.text.format_map(values)
+    separator = "\n" if front and not front.endswith("\n\n") else ""
+    content = f"{front}{separator}{body}"
+    return Canary(path=new, content=content, name=_name(path, form, words), only=(new,))
+
+
+def _put_in(text: str, test: str, before: str) -> str:
+    """Return the text with the test at its end, or in front of the line that must stay the last one."""
+    found = re.search(before, text, re.MULTILINE) if before else None
+    at = found.start() if found else len(text)
+    front = text[:at] if not text[:at] or text[:at].endswith("\n") else text[:at] + "\n"
+    gap = "\n\n" if found else ""
+    return f"{front}\n{test}{gap}{text[at:]}"
+
+
+def _values(path: str, words: Ordinary) -> dict[str, str]:
+    name = posixpath.basename(path)
+    ending = _ENDING.search(name)
+    return {
+        **words.forms,
+        "ending": ending[0] if ending else "",
+        "extension": name.rsplit(".", maxsplit=1)[-1],
+    }
+
+
+def _name(path: str, form: FailingTest, words: Ordinary) -> str:
+    return form.name.format_map(_values(path, words))

@@ -1,0 +1,148 @@
+"""The table: test runners, other programs, and the tools that set projects up, read from `rows/*.yaml`."""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, TypeVar
+
+import msgspec
+
+from orchestrator.project.runners.row import Programs, Runner, SetUpTool
+from state.errors import SqError
+
+_PATTERNS = {
+    "printed": ("tests", "file", "begins", "ends", "bad", "numbers", "none"),
+    "report": ("unless",),
+    "canary": ("path", "when", "header", "before"),
+    "tests": ("contains",),
+    "called": ("contains",),
+    "found": ("contains",),
+}
+_Row = TypeVar("_Row", Runner, SetUpTool)
+_PROGRAMS, _TOOLS = "programs.yaml", "set_up.yaml"
+ROWS = Path(str(files("orchestrator.project.runners") / "rows"))
+
+
+class RowError(SqError):
+    """A row of the table cannot be used. The message names the row and the field."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Table:
+    """The rows by name, in the order of the files and of the rows in them."""
+
+    runners: dict[str, Runner]
+    programs: Programs
+    tools: dict[str, SetUpTool]
+
+    @property
+    def manifests(self) -> tuple[str, ...]:
+        """Globs of the files that show that a folder is a project of its own."""
+        every = (glob for row in self.runners.values() if not row.carrier for glob in row.manifests)
+        return tuple(dict.fromkeys(every))
+
+    @property
+    def ecosystems(self) -> tuple[str, ...]:
+        """The ecosystems that runners need to be set up, each once."""
+        return tuple(dict.fromkeys(row.setup for row in self.runners.values() if row.setup))
+
+
+@cache
+def usual_table() -> Table:
+    """Return sq's own table."""
+    return load_table(ROWS)
+
+
+def load_table(*folders: Path) -> Table:
+    """Return the table in these folders. Later ones add to the earlier ones.
+
+    Raises:
+        RowError: a row cannot be used. The message names the row and the field.
+    """
+    runners: dict[str, Runner] = {}
+    tools: dict[str, SetUpTool] = {}
+    programs = Programs(runners={}, linters={}, others={})
+    for file in (file for folder in folders for file in sorted(folder.glob("*.yaml"))):
+        loaded = _loaded(file.read_text("utf-8"))
+        if file.name == _PROGRAMS:
+            programs = msgspec.convert(loaded, Programs)
+        elif file.name == _TOOLS:
+            tools |= {name: _checked(name, raw, SetUpTool) for name, raw in loaded.items()}
+        else:
+            for name, raw in loaded.items():
+                if name in runners:
+                    raise RowError(f"row {name}: stands twice in the table")
+                runners[name] = row_of(name, raw)
+    known = {tool.ecosystem for tool in tools.values()}
+    for row in runners.values():
+        if row.setup and row.setup not in known:
+            raise RowError(f"row {row.name}: setup: no tool sets up {row.setup!r}")
+        if row.like and row.like not in runners:
+            raise RowError(f"row {row.name}: like: there is no row {row.like!r}")
+    return Table(runners=runners, programs=programs, tools=tools)
+
+
+def row_of(name: str, raw: object) -> Runner:
+    """Return the record of one row as it stands in a file.
+
+    Raises:
+        RowError: it cannot be used. The message names the row and the field.
+    """
+    row = _checked(name, raw, Runner)
+    for field, pattern in _patterns(msgspec.to_builtins(row)):
+        try:
+            re.compile(pattern)
+        except re.error as error:
+            raise RowError(f"row {name}: {field}: {pattern!r} is no pattern: {error}") from error
+    return row
+
+
+def _checked(name: str, raw: object, kind: type[_Row]) -> _Row:
+    if not isinstance(raw, Mapping):
+        raise RowError(f"row {name}: a mapping is needed, not {type(raw).__name__}")
+    try:
+        row = msgspec.convert({**raw, "name": name}, kind)
+    except msgspec.ValidationError as error:
+        raise RowError(f"row {name}: {error}") from error
+    for field in _unknown_fields(raw, msgspec.to_builtins(row)):
+        raise RowError(f"row {name}: {field}: there is no such field")
+    return row
+
+
+def _loaded(text: str) -> dict[str, Any]:
+    import yaml
+
+    loaded: dict[str, Any] = yaml.load(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # noqa: S506  both are safe
+    return loaded
+
+
+def _unknown_fields(raw: object, known: object, at: str = "") -> Iterator[str]:
+    """Yield the fields of a written row that its record lacks."""
+    if isinstance(raw, Mapping) and isinstance(known, Mapping):
+        for key, value in raw.items():
+            field = f"{at}.{key}" if at else str(key)
+            if key not in known:
+                yield field
+            else:
+                yield from _unknown_fields(value, known[key], field)
+    elif isinstance(raw, list) and isinstance(known, (list, tuple)):
+        for number, (one, other) in enumerate(zip(raw, known, strict=False)):
+            yield from _unknown_fields(one, other, f"{at}[{number}]")
+
+
+def _patterns(row: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    for part, fields in _PATTERNS.items():
+        records = row[part] if isinstance(row[part], (list, tuple)) else [row[part]]
+        for record in records:
+            for field in fields:
+                value = record[field]
+                yield from (
+                    (f"{part}.{field}", one) for one in ([value] if isinstance(value, str) else value)
+                )
+    yield from (("nothing", one) for one in row["nothing"])
+    failing = row["printed"]["failing"]
+    for one in (*failing["breaks"], failing["unloaded"], failing["begins"]):
+        yield "printed.failing", one

@@ -1,5 +1,0 @@
-"""Which commands verify a repository, as far as its files show. Nothing is run for this."""
-
-from orchestrator.run.detection.commands import Detected, detect
-
-__all__ = ["Detected", "detect"]

@@ -1,0 +1,214 @@
+"""Proofs: the worth of a passed verification, checked on the tests themselves, each in a clean ground.
+
+Do the tests of the base hold as they were? Do the new ones fail without the work? Does the command still
+notice a failing test? (product.md, section 12)
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from orchestrator.git.scratch import files_in, pieced_together
+from orchestrator.run.evidence.base_tests import as_they_were
+from orchestrator.run.evidence.canaries import make_canary, try_canary
+from orchestrator.run.evidence.changes import lost_tests, of_files, unnumbered, with_expectations
+from orchestrator.run.evidence.comparison import (
+    ResultComparison,
+    at_base,
+    inline_among,
+    run_on,
+    subject_of,
+    with_tests_of,
+)
+from orchestrator.run.evidence.selected_commands import results
+from orchestrator.run.evidence.summary import cause_of
+from orchestrator.run.evidence.verdict import CommandVerdict, Judged, judged
+from orchestrator.run.record import Run
+from state.journal.events import ProofsTaken, VerificationFinished
+from state.records.changed_tests import TestChange, TestChangeKind
+from state.records.commands import CanaryResult, CommandRun, TestState
+from state.words import names_of
+
+
+@dataclass(slots=True, kw_only=True)
+class _Found:
+    changes: list[TestChange] = field(default_factory=list)
+    unproven: list[str] = field(default_factory=list)
+    proven: bool = False
+    canaries: list[CanaryResult] = field(default_factory=list)
+    untold: list[str] = field(default_factory=list)
+    only_here: list[str] = field(default_factory=list)
+
+
+async def take_proofs(run: Run, finished: VerificationFinished, *, task_id: str, base: str) -> ProofsTaken:
+    """Check each command that passed on a tree, and record the results.
+
+    Args:
+        run: the run.
+        finished: the commands' results on the tree.
+        task_id: the task of this work, or "" for the merged whole.
+        base: the tree that the work began with.
+    """
+    tree = finished.tree
+    known = run.view.evidence.proofs.get((task_id, tree))
+    if known and run.view.evidence.proved_at[task_id, tree] > run.view.process.resumed_seq:
+        return known
+    found, before = _Found(), run.commands.seconds
+    passed = results(run, finished)
+    found.changes += _lost(run, base, passed)
+    for one in passed:
+        if one.standing in {CommandVerdict.PASSED, CommandVerdict.NO_EVIDENCE}:
+            found.untold += _fewer(run, base, one.run)
+            subject = await subject_of(run, one.run, base, tree)
+            await _ask(run, subject, found, whole=not task_id)
+    proofs = ProofsTaken(
+        task_id=task_id,
+        tree=tree,
+        changes=with_expectations(
+            _once(found.changes), run.view.plan.tests_that_change, reviewed=run.view.plan.reviewed
+        ),
+        unproven=tuple(dict.fromkeys(found.unproven)),
+        proven=found.proven,
+        canaries=tuple(found.canaries),
+        untold=tuple(dict.fromkeys(found.untold)),
+        only_here=tuple(found.only_here),
+        seconds=run.commands.seconds - before,
+    )
+    run.record(proofs)
+    return proofs
+
+
+def _lost(run: Run, base: str, found: Sequence[Judged]) -> list[TestChange]:
+    """Return the base's tests that no command runs any more. Another command may run a test now."""
+    before: dict[str, TestState] = {}
+    after: dict[str, TestState] = {}
+    for one in found:
+        count = one.run.count
+        after |= count.tests
+        earlier = at_base(run, base, one.run.command)
+        if earlier and (count.tests or count.says_none or one.run.nothing_yet):  # else unknown now
+            before |= earlier.count.tests
+    return lost_tests(before, after)
+
+
+def _fewer(run: Run, base: str, now: CommandRun) -> list[str]:
+    """Return that a command ran fewer tests than before, if it does not name them."""
+    earlier = at_base(run, base, now.command)
+    before, after = earlier.count.ran if earlier else None, now.count.ran
+    if now.count.tests or before is None or after is None or after >= before:
+        return []
+    return [f"which tests are gone: `{now.command}` ran {before} before and runs {after}, and names none"]
+
+
+async def _ask(run: Run, subject: ResultComparison, found: _Found, *, whole: bool) -> None:
+    if not whole:
+        answer = await as_they_were(run, subject)
+        found.changes += answer.changes
+        found.untold += answer.untold
+        red = await red_before_green(run, subject)
+        found.unproven += red.unproven
+        found.untold += red.untold
+        found.proven = found.proven or red.proven
+    if whole or subject.touched.decides:
+        await _canary(run, subject, found)
+    if whole and not run.settings.worktrees:
+        await _on_a_clean_copy(run, subject, found)
+
+
+async def _on_a_clean_copy(run: Run, subject: ResultComparison, found: _Found) -> None:
+    """Whether a command that passed in the checkout passes on its files alone, if it did at the base.
+
+    Ignored files in the checkout may have been changed so that it passes.
+    """
+    check = run.view.baseline.checks.get(subject.command)
+    if not (check and check.canary and check.canary.caught):
+        return
+    done = await run_on(run, subject, subject.tree, [])
+    if judged(check, done).standing is CommandVerdict.FAILED:
+        found.only_here.append(subject.command)
+
+
+async def _canary(run: Run, subject: ResultComparison, found: _Found) -> None:
+    """Check whether the command notices a failing test on the tree, unless it did not at the base."""
+    check = run.view.baseline.checks.get(subject.command)
+    tried = check.canary if check and check.canary and not check.canary.is_impossible else None
+    if tried and tried.caught is not True:
+        return
+    before = subject.before.count if subject.before else subject.now.count
+    canary = make_canary([(subject.here, subject.now.count), (subject.there, before)])
+    if canary is None:
+        if tried:
+            found.untold.append(
+                f"whether `{subject.command}` still notices a failing test: none can be made any more"
+            )
+            found.canaries.append(CanaryResult(command=subject.command, problem="no test could be made"))
+        elif subject.here.runs_tests is not False:
+            found.untold.append(
+                f"whether `{subject.command}` notices a failing test: sq can make none for it"
+            )
+        return
+    result = await try_canary(run, subject.command, subject.tree, canary, [subject.here], subject.now.count)
+    found.canaries.append(result)
+
+
+def _once(changes: Sequence[TestChange]) -> list[TestChange]:
+    """Return each test once, preferring how it fails to the fact that it is gone."""
+    found: dict[str, TestChange] = {}
+    for change in sorted(changes, key=lambda one: one.kind is not TestChangeKind.FAILS):
+        found.setdefault(change.name, change)
+    return list(found.values())
+
+
+@dataclass(frozen=True, slots=True)
+class Red:
+    """The results of the work's tests on the base's code.
+
+    `unproven` are those that pass there, if none fails: tests, or their files if names are unknown. `proven`:
+    one fails there. `untold` names the checks without an answer, for instance because no test ran.
+    """
+
+    unproven: tuple[str, ...] = ()
+    proven: bool = False
+    untold: tuple[str, ...] = ()
+
+
+async def red_before_green(run: Run, subject: ResultComparison) -> Red:
+    """Run the tests that the work adds or changes on the base's code, where one of them has to fail."""
+    now = await files_in(run.repository, subject.tree)
+    files = [path for path in (*subject.touched.held, *subject.touched.new) if path in now]
+    if not files or not subject.touched.code:
+        return Red()
+    inline = await inline_among(run.repository, subject.tree, files)
+    with_data = [*files, *subject.touched.data, *subject.touched.configuration]
+    separate = [path for path in with_data if path not in inline]
+    mixed = await pieced_together(run.repository, subject.base, of=subject.tree, paths=separate)
+    mixed = await with_tests_of(run.repository, mixed, of=subject.tree, paths=inline)
+    done = await run_on(run, subject, mixed, [] if inline else files)
+    before = subject.before.count.tests if subject.before else {}
+    failed = names_of(done.count, TestState.FAILED)
+    if any(before.get(name) is not TestState.FAILED for name in failed):
+        return Red(proven=True)
+    if done.exit_code != 0 and not failed:
+        told = f"fails on the code before the change and names no failing test ({cause_of(done)})"
+        return Red(untold=(_unknown(subject, told),))
+    if not subject.now.count.tests and done.exit_code == 0:  # nothing names the tests
+        return Red(tuple(files))
+    former = {unnumbered(name) for name in before}
+    added = [
+        name
+        for name in of_files(subject.now.count.tests, files)
+        if name not in before and unnumbered(name) not in former
+    ]
+    if not added:
+        held = tuple(path for path in files if path in subject.touched.held)
+        return Red(held) if done.exit_code == 0 else Red()
+    if not done.count.tests:
+        return Red(tuple(added) if done.exit_code == 0 else ())
+    passing = tuple(name for name in added if done.count.tests.get(name) is TestState.PASSED)
+    if passing:
+        return Red(passing)
+    return Red(untold=(_unknown(subject, "does not run them on the code before the change"),))
+
+
+def _unknown(subject: ResultComparison, why: str) -> str:
+    read = "Read the new tests to see whether they need the change"
+    return f"which of the new tests show the change: `{subject.command}` {why}. {read}"

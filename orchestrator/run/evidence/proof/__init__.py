@@ -1,1 +1,0 @@
-"""Proofs beyond a passing run: old tests on the new code, new tests on the old code."""

@@ -1,0 +1,259 @@
+"""Counts from outputs and reports of real tools, those that cannot run here too; what cannot be read stays unknown."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from orchestrator.project.runners.counting import count
+from orchestrator.project.runners.reporting import prepare
+from orchestrator.project.runners.suite import suite_of
+from state.records.commands import UNCOUNTED, TestState
+
+OUTPUTS = Path(__file__).parent / "outputs"
+PASSED, FAILED, SKIPPED = TestState
+
+
+def counted(command, output, folder, exit_code=0):
+    return count(suite_of(command, folder), output, exit_code, folder / "no reports")
+
+
+def numbers(told):
+    return told.passed, told.failed, told.skipped
+
+
+@pytest.mark.parametrize(
+    ("command", "file", "expected"),
+    [
+        ("mvn test", "maven.txt", (4, 1, 1)),
+        ("cargo nextest run", "nextest.txt", (2, 1, 1)),
+        ("dotnet test", "dotnet.txt", (2, 1, 1)),
+        ("./gradlew test", "gradle.txt", (2, 1, 1)),
+        ("swift test", "swift.txt", (1, 1, 0)),
+        ("deno test", "deno.txt", (1, 1, 1)),
+        ("bun test", "bun.txt", (2, 1, 1)),
+        ("sbt test", "sbt.txt", (1, 1, 0)),
+        ("bazel test //...", "bazel.txt", (1, 1, 0)),
+        ("stack test", "hspec.txt", (1, 1, 0)),
+        ("vendor/bin/pest", "pest.txt", (2, 1, 1)),
+        ("zig build test", "zig.txt", (1, 1, 1)),
+        ("npx playwright test", "playwright.txt", (2, 1, 1)),
+        ("lein test", "lein.txt", (2, 1, 0)),
+        ("xo && ava && tsd", "ava.txt", (4, 3, 2)),
+        ("ava --tap", "ava-tap.txt", (4, 4, 2)),
+    ],
+)
+def test_a_runner_is_counted_by_what_it_prints(command, file, expected, tmp_path):
+    output = (OUTPUTS / file).read_text("utf-8")
+    assert numbers(counted(command, output, tmp_path, 1)) == expected
+
+
+@pytest.mark.parametrize(
+    ("command", "file", "failed", "one"),
+    [
+        ("cargo nextest run", "nextest.txt", "prices::discounts too_much", "prices tests::nothing"),
+        ("swift test", "swift.txt", "PricesTests.testHalf", "PricesTests.testTotal"),
+        ("deno test", "deno.txt", "prices_test.ts > half", "prices_test.ts > total of nothing"),
+        ("bun test", "bun.txt", "prices.test.ts > half", "prices.test.ts > total > of several"),
+        ("bazel test //...", "bazel.txt", "//names:names_test", "//:prices_test"),
+        ("zig build test", "zig.txt", "prices.test.half", "prices.test.nothing"),
+        ("ava", "ava.txt", "of ten", "of nothing (2)"),
+        ("ava", "ava.txt", "test/broken.js", "of several"),
+        ("ava --tap", "ava-tap.txt", "throws", "of nothing (2)"),
+    ],
+)
+def test_names_come_from_the_output_where_it_has_them_all(command, file, failed, one, tmp_path):
+    told = counted(command, (OUTPUTS / file).read_text("utf-8"), tmp_path, 1)
+    assert told.tests[failed] is FAILED
+    assert told.tests[one] is PASSED
+
+
+@pytest.mark.parametrize(
+    ("command", "output", "exit_code"),
+    [
+        ("python -m unittest", "\n----\nRan 0 tests in 0.000s\n\nOK\n", 0),
+        ("python -m unittest", "\n----\nRan 0 tests in 0.000s\n\nNO TESTS RAN\n", 5),
+        (
+            "node --test",
+            "TAP version 13\n1..0\n# tests 0\n# suites 0\n# pass 0\n# fail 0\n# cancelled 0\n# skipped 0\n# todo 0\n",
+            0,
+        ),
+        (
+            "node --test",
+            "\u2139 tests 0\n\u2139 suites 0\n\u2139 pass 0\n\u2139 fail 0\n\u2139 cancelled 0\n\u2139 skipped 0\n\u2139 todo 0\n",
+            0,
+        ),
+        ("go test ./...", "?   \texample.com/a\t[no test files]\n?   \texample.com/b\t[no test files]\n", 0),
+        (
+            "go test ./...",
+            "testing: warning: no tests to run\nPASS\nok  \texample.com/a\t0.002s [no tests to run]\n",
+            0,
+        ),
+        ("pytest", "collected 0 items\n\n==== no tests ran in 0.01s ====\n", 5),
+        (
+            "pytest -k nothing",
+            "collected 3 items / 3 deselected / 0 selected\n\n==== 3 deselected in 0.01s ====\n",
+            5,
+        ),
+        (
+            "cargo test",
+            "     Running unittests src/lib.rs (target/debug/deps/a-1)\n\nrunning 0 tests\n\ntest result: ok. 0 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s\n",
+            0,
+        ),
+        ("rspec", "No examples found.\n\nFinished in 0.0002 seconds\n0 examples, 0 failures\n", 0),
+        ("prove -r t", "Files=0, Tests=0,  0 wallclock secs\nResult: NOTESTS\n", 0),
+        ("bats test", "1..0\n", 0),
+        ("phpunit", "PHPUnit 9.6\n\nNo tests executed!\n", 0),
+        ("jest", "No tests found, exiting with code 1\n", 1),
+        ("vitest run", "\nNo test files found, exiting with code 1\n", 1),
+        ("mocha", 'Error: No test files found: "test"\n', 1),
+        ("ava", "\n  \u2718 Couldn\u2019t find any files to test\n\n", 1),
+        ("ava --tap", "TAP version 13\n\n1..0\n# tests 0\n# pass 0\n# fail 0\n\n", 1),
+        ("ctest --test-dir build", "Test project /w/build\nNo tests were found!!!\n", 0),
+        ("mix test", "There are no tests to run\n", 0),
+        ("./ci", "Ran 0 tests\n", 0),
+        ("./ci", "# tests 0\n", 0),
+        ("./ci", "0 examples, 0 failures\n", 0),
+        (
+            "ruby -Itest -e 'require \"test_helper\"'",
+            "0 runs, 0 assertions, 0 failures, 0 errors, 0 skips\n",
+            0,
+        ),
+    ],
+)
+def test_a_command_that_says_that_it_ran_no_test_is_told_so(command, output, exit_code, tmp_path):
+    told = counted(command, output, tmp_path, exit_code)
+    assert told.says_none
+    assert told.ran == 0
+
+
+@pytest.mark.parametrize(
+    "command", ["pytest", "go test ./...", "npm test", "./gradlew test", "./run", "rspec", "make check"]
+)
+@pytest.mark.parametrize(
+    "output",
+    [
+        "",
+        "BUILD SUCCESSFUL in 1s\n",
+        "ok  \texample.com/a\t0.1s\n",
+        "All good, 3 files changed\n",
+        "Found 3 errors.\n",
+        "errors: 2\nwarnings: 1\n",
+    ],
+)
+def test_what_cannot_be_read_is_unknown_and_never_none(command, output, tmp_path):
+    told = counted(command, output, tmp_path)
+    assert told == UNCOUNTED
+    assert told.ran is None
+
+
+@pytest.mark.parametrize(
+    ("output", "expected"),
+    [
+        ("Suites: 3 total\n12 specs, 2 failures, 1 pending spec\n", (9, 2, 1)),
+        ("# TOTAL: 5\n# PASS:  3\n# SKIP:  1\n# XFAIL: 0\n# FAIL:  1\n# XPASS: 0\n# ERROR: 0\n", (3, 1, 1)),
+        ("Tests run: 7, Failures: 1, Errors: 1, Skipped: 2\n", (3, 2, 2)),
+        ("All 14 tests passed.\n", (14, 0, None)),
+        ("12 of 14 tests passed\n", (12, 2, None)),
+        ("TAP version 13\n1..3\nok 1 - a\nnot ok 2 - b\nok 3 - c # SKIP\n", (1, 1, 1)),
+        ("10 passed, 2 failed, 1 skipped\n", (10, 2, 1)),
+        ("[  PASSED  ] 8 tests.\n[  FAILED  ] 1 test, listed below:\n", (8, 1, None)),
+        ("Passed: 4\nFailed: 0\n", (4, 0, None)),
+    ],
+)
+def test_an_unknown_runner_is_read_by_the_counts_beside_its_words(output, expected, tmp_path):
+    assert numbers(counted("./scripts/everything", output, tmp_path, 1)) == expected
+
+
+@given(st.text(alphabet=st.sampled_from("abcdefgh 0123456789:.,=()#-ok\n"), max_size=300))
+def test_text_without_words_of_tests_is_never_counted(text):
+    from orchestrator.project.runners.general import general_count
+
+    told = general_count(text)
+    assert told.ran is None or "ok" in text or told.says_none
+
+
+@given(passed=st.integers(0, 999), failed=st.integers(0, 99), skipped=st.integers(0, 99))
+def test_numbers_of_pytest_are_read_as_they_were_printed(passed, failed, skipped):
+    words = [
+        f"{number} {word}"
+        for number, word in ((failed, "failed"), (passed, "passed"), (skipped, "skipped"))
+        if number
+    ]
+    output = f"==== {', '.join(words) or 'no tests ran'} in 0.12s ====\n"
+    told = counted("make-believe; pytest", output, Path("/nowhere"), 1)
+    assert told.ran == passed + failed
+    assert told.says_none == (passed + failed + skipped == 0)
+
+
+def test_reports_that_a_runner_leaves_in_the_project_are_read_unless_they_are_older(tmp_path):
+    import os
+
+    suite = suite_of("mvn test", tmp_path)
+    reports = tmp_path / "reports"
+    reports.mkdir()
+    target = tmp_path / "target" / "surefire-reports"
+    target.mkdir(parents=True)
+    shutil.copy(OUTPUTS / "surefire.xml", target / "TEST-shop.PricesTest.xml")
+    assert "started" in prepare(suite, reports, {}).command
+    (reports / "started").touch()
+    told = count(suite, "", 1, reports)
+    assert told.tests == {
+        "shop.PricesTest.nothing": PASSED,
+        "shop.PricesTest.several": PASSED,
+        "shop.PricesTest.half": FAILED,
+        "shop.PricesTest.later": SKIPPED,
+    }
+    os.utime(target / "TEST-shop.PricesTest.xml", (1, 1))
+    assert count(suite, "", 1, reports) == UNCOUNTED
+
+
+@pytest.mark.parametrize(
+    ("command", "file", "place", "failed"),
+    [
+        ("dotnet test", "results.trx", "dotnet/results.trx", "Shop.Tests.PricesTests.Half"),
+        ("dart test", "dart.jsonl", "dart.jsonl", "test/prices_test.dart > half"),
+    ],
+)
+def test_reports_of_other_forms_are_read(command, file, place, failed, tmp_path):
+    target = tmp_path / "reports" / place
+    target.parent.mkdir(parents=True)
+    shutil.copy(OUTPUTS / file, target)
+    told = count(suite_of(command, tmp_path), "", 1, tmp_path / "reports")
+    assert numbers(told) == (1, 1, 1)
+    assert told.tests[failed] is FAILED
+
+
+def test_a_report_that_was_cut_off_counts_nothing(tmp_path):
+    (tmp_path / "reports").mkdir()
+    (tmp_path / "reports" / "pytest.xml").write_text("<testsuites><testsuite><testcase name='a'/>")
+    assert count(suite_of("pytest", tmp_path), "", None, tmp_path / "reports") == UNCOUNTED
+
+
+def test_several_runners_in_one_command_add_up(tmp_path):
+    output = "3 passed in 0.1s\n\n  4 passing (2ms)\n  1 failing\n"
+    told = counted("pytest && mocha", output, tmp_path, 1)
+    assert numbers(told) == (7, 1, 0)
+
+
+def test_an_exception_after_the_last_test_of_ava_is_no_clean_run(tmp_path):
+    output = (
+        "\n  \u2714 adds\n  \u2718 a.js exited with a non-zero exit code: 1\n  \u2500\n\n  1 test passed\n"
+    )
+    assert numbers(counted("ava", f"{output}  1 uncaught exception\n", tmp_path, 1)) == (1, 1, 0)
+
+
+def test_a_second_run_that_wrote_over_the_report_of_the_first_leaves_the_numbers(tmp_path):
+    (tmp_path / "reports").mkdir()
+    (tmp_path / "reports" / "pytest.xml").write_text(
+        '<testsuites><testsuite><testcase classname="b" name="test_b" file="b.py"/></testsuite></testsuites>'
+    )
+    told = count(
+        suite_of("pytest a && pytest b", tmp_path),
+        "2 passed in 0.1s\n1 passed in 0.1s\n",
+        0,
+        tmp_path / "reports",
+    )
+    assert (told.passed, told.tests) == (3, {})

@@ -1,0 +1,217 @@
+"""The table: every row can be used, and one that cannot says where."""
+
+import re
+
+import pytest
+
+from benchmarks.skeletons import all_skeletons
+from orchestrator.project.detection.detect import detect
+from orchestrator.project.readiness.plan import plan_of
+from orchestrator.project.runners.counting import count
+from orchestrator.project.runners.row import ReportKind
+from orchestrator.project.runners.selection import only_these
+from orchestrator.project.runners.suite import suite_of
+from orchestrator.project.runners.table import ROWS, RowError, load_table, row_of, usual_table
+
+WANTED = [
+    "make",
+    "just",
+    "npm",
+    "pnpm",
+    "yarn",
+    "bun",
+    "node",
+    "deno",
+    "pytest",
+    "unittest",
+    "tox",
+    "nox",
+    "hatch",
+    "jest",
+    "vitest",
+    "mocha",
+    "ava",
+    "playwright",
+    "cargo",
+    "nextest",
+    "go",
+    "gotestsum",
+    "maven",
+    "gradle",
+    "sbt",
+    "lein",
+    "dotnet",
+    "rspec",
+    "minitest",
+    "rake",
+    "phpunit",
+    "pest",
+    "mix",
+    "ctest",
+    "meson",
+    "swift",
+    "bazel",
+    "prove",
+    "bats",
+    "stack",
+    "cabal",
+    "zig",
+    "flutter",
+    "dart",
+]
+
+
+def test_every_runner_that_sq_knows_has_a_row():
+    assert set(WANTED) <= set(usual_table().runners)
+
+
+@pytest.mark.parametrize(
+    ("raw", "words"),
+    [
+        ({"called": [{"programs": "pytest"}]}, "row x: .*called.*programs"),
+        ({"called": [], "setup": 5}, "row x: .*setup"),
+        ({"called": [], "counted": 1}, "row x: counted: there is no such field"),
+        (
+            {"called": [], "report": {"kind": "junit", "file": "a"}},
+            r"row x: report\.file: there is no such field",
+        ),
+        ({"called": [], "printed": {"none": ["("]}}, r"row x: printed\.none: .*is no pattern"),
+        ({}, "row x: .*called"),
+        (["a"], "row x: a mapping is needed"),
+    ],
+)
+def test_a_row_that_cannot_be_used_is_named_with_its_field(raw, words):
+    with pytest.raises(RowError, match=words):
+        row_of("x", raw)
+
+
+@pytest.mark.parametrize(
+    "row", [row for row in usual_table().runners.values() if not row.carrier], ids=lambda row: row.name
+)
+def test_a_row_without_an_ability_says_so(row):
+    told = " ".join(row.unknown)
+    assert row.tests, "which files hold its tests"
+    assert row.deciders
+    assert row.canary or "canary" in told
+    assert row.select.files or "single file" in told or "files" in told
+    assert (
+        row.printed.numbers
+        or row.printed.tests
+        or row.report.kind is not ReportKind.TEXT
+        or row.printed.reader != "lines"
+    )
+
+
+def test_programs_that_run_no_tests_are_no_runners():
+    table = usual_table()
+    everywhere = {
+        program
+        for row in table.runners.values()
+        for call in row.called
+        if not call.subcommands
+        for program in call.programs
+    }
+    none = {**table.programs.linters, **table.programs.others}
+    assert not {name for name, subcommands in none.items() if not subcommands} & everywhere - {
+        "yarn",
+        "cmake",
+    }
+    assert not {*table.programs.runners} & everywhere
+
+
+@pytest.mark.parametrize("name", sorted(all_skeletons()))
+def test_the_files_of_a_project_show_its_command(name, tmp_path):
+    known = all_skeletons()[name](tmp_path)
+    found = [suite_of(one.command, tmp_path) for one in detect(tmp_path)]
+    assert suite_of(known.command, tmp_path).runners in [suite.runners for suite in found]
+    for suite in found:
+        assert suite.runs_tests is not None, suite.command
+
+
+def test_the_commands_of_a_row_are_known_to_the_table(tmp_path):
+    words = {"{run}": "./gradlew", "{unittest}": "python3 -m unittest"}
+    for row in usual_table().runners.values():
+        for found in row.found:
+            command = re.sub(r"\{run\}|\{unittest\}", lambda used: words[used[0]], found.command)
+            runs = suite_of(command, tmp_path).runs
+            assert any(run.runner is not None or run.through for run in runs), found.command
+
+
+SPUD = r"""
+spud:
+  setup: field
+  called:
+    - {programs: [spud], subcommands: [dig]}
+  found:
+    - {files: ['beds/**/*_bed.txt', spud.toml], contains: 'dig = true', command: spud dig}
+  printed:
+    tests: ['^(?P<state>ripe|rotten) (?P<name>\S+)$']
+    states: {ripe: passed, rotten: failed}
+    numbers: ['^dug (?P<total>\d+), rotten (?P<failed>\d+)$']
+  select:
+    files: [--bed, '{path}']
+  tests:
+    - {globs: ['*_bed.txt']}
+  deciders: [spud.toml]
+  manifests: [spud.toml]
+"""
+SPADE = "spade:\n  ecosystem: field\n  locks: [spud.lock]\n  command: spade fetch --frozen\n  files: [spud.toml]\n"
+
+
+@pytest.fixture
+def with_spuds(tmp_path):
+    """sq's table and a folder with one more runner, which an ecosystem of its own sets up."""
+    rows = tmp_path / "rows"
+    rows.mkdir()
+    (rows / "spud.yaml").write_text(SPUD)
+    (rows / "set_up.yaml").write_text(SPADE)
+    return load_table(ROWS, rows)
+
+
+def test_a_runner_is_added_by_its_row_alone(with_spuds, tmp_path):
+    project = tmp_path / "project"
+    for name, text in {
+        "spud.toml": "dig = true",
+        "spud.lock": "",
+        "beds/a_bed.txt": "",
+        "README.md": "",
+    }.items():
+        (project / name).parent.mkdir(exist_ok=True)
+        (project / name).write_text(text)
+    (tmp_path / "spade").write_text("#!/bin/sh\n")
+    (tmp_path / "spade").chmod(0o755)
+    assert [(one.command, one.source) for one in detect(project, with_spuds)] == [
+        ("spud dig", "beds/a_bed.txt")
+    ]
+    assert detect(project) == ()
+    (step,) = plan_of(project, environ={"PATH": str(tmp_path)}, table=with_spuds).steps
+    assert (step.command, step.why, step.ecosystem) == ("spade fetch --frozen", "spud.lock", "field")
+    suite = suite_of("spud dig", project, with_spuds)
+    assert suite.runs_tests is True
+    assert suite.test_files(["beds/a_bed.txt", "README.md"]) == ["beds/a_bed.txt"]
+    assert only_these(suite, ["beds/a_bed.txt"]) == "spud dig --bed beds/a_bed.txt"
+    counted = count(suite, "ripe one\nrotten two\ndug 2, rotten 1\n", 1, tmp_path)
+    assert {name: str(state) for name, state in counted.tests.items()} == {"one": "passed", "two": "failed"}
+
+
+def test_a_project_of_an_added_runner_is_a_part_of_a_repository(with_spuds, tmp_path):
+    bed = tmp_path / "project" / "garden" / "beds" / "a_bed.txt"
+    bed.parent.mkdir(parents=True)
+    bed.touch()
+    (tmp_path / "project" / "garden" / "spud.toml").write_text("dig = true")
+    assert [one.command for one in detect(tmp_path / "project", with_spuds)] == ["cd garden && spud dig"]
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "words"),
+    [
+        ("a.yaml", "x: {called: [], setup: cobol}", "row x: setup: no tool sets up 'cobol'"),
+        ("a.yaml", "x: {called: [], like: y}", "row x: like: there is no row 'y'"),
+        ("a.yaml", "pytest: {called: []}", "row pytest: stands twice in the table"),
+        ("set_up.yaml", "x: {ecosystem: field, lock: [a]}", "row x: lock: there is no such field"),
+    ],
+)
+def test_a_table_that_contradicts_itself_is_refused(tmp_path, file, text, words):
+    (tmp_path / file).write_text(text)
+    with pytest.raises(RowError, match=words):
+        load_table(ROWS, tmp_path)

@@ -1,0 +1,377 @@
+"""What makes a worktree ready: plans by lock files, folders made once, and environments in which its code wins."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+
+import pytest
+
+from orchestrator.project.readiness import key_of_list, plan_of, plan_without_ignored
+from orchestrator.project.readiness.cache import copy_kept, keep
+from orchestrator.project.readiness.environment import environment_of
+
+PROGRAMS = (
+    *(
+        "npm",
+        "pnpm",
+        "yarn",
+        "bun",
+        "uv",
+        "poetry",
+        "pdm",
+        "pipenv",
+        "bundle",
+        "composer",
+        "go",
+        "cargo",
+        "mix",
+    ),
+    *("dart", "flutter", "dotnet", "python3"),
+)
+NPM = "npm ci --no-audit --no-fund --prefer-offline"
+PIP = "python3 -m venv .venv && .venv/bin/python -m pip install --quiet --disable-pip-version-check"
+DEPENDS = json.dumps({"dependencies": {"left-pad": "1"}})
+BUILD = '[build-system]\nrequires = ["setuptools"]\nbuild-backend = "setuptools.build_meta"\n'
+TESTS = "import thing\n\n\ndef test_it():\n    assert thing.WHO == 'worktree'\n"
+
+
+@pytest.fixture
+def programs(tmp_path):
+    """A PATH with nothing but programs of these names; `python3` is real and has nothing installed."""
+    folder = tmp_path / "programs"
+    folder.mkdir()
+    for name in PROGRAMS:
+        (folder / name).write_text("#!/bin/sh\nexit 0\n")
+        (folder / name).chmod(0o755)
+    (folder / "python3").write_text(f'#!/bin/sh\nexec {sys.executable} -I -S "$@"\n')
+    return folder
+
+
+@pytest.fixture
+def project(tmp_path):
+    folder = tmp_path / "project"
+    folder.mkdir()
+    return folder
+
+
+def write(folder, files):
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+
+
+def pyproject(**project):
+    lines = [
+        f"{key} = {json.dumps(value)}" for key, value in {"name": "thing", "version": "1", **project}.items()
+    ]
+    return BUILD + "[project]\n" + "\n".join(lines) + "\n"
+
+
+PLANS = {
+    "nothing": ({}, []),
+    "plain files of python": ({"a.py": "", "test_a.py": ""}, []),
+    "npm": ({"package.json": DEPENDS, "package-lock.json": ""}, [NPM]),
+    "a package without dependencies": ({"package.json": "{}", "package-lock.json": ""}, []),
+    "no package": ({"package.json": "[", "package-lock.json": ""}, []),
+    "pnpm": ({"package.json": DEPENDS, "pnpm-lock.yaml": ""}, ["pnpm install --frozen-lockfile --prefer-offline"]),
+    "yarn": ({"package.json": DEPENDS, "yarn.lock": ""}, ["yarn install --frozen-lockfile --prefer-offline"]),
+    "newer yarn": ({"package.json": DEPENDS, "yarn.lock": "__metadata:\n"}, ["yarn install --immutable"]),
+    "bun": ({"package.json": DEPENDS, "bun.lock": ""}, ["bun install --frozen-lockfile"]),
+    "workspaces are set up with their root": (
+        {"package.json": '{"workspaces": ["a"]}', "a/package.json": DEPENDS, "package-lock.json": ""},
+        [NPM],
+    ),
+    "uv": ({"uv.lock": "", "pyproject.toml": pyproject()}, ["uv sync --frozen"]),
+    "uv with what tests need": (
+        {"uv.lock": "", "pyproject.toml": pyproject() + '[project.optional-dependencies]\ntest = ["x"]\n'},
+        ["uv sync --frozen --extra test"],
+    ),
+    "poetry": (
+        {"poetry.lock": "", "pyproject.toml": "[tool.poetry]\n"},
+        ["env -u VIRTUAL_ENV POETRY_VIRTUALENVS_IN_PROJECT=true poetry install --no-interaction"],
+    ),
+    "a flat project that needs nothing": ({"pyproject.toml": pyproject(), "thing.py": ""}, []),
+    "src": ({"pyproject.toml": pyproject(), "src/thing.py": ""}, [f"{PIP} -e ."]),
+    "dependencies": ({"pyproject.toml": pyproject(dependencies=["x>1"]), "thing.py": ""}, [f"{PIP} -e ."]),
+    "an extra for tests, and pytest": (
+        {
+            "pyproject.toml": pyproject() + '[project.optional-dependencies]\ntest = ["x"]\n',
+            "test_a.py": "import pytest\n",
+        },
+        [f"{PIP} -e '.[test]' pytest"],
+    ),
+    "a group for tests": (
+        {"pyproject.toml": pyproject() + '[dependency-groups]\ndev = ["y>=2", {include-group = "test"}]\ntest = ["x"]\n'},
+        [f"{PIP} -e . x 'y>=2'"],
+    ),
+    "requirements": (
+        {"requirements.txt": "x==1\n", "requirements-dev.txt": "-r requirements.txt\ny\n", "a.py": ""},
+        [f"{PIP} -r requirements.txt -r requirements-dev.txt"],
+    ),
+    "requirements that do not hold here": ({"requirements.txt": "x; sys_platform == 'win32'\n# y\n", "a.py": ""}, []),
+    "setup.cfg": (
+        {"setup.cfg": "[metadata]\nname = thing\n[options]\ninstall_requires =\n    x\n", "setup.py": ""},
+        [f"{PIP} -e ."],
+    ),
+    "ruby": ({"Gemfile.lock": ""}, ["bundle check || bundle install"]),
+    "php": ({"composer.lock": ""}, ["composer install --no-interaction --no-progress"]),
+    "go": ({"go.sum": "", "go.mod": ""}, ["go mod download"]),
+    "go with what it needs in the tree": ({"go.sum": "", "go.mod": "", "vendor/modules.txt": ""}, []),
+    "rust": ({"Cargo.lock": ""}, ["cargo fetch --locked"]),
+    "elixir": ({"mix.lock": ""}, ["mix deps.get"]),
+    "dart": ({"pubspec.lock": "", "pubspec.yaml": ""}, ["dart pub get"]),
+    "dotnet": ({"packages.lock.json": ""}, ["dotnet restore --locked-mode"]),
+    "parts": (
+        {"web/package.json": DEPENDS, "web/package-lock.json": "", "api/go.sum": ""},
+        ["cd api && go mod download", f"cd web && {NPM}"],
+    ),
+    "what is not the project's own": ({"node_modules/a/package.json": DEPENDS, "a/b/c/d/go.sum": ""}, []),
+    "manifests that cannot be read": ({"pyproject.toml": "[", "setup.cfg": "x", "package.json": "{"}, []),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", PLANS)
+def test_lock_files_and_manifests_say_what_makes_a_worktree_ready(project, programs, what):
+    files, commands = PLANS[what]
+    write(project, files)
+    plan = plan_of(project, environ={"PATH": f"{programs}:/bin"})
+    assert [step.command for step in plan.steps] == commands
+    assert plan.left_out == ()
+
+
+@pytest.mark.parametrize(
+    ("ignores", "committed", "include", "commands"),
+    [
+        ("Cargo.lock\n", False, (), []),  # a library's, which `cargo test` makes
+        ("Cargo.lock\n", True, (), ["cargo fetch --locked"]),
+        ("Cargo.lock\n", False, ("/Cargo.lock",), ["cargo fetch --locked"]),
+        ("", False, (), ["cargo fetch --locked"]),  # a task's new one, which its commit will hold
+    ],
+)
+async def test_a_lock_file_that_git_ignores_asks_for_no_step_unless_each_worktree_gets_a_copy(
+    project, programs, ignores, committed, include, commands
+):
+    write(project, {"Cargo.toml": "", "Cargo.lock": "", ".gitignore": ignores})
+    for words in (("init", "--quiet"), *((("add", "--force", "."),) if committed else ())):
+        subprocess.run(("git", *words), cwd=project, check=True)
+    environ = {"PATH": f"{programs}:/bin"}
+    plan = await plan_without_ignored(project, checkout=project, include=include, environ=environ)
+    assert [step.command for step in plan.steps] == commands
+
+
+def test_a_step_whose_program_is_missing_is_left_out_and_said(project):
+    write(project, {"package.json": DEPENDS, "package-lock.json": "", "Gemfile.lock": ""})
+    plan = plan_of(project, environ={"PATH": str(project)})
+    assert plan.steps == ()
+    assert plan.left_out[1] == (
+        f"package-lock.json is there and npm is not installed, so `{NPM}` is left out: install npm, or name the "
+        "commands of the set-up in worktree.setup of sq.toml"
+    )
+
+
+def test_the_key_changes_with_what_the_set_up_depends_on_and_with_nothing_else(project, programs):
+    def key():
+        return plan_of(project, environ={"PATH": str(programs)}).key
+
+    write(project, {"package.json": DEPENDS, "package-lock.json": "1", "a.js": "1"})
+    first = key()
+    write(project, {"a.js": "2", "README.md": "x"})
+    assert key() == first
+    write(project, {"package-lock.json": "2"})
+    assert key() != first
+
+
+def test_the_key_of_a_list_changes_with_manifests_and_with_the_files_that_it_names(project):
+    def key():
+        return key_of_list(project, ("sh bin/set-up.sh",))
+
+    write(project, {"bin/set-up.sh": "1", "package.json": "1", "a.js": "1"})
+    first = key()
+    write(project, {"a.js": "2"})
+    assert key() == first
+    write(project, {"bin/set-up.sh": "2"})
+    second = key()
+    write(project, {"package.json": "2"})
+    assert len({first, second, key()}) == 3
+
+
+# --- made once ----------------------------------------------------------------------------------------------
+
+
+def run(command, folder, **environ):
+    done = subprocess.run(
+        ["sh", "-c", command],
+        cwd=folder,
+        env={**os.environ, **environ},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return done.returncode, done.stdout + done.stderr
+
+
+@pytest.fixture
+def packages(tmp_path):
+    """Two worktrees of a package that depends on one of its own folders, with a lock."""
+    if not shutil.which("npm"):
+        pytest.skip("npm is not installed")
+    first, second = tmp_path / "first", tmp_path / "second"
+    dependency = {"name": "local", "version": "1.0.0", "main": "index.js"}
+    root = {"name": "root", "version": "1.0.0", "dependencies": {"local": "file:./local"}}
+    lock = {
+        "name": "root",
+        "version": "1.0.0",
+        "lockfileVersion": 3,
+        "packages": {
+            "": root,
+            "local": {"version": "1.0.0"},
+            "node_modules/local": {"resolved": "local", "link": True},
+        },
+    }
+    for folder in (first, second):
+        write(
+            folder,
+            {
+                "package.json": json.dumps(root),
+                "package-lock.json": json.dumps(lock),
+                "local/package.json": json.dumps(dependency),
+                "local/index.js": f"module.exports = '{folder.name}'",
+            },
+        )
+    return first, second
+
+
+def test_what_npm_made_in_one_worktree_is_copied_to_another_and_runs_that_ones_code(packages, tmp_path):
+    first, second = packages
+    step, other = plan_of(first).steps[0], plan_of(second).steps[0]
+    assert step.key == other.key
+    assert not copy_kept(tmp_path / "kept", step, first)
+    code, output = run(step.command, first)
+    assert code == 0, output
+    keep(tmp_path / "kept", step, first)
+    write(first, {"node_modules/local.js": "changed by an agent, afterwards"})
+    assert copy_kept(tmp_path / "kept", other, second)
+    assert run("node -p \"require('local')\"", second) == (0, "second\n")
+    assert not (second / "node_modules" / "local.js").exists()
+
+
+@pytest.mark.parametrize("to", ["/etc", "../../elsewhere"])
+def test_node_modules_with_a_link_that_leads_out_are_made_anew(project, programs, tmp_path, to):
+    write(project, {"package.json": DEPENDS, "package-lock.json": "", "node_modules/.keep": ""})
+    (project / "node_modules" / "linked").symlink_to(to)
+    (step,) = plan_of(project, environ={"PATH": str(programs)}).steps
+    keep(tmp_path / "kept", step, project)
+    assert not copy_kept(tmp_path / "kept", step, project)
+
+
+# --- a project that is installed from the user's checkout (lesson 94) ---------------------------------------
+
+
+@pytest.fixture
+def installed(tmp_path):
+    """A checkout that is installed in editable form into an environment on the PATH, and a worktree of it."""
+
+    def install(layout, *, project="thing", mode="lenient"):
+        venv, checkout = tmp_path / "venv", tmp_path / "checkout"
+        source = checkout / "src" if layout == "src" else checkout
+        flat = "" if layout == "src" else '[tool.setuptools]\npackages = ["thing"]\n'
+        write(source, {"thing/__init__.py": "WHO = 'checkout'\n"})
+        write(checkout, {"pyproject.toml": pyproject(name=project) + flat, "tests/test_thing.py": TESTS})
+        unittest = "import unittest\nimport thing\n\n\nclass T(unittest.TestCase):\n    def test_it(self):\n"
+        write(checkout, {"tests/test_unit.py": f"{unittest}        assert thing.WHO == 'worktree'\n"})
+        run(f"{sys.executable} -m venv --without-pip {venv}", tmp_path)
+        (site,) = venv.glob("lib/*/site-packages")
+        (site / "sq.pth").write_text(sysconfig.get_path("purelib"))
+        code, output = run(
+            f"{venv}/bin/python -m pip install -q --no-index --no-deps --no-build-isolation "
+            f"--config-settings editable_mode={mode} -e {checkout}",
+            tmp_path,
+        )
+        assert code == 0, output
+        worktree = tmp_path / "worktree"
+        shutil.copytree(checkout, worktree, ignore=shutil.ignore_patterns("build", "*.egg-info"))
+        write(worktree / source.relative_to(checkout), {"thing/__init__.py": "WHO = 'worktree'\n"})
+        environ = {**os.environ, "PATH": f"{venv}/bin:{os.environ['PATH']}"}
+        return checkout, worktree, environ
+
+    return install
+
+
+@pytest.mark.parametrize("mode", ["lenient", "strict"])
+@pytest.mark.parametrize("layout", ["src", "flat"])
+def test_tests_in_a_worktree_import_its_own_code_though_the_checkout_is_installed(installed, layout, mode):
+    checkout, worktree, environ = installed(layout, mode=mode)
+    ready = environment_of(worktree, checkout=checkout, environ=environ)
+    commands = (
+        "cd tests && python3 -m pytest -q -p no:cacheprovider test_thing.py",
+        "python3 -m unittest discover -s tests -p test_unit.py -t tests",
+    )
+    for command in commands:
+        code, output = run(command, worktree, **{**environ, **ready})
+        assert code == 0, output
+    code, output = run(commands[0], worktree, **environ)
+    assert code == 1, "without it the checkout's code is imported"
+    assert plan_of(worktree, checkout=checkout, environ=environ).steps == ()
+
+
+def test_folders_of_the_checkout_on_search_paths_become_those_of_the_worktree(tmp_path):
+    checkout, worktree = tmp_path / "checkout", tmp_path / "worktree"
+    for folder in (checkout / "lib", checkout / "only", worktree / "lib"):
+        folder.mkdir(parents=True)
+    environ = {
+        "PATH": f"{checkout}/lib:/bin:{checkout}/only",
+        "PYTHONPATH": f"{checkout}/lib",
+        "NODE_PATH": "/usr/lib",
+    }
+    assert environment_of(worktree, checkout=checkout, environ=environ) == {
+        "PATH": f"{worktree}/lib:/bin:{checkout}/only",
+        "PYTHONPATH": f"{worktree}/lib",
+    }
+
+
+def test_an_environment_of_the_worktrees_own_comes_first(project, tmp_path):
+    write(project, {".venv/bin/python": "", "web/.venv/bin/python": "", "web/setup.py": ""})
+    found = environment_of(project, checkout=tmp_path / "checkout", environ={"PATH": "/bin"})
+    assert found["PATH"] == f"{project}/.venv/bin:{project}/web/.venv/bin:/bin"
+    assert found["VIRTUAL_ENV"] == f"{project}/.venv"
+
+
+def test_a_plain_worktree_needs_no_variables(project, tmp_path):
+    write(project, {"a.py": ""})
+    assert environment_of(project, checkout=tmp_path / "checkout", environ=dict(os.environ)) == {}
+
+
+# A build backend without requirements, so that nothing has to be downloaded.
+BACKEND = """
+import os, zipfile
+
+def build_editable(folder, settings=None, metadata=None):
+    name = "thing-1-py3-none-any.whl"
+    info = {"METADATA": "Metadata-Version: 2.1\\nName: thing\\nVersion: 1\\n", "RECORD": "",
+            "WHEEL": "Wheel-Version: 1.0\\nGenerator: x\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n"}
+    with zipfile.ZipFile(os.path.join(folder, name), "w") as wheel:
+        wheel.writestr("thing.pth", os.path.abspath("src"))
+        for file, text in info.items():
+            wheel.writestr("thing-1.dist-info/" + file, text)
+    return name
+"""
+
+
+def test_each_worktree_gets_an_environment_of_its_own_by_pip_which_imports_its_code(tmp_path):
+    manifest = '[build-system]\nrequires = []\nbuild-backend = "backend"\nbackend-path = ["."]\n'
+    manifest += '[project]\nname = "thing"\nversion = "1"\n'
+    for name in ("first", "second"):
+        folder = tmp_path / name
+        write(folder, {"pyproject.toml": manifest, "backend.py": BACKEND})
+        write(folder, {"src/thing/__init__.py": f"WHO = {name!r}\n"})
+        (step,) = plan_of(folder, checkout=tmp_path / "checkout").steps
+        assert (step.makes, step.portable) == ((".venv",), ())
+        code, output = run(step.command, folder, PIP_NO_INDEX="1")
+        assert code == 0, output
+        ready = environment_of(folder, checkout=tmp_path / "checkout", environ=dict(os.environ))
+        assert "PYTHONPATH" not in ready
+        code, output = run("cd / && python3 -c 'import thing; print(thing.WHO)'", folder, **ready)
+        assert (code, output.strip()) == (0, name)
