@@ -19,7 +19,7 @@ from orchestrator.run.ports.commands import Commands, ScratchWorktree
 from orchestrator.run.ports.integration import Integration
 from orchestrator.run.ports.places import Places
 from state.journal.events import Event, ProofsTaken, RunStarted, Stored, VerificationFinished
-from state.journal.task_view import TaskView
+from state.journal.events.tasks import TaskView
 from state.journal.view import RunView
 from state.roles import Role
 from state.settings.presets import usual_settings

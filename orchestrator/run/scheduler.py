@@ -7,8 +7,8 @@ longest way to go come first.
 from collections.abc import Collection, Mapping
 from graphlib import TopologicalSorter
 
+from state.journal.events.tasks import ENDED_STAGES, Stage, TaskView
 from state.journal.phase import is_under_way, may_begin
-from state.journal.task_view import ENDED_STAGES, Stage, TaskView
 
 
 def next_moves(tasks: Mapping[str, TaskView], busy: Collection[str], places: int) -> list[str]:

@@ -7,7 +7,7 @@ from pathlib import Path
 from agents.session.permissions import rule_names
 from orchestrator.cli.runs.request import RunEnvironment
 from state.errors import UsageError
-from state.journal.task_view import UNMERGED_ENDS
+from state.journal.events.tasks import UNMERGED_ENDS
 from state.journal.view import RunView
 from state.roles import Role
 from state.settings.config import load_config

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from orchestrator.run.budget import BudgetExhausted, BudgetHeld, Reservation, Wanted, reserve
 from orchestrator.run.record import Run
-from state.journal.call_view import CallView
+from state.journal.events.calls import CallView
 from state.settings.records import Model
 
 _CENT = 0.01  # USD by which a cap may differ from a share

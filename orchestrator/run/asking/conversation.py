@@ -22,7 +22,6 @@ from orchestrator.run.budget import BudgetExhausted, Reservation
 from orchestrator.run.ports.asking import Prompt, SpecFor
 from orchestrator.run.record import Run
 from state.ids import new_call_id, new_session_id
-from state.journal.call_view import CallView
 from state.journal.events import (
     ActionRefused,
     CallEnded,
@@ -35,6 +34,7 @@ from state.journal.events import (
     call_ended,
     call_retried,
 )
+from state.journal.events.calls import CallView
 from state.records.calls import CallEnd, CallResult, Message
 from state.roles import ROLES, Role
 

@@ -2,7 +2,7 @@
 
 from orchestrator.run.record import Run
 from state.journal.events import MessageReceived
-from state.journal.task_view import TaskView
+from state.journal.events.tasks import TaskView
 from state.records.calls import Message, MessageKind
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from orchestrator.run.evidence.selected_commands import commands_for, results
 from orchestrator.run.evidence.summary import with_output
 from orchestrator.run.record import Run
-from state.journal.task_view import TaskView
+from state.journal.events.tasks import TaskView
 from state.words import baseline_words
 
 

@@ -8,7 +8,7 @@ from orchestrator.run.evidence.selected_commands import results
 from orchestrator.run.evidence.verdict import CommandVerdict
 from orchestrator.run.record import Run
 from state.journal.events import WorkCaughtUp
-from state.journal.task_view import ClaimView, TaskView
+from state.journal.events.tasks import ClaimView, TaskView
 from state.records.plan import Task
 
 _GOOD = frozenset({CommandVerdict.PASSED, CommandVerdict.NO_EVIDENCE})

@@ -17,7 +17,7 @@ from orchestrator.run.ports.integration import MergeState
 from orchestrator.run.ports.places import TaskPlace
 from state.errors import GitError, UsageError
 from state.journal.events import RunStarted, WorkKept, WorkLeft, WorkRescued
-from state.journal.task_view import ENDED_STAGES, Stage, Tasks, TaskView, WholeView
+from state.journal.events.tasks import ENDED_STAGES, Stage, Tasks, TaskView, WholeView
 
 _INDEX = "checkout.index"
 

@@ -32,7 +32,7 @@ from orchestrator.run.ports.integration import MergeState
 from orchestrator.run.ports.places import TaskPlace
 from state.errors import GitError
 from state.journal.events import RunStarted, WorkDelivered, WorkKept, WorkRescued
-from state.journal.task_view import Stage, Tasks, TaskView, WholeView
+from state.journal.events.tasks import Stage, Tasks, TaskView, WholeView
 
 log = structlog.get_logger(__name__)
 

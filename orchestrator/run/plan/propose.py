@@ -14,7 +14,7 @@ from agents.roles.planner import planner_session
 from orchestrator.run.record import Run
 from orchestrator.run.review.report import ReviewSubject, report_on
 from state.errors import SqError
-from state.journal.call_view import CallView
+from state.journal.events.calls import CallView
 from state.records.findings import ReviewIssue
 from state.records.reviews import ReviewReport
 from state.roles import Role

@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable
 from typing import Protocol
 
 from agents.session.exchange import SessionSpec
-from state.journal.call_view import CallView
+from state.journal.events.calls import CallView
 
 Prompt = Callable[[], Awaitable[str]]
 

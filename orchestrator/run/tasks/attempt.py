@@ -37,7 +37,7 @@ from orchestrator.run.tasks.steps import (
 from orchestrator.run.tasks.stuck import end_stuck
 from state.ids import new_session_id
 from state.journal.events import AttemptStarted, HandedOver, IterationMeasured, TaskStarted
-from state.journal.task_view import Stage, TaskView
+from state.journal.events.tasks import Stage, TaskView
 from state.roles import Role
 from state.settings.records import Workflow
 

@@ -14,7 +14,7 @@ from orchestrator.run.record import Run
 from orchestrator.run.review.findings import as_findings, in_folder, undecided, with_new
 from orchestrator.run.review.report import DIFF_LIMIT, read_report
 from state.journal.events import CheckpointReviewed
-from state.journal.task_view import TaskView
+from state.journal.events.tasks import TaskView
 from state.roles import Role
 
 

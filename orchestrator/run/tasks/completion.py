@@ -30,7 +30,7 @@ from state.journal.events import (
     ProofsTaken,
     TaskUnverified,
 )
-from state.journal.task_view import TaskView
+from state.journal.events.tasks import TaskView
 from state.verdicts import GateResult, Verdict
 from state.words import listed
 

@@ -24,7 +24,7 @@ from orchestrator.run.asking.answer import asked, ended_with
 from orchestrator.run.asking.history import whole_history
 from orchestrator.run.record import Run
 from state.journal.events import ChecksDecided
-from state.journal.task_view import TaskView
+from state.journal.events.tasks import TaskView
 from state.records.calls import CallEnd
 from state.roles import Role
 from state.settings.records import Steering

@@ -1,6 +1,6 @@
 """When checkpoints are due (seed 004, US-002)."""
 
-from state.journal.task_view import TaskView
+from state.journal.events.tasks import TaskView
 from state.settings.records import Effort
 
 

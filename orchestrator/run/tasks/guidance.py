@@ -12,7 +12,7 @@ from orchestrator.run.asking.briefing import without_place
 from orchestrator.run.evidence.latest_results import commands_on, seen_of
 from orchestrator.run.record import Run
 from state.journal.events import GuidanceGiven
-from state.journal.task_view import TaskView
+from state.journal.events.tasks import TaskView
 
 _DIFF_LIMIT = 30_000  # characters of the work so far that the Developer sees
 

@@ -12,7 +12,7 @@ from orchestrator.run.evidence.summary import has_failed
 from orchestrator.run.evidence.verdict import usable
 from orchestrator.run.record import Run
 from state.journal.events import TaskStuck, TaskUnverified
-from state.journal.task_view import TaskView
+from state.journal.events.tasks import TaskView
 from state.records.commands import BaselineCheck, BaselineStanding
 from state.words import baseline_words
 
