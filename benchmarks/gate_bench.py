@@ -31,7 +31,7 @@ from orchestrator.gates.power_steering.examine import examine, waiting_for
 from orchestrator.gates.power_steering.facts.session import facts_of
 from orchestrator.gates.power_steering.judge_here import judge_here
 from orchestrator.gates.power_steering.rules import RULES
-from orchestrator.views.columns import columns
+from orchestrator.views.words import columns
 from state.errors import UsageError
 
 OURS = Path(__file__).parents[1] / "tests" / "labelled_sessions"

@@ -40,9 +40,9 @@ from orchestrator.cli.runs.compose import run_new
 from orchestrator.cli.runs.request import RunEnvironment, RunRequest
 from orchestrator.run.scheduler import next_moves
 from state.journal import events as e
+from state.journal.events.tasks import Stage, TaskView
 from state.journal.fold.fold import fold
 from state.journal.store import Journal, JournalReader
-from state.journal.task_view import Stage, TaskView
 from state.outcome import Outcome
 from state.paths import StateFolder
 from state.records.calls import CallEnd, Message, MessageKind, Usage

@@ -184,7 +184,7 @@ def add_event(scratch: Scratch) -> None:
         text="        case e.TaskPraised():\n            task.praise = event.words\n",
     )
     scratch.insert(
-        "state/journal/task_view.py", before='    merged_onto: str = ""\n', text='    praise: str = ""\n'
+        "state/journal/events/tasks.py", before='    merged_onto: str = ""\n', text='    praise: str = ""\n'
     )
     scratch.insert(
         "orchestrator/views/run/lines/tasks.py",
@@ -232,7 +232,7 @@ def test_an_added_role_has_its_tools_its_prompt_its_line_and_a_model_that_may_be
 
 def test_an_added_event_is_stored_folded_and_printed(scratch: Scratch, tmp_path: Path) -> None:
     add_event(scratch)
-    assert_as_listed(scratch, "An event", most=4)
+    assert_as_listed(scratch, "An event", most=3)
     done = scratch.python("-c", TRY_EVENT, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout) == {"view": "well done", "lines": ["a: praised: well done"]}

@@ -19,7 +19,7 @@ from agents.session.tools import (
     TaskCompleteInput,
     TaskStuckInput,
 )
-from state.journal.call_view import CallView
+from state.journal.events.calls import CallView
 from state.records.questions import Question
 from state.roles import Role
 from state.settings.retry_limits import PATIENCE

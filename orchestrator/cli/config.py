@@ -58,7 +58,7 @@ def _show_run(name: str, state_dir: Path | None, *, as_json: bool) -> int:
 
 
 def _lines(resolved: "ResolvedConfig") -> list[str]:
-    from orchestrator.views.columns import columns
+    from orchestrator.views.words import columns
     from state.settings.keys import shown
 
     entries = {**resolved.values, **resolved.own}

@@ -11,7 +11,7 @@ from orchestrator.views.screen import say
 
 if TYPE_CHECKING:
     from orchestrator.telemetry.live import Collector
-    from orchestrator.telemetry.span import Span
+    from orchestrator.telemetry.span_tracker import Span
     from state.journal.store import JournalReader
 
 _BATCH = 256  # spans

@@ -6,7 +6,7 @@ from pathlib import PurePath
 from orchestrator.notices.due import Notice
 from orchestrator.views.run.lines.ending import retry_command
 from state.hidden import visible
-from state.journal.task_view import Stage
+from state.journal.events.tasks import Stage
 from state.journal.view import RunView
 from state.outcome import MEANINGS, Outcome
 from state.settings.integrations import NoticeKind

@@ -16,8 +16,8 @@ from orchestrator.run.places.protection import put_back_at_the_end
 from orchestrator.run.record import Run
 from orchestrator.run.review.criteria import judge_again
 from state.journal.events import DeliveryStarted, RunEnded, TaskCommitted
+from state.journal.events.tasks import Stage
 from state.journal.phase import saw_the_whole
-from state.journal.task_view import Stage
 from state.journal.view import RunView
 from state.outcome import Outcome, worst
 from state.records.commands import BaselineStanding

@@ -29,8 +29,8 @@ from state.journal.events import (
     TaskFailed,
     TaskStuck,
 )
+from state.journal.events.tasks import Stage
 from state.journal.phase import Phase, phase_of
-from state.journal.task_view import Stage
 from state.outcome import Outcome
 from state.records.calls import CallEnd
 from state.roles import ROLES

@@ -16,7 +16,7 @@ from agents.backend import Platform
 from orchestrator.run.ports.commands import Commands, ScratchWorktree
 from orchestrator.run.ports.places import Integration, Places
 from state.journal.events import Event, ProofsTaken, RunStarted, Stored, VerificationFinished
-from state.journal.task_view import TaskView
+from state.journal.events.tasks import TaskView
 from state.journal.view import RunView
 from state.settings.presets import usual_settings
 from state.settings.records import Effort, Limits, Settings

@@ -12,8 +12,8 @@ from agents.concurrency import task_group
 from orchestrator.run.record import Run
 from state.errors import JournalError
 from state.journal.events import Event
+from state.journal.events.tasks import ENDED_STAGES, Stage, TaskView
 from state.journal.phase import is_under_way, may_begin
-from state.journal.task_view import ENDED_STAGES, Stage, TaskView
 
 Move = Callable[[str], Awaitable[Event | None]]
 

@@ -6,8 +6,7 @@ A call that goes on in another process is another span with a link to the one be
 from datetime import datetime
 
 from orchestrator.telemetry import conventions as c
-from orchestrator.telemetry.span import Attributes, Span
-from orchestrator.telemetry.span_tracker import Key, SpanTracker
+from orchestrator.telemetry.span_tracker import Attributes, Key, Span, SpanTracker
 from state.ids import FINAL, conversation_key
 from state.journal import events as e
 from state.records.calls import CallEnd, Usage

@@ -18,7 +18,7 @@ from opentelemetry.trace import Link, SpanContext, SpanKind, Status, StatusCode,
 from orchestrator.telemetry.conventions import SCHEMA
 
 if TYPE_CHECKING:
-    from orchestrator.telemetry.span import Span
+    from orchestrator.telemetry.span_tracker import Span
 
 TIMEOUT_S = 5.0  # for one batch, with the exporter's own retries
 logging.getLogger("opentelemetry").addHandler(logging.NullHandler())  # sq says itself how it ended

@@ -6,7 +6,7 @@ import anyio
 from anyio import to_thread
 
 from orchestrator.telemetry.live import Collector
-from orchestrator.telemetry.span import Span
+from orchestrator.telemetry.span_tracker import Span
 from orchestrator.telemetry.spans import SpanFold
 from state.journal.events import RunEnded, RunResumed
 from state.journal.store import JournalReader, is_active

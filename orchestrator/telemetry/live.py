@@ -14,7 +14,7 @@ import anyio
 import structlog
 
 from orchestrator.telemetry.headers import read_headers
-from orchestrator.telemetry.span import Span
+from orchestrator.telemetry.span_tracker import Span
 from orchestrator.telemetry.spans import SpanFold
 from state.journal.events import Stored
 from state.settings.integrations import Telemetry

@@ -4,8 +4,7 @@ from datetime import datetime
 
 from orchestrator.telemetry import conventions as c
 from orchestrator.telemetry.calls import conversation_attributes, task_key
-from orchestrator.telemetry.span import Attributes, Span
-from orchestrator.telemetry.span_tracker import Key, SpanTracker
+from orchestrator.telemetry.span_tracker import Attributes, Key, Span, SpanTracker
 from state.ids import FINAL, conversation_key
 from state.journal import events as e
 from state.journal.events import Event

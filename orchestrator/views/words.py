@@ -1,8 +1,9 @@
-"""Parts that lines have in common: short texts, results, findings, plans, tool calls."""
+"""Parts that lines have in common: short texts, results, findings, tool calls, columns, spans of time."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
+from orchestrator.views.screen import cell
 from state.journal.events.run import RunStarted
 from state.records.calls import Message
 from state.records.commands import CommandRun
@@ -71,3 +72,35 @@ def tool_call(started: RunStarted | None, message: Message) -> str:
     if started:
         value = str(value).replace(f"{started.worktrees or started.repository}/", "…/")
     return short(f"{message.tool} {value}".strip())
+
+
+_GAP = "  "
+
+
+def columns(header: Sequence[str], rows: Sequence[Sequence[str]], *, indent: str = "") -> list[str]:
+    """A header and rows as lines. Each column is as wide as its widest cell, the last one unpadded."""
+    lines = [[cell(one) for one in line] for line in (header, *rows)]
+    widths = [max(len(line[column]) for line in lines) for column in range(len(header))]
+    return [
+        indent + _GAP.join(one.ljust(width) for one, width in zip(line, widths, strict=True)).rstrip()
+        for line in lines
+    ]
+
+
+_MINUTE_S = 60
+
+
+def duration(seconds: float) -> str:
+    """A span of time in words: `12 s`, `3 min 20 s`, `2 h 5 min`."""
+    minutes, rest = divmod(round(seconds), _MINUTE_S)
+    hours, minutes = divmod(minutes, _MINUTE_S)
+    if hours:
+        return f"{hours} h {minutes} min"
+    return f"{minutes} min {rest} s" if minutes else f"{rest} s"
+
+
+def clock(seconds: float) -> str:
+    """A span of time in figures: `0:12`, `3:20`, `2:05:00`."""
+    minutes, rest = divmod(int(seconds), _MINUTE_S)
+    hours, minutes = divmod(minutes, _MINUTE_S)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"

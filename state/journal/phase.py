@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from enum import StrEnum
 
-from state.journal.task_view import ENDED_STAGES, Stage, TaskView
+from state.journal.events.tasks import ENDED_STAGES, Stage, TaskView
 from state.journal.view import RunView
 from state.settings.records import ReviewDepth
 from state.settings.retry_limits import PATIENCE

@@ -1,6 +1,7 @@
 """Events survive being stored: what is decoded is what was encoded, or the error says what to do."""
 
 import json
+from dataclasses import is_dataclass
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -36,7 +37,8 @@ def test_every_event_is_listed_once_under_its_own_name():
     defined = {
         value.__name__
         for value in vars(events).values()
-        if isinstance(value, type) and value.__module__.startswith(f"{events.__name__}.")
+        if is_dataclass(value) and value.__module__.startswith(f"{events.__name__}.")
+        if not value.__name__.endswith("View")  # the records of a run's view stand beside their events
     }
     assert {event.__name__ for event in EVENTS} == defined
     assert len(EVENTS) == len(defined)

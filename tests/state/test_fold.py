@@ -11,8 +11,8 @@ from language.event_strategies import legal_runs, started, stored, task
 from state.journal import events as e
 from state.journal.codec import decode, encode
 from state.journal.events import Stored
+from state.journal.events.tasks import HISTORY_KEPT, Stage
 from state.journal.fold.fold import fold
-from state.journal.task_view import HISTORY_KEPT, Stage
 from state.journal.view import RunView
 from state.outcome import Outcome
 from state.records.calls import CallEnd, Message, MessageKind

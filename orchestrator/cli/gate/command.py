@@ -91,7 +91,7 @@ def usage(project: Path | None, as_json: bool) -> int:
     that the judge and its rule answered differently. The judge's answer counted. The exit code is always 0.
     """
     from orchestrator.cli.gate.usage import usage_of
-    from orchestrator.views.gates.usage import usage_lines
+    from orchestrator.views.gates.steering import usage_lines
 
     found = usage_of(project or Path.cwd())
     if as_json:

@@ -27,8 +27,8 @@ from orchestrator.cli.runs.notes import how_exposed
 from orchestrator.project.readiness.cache import kept_folder
 from orchestrator.views.run.look import Look
 from state.errors import UsageError
+from state.journal.events.tasks import UNMERGED_ENDS
 from state.journal.store import Journal
-from state.journal.task_view import UNMERGED_ENDS
 from state.journal.view import RunView
 from state.redaction.addresses import known_in
 from state.redaction.known import Known

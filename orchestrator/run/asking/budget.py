@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from state.errors import SqError
-from state.journal.call_view import CallView
-from state.journal.task_view import ENDED_STAGES
+from state.journal.events.calls import CallView
+from state.journal.events.tasks import ENDED_STAGES
 from state.journal.view import RunView
 from state.settings.records import CHARACTERS_PER_TOKEN, Model, Settings
 

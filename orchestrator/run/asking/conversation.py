@@ -29,7 +29,6 @@ from orchestrator.run.asking.budget import (
 from orchestrator.run.asking.retries import persistently, raise_if_hopeless
 from orchestrator.run.record import Run
 from state.ids import new_call_id, new_session_id
-from state.journal.call_view import CallView
 from state.journal.events import (
     ActionRefused,
     CallEnded,
@@ -42,7 +41,8 @@ from state.journal.events import (
     call_ended,
     call_retried,
 )
-from state.journal.task_view import TaskView
+from state.journal.events.calls import CallView
+from state.journal.events.tasks import TaskView
 from state.records.calls import CallEnd, CallResult, Message, MessageKind
 from state.roles import ROLES, Role
 

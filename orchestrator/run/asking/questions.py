@@ -32,8 +32,8 @@ from state.journal.events import (
     QuestionsFailed,
     QuestionsParked,
 )
-from state.journal.task_view import TaskView
-from state.journal.view import AskView
+from state.journal.events.questions import AskView
+from state.journal.events.tasks import TaskView
 from state.records.calls import CallEnd, Message
 from state.records.questions import Answer, Basis, Question
 from state.settings.records import OnQuestion

@@ -9,8 +9,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import takewhile
 
-from state.journal.task_view import TaskView
-from state.journal.view import AskView, RunView
+from state.journal.events.questions import AskView
+from state.journal.events.tasks import TaskView
+from state.journal.view import RunView
 from state.records.calls import MessageKind
 from state.records.questions import Answer, GivenAnswer, Question
 from state.words import question_key

@@ -7,7 +7,7 @@ from orchestrator.run.evidence.summary import with_output
 from orchestrator.run.evidence.verdict import Judged, judged, usable
 from orchestrator.run.record import Run
 from state.journal.events import VerificationFinished
-from state.journal.task_view import TaskView
+from state.journal.events.tasks import TaskView
 from state.words import baseline_words
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from orchestrator.run.evidence.verdict import CommandVerdict, Judged, executed_a_test
 from prompts.marking import data, line
 from state.journal.events import ProofsTaken
-from state.journal.task_view import TaskView
+from state.journal.events.tasks import TaskView
 from state.journal.view import RunView
 from state.records.changed_tests import TestChange
 from state.records.commands import BaselineCheck, BaselineStanding, CanaryResult, CommandRun, TestState

@@ -22,9 +22,10 @@ from orchestrator.run.evidence.selected_commands import commands_for, results
 from orchestrator.run.evidence.summary import failing_before, feedback, has_failed, unanswered
 from orchestrator.run.ports.places import MergeState
 from orchestrator.run.record import Run
-from state.journal.call_view import CallView
 from state.journal.events import MergeConflicted, ResolutionRefused
-from state.journal.task_view import MergeView, Stage, TaskView
+from state.journal.events.calls import CallView
+from state.journal.events.merges import MergeView
+from state.journal.events.tasks import Stage, TaskView
 from state.roles import Role
 from state.settings.retry_limits import PATIENCE
 

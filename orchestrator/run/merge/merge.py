@@ -23,7 +23,8 @@ from state.journal.events import (
     TaskMerged,
     TaskUnverified,
 )
-from state.journal.task_view import MergeView, TaskView
+from state.journal.events.merges import MergeView
+from state.journal.events.tasks import TaskView
 from state.records.findings import IssueType, ReviewIssue
 
 

@@ -14,7 +14,7 @@ from orchestrator.run.record import Run
 from orchestrator.run.review.ownership import own_paths
 from state.errors import GitError
 from state.journal.events import WorkCaughtUp, WorkMeasured
-from state.journal.task_view import ClaimView, TaskView
+from state.journal.events.tasks import ClaimView, TaskView
 from state.records.plan import Task
 
 log = structlog.get_logger(__name__)

@@ -16,7 +16,7 @@ from orchestrator.git.workspace import tree_of
 from orchestrator.run.ports.places import MergeState, TaskPlace
 from state.errors import GitError, UsageError
 from state.journal.events import RunStarted, WorkKept, WorkLeft, WorkRescued
-from state.journal.task_view import ENDED_STAGES, Stage, Tasks, TaskView, WholeView
+from state.journal.events.tasks import ENDED_STAGES, Stage, Tasks, TaskView, WholeView
 
 _INDEX = "checkout.index"
 

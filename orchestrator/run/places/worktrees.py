@@ -31,7 +31,7 @@ from orchestrator.git.workspace import (
 from orchestrator.run.ports.places import MergeState, TaskPlace
 from state.errors import GitError
 from state.journal.events import RunStarted, WorkDelivered, WorkKept, WorkRescued
-from state.journal.task_view import Stage, Tasks, TaskView, WholeView
+from state.journal.events.tasks import Stage, Tasks, TaskView, WholeView
 
 log = structlog.get_logger(__name__)
 

@@ -17,8 +17,8 @@ from orchestrator.run.asking.conversation import Conversation
 from orchestrator.run.record import Run
 from orchestrator.run.review.report import ReviewSubject, report_on
 from state.errors import AgentError, ReviewSilenceError
-from state.journal.call_view import CallView
 from state.journal.events import AnalysisProposed, AnalysisRejected, RepositoryAnalyzed
+from state.journal.events.calls import CallView
 from state.records.findings import ReviewIssue
 from state.records.plan import Analysis
 from state.records.reviews import ReviewReport

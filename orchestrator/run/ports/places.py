@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Protocol
 
 from state.journal.events.checkout import WorkDelivered, WorkKept, WorkLeft, WorkRescued
-from state.journal.task_view import Tasks, TaskView, WholeView
+from state.journal.events.tasks import Tasks, TaskView, WholeView
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 from agents.roles.worker import signal_of
 from agents.session.tools import TASK_COMPLETE
-from state.journal.task_view import TaskView
+from state.journal.events.tasks import TaskView
 from state.journal.view import RunView
 from state.records.findings import Dispute, Finding, FindingState, IssueType, ReviewIssue, Ruling
 from state.records.reviews import ReviewReport

@@ -11,7 +11,7 @@ from orchestrator.git.users.backup import read_backup
 from orchestrator.git.users.files import users_line_numbers
 from orchestrator.git.workspace import changed_paths
 from orchestrator.run.record import Run
-from state.journal.task_view import Stage, TaskView
+from state.journal.events.tasks import Stage, TaskView
 from state.records.findings import Finding, ReviewIssue
 
 USERS = "it is the user's uncommitted work, no part of this run"

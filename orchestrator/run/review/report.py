@@ -15,8 +15,8 @@ from agents.roles.reviewer import (
 from orchestrator.run.asking.conversation import Conversation
 from orchestrator.run.record import Run
 from orchestrator.run.review.findings import in_folder, unruled
-from state.journal.call_view import CallView
 from state.journal.events import ReviewUnusable
+from state.journal.events.calls import CallView
 from state.records.findings import Finding
 from state.records.reviews import ReviewReport
 from state.roles import Role

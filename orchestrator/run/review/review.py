@@ -25,7 +25,8 @@ from orchestrator.run.review.report import DIFF_LIMIT, ReviewSubject, report_on
 from orchestrator.run.review.revise import after_final_review, after_review
 from orchestrator.run.review.tokens import tokens_of
 from state.journal.events import TaskUnverified
-from state.journal.task_view import MergeView, TaskView
+from state.journal.events.merges import MergeView
+from state.journal.events.tasks import TaskView
 from state.records.findings import Finding
 from state.settings.retry_limits import PATIENCE
 

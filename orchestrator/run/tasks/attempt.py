@@ -56,7 +56,7 @@ from state.journal.events import (
     TaskStuck,
     TaskUnverified,
 )
-from state.journal.task_view import Stage, TaskView
+from state.journal.events.tasks import Stage, TaskView
 from state.records.commands import BaselineCheck, BaselineStanding
 from state.roles import Role
 from state.settings.records import Workflow

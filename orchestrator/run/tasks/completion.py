@@ -53,7 +53,7 @@ from state.journal.events import (
     ProofsTaken,
     TaskUnverified,
 )
-from state.journal.task_view import TaskView
+from state.journal.events.tasks import TaskView
 from state.records.calls import CallEnd
 from state.roles import Role
 from state.settings.records import Steering

@@ -10,8 +10,8 @@ from typing import Any
 
 from agents.roles.worker import signal_of
 from agents.session.tools import TASK_STUCK
-from state.journal.call_view import CallView
-from state.journal.task_view import TaskView
+from state.journal.events.calls import CallView
+from state.journal.events.tasks import TaskView
 from state.journal.view import RunView
 from state.records.findings import Finding
 from state.records.hand_over import HandOver

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Sequence
 
-from state.journal.task_view import TaskView
+from state.journal.events.tasks import TaskView
 from state.records.calls import Message, MessageKind
 from state.settings.records import Effort
 from state.settings.retry_limits import PATIENCE

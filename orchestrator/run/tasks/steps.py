@@ -23,10 +23,11 @@ from orchestrator.run.tasks.progress import (
     same_error,
     standing_still,
 )
-from state.journal.call_view import CallView
 from state.journal.events import TaskFailed, TaskStuck
-from state.journal.task_view import Stage, TaskView
-from state.journal.view import AskView, RunView
+from state.journal.events.calls import CallView
+from state.journal.events.questions import AskView
+from state.journal.events.tasks import Stage, TaskView
+from state.journal.view import RunView
 from state.records.calls import CallEnd
 from state.records.findings import Finding, ReviewIssue
 from state.records.plan import Criterion, Task, TestThatChanges

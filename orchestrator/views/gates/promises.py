@@ -6,7 +6,7 @@ from dataclasses import asdict
 from orchestrator.gates.promises.criterion import CriterionCheck, PromiseCriterion
 from orchestrator.gates.promises.promise import Promise, State
 from orchestrator.gates.promises.store import StoredPromises
-from orchestrator.views.columns import columns
+from orchestrator.views.words import columns
 
 _TEXT_SHOWN = 70  # characters of a promise in the table
 

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from orchestrator.views.durations import duration
 from orchestrator.views.html import amounts, marking
-from orchestrator.views.html.bars import bar_kind, bar_kinds, lane_words
-from orchestrator.views.html.markdown import markdown
+from orchestrator.views.html.amounts import bar_kind, bar_kinds, lane_words
+from orchestrator.views.html.marking import markdown
+from orchestrator.views.words import duration
 from state.hidden import visible
 
 if TYPE_CHECKING:

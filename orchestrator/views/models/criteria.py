@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import PurePath
 
-from state.journal.task_view import JudgedView, Stage, TaskView
+from state.journal.events.reviews import JudgedView
+from state.journal.events.tasks import Stage, TaskView
 from state.journal.view import RunView
 from state.records.criteria import Evidence, JudgedBy
 from state.records.plan import Criterion, CriterionKind

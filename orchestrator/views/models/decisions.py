@@ -4,7 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
-from state.journal.view import AskView, RunView
+from state.journal.events.questions import AskView
+from state.journal.view import RunView
 from state.records.questions import Answer, Question
 
 

@@ -6,7 +6,7 @@ from enum import StrEnum
 
 from state.journal import events as e
 from state.journal.events import Event, Stored
-from state.journal.task_view import Stage
+from state.journal.events.tasks import Stage
 from state.journal.view import RunView
 from state.records.calls import CallEnd
 

@@ -3,9 +3,8 @@
 from datetime import datetime
 
 from orchestrator.views.models.history import RunFacts
-from orchestrator.views.models.lanes import Group, TaskRow
 from orchestrator.views.models.spend import spending
-from orchestrator.views.models.summary import Need, Overview, RunState, summary_of
+from orchestrator.views.models.summary import Group, Need, Overview, RunState, TaskRow, summary_of
 from orchestrator.views.models.tasks import parked_questions, task_rows
 
 

@@ -5,12 +5,59 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from orchestrator.views.models.lanes import TaskRow
 from orchestrator.views.models.spend import Spending
+from state.journal.events.tasks import Stage
 from state.journal.phase import Phase, movable, phase_of
-from state.journal.task_view import Stage
 from state.journal.view import RunView
 from state.outcome import Outcome
+
+
+class Group(StrEnum):
+    """The groups of tasks, in the order in which views show them."""
+
+    NEEDS_YOU = "needs you"
+    ENDED_BADLY = "not finished"
+    WORKING = "working"
+    WAITING = "waiting"
+    MERGED = "merged"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskRow:
+    """One task in a line.
+
+    `now` is its present action, or the thing it waits for, or the reason of its end. `seconds` is the time in
+    its present stage while it works, else from its start to its end, and None if it never began. `iteration`
+    counts exchanges of the newest attempt. `seq` is the place of the event that brought its present stage.
+    `needs` are the tasks on which it depends.
+    """
+
+    id: str
+    title: str
+    group: Group
+    stage: Stage
+    now: str
+    attempt: int
+    iteration: int
+    cost_usd: float
+    seconds: float | None
+    open_findings: int
+    seq: int
+    needs: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Need:
+    """Something that a person has to look at. `seq` is the place of the event that says so.
+
+    `what` says in sq's words which kind it is, `text` is the question or the reason, in an agent's words.
+    """
+
+    what: str
+    text: str
+    task_id: str
+    seq: int
+
 
 _DOING = {
     Phase.BASELINE: "running the tests before any change",
@@ -50,19 +97,6 @@ class RunSummary:
     rehearsal: bool = False
     started_at: datetime | None = None
     seconds: float = 0.0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Need:
-    """Something that a person has to look at. `seq` is the place of the event that says so.
-
-    `what` says in sq's words which kind it is, `text` is the question or the reason, in an agent's words.
-    """
-
-    what: str
-    text: str
-    task_id: str
-    seq: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

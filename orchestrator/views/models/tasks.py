@@ -4,12 +4,12 @@ from collections.abc import Iterator
 from datetime import datetime
 
 from orchestrator.views.models.history import RunFacts
-from orchestrator.views.models.lanes import Group, TaskRow
+from orchestrator.views.models.summary import Group, TaskRow
 from orchestrator.views.models.why import why_not
 from orchestrator.views.words import short, tool_call
-from state.journal.call_view import CallView
+from state.journal.events.calls import CallView
+from state.journal.events.tasks import UNMERGED_ENDS, Stage, TaskView
 from state.journal.phase import is_under_way
-from state.journal.task_view import UNMERGED_ENDS, Stage, TaskView
 from state.journal.view import RunView
 from state.records.calls import MessageKind
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from orchestrator.views.models.history import RunFacts
+from state.journal.events.tasks import ENDED_STAGES, UNMERGED_ENDS, Stage, TaskView
 from state.journal.phase import Phase, is_under_way, phase_of
-from state.journal.task_view import ENDED_STAGES, UNMERGED_ENDS, Stage, TaskView
 from state.journal.view import RunView
 
 

@@ -7,8 +7,7 @@ from urllib.parse import urlencode
 
 from orchestrator.views.html.amounts import slug
 from orchestrator.views.models.decisions import decisions_of
-from orchestrator.views.models.lanes import Group
-from orchestrator.views.models.summary import RunState, RunSummary
+from orchestrator.views.models.summary import Group, RunState, RunSummary
 from orchestrator.views.models.tasks import task_rows
 from orchestrator.views.models.why import why_not
 from orchestrator.views.page.attempts import facts_of

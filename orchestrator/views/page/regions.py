@@ -7,9 +7,10 @@ from functools import partial
 
 from orchestrator.views.models.criteria import CriterionState as CriterionStanding
 from orchestrator.views.models.criteria import counted, criteria_of
-from orchestrator.views.models.lanes import Group, TaskRow, Timeline
+from orchestrator.views.models.lanes import Timeline
 from orchestrator.views.models.overview import overview
 from orchestrator.views.models.spend import SpendRow
+from orchestrator.views.models.summary import Group, TaskRow
 from orchestrator.views.models.timeline import timeline
 from orchestrator.views.models.why import Reason, why_not
 from orchestrator.views.page.head import event_href, head_region

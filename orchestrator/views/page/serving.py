@@ -1,20 +1,171 @@
-"""Serves the page on one port until it is stopped."""
+"""Serves the page on one port until it is stopped, behind a guard.
 
+A page on a loopback port can be reached by every page that the user's browser has open. So the guard checks
+the name in `Host`, the origin, the method, the form of the path and the cookie on the raw request, before
+routing, and adds the headers of protection.
+"""
+
+import re
 import socket
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from http.cookies import CookieError, SimpleCookie
+from urllib.parse import parse_qs, unquote_to_bytes
 
 import anyio
 import uvicorn
-from starlette.types import ASGIApp
+from starlette.datastructures import MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from agents.concurrency import task_group
-from orchestrator.views.page.guard import MOST_HEADER_BYTES, Guard, authorities
 from orchestrator.views.page.ports import LiveRuns
 from orchestrator.views.page.sessions import Sessions
 from state.errors import UsageError
+
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+_HEADERS = {
+    "cache-control": "no-store",
+    "referrer-policy": "no-referrer",
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+}
+_METHODS = frozenset({"GET", "HEAD"})
+_SITES = frozenset({b"same-origin", b"none"})
+_FORBIDDEN, _MISDIRECTED, _TOO_LARGE, _SEE_OTHER = 403, 421, 431, 303
+MOST_HEADER_BYTES = 8192
+_NO_PART = frozenset({b"", b".", b".."})
+_NEVER = re.compile(rb"[\x00-\x20\x7f/\\]")  # in a decoded part of a path
+_HTTP_PORT = 80
+
+
+def authorities(names: Iterable[str], port: int) -> frozenset[bytes]:
+    """Return the values of `Host` that mean this server."""
+    held = {f"{name.lower()}:{port}".encode() for name in names}
+    return frozenset(held | ({name.lower().encode() for name in names} if port == _HTTP_PORT else set()))
+
+
+class Guard:
+    """Lets a request through if it comes from the page of a user who was given the token."""
+
+    def __init__(self, app: ASGIApp, hosts: Collection[bytes], sessions: Sessions, port: int) -> None:
+        """Guard an app.
+
+        Args:
+            app: the app behind the guard.
+            hosts: the allowed values of `Host`, each a name with its port.
+            sessions: the token and the accepted cookies.
+            port: names the cookie, since a browser sends cookies to all ports of a host.
+        """
+        self._app = app
+        self._hosts = hosts
+        self._sessions = sessions
+        self._cookie = f"sq-dash-{port}"
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request, or pass it on."""
+        if scope["type"] != "http":
+            return
+        status, headers = self._verdict(scope)
+        if status:
+            await _refuse(send, status, headers)
+        else:
+            await self._app(scope, receive, _with_protection(send))
+
+    def _verdict(self, scope: Scope) -> tuple[int, dict[str, str]]:
+        """Return the status and headers of a refusal or redirection, or 0 to let the request through."""
+        headers: list[tuple[bytes, bytes]] = scope["headers"]
+        host = _only(headers, b"host")
+        if host is None or host.lower() not in self._hosts:
+            return _MISDIRECTED, {}
+        if sum(len(name) + len(value) for name, value in headers) > MOST_HEADER_BYTES:
+            return _TOO_LARGE, {}
+        if not (_is_plain(scope) and _is_ours(headers, host)):
+            return _FORBIDDEN, {}
+        token = parse_qs(scope["query_string"].decode("latin-1")).get("t")
+        known = any(self._sessions.accepts(cookie) for cookie in self._cookies(headers))
+        if token is None:
+            return (0 if known else _FORBIDDEN), {}
+        clean = {"location": scope["raw_path"].decode("ascii")}
+        if known:
+            return _SEE_OTHER, clean
+        fetched_ahead = any(name in {b"purpose", b"sec-purpose"} for name, _ in headers)
+        if scope["method"] != "GET" or fetched_ahead or not (cookie := self._sessions.redeem(token[-1])):
+            return _FORBIDDEN, {}
+        return _SEE_OTHER, {
+            **clean,
+            "set-cookie": f"{self._cookie}={cookie}; HttpOnly; SameSite=Strict; Path=/",
+        }
+
+    def _cookies(self, headers: list[tuple[bytes, bytes]]) -> list[str]:
+        found = []
+        for value in _all(headers, b"cookie"):
+            try:
+                held = SimpleCookie(value.decode("latin-1"))
+            except CookieError:
+                continue
+            found += [held[self._cookie].value] if self._cookie in held else []
+        return found
+
+
+def _is_plain(scope: Scope) -> bool:
+    """Whether a request reads, has no body, and its path has one spelling alone."""
+    headers = scope["headers"]
+    path: bytes = scope["raw_path"]
+    if scope["method"] not in _METHODS or _all(headers, b"transfer-encoding"):
+        return False
+    if any(length != b"0" for length in _all(headers, b"content-length")):
+        return False
+    if not path.startswith(b"/") or not path.isascii():
+        return False
+    parts = [unquote_to_bytes(part) for part in path[1:].split(b"/")]
+    return path == b"/" or not any(part in _NO_PART or _NEVER.search(part) for part in parts)
+
+
+def _is_ours(headers: list[tuple[bytes, bytes]], host: bytes) -> bool:
+    """Whether the browser says that a page of this server asks, or the user."""
+    origins, sites = _all(headers, b"origin"), _all(headers, b"sec-fetch-site")
+    return all(origin.lower() == b"http://" + host.lower() for origin in origins) and all(
+        site in _SITES for site in sites
+    )
+
+
+def _all(headers: list[tuple[bytes, bytes]], name: bytes) -> list[bytes]:
+    return [value for key, value in headers if key == name]
+
+
+def _only(headers: list[tuple[bytes, bytes]], name: bytes) -> bytes | None:
+    found = _all(headers, name)
+    return found[0] if len(found) == 1 else None
+
+
+async def _refuse(send: Send, status: int, headers: dict[str, str]) -> None:
+    """Answer without a body."""
+    held = {**_HEADERS, "content-security-policy": POLICY, **headers, "content-length": "0"}
+    raw = [(name.encode(), value.encode("latin-1")) for name, value in held.items()]
+    await send({"type": "http.response.start", "status": status, "headers": raw})
+    await send({"type": "http.response.body", "body": b""})
+
+
+def _with_protection(send: Send) -> Send:
+    """Add the headers of protection to an answer. A stricter policy of its own for scripts stays."""
+
+    async def sending(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            headers = MutableHeaders(scope=message)
+            for name, value in _HEADERS.items():
+                headers[name] = value
+            headers.setdefault("content-security-policy", POLICY)
+        await send(message)
+
+    return sending
+
 
 LOOPBACK = "127.0.0.1"
 _HOME = ("127.0.0.1", "localhost", "[::1]")

@@ -14,9 +14,8 @@ from orchestrator.views.models.decisions import decisions_of
 from orchestrator.views.models.evidence import facts_of
 from orchestrator.views.models.headline import headline_of
 from orchestrator.views.models.history import RunFacts
-from orchestrator.views.models.lanes import TaskRow
 from orchestrator.views.models.spend import spending
-from orchestrator.views.models.summary import RunState
+from orchestrator.views.models.summary import RunState, TaskRow
 from orchestrator.views.models.tasks import task_rows
 from orchestrator.views.models.timeline import timeline
 from orchestrator.views.models.why import why_not

@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from orchestrator.views.durations import duration
 from orchestrator.views.html.amounts import money, number
 from orchestrator.views.models.criteria import counted
 from orchestrator.views.report.contents import ReportContents
+from orchestrator.views.words import duration
 from state.records.findings import FindingState
 from state.words import question_key
 

@@ -11,7 +11,7 @@ from orchestrator.views.models.lanes import Timeline
 from orchestrator.views.models.spend import Spending
 from orchestrator.views.report.work import WorkChanges
 from state.hidden import visible
-from state.journal.task_view import Stage
+from state.journal.events.tasks import Stage
 from state.records.findings import Finding
 
 

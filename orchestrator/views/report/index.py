@@ -2,11 +2,10 @@
 
 from collections.abc import Collection, Iterable
 
-from orchestrator.views.durations import duration
 from orchestrator.views.models.history import task_of
 from orchestrator.views.report.contents import IndexRow
 from orchestrator.views.run.lines.story import lines_of
-from orchestrator.views.words import short
+from orchestrator.views.words import duration, short
 from state.journal import events as e
 from state.journal.events import Stored
 from state.journal.view import RunView

@@ -8,12 +8,8 @@ import msgspec
 from orchestrator.views.report.comparing import Comparison, compared
 from orchestrator.views.report.contents import ReportContents
 from orchestrator.views.report.fitting import LIMITS, MOST_BYTES, SMALLER, ReportLimits
-from orchestrator.views.report.formats.data import data, summary
-from orchestrator.views.report.formats.in_toto import in_toto
-from orchestrator.views.report.formats.junit import junit
-from orchestrator.views.report.formats.markdown import job_summary, markdown
-from orchestrator.views.report.formats.pull_request import pull_request
-from orchestrator.views.report.formats.sarif import sarif
+from orchestrator.views.report.formats.data import data, in_toto, junit, sarif, summary
+from orchestrator.views.report.formats.markdown import job_summary, markdown, pull_request
 from orchestrator.views.report.formats.web import web
 from orchestrator.views.screen import as_json
 

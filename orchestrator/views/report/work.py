@@ -10,7 +10,7 @@ from pathlib import Path
 
 from orchestrator.git.command import git_bytes
 from state.errors import GitError
-from state.journal.task_view import TaskView
+from state.journal.events.tasks import TaskView
 from state.journal.view import RunView
 from state.records.changes import ChangeKind, FileChange
 

@@ -1,4 +1,7 @@
-"""Shows a run while it goes on: as JSON Lines, as plain lines, or with a live table below the lines."""
+"""Shows a run while it goes on: as JSON Lines, as plain lines, or with a live table below the lines.
+
+After a time without events a line names the calls and commands that the run waits for.
+"""
 
 from collections.abc import AsyncIterator, Iterable
 from datetime import UTC, datetime
@@ -12,7 +15,6 @@ from orchestrator.views.models.story import RunStory
 from orchestrator.views.run.lines.story import lines_of
 from orchestrator.views.run.log import log_lines
 from orchestrator.views.run.look import Detail, Look, LookMode
-from orchestrator.views.run.silence import next_notice, silence_line
 from orchestrator.views.run.spending import spending_of
 from orchestrator.views.run.table import task_table
 from orchestrator.views.screen import say, say_all, say_json, shown
@@ -21,6 +23,13 @@ from state.journal.view import RunView
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
+from collections.abc import Iterator
+
+from orchestrator.views.models.summary import activity
+from orchestrator.views.words import duration, subject_of, tool_call
+from state.journal.events.calls import CallView
+from state.records.calls import MessageKind
+from state.roles import Role
 
 
 class _Events(Protocol):
@@ -193,3 +202,51 @@ class _Live:
         width, height = self._console.size
         follow = self._look.follow
         return task_table(self._story, datetime.now(UTC), width=width, height=height, follow=follow)
+
+
+FIRST_S = 30.0  # of silence before the first line
+_LONGEST_S = 600.0  # between two lines. Below it, a line comes each time the silence has doubled
+
+
+def next_notice(quiet_s: float) -> float:
+    """The length of a silence at which the next line is due: 30 s, 60 s, 120 s, and so on."""
+    due = FIRST_S
+    while due <= quiet_s:
+        due += min(due, _LONGEST_S)
+    return due
+
+
+def silence_line(view: RunView, now: datetime, quiet_s: float) -> str:
+    """The calls and commands that have not ended, with their times, else sq's own activity."""
+    waits = "; ".join(_waits(view, now)) or f"sq's own work ({activity(view)})"
+    return f"no sign for {duration(quiet_s)}, waiting for {waits}"
+
+
+def _waits(view: RunView, now: datetime) -> Iterator[str]:
+    for call in view.calls.values():
+        if call.end is None and call.since:
+            yield _call(view, call, now)
+    for one in view.evidence.commands.values():
+        commands = ", ".join(f"`{command}`" for command in one.commands)
+        about = f" for {one.task_id}" if one.task_id else ""
+        yield f"{one.purpose}{about}: {commands}, since {_clock(one.at)}"
+
+
+def _call(view: RunView, call: CallView, now: datetime) -> str:
+    who = f"the {call.started.role} on {subject_of(call.started.task_id)} ({call.started.model})"
+    if call.since and call.since > now:
+        return f"{who}, which is asked again at {_clock(call.since)} after: {call.retries[-1].end}"
+    return f"{who}, since {_clock(call.since or call.at)}{_in_a_tool(view, call)}"
+
+
+def _in_a_tool(view: RunView, call: CallView) -> str:
+    """The tool call of a Worker that has no result yet."""
+    task = view.tasks.get(call.started.task_id)
+    newest = task.history[-1] if task and task.history and call.started.role is Role.WORKER else None
+    if newest is None or newest.kind is not MessageKind.TOOL_CALL:
+        return ""
+    return f", in {tool_call(view.started, newest)}"
+
+
+def _clock(moment: datetime) -> str:
+    return f"{moment.astimezone():%H:%M:%S}"

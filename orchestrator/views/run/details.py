@@ -4,8 +4,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from shlex import quote
 
-from orchestrator.views.columns import columns
-from orchestrator.views.durations import duration
 from orchestrator.views.models.criteria import CriterionRow, criteria_of
 from orchestrator.views.models.evidence import CommandFacts, facts_of
 from orchestrator.views.models.summary import RunState, RunSummary
@@ -14,9 +12,9 @@ from orchestrator.views.run.lines.checkout import git_lines
 from orchestrator.views.run.lines.ending import retry_command, unchecked_lines, where_lines
 from orchestrator.views.run.overview import clock, state_text
 from orchestrator.views.run.spending import RoleSpending, cost_line, spending_lines, spending_of
-from orchestrator.views.words import evidence_line, issue_lines, said
+from orchestrator.views.words import columns, duration, evidence_line, issue_lines, said
 from state.journal.events import VerificationFinished
-from state.journal.task_view import Stage, TaskView
+from state.journal.events.tasks import Stage, TaskView
 from state.journal.view import RunView
 from state.outcome import MEANINGS, Outcome
 from state.records.commands import BaselineCheck

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
-from orchestrator.views.columns import columns
+from orchestrator.views.words import columns
 from state.journal import events as e
 from state.journal.events import Stored
 from state.settings.keys import KEYS, shown

@@ -4,10 +4,8 @@ from collections.abc import Sequence
 from datetime import datetime
 from pathlib import PurePath
 
-from orchestrator.views.columns import columns
-from orchestrator.views.durations import duration
 from orchestrator.views.models.summary import RunState, RunSummary
-from orchestrator.views.words import short
+from orchestrator.views.words import columns, duration, short
 
 _SPEC_SHOWN = 32  # characters of a spec's file name
 

@@ -3,9 +3,8 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from orchestrator.views.columns import columns
-from orchestrator.views.durations import duration
-from state.journal.call_view import CallView
+from orchestrator.views.words import columns, duration
+from state.journal.events.calls import CallView
 from state.journal.view import RunView
 from state.records.calls import Usage
 from state.roles import ROLES, Role

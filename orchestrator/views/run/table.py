@@ -5,12 +5,12 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
-from orchestrator.views.durations import clock
 from orchestrator.views.models.history import RunFacts
-from orchestrator.views.models.lanes import Group, TaskRow
 from orchestrator.views.models.spend import money, spending
+from orchestrator.views.models.summary import Group, TaskRow
 from orchestrator.views.models.tasks import parked_questions, task_rows
 from orchestrator.views.screen import cell
+from orchestrator.views.words import clock
 from state.journal.view import RunView
 
 if TYPE_CHECKING:

@@ -5,14 +5,12 @@ from pathlib import PurePath
 
 from rich.cells import cell_len
 
-from orchestrator.views.durations import clock
 from orchestrator.views.models.history import RunFacts
-from orchestrator.views.models.lanes import TaskRow
-from orchestrator.views.models.summary import Overview, RunState, RunSummary
+from orchestrator.views.models.summary import Overview, RunState, RunSummary, TaskRow
 from orchestrator.views.screen import cell
 from orchestrator.views.watch.rows import SIGNS, word_of
 from orchestrator.views.watch.text import ScreenLine, Span, line
-from orchestrator.views.words import short
+from orchestrator.views.words import clock, short
 from state.journal.phase import Phase, phase_of
 
 _BAR = 8

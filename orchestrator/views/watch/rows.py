@@ -6,13 +6,12 @@ from itertools import groupby
 
 from rich.cells import cell_len, set_cell_size
 
-from orchestrator.views.durations import clock
 from orchestrator.views.models.history import RunFacts
-from orchestrator.views.models.lanes import Group, TaskRow
 from orchestrator.views.models.spend import money
-from orchestrator.views.models.summary import activity
+from orchestrator.views.models.summary import Group, TaskRow, activity
 from orchestrator.views.screen import cell
 from orchestrator.views.watch.text import ScreenLine, Span, line
+from orchestrator.views.words import clock
 from state.journal.phase import Phase, phase_of
 
 SIGNS = {

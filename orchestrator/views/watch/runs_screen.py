@@ -7,12 +7,12 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.screen import Screen
 
-from orchestrator.views.durations import duration
 from orchestrator.views.models.summary import RunState, RunSummary
 from orchestrator.views.watch.panel import Panel
 from orchestrator.views.watch.sheet_screens import Sheet
 from orchestrator.views.watch.text import ScreenLine, line
 from orchestrator.views.watch.texts.sheets import keys
+from orchestrator.views.words import duration
 
 _AGAIN_S = 2.0
 _HINT = " j k choose · Enter open · Esc back here · ? help · q quit"

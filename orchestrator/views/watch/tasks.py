@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from textual.app import ComposeResult
 from textual.containers import Vertical
 
-from orchestrator.views.models.lanes import Group, TaskRow
+from orchestrator.views.models.summary import Group, TaskRow
 from orchestrator.views.watch.panel import Panel
 from orchestrator.views.watch.rows import TaskLine, task_list
 from orchestrator.views.watch.snapshot import Snapshot

@@ -1,4 +1,4 @@
-"""Every fact of a run: frozen, in the past tense, one file a noun. `state.journal.codec` stores them."""
+"""Every fact of a run, frozen and in the past tense, and the records of the view: one file a noun."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -8,7 +8,6 @@ from state.journal.events.calls import *
 from state.journal.events.checkout import *
 from state.journal.events.evidence import *
 from state.journal.events.merges import *
-from state.journal.events.notices import *
 from state.journal.events.plan import *
 from state.journal.events.questions import *
 from state.journal.events.reviews import *
@@ -25,7 +24,6 @@ Event = (
     | MergeEvent
     | QuestionEvent
     | CheckoutEvent
-    | NoticeEvent
 )
 
 EVENTS: tuple[type, ...] = get_args(Event)

@@ -1,4 +1,4 @@
-"""Events of the user's checkout: their own work kept and put back, the finished work delivered."""
+"""Events of the checkout: the user's own work kept and put back, the finished work delivered."""
 
 from dataclasses import dataclass
 
@@ -115,3 +115,21 @@ CheckoutEvent = (
     | WorkKept
     | GitFolderChanged
 )
+
+
+@dataclass(slots=True)
+class CheckoutView:
+    """The user's checkout: their own work in it, and how the finished work came to it."""
+
+    users_work: UsersWorkKept | None = None  # the newest copy of it
+    own_base: str = ""  # without worktrees: the commit from which the run's own changes count
+    left_tree: str = ""  # its tree at the last end of a process, "" if a Worker has changed it since
+    delivered: WorkDelivered | None = None
+    left: WorkLeft | None = None
+    kept: WorkKept | None = None
+    changed_git: tuple[str, ...] = ()  # files of the git folder that changed during the run
+
+    @property
+    def is_home(self) -> bool:
+        """Whether the work is in its final place: the user's branch, the checkout, or sq's branch."""
+        return bool(self.delivered or self.left or self.kept)

@@ -1,6 +1,7 @@
 """Events of the project's own commands: baseline, set-up, verification, proofs."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import datetime
 
 from state.records.changed_tests import TestChange
 from state.records.commands import BaselineCheck, CanaryResult, CommandRun
@@ -119,3 +120,38 @@ EvidenceEvent = (
     | VerificationFinished
     | ProofsTaken
 )
+
+
+@dataclass(frozen=True, slots=True)
+class CommandsView:
+    """Commands of the project that sq has begun to run. `purpose` is baseline, verification or set-up."""
+
+    purpose: str
+    task_id: str
+    commands: tuple[str, ...]
+    at: datetime
+
+
+@dataclass(slots=True)
+class BaselineView:
+    """The newest baseline. `seq`: its place in the journal, 0 if none was taken."""
+
+    checks: dict[str, BaselineCheck] = field(default_factory=dict)  # by command
+    tree: str = ""
+    seq: int = 0
+    notes: tuple[str, ...] = ()
+    not_run: tuple[str, ...] = ()  # commands that the analysis names
+    exports: tuple[str, ...] = ()  # the variables of the commands, for a shell
+
+
+@dataclass(slots=True)
+class EvidenceView:
+    """Runs of the project's commands: those under way, and results. `…_at`: places in the journal."""
+
+    commands: dict[str, CommandsView] = field(default_factory=dict)  # under way, by purpose and subject
+    verifications: dict[str, VerificationFinished] = field(default_factory=dict)  # newest, by tree
+    verified_at: dict[str, int] = field(default_factory=dict)  # by tree
+    proofs: dict[tuple[str, str], ProofsTaken] = field(default_factory=dict)  # by task and tree
+    proved_at: dict[tuple[str, str], int] = field(default_factory=dict)
+    not_again: dict[str, None] = field(default_factory=dict)  # steps of set-ups that no sandbox could repeat
+    not_set_up: dict[str, None] = field(default_factory=dict)  # steps that failed or lack their program

@@ -1,6 +1,6 @@
 """Events of merges: a task's work becomes part of the merged work."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from state.records.changes import FileChange
 
@@ -92,3 +92,19 @@ class WorkMeasured:
 MergeEvent = (
     MergeStarted | MergeConflicted | ResolutionRefused | MergeBuilt | MergeFailed | TaskMerged | WorkMeasured
 )
+
+
+@dataclass(slots=True)
+class MergeView:
+    """A task's merge under way. `refusals` are wrong claims that its conflict is resolved."""
+
+    commit: str
+    onto: str
+    conflict: MergeConflicted | None = None
+    refusals: list[ResolutionRefused] = field(default_factory=list)
+    built: MergeBuilt | None = None
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """The paths that git could not merge by itself."""
+        return self.conflict.paths if self.conflict else ()

@@ -1,8 +1,8 @@
 """Events of the analysis and the plan: proposed, rejected, accepted."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from state.records.plan import Analysis, Criterion, Task, TestThatChanges
+from state.records.plan import Analysis, Criterion, Plan, Task, TestThatChanges
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,3 +58,19 @@ class PlanAccepted:
 PlanEvent = (
     AnalysisProposed | AnalysisRejected | RepositoryAnalyzed | PlanProposed | PlanRejected | PlanAccepted
 )
+
+
+@dataclass(slots=True)
+class PlanView:
+    """The analysis and the plan: proposed, rejected, accepted."""
+
+    proposed_analysis: Analysis | None = None  # under review
+    analysis_rejections: list[AnalysisRejected] = field(default_factory=list)
+    analysis: Analysis | None = None
+    proposed: Plan | None = None  # under review
+    rejections: list[PlanRejected] = field(default_factory=list)
+    unusable: int = 0  # reports on the proposal under review that could not be used
+    criteria: tuple[Criterion, ...] = ()
+    tests_that_change: tuple[TestThatChanges, ...] = ()
+    reviewed: bool = False
+    suggestions: tuple[str, ...] = ()

@@ -1,6 +1,7 @@
 """Events of a Worker's questions: asked, answered, parked, failed."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import datetime
 
 from state.records.questions import Answer, GivenAnswer, Question
 
@@ -60,3 +61,22 @@ class QuestionsParked:
 
 
 QuestionEvent = QuestionsAsked | QuestionsAnswered | QuestionsFailed | QuestionsParked
+
+
+@dataclass(slots=True)
+class AskView:
+    """One AskUserQuestion call and its outcome. `rejected`: the questions whose answers were rejected."""
+
+    asked: QuestionsAsked
+    seq: int
+    answered: QuestionsAnswered | None = None
+    failed: QuestionsFailed | None = None
+    parked: QuestionsParked | None = None
+    at: datetime | None = None
+    rejected: set[str] = field(default_factory=set)
+
+    @property
+    def held(self) -> tuple[Answer, ...]:
+        """The answers that the Worker did not reject."""
+        answers = self.answered.answers if self.answered else ()
+        return tuple(answer for answer in answers if answer.question not in self.rejected)

@@ -112,6 +112,35 @@ class CriterionJudged:
 ReviewEvent = ReviewRecorded | ReviewUnusable | CheckpointReviewed | TaskReopened | CriterionJudged
 
 
+@dataclass(slots=True)
+class TaskReviewView:
+    """The reviews of a task and their consequences."""
+
+    open: tuple[Finding, ...] = ()  # for the next attempt to fix
+    findings: tuple[Finding, ...] = ()  # of all reviews
+    suggestions: tuple[str, ...] = ()  # of all reviews
+    rounds: int = 0  # usable reviews since it was last merged
+    rulings: tuple[TestRuling, ...] = ()  # of the newest review, on the tests that the work changes
+    commit: str = ""  # the one that the newest usable review looked at
+    unusable: int = 0  # of the commit under review
+    unusable_forgiven: int = 0  # of these, from before a retry
+    revisions: int = 0
+    reopened_by: str = ""  # who sent it back the last time
+
+    @property
+    def issues(self) -> tuple[ReviewIssue, ...]:
+        """The open findings as they were reported."""
+        return tuple(one.issue for one in self.open)
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedView:
+    """The newest verdict on a criterion, and its place in the journal."""
+
+    event: CriterionJudged
+    seq: int
+
+
 def proof_of(kind: CriterionKind, evidence: Iterable[Evidence]) -> Evidence | None:
     """Return the piece of evidence that proves a criterion, or None if there is none.
 

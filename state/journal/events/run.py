@@ -1,9 +1,11 @@
-"""Events of the run as a whole: begun, resumed, interrupted, limited, ended."""
+"""Events of the run as a whole: begun, resumed, interrupted, limited, ended, and the notices of it."""
 
 from dataclasses import dataclass, field
+from datetime import datetime
 
 from state.outcome import Outcome
 from state.roles import Role
+from state.settings.integrations import NoticeKind
 from state.settings.records import Confinement, Model, OnQuestion, Sandbox, Settings
 
 
@@ -74,4 +76,46 @@ class RunEnded:
     resumable: bool = False
 
 
-RunEvent = RunStarted | RunResumed | RunInterrupted | LimitReached | RunEnded
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoticeSent:
+    """A notice was handed to a target, or could not be. It is not tried again.
+
+    `of_seq` is the place of the event that it is about, `to` names the target, as in `command 1` or `env:NAME
+    2`. `ok`: the target took it. `problem`: why it did not.
+    """
+
+    kind: NoticeKind
+    of_seq: int
+    to: str
+    ok: bool = True
+    problem: str = ""
+
+
+RunEvent = RunStarted | RunResumed | RunInterrupted | LimitReached | RunEnded | NoticeSent
+
+
+@dataclass(slots=True)
+class ClockView:
+    """When events were stored, and the place of the newest one."""
+
+    started_at: datetime | None = None
+    last_at: datetime | None = None
+    last_seq: int = 0
+    ended_seq: int = 0  # of the newest end of the run, which notices may follow
+    worked_s: float = 0.0  # by all processes of the run together
+
+
+@dataclass(slots=True)
+class ProcessView:
+    """The newest process that works on the run, and its limits."""
+
+    resumptions: int = 0
+    resumed: RunResumed | None = None
+    resumed_seq: int = 0  # the place in the journal where it took the run up
+    interrupted_by: str = ""
+    budget_usd: float | None = None  # given to a resumed run, in place of those of its settings
+    max_iterations: int | None = None  # likewise
+    limit: str = ""  # which limit of the whole run is reached
+    quiet_until: datetime | None = None  # no request goes to a model before this time
+    judge_answers: bool = False  # the judge has answered in this process
+    judge_refused: str = ""  # the call in which a judge was refused for good before it had answered any

@@ -4,9 +4,9 @@ from datetime import datetime, timedelta
 from typing import assert_never
 
 from state.journal import events as e
-from state.journal.call_view import CallView
 from state.journal.events import Stored
-from state.journal.task_view import ENDED_STAGES
+from state.journal.events.calls import CallView
+from state.journal.events.tasks import ENDED_STAGES
 from state.journal.view import RunView
 from state.records.calls import CallEnd, Message, MessageKind, may_pass_later
 from state.roles import ROLES, Role

@@ -1,54 +1,48 @@
 """The fold itself: `fold(events)` makes a view, `fold(more, view)` a later one without changing `view`.
 
-The writer of a run keeps one view current with `apply`.
+The writer of a run keeps one view current with `apply`. Nouns whose events touch few parts of it are here.
 """
 
 from collections.abc import Iterable
 from copy import deepcopy
+from dataclasses import replace
 from typing import assert_never
 
 from state.journal import events as e
 from state.journal.events import Stored
-from state.journal.fold import (
-    calls,
-    checkout,
-    evidence,
-    merges,
-    notices,
-    plan,
-    questions,
-    reviews,
-    run,
-    tasks,
-)
+from state.journal.events.evidence import BaselineView, CommandsView
+from state.journal.events.questions import AskView
+from state.journal.events.tasks import TaskView
+from state.journal.fold import calls
+from state.journal.fold.tasks import apply_merge, apply_review, apply_task, reopen_at_limit, retry
 from state.journal.view import RunView
+from state.records.plan import Plan
+from state.words import decision_line
 
 
-def apply(view: RunView, stored: Stored) -> None:  # noqa: C901  one case a noun
+def apply(view: RunView, stored: Stored) -> None:
     """Add one more event to a view."""
-    run.pass_time(view, stored)
+    pass_time(view, stored)
     event = stored.event
     match event:
         case _ if isinstance(event, e.RunEvent):
-            run.apply(view, event, stored)
+            _apply_run(view, event, stored)
         case _ if isinstance(event, e.CallEvent):
             calls.apply(view, event, stored)
         case _ if isinstance(event, e.PlanEvent):
-            plan.apply(view, event)
+            _plan(view, event)
         case _ if isinstance(event, e.EvidenceEvent):
-            evidence.apply(view, event, stored)
+            _evidence(view, event, stored)
         case _ if isinstance(event, e.TaskEvent):
-            tasks.apply(view, event, stored)
+            apply_task(view, event, stored)
         case _ if isinstance(event, e.ReviewEvent):
-            reviews.apply(view, event, stored)
+            apply_review(view, event, stored)
         case _ if isinstance(event, e.MergeEvent):
-            merges.apply(view, event)
+            apply_merge(view, event)
         case _ if isinstance(event, e.QuestionEvent):
-            questions.apply(view, event, stored)
+            _question(view, event, stored)
         case _ if isinstance(event, e.CheckoutEvent):
-            checkout.apply(view, event)
-        case _ if isinstance(event, e.NoticeEvent):
-            notices.apply(view, event)
+            _checkout(view, event)
         case _:
             assert_never(event)
 
@@ -59,3 +53,189 @@ def fold(events: Iterable[Stored], start: RunView | None = None) -> RunView:
     for stored in events:
         apply(view, stored)
     return view
+
+
+def _plan(view: RunView, event: e.PlanEvent) -> None:
+    """Add an event of the analysis or the plan to the view of its run."""
+    plan = view.plan
+    match event:
+        case e.AnalysisProposed():
+            plan.proposed_analysis, plan.unusable = event.analysis, 0
+        case e.AnalysisRejected():
+            plan.proposed_analysis = None
+            plan.analysis_rejections.append(event)
+        case e.RepositoryAnalyzed():
+            plan.analysis = event.analysis
+            view.context.discoveries.extend(event.analysis.patterns)
+        case e.PlanProposed():
+            plan.proposed = Plan(
+                tasks=event.tasks, criteria=event.criteria, tests_that_change=event.tests_that_change
+            )
+            plan.unusable = 0
+        case e.PlanRejected():
+            plan.proposed = None
+            plan.rejections.append(event)
+        case e.PlanAccepted():
+            plan.criteria, plan.tests_that_change = event.criteria, event.tests_that_change
+            plan.reviewed, plan.suggestions = event.reviewed, event.suggestions
+            view.tasks = {task.id: TaskView(task) for task in event.tasks}
+        case _:
+            assert_never(event)
+
+
+def _evidence(view: RunView, event: e.EvidenceEvent, stored: Stored) -> None:
+    """Add an event of the project's commands to the view of its run."""
+    under_way, evidence = view.evidence.commands, view.evidence
+    match event:
+        case e.BaselineStarted():
+            under_way["baseline"] = CommandsView("baseline", "", event.commands, stored.at)
+        case e.BaselineTaken():
+            under_way.pop("baseline", None)
+            _take_baseline(view, event, stored)
+        case e.SetUpStarted():
+            purpose = "wait for another set-up" if event.waits else "set-up"
+            under_way[f"set-up {event.folder}"] = CommandsView(purpose, event.task_id, event.steps, stored.at)
+        case e.WorkspaceSetUp():
+            under_way.pop(f"set-up {event.folder}", None)
+            evidence.not_again |= dict.fromkeys(event.not_again)
+            failed = (f"the set-up `{one.command}` failed" for one in event.runs if not one.passed)
+            evidence.not_set_up |= dict.fromkeys((*event.left_out, *failed))
+        case e.VerificationStarted():
+            begun = CommandsView("verification", event.task_id, event.commands, stored.at)
+            under_way[f"verification {event.task_id}"] = begun
+        case e.VerificationFinished():
+            under_way.pop(f"verification {event.task_id}", None)
+            evidence.verifications[event.tree], evidence.verified_at[event.tree] = event, stored.seq
+        case e.ProofsTaken():
+            evidence.proofs[event.task_id, event.tree] = event
+            evidence.proved_at[event.task_id, event.tree] = stored.seq
+        case _:
+            assert_never(event)
+
+
+def _take_baseline(view: RunView, event: e.BaselineTaken, stored: Stored) -> None:
+    """Record a new baseline. A baseline of commands from the analysis adds to the one before."""
+    before = view.baseline if event.of_analysis else BaselineView()
+    view.baseline = BaselineView(
+        checks={**before.checks, **{check.run.command: check for check in event.checks}},
+        tree=event.tree,
+        seq=stored.seq,
+        notes=(*before.notes, *event.notes),
+        not_run=(*before.not_run, *event.not_run),
+        exports=before.exports or event.exports,
+    )
+
+
+def _question(view: RunView, event: e.QuestionEvent, stored: Stored) -> None:
+    """Add an event of a question to the view of its run."""
+    match event:
+        case e.QuestionsAsked():
+            view.asks[event.ask_id] = AskView(event, stored.seq, at=stored.at)
+            for given in event.rejects:
+                view.asks[given.ask_id].rejected.add(given.question)
+            if event.rejects:
+                held = (answer for ask in view.asks.values() for answer in ask.held)
+                view.context.decisions = [decision_line(answer) for answer in held]
+        case e.QuestionsAnswered():
+            view.asks[event.ask_id].answered = event
+            view.context.decisions.extend(map(decision_line, event.answers))
+        case e.QuestionsFailed():
+            view.asks[event.ask_id].failed = event
+            view.context.errors.append(f"question: {event.cause}")
+        case e.QuestionsParked():
+            view.asks[event.ask_id].parked = event
+        case _:
+            assert_never(event)
+
+
+def _checkout(view: RunView, event: e.CheckoutEvent) -> None:  # noqa: C901  one case an event
+    """Add an event of the user's checkout to the view of its run."""
+    match event:
+        case e.UsersWorkKept():
+            view.checkout.users_work = event
+            if event.base:
+                view.whole.commit = view.checkout.own_base = event.base
+        case e.UsersWorkRestored():
+            view.checkout.left_tree = event.tree
+            if event.task_id and view.tasks[event.task_id].open.trees:
+                view.tasks[event.task_id].open.trees[-1] = event.tree
+        case e.WorkCaughtUp():
+            view.whole.commit, view.whole.tree = event.commit, event.tree
+        case e.WorkDelivered():
+            view.checkout.delivered = event
+        case e.WorkLeft():
+            view.checkout.left = event
+        case e.WorkKept():
+            view.checkout.kept = event
+        case e.GitFolderChanged():
+            view.checkout.changed_git = event.paths
+        case e.WorkRescued() | e.DeliveryStarted():
+            pass
+        case _:
+            assert_never(event)
+
+
+def pass_time(view: RunView, stored: Stored) -> None:
+    """Record the time and place of one more event. The time between two processes is not counted."""
+    clock = view.clock
+    if isinstance(stored.event, e.RunResumed):
+        calls.stop_clocks(view)
+        view.evidence.commands = {}
+    elif clock.last_at:
+        clock.worked_s += (stored.at - clock.last_at).total_seconds()
+    clock.last_seq, clock.last_at = stored.seq, stored.at
+
+
+def _apply_run(view: RunView, event: e.RunEvent, stored: Stored) -> None:
+    """Add an event of the run as a whole to its view."""
+    match event:
+        case e.RunStarted():
+            view.started, view.clock.started_at = event, stored.at
+            view.whole.commit, view.settings = event.base_commit, event.settings
+        case e.RunResumed():
+            _resumed(view, event, stored)
+        case e.RunInterrupted():
+            view.process.interrupted_by = event.by
+        case e.LimitReached():
+            view.process.limit = event.cause
+        case e.RunEnded():
+            view.ended, view.clock.ended_seq = event, stored.seq
+        case e.NoticeSent():
+            view.notices[event.of_seq, event.to] = event
+        case _:
+            assert_never(event)
+
+
+def _resumed(view: RunView, event: e.RunResumed, stored: Stored) -> None:
+    calls.resume(view, killed=not (view.process.interrupted_by or view.ended))
+    view.process = replace(
+        view.process,
+        resumptions=view.process.resumptions + 1,
+        resumed=event,
+        resumed_seq=stored.seq,
+        interrupted_by="",
+        limit="",
+        quiet_until=None,
+        judge_answers=False,
+        judge_refused="",
+        budget_usd=event.budget_usd or view.process.budget_usd,
+        max_iterations=event.max_iterations or view.process.max_iterations,
+    )
+    if view.settings:
+        view.settings = replace(
+            view.settings,
+            verify=view.settings.verify if event.verify is None else event.verify,
+            models={**view.settings.models, **event.models},
+            questions=event.questions or view.settings.questions,
+            sandbox=replace(view.settings.sandbox, mode=event.sandbox_mode or view.settings.sandbox.mode),
+        )
+    reopens = view.ended is not None and (view.ended.resumable or bool(event.retry))
+    if reopens or (view.ended and event.verify):  # with `verify` the finished work is verified again
+        view.checkout.delivered = view.checkout.left = view.checkout.kept = None
+    if reopens:
+        view.clock.worked_s = 0.0
+        reopen_at_limit(view)
+        calls.reopen_failed(view)
+    for task_id in event.retry:
+        retry(view.tasks[task_id])
+    view.ended = None

@@ -1,11 +1,15 @@
-"""A task: its place, its attempts, its claims, its end, and its reopening."""
+"""Tasks: their attempts and claims, their reviews, their merges, their ends, and their reopening."""
 
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import assert_never
 
+from state.errors import JournalError
 from state.journal import events as e
 from state.journal.events import Stored
-from state.journal.task_view import (
+from state.journal.events.merges import MergeView
+from state.journal.events.reviews import JudgedView
+from state.journal.events.tasks import (
     ENDED_STAGES,
     AttemptView,
     ClaimView,
@@ -15,10 +19,11 @@ from state.journal.task_view import (
     TaskView,
 )
 from state.journal.view import RunView
+from state.records.findings import FindingState, ReviewIssue
 from state.verdicts import Verdict
 
 
-def apply(view: RunView, event: e.TaskEvent, stored: Stored) -> None:  # noqa: C901, PLR0912  one case an event
+def apply_task(view: RunView, event: e.TaskEvent, stored: Stored) -> None:  # noqa: C901, PLR0912  one case an event
     """Add an event of a task to the view of its run."""
     task = view.tasks[event.task_id]
     match event:
@@ -100,3 +105,135 @@ def _ended(view: RunView, task: TaskView, event: e.TaskStuck | e.TaskFailed | e.
     before = task.end.stage_before if task.stage in ENDED_STAGES else task.stage
     task.stage = stage
     task.end = TaskEndView(reason, at_limit, before, of_attempt=f"{stage}: {reason}")
+
+
+def apply_review(view: RunView, event: e.ReviewEvent, stored: Stored) -> None:
+    """Add an event of a review to the view of its run."""
+    match event:
+        case e.ReviewRecorded() if not event.task_id:
+            _whole_reviewed(view, event)
+        case e.ReviewRecorded():
+            _task_reviewed(view, event)
+        case e.CheckpointReviewed():
+            task = view.tasks[event.task_id]
+            task.open.checkpoints.append(event)
+            if event.problem:
+                view.context.errors.append(f"checkpoint review of {event.task_id}: {event.problem}")
+            else:
+                task.review.findings = event.findings
+        case e.ReviewUnusable():
+            _unusable(view, event)
+        case e.TaskReopened():
+            _reopened(view, event)
+        case e.CriterionJudged():
+            view.whole.judged[event.criterion_id] = JudgedView(event, stored.seq)
+        case _:
+            assert_never(event)
+
+
+def _whole_reviewed(view: RunView, event: e.ReviewRecorded) -> None:
+    view.whole.reviews.append(event)
+    view.whole = replace(
+        view.whole,
+        findings=event.findings,
+        merged_since_review=False,
+        resolved=[],
+        united=[],
+        unusable=[],
+    )
+    if event.passed:
+        view.context.review_issues = []
+
+
+def _task_reviewed(view: RunView, event: e.ReviewRecorded) -> None:
+    if event.task_id not in view.tasks:  # a review before the build
+        return
+    task = view.tasks[event.task_id]
+    task.review = replace(
+        task.review,
+        open=tuple(one for one in event.findings if one.state is FindingState.OPEN),
+        findings=event.findings,
+        commit=event.commit,
+        rulings=event.tests,
+        suggestions=tuple(dict.fromkeys([*task.review.suggestions, *event.suggestions])),
+        rounds=task.review.rounds + 1,
+    )
+    if event.passed:
+        task.stage = Stage.APPROVED
+    _keep_issues(view, event.task_id, event.issues)
+
+
+def _unusable(view: RunView, event: e.ReviewUnusable) -> None:
+    view.context.errors.append(f"review of {event.task_id or 'the whole'}: {event.problem}")
+    if not event.task_id:
+        view.whole.unusable.append(event)
+    elif event.task_id in view.tasks:
+        view.tasks[event.task_id].review.unusable += 1
+    else:
+        view.plan.unusable += 1
+
+
+def _reopened(view: RunView, event: e.TaskReopened) -> None:
+    task = view.tasks[event.task_id]
+    task.stage, task.open.is_open = Stage.BUILDING, False
+    task.review = replace(
+        task.review, open=event.findings, revisions=task.review.revisions + 1, reopened_by=event.by
+    )
+    issues = f"{len(event.issues)} issue{'' if len(event.issues) == 1 else 's'}"
+    task.end.of_attempt = f"sent back by {event.by} with {issues}"
+    if event.base:
+        task.next.rebuild = (event.base, event.start)
+    view.whole.unusable = []
+    _keep_issues(view, event.task_id, event.issues)
+
+
+def _keep_issues(view: RunView, task_id: str, issues: Iterable[ReviewIssue]) -> None:
+    others = [issue for issue in view.context.review_issues if issue.task_id != task_id]
+    view.context.review_issues = [*others, *issues]
+
+
+def apply_merge(view: RunView, event: e.MergeEvent) -> None:
+    """Add an event of a merge to the view of its run.
+
+    Raises:
+        JournalError: the merge never began.
+    """
+    if isinstance(event, e.WorkMeasured):
+        before = view.whole.measured.get(event.task_id, []) if event.task_id else []
+        view.whole.measured[event.task_id] = [*before, event]
+        return
+    task = view.tasks[event.task_id]
+    match event:
+        case e.MergeStarted():
+            task.merge, task.merges = MergeView(event.commit, event.onto), task.merges + 1
+        case e.MergeConflicted():
+            _merge_of(task).conflict = event
+        case e.ResolutionRefused():
+            _merge_of(task).refusals.append(event)
+        case e.MergeBuilt():
+            _merge_of(task).built = event
+        case e.MergeFailed():
+            task.merge = None
+            view.context.errors.append(f"merge of {event.task_id}: {event.reason}")
+        case e.TaskMerged():
+            _merged(view, task, event)
+        case _:
+            assert_never(event)
+
+
+def _merge_of(task: TaskView) -> MergeView:
+    if task.merge is None:
+        raise JournalError(f"the journal holds a step of a merge of {task.task.id} that never began")
+    return task.merge
+
+
+def _merged(view: RunView, task: TaskView, event: e.TaskMerged) -> None:
+    whole = view.whole
+    if task.merge and task.merge.conflict:
+        whole.resolved.append(task.merge)
+    if task.merge and task.merge.built and task.merge.built.united:
+        whole.united.append(task.merge.built)
+    task.stage, task.merge, task.review.rounds = Stage.MERGED, None, 0
+    task.merged_commit, task.merged_onto = event.commit, event.onto or task.place.base_commit
+    whole.commit, whole.tree, whole.merged_tree = event.commit, event.tree, event.tree
+    whole.merged_since_review, whole.unusable = True, []

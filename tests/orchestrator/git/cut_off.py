@@ -16,7 +16,7 @@ import anyio
 
 from orchestrator.run.places.worktrees import Worktrees
 from state.journal.events import RunStarted
-from state.journal.task_view import ClaimView, PlaceView, TaskView
+from state.journal.events.tasks import ClaimView, PlaceView, TaskView
 from state.journal.view import RunView
 from state.records.plan import Task
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from orchestrator.run.places.worktrees import Worktrees
 from state.journal.events import RunStarted
-from state.journal.task_view import TaskView
+from state.journal.events.tasks import TaskView
 from state.journal.view import RunView
 from state.records.plan import Task
 from state.settings.records import Confinement

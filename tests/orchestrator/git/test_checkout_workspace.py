@@ -6,7 +6,7 @@ from run_at_work import RUN, write
 from orchestrator.run.places.checkout import Checkout
 from state.errors import GitError
 from state.journal.events import RunStarted
-from state.journal.task_view import TaskView, WholeView
+from state.journal.events.tasks import TaskView, WholeView
 from state.journal.view import RunView
 from state.records.plan import Task
 from state.settings.records import Confinement

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from orchestrator.git.command import git
 from state.errors import GitError
-from state.journal.task_view import ClaimView, TaskView
+from state.journal.events.tasks import ClaimView, TaskView
 from state.records.plan import Task
 
 NAMES = ("a", "b", "d/a", "d/ä b")

@@ -9,7 +9,7 @@ from run_at_work import RUN, write
 
 from orchestrator.git.workspace import run_branch, task_branch
 from state.errors import GitError
-from state.journal.task_view import Stage
+from state.journal.events.tasks import Stage
 
 KEPT = f"refs/sq/{RUN}/"
 

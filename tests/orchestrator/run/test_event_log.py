@@ -9,8 +9,8 @@ from structlog.testing import capture_logs
 
 from orchestrator.run.event_log import log_event
 from state.journal import events as e
+from state.journal.events.tasks import TaskView
 from state.journal.fold.fold import apply
-from state.journal.task_view import TaskView
 from state.journal.view import RunView
 from state.records.commands import CommandRun
 

@@ -12,7 +12,7 @@ from orchestrator.run.review.findings import as_findings, fingerprint
 from orchestrator.run.review.revise import assign
 from orchestrator.run.tasks.progress import is_review_due, refused_too_often, standing_still
 from state.journal.events import CheckpointReviewed
-from state.journal.task_view import AttemptView, TaskView
+from state.journal.events.tasks import AttemptView, TaskView
 from state.records.commands import CommandRun
 from state.records.findings import ReviewIssue
 from state.records.plan import Task

@@ -24,9 +24,10 @@ from orchestrator.run.review.findings import (
 )
 from orchestrator.run.review.revise import assign
 from state.journal import events as e
-from state.journal.call_view import CallView
+from state.journal.events.calls import CallView
+from state.journal.events.reviews import TaskReviewView
+from state.journal.events.tasks import TaskView, WholeView
 from state.journal.fold.fold import apply
-from state.journal.task_view import TaskReviewView, TaskView, WholeView
 from state.journal.view import RunView
 from state.records.changed_tests import TestRuling
 from state.records.findings import Dispute, Finding, FindingState, IssueType, ReviewIssue, Ruling

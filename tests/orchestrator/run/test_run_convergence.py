@@ -23,8 +23,8 @@ from language.scripted import (
 from agents.session.tools import REPORT_REVIEW
 from state.journal import events as e
 from state.journal.events import Stored
+from state.journal.events.tasks import Stage
 from state.journal.store import Journal
-from state.journal.task_view import Stage
 from state.outcome import Outcome
 from state.records.findings import FindingState
 

@@ -13,8 +13,8 @@ from language.scripted import Done, Rehearse
 
 from state.journal import events as e
 from state.journal.events import Event, Stored
+from state.journal.events.tasks import Stage
 from state.journal.store import Journal
-from state.journal.task_view import Stage
 from state.outcome import Outcome
 
 Shell = Callable[..., str]

@@ -9,7 +9,7 @@ from language.many_tasks import EDITORS, SPEC, VERIFY, WORDS, lanes_of
 from language.scripted import Done, Rehearse, call, completes, passes, says, signals, worker, writes
 
 from state.journal import events as e
-from state.journal.task_view import Stage
+from state.journal.events.tasks import Stage
 from state.outcome import Outcome
 from state.roles import Role
 

@@ -23,7 +23,7 @@ from language.scripted import (
 
 from state.errors import UsageError
 from state.journal import events as e
-from state.journal.task_view import Stage
+from state.journal.events.tasks import Stage
 from state.outcome import Outcome
 from state.roles import Role
 

@@ -16,7 +16,7 @@ from test_spans import BEGUN, DONE, RUN, call, ended, one_run
 
 from orchestrator.telemetry.headers import read_headers
 from orchestrator.telemetry.live import Spans, collector_of
-from orchestrator.telemetry.span import Span
+from orchestrator.telemetry.span_tracker import Span
 from orchestrator.telemetry.spans import spans_in
 from state.journal.store import Journal
 from state.paths import StateFolder

@@ -28,10 +28,8 @@ from orchestrator.git.cleanup.artifacts import Artifact, ArtifactKind
 from orchestrator.git.cleanup.cleaning import Cleaned
 from orchestrator.views.checks import check_lines, fail
 from orchestrator.views.cleaned import RunCleaned, cleaned_lines
-from orchestrator.views.columns import columns
 from orchestrator.views.gates.promises import criterion_lines, promise_lines, promises_lines
-from orchestrator.views.gates.steering import consideration_lines, examination_lines
-from orchestrator.views.gates.usage import usage_lines
+from orchestrator.views.gates.steering import consideration_lines, examination_lines, usage_lines
 from orchestrator.views.models.decisions import decisions_of
 from orchestrator.views.models.story import RunStory
 from orchestrator.views.models.summary import summary_of
@@ -45,6 +43,7 @@ from orchestrator.views.run.overview import overview_lines
 from orchestrator.views.run.prompts import told_in, told_lines
 from orchestrator.views.run.table import task_table
 from orchestrator.views.screen import as_json, cell, say, shown, visible
+from orchestrator.views.words import columns
 from state.journal.fold.fold import apply
 from state.journal.view import RunView
 from state.verdicts import CheckResult

@@ -13,11 +13,11 @@ from language.hostile_texts import hostile_texts
 from orchestrator.views.html import amounts
 from orchestrator.views.html.diffs import LineKind, diff_lines
 from orchestrator.views.html.environment import environment, style
-from orchestrator.views.html.markdown import markdown
+from orchestrator.views.html.marking import markdown
 from state.hidden import HIDDEN
 
 ROOT = Path(__file__).resolve().parents[3]
-MARKERS = {"orchestrator/views/html/marking.py", "orchestrator/views/html/markdown.py"}
+MARKERS = {"orchestrator/views/html/marking.py"}
 
 
 class Elements(HTMLParser):

@@ -4,8 +4,6 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from orchestrator.views.columns import columns
-from orchestrator.views.durations import duration
 from orchestrator.views.models.summary import RunState, activity, summary_of
 from orchestrator.views.run.details import detail_lines, details_of
 from orchestrator.views.run.lines.ending import where_lines
@@ -13,11 +11,11 @@ from orchestrator.views.run.lines.story import lines_of
 from orchestrator.views.run.log import log_lines
 from orchestrator.views.run.overview import overview_lines
 from orchestrator.views.run.prompts import told_in, told_lines
-from orchestrator.views.words import short
+from orchestrator.views.words import columns, duration, short
 from state.journal import events as e
 from state.journal.events import Stored
+from state.journal.events.tasks import Stage
 from state.journal.fold.fold import apply
-from state.journal.task_view import Stage
 from state.journal.view import RunView
 from state.outcome import Outcome
 from state.records.calls import CallEnd, Message, MessageKind

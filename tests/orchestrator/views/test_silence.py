@@ -6,9 +6,8 @@ import anyio
 import pytest
 from anyio.lowlevel import checkpoint
 
-from orchestrator.views.run.console import present
+from orchestrator.views.run.console import next_notice, present, silence_line
 from orchestrator.views.run.look import Detail, Look, LookMode
-from orchestrator.views.run.silence import next_notice, silence_line
 from state.journal import events as e
 from state.journal.events import Stored
 from state.journal.fold.fold import apply

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from orchestrator.views.models.conclusions import Point, Urgency, point
 from orchestrator.views.models.history import RunFacts
 from state.journal import events as e
-from state.journal.task_view import TaskView
+from state.journal.events.tasks import TaskView
 from state.journal.view import RunView
 from state.verdicts import Source, Verdict
 from state.words import listed

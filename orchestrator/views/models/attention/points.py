@@ -1,11 +1,20 @@
-"""All points of a run at which a person should look, most urgent first."""
+"""The points of a run that a person should look at, with those that wait for one."""
 
-from orchestrator.views.models.attention import demands, gaps
-from orchestrator.views.models.attention.environment import surroundings
+from collections.abc import Iterable, Iterator
+
+from orchestrator.views.models.attention import gaps
 from orchestrator.views.models.attention.findings import findings, suggestions
-from orchestrator.views.models.conclusions import Point
-from orchestrator.views.models.criteria import CriterionRow
+from orchestrator.views.models.conclusions import Point, Urgency, point
+from orchestrator.views.models.criteria import CriterionRow, CriterionState
 from orchestrator.views.models.history import RunFacts
+from state.journal import events as e
+from state.journal.events.tasks import UNMERGED_ENDS, Stage
+from state.journal.view import RunView
+from state.records.criteria import EvidenceKind
+from state.records.questions import Basis
+from state.settings.records import Sandbox
+from state.verdicts import Verdict
+from state.words import listed
 
 
 def attention(story: RunFacts, rows: tuple[CriterionRow, ...]) -> tuple[Point, ...]:
@@ -16,9 +25,9 @@ def attention(story: RunFacts, rows: tuple[CriterionRow, ...]) -> tuple[Point, .
         rows: its criteria.
     """
     points = [
-        *demands.questions(story.view),
-        *demands.criteria(story.view, rows),
-        *demands.tasks(story),
+        *questions(story.view),
+        *criteria(story.view, rows),
+        *tasks(story),
         *findings(story),
         *suggestions(story),
         *gaps.checks(story),
@@ -27,3 +36,153 @@ def attention(story: RunFacts, rows: tuple[CriterionRow, ...]) -> tuple[Point, .
         *surroundings(story),
     ]
     return tuple(sorted(points, key=lambda one: one.urgency))
+
+
+_PROTECTED = "Protected paths were changed"  # begins the reason of the gate on the diff
+
+
+def surroundings(story: RunFacts) -> Iterator[Point]:
+    """Yield changes of git, of the user's work, the sandbox, refused calls and flaky tests."""
+    view = story.view
+    for stored in story.history.notable:
+        for kind, urgency, what in _of_event(stored.event):
+            yield point(urgency, kind, what, task_id=getattr(stored.event, "task_id", ""), seq=stored.seq)
+    refused = [one.seq for one in story.history.notable if isinstance(one.event, e.ActionRefused)]
+    if refused:
+        what = f"policy refused {len(refused)} call(s) of agents, the first one here"
+        yield point(Urgency.KNOW, "refused calls", what, seq=refused[0])
+    for flaky in dict.fromkeys(name for done in view.evidence.verifications.values() for name in done.flaky):
+        yield point(Urgency.KNOW, "flaky test", f"the test {flaky} failed and passed")
+
+
+def _of_event(event: e.Event) -> Iterator[tuple[str, Urgency, str]]:  # noqa: C901  one case an event
+    match event:
+        case e.GitFolderChanged():
+            files = (
+                f"files by which git runs programs changed: {listed(event.paths)}. Look before you run git"
+            )
+            yield "git folder changed", Urgency.DECIDE, files
+        case e.UsersWorkRestored():
+            if event.problem:
+                what = f"your uncommitted work could not be put back: {event.problem}"
+                yield "your work", Urgency.DECIDE, what
+            elif event.paths or event.overwritten:
+                what = f"agents changed your uncommitted work, and sq put it back: {listed(event.paths)}"
+                yield "your work", Urgency.KNOW, what
+            if event.heads:
+                yield (
+                    "your work",
+                    Urgency.KNOW,
+                    f"an agent moved HEAD in {listed(event.heads)}, sq put it back",
+                )
+        case e.WorkRescued():
+            what = f"unfinished work of {event.task_id} was in the way and is kept as {event.ref}"
+            yield "work rescued", Urgency.KNOW, what
+        case e.MergeBuilt() if event.summary:
+            yield "conflict resolved", Urgency.KNOW, f"a Resolver resolved the conflict of {event.task_id}"
+        case e.RunStarted() | e.RunResumed():
+            held = event.confined.sandbox
+            if held and held.level == Sandbox.OFF:
+                yield "sandbox off", Urgency.KNOW, f"agents worked without a sandbox ({held.reason})"
+            if event.confined.key_exposed:
+                yield "key exposed", Urgency.DECIDE, event.confined.key_exposed
+        case e.GateDecided(verdict=Verdict.BLOCK) if event.reason.startswith(_PROTECTED):
+            what = f"an agent changed protected paths in {event.task_id} and had to put them back"
+            yield "protected paths", Urgency.KNOW, what
+        case e.ReviewUnusable():
+            whose = event.task_id or "the whole"
+            yield "review unusable", Urgency.KNOW, f"a review of {whose} was unusable: {event.problem}"
+
+
+def questions(view: RunView) -> Iterator[Point]:
+    """Yield parked questions, and decisions without the user that are not easy to undo."""
+    for ask in view.asks.values():
+        task_id = ask.asked.task_id
+        if ask.parked:
+            yield point(
+                Urgency.DECIDE,
+                "parked question",
+                "a question is parked for you",
+                words=ask.parked.question,
+                task_id=task_id,
+                seq=ask.seq,
+            )
+        for answer in ask.held:
+            if not answer.reversible:
+                basis = "the spec" if answer.basis is Basis.SPEC else f"its {answer.basis}"
+                yield point(
+                    Urgency.KNOW if answer.basis is Basis.SPEC else Urgency.DECIDE,
+                    "decision that is not easy to undo",
+                    f"the Developer decided, on {basis}, something that is not easy to undo",
+                    words=f"{answer.question} → {answer.marked}",
+                    task_id=task_id,
+                    seq=ask.seq,
+                )
+
+
+_STANDINGS = {
+    CriterionState.NOT_MET: (Urgency.DECIDE, "a criterion is not met"),
+    CriterionState.CLAIMED: (Urgency.UNPROVEN, "a criterion is claimed, and sq has seen no proof"),
+    CriterionState.NOT_CHECKED: (Urgency.UNPROVEN, "a criterion was not checked"),
+    CriterionState.UNDER_WAY: (Urgency.UNPROVEN, "a criterion has work that did not end"),
+    CriterionState.NOT_BEGUN: (Urgency.UNPROVEN, "no work was begun for a criterion"),
+}
+_WHILE_IT_GOES_ON = frozenset({CriterionState.UNDER_WAY, CriterionState.NOT_BEGUN})
+
+
+def criteria(view: RunView, rows: Iterable[CriterionRow]) -> Iterator[Point]:
+    """Yield the criteria without proof, with a line as their only proof, and without a place in the spec."""
+    for row in rows:
+        if row.standing in _STANDINGS and (view.ended or row.standing not in _WHILE_IT_GOES_ON):
+            urgency, what = _STANDINGS[row.standing]
+            yield point(
+                urgency, f"criterion {row.standing}", f"{what} ({row.id})", words=row.text, seq=row.seq
+            )
+        if row.proof and row.proof.kind is EvidenceKind.LINE:
+            yield point(
+                Urgency.KNOW,
+                "criterion that a line alone proves",
+                f"sq saw the line that is the proof of {row.id}, and only the reviewer says that it suffices",
+                words=row.text,
+                seq=row.seq,
+            )
+        if row.standing is CriterionState.PROVEN and not row.place:
+            yield point(
+                Urgency.KNOW,
+                "criterion without a place",
+                f"the words of {row.id} are not in the spec: the planner wrote them",
+                words=row.text,
+                seq=row.seq,
+            )
+
+
+_ENDS = {
+    Stage.STUCK: "is stuck",
+    Stage.FAILED: "failed",
+    Stage.UNVERIFIED: "could not be verified",
+}
+
+
+def tasks(story: RunFacts) -> Iterator[Point]:
+    """Yield the tasks that are not merged, and those merged after a bad end."""
+    for id_, task in story.view.tasks.items():
+        if task.stage in UNMERGED_ENDS:
+            spans = story.history.stages.get(id_, ())
+            yield point(
+                Urgency.DECIDE,
+                "task not merged",
+                f"the task {id_} {_ENDS[task.stage]}",
+                words=task.end.reason,
+                task_id=id_,
+                seq=spans[-1].seq if spans else 0,
+            )
+        ended_badly = [span for span in story.history.stages.get(id_, ()) if span.stage in UNMERGED_ENDS]
+        if task.stage is Stage.MERGED and ended_badly:
+            yield point(
+                Urgency.KNOW,
+                "merged after a bad end",
+                f"the task {id_} was merged at attempt {task.attempt}, after it had been "
+                f"{ended_badly[-1].stage}",
+                task_id=id_,
+                seq=ended_badly[-1].seq,
+            )

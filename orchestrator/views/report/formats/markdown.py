@@ -1,12 +1,11 @@
-"""The report as Markdown, and as a CI's job summary, which has a limit of bytes."""
+"""The report as Markdown, as the body of a pull request, and as a CI's job summary."""
 
 from collections.abc import Sequence
 
 from orchestrator.views.html.amounts import number
 from orchestrator.views.report.comparing import Comparison
 from orchestrator.views.report.contents import ReportContents
-from orchestrator.views.report.formats.quoting import code
-from orchestrator.views.report.formats.sections import Section, sections
+from orchestrator.views.report.formats.sections import Section, code, sections
 
 _SUMMARY_BYTES = 900_000  # GitHub drops a summary of more than 1 MiB whole
 
@@ -57,3 +56,42 @@ def fitting(parts: Sequence[str], most_bytes: int | None, run_id: str) -> str:
     missing = len(lines) - kept
     told = f"_Cut here: {number(missing)} more lines do not fit. `sq report {run_id} --format md` has all._"
     return "\n".join([*lines[:kept], "", told, ""])
+
+
+MOST_CHARACTERS = 60_000  # GitHub takes 65,536
+_LAST = 400  # characters kept for the lines at the end
+_CUT = "_More does not fit here: `sq report {} --format md` has all._"
+
+
+def pull_request(report: ReportContents) -> str:
+    """Return the body. Its first line is a mark by which the pull request of this run is found again."""
+    draft = "yes" if report.headline.draft else "no"
+    body = f"<!-- sq:run={report.run_id} -->\n<!-- sq:draft={draft} -->\n"
+    first, *rest = sections(report)
+    cut = False
+    for section in (first, *rest):
+        space = MOST_CHARACTERS - _LAST - len(body)
+        shown, left_out = _within(section, space)
+        body += shown
+        cut = cut or left_out
+    end = f"\n{_CUT.format(report.run_id)}\n" if cut else ""
+    made = f"Made by sq from the journal of run {report.run_id}. Words that may be an agent's are in `code`."
+    return f"{body}{end}\n<sub>{made}</sub>\n"
+
+
+def _within(section: Section, space: int) -> tuple[str, bool]:
+    """Return as much of a section as fits, and whether lines are left out."""
+    open_, close = "\n", "\n"
+    if section.folded:
+        open_, close = f"\n<details><summary>{section.title}</summary>\n\n", "\n\n</details>\n"
+    elif section.title:
+        open_ = f"\n### {section.title}\n\n"
+    space -= len(open_) + len(close)
+    kept: list[str] = []
+    for line in section.lines:
+        space -= len(line) + 1
+        if space < 0:
+            break
+        kept.append(line)
+    cut = len(kept) < len(section.lines)
+    return (open_ + "\n".join(kept) + close if kept else ""), cut

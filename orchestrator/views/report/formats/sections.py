@@ -1,16 +1,20 @@
-"""The report as sections of Markdown, from which the formats in Markdown are put together."""
+"""The report as sections of Markdown, from which the formats in Markdown are put together.
 
-from collections.abc import Iterator
+Words of agents are always in code spans, so that no name, number, address or sign acts.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from orchestrator.views.durations import duration
 from orchestrator.views.html.amounts import moment, money, number, signed
 from orchestrator.views.models.conclusions import Point, Urgency
 from orchestrator.views.models.criteria import CriterionRow, counted
 from orchestrator.views.models.evidence import CommandFacts
 from orchestrator.views.report.contents import ReportContents, TaskPart
-from orchestrator.views.report.formats.quoting import code, codes, said
 from orchestrator.views.report.work import WorkChanges
+from orchestrator.views.words import duration
+from state.hidden import visible
 
 MARKS = {
     "proven": "✅",
@@ -238,3 +242,35 @@ def _made(report: ReportContents) -> Iterator[str]:
     yield f"- spec {code(report.spec.name)}, sha256 `{report.spec.sha256}`"
     for fact in report.made:
         yield f"- {fact.name}: {code(fact.value)}"
+
+
+_TICKS = re.compile(r"`+")
+_BREAK = re.compile(r"\r\n?|\n")
+_MARK = "sq:run="  # by which the pull request of a run is found
+_NOTHING = "(nothing)"
+
+
+def code(text: str) -> str:
+    """Return a text as one code span. Its fence is longer than any run of backticks in it."""
+    shown = visible(text).replace(_MARK, f"{_MARK[:-1]} =")
+    if not shown.strip():
+        return _NOTHING if not shown else f"`{shown.replace(' ', chr(0xB7))}`"
+    fence = "`" * (1 + max((len(run) for run in _TICKS.findall(shown)), default=0))
+    edge = " " if shown[0] in "` " or shown[-1] in "` " else ""
+    return f"{fence}{edge}{shown}{edge}{fence}"
+
+
+def said(who: str, text: str, indent: str = "") -> list[str]:
+    """Return words of an agent as a quote, each of its lines a code span."""
+    parts = [line for line in _BREAK.split(text) if line.strip()]
+    lines = [f"{who} says:", *(code(line) for line in parts)]
+    return [f"{indent}> {line}{_end(number, lines)}" for number, line in enumerate(lines)]
+
+
+def _end(number: int, lines: list[str]) -> str:
+    return "" if number == len(lines) - 1 else "<br>"
+
+
+def codes(texts: Iterable[str]) -> str:
+    """Return texts as code spans with commas between them."""
+    return ", ".join(code(text) for text in texts)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from orchestrator.git.unfinished import holds_work
 from state.hidden import visible
-from state.journal.task_view import UNMERGED_ENDS, Stage, TaskView
+from state.journal.events.tasks import UNMERGED_ENDS, Stage, TaskView
 from state.journal.view import RunView
 from state.verdicts import Source
 from state.words import listed, not_run_words

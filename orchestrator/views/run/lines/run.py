@@ -9,8 +9,8 @@ from orchestrator.views.run.lines.ending import retry_command, unchecked_lines, 
 from orchestrator.views.run.spending import cost_line, duration_line, spending_lines, spending_of
 from orchestrator.views.words import short
 from state.journal import events as e
+from state.journal.events.tasks import Stage, TaskView
 from state.journal.phase import saw_the_whole
-from state.journal.task_view import Stage, TaskView
 from state.journal.view import RunView
 from state.outcome import MEANINGS
 from state.records.questions import Answer, Basis
@@ -33,6 +33,8 @@ def lines(view: RunView, event: e.RunEvent) -> list[str]:
             return _limit_reached(event)
         case e.RunEnded():
             return _ended(view, event)
+        case e.NoticeSent():
+            return _notice(event)
         case _:
             assert_never(event)
 
@@ -76,6 +78,12 @@ def _place_of(id_: str, task: TaskView) -> str:
 def _interrupted(view: RunView, event: e.RunInterrupted) -> list[str]:
     run_id = view.started.run_id if view.started else ""
     return [f"interrupted ({event.by}): the state is saved. Go on with: sq resume {run_id}"]
+
+
+def _notice(event: e.NoticeSent) -> list[str]:
+    if event.ok:
+        return []
+    return [f"the notice `{event.kind}` to {event.to} was not sent: {short(event.problem, 300)}"]
 
 
 def _limit_reached(event: e.LimitReached) -> list[str]:

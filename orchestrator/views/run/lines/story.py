@@ -7,7 +7,6 @@ from orchestrator.views.run.lines import (
     checkout,
     evidence,
     merges,
-    notices,
     plan,
     questions,
     reviews,
@@ -19,7 +18,7 @@ from state.journal.events import Stored
 from state.journal.view import RunView
 
 
-def lines_of(view: RunView, stored: Stored) -> list[str]:  # noqa: C901  one case a noun
+def lines_of(view: RunView, stored: Stored) -> list[str]:
     """The lines that an event adds. `view` already includes it."""
     event = stored.event
     match event:
@@ -41,7 +40,5 @@ def lines_of(view: RunView, stored: Stored) -> list[str]:  # noqa: C901  one cas
             return questions.lines(view, event)
         case _ if isinstance(event, e.CheckoutEvent):
             return checkout.lines(view, event)
-        case _ if isinstance(event, e.NoticeEvent):
-            return notices.lines(event)
         case _:
             assert_never(event)

@@ -4,7 +4,6 @@ from datetime import datetime
 
 from rich.cells import set_cell_size
 
-from orchestrator.views.durations import duration
 from orchestrator.views.models.decisions import decisions_of
 from orchestrator.views.models.lanes import Bar, Timeline, TimelineLane
 from orchestrator.views.models.timeline import timeline
@@ -13,7 +12,8 @@ from orchestrator.views.run.decisions import decision_lines
 from orchestrator.views.screen import cell
 from orchestrator.views.watch.snapshot import Snapshot
 from orchestrator.views.watch.text import ScreenLine, Span, line, text_of
-from state.journal.task_view import Stage
+from orchestrator.views.words import duration
+from state.journal.events.tasks import Stage
 
 _NAME = 12
 _KINDS = {
