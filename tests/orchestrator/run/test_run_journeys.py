@@ -31,8 +31,6 @@ from state.records.findings import Finding, ReviewIssue
 from state.records.questions import Answer, Question
 from state.records.reviews import ReviewReport
 
-pytestmark = pytest.mark.claude
-
 ROOT = f"{Path(__file__).parents[3]}/"
 OURS = tuple(f"{ROOT}{floor}/" for floor in ("agents", "orchestrator", "state"))
 _ELSEWHERE = (
@@ -124,6 +122,7 @@ def test_a_finding_gets_from_the_reviewer_to_the_next_prompt_in_six_files_at_mos
     assert len(way) <= MOST, way
 
 
+@pytest.mark.claude
 def test_a_question_gets_to_its_answer_in_six_files_at_most(rehearse: Rehearse) -> None:
     lanes = {
         "worker/notes/1": [
