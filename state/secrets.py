@@ -28,5 +28,6 @@ def secret_names(environ: Mapping[str, str]) -> list[str]:
 
 def without_secrets(environ: Mapping[str, str]) -> dict[str, str]:
     """Return a copy of the environment without its secrets, for verification commands."""
-    hidden = set(secret_names(environ))
-    return {name: value for name, value in environ.items() if name not in hidden}
+    given = dict(environ)  # `os.environ` decodes each of its values whenever it is asked
+    hidden = set(secret_names(given))
+    return {name: value for name, value in given.items() if name not in hidden}

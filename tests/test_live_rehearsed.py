@@ -9,12 +9,14 @@ import anyio
 import pytest
 from language.played import conversations, scenario
 from language.rehearsed import messages_api
+from language.sampled import sampled
 
 pytestmark = pytest.mark.timeout(400)
 
 ROOT = Path(__file__).parents[1]
 PYTEST = [sys.executable, "-m", "pytest", "-q", "-m", "live", "-p", "no:cacheprovider", "--color=no"]
 KEY = "a-made-up-key"
+JUDGES = ("tests/live/test_live_judge.py", "tests/live/test_live_stop_hook.py")
 LOCAL = {"NO_PROXY": "127.0.0.1", "no_proxy": "127.0.0.1"}
 
 
@@ -37,14 +39,18 @@ async def played(tmp_path, *tests, opposite=False):
     return ended
 
 
-async def test_the_live_tests_pass_with_a_model_that_works_well(tmp_path):
-    code, counts, output = await played(tmp_path, "tests/live")
-    assert (code, counts) == (0, {"passed": 6}), output
+@pytest.mark.parametrize(
+    ("tests", "passed"),
+    sampled([(("tests/live",), 6), (JUDGES, 4)], (JUDGES, 4)),
+    ids=["all", "judges"],
+)
+async def test_the_live_tests_pass_with_a_model_that_works_well(tmp_path, tests, passed):
+    code, counts, output = await played(tmp_path, *tests)
+    assert (code, counts) == (0, {"passed": passed}), output
 
 
 async def test_the_judge_and_the_stop_hook_fail_with_a_model_that_judges_against_the_labels(tmp_path):
-    tests = ("tests/live/test_live_judge.py", "tests/live/test_live_stop_hook.py")
-    code, counts, output = await played(tmp_path, *tests, opposite=True)
+    code, counts, output = await played(tmp_path, *JUDGES, opposite=True)
     assert (code, counts) == (1, {"failed": 3, "passed": 1}), output
     assert "0% of 14 judgements agree" in output
     assert "- recorded/skill_used, skill_invocation: met by its label, unmet by judge" in output

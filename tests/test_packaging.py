@@ -8,6 +8,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from language.sampled import slow
 
 ROOT = Path(__file__).parents[1]
 
@@ -67,7 +68,10 @@ def test_the_wheel_holds_the_four_packages_with_their_data_and_nothing_else(whee
 
 
 @pytest.mark.timeout(200)
-def test_the_demo_works_from_an_installed_wheel_and_twice_in_a_row(wheel: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("folders", [("one",), slow(("one", "two"), single=True)], ids=["once", "twice"])
+def test_the_demo_works_from_an_installed_wheel_and_twice_in_a_row(
+    wheel: Path, tmp_path: Path, folders: tuple[str, ...]
+) -> None:
     place = tmp_path / "installed here"
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(place)], check=True)
     python = place / "bin" / "python"
@@ -89,7 +93,7 @@ def test_the_demo_works_from_an_installed_wheel_and_twice_in_a_row(wheel: Path, 
     (site / "libraries.pth").write_text(sysconfig.get_path("purelib") + "\n")
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
-    for folder in ("one", "two"):
+    for folder in folders:
         command = [str(place / "bin" / "sq"), "demo", "--plain", "--keep-in", str(tmp_path / folder)]
         done = subprocess.run(command, cwd=elsewhere, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stdout + done.stderr

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import fields
 from difflib import get_close_matches
 from pathlib import Path
+from typing import Any
 
 import yaml
 from pydantic import TypeAdapter, ValidationError
@@ -52,7 +53,10 @@ def load_scenario(path: Path) -> Scenario:
     return scenario
 
 
-class _Loader(yaml.SafeLoader):
+_SAFE: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # the one in C, where PyYAML was built with it
+
+
+class _Loader(_SAFE):  # type: ignore[misc]
     """Remembers repeated keys, of which PyYAML silently takes the last."""
 
     def __init__(self, stream: str) -> None:
@@ -67,7 +71,8 @@ class _Loader(yaml.SafeLoader):
             if key.value in seen:
                 self.repeated.append(f"line {key.start_mark.line + 1}: the key {key.value} stands twice")
             seen.add(key.value)
-        return super().construct_mapping(node, deep=deep)
+        constructed: dict[object, object] = super().construct_mapping(node, deep=deep)
+        return constructed
 
 
 def _read_yaml(path: Path) -> tuple[object, list[str]]:

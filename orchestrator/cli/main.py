@@ -4,7 +4,7 @@ import importlib
 import os
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 from click.shell_completion import CompletionItem
@@ -12,6 +12,9 @@ from click.shell_completion import CompletionItem
 from orchestrator.views.screen import say
 from state.errors import SqError, UsageError
 from state.outcome import Outcome
+
+if TYPE_CHECKING:
+    from agents.session.exchange import OpenTransport
 
 # name → (module, the line that `sq --help` shows)
 COMMANDS = {
@@ -101,10 +104,13 @@ def _say_error(error: SqError) -> None:
     say(f"sq: {redactor(os.environ, known_in_git(Path.cwd()))(str(error))}", error=True)
 
 
-def main() -> None:
-    """Entry point: errors become one message and their exit code (`state.outcome`)."""
+def main(transport: "OpenTransport | None" = None) -> None:
+    """Entry point: errors become one message and their exit code (`state.outcome`).
+
+    `transport`: how sessions reach Claude Code, in place of its process.
+    """
     try:
-        code = cli.main(prog_name="sq", standalone_mode=False)
+        code = cli.main(prog_name="sq", standalone_mode=False, obj=transport)
     except click.exceptions.Exit as stop:
         code = stop.exit_code
     except click.ClickException as error:

@@ -10,6 +10,7 @@ import click
 from state.roles import Role
 
 if TYPE_CHECKING:
+    from agents.session.exchange import OpenTransport
     from orchestrator.views.run.look import Look
 
 _VIEWERS = ("watch", "dash")
@@ -101,3 +102,9 @@ def complete_runs(ctx: click.Context, _parameter: click.Parameter, incomplete: s
 
     state = StateFolder(state_folder_of(ctx.params.get("state_dir")))
     return [run for run in reversed(state.run_ids()) if run.startswith(incomplete)]
+
+
+def transport() -> "OpenTransport | None":
+    """Return how sessions reach Claude Code, as `main` was told. None is its process."""
+    found: OpenTransport | None = click.get_current_context().obj
+    return found

@@ -42,8 +42,8 @@ class Bench:
     outcome: Outcome = Outcome.COMPLETE
     longest_s: float = 100
 
-    def work(self, target: Callable[..., None], *arguments: object) -> int | None:
-        process = PROCESSES.Process(target=target, args=(self.environ, *arguments))
+    def work(self, target: Callable[..., None], *arguments: object, **more: object) -> int | None:
+        process = PROCESSES.Process(target=target, args=(self.environ, *arguments), kwargs=more)
         process.start()
         process.join(self.longest_s)
         if process.exitcode is None:
@@ -52,9 +52,9 @@ class Bench:
             return None
         return process.exitcode
 
-    def begin(self, kill_after: int = 0, how: str = killed.ALONE) -> int | None:
+    def begin(self, kill_after: int = 0, how: str = killed.ALONE, *, played: bool = False) -> int | None:
         paths = (str(self.folder), str(self.scenario))
-        return self.work(killed.run, *paths, kill_after, how, str(self.spec), self.flags)
+        return self.work(killed.run, *paths, kill_after, how, str(self.spec), self.flags, played=played)
 
     def resume(self) -> int | None:
         return self.work(killed.resume, str(self.run_folder))

@@ -5,6 +5,8 @@ import signal
 from pathlib import Path
 from typing import Any
 
+from language.scripted_claude import ScriptedClaude
+
 from orchestrator.cli.runs.compose import run_again, run_new
 from orchestrator.cli.runs.request import RunEnvironment, RunRequest
 from state.journal.events import Event, Stored
@@ -32,7 +34,9 @@ class KillingJournal(Journal):
         return stored
 
 
-def _surroundings(environ: dict[str, str], kill_after: int, how: str) -> RunEnvironment:
+def _surroundings(
+    environ: dict[str, str], kill_after: int, how: str, *, played: bool = False
+) -> RunEnvironment:
     os.environ.clear()
     os.environ.update(environ)
     os.setsid()  # a process group of its own, as a terminal's job has
@@ -42,7 +46,9 @@ def _surroundings(environ: dict[str, str], kill_after: int, how: str) -> RunEnvi
     def open_journal(run_folder: Path, **rest: Any) -> Journal:
         return KillingJournal(run_folder, kill_after=kill_after, how=how, **rest)
 
-    return RunEnvironment(open_journal=open_journal, environ=environ)
+    return RunEnvironment(
+        open_journal=open_journal, environ=environ, transport=ScriptedClaude if played else None
+    )
 
 
 def run(
@@ -53,15 +59,17 @@ def run(
     how: str,
     spec: str = "",
     flags: Flags | None = None,
+    *,
+    played: bool = False,
 ) -> None:
-    """Begin the run; `kill_after` 0 lets it end."""
+    """Begin the run; `kill_after` 0 lets it end. `played`: without Claude Code's process."""
     request = RunRequest(
         spec=Path(spec or f"{folder}/quality-test.md"),
         folder=Path(folder),
         rehearse=Path(scenario),
         flags=flags or {},
     )
-    os._exit(run_new(request, _surroundings(environ, kill_after, how)).exit_code)
+    os._exit(run_new(request, _surroundings(environ, kill_after, how, played=played)).exit_code)
 
 
 def resume(environ: dict[str, str], run_folder: str, kill_after: int = 0, how: str = ALONE) -> None:

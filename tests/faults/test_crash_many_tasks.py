@@ -74,7 +74,7 @@ def many(tmp_path: Path, home: Path, processes: None) -> Iterator[MakeMany]:
 def not_killed(many: MakeMany, tasks: tuple[str, ...], shell: Shell) -> tuple[str, int]:
     """The tree of a run that nobody kills, and how many transactions its journal has."""
     one = many(*tasks)(WAY[0])
-    assert one.begin() == one.outcome.exit_code
+    assert one.begin(played=True) == one.outcome.exit_code
     with JournalReader(one.run_folder) as journal:
         transactions = {stored.at for stored in journal.read()}
     return shell(one.folder, "git", "rev-parse", "main^{tree}"), len(transactions)

@@ -9,14 +9,14 @@ from benchmarks.fault_cells import FAULTS, FOR_GOOD, ONCE, POINTS, run_cell
 # fault, point, how often: what has to become of it
 IN_EVERY_TEST_RUN = {
     ("401", "question", ONCE): "failed",
-    ("529", "build", FOR_GOOD): "failed",
     ("cut inside a tool call", "build", ONCE): "complete",
     ("hang after headers", "plan", ONCE): "complete",
-    ("empty reply", "review", FOR_GOOD): "unverified",
     ("CLI killed", "question", ONCE): "complete",
-    ("CLI exits silently", "review", ONCE): "complete",
 }
 SLOW = {
+    ("529", "build", FOR_GOOD): "failed",
+    ("empty reply", "review", FOR_GOOD): "unverified",
+    ("CLI exits silently", "review", ONCE): "complete",
     ("400", "plan", FOR_GOOD): "failed",
     ("403", "review", FOR_GOOD): "failed",
     ("429 with retry-after", "plan", ONCE): "complete",

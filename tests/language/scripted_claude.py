@@ -210,7 +210,7 @@ class ScriptedClaude(Transport):
         }
         url = f"{self._env['ANTHROPIC_BASE_URL'].rstrip('/')}/v1/messages"
         try:
-            async with httpx2.AsyncClient(timeout=None, trust_env=False) as client:
+            async with httpx2.AsyncClient(timeout=None, trust_env=False, verify=False) as client:
                 answer = await client.post(url, json=body, headers=headers)
             reply = answer.json()
         except (httpx2.HTTPError, ValueError) as error:

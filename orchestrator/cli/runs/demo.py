@@ -41,7 +41,8 @@ def command(keep_in: Path | None, as_json: bool, plain: bool) -> int:
         request = RunRequest(
             spec=folder / "quality-test.md", folder=folder, rehearse=material / "quality-test.yaml"
         )
-        outcome = run_new(request, RunEnvironment(look=look, end_report=FilesAtEnd()))
+        given = RunEnvironment(look=look, end_report=FilesAtEnd(), transport=options.transport())
+        outcome = run_new(request, given)
     if not as_json:
         say(f"look at it: git -C {folder} log --stat")
     return outcome.exit_code

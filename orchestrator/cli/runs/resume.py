@@ -73,4 +73,5 @@ def command(
         questions=questions,
         sandbox=sandbox,
     )
-    return run_again(folder, RunEnvironment(look=look, end_report=FilesAtEnd()), go_on).exit_code
+    given = RunEnvironment(look=look, end_report=FilesAtEnd(), transport=options.transport())
+    return run_again(folder, given, go_on).exit_code

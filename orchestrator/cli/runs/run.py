@@ -83,4 +83,5 @@ def command(
         state_dir=state_dir.absolute() if state_dir else None,
     )
     look = options.look_of(as_json=as_json, plain=plain, verbose=verbose, quiet=quiet)
-    return run_new(request, RunEnvironment(look=look, end_report=FilesAtEnd())).exit_code
+    given = RunEnvironment(look=look, end_report=FilesAtEnd(), transport=options.transport())
+    return run_new(request, given).exit_code

@@ -4,12 +4,12 @@ import json
 import os
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import in_process
 import pytest
 from filelock import FileLock
+from language.played_sq import PLAYED_SQ
 
 from orchestrator.git.merging.merge import Merge
 from orchestrator.git.shadow import shadow_commit, shadow_ref, shadow_snapshot
@@ -46,10 +46,10 @@ def sq(repository):
 
 @pytest.fixture
 def process(repository):
-    """As `sq`, in a process of its own: for what is killed, and for runs."""
+    """As `sq`, in a process of its own: for what is killed, and for runs, which play Claude Code."""
 
     def run(*arguments):
-        command = [sys.executable, "-I", "-m", "orchestrator.cli", *map(str, arguments)]
+        command = [*PLAYED_SQ, *map(str, arguments)]
         return subprocess.run(
             command, cwd=repository, stdin=subprocess.DEVNULL, capture_output=True, check=False
         )

@@ -6,11 +6,13 @@ import pty
 import re
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
+import in_process
 import pytest
 import yaml
+from language.played_sq import PLAYED_SQ
 
 BASE = [sys.executable, "-I", "-m", "orchestrator.cli"]
 LANES = {
@@ -57,8 +59,14 @@ def arguments(tmp_path: Path) -> list[str]:
 
 
 def sq(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run a command that starts no session, without a process of its own."""
+    return in_process.sq(arguments, folder=folder, environ=dict(os.environ))
+
+
+def runs(folder: Path, *arguments: str, base: Sequence[str] = PLAYED_SQ) -> subprocess.CompletedProcess[str]:
+    """Run a command as a process, which plays Claude Code unless `base` is sq itself."""
     return subprocess.run(
-        [*BASE, *arguments],
+        [*base, *arguments],
         cwd=folder,
         env=dict(os.environ),
         capture_output=True,
@@ -71,7 +79,7 @@ def sq(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 def test_a_run_from_the_command_line_shows_plain_lines_and_exits_with_its_outcome(
     repository: Path, arguments: list[str]
 ) -> None:
-    done = sq(repository, *arguments)
+    done = runs(repository, *arguments, base=BASE)
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.startswith("The model is a script")
     assert "complete (exit code 0)" in done.stdout
@@ -80,7 +88,7 @@ def test_a_run_from_the_command_line_shows_plain_lines_and_exits_with_its_outcom
 
 def test_verbose_shows_every_event_and_quiet_the_end_alone(repository: Path, arguments: list[str]) -> None:
     (repository / "sq.toml").write_text("[efforts.medium]\nreview_plan = false\n")
-    loud = sq(repository, *arguments, "--verbose")
+    loud = runs(repository, *arguments, "--verbose")
     assert loud.returncode == 0
     assert "VerificationStarted" in loud.stdout
     run = re.search(r"run (\d{8}-\d{6}-\w+)", loud.stdout)
@@ -90,7 +98,7 @@ def test_verbose_shows_every_event_and_quiet_the_end_alone(repository: Path, arg
     assert "RunEnded" in sq(repository, "resume", run[1], "-v").stdout or "complete" in again.stdout
     (repository / "notes.txt").unlink()
     subprocess.run(["git", "-C", str(repository), "commit", "-qam", "again"], check=True)
-    quiet = sq(repository, *arguments, "-q")
+    quiet = runs(repository, *arguments, "-q")
     assert quiet.returncode == 0
     assert quiet.stdout.startswith("complete (exit code 0)")
     assert "the worker builds" not in quiet.stdout
@@ -99,7 +107,7 @@ def test_verbose_shows_every_event_and_quiet_the_end_alone(repository: Path, arg
 def test_json_writes_each_event_as_a_line_and_nothing_else_on_stdout(
     repository: Path, arguments: list[str]
 ) -> None:
-    done = sq(repository, "run", *arguments, "--json")
+    done = runs(repository, "run", *arguments, "--json")
     events = [json.loads(line) for line in done.stdout.splitlines()]
     assert [event["seq"] for event in events] == list(range(1, len(events) + 1))
     assert (events[0]["event"], events[-1]["event"]) == ("RunStarted", "RunEnded")
@@ -148,7 +156,7 @@ def test_the_state_folder_is_where_it_was_asked_for_and_found_again_there(
     repository: Path, arguments: list[str], tmp_path: Path
 ) -> None:
     state = tmp_path / "state of runs"
-    assert sq(repository, *arguments, "--state-dir", str(state)).returncode == 0
+    assert runs(repository, *arguments, "--state-dir", str(state)).returncode == 0
     assert len(list(state.glob("runs/*/journal.db"))) == 1
     assert not (repository / ".sq").exists()
     again = sq(repository, "resume", "--state-dir", str(state))
@@ -226,7 +234,7 @@ def test_a_package_of_the_users_that_has_one_of_our_names_is_not_taken_for_ours(
     for name in ("state", "agents", "prompts", "orchestrator"):
         (repository / name).mkdir()
         (repository / name / "__init__.py").write_text("raise SystemExit('the wrong package')\n")
-    assert sq(repository, "doctor").returncode == 0
+    assert runs(repository, "doctor", base=BASE).returncode == 0
 
 
 @pytest.mark.slow

@@ -7,7 +7,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+import in_process
 import pytest
+from language.played_sq import PLAYED_SQ
 
 from agents.session.sdks import install_command, this_place
 from state.journal.codec import encode
@@ -29,7 +31,7 @@ def demo(tmp_path_factory):
     folder = tmp_path_factory.mktemp("demo") / "project"
     environ = {name: value for name, value in os.environ.items() if not name.startswith(CREDENTIALS)}
     done = subprocess.run(
-        [*PYTHON, *SQ, "demo", "--plain", "--keep-in", str(folder)],
+        [*PLAYED_SQ, "demo", "--plain", "--keep-in", str(folder)],
         env={**environ, "HOME": str(home), "CLAUDE_CONFIG_DIR": str(home / ".claude")},
         capture_output=True,
         text=True,
@@ -49,13 +51,16 @@ def story(demo):
 
 @pytest.fixture
 def sq(tmp_path):
-    """Run sq in a folder (default: one without anything)."""
+    """Run sq in a folder (default: one without anything), with `python` in a process of its own."""
 
-    def run(*arguments, folder=None, python=PYTHON, **environ):
+    def run(*arguments, folder=None, python=None, **environ):
+        environment = {**os.environ, **environ}
+        if python is None:
+            return in_process.sq(arguments, folder=folder or tmp_path, environ=environment)
         return subprocess.run(
             [*python, *SQ, *map(str, arguments)],
             cwd=folder or tmp_path,
-            env={**os.environ, **environ},
+            env=environment,
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
@@ -442,9 +447,11 @@ def test_doctor_fails_without_git(sq, repository, tmp_path):
 @pytest.mark.parametrize(
     ("answer", "level", "said"),
     [
-        ("echo '2.1.329 (Claude Code)'", "ok", "2.1.329"),
+        pytest.param("echo '2.1.329 (Claude Code)'", "ok", "2.1.329", marks=pytest.mark.slow),
         ("echo '2.1.247 (Claude Code)'", "fail", "2.1.248 is the first"),
-        ("echo 'library not found' >&2; exit 1", "fail", "library not found"),
+        pytest.param(
+            "echo 'library not found' >&2; exit 1", "fail", "library not found", marks=pytest.mark.slow
+        ),
     ],
 )
 def test_doctor_looks_at_the_version_of_the_claude_code_on_path(

@@ -3,10 +3,12 @@
 import os
 import subprocess
 import sys
+from itertools import product
 from pathlib import Path
 
 import in_process
 import pytest
+from language.sampled import sampled
 
 from agents.session.sdks import extra_command, install_command, this_place
 from state.journal.events import RunInterrupted
@@ -118,8 +120,14 @@ def test_without_a_configured_extra_the_command_that_installs_it_here_is_named(
     assert not (repository / ".sq").exists()
 
 
-@pytest.mark.parametrize("package", ["claude-agent-sdk", "anthropic"])
-@pytest.mark.parametrize("command", [["--spec"], ["resume"]])
+@pytest.mark.parametrize(
+    ("command", "package"),
+    sampled(
+        product((["--spec"], ["resume"]), ("claude-agent-sdk", "anthropic")),
+        (["--spec"], "anthropic"),
+        (["resume"], "claude-agent-sdk"),
+    ),
+)
 def test_an_sdk_that_is_there_and_does_not_import_is_code_2_with_the_command_that_installs_it_anew(
     repository: Path, spec: str, tmp_path: Path, package: str, command: list[str]
 ) -> None:

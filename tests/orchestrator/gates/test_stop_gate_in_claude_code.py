@@ -254,8 +254,6 @@ STUBBORN = {
 }  # fmt: skip
 SAMPLE = [
     "makes one tool call between stops",
-    "empties its list",
-    "keeps a promise open",
     "is never at its end for the judge",
 ]
 

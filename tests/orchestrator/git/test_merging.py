@@ -1,9 +1,11 @@
 """Merges in the integration worktree, with real git; what came of one is asked of git, not of the resolver."""
 
 import os
+from itertools import product
 from pathlib import Path
 
 import pytest
+from language.sampled import sampled
 from run_at_work import write
 
 from orchestrator.git.workspace import run_branch
@@ -123,7 +125,10 @@ async def test_the_merged_work_moves_on_once_and_from_nowhere_else(work):
 # --- conflicts --------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kind", CONFLICTS)
+@pytest.mark.parametrize(
+    "kind",
+    sampled(CONFLICTS, "content", "renamed twice", "a name with odd signs", "added into a renamed folder"),
+)
 async def test_a_conflict_names_its_paths_and_stays_until_somebody_resolves_it(work, kind):
     base, ours, theirs, paths = CONFLICTS[kind]
     task = await work.sides(base, ours, theirs)
@@ -193,7 +198,10 @@ async def test_markers_that_were_left_are_found_whether_staged_or_not(work, stag
     assert not state.is_clean
 
 
-@pytest.mark.parametrize("left", ["=======", "||||||| base", ">>>>>>> theirs", "<<<<<<< HEAD\r"])
+@pytest.mark.parametrize(
+    "left",
+    sampled(["=======", "||||||| base", ">>>>>>> theirs", "<<<<<<< HEAD\r"], "=======", "<<<<<<< HEAD\r"),
+)
 async def test_a_single_marker_that_was_overlooked_is_found(work, left):
     _, state = await resolved(work, CONTENT, writes(f=changed(5, f"both\n{left}")))
     assert state.marked == ("f",)
@@ -235,14 +243,22 @@ async def test_a_heading_of_seven_signs_in_another_file_is_no_marker(work):
     assert state.is_clean
 
 
-@pytest.mark.parametrize("kind", ["binary", "modified and deleted", "deleted and modified"])
+@pytest.mark.parametrize(
+    "kind", sampled(["binary", "modified and deleted", "deleted and modified"], "modified and deleted")
+)
 async def test_a_conflict_without_markers_that_nobody_touched_is_not_resolved(work, kind):
     _, state = await resolved(work, CONFLICTS[kind][:3], writes(g="something else\n"))
     assert (state.unmerged, state.marked, state.is_clean) == (("f",), (), False)
 
 
-@pytest.mark.parametrize("kind", ["binary", "modified and deleted", "deleted and modified"])
-@pytest.mark.parametrize("command", ["add", "rm"])
+@pytest.mark.parametrize(
+    ("command", "kind"),
+    sampled(
+        product(("add", "rm"), ("binary", "modified and deleted", "deleted and modified")),
+        ("add", "binary"),
+        ("rm", "modified and deleted"),
+    ),
+)
 async def test_what_is_right_as_it_stands_is_resolved_by_git_add_or_git_rm(work, kind, command):
     _, state = await resolved(work, CONFLICTS[kind][:3], lambda folder: work.git(command, "f", folder=folder))
     assert state.is_clean
@@ -289,7 +305,7 @@ INTERFERENCES = {
 }
 
 
-@pytest.mark.parametrize("what", INTERFERENCES)
+@pytest.mark.parametrize("what", sampled(INTERFERENCES, "commits", "forgets the merge", "merges another"))
 async def test_a_resolver_that_ends_the_merge_itself_has_not_resolved_it(work, what):
     def interfere(folder):
         for command in INTERFERENCES[what]:
@@ -623,8 +639,14 @@ UNITED = {
 }
 
 
-@pytest.mark.parametrize("kind", UNITED)
-@pytest.mark.parametrize("name", ["tests/test_x.py", "a folder/t 1.py"])
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    sampled(
+        product(("tests/test_x.py", "a folder/t 1.py"), UNITED),
+        ("a folder/t 1.py", "two places"),
+        *(("tests/test_x.py", kind) for kind in UNITED if kind != "two places"),
+    ),
+)
 async def test_two_additions_at_one_place_are_both_kept(work, kind, name):
     base, ours, theirs, both = (text.encode() for text in UNITED[kind])
     task = await work.sides({name: base}, {name: ours}, {name: theirs})
@@ -660,7 +682,10 @@ NOT_UNITED = {
 }
 
 
-@pytest.mark.parametrize("kind", NOT_UNITED)
+@pytest.mark.parametrize(
+    "kind",
+    sampled(NOT_UNITED, "a line that both changed", "the same name twice", "json", "both new"),
+)
 async def test_what_is_more_than_two_additions_stays_a_conflict(work, kind):
     name, base, ours, theirs = NOT_UNITED[kind]
     task = await work.sides({name: base} if base else {}, {name: ours}, {name: theirs})

@@ -58,7 +58,7 @@ _template: list[Path] = []
         max_size=5,
     ),
 )
-@settings(max_examples=int(os.environ.get("SQ_EXAMPLES", "40")), suppress_health_check=list(HealthCheck))
+@settings(max_examples=int(os.environ.get("SQ_EXAMPLES", "12")), suppress_health_check=list(HealthCheck))
 def test_whatever_was_done_to_it_the_users_work_is_as_it_was_to_the_byte_and_so_is_the_index(
     states, steps, tmp_path_factory
 ):

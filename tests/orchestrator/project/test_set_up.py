@@ -6,8 +6,10 @@ import shutil
 import subprocess
 import sys
 import sysconfig
+from itertools import product
 
 import pytest
+from language.sampled import sampled
 
 from orchestrator.project.readiness import key_of_list, plan_of, plan_without_ignored
 from orchestrator.project.readiness.cache import copy_kept, keep
@@ -300,8 +302,10 @@ def installed(tmp_path):
     return install
 
 
-@pytest.mark.parametrize("mode", ["lenient", "strict"])
-@pytest.mark.parametrize("layout", ["src", "flat"])
+@pytest.mark.parametrize(
+    ("layout", "mode"),
+    sampled(product(("src", "flat"), ("lenient", "strict")), ("src", "strict")),
+)
 def test_tests_in_a_worktree_import_its_own_code_though_the_checkout_is_installed(installed, layout, mode):
     checkout, worktree, environ = installed(layout, mode=mode)
     ready = environment_of(worktree, checkout=checkout, environ=environ)

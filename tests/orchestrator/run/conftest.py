@@ -57,7 +57,7 @@ def rehearse(
         config.write_text(f'[efforts.{effort}]\n{review}power_steering = "{steering}"\n')
         scenario = tmp_path / "scenario.yaml"
         told = {"scenario": 1, "description": "a test", "usage": dict(usage or {}), "lanes": dict(lanes)}
-        scenario.write_text(yaml.safe_dump(told))
+        scenario.write_text(yaml.dump(told, Dumper=getattr(yaml, "CSafeDumper", yaml.SafeDumper)))
         spec_file = asked.pop("spec_at", tmp_path / "spec.md")
         spec_file.write_text(spec)
         where = folder or repository

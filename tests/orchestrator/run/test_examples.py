@@ -10,10 +10,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from language.played_sq import PLAYED_SQ
 
 ROOT = Path(__file__).parents[3]
 EXAMPLES = ROOT / "examples"
-SQ = [sys.executable, "-I", "-m", "orchestrator.cli"]
 
 
 @pytest.fixture
@@ -41,7 +41,7 @@ def play(folder: Path, name: str) -> subprocess.CompletedProcess[str]:
     """Run an example's spec with its scenario."""
     spec, scenario = EXAMPLES / f"{name}.md", EXAMPLES / f"{name}.yaml"
     return subprocess.run(
-        [*SQ, "--spec", str(spec), "--rehearse", str(scenario)],
+        [*PLAYED_SQ, "--spec", str(spec), "--rehearse", str(scenario)],
         cwd=folder,
         env=dict(os.environ),
         stdin=subprocess.DEVNULL,

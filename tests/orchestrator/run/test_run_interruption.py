@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 import yaml
+from language.played_sq import PLAYED_SQ
 from language.scripted import SPEC, call, whole_run
 
 from state.errors import UsageError
@@ -19,14 +20,15 @@ from state.journal.fold.fold import fold
 from state.journal.store import JournalReader
 from state.paths import StateFolder
 
-pytestmark = pytest.mark.claude
-
 BASE = [sys.executable, "-I", "-m", "orchestrator.cli"]
 
 
 @pytest.fixture
-def working(repository: Path, tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
+def working(
+    request: pytest.FixtureRequest, repository: Path, tmp_path: Path
+) -> Iterator[subprocess.Popen[str]]:
     """An sq whose Worker has just started a command that takes a minute."""
+    sq = BASE if request.node.get_closest_marker("claude") else PLAYED_SQ
     lanes: dict[str, Any] = dict(whole_run())
     slow = {
         "tools": [
@@ -40,7 +42,7 @@ def working(repository: Path, tmp_path: Path) -> Iterator[subprocess.Popen[str]]
     scenario, spec = tmp_path / "scenario.yaml", tmp_path / "spec.md"
     scenario.write_text(yaml.safe_dump({"scenario": 1, "description": "slow", "lanes": lanes}))
     spec.write_text(SPEC)
-    command = [*BASE, "--spec", str(spec), "--plain", "--rehearse", str(scenario), "--verify", "true"]
+    command = [*sq, "--spec", str(spec), "--plain", "--rehearse", str(scenario), "--verify", "true"]
     process = subprocess.Popen(
         command,
         cwd=repository,
@@ -82,6 +84,7 @@ def processes_below(run_folder: Path) -> list[str]:
     return found
 
 
+@pytest.mark.claude
 @pytest.mark.parametrize(
     "number",
     [
@@ -114,6 +117,7 @@ def test_one_signal_saves_the_state_exits_130_and_tells_how_to_go_on(
     assert all("task_id" not in line for line in logged if line["event"] == "phase.start")
 
 
+@pytest.mark.claude
 def test_a_second_signal_ends_at_once_and_leaves_nothing(
     working: subprocess.Popen[str], repository: Path
 ) -> None:

@@ -33,8 +33,6 @@ from state.records.findings import Finding, ReviewIssue
 from state.records.questions import Answer, Question
 from state.records.reviews import ReviewReport
 
-pytestmark = pytest.mark.claude
-
 ROOT = f"{Path(__file__).parents[3]}/"
 OURS = tuple(f"{ROOT}{floor}/" for floor in ("agents", "orchestrator", "state"))
 _ELSEWHERE = (
@@ -171,6 +169,7 @@ def test_a_claim_gets_to_its_acceptance_in_sixteen_files_at_most(
     assert len(files) <= MOST_OF_A_CLAIM, files
 
 
+@pytest.mark.claude
 def test_a_question_gets_to_its_answer_in_six_files_at_most(
     rehearse: Rehearse, record_property: Callable[[str, object], None]
 ) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 import anyio
 import pytest
 import yaml
+from language.sampled import sampled
 from language.scripted import SPEC, call, completes, passes, says
 
 from agents.gateway.scenario import load_scenario
@@ -95,7 +96,7 @@ async def run_sq(repository: Path, tmp_path: Path, *flags: str, **environment: s
 
 
 @pytest.mark.skipif(not NAMESPACES, reason="there are no PID namespaces here")
-@pytest.mark.parametrize("name", ["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"])
+@pytest.mark.parametrize("name", sampled(["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"], "ANTHROPIC_API_KEY"))
 async def test_no_process_that_an_agent_sees_has_the_key_where_a_pid_namespace_holds(
     repository: Path, tmp_path: Path, name: str
 ) -> None:

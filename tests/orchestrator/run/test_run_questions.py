@@ -29,8 +29,6 @@ from state.outcome import Outcome
 from state.records.calls import CallEnd
 from state.roles import Role
 
-pytestmark = pytest.mark.claude
-
 CHECKED = {"verify": ("true",)}
 
 
@@ -40,6 +38,7 @@ COLOR, SIZE = (
 )
 
 
+@pytest.mark.claude
 def test_each_question_of_a_call_gets_its_own_answer_from_a_model_that_has_the_context(
     rehearse: Rehearse,
 ) -> None:
@@ -176,6 +175,7 @@ def test_a_second_different_question_is_no_rejection_of_the_first_answer(rehears
     assert len(done.of(QuestionsAsked)) == 2
 
 
+@pytest.mark.claude
 def test_two_calls_in_one_message_are_each_answered(rehearse: Rehearse) -> None:
     both = says(call("AskUserQuestion", questions=[COLOR]), call("AskUserQuestion", questions=[SIZE]))
     done = rehearse(
@@ -201,6 +201,7 @@ def test_two_calls_in_one_message_are_each_answered(rehearse: Rehearse) -> None:
     assert done.outcome is Outcome.COMPLETE, done.output
 
 
+@pytest.mark.claude
 def test_each_role_is_given_exactly_its_own_tools(rehearse: Rehearse) -> None:
     """What is offered to the model is read from its requests, not from our own list."""
     offered = {"tools_offered": ["Bash", "AskUserQuestion", "mcp__sq__task_complete"]}

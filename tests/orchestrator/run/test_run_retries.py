@@ -26,8 +26,6 @@ from state.journal import events as e
 from state.outcome import Outcome
 from state.records.calls import CallEnd
 
-pytestmark = pytest.mark.claude
-
 QUICK = {"retries.first_wait_s": "0.01", "retries.longest_wait_s": "0.05", "retries.tries": "3"}
 PLAIN = {"verify": ("true",), "settings": QUICK}
 Resume = Callable[..., Done]
@@ -51,6 +49,7 @@ def repair(done: Done) -> None:
     path.write_text(yaml.safe_dump(scenario))
 
 
+@pytest.mark.claude
 @pytest.mark.parametrize(
     "status", [429, *(pytest.param(status, marks=pytest.mark.slow) for status in (500, 529))]
 )
@@ -164,6 +163,7 @@ def test_a_reset_time_that_is_too_far_away_is_not_waited_for(rehearse: Rehearse)
     assert done.of(e.CallRetried) == []
 
 
+@pytest.mark.claude
 def test_silence_ends_the_session_is_tried_once_more_and_then_the_task_is_stuck(rehearse: Rehearse) -> None:
     lanes = whole_run(**{"worker/notes/1": [faulty(writes("notes.txt", "x"), hang="before-headers")]})
     done = rehearse(lanes, verify=("true",), settings={**QUICK, "limits.idle_s": "1"})

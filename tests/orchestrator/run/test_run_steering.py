@@ -5,6 +5,7 @@ from typing import Any
 
 import anyio
 import pytest
+from language.sampled import sampled
 from language.scripted import SATISFIED, Done, Rehearse, completes, says, whole_run, writes
 from language.scripted import call as tool
 
@@ -116,12 +117,16 @@ def test_an_unmet_warning_is_told_and_holds_nobody(rehearse: Rehearse) -> None:
 
 @pytest.mark.parametrize(
     "reply",
-    [
-        {"text": "I think it is fine."},
+    sampled(
+        [
+            {"text": "I think it is fine."},
+            finds("cannot_tell"),
+            {"structured": {"verdict": "maybe", "reason": "", "quote": ""}},
+            {**finds("not_satisfied"), "misbehave": {"status": 400}},
+        ],
         finds("cannot_tell"),
-        {"structured": {"verdict": "maybe", "reason": "", "quote": ""}},
         {**finds("not_satisfied"), "misbehave": {"status": 400}},
-    ],
+    ),
     ids=["prose", "cannot tell", "another shape", "an error"],
 )
 def test_a_check_without_a_verdict_is_left_to_its_rule_or_told_as_not_checked(

@@ -23,8 +23,6 @@ from state.outcome import Outcome
 from state.paths import StateFolder
 from state.settings.sources import user_file
 
-pytestmark = pytest.mark.claude
-
 KEY = "sk-ant-a-key-that-no-agent-may-find-0123456789"
 SECRET = "a-secret-of-the-collector-0123456789"
 SHOWS = "env > environment.txt; echo 'A line.' > notes.txt"
@@ -76,6 +74,7 @@ def above(span: Got, spans: list[Got]) -> list[str]:
     return names
 
 
+@pytest.mark.claude
 async def test_the_spans_of_claude_code_are_children_of_the_attempt_and_no_agent_has_the_collectors_secret(
     repository: Path, tmp_path: Path
 ) -> None:

@@ -6,7 +6,6 @@ import random
 import shutil
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -16,6 +15,7 @@ import pytest
 import yaml
 from language.dirty_states import ON_A_PATH, ON_ALL, STATES, TARGETS, quoted, seen, template, users_paths
 from language.dirty_states import bash as shell_of
+from language.played_sq import PLAYED_SQ
 from language.scripted import (
     SPEC,
     Rehearse,
@@ -35,7 +35,6 @@ from state.journal import events as e
 from state.outcome import Outcome
 
 IN_PLACE = {"worktrees": False}
-SQ = [sys.executable, "-I", "-m", "orchestrator.cli"]
 Shell = Callable[..., str]
 
 
@@ -301,7 +300,7 @@ def test_the_users_work_is_put_back_when_a_run_is_interrupted_or_resumed_after_a
         "off",  # its script writes outside
     ]
     process = subprocess.Popen(
-        [*SQ, *map(str, asked), "--plain"],
+        [*PLAYED_SQ, *map(str, asked), "--plain"],
         cwd=dirty, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True,
     )  # fmt: skip
     deadline = time.monotonic() + 60
@@ -315,7 +314,7 @@ def test_the_users_work_is_put_back_when_a_run_is_interrupted_or_resumed_after_a
         assert "put back as you had it: code.py, mine.txt" in output
         assert seen(dirty, paths) == before
     again = subprocess.run(
-        [*SQ, "resume", "--plain"], cwd=dirty, capture_output=True, text=True, check=False, timeout=90
+        [*PLAYED_SQ, "resume", "--plain"], cwd=dirty, capture_output=True, text=True, check=False, timeout=90
     )
     assert "put back as you had it: code.py, mine.txt" in again.stdout + output
     assert (dirty / "notes.txt").exists(), again.stdout
@@ -325,7 +324,7 @@ def test_the_users_work_is_put_back_when_a_run_is_interrupted_or_resumed_after_a
 # --- everything that users may have uncommitted, against everything that agents do ---------------------------
 
 CASES = 200
-IN_THE_SUITE = 8
+IN_THE_SUITE = 4
 BY_TOOL = [path for path in TARGETS if not path.startswith("$")]
 
 

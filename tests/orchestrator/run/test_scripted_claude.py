@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 import pytest
+from language.sampled import sampled
 from language.scripted import (
     BLUE,
     COLOUR,
@@ -146,7 +147,16 @@ SCENARIOS: dict[str, Lanes] = {
 }
 
 
-@pytest.mark.parametrize("name", SCENARIOS)
+@pytest.mark.parametrize(
+    "name",
+    sampled(
+        SCENARIOS,
+        "questions with labels and in other words",
+        "refused by policy, and a tool that does not exist",
+        "a review that fails, then passes",
+        "a request that the API refuses",
+    ),
+)
 def test_a_played_session_leaves_the_journal_of_a_real_one(rehearse: Rehearse, name: str) -> None:
     _compare(rehearse, SCENARIOS[name])
 
