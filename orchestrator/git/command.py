@@ -3,7 +3,9 @@
 import os
 import subprocess
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from importlib.resources import as_file, files
 from pathlib import Path
 
 import anyio
@@ -15,7 +17,6 @@ from state.secrets import without_secrets
 NAME, EMAIL = "sq", "sq@localhost"
 DEADLINE_S = 120.0
 _TIDY_S = 3.0
-
 # Hooks are the user's, for the user's commits. Signing would ask for a passphrase and wait. Submodules have
 # settings of their own, by which programs could be run.
 _SETTINGS = (
@@ -152,3 +153,10 @@ def git_version() -> str | None:
     except (OSError, subprocess.TimeoutExpired):
         return None
     return done.stdout.strip().removeprefix("git version ") or None
+
+
+@contextmanager
+def ignoring_junk() -> Iterator[list[str]]:
+    """Yield the setting that makes git ignore build leftovers, not the user's global ignores."""
+    with as_file(files("orchestrator.git") / "junk.gitignore") as junk:
+        yield [f"core.excludesFile={junk}"]

@@ -1,16 +1,41 @@
-"""Finds unknown secrets by the formats of their tokens. Randomness alone is no sign."""
+"""Finds unknown secrets by the formats of their tokens (`formats.yaml`). Randomness alone is no sign."""
 
+import binascii
+import json
 import re
-from collections.abc import Iterator
+import zlib
+from base64 import urlsafe_b64decode
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
+from typing import Any
 
-from state.redaction.formats import TokenFormat, token_formats
-
+_FILE = Path(__file__).with_name("formats.yaml")
+_BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+_CHECKSUM = 6  # its digits in base62
+_VARIED = 8  # different characters that random ones have at least
 _SHORTEST = 20  # characters of a token: the AWS access key
 _RUN = b"a" * 16  # letters and digits on end, which most formats have
 _LETTERS = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 _RUNS = bytes(97 if one in _LETTERS else 32 for one in range(256))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TokenFormat:
+    """A format. `checks` decides on the part behind the start. With the word `without` it is an example."""
+
+    name: str
+    starts: tuple[str, ...]
+    pattern: str
+    contains: tuple[str, ...]
+    without: str
+    checks: Callable[[str], bool]
+
+    def is_one(self, found: str) -> bool:
+        """Whether a match of the pattern is a token."""
+        start = next(one for one in self.starts if found.startswith(one))
+        return not (self.without and self.without in found) and self.checks(found[len(start) :])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,6 +59,67 @@ def without_tokens(text: str) -> str:
         parts += [text[after : token.start], f"[redacted: {token.format}]"]
         after = token.end
     return "".join([*parts, text[after:]]) if parts else text
+
+
+@cache
+def token_formats() -> tuple[TokenFormat, ...]:
+    """Return the formats of the data file, in its order."""
+    import yaml
+
+    return tuple(_format(row) for row in yaml.safe_load(_FILE.read_text("utf-8")))
+
+
+def _format(row: dict[str, Any]) -> TokenFormat:
+    starts = "|".join(map(re.escape, row["starts"]))
+    return TokenFormat(
+        name=row["name"],
+        starts=tuple(row["starts"]),
+        pattern=f"(?:{starts})(?:{row['rest']})",
+        contains=tuple(row.get("contains", ())),
+        without=row.get("not", ""),
+        checks=_CHECKS[row.get("check", "")],
+    )
+
+
+def checksum(random: str) -> str:
+    """Return the checksum of GitHub's and npm's tokens: CRC-32 in six digits of base62."""
+    number, digits = zlib.crc32(random.encode()), ""
+    while number:
+        number, digit = divmod(number, len(_BASE62))
+        digits = _BASE62[digit] + digits
+    return digits.rjust(_CHECKSUM, "0")
+
+
+def _has_checksum(rest: str) -> bool:
+    return checksum(rest[:-_CHECKSUM]) == rest[-_CHECKSUM:]
+
+
+def _is_varied(rest: str) -> bool:
+    return len(set(rest)) >= _VARIED
+
+
+def _is_mixed(rest: str) -> bool:
+    kinds = (str.islower, str.isupper, str.isdigit)
+    return _is_varied(rest) and all(any(kind(one) for one in rest) for kind in kinds)
+
+
+def _is_jwt(rest: str) -> bool:
+    """Whether the header of a token without its first letters `eyJ` is JSON that names an algorithm."""
+    header = "eyJ" + rest.partition(".")[0]
+    try:
+        data = json.loads(urlsafe_b64decode(header + "=" * (-len(header) % 4)))
+    except (ValueError, binascii.Error):
+        return False
+    return isinstance(data, dict) and "alg" in data and str(data["alg"]).lower() != "none"
+
+
+_CHECKS: dict[str, Callable[[str], bool]] = {
+    "": bool,
+    "crc32": _has_checksum,
+    "varied": _is_varied,
+    "mixed": _is_mixed,
+    "jwt": _is_jwt,
+}
 
 
 def _may_hold_one(text: str) -> bool:

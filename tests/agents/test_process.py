@@ -15,8 +15,7 @@ import claude_agent_sdk
 import pytest
 
 from agents.process.containment import Containment, contained, detect_containment
-from agents.process.last_words import LastWords
-from agents.process.launcher import write_launcher
+from agents.process.launcher import LastWords, write_launcher
 from agents.process.tree import run_command
 from state.errors import UsageError
 

@@ -17,9 +17,8 @@ from orchestrator.cli.runs.notes import how_exposed
 from orchestrator.views.run.look import Look
 from state.errors import UsageError
 from state.journal.store import Journal
-from state.redaction.addresses import known_in
 from state.redaction.known import Known
-from state.redaction.places import known_in_files
+from state.redaction.places import known_in, known_in_files
 from state.redaction.redactor import Redact, Redactor, redactor
 from state.settings.records import Settings
 from state.settings.sources import Flags

@@ -11,12 +11,11 @@ from enum import StrEnum
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from orchestrator.git.cleanup.elsewhere import Elsewhere
+from orchestrator.git.cleanup.elsewhere import RUN_ID, Elsewhere, UsersWork, users_work
 from orchestrator.git.command import git, git_succeeds
 from orchestrator.git.locks import git_dir
 from orchestrator.git.pinned_config import TrustedGit, trusting
 from orchestrator.git.shadow import shadow_ref, shadow_snapshot
-from orchestrator.git.users.work import RUN_ID, UsersWork, users_work
 from orchestrator.git.workspace import changed_paths, run_branch, task_branch, tree_of
 from state.errors import GitError
 from state.paths import GROUND

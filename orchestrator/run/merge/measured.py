@@ -2,7 +2,7 @@
 
 import structlog
 
-from orchestrator.git.merging.sizes import sizes
+from orchestrator.git.changes import sizes
 from orchestrator.run.record import Run
 from orchestrator.run.review.ownership import own_paths
 from state.errors import GitError

@@ -11,10 +11,9 @@ from orchestrator.gates.promises.criterion import CriterionCheck, PromiseCriteri
 from orchestrator.gates.promises.evidence import evidence_now, promise_base
 from orchestrator.gates.promises.promise import Promise, State
 from orchestrator.gates.promises.store import PromiseStore
-from orchestrator.gates.stop_gate.session import ReadSession
 from orchestrator.gates.stop_gate.steps import promises as step
 from orchestrator.gates.stop_gate.steps.order import STEPS, Priority
-from orchestrator.gates.stop_gate.stop import Stop
+from orchestrator.gates.stop_gate.stop import ReadSession, Stop
 
 LINE = PromiseCriterion(
     text="the shop has a discount", kind=CriterionCheck.COMMAND, target="grep -q discount shop.py"

@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.gates.stop_gate.session import ReadSession
 from orchestrator.gates.stop_gate.steps import available_work, beads, orchestrator, todos
-from orchestrator.gates.stop_gate.stop import Stop
+from orchestrator.gates.stop_gate.stop import ReadSession, Stop
 
 CLAUDE = "3b0f6c1e-1111-4222-8333-444455556666"
 

@@ -10,7 +10,7 @@ import pytest
 from agents.runners.command_resolution import suite_of
 from agents.runners.counting import count
 from agents.runners.counts.reporting import prepare
-from orchestrator.git.merging.sizes import sizes
+from orchestrator.git.changes import sizes
 from orchestrator.run.review.checked import CheckedTree, checked
 from state.journal.events import ProofsTaken, VerificationFinished
 from state.journal.events.reviews import proof_of
