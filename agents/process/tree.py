@@ -70,7 +70,9 @@ async def run_command(
     tail = _Tail(output_limit)
     with _pipe() as (report, report_end):
         inside = bubblewrapped(command, sandbox) if sandbox else command
-        argv = contained(inside, containment, report=str(report_end), sandbox=sandbox)
+        argv = contained(
+            inside, containment, report=str(report_end), limits=sandbox.limits if sandbox else ()
+        )
         stdin = subprocess.PIPE if given else subprocess.DEVNULL
         merged = subprocess.STDOUT
         try:

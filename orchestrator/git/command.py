@@ -1,6 +1,7 @@
-"""One git command: run, checked, with sq's identity and without the user's hooks."""
+"""Git commands: run, checked, with sq's identity and without the user's hooks, and staging a whole worktree."""
 
 import os
+import secrets
 import subprocess
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
@@ -31,6 +32,7 @@ _LOCATION = (
     "GIT_COMMON_DIR",
     "GIT_PREFIX",
 )
+_LINK = "160000"
 
 
 def git_environment(extra: Mapping[str, str] | None = None, *, folder: Path | None = None) -> dict[str, str]:
@@ -160,3 +162,29 @@ def ignoring_junk() -> Iterator[list[str]]:
     """Yield the setting that makes git ignore build leftovers, not the user's global ignores."""
     with as_file(files("orchestrator.git") / "junk.gitignore") as junk:
         yield [f"core.excludesFile={junk}"]
+
+
+async def add_all(
+    folder: Path, *options: str, settings: Sequence[str] = (), environment: Mapping[str, str]
+) -> None:
+    """Stage every file of a worktree in the index that `environment` names.
+
+    No git runs in the repositories inside it. `git add --all` runs `git status` in each submodule whose commit
+    is the staged one, by the submodule's own settings, which an agent may have written. It does not if another
+    commit is staged, and stages the commit that the submodule has.
+
+    Raises:
+        GitError: git cannot take something in.
+    """
+    listed = os.fsdecode(await git_bytes(folder, "ls-files", "--stage", "-z", environment=environment))
+    entries = (entry.partition("\t") for entry in listed.split("\0") if entry.startswith(_LINK))
+    links = {path: facts.split(" ")[1] for facts, _, path in entries}
+    lines = [
+        f"{_LINK} {secrets.token_hex(len(commit) // 2)}\t{path}\0"
+        for path, commit in links.items()
+        if os.path.lexists(folder / path / ".git")
+    ]
+    if lines:
+        words, stdin = ("update-index", "-z", "--index-info"), os.fsencode("".join(lines))
+        await git_bytes(folder, *words, stdin=stdin, environment=environment)
+    await git_bytes(folder, "add", "--all", *options, settings=settings, environment=environment)

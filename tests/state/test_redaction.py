@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 
 from state.redaction.known import Known
 from state.redaction.places import known_in_files
-from state.redaction.redactor import Redactor, redactor
-from state.redaction.tokens import checksum, token_formats, tokens_in
+from state.redaction.redactor import Redactor, checksum, redactor, token_formats, tokens_in
 
 VALUE = "aB3-xY9_kQ7wZ2mN8pR4tV6"
 MARK = "[redacted: SERVICE_TOKEN]"

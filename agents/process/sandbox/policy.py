@@ -10,8 +10,13 @@ from agents.process.sandbox.choice import Choice, SandboxLevel
 from agents.process.sandbox.control_groups import ControlGroups
 from agents.process.sandbox.plan import Access, Mount, Needs, SandboxPlan, at_both, reading, writing
 from agents.process.sandbox.repository import git_folders, git_mounts
-from agents.process.sandbox.system import system_mounts
-from agents.process.sandbox.toolchains import NAMED_BY, caches, registry_credentials, toolchain_mounts
+from agents.process.sandbox.toolchains import (
+    NAMED_BY,
+    caches,
+    registry_credentials,
+    system_mounts,
+    toolchain_mounts,
+)
 from state.settings.records import SandboxLimits
 
 _SOCKETS = (
