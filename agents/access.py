@@ -15,7 +15,7 @@ from typing import Protocol
 
 from agents.api_key import FILE, KEY, ApiKey
 from agents.caller import Admit, Caller, LanePass
-from agents.process.sandbox.plan import GatewaySocket
+from agents.process.sandbox.needs import GatewaySocket
 from state.errors import UsageError
 from state.settings.records import Model
 

@@ -13,7 +13,7 @@ from agents.access import Connection
 from agents.ask.port import Asker
 from agents.caller import Caller
 from agents.process.containment import Containment
-from agents.process.sandbox.plan import Needs, Network
+from agents.process.sandbox.needs import Needs, Network
 from agents.session.cli_settings import CommandSandbox
 from agents.session.exchange import OpenTransport, SandboxAround, SessionSpec, SessionStart
 from agents.session.permissions import REFLOG_NAME, SIGNAL_PREFIX, Policy

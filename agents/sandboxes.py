@@ -7,7 +7,7 @@ from pathlib import Path
 
 from agents.backend import Claude
 from agents.process.containment import Containment
-from agents.process.sandbox.plan import Needs
+from agents.process.sandbox.needs import Needs
 from agents.process.sandbox.policy import SandboxPolicy
 from agents.process.sandbox.repository import git_folders
 from agents.session.cli_settings import CommandSandbox

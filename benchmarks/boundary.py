@@ -35,7 +35,7 @@ from agents.gateway.server import Gateway, app_of
 from agents.make import make_platform
 from agents.process.containment import Containment, detect_containment
 from agents.process.sandbox.choice import Choice, SandboxLevel, choose_sandbox, why_not_whole
-from agents.process.sandbox.plan import GatewaySocket
+from agents.process.sandbox.needs import GatewaySocket
 from agents.process.sandbox.policy import SandboxPolicy
 from agents.session.claude_code import find_cli
 from agents.session.exchange import Listener

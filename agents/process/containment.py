@@ -1,20 +1,28 @@
-"""How a process tree is held together, so that it ends whole: found out once, and put around a command."""
+"""How a process tree is held together, so that it ends whole: found out once, and put around a command.
+
+The last lines of standard error, and how the process ended, are read from the launcher of Claude Code.
+"""
 
 from __future__ import annotations
 
 import os
 import subprocess
 import sys
+from collections import deque
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import anyio
+
+from agents.process.supervisor import ENDED
 from state.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 SUPERVISOR = Path(__file__).with_name("supervisor.py")
+WORDS_KEPT = 20
 PROBE_LIMIT_S = 5.0  # it takes 50 ms, and an overloaded machine still gets the safer way
 
 
@@ -80,3 +88,28 @@ def _namespaces_work() -> bool:
     except (OSError, subprocess.TimeoutExpired):
         return False
     return trial.returncode == 0
+
+
+class LastWords:
+    """A launcher's standard error: the newest lines, and whether and how the process ended.
+
+    `hear` takes each line. `exit_code` is None until `ended` is set.
+    """
+
+    def __init__(self) -> None:
+        self.ended = anyio.Event()
+        self.exit_code: int | None = None
+        self._lines: deque[str] = deque(maxlen=WORDS_KEPT)
+
+    def __str__(self) -> str:
+        """Return the lines for the end of a sentence, or "" if there are none."""
+        return f" (it said: {' | '.join(self._lines)})" if self._lines else ""
+
+    def hear(self, line: str) -> None:
+        """Take the next line. That of the supervisor is not kept for people."""
+        code = line.removeprefix(ENDED)
+        if code == line or not code.isdecimal():
+            self._lines.append(line)
+            return
+        self.exit_code = int(code)
+        self.ended.set()

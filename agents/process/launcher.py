@@ -1,7 +1,4 @@
-"""The executable that the Agent SDK starts as Claude Code: contained, sandboxed, without the secrets.
-
-Its standard error shows its last lines, and how the process ended.
-"""
+"""The executable that the Agent SDK starts as Claude Code: contained, sandboxed, without the secrets."""
 
 from __future__ import annotations
 
@@ -19,14 +16,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from agents.process.sandbox.plan import SandboxPlan
-from collections import deque
-
-import anyio
-
-from agents.process.supervisor import ENDED
 
 SHELL_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-WORDS_KEPT = 20
 
 
 def write_launcher(
@@ -60,28 +51,3 @@ def write_launcher(
     draft.write_bytes(os.fsencode("\n".join(lines) + "\n"))
     draft.chmod(0o700)
     return draft.replace(path)
-
-
-class LastWords:
-    """A launcher's standard error: the newest lines, and whether and how the process ended.
-
-    `hear` takes each line. `exit_code` is None until `ended` is set.
-    """
-
-    def __init__(self) -> None:
-        self.ended = anyio.Event()
-        self.exit_code: int | None = None
-        self._lines: deque[str] = deque(maxlen=WORDS_KEPT)
-
-    def __str__(self) -> str:
-        """Return the lines for the end of a sentence, or "" if there are none."""
-        return f" (it said: {' | '.join(self._lines)})" if self._lines else ""
-
-    def hear(self, line: str) -> None:
-        """Take the next line. That of the supervisor is not kept for people."""
-        code = line.removeprefix(ENDED)
-        if code == line or not code.isdecimal():
-            self._lines.append(line)
-            return
-        self.exit_code = int(code)
-        self.ended.set()

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from agents.process.containment import Containment
 from agents.process.launcher import write_launcher
-from agents.process.sandbox.plan import Needs
+from agents.process.sandbox.needs import Needs
 from agents.process.sandbox.policy import SandboxPolicy, forget
 from agents.process.sandbox.repository import INDEX, git_folders, private_git
 from state.safe_paths import read_inside, write_inside

@@ -1,4 +1,4 @@
-"""Git commands: run, checked, with sq's identity and without the user's hooks, and staging a whole worktree."""
+"""Git commands: run, checked, with sq's identity, without the user's hooks, and staging a whole worktree."""
 
 import os
 import secrets
@@ -169,9 +169,9 @@ async def add_all(
 ) -> None:
     """Stage every file of a worktree in the index that `environment` names.
 
-    No git runs in the repositories inside it. `git add --all` runs `git status` in each submodule whose commit
-    is the staged one, by the submodule's own settings, which an agent may have written. It does not if another
-    commit is staged, and stages the commit that the submodule has.
+    No git runs in the repositories inside it. `git add --all` runs `git status` in each submodule whose
+    commit is the staged one, by the submodule's own settings, which an agent may have written. It does not
+    if another commit is staged, and stages the commit that the submodule has.
 
     Raises:
         GitError: git cannot take something in.

@@ -11,7 +11,8 @@ from anyio import CancelScope, to_thread
 
 from agents.backend import SANDBOXES
 from agents.process.containment import Containment
-from agents.process.sandbox.plan import Needs, Network, SandboxPlan
+from agents.process.sandbox.needs import Needs, Network
+from agents.process.sandbox.plan import SandboxPlan
 from agents.process.sandbox.policy import SandboxPolicy, forget
 from agents.process.sandbox.signs import signs_in
 from agents.process.tree import run_command

@@ -14,8 +14,8 @@ import anyio
 import claude_agent_sdk
 import pytest
 
-from agents.process.containment import Containment, contained, detect_containment
-from agents.process.launcher import LastWords, write_launcher
+from agents.process.containment import Containment, LastWords, contained, detect_containment
+from agents.process.launcher import write_launcher
 from agents.process.tree import run_command
 from state.errors import UsageError
 

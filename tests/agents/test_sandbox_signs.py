@@ -11,7 +11,7 @@ import pytest
 from agents.process.containment import Containment
 from agents.process.sandbox.bubblewrap import bubblewrapped
 from agents.process.sandbox.choice import Choice, SandboxLevel, why_not_whole
-from agents.process.sandbox.plan import Needs
+from agents.process.sandbox.needs import Needs
 from agents.process.sandbox.policy import SandboxPolicy
 from agents.process.sandbox.signs import signs_in
 from state.secrets import without_secrets

@@ -6,7 +6,8 @@ pattern for core dumps would run a program on the host: it is mounted again, rea
 
 from collections.abc import Iterator, Sequence
 
-from agents.process.sandbox.plan import Access, GatewaySocket, Mount, Network, SandboxPlan
+from agents.process.sandbox.needs import GatewaySocket, Network
+from agents.process.sandbox.plan import Access, Mount, SandboxPlan
 
 PROGRAM = "bwrap"
 SOCAT = "socat"

@@ -1,60 +1,19 @@
-"""The plan of a sandbox, as data: what a process needs, and what it then sees, reaches and may use.
+"""The plan of a sandbox, as data: what a process sees of the file system, its network, its limits.
 
 `agents.process.sandbox.bubblewrap` turns a plan into a command line. A path that no mount shows does not
 exist inside.
 """
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 
+from agents.process.sandbox.needs import GatewaySocket, Network
 from state.settings.records import SandboxLimits
 
 _MB = 1024 * 1024
-
-
-class Network(StrEnum):
-    """The network of a sandbox."""
-
-    NONE = "none"
-    """A loopback of its own, and nothing else."""
-    GATEWAY = "gateway"
-    """As `NONE`, and one port on it that leads to the model."""
-    FULL = "full"
-    """The network of the machine."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GatewaySocket:
-    """The socket outside that leads to the model, and the port on the inner loopback that stands for it."""
-
-    path: Path
-    port: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Needs:
-    """What one process needs beside the system, its toolchains and the caches.
-
-    `path` is its PATH. `scratch` is a folder of its own for its home and temporary files, which the caller
-    removes. `hidden` are folders of which nothing is shown but the paths named here. `with_credentials`: the
-    files with which package managers sign in are readable, and their caches can be written. `keeps_index`:
-    the index that the process leaves becomes the workspace's own, because a resolver marks paths in it.
-    """
-
-    workspace: Path
-    scratch: Path
-    path: str
-    writes: bool = True
-    readable: Sequence[Path] = ()
-    writable: Sequence[Path] = ()
-    network: Network = Network.NONE
-    gateway: GatewaySocket | None = None
-    hidden: Sequence[Path] = ()
-    with_credentials: bool = False
-    keeps_index: bool = False
 
 
 class Access(StrEnum):

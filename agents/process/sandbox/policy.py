@@ -8,7 +8,8 @@ from pathlib import Path
 
 from agents.process.sandbox.choice import Choice, SandboxLevel
 from agents.process.sandbox.control_groups import ControlGroups
-from agents.process.sandbox.plan import Access, Mount, Needs, SandboxPlan, at_both, reading, writing
+from agents.process.sandbox.needs import Needs
+from agents.process.sandbox.plan import Access, Mount, SandboxPlan, at_both, reading, writing
 from agents.process.sandbox.repository import git_folders, git_mounts
 from agents.process.sandbox.toolchains import (
     NAMED_BY,

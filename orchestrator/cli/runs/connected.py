@@ -17,7 +17,7 @@ from agents.gateway.forward.serve import ForwardGateway, serve_forward
 from agents.gateway.forward.upstream import Traces, Upstream
 from agents.gateway.scenario import load_scenario
 from agents.gateway.server import Gateway, serve_scenario
-from agents.process.sandbox.plan import GatewaySocket
+from agents.process.sandbox.needs import GatewaySocket
 from agents.session.claude_code import find_cli
 from orchestrator.cli.runs.credentials import BASE_URL, address_in
 from orchestrator.telemetry.headers import read_headers

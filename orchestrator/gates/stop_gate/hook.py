@@ -13,8 +13,9 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from enum import IntEnum, StrEnum
 from pathlib import Path
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
+from agents.transcript.read import Transcript
 from orchestrator.gates.session_state.diagnostics import Diagnostics, has_control
 from orchestrator.gates.session_state.records import MOST_BLOCKS
 from orchestrator.gates.session_state.store import SteeringStore
@@ -28,6 +29,9 @@ from state.atomic_files import (
     read_json,
     replace_file,
 )
+
+if TYPE_CHECKING:
+    from orchestrator.gates.power_steering.facts.facts import Facts
 
 MECHANICAL_S = 6.0  # for all steps without a model together, a slow git included
 JUDGE_S = 8.0  # the judge's step, the transcript included (seed 003)
@@ -128,7 +132,7 @@ def stop_of(
         session_id=environ.get("CLAUDE_SESSION_ID") or text("session_id"),
         claude_session=text("session_id"),
         project=Path(probe.project_of(given, environ)),
-        session=ReadSession(transcript, last_message),
+        session=ReadSession(facts_of, transcript, last_message),
         transcript_path=transcript,
         prompt_id=text("prompt_id"),
         permission_mode=text("permission_mode"),
@@ -138,6 +142,13 @@ def stop_of(
         is_shared=is_shared,
         environ=environ,
     )
+
+
+def facts_of(transcript: Transcript) -> "Facts":
+    """The facts of a session, by a module that is imported only when a step asks for them."""
+    from orchestrator.gates.power_steering.facts import session
+
+    return session.facts_of(transcript)
 
 
 def _results(

@@ -4,7 +4,7 @@ A step is a module with `applies(stop)` and `check(stop)`. The first one that bl
 """
 
 import os.path
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
 from functools import cached_property
@@ -24,8 +24,12 @@ _QUESTION_SIGNS = "?\uff1f"
 
 @dataclass(frozen=True)
 class ReadSession:
-    """The session in the transcript at `path`. `last_message` may be newer than the file."""
+    """The session in the transcript at `path`, whose facts `facts_of` finds.
 
+    `last_message` may be newer than the file.
+    """
+
+    facts_of: "Callable[[Transcript], Facts]"
     path: Path | None = None
     last_message: str = ""
 
@@ -37,7 +41,7 @@ class ReadSession:
     @cached_property
     def facts(self) -> "Facts":
         """The facts of the session. Empty without a transcript."""
-        return _facts(self.transcript)
+        return self.facts_of(self.transcript or Transcript())
 
     @cached_property
     def recent(self) -> Transcript | None:
@@ -47,7 +51,7 @@ class ReadSession:
     @cached_property
     def recent_facts(self) -> "Facts":
         """The facts of the session's end only."""
-        return _facts(self.recent)
+        return self.facts_of(self.recent or Transcript())
 
     def end_of_it(self, tail_bytes: int) -> Transcript | None:
         """Return the session as the last `tail_bytes` show it, or None if it cannot be read."""
@@ -146,9 +150,3 @@ class GateStep(Protocol):
 
 
 Steps = Iterable[tuple[IntEnum, GateStep]]  # each with its name, in the order of the gate
-
-
-def _facts(transcript: Transcript | None) -> "Facts":
-    from orchestrator.gates.power_steering.facts.session import facts_of
-
-    return facts_of(transcript or Transcript())

@@ -2,7 +2,6 @@
 
 import os
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -19,41 +18,82 @@ _LINK = "160000"  # a commit of another repository: no bytes of this one
 
 @dataclass(slots=True, kw_only=True)
 class UsersWork:
-    """The content of the user's own branches, local and remote ones."""
+    """The content of the user's own branches, local and remote ones, and of the checkout."""
 
     repository: Path
     tips: tuple[str, ...]
     empty_tree: str
-    _trees: set[str] = field(default_factory=set)
+    _reached: set[str] = field(default_factory=set)
+    _here: set[str] = field(default_factory=set)
 
-    async def lacks(self, commit: str) -> list[str]:
-        """Return the commits up to this one that no branch of the user's has, newest first.
+    async def lost_with(self, commit: str) -> str:
+        """Return in words the work that no branch of the user's would have without this commit, or "".
 
         An empty first commit, which sq makes in a repository without commits, does not count as work.
         """
-        listed = await self._log("%H %T %P", commit, *(f"^{tip}" for tip in self.tips))
-        entries = [line.split() for line in listed]
-        return [commit for commit, tree, *parents in entries if parents or tree != self.empty_tree]
+        stdin = "\n".join([commit, *(f"^{tip}" for tip in self.tips)]) + "\n"
+        listed = await git(self.repository, "log", "--format=%T%x09%P%x09%h %s", "--stdin", stdin=stdin)
+        entries = [line.split("\t", 2) for line in listed.splitlines()]
+        names = [name for tree, parents, name in entries if parents or tree != self.empty_tree]
+        return f"{len(names)} commit(s) that no branch of yours has, the newest {names[0]}" if names else ""
 
-    async def lost_with(self, commit: str) -> str:
-        """Return in words the work that no branch of the user's would have without this commit, or ""."""
-        commits = await self.lacks(commit)
-        if not commits:
-            return ""
-        listed = await git(self.repository, "rev-list", "--max-count=1", "--format=%h %s", commits[0])
-        newest = listed.partition("\n")[2]
-        return f"{len(commits)} commit(s) that no branch of yours has, the newest {newest}"
+    async def has(self, name: str) -> bool:
+        """Whether a branch of the user's reaches this tree or blob."""
+        if not self._reached and self.tips:
+            listing = ("rev-list", "--objects", "--no-object-names", "--stdin")
+            listed = await git(self.repository, *listing, stdin="\n".join(self.tips) + "\n")
+            self._reached.update(listed.splitlines())
+        return name in self._reached
 
-    async def has_tree(self, tree: str) -> bool:
-        """Whether a commit of the user's holds exactly this tree."""
-        if not self._trees and self.tips:
-            self._trees.update(await self._log("%T", *self.tips))
-        return tree in self._trees
+    async def lacks(self, ref: str, commit: str, *, aside: frozenset[str]) -> list[str]:
+        """Return the paths of a ref's tree whose bytes neither a branch of the user's nor the checkout has.
 
-    async def _log(self, form: str, *revisions: str) -> list[str]:
-        stdin = "\n".join(revisions) + "\n"
-        listed = await git(self.repository, "rev-list", f"--format={form}", "--stdin", stdin=stdin)
-        return [line for line in listed.splitlines() if not line.startswith("commit ")]
+        For a copy of the user's work, include those that were only staged. Paths `aside` do not count.
+
+        Raises:
+            GitError: the repository cannot be read.
+        """
+        held: dict[str, str] = {}
+        for one in await self._commits(ref, commit):
+            held |= await self._blobs(one)
+        left = {blob: path for blob, path in held.items() if path not in aside and not await self.has(blob)}
+        if left and not self._here:
+            self._here = await self._in_the_checkout()
+        return sorted(
+            [
+                path
+                for blob, path in left.items()
+                if blob not in self._here and not await self._stands_there(path, blob)
+            ]
+        )
+
+    async def _commits(self, ref: str, commit: str) -> list[str]:
+        name = ref.rpartition("/")[2]
+        if name != BACKUP and not name.startswith(BESIDE):
+            return [commit]
+        commits = (await git(self.repository, "rev-parse", commit, f"{commit}^@")).splitlines()
+        return [one for one in commits if LIST not in await self._names(one)] if name == BACKUP else commits
+
+    async def _names(self, commit: str) -> list[str]:
+        return (await git(self.repository, "ls-tree", "--name-only", commit)).splitlines()
+
+    async def _blobs(self, tree: str) -> dict[str, str]:
+        listed = await git_bytes(self.repository, "ls-tree", "-r", "-z", "--full-tree", tree)
+        entries = [entry.partition("\t") for entry in os.fsdecode(listed).split("\0") if entry]
+        facts = [(*one.split(" "), path) for one, _, path in entries]
+        return {blob: path for mode, _, blob, path in facts if mode != _LINK}
+
+    async def _in_the_checkout(self) -> set[str]:
+        """Return the blobs of all files in the checkout, as git would commit them, and of staged files."""
+        with TemporaryDirectory(prefix="sq-") as temporary:
+            tree = await shadow_snapshot(self.repository, Path(temporary) / "index", lenient=True)
+        staged = (await git(self.repository, "ls-files", "--stage")).splitlines()
+        return {*await self._blobs(tree), *(line.split(" ")[1] for line in staged)}
+
+    async def _stands_there(self, path: str, blob: str) -> bool:
+        """Whether a file holds these bytes, which git would commit with other line ends."""
+        content = look_at(self.repository / path)[2]
+        return content is not None and await blob_of(self.repository, content) == blob
 
 
 async def users_work(repository: Path) -> UsersWork:
@@ -68,81 +108,3 @@ async def users_work(repository: Path) -> UsersWork:
     tips = {commit for commit, ref in pairs if not _BRANCH_OF_A_RUN.match(ref)}
     empty = await git(repository, "hash-object", "-t", "tree", "--stdin", stdin="")
     return UsersWork(repository=repository, tips=tuple(sorted(tips)), empty_tree=empty)
-
-
-@dataclass(slots=True, kw_only=True)
-class Elsewhere:
-    """Looks for bytes in the user's branches, the index and the checkout. Paths `aside` do not count."""
-
-    users: UsersWork
-    aside: frozenset[str] = frozenset()
-    _here: set[str] = field(default_factory=set)
-
-    async def only_in(self, ref: str, commit: str) -> list[str]:
-        """Return the paths of a ref's tree whose bytes are nowhere else.
-
-        For a copy of the user's work, include those that were only staged.
-
-        Raises:
-            GitError: the repository cannot be read.
-        """
-        held: dict[str, str] = {}
-        for one in await self._commits(ref, commit):
-            held |= await self._blobs(one)
-        missing = {blob: path for blob, path in held.items() if path not in self.aside}
-        for blob in await self._known(missing, commit) if missing else ():
-            missing.pop(blob, None)
-        if missing and not self._here:
-            self._here = await self._in_the_checkout()
-        left = {blob: path for blob, path in missing.items() if blob not in self._here}
-        return sorted([path for blob, path in left.items() if not await self._stands_there(path, blob)])
-
-    async def _commits(self, ref: str, commit: str) -> list[str]:
-        name = ref.rpartition("/")[2]
-        if name != BACKUP and not name.startswith(BESIDE):
-            return [commit]
-        listed = await git(self.users.repository, "rev-parse", commit, f"{commit}^@")
-        commits = listed.splitlines()
-        return [one for one in commits if LIST not in await self._names(one)] if name == BACKUP else commits
-
-    async def _names(self, commit: str) -> list[str]:
-        return (await git(self.users.repository, "ls-tree", "--name-only", commit)).splitlines()
-
-    async def _blobs(self, tree: str) -> dict[str, str]:
-        listed = await git_bytes(self.users.repository, "ls-tree", "-r", "-z", "--full-tree", tree)
-        entries = [entry.partition("\t") for entry in os.fsdecode(listed).split("\0") if entry]
-        facts = [(*one.split(" "), path) for one, _, path in entries]
-        return {blob: path for mode, _, blob, path in facts if mode != _LINK}
-
-    async def _known(self, wanted: Iterable[str], commit: str) -> set[str]:
-        """Return those of these blobs that a branch of the user's reaches."""
-        if not self.users.tips:
-            return set()
-        repository = self.users.repository
-        own = await git(
-            repository, "rev-list", "--objects", "--no-object-names", "--stdin",
-            stdin="\n".join([commit, *(f"^{tip}" for tip in self.users.tips)]) + "\n",
-        )  # fmt: skip
-        unreached = set(own.splitlines())
-        found = {blob for blob in wanted if blob not in unreached}
-        rest = set(wanted) - found
-        if rest:  # perhaps in an older commit, whose files git has not read
-            every = await git(
-                repository, "rev-list", "--objects", "--no-object-names", "--stdin",
-                stdin="\n".join(self.users.tips) + "\n",
-            )  # fmt: skip
-            found |= rest & set(every.splitlines())
-        return found
-
-    async def _in_the_checkout(self) -> set[str]:
-        """Return the blobs of all files in the checkout, as git would commit them, and of staged files."""
-        root = self.users.repository
-        with TemporaryDirectory(prefix="sq-") as temporary:
-            tree = await shadow_snapshot(root, Path(temporary) / "index", lenient=True)
-        staged = (await git(root, "ls-files", "--stage")).splitlines()
-        return {*await self._blobs(tree), *(line.split(" ")[1] for line in staged)}
-
-    async def _stands_there(self, path: str, blob: str) -> bool:
-        """Whether a file holds these bytes, which git would commit with other line ends."""
-        content = look_at(self.users.repository / path)[2]
-        return content is not None and await blob_of(self.users.repository, content) == blob

@@ -10,6 +10,7 @@ import pytest
 from orchestrator.gates.promises.evidence import evidence_now, promise_base
 from orchestrator.gates.promises.promise import CriterionCheck, Promise, PromiseCriterion, State
 from orchestrator.gates.promises.store import PromiseStore
+from orchestrator.gates.stop_gate.hook import facts_of
 from orchestrator.gates.stop_gate.steps import promises as step
 from orchestrator.gates.stop_gate.steps.order import STEPS, Priority
 from orchestrator.gates.stop_gate.stop import ReadSession, Stop
@@ -45,16 +46,20 @@ def verify(store, promise):
 
 
 def stopping(store, session="s-1"):
-    return step.check(Stop(session=ReadSession(), session_id=session, project=store.home))
+    return step.check(Stop(session=ReadSession(facts_of), session_id=session, project=store.home))
 
 
 def test_it_is_the_first_step_and_applies_where_there_is_a_file_of_a_promise(store, promise, tmp_path):
     assert next(iter(STEPS.items())) == (Priority.P1_PROMISE, step)
-    assert not step.applies(Stop(session=ReadSession(), session_id="s-1", project=store.home))
+    assert not step.applies(Stop(session=ReadSession(facts_of), session_id="s-1", project=store.home))
     promise(GUIDE)
-    assert step.applies(Stop(session=ReadSession(), session_id="s-1", project=store.home))
-    assert step.applies(Stop(session=ReadSession(), session_id="s-1", project=store.home / ".git" / ".."))
-    assert not step.applies(Stop(session=ReadSession(), session_id="s-1", project=tmp_path / "not there"))
+    assert step.applies(Stop(session=ReadSession(facts_of), session_id="s-1", project=store.home))
+    assert step.applies(
+        Stop(session=ReadSession(facts_of), session_id="s-1", project=store.home / ".git" / "..")
+    )
+    assert not step.applies(
+        Stop(session=ReadSession(facts_of), session_id="s-1", project=tmp_path / "not there")
+    )
 
 
 def test_an_open_promise_of_the_session_blocks_and_says_what_is_unproven_and_what_to_run(store, promise):
