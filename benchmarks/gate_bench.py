@@ -23,7 +23,7 @@ from agents.transcript.read import read_transcript
 from benchmarks.gate_figures import Examined, Figures, Row, Share, figures_of
 from benchmarks.gate_judge import FileJudge
 from benchmarks.gate_sessions import Labelled, load_labelled
-from orchestrator.cli.gate.options import judge_model
+from orchestrator.cli.gate.check import judge_model
 from orchestrator.gates.power_steering.considerations import Consideration, load_considerations
 from orchestrator.gates.power_steering.evidence import SessionEvidence
 from orchestrator.gates.power_steering.examination import Judge

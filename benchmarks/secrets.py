@@ -23,10 +23,8 @@ from benchmarks.leaking import leaks_of
 from state.journal.events import MessageReceived
 from state.journal.store import Journal
 from state.records.calls import Message, MessageKind
-from state.redaction.known import Known
-from state.redaction.redactor import redactor
-from state.redaction.spellings import in_json
-from state.redaction.tokens import tokens_in
+from state.redaction.known import Known, in_json
+from state.redaction.redactor import redactor, tokens_in
 
 ROOT = Path(__file__).parent.parent
 _EVENTS, _ROUNDS, _SIZE = 10_000, 10, 2_000

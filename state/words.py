@@ -1,7 +1,8 @@
-"""Facts in words, the same for agents and for people."""
+"""Facts in words, the same for agents and for people, and things that are alike as one."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Hashable, Iterable
+from typing import TypeVar
 
 from state.records.commands import BaselineCheck, BaselineStanding, TestCount, TestState
 from state.records.questions import Answer
@@ -10,6 +11,8 @@ _RECOMMENDED = re.compile(r"\s*\(recommended\)", re.IGNORECASE)
 _WORD = re.compile(r"\w+")
 _NAMED = 10  # tests in a sentence
 _RAN = frozenset({BaselineStanding.PASSES, BaselineStanding.FAILS})
+T = TypeVar("T")
+_OF_ONE_REQUEST = re.compile(r"\breq_\w+")  # the API gives each answer an id of its own
 
 
 def listed(names: Iterable[str]) -> str:
@@ -70,3 +73,22 @@ def baseline_words(check: BaselineCheck) -> str:
         words += ", fails if a failing test is added"
     failing = names_of(check.run.count, TestState.FAILED)
     return words + (f", failing: {listed(failing)}" if failing else "")
+
+
+def alike(items: Iterable[T], key: Callable[[T], Hashable]) -> list[list[T]]:
+    """Return the items in groups of equal key, in the order of each group's first item."""
+    groups: dict[Hashable, list[T]] = {}
+    for item in items:
+        groups.setdefault(key(item), []).append(item)
+    return list(groups.values())
+
+
+def without_ids(reason: str) -> str:
+    """Return a reason without the id of the request in which it was given, for comparison."""
+    return _OF_ONE_REQUEST.sub("req_…", reason)
+
+
+def checks_named(names: Iterable[str]) -> str:
+    """Return the name of one check, or the number of several checks and the first ten names."""
+    every = list(names)
+    return every[0] if len(every) == 1 else f"{len(every)} checks ({listed(every)})"

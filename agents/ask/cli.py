@@ -10,7 +10,7 @@ import anyio
 
 from agents.access import Connection
 from agents.ask.port import Ask, Reply, late
-from agents.process.last_words import LastWords
+from agents.process.containment import LastWords
 from agents.session.claude_code import connect
 from agents.session.results import detail_of, end_of, reset_named_in, usage_of
 from state.records.calls import CallEnd

@@ -1,38 +1,29 @@
-"""How a process tree is held together, so that it ends whole: found out once, and put around a command."""
+"""How a process tree is held together, so that it ends whole: found out once, and put around a command.
+
+The last lines of standard error, and how the process ended, are read from the launcher of Claude Code.
+"""
 
 from __future__ import annotations
 
 import os
 import subprocess
 import sys
+from collections import deque
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
+import anyio
+
+from agents.process.supervisor import ENDED
 from state.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from state.settings.records import SandboxLimits
-
 SUPERVISOR = Path(__file__).with_name("supervisor.py")
+WORDS_KEPT = 20
 PROBE_LIMIT_S = 5.0  # it takes 50 ms, and an overloaded machine still gets the safer way
-_MB = 1024 * 1024
-
-
-class Limited(Protocol):
-    """The limits in a sandbox's plan (`agents.process.sandbox.plan.Plan`)."""
-
-    @property
-    def ceilings(self) -> SandboxLimits:
-        """The most that the tree may use."""
-        ...
-
-    @property
-    def control_groups(self) -> tuple[Path, ...]:
-        """The folders of the control groups that the tree joins."""
-        ...
 
 
 class Containment(StrEnum):
@@ -68,26 +59,19 @@ def contained(
     *,
     parent: int | None = None,
     report: str = "-",
-    sandbox: Limited | None = None,
+    limits: Sequence[str] = (),
 ) -> list[str]:
     """Return the command line that runs `argv` so that its tree ends with process `parent` (this one).
 
     Only `parent` itself can start it. Started by another process it refuses, exit code 125. The tree also
     ends when `argv` exits (the exit code is that of `argv`, 128 + n if signal n ended it) and two seconds
     after SIGTERM, which `argv` gets first. `report` is described in
-    `supervisor.py`. `sandbox` is the plan of `argv`, whose limits hold for the whole tree.
+    `supervisor.py`. `limits` are those of its sandbox and hold for the whole tree.
     """
     # -I -S: the user's variables, site-packages and the working folder do not affect its imports.
     python = [sys.executable, "-I", "-S", str(SUPERVISOR)]
     how = [str(os.getpid() if parent is None else parent), containment.value, report]
-    return [*python, *how, *(_limits(sandbox) if sandbox else ()), "--", *argv]
-
-
-def _limits(plan: Limited) -> list[str]:
-    most = plan.ceilings
-    processes = [f"processes={most.processes}"] if most.processes else []
-    file = [f"file={most.file_mb * _MB}"] if most.file_mb else []
-    return [*processes, *file, *(f"cgroup={folder}" for folder in plan.control_groups)]
+    return [*python, *how, *limits, "--", *argv]
 
 
 def _namespaces_work() -> bool:
@@ -104,3 +88,28 @@ def _namespaces_work() -> bool:
     except (OSError, subprocess.TimeoutExpired):
         return False
     return trial.returncode == 0
+
+
+class LastWords:
+    """A launcher's standard error: the newest lines, and whether and how the process ended.
+
+    `hear` takes each line. `exit_code` is None until `ended` is set.
+    """
+
+    def __init__(self) -> None:
+        self.ended = anyio.Event()
+        self.exit_code: int | None = None
+        self._lines: deque[str] = deque(maxlen=WORDS_KEPT)
+
+    def __str__(self) -> str:
+        """Return the lines for the end of a sentence, or "" if there are none."""
+        return f" (it said: {' | '.join(self._lines)})" if self._lines else ""
+
+    def hear(self, line: str) -> None:
+        """Take the next line. That of the supervisor is not kept for people."""
+        code = line.removeprefix(ENDED)
+        if code == line or not code.isdecimal():
+            self._lines.append(line)
+            return
+        self.exit_code = int(code)
+        self.ended.set()

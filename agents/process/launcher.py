@@ -41,7 +41,7 @@ def write_launcher(
     argv = [str(command)]
     if sandbox:
         argv = bubblewrapped(argv, sandbox)
-    argv = contained(argv, containment, report=TELL_END, sandbox=sandbox)
+    argv = contained(argv, containment, report=TELL_END, limits=sandbox.limits if sandbox else ())
     lines = [
         "#!/bin/sh",
         *(f"unset {name}" for name in unset),

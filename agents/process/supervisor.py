@@ -66,7 +66,7 @@ MS_NOSUID, MS_NODEV, MS_NOEXEC, MS_REC, MS_SLAVE = 0x2, 0x4, 0x8, 0x4000, 0x8000
 
 STDERR = 2
 TELL_END = "tell-end"
-ENDED = "sq-supervisor: ended with exit code "  # read by `agents.process.last_words.LastWords`
+ENDED = "sq-supervisor: ended with exit code "  # read by `agents.process.containment.LastWords`
 LINUX = sys.platform == "linux"
 SANDBOX = b"bwrap"  # as /proc names it
 RESERVED_PIDS = 301  # the kernel gives no smaller numbers to the second round of processes

@@ -69,8 +69,8 @@ async def run_command(
     begun = time.monotonic()
     tail = _Tail(output_limit)
     with _pipe() as (report, report_end):
-        inside = bubblewrapped(command, sandbox) if sandbox else command
-        argv = contained(inside, containment, report=str(report_end), sandbox=sandbox)
+        inside, limits = (bubblewrapped(command, sandbox), sandbox.limits) if sandbox else (command, [])
+        argv = contained(inside, containment, report=str(report_end), limits=limits)
         stdin = subprocess.PIPE if given else subprocess.DEVNULL
         merged = subprocess.STDOUT
         try:

@@ -17,7 +17,7 @@ from state.errors import UsageError
 if TYPE_CHECKING:
     from claude_agent_sdk import ClaudeSDKClient
 
-    from agents.process.last_words import LastWords
+    from agents.process.containment import LastWords
 
 MIN_CLI = (2, 1, 248)  # the first that sends a prompt verbatim: before, `/clear` in a spec was a command
 VERSION_DEADLINE_S = 10

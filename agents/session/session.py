@@ -20,7 +20,7 @@ import structlog
 from anyio import to_thread
 
 from agents.concurrency import first_of, task_group
-from agents.process.last_words import LastWords
+from agents.process.containment import LastWords
 from agents.session.callbacks import Callbacks
 from agents.session.claude_code import connect
 from agents.session.counted import Counted

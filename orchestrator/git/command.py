@@ -1,9 +1,12 @@
-"""One git command: run, checked, with sq's identity and without the user's hooks."""
+"""Git commands: run, checked, with sq's identity, without the user's hooks, and staging a whole worktree."""
 
 import os
+import secrets
 import subprocess
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from importlib.resources import as_file, files
 from pathlib import Path
 
 import anyio
@@ -15,7 +18,6 @@ from state.secrets import without_secrets
 NAME, EMAIL = "sq", "sq@localhost"
 DEADLINE_S = 120.0
 _TIDY_S = 3.0
-
 # Hooks are the user's, for the user's commits. Signing would ask for a passphrase and wait. Submodules have
 # settings of their own, by which programs could be run.
 _SETTINGS = (
@@ -30,6 +32,7 @@ _LOCATION = (
     "GIT_COMMON_DIR",
     "GIT_PREFIX",
 )
+_LINK = "160000"
 
 
 def git_environment(extra: Mapping[str, str] | None = None, *, folder: Path | None = None) -> dict[str, str]:
@@ -152,3 +155,36 @@ def git_version() -> str | None:
     except (OSError, subprocess.TimeoutExpired):
         return None
     return done.stdout.strip().removeprefix("git version ") or None
+
+
+@contextmanager
+def ignoring_junk() -> Iterator[list[str]]:
+    """Yield the setting that makes git ignore build leftovers, not the user's global ignores."""
+    with as_file(files("orchestrator.git") / "junk.gitignore") as junk:
+        yield [f"core.excludesFile={junk}"]
+
+
+async def add_all(
+    folder: Path, *options: str, settings: Sequence[str] = (), environment: Mapping[str, str]
+) -> None:
+    """Stage every file of a worktree in the index that `environment` names.
+
+    No git runs in the repositories inside it. `git add --all` runs `git status` in each submodule whose
+    commit is the staged one, by the submodule's own settings, which an agent may have written. It does not
+    if another commit is staged, and stages the commit that the submodule has.
+
+    Raises:
+        GitError: git cannot take something in.
+    """
+    listed = os.fsdecode(await git_bytes(folder, "ls-files", "--stage", "-z", environment=environment))
+    entries = (entry.partition("\t") for entry in listed.split("\0") if entry.startswith(_LINK))
+    links = {path: facts.split(" ")[1] for facts, _, path in entries}
+    lines = [
+        f"{_LINK} {secrets.token_hex(len(commit) // 2)}\t{path}\0"
+        for path, commit in links.items()
+        if os.path.lexists(folder / path / ".git")
+    ]
+    if lines:
+        words, stdin = ("update-index", "-z", "--index-info"), os.fsencode("".join(lines))
+        await git_bytes(folder, *words, stdin=stdin, environment=environment)
+    await git_bytes(folder, "add", "--all", *options, settings=settings, environment=environment)

@@ -19,7 +19,7 @@ async def lost_work(folder: Path, *, branch: str, start: str, kept: Collection[s
     """
     head = await head_of(folder)
     tips = dict.fromkeys(tip for tip in (head, await _commit_at(folder, f"refs/heads/{branch}")) if tip)
-    lost = [tip for tip in tips if not await _is_in(folder, tip, (start, *kept))]
+    lost = [tip for tip in tips if not await is_in(folder, tip, (start, *kept))]
     tree = await snapshot(folder)
     new = tree not in {await tree_of(folder, commit) for commit in (head, start)}
     if len(lost) > 1 or (new and not await _is_pieced_together(folder, tree, start, kept)):
@@ -27,7 +27,8 @@ async def lost_work(folder: Path, *, branch: str, start: str, kept: Collection[s
     return lost[0] if lost else ""
 
 
-async def _is_in(repository: Path, commit: str, others: Collection[str]) -> bool:
+async def is_in(repository: Path, commit: str, others: Collection[str]) -> bool:
+    """Whether one of the other commits contains a commit."""
     for other in others:
         if await git_succeeds(repository, "merge-base", "--is-ancestor", commit, other):
             return True

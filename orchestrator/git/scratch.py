@@ -1,4 +1,8 @@
-"""Scratch worktrees, which hold exact trees for commands to run on, and no work."""
+"""Worktrees that show the files of another tree: scratch worktrees, and others for a while.
+
+Scratch worktrees hold exact trees for commands to run on, and no work. A worktree with work shows the files
+of another tree for a while: neither HEAD nor its own index moves.
+"""
 
 from collections.abc import Collection, Mapping
 from pathlib import Path
@@ -8,9 +12,9 @@ from orchestrator.git.command import git
 from orchestrator.git.pinned_config import mend_pointer
 from orchestrator.git.workspace import ensure_worktree, put_on
 
+_FILE, _GONE = "100644", "0" * 40
 _DATE = "1970-01-01T00:00:00 +0000"  # the same tree is the same commit
 _FIXED = {"GIT_AUTHOR_DATE": _DATE, "GIT_COMMITTER_DATE": _DATE}
-_FILE, _GONE = "100644", "0" * 40
 
 
 async def show_tree(repository: Path, folder: Path, tree: str) -> None:
@@ -35,6 +39,28 @@ async def remove_scratch(repository: Path, folder: Path) -> None:
     if folder.exists():
         mend_pointer(folder)
         await git(repository, "worktree", "remove", "--force", "--force", str(folder))
+
+
+async def show_content(folder: Path, index: Path, tree: str) -> None:
+    """Give a worktree the files of a tree, in place of those that the index file `index` names.
+
+    Ignored files stay.
+
+    Raises:
+        GitError: git refuses.
+    """
+    await git(folder, "read-tree", "--reset", "-u", tree, environment={"GIT_INDEX_FILE": str(index)})
+
+
+async def holds_more(folder: Path, index: Path) -> bool:
+    """Whether a worktree has files that the index file `index` does not name, ignored ones included."""
+    environment = {"GIT_INDEX_FILE": str(index)}
+    return bool(await git(folder, "ls-files", "--others", "--directory", "-z", environment=environment))
+
+
+async def remove_others(folder: Path, index: Path) -> None:
+    """Remove all files that the index file `index` does not name, ignored ones and repositories included."""
+    await git(folder, "clean", "-ffdxq", environment={"GIT_INDEX_FILE": str(index)})
 
 
 async def pieced_together(repository: Path, tree: str, *, of: str, paths: Collection[str]) -> str:

@@ -12,8 +12,7 @@ from pathlib import Path
 
 import structlog
 
-from orchestrator.git.command import git
-from orchestrator.git.junk import ignoring_junk
+from orchestrator.git.command import git, ignoring_junk
 from orchestrator.git.repository import named
 from state.errors import GitError, UsageError
 from state.safe_paths import parent_inside

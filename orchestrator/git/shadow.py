@@ -8,8 +8,7 @@ from contextlib import suppress
 from importlib.resources import as_file, files
 from pathlib import Path
 
-from orchestrator.git.adding import add_all
-from orchestrator.git.command import git, git_succeeds
+from orchestrator.git.command import add_all, git, git_succeeds
 from orchestrator.git.workspace import changed_paths, tree_of
 from state.errors import GitError
 from state.safe_paths import remove_inside

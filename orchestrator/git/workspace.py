@@ -7,9 +7,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from orchestrator.git.adding import add_all
-from orchestrator.git.command import git, git_bytes, git_succeeds
-from orchestrator.git.junk import ignoring_junk
+from orchestrator.git.command import add_all, git, git_bytes, git_succeeds, ignoring_junk
 from orchestrator.git.locks import STILL_MADE, git_dir, git_is_at_work, in_worktree, patiently
 from orchestrator.git.pinned_config import mend_pointer, trusted_now
 from state.errors import GitError

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from state.grouping import alike
+from state.words import alike
 
 
 class CheckLevel(StrEnum):

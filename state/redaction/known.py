@@ -1,27 +1,39 @@
 """Finds known secret values in a text, whole and in pieces, at a cost that each stored event can bear.
 
-A text is condensed and read as numbers of eight bytes, at every fourth place. Each piece of a secret
-that counts holds one of the prepared numbers, so a text without any of them needs no second look.
+A text is condensed: white space, quotes, backslashes, percent signs and the escapes of line breaks are left
+out, letters are in lower case, and the two alphabets of base64 are one. So a value that was printed over
+several lines, letter by letter, or inside JSON is one piece again. The condensed text is read as numbers of
+eight bytes, at every fourth place. Each piece of a secret that counts holds one of the prepared numbers, so a
+text without any of them needs no second look. Values are also found in JSON, base64, percent-encoding and
+hexadecimal digits.
 """
 
+import json
 import re
+from base64 import b64encode
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from sys import byteorder
-
-from state.redaction.condensed import condensed, encoded, kept_places, without_gaps
-from state.redaction.spellings import in_json, in_other_codes
+from urllib.parse import quote
 
 SHORTEST = 8  # characters. Shorter values would blank out ordinary words
 PIECE = 12  # condensed characters of a random value that are replaced also by themselves
-_WITH_PIECES = 16  # condensed characters of the shortest value with such pieces
 _GRAM, _STEP = 8, 4
+_LEFT_OUT = b" \t\r\n\x0b\x0c\\\"'`%"
+_ESCAPED_BREAK = re.compile(rb"\\[nrt]")
+_GAPS = re.compile(rb"\\[nrt]|[ \t\r\n\x0b\x0c\\\"'`%]+?")
+_ALIKE = bytes.maketrans(b"ABCDEFGHIJKLMNOPQRSTUVWXYZ-_", b"abcdefghijklmnopqrstuvwxyz+/")
+_JSON_DEPTH = 2  # a tool's input is JSON, and a file that it writes may be JSON inside that
+_BITS_OF_A_DIGIT = 6
+_LONGEST_ENCODED = 1_000  # bytes. A longer value, such as a key file, is looked for as it is written
+_WITH_PIECES = 16  # condensed characters of the shortest value with such pieces
 _SHORT_GRAM = 4
 _ENOUGH = _GRAM + _STEP - 1  # so many bytes hold a whole gram at a place that is looked at
 _CHANGES = 4  # between letters, capitals and digits in a random piece
 _WORD = re.compile(r"[A-Za-z]{1,15}")
 _PLACE = re.compile(r"^(?:[a-z][a-z0-9+.-]*://|~?/|\.{1,2}/)", re.IGNORECASE)
+_Broken = dict[bytes, list[tuple[bytes, str]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,20 +42,6 @@ class Known:
 
     name: str
     value: str
-
-
-@dataclass(frozen=True, slots=True)
-class _Needle:
-    """A spelling of a value, condensed. `pieces`: the starts of its random pieces."""
-
-    name: str
-    data: bytes
-    pieces: tuple[int, ...]
-
-
-def is_distinct(value: str) -> bool:
-    """Whether a value is worth hiding: `postgres` as a password would blank out a word of every text."""
-    return len(value) >= SHORTEST and not _WORD.fullmatch(value)
 
 
 class KnownValues:
@@ -125,6 +123,78 @@ class KnownValues:
                 yield 0, len(part), name
 
 
+def is_distinct(value: str) -> bool:
+    """Whether a value is worth hiding: `postgres` as a password would blank out a word of every text."""
+    return len(value) >= SHORTEST and not _WORD.fullmatch(value)
+
+
+def encoded(text: str) -> bytes:
+    """Return a text as UTF-8. Halves of surrogate pairs stay."""
+    return text.encode("utf-8", "surrogatepass")
+
+
+def condensed(data: bytes) -> bytes:
+    """Return the condensed form of a text in UTF-8."""
+    return without_gaps(data).translate(_ALIKE)
+
+
+def without_gaps(data: bytes) -> bytes:
+    """Return the same characters as `condensed`, in their own case and alphabet."""
+    if b"\\" in data:
+        data = _ESCAPED_BREAK.sub(b"", data)
+    return data.translate(None, _LEFT_OUT)
+
+
+def kept_places(data: bytes) -> list[int]:
+    """Return for each byte of the condensed form its place in `data`."""
+    places: list[int] = []
+    after = 0
+    for gap in _GAPS.finditer(data):
+        places.extend(range(after, gap.start()))
+        after = gap.end()
+    places.extend(range(after, len(data)))
+    return places
+
+
+def in_json(value: str) -> set[str]:
+    """Return a value as it is written, and inside JSON, and inside JSON in JSON."""
+    written = {value}
+    for _ in range(_JSON_DEPTH):
+        written |= {
+            json.dumps(text, ensure_ascii=ascii_)[1:-1] for text in written for ascii_ in (True, False)
+        }
+    return written
+
+
+def in_other_codes(value: str) -> set[bytes]:
+    """Return a value in base64 (at each of its three alignments), percent-encoded, and in hexadecimal."""
+    data = encoded(value)
+    if len(data) > _LONGEST_ENCODED:
+        return set()
+    return {
+        *(_in_base64(data, before) for before in range(3)),
+        quote(data, safe="").encode(),
+        quote(data).encode(),
+        data.hex().encode(),
+    }
+
+
+def _in_base64(data: bytes, before: int) -> bytes:
+    """Return the digits that depend on `data` alone, with `before` other bytes in front of it."""
+    digits = b64encode(bytes(before) + data + bytes(2))
+    first = -(-before * 8 // _BITS_OF_A_DIGIT)
+    return digits[first : (before + len(data)) * 8 // _BITS_OF_A_DIGIT]
+
+
+@dataclass(frozen=True, slots=True)
+class _Needle:
+    """A spelling of a value, condensed. `pieces`: the starts of its random pieces."""
+
+    name: str
+    data: bytes
+    pieces: tuple[int, ...]
+
+
 def _needles(name: str, value: str) -> Iterator[_Needle]:
     whole_only = bool(_PLACE.match(value))
     spelled = {*map(encoded, in_json(value)), *in_other_codes(value)}
@@ -165,9 +235,6 @@ def _short_grams(needle: _Needle) -> Iterator[int]:
 def _changes(data: bytes, at: int) -> int:
     part = data[at : at + _ENOUGH]
     return sum(_kind(one) != _kind(other) for one, other in pairwise(part))
-
-
-_Broken = dict[bytes, list[tuple[bytes, str]]]
 
 
 def _broken(needles: Iterable[_Needle], named: dict[str, str]) -> tuple[_Broken, _Broken]:

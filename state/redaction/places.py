@@ -1,14 +1,14 @@
-"""Secrets in files at the start of a run: credential files at home, `.env` files, git remotes."""
+"""Secrets in files at the start of a run (credentials, `.env`, git remotes), and in addresses and headers."""
 
 import os
 import re
 from base64 import b64decode
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from itertools import islice
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote
+from urllib.parse import unquote, urlsplit
 
 from state.redaction.known import Known
 from state.secrets import secret_names
@@ -29,6 +29,7 @@ _GIT = (
 )
 _ASSIGNMENT = re.compile(r"^\s*(?:export\s+)?([A-Za-z_]\w*)\s*=\s*(.*?)\s*$", re.MULTILINE)
 _RANDOM = re.compile(r"(?=[^a-z]*[a-z])(?=\D*\d)[A-Za-z0-9+=_-]{20,}")
+_LEAST = 8  # characters of a part that counts as a secret
 
 
 def known_in_files(home: Path, checkout: Path) -> list[Known]:
@@ -119,3 +120,28 @@ def _text_of(file: Path) -> str:
         return file.read_text("utf-8", errors="replace")
     except OSError:
         return ""
+
+
+def known_in(values: Mapping[str, str]) -> tuple[Known, ...]:
+    """Return addresses and headers, and those parts of them that may be secrets, by their variables."""
+    return tuple(
+        Known(name, part)
+        for name, value in values.items()
+        for part in dict.fromkeys((value, *_parts(value)))
+        if len(part) >= _LEAST
+    )
+
+
+def _parts(value: str) -> Iterator[str]:
+    try:
+        found = urlsplit(value)
+    except ValueError:
+        return
+    if found.scheme and found.netloc:
+        user, _, _ = found.netloc.rpartition("@")
+        yield from (unquote(part) for part in (*user.split(":"), *found.path.split("/")))
+        return
+    for header in value.split(","):
+        _, _, content = header.partition("=")
+        plain = unquote(content.strip())
+        yield from (content.strip(), plain, *re.split(r"\s+", plain))

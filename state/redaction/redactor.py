@@ -1,15 +1,33 @@
-"""Takes the secrets out of a text that is stored, shown, or sent to a model."""
+"""Takes the secrets out of a text that is stored, shown, or sent to a model: known values, and tokens.
 
+Unknown tokens are found by their formats (`formats.yaml`). Randomness alone is no sign.
+"""
+
+import binascii
+import json
 import re
-from collections.abc import Callable, Iterable, Mapping
+import zlib
+from base64 import urlsafe_b64decode
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
 from urllib.parse import unquote
 
 from state.redaction.known import Known, KnownValues
-from state.redaction.tokens import without_tokens
 from state.secrets import secret_names
 
 Redact = Callable[[str], str]
 _PASSWORD = re.compile(r"^[a-z][a-z0-9+.-]*://[^/@\s:]*:([^/@\s]+)@", re.IGNORECASE)
+_FILE = Path(__file__).with_name("formats.yaml")
+_BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+_CHECKSUM = 6  # its digits in base62
+_VARIED = 8  # different characters that random ones have at least
+_SHORTEST = 20  # characters of a token: the AWS access key
+_RUN = b"a" * 16  # letters and digits on end, which most formats have
+_LETTERS = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+_RUNS = bytes(97 if one in _LETTERS else 32 for one in range(256))
 
 
 class Redactor:
@@ -37,3 +55,140 @@ def _of(name: str, value: str) -> list[Known]:
     found = _PASSWORD.match(value)
     passwords = {found[1], unquote(found[1])} if found else set()
     return [Known(name, value), *(Known(name, one) for one in passwords)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TokenFormat:
+    """A format. `checks` decides on the part behind the start. With the word `without` it is an example."""
+
+    name: str
+    starts: tuple[str, ...]
+    pattern: str
+    contains: tuple[str, ...]
+    without: str
+    checks: Callable[[str], bool]
+
+    def is_one(self, found: str) -> bool:
+        """Whether a match of the pattern is a token."""
+        start = next(one for one in self.starts if found.startswith(one))
+        return not (self.without and self.without in found) and self.checks(found[len(start) :])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Token:
+    """A token in a text: the name of its format, and its place in characters."""
+
+    format: str
+    start: int
+    end: int
+
+
+def tokens_in(text: str) -> list[Token]:
+    """Return the tokens of a known format in a text, in order."""
+    return list(_tokens_in(text)) if _may_hold_one(text) else []
+
+
+def without_tokens(text: str) -> str:
+    """Return the text with the name of its format in the place of each token."""
+    parts, after = [], 0
+    for token in tokens_in(text):
+        parts += [text[after : token.start], f"[redacted: {token.format}]"]
+        after = token.end
+    return "".join([*parts, text[after:]]) if parts else text
+
+
+@cache
+def token_formats() -> tuple[TokenFormat, ...]:
+    """Return the formats of the data file, in its order."""
+    import yaml
+
+    return tuple(_format(row) for row in yaml.safe_load(_FILE.read_text("utf-8")))
+
+
+def _format(row: dict[str, Any]) -> TokenFormat:
+    starts = "|".join(map(re.escape, row["starts"]))
+    return TokenFormat(
+        name=row["name"],
+        starts=tuple(row["starts"]),
+        pattern=f"(?:{starts})(?:{row['rest']})",
+        contains=tuple(row.get("contains", ())),
+        without=row.get("not", ""),
+        checks=_CHECKS[row.get("check", "")],
+    )
+
+
+def checksum(random: str) -> str:
+    """Return the checksum of GitHub's and npm's tokens: CRC-32 in six digits of base62."""
+    number, digits = zlib.crc32(random.encode()), ""
+    while number:
+        number, digit = divmod(number, len(_BASE62))
+        digits = _BASE62[digit] + digits
+    return digits.rjust(_CHECKSUM, "0")
+
+
+def _has_checksum(rest: str) -> bool:
+    return checksum(rest[:-_CHECKSUM]) == rest[-_CHECKSUM:]
+
+
+def _is_varied(rest: str) -> bool:
+    return len(set(rest)) >= _VARIED
+
+
+def _is_mixed(rest: str) -> bool:
+    kinds = (str.islower, str.isupper, str.isdigit)
+    return _is_varied(rest) and all(any(kind(one) for one in rest) for kind in kinds)
+
+
+def _is_jwt(rest: str) -> bool:
+    """Whether the header of a token without its first letters `eyJ` is JSON that names an algorithm."""
+    header = "eyJ" + rest.partition(".")[0]
+    try:
+        data = json.loads(urlsafe_b64decode(header + "=" * (-len(header) % 4)))
+    except (ValueError, binascii.Error):
+        return False
+    return isinstance(data, dict) and "alg" in data and str(data["alg"]).lower() != "none"
+
+
+_CHECKS: dict[str, Callable[[str], bool]] = {
+    "": bool,
+    "crc32": _has_checksum,
+    "varied": _is_varied,
+    "mixed": _is_mixed,
+    "jwt": _is_jwt,
+}
+
+
+def _may_hold_one(text: str) -> bool:
+    """Whether a text may hold a token. It costs a few microseconds a kilobyte."""
+    if len(text) < _SHORTEST:
+        return False
+    runs = text.encode("ascii", "replace").translate(_RUNS)
+    return _RUN in runs or any(word in text for word in _compiled().words)
+
+
+def _tokens_in(text: str) -> Iterator[Token]:
+    compiled = _compiled()
+    for found in compiled.pattern.finditer(text):
+        format_ = compiled.formats[int((found.lastgroup or "f0")[1:])]
+        if format_.is_one(found.group()):
+            yield Token(format=format_.name, start=found.start(), end=found.end())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Compiled:
+    """All formats in one expression, with a group for each."""
+
+    pattern: re.Pattern[str]
+    formats: tuple[TokenFormat, ...]
+    words: tuple[str, ...]
+
+
+@cache
+def _compiled() -> _Compiled:
+    formats = token_formats()
+    groups = "|".join(f"(?P<f{number}>{one.pattern})" for number, one in enumerate(formats))
+    return _Compiled(
+        pattern=re.compile(rf"(?<![0-9A-Za-z_])(?:{groups})(?![0-9A-Za-z])"),
+        formats=formats,
+        words=tuple(dict.fromkeys(word for one in formats for word in one.contains)),
+    )

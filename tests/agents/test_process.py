@@ -14,8 +14,7 @@ import anyio
 import claude_agent_sdk
 import pytest
 
-from agents.process.containment import Containment, contained, detect_containment
-from agents.process.last_words import LastWords
+from agents.process.containment import Containment, LastWords, contained, detect_containment
 from agents.process.launcher import write_launcher
 from agents.process.tree import run_command
 from state.errors import UsageError

@@ -8,7 +8,7 @@ import pytest
 
 from agents.process.sandbox.bubblewrap import bubblewrapped
 from agents.process.sandbox.plan import Access, Mount, SandboxPlan
-from agents.process.sandbox.system import system_mounts
+from agents.process.sandbox.toolchains import system_mounts
 
 
 @pytest.mark.skipif(not shutil.which("bwrap"), reason="bubblewrap is not installed")

@@ -15,7 +15,7 @@ from pathlib import Path
 from agents.process.containment import Containment, contained
 from agents.process.sandbox.bubblewrap import FAILED, PROGRAM, SOCAT, bubblewrapped
 from agents.process.sandbox.plan import Access, Mount, SandboxPlan
-from agents.process.sandbox.system import system_mounts
+from agents.process.sandbox.toolchains import system_mounts
 from state.errors import UsageError
 from state.settings.records import Sandbox, SandboxHeld
 

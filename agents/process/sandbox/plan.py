@@ -13,6 +13,8 @@ from pathlib import Path
 from agents.process.sandbox.needs import GatewaySocket, Network
 from state.settings.records import SandboxLimits
 
+_MB = 1024 * 1024
+
 
 class Access(StrEnum):
     """What a mount gives."""
@@ -57,6 +59,14 @@ class SandboxPlan:
     ceilings: SandboxLimits = field(default_factory=SandboxLimits)
     control_groups: tuple[Path, ...] = ()
     program: str = "bwrap"
+
+    @property
+    def limits(self) -> list[str]:
+        """The limits for the whole tree, as `agents/process/supervisor.py` reads them."""
+        most = self.ceilings
+        processes = [f"processes={most.processes}"] if most.processes else []
+        file = [f"file={most.file_mb * _MB}"] if most.file_mb else []
+        return [*processes, *file, *(f"cgroup={folder}" for folder in self.control_groups)]
 
     def ordered(self) -> list[Mount]:
         """Return the mounts, a folder before its contents. Of two on one path the later one wins."""

@@ -6,14 +6,18 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from agents.process.sandbox.caches import caches, registry_credentials
 from agents.process.sandbox.choice import Choice, SandboxLevel
 from agents.process.sandbox.control_groups import ControlGroups
 from agents.process.sandbox.needs import Needs
 from agents.process.sandbox.plan import Access, Mount, SandboxPlan, at_both, reading, writing
 from agents.process.sandbox.repository import git_folders, git_mounts
-from agents.process.sandbox.system import system_mounts
-from agents.process.sandbox.toolchains import NAMED_BY, toolchain_mounts
+from agents.process.sandbox.toolchains import (
+    NAMED_BY,
+    caches,
+    registry_credentials,
+    system_mounts,
+    toolchain_mounts,
+)
 from state.settings.records import SandboxLimits
 
 _SOCKETS = (

@@ -1,7 +1,9 @@
 """`sq clean`: remove the remains of runs, but never work that exists nowhere else."""
 
+import os
 import shlex
 import shutil
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -67,15 +69,21 @@ def command(
 
 
 def _clean_sessions(*, as_json: bool) -> int:
-    from orchestrator.cli.clean.old_sessions import clean_sessions
+    """Remove the folders of this project's sessions without a write for 30 days."""
+    from orchestrator.gates.session_state.diagnostics import SteeringSettings, sessions_folder
+    from orchestrator.gates.session_state.sessions import old_sessions, remove_sessions
 
-    done = clean_sessions()
-    failed = [one for one in done if one.problem]
+    old = old_sessions(sessions_folder(Path.cwd(), SteeringSettings.of(os.environ)), datetime.now(UTC))
+    done = list(remove_sessions(old))
+    failed = [folder for folder, problem in done if problem]
     if as_json:
-        say_json({"ok": not failed, "sessions": done})
+        sessions = [
+            {"session": folder.name, "folder": str(folder), "problem": problem} for folder, problem in done
+        ]
+        say_json({"ok": not failed, "sessions": sessions})
         return 2 if failed else 0
-    for one in done:
-        say(f"{one.folder} cannot be removed: {one.problem}" if one.problem else f"removed {one.folder}")
+    for folder, problem in done:
+        say(f"{folder} cannot be removed: {problem}" if problem else f"removed {folder}")
     if not done:
         say("no session's folder is older than 30 days")
     return 2 if failed else 0

@@ -8,12 +8,14 @@ import anyio
 import click
 
 from orchestrator.cli import options
-from orchestrator.cli.clean.old_sessions import checks_of_sessions
-from orchestrator.cli.doctor.hook import checks_of_hook
-from orchestrator.cli.doctor.integrations import checks_of_outward
 from orchestrator.cli.doctor.machine import checks_of_machine
 from orchestrator.cli.doctor.repository import checks_of_repository
-from orchestrator.cli.doctor.settings import checks_of_settings
+from orchestrator.cli.doctor.settings import (
+    checks_of_hook,
+    checks_of_outward,
+    checks_of_sessions,
+    checks_of_settings,
+)
 from orchestrator.git.command import git_version
 from orchestrator.views.checks import CheckLevel, DoctorCheck, check_lines
 from orchestrator.views.screen import say, say_json

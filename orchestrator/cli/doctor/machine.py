@@ -11,7 +11,7 @@ from agents.api_key import FILE, KEY, REMEDY, TOKEN, VISIBLE, read_key
 from agents.gateway.forward.upstream import API, check_address
 from agents.process.containment import Containment, detect_containment
 from agents.process.sandbox.choice import why_not_whole
-from agents.process.sandbox.limits import limits_that_hold
+from agents.process.sandbox.control_groups import limits_that_hold
 from agents.session.claude_code import MIN_CLI, find_cli, version_in, version_said
 from agents.session.sdks import AGENT_SDK, API_SDK, SdkError, import_sdks
 from orchestrator.cli.version import DISTRIBUTION

@@ -1,29 +1,44 @@
-"""The settings' checks of `sq doctor`: sq's own, and the hooks in those of Claude Code."""
+"""The checks of `sq doctor` on settings: sq's own, notices and telemetry, and the stop gate in Claude Code's.
 
+The gate's check simulates a stop of an unfinished and of a finished session.
+"""
+
+import json
+import os
+import shutil
+import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from time import monotonic
 
+from agents.api_key import read_key
 from agents.session.permissions import rule_names
+from orchestrator.cli.runs.addresses import problems_of
 from orchestrator.gates.power_steering.considerations import load_considerations
+from orchestrator.gates.session_state.diagnostics import SteeringSettings, sessions_folder
+from orchestrator.gates.session_state.sessions import KEPT, old_sessions
 from orchestrator.gates.stop_gate.install.command import this_sq
-from orchestrator.gates.stop_gate.install.files import settings_files, settings_in
 from orchestrator.gates.stop_gate.install.status import HookState, standings, warnings_of
 from orchestrator.views.checks import DoctorCheck, fail, ok, warn
 from state.errors import UsageError
 from state.settings.config import load_config
+from state.settings.integrations import Integrations, Telemetry
 
 _PROBLEM = "\n  - "  # before each problem, if a configuration has several
-_STOP = "Stop"
+_DEADLINE_S = 20.0
+_GATE = (sys.executable, "-I", "-m", "orchestrator.cli", "hook", "stop")
+_STOP_GATE = "stop gate"
+_ADVICE = "an installed gate would let every session stop: report this with the output of `sq hook stop`"
 
 
 def checks_of_settings(environ: Mapping[str, str], repository: Path | None) -> Iterator[DoctorCheck]:
     """Check the configuration and the considerations, each problem alone, and the hooks of Claude Code."""
     yield from _configuration(environ, repository)
     yield from _considerations(repository)
-    gates = standings(environ, repository, this_sq(sys.argv[0], sys.executable))
-    yield _hooks(list(settings_files(environ, repository).values()), gates)
+    yield _hooks(standings(environ, repository, this_sq(sys.argv[0], sys.executable)))
 
 
 def _configuration(environ: Mapping[str, str], repository: Path | None) -> Iterator[DoctorCheck]:
@@ -50,56 +65,119 @@ def _considerations(repository: Path | None) -> Iterator[DoctorCheck]:
         yield ok(name, f"{enabled} are asked by power steering: `sq gate considerations`")
 
 
-def _hooks(files: Sequence[Path], gates: Sequence[HookState]) -> DoctorCheck:
+def _hooks(gates: Sequence[HookState]) -> DoctorCheck:
+    """Report where the stop gate is installed, and problems of Claude Code's settings."""
     name = "hooks"
-    counts: dict[Path, tuple[int, int]] = {}
-    unreadable = []
-    for file in files:
-        try:
-            counts[file] = _counted(settings_in(file))
-        except UsageError as error:
-            unreadable.append(str(error))
-        except ValueError as error:
-            unreadable.append(f"{file} cannot be read: {error}")
-    own = "sq's sessions load no settings of Claude Code and run none of them"
-    if unreadable:
-        advice = f"put it right for sessions of your own: {own}"
-        return warn(name, "; ".join(unreadable), advice)
-    there = [
-        f"{everything} in {file}, {stop} of them for {_STOP}"
-        for file, (everything, stop) in counts.items()
-        if everything
-    ]
-    found = f"{'; '.join(there)}: {own}" if there else f"none in Claude Code's settings: {own}"
-    return _stop_gate(name, found, gates)
-
-
-def _stop_gate(name: str, found: str, gates: Sequence[HookState]) -> DoctorCheck:
-    """Report where the stop gate is installed, if it is, and its problems there."""
     installed = [f"{gate.scope} ({gate.file})" for gate in gates if gate.installed]
-    if not installed:
-        return ok(name, found)
-    found = f"the stop gate is installed for {', '.join(installed)}. Hooks: {found}"
-    disturbed = list(warnings_of(gates))
-    return warn(name, found, "; ".join(disturbed)) if disturbed else ok(name, found)
+    where = f"installed for {', '.join(installed)}" if installed else "not installed"
+    found = (
+        f"the stop gate is {where}. sq's sessions load no settings of Claude Code and run none of their hooks"
+    )
+    problems = [gate.problem for gate in gates if gate.problem]
+    problems = list(warnings_of(gates)) if installed else problems
+    return warn(name, found, "; ".join(problems)) if problems else ok(name, found)
 
 
-def _counted(settings: object) -> tuple[int, int]:
-    """Count the hooks, and those of them for Stop.
+def checks_of_outward(environ: Mapping[str, str], repository: Path | None) -> Iterator[DoctorCheck]:
+    """Check the tables `[[notify]]` and the keys of telemetry. Nothing is sent."""
+    try:
+        settings = load_config(repository, environ, rules=rule_names()).settings
+    except UsageError:  # another check names the problems
+        return
+    yield from _notices(settings.outward, environ)
+    yield from _telemetry(settings.outward.telemetry, environ, gateway=settings.gateway)
 
-    Raises:
-        ValueError: these are not settings.
+
+def _notices(outward: Integrations, environ: Mapping[str, str]) -> Iterator[DoctorCheck]:
+    name = "notices"
+    problems = list(problems_of(Integrations(notify=outward.notify), environ))
+    for problem in problems:
+        yield fail(name, problem, "no run begins before it is put right")
+    if not outward.notify:
+        yield ok(name, "none: `[[notify]]` in the settings sends some")
+    elif not problems:
+        each = [f"{', '.join(one.on)} by {one.variable or 'a command'}" for one in outward.notify]
+        yield ok(name, "; ".join(each))
+    if any(target.command for target in outward.notify) and not shutil.which("sh"):
+        yield fail(name, "there is no sh, which runs the command of a notice", "install a shell")
+
+
+def _telemetry(telemetry: Telemetry, environ: Mapping[str, str], *, gateway: bool) -> Iterator[DoctorCheck]:
+    name = "telemetry"
+    problems = list(problems_of(Integrations(telemetry=telemetry), environ))
+    for problem in problems:
+        yield fail(name, problem, "no run begins before it is put right")
+    if not telemetry.otlp:
+        yield ok(name, "off: `telemetry.otlp` in the settings sends spans")
+    elif telemetry.headers and not (gateway and _has_key(environ)):
+        yield warn(
+            name,
+            f"spans of runs go to {telemetry.traces_url}, but not those of Claude Code: only sq's gateway "
+            "may add the headers, and there is none without an API key or with gateway = false",
+            "name a collector without headers, such as one on this machine, or use an API key",
+        )
+    elif not problems:
+        yield ok(name, f"spans of runs and of Claude Code go to {telemetry.traces_url}")
+
+
+def _has_key(environ: Mapping[str, str]) -> bool:
+    try:
+        return read_key(environ) is not None
+    except UsageError:
+        return False
+
+
+def checks_of_hook(environ: Mapping[str, str], *, gate: Sequence[str] = _GATE) -> Iterator[DoctorCheck]:
+    """Check that the gate holds a session with an open todo, and is silent for one without.
+
+    `gate` is the command that gets the simulated stops.
     """
-    if not isinstance(settings, dict):
-        raise ValueError("settings are an object")  # noqa: TRY004  the same error as json's
-    events = settings.get("hooks") or {}
-    if not isinstance(events, dict):
-        raise ValueError("`hooks` is an object of events")  # noqa: TRY004
-    lists = {event: groups for event, groups in events.items() if isinstance(groups, list)}
-    numbers = {event: sum(map(_in_group, groups)) for event, groups in lists.items()}
-    return sum(numbers.values()), numbers.get(_STOP, 0)
+    began = monotonic()
+    try:
+        held, silent = (_answer(gate, status, environ) for status in ("pending", "completed"))
+    except (OSError, ValueError, subprocess.TimeoutExpired) as error:
+        yield fail(_STOP_GATE, f"a simulated stop failed: {error}", _ADVICE)
+        return
+    if held.get("decision") != "block" or silent:
+        found = f"a simulated stop was answered with {held or 'nothing'} and {silent or 'nothing'}"
+        yield fail(_STOP_GATE, found, _ADVICE)
+    else:
+        each_ms = 1000 * (monotonic() - began) / 2
+        yield ok(_STOP_GATE, f"a simulated stop is held only while a todo is open ({each_ms:.0f} ms each)")
 
 
-def _in_group(group: Any) -> int:  # noqa: ANN401  any content of a file
-    hooks = group.get("hooks") if isinstance(group, dict) else None
-    return len(hooks) if isinstance(hooks, list) else 0
+def checks_of_sessions() -> Iterator[DoctorCheck]:
+    """Warn of folders of sessions that `sq clean --sessions` would remove."""
+    sessions = sessions_folder(Path.cwd(), SteeringSettings.of(os.environ))
+    if old := old_sessions(sessions, datetime.now(UTC)):
+        count = f"{len(old)} session folder{'' if len(old) == 1 else 's'}"
+        found = f"{count} in {sessions} without a stop for {KEPT.days} days"
+        yield warn(_STOP_GATE, found, "remove them with `sq clean --sessions`")
+
+
+def _answer(gate: Sequence[str], status: str, environ: Mapping[str, str]) -> dict[str, str]:
+    todos = [{"content": "a simulated todo", "status": status, "activeForm": "simulating"}]
+    call = {"type": "tool_use", "id": "toolu_1", "name": "TodoWrite", "input": {"todos": todos}}
+    result = {"type": "tool_result", "tool_use_id": "toolu_1", "content": "Todos have been modified"}
+    entries = (
+        {"type": "user", "uuid": "1", "message": {"role": "user", "content": "Do it."}},
+        {"type": "assistant", "uuid": "2", "message": {"role": "assistant", "content": [call]}},
+        {"type": "user", "uuid": "3", "message": {"role": "user", "content": [result]}},
+    )
+    with tempfile.TemporaryDirectory(prefix="sq-doctor-", ignore_cleanup_errors=True) as name:
+        transcript = Path(name) / "session.jsonl"
+        transcript.write_text("".join(json.dumps(entry, separators=(",", ":")) + "\n" for entry in entries))
+        given = {"session_id": "doctor", "transcript_path": str(transcript), "cwd": name, "prompt_id": "1"}
+        done = subprocess.run(
+            gate,
+            input=json.dumps(given).encode(),
+            env={key: value for key, value in environ.items() if not key.startswith(("CLAUDE", "SQ_"))},
+            cwd=name,
+            capture_output=True,
+            timeout=_DEADLINE_S,
+            check=False,
+        )
+    if done.returncode:
+        raise ValueError(f"exit code {done.returncode}: {os.fsdecode(done.stderr)[-300:]}")
+    answer = json.loads(done.stdout or b"{}")
+    return answer if isinstance(answer, dict) else {}

@@ -1,4 +1,4 @@
-"""`sq gate`: power steering by hand, on any transcript of Claude Code."""
+"""`sq gate`: power steering by hand, on one session, and statistics of its use."""
 
 import re
 from datetime import UTC, datetime, timedelta
@@ -6,12 +6,20 @@ from pathlib import Path
 
 import click
 
-from orchestrator.cli.gate.options import explain_option, json_option, project_option
 from orchestrator.views.screen import say, say_json
 
 _BLOCKED = 1  # exit code: the session would be held
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
 
+json_option = click.option(
+    "--json", "as_json", is_flag=True, help="One JSON object on stdout, nothing else there."
+)
+explain_option = click.option("--explain", is_flag=True, help="Show every check and why.")
+project_option = click.option(
+    "--project",
+    type=click.Path(path_type=Path, file_okay=False, exists=True),
+    help="Whose considerations apply (default: this folder's repository, for `check` the session's).",
+)
 rules_option = click.option("--rules", is_flag=True, help="Ask no model: rules alone.")
 
 
@@ -66,8 +74,8 @@ def check(transcript: Path, rules: bool, explain: bool, project: Path | None, as
 def considerations(project: Path | None, as_json: bool) -> int:
     """Show the considerations that apply here: the shipped ones with the project's own changes."""
     from orchestrator.gates.power_steering.considerations import load_considerations
+    from orchestrator.gates.session_state.diagnostics import top_of
     from orchestrator.views.gates.steering import consideration_lines
-    from state.project import top_of
 
     loaded = load_considerations(top_of(project or Path.cwd()))
     if as_json:
@@ -90,7 +98,7 @@ def usage(project: Path | None, as_json: bool) -> int:
     The seed's target: if there is a judge, it answers at least 95 % of the checks. A disagreement is a check
     that the judge and its rule answered differently. The judge's answer counted. The exit code is always 0.
     """
-    from orchestrator.cli.gate.usage import usage_of
+    from orchestrator.cli.gate.check import usage_of
     from orchestrator.views.gates.steering import usage_lines
 
     found = usage_of(project or Path.cwd())

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from orchestrator.cli.promise.checking import checkable, checked, store_of, unproven_now
 from orchestrator.cli.promise.options import (
     InOrder,
     checks_in_order,
@@ -19,6 +18,13 @@ from orchestrator.views.screen import say, say_json
 if TYPE_CHECKING:
     from orchestrator.gates.promises.promise import Promise
     from orchestrator.gates.promises.store import PromiseStore
+import os
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from orchestrator.gates.promises.promise import Promise
+    from orchestrator.gates.promises.store import PromiseStore
+
 
 _NOT_MET = 1  # exit code
 _EXAMPLE = """\b
@@ -177,35 +183,13 @@ def verify(promise_id: str, project: Path | None, as_json: bool) -> int:
     return 0 if promise.state is State.KEPT else _NOT_MET
 
 
-@command.command("adopt", short_help="Make a promise this session's.")
-@click.argument("promise_id", metavar="ID")
-@session_option
-@project_option
-def adopt(promise_id: str, session: str, project: Path | None) -> int:
-    """Make the session the owner of the promise ID, which was given up or whose session is gone."""
-    promise = store_of(project).change(promise_id, lambda one: one.adopted_by(session))
-    say(f"{promise.id} is now for session {promise.owner} to keep")
-    return 0
-
-
-@command.command("release", short_help="Give up a promise of this session.")
-@click.argument("promise_id", metavar="ID")
-@session_option
-@project_option
-def release(promise_id: str, session: str, project: Path | None) -> int:
-    """Give up the promise ID: it stays open, and holds no session until one adopts it."""
-    promise = store_of(project).change(promise_id, lambda one: one.released_by(session))
-    say(f"{promise.id} has no session now. Adopt it with: sq promise adopt {promise.id}")
-    return 0
-
-
 @command.command("cancel", short_help="End a promise that will not be kept.")
 @click.argument("promise_id", metavar="ID")
 @click.option("--reason", required=True, metavar="TEXT", help="The reason, which is kept with the promise.")
 @session_option
 @project_option
 def cancel(promise_id: str, reason: str, session: str, project: Path | None) -> int:
-    """End the promise ID of this session, or one that no session has, and keep the reason."""
+    """End the promise ID of this session, and keep the reason."""
     promise = store_of(project).change(promise_id, lambda one: one.cancelled_by(session, reason))
     say(f"{promise.id} is cancelled: {promise.reason}")
     return 0
@@ -220,3 +204,60 @@ def _report(store: "PromiseStore", promise: "Promise", *, as_json: bool) -> None
         say_json(promise_object(promise, unproven))
     else:
         say(*promise_lines(promise, unproven))
+
+
+def store_of(project: Path | None) -> "PromiseStore":
+    """The promises of `project`, else of CLAUDE_PROJECT_DIR, else of this folder."""
+    from orchestrator.gates.promises.store import PromiseStore
+
+    named = os.environ.get("CLAUDE_PROJECT_DIR", "")
+    if project is None and named and os.path.isdir(named):  # noqa: PTH112  raises for no path
+        project = Path(named)
+    return PromiseStore.of_project(project or Path.cwd())
+
+
+def checkable(store: "PromiseStore", promise_id: str) -> "Promise":
+    """The promise, if it can still be checked.
+
+    Raises:
+        SqError: it has ended, or was changed after it was made.
+    """
+    from state.errors import SqError
+
+    promise = store.get(promise_id)
+    promise.refuse_ended()
+    if promise.is_altered:
+        raise SqError(
+            f"{promise.id} was changed after it was made, so nothing can show that it is kept. "
+            f'End it with: sq promise cancel {promise.id} --reason "…", and make a new one'
+        )
+    return promise
+
+
+def checked(store: "PromiseStore", promise: "Promise", numbers: Sequence[int], *, close: bool) -> "Promise":
+    """Run the promise's checks and store it with their evidence, closed if `close` and all are met."""
+    import anyio
+
+    from orchestrator.gates.promises.evidence import evidence_now
+
+    found = anyio.run(evidence_now, store.home, promise, numbers)
+
+    def change(now: "Promise") -> "Promise":
+        now.refuse_ended()
+        now = now.with_evidence(found)
+        return now.closed() if close and not now.unproven(found[numbers[-1]].tree) else now
+
+    return store.change(promise.id, change)
+
+
+def unproven_now(store: "PromiseStore", promise: "Promise") -> dict[int, str]:
+    """The criteria that are not known to be met now: their numbers, each with the cause."""
+    import anyio
+
+    from orchestrator.gates.promises.evidence import present_tree, unproven
+
+    async def look() -> dict[int, str]:
+        missing = await unproven(store.home, promise, await present_tree(store.home))
+        return {one.number: one.why for one in missing}
+
+    return anyio.run(look)

@@ -30,9 +30,8 @@ from state.errors import UsageError
 from state.journal.events.tasks import UNMERGED_ENDS
 from state.journal.store import Journal
 from state.journal.view import RunView
-from state.redaction.addresses import known_in
 from state.redaction.known import Known
-from state.redaction.places import known_in_files
+from state.redaction.places import known_in, known_in_files
 from state.redaction.redactor import Redact, Redactor, redactor
 from state.roles import Role
 from state.settings.config import load_config

@@ -10,11 +10,11 @@ from agents.caller import Caller
 from agents.roles.judge import AskJudge
 from orchestrator.gates.power_steering.considerations import Consideration, SessionType
 from orchestrator.gates.session_state.records import QUALITY_THRESHOLD, CheckResults
-from state.grouping import alike, checks_named, without_ids
 from state.roles import Role
 from state.settings.records import Model
 from state.truncation import as_written, smart_truncate
 from state.verdicts import CheckResult, Source
+from state.words import alike, checks_named, without_ids
 
 MAX_MESSAGE_LENGTH = 2000  # characters of all that a held session is told (seed 001)
 

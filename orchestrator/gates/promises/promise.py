@@ -2,9 +2,9 @@
 
 The id is a hash of the definition, so no criterion can be changed later. The result of a check is sealed to
 the definition, the criterion and the tree it was made on, so that no field of it can be edited alone. Neither
-uses a secret: a program that may write the file can also delete or damage it, remove its owner, or compute a
-seal as this module does. That takes more than ticking a box, and no more is claimed. A criterion can be
-trivial: `true` is a command too, and people see it in `sq promise show`.
+uses a secret: a program that may write the file can also delete or damage it, or compute a seal as this
+module does. That takes more than ticking a box, and no more is claimed. A criterion can be trivial: `true` is
+a command too, and people see it in `sq promise show`. Text is never evidence.
 """
 
 import hashlib
@@ -15,16 +15,54 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from enum import StrEnum
+from pathlib import PurePosixPath
 from typing import Self
 
-from orchestrator.gates.promises.criterion import MOST_TEXT, PromiseCriterion
 from orchestrator.gates.session_state.diagnostics import utc_text
+from state.decoding import decoded
 from state.errors import SqError, UsageError
 
+DEADLINE_S = 60.0  # for a command without its own
+MOST_DEADLINE_S = 3600.0
+MOST_TEXT = 2000  # characters of a promise, a criterion, a command
 MOST_CRITERIA = 50
 ID = re.compile(r"p-[0-9a-f]{12}")
-
+_COMMIT = re.compile(r"(?:[0-9a-f]{40}|[0-9a-f]{64})?")
+_TREE = re.compile(r"[a-z]+:[0-9a-f]{40,64}")
 _NO_SESSION = "a promise needs a session that has to keep it: pass --session ID, or set CLAUDE_SESSION_ID"
+
+
+class CriterionCheck(StrEnum):
+    """How a criterion is checked: a command exits with 0, a file exists, or there is a new commit."""
+
+    COMMAND = "command"
+    FILE = "file"
+    COMMIT = "commit"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PromiseCriterion:
+    """`target` is the command for `sh -c`, the path below the project, or words of the commit's message."""
+
+    text: str
+    kind: CriterionCheck
+    target: str
+    deadline_s: float = DEADLINE_S
+
+    def refuse_unusable(self) -> None:
+        """Raise `UsageError` if the criterion could never be checked."""
+        if len(self.text) > MOST_TEXT or len(self.target) > MOST_TEXT or "\0" in self.target:
+            raise UsageError(f"a criterion has at most {MOST_TEXT} characters and no NUL: {self.text[:60]!r}")
+        if self.kind is CriterionCheck.COMMAND and not self.target.strip():
+            raise UsageError(f"criterion {self.text!r} has an empty command")
+        if self.kind is CriterionCheck.FILE and not is_plain_path(self.target):
+            raise UsageError(
+                f"{self.target!r} is no path inside the project: write it from its top, without `..`"
+            )
+        if not 0 < self.deadline_s <= MOST_DEADLINE_S:
+            raise UsageError(
+                f"a deadline is above 0 and at most {MOST_DEADLINE_S:g} s, not {self.deadline_s}"
+            )
 
 
 class EndedPromiseError(SqError):
@@ -57,7 +95,7 @@ class PromiseEvidence:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Promise:
-    """A promise as its file holds it. `evidence` has a place for each criterion. `owner` "" marks an orphan.
+    """A promise as its file holds it. `evidence` has a place for each criterion.
 
     `base` is the commit that it was made on, or "". `ended` is the file's claim, and `state` is the verified
     state.
@@ -124,7 +162,7 @@ class Promise:
         return State.KEPT if kept else State.OPEN
 
     def belongs_to(self, session_id: str) -> bool:
-        """Whether this session owns it. An empty id matches nothing, also no orphan."""
+        """Whether this session owns it. An empty id matches nothing."""
         return bool(session_id) and self.owner == session_id
 
     def is_genuine(self, number: int) -> bool:
@@ -151,31 +189,8 @@ class Promise:
         """The promise marked as kept. It still counts as open if checks do not prove it."""
         return replace(self, ended=State.KEPT, ended_at=now_text())
 
-    def adopted_by(self, session_id: str) -> Self:
-        """The promise with another owner.
-
-        Raises:
-            UsageError: no session is named.
-            EndedPromiseError: it has ended.
-        """
-        if not session_id.strip():
-            raise UsageError(_NO_SESSION)
-        self.refuse_ended()
-        return replace(self, owner=session_id)
-
-    def released_by(self, session_id: str) -> Self:
-        """The promise as an orphan.
-
-        Raises:
-            EndedPromiseError: it has ended.
-            StrangersPromiseError: this session does not own it.
-        """
-        self.refuse_ended()
-        self._refuse_strangers(session_id)
-        return replace(self, owner="")
-
     def cancelled_by(self, session_id: str, reason: str) -> Self:
-        """The promise ended, with the reason. Any session can cancel an orphan.
+        """The promise ended, with the reason.
 
         Raises:
             UsageError: no reason, or a very long one.
@@ -185,22 +200,18 @@ class Promise:
         if not reason.strip() or len(reason) > MOST_TEXT:
             raise UsageError(f"say in 1 to {MOST_TEXT} characters why {self.id} is cancelled")
         self.refuse_ended()
-        if self.owner:
-            self._refuse_strangers(session_id)
+        if not self.belongs_to(session_id):
+            asked = f"session {session_id!r}" if session_id else "no session"
+            raise StrangersPromiseError(
+                f"{self.id} is of session {self.owner!r}, and {asked} asked. "
+                "The owner's id can be given with --session"
+            )
         return replace(self, ended=State.CANCELLED, ended_at=now_text(), reason=reason)
 
     def refuse_ended(self) -> None:
         """Raise `EndedPromiseError` if it has ended."""
         if self.state is not State.OPEN:
             raise EndedPromiseError(f"{self.id} is {self.state} since {self.ended_at}, so nothing changed")
-
-    def _refuse_strangers(self, session_id: str) -> None:
-        if not self.belongs_to(session_id):
-            owner = f"of session {self.owner!r}" if self.owner else "of no session"
-            asked = f"session {session_id!r}" if session_id else "no session"
-            raise StrangersPromiseError(
-                f"{self.id} is {owner}, and {asked} asked. The owner's id can be given with --session"
-            )
 
     def _definition(self) -> object:
         criteria = [[one.text, str(one.kind), one.target, one.deadline_s] for one in self.criteria]
@@ -209,6 +220,32 @@ class Promise:
     def _seal(self, number: int, one: PromiseEvidence) -> str:
         found = [one.tree, one.passed, one.exit_code, one.output, one.at]
         return _digest([self._definition(), number, found])
+
+
+def parsed(value: Mapping[str, object]) -> Promise:
+    """Return the promise in a stored object.
+
+    Raises:
+        ValueError: it is not a promise, with the reason.
+    """
+    promise = decoded(Promise, value)
+    if not promise.criteria or len(promise.criteria) != len(promise.evidence):
+        raise ValueError("criteria and evidence do not fit together")
+    if not promise.owner.strip() or not _COMMIT.fullmatch(promise.base):
+        raise ValueError("it names no session, or its base is no commit")
+    if datetime.fromisoformat(promise.created_at).tzinfo is None:
+        raise ValueError("created_at names no zone")
+    if not all(0 < one.deadline_s <= MOST_DEADLINE_S for one in promise.criteria):
+        raise ValueError("deadline_s is out of bounds")
+    if not all(_TREE.fullmatch(one.tree) for one in promise.evidence if one):
+        raise ValueError("evidence names no tree")
+    return promise
+
+
+def is_plain_path(path: str) -> bool:
+    """Whether a path is relative and without `..`, so that it stays below its folder (apart from links)."""
+    parts = PurePosixPath(path).parts
+    return bool(parts) and "\0" not in path and not path.startswith("/") and ".." not in parts
 
 
 def now_text() -> str:

@@ -7,12 +7,11 @@ the project. A file that cannot be read as a promise is left as it is and report
 import os
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Self
 
-from orchestrator.gates.promises.format import as_json, parsed
-from orchestrator.gates.promises.promise import ID, Promise
+from orchestrator.gates.promises.promise import ID, Promise, parsed
 from state.atomic_files import DamagedFileError, encoded, locked, read_json, replace_file
 from state.errors import SqError, UsageError
 
@@ -92,7 +91,7 @@ class PromiseStore:
         with locked(file):
             if os.path.lexists(file):
                 raise UsageError(f"{file} is there already, and nothing was changed")
-            replace_file(file, encoded(as_json(promise)))
+            replace_file(file, encoded(asdict(promise)))
         return promise
 
     def change(self, promise_id: str, change: Callable[[Promise], Promise]) -> Promise:
@@ -112,7 +111,7 @@ class PromiseStore:
             if promise is None:  # it went away meanwhile
                 raise self._unknown(promise_id)
             changed = change(promise)
-            replace_file(file, encoded(as_json(changed)))
+            replace_file(file, encoded(asdict(changed)))
         return changed
 
     def _names(self) -> list[str]:

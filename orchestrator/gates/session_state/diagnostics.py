@@ -23,7 +23,6 @@ from state.atomic_files import (
     write_errors,
 )
 from state.errors import SqError
-from state.project import top_of
 
 if TYPE_CHECKING:
     from state.truncation import Truncation
@@ -34,7 +33,6 @@ RETRY_DELAYS = (0.1, 0.2, 0.4)  # seconds, doubling beyond (seed 001)
 MAX_RETRIES = 3  # further tries after the first (seed 001)
 LOG_BYTES = 1 << 20  # of one log file before the next one starts
 LOG_FILES = 3  # how many files of a log are kept, the current one included
-
 LOGGER = "amplihack.power_steering"  # seed 001's name. Truncations go to its child `truncation`
 _MOST_RETRIES = 8  # 25.5 s of waiting, below any hook's time-out
 _LOG_WAIT_S = 1.0  # a log entry is not worth a longer wait
@@ -43,6 +41,7 @@ _PLAIN = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,99}")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 _OFF = ("", "0", "false", "no", "off")
 _PATTERN_SIGN = re.compile(rb"[\\*?\[]")
+_OWN = ("sq.toml", ".claude/power-steering.yaml")  # where a project configures the checks of its sessions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -258,3 +257,14 @@ def _git_folder(dot_git: Path) -> Path:
     own = dot_git.parent / os.fsdecode(read_small(dot_git)).removeprefix("gitdir:").strip()
     common = own / "commondir"
     return own / os.fsdecode(read_small(common)).strip() if common.exists() else own
+
+
+def top_of(folder: Path) -> Path:
+    """Return the top of the checkout around a folder, without running git.
+
+    Outside of a checkout, return the nearest folder above with settings of sq, or else the folder itself.
+    """
+    here = folder.absolute()
+    above = (here, *here.parents)
+    checkout = next((each for each in above if (each / ".git").exists()), None)
+    return checkout or next((each for each in above if any((each / own).is_file() for own in _OWN)), here)

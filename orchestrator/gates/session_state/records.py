@@ -1,18 +1,20 @@
 """The records of a session's state, and how a stored state is read and validated (seed 001)."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from enum import IntEnum
-from typing import Any, Self
+from typing import Self
 
 from orchestrator.gates.session_state.diagnostics import safe_name, utc_text
+from state.decoding import decoded
 
 MAX_COUNT = 1000  # a larger counter is invalid (seed 001)
 QUALITY_THRESHOLD = 70  # (seed 001)
 MOST_BLOCKS = 7  # since one prompt of the user: Claude Code overrides the ninth in a row
 FAILURE_SETS_KEPT = 3  # this many equal ones in a row end the checking
 PROMPTS_KEPT = 20
+_MOST_SCORE = 100
 
 
 class StateCode(IntEnum):
@@ -152,77 +154,24 @@ def invalid_reason(found: object) -> str:
     return ""
 
 
-def parsed(found: Mapping[str, object], default: SteeringState) -> tuple[SteeringState, tuple[str, ...]]:
-    """Return a state with defaults for missing and wrong fields, and the names of wrong or unknown fields."""
-    readers: dict[str, Callable[[object], object]] = {
-        "consecutive_blocks": _count,
-        "session_id": _text,
-        "last_check_timestamp": lambda value: None if value is None else _text(value),
-        "check_results": _results,
-        "failure_sets": lambda value: tuple(_texts(one) for one in _list(value)),
-        "unmet": lambda value: {_text(key): _text(one) for key, one in _mapping(value).items()},
-        "blocks_by_prompt": lambda value: {_text(key): _count(one) for key, one in _mapping(value).items()},
-        "disabled_until": lambda value: None if value is None else _time_text(value),
-    }
-    wrong = [name for name in found if name not in readers]
-    values: dict[str, Any] = {}
-    for name, reader in readers.items():
-        try:
-            values[name] = reader(found.get(name, getattr(default, name)))
-        except ValueError:
-            wrong.append(name)
-    return replace(default, **values), tuple(wrong)
+def parsed(found: Mapping[str, object]) -> SteeringState:
+    """Return the state in a stored object, with defaults for missing fields.
 
-
-def _results(value: object) -> CheckResults:
-    if isinstance(value, CheckResults):
-        return value
-    found = {**asdict(CheckResults()), **_mapping(value)}
-    compliant, score = found.pop("workflow_compliant"), found.pop("quality_score")
-    results = CheckResults(
-        files_modified=_texts(found.pop("files_modified")),
-        workflow_compliant=compliant if isinstance(compliant, bool) else None,
-        quality_score=None if score is None else _count(score, most=100),
-    )
-    if found or not isinstance(compliant, bool | None):
-        raise ValueError(found)
-    return results
-
-
-def _count(value: object, *, most: int = MAX_COUNT) -> int:
-    if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= most:
-        return value
-    raise ValueError(value)
-
-
-def _text(value: object) -> str:
-    if isinstance(value, str):
-        return value
-    raise ValueError(value)
-
-
-def _list(value: object) -> Sequence[object]:
-    if isinstance(value, list | tuple):
-        return value
-    raise ValueError(value)
-
-
-def _mapping(value: object) -> Mapping[str, object]:
-    if isinstance(value, Mapping):
-        return value
-    raise ValueError(value)
-
-
-def _texts(value: object) -> tuple[str, ...]:
-    return tuple(_text(one) for one in _list(value))
+    Raises:
+        ValueError: a field is wrong or unknown.
+    """
+    state = decoded(SteeringState, found)
+    score = state.check_results.quality_score
+    if not all(0 <= count <= MAX_COUNT for count in state.blocks_by_prompt.values()):
+        raise ValueError("a counter is out of bounds")
+    if score is not None and not 0 <= score <= _MOST_SCORE:
+        raise ValueError("quality_score is out of bounds")
+    if state.disabled_until is not None:
+        time_of(state.disabled_until)
+    return state
 
 
 def time_of(value: object) -> datetime:
-    """The time of an ISO text, UTC if it names no zone. Raises `ValueError` as `fromisoformat` does."""
-    found = datetime.fromisoformat(_text(value))
+    """The time of an ISO text, UTC if it names no zone. Raises `ValueError` if it is no such text."""
+    found = datetime.fromisoformat(value if isinstance(value, str) else "")
     return found if found.tzinfo else found.replace(tzinfo=UTC)
-
-
-def _time_text(value: object) -> str:
-    time_of(value)
-    return _text(value)

@@ -54,8 +54,8 @@ _MOST_LOGGED = 2000  # characters of a damaged state in the log
 class LoadedState:
     """The result of reading. With a `reason` the file was damaged, and its original is now at `kept_as`.
 
-    `state` is then the default one, or, for `invalid_field`, has the valid fields. Without `kept_as` the
-    original could not be moved and stays in its place, and nothing is stored until it can be moved.
+    `state` is then the default one. Without `kept_as` the original could not be moved and stays in its place,
+    and nothing is stored until it can be moved.
     """
 
     state: SteeringState
@@ -126,7 +126,7 @@ class SteeringStore:
         return f"<SteeringStore {self.file}>"
 
     def load(self) -> LoadedState:
-        """Read the state: the default one if there is none, a recovered one if the file is damaged."""
+        """Read the state: the default one if there is none, or if the file is damaged, which is set aside."""
         found = self._look()
         if found.reason:
             with suppress(LockTimeoutError, WriteFailedError), self._locked():
@@ -211,20 +211,21 @@ class SteeringStore:
             found = read_json(self.file)
         except DamagedFileError as error:
             reason = "state_not_dict" if error.reason == "not_object" else error.reason
-            return self._no_good(reason, error.found, self.default())
+            return self._no_good(reason, error.found)
         if found is None:
             return LoadedState(state=self.default())
         if reason := invalid_reason(found):
-            return self._no_good(reason, found, self.default())
-        state, wrong = parsed(found, self.default())
-        return self._no_good("invalid_field", found, state) if wrong else LoadedState(state=state)
+            return self._no_good(reason, found)
+        try:
+            return LoadedState(state=parsed(found))
+        except ValueError:
+            return self._no_good("invalid_field", found)
 
-    @staticmethod
-    def _no_good(reason: str, found: object, state: SteeringState) -> LoadedState:
-        return LoadedState(state=state, code=StateCode.VALIDATION_FAILED, reason=reason, found=found)
+    def _no_good(self, reason: str, found: object) -> LoadedState:
+        return LoadedState(state=self.default(), code=StateCode.VALIDATION_FAILED, reason=reason, found=found)
 
     def _recover(self) -> LoadedState:
-        """Keep a damaged file under another name and store its valid fields. Under the lock.
+        """Keep a damaged file under another name and store the default state. Under the lock.
 
         Raises:
             WriteFailedError: it cannot be renamed, so it stays where it is.

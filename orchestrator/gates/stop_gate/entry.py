@@ -4,7 +4,7 @@ import gc
 import os
 import sys
 
-from orchestrator.gates.stop_gate import probe, quick_json
+from orchestrator.gates.stop_gate import probe
 
 TYPE_CHECKING = False  # typing would be imported
 if TYPE_CHECKING:
@@ -38,12 +38,11 @@ def _through_the_gate(given: dict[str, object], steering: bool) -> None:
     """Answer, and end the process even if a thread still hangs."""
     gc.disable()  # the process is too short for it
     from orchestrator.gates.stop_gate import hook
-    from orchestrator.gates.stop_gate.session import ReadSession
 
     if problem := hook.refused(given, os.environ):
         _tell(problem)
     is_shared = "--shared" in sys.argv
-    stop = hook.stop_of(given, os.environ, ReadSession, with_steering=steering, is_shared=is_shared)
+    stop = hook.stop_of(given, os.environ, with_steering=steering, is_shared=is_shared)
     mouth = hook.Mouth()
     hook.watch(stop, mouth)
     mouth.say(hook.answer(stop, _steps))
@@ -71,7 +70,7 @@ def _read() -> dict[str, object] | str:
         data = sys.stdin.buffer.read(_MOST_INPUT + 1)
         if len(data) > _MOST_INPUT:
             return "the hook's input is larger than 10 MB"
-        given = quick_json.loads(data)
+        given = probe.parse_json(data)
     except (OSError, ValueError, AttributeError, RecursionError) as error:  # AttributeError: stdin is closed
         return f"the hook's input is no JSON: {error}"
     return given if isinstance(given, dict) else "the hook's input is no JSON object"

@@ -1,28 +1,52 @@
-"""The gate: run the steps in order, the first block wins, and let the session go after too many blocks."""
+"""The gate: run the steps in order, the first block wins, and let the session go after too many blocks.
 
+Settings of several scopes may each start a hook, and only the first one acts. A hook from shared settings has
+`--shared` in its command. The same input from the same kind of settings is a new stop. From the other kind it
+is a stop that was already taken.
+"""
+
+import hashlib
 import json
 import os
 import signal
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from enum import IntEnum
+from enum import IntEnum, StrEnum
 from pathlib import Path
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
+from agents.transcript.read import Transcript
 from orchestrator.gates.session_state.diagnostics import Diagnostics, has_control
 from orchestrator.gates.session_state.records import MOST_BLOCKS
 from orchestrator.gates.session_state.store import SteeringStore
 from orchestrator.gates.stop_gate import probe
-from orchestrator.gates.stop_gate.once import RemainingSteps, part_of
-from orchestrator.gates.stop_gate.stop import StepResult, Steps, Stop, StoppingSession
-from state.atomic_files import LockTimeoutError, WriteFailedError
+from orchestrator.gates.stop_gate.stop import ReadSession, StepResult, Steps, Stop
+from state.atomic_files import (
+    DamagedFileError,
+    LockTimeoutError,
+    WriteFailedError,
+    encoded,
+    read_json,
+    replace_file,
+)
+
+if TYPE_CHECKING:
+    from orchestrator.gates.power_steering.facts.facts import Facts
 
 MECHANICAL_S = 6.0  # for all steps without a model together, a slow git included
 JUDGE_S = 8.0  # the judge's step, the transcript included (seed 003)
 STEERING_S = 64.0  # power steering: 60 s for its checks, and its start
-
+_FILE = "stop.json"  # in the session's folder
 _STEERING = "P3_2_STEERING"  # the only step of the part with that name
 _LATER_S = 0.5  # between the two ways to end the process
+
+
+class RemainingSteps(StrEnum):
+    """Which steps are left for this hook."""
+
+    ALL = "all"
+    STEERING = "steering"  # the first hook was installed without it
+    NONE = "none"
 
 
 def answer(stop: Stop, steps: Callable[[], Steps]) -> dict[str, str]:
@@ -89,15 +113,13 @@ def refused(given: Mapping[str, object], environ: Mapping[str, str]) -> str:
 def stop_of(
     given: Mapping[str, object],
     environ: Mapping[str, str],
-    read: Callable[[Path | None, str], StoppingSession],
     *,
     with_steering: bool,
     is_shared: bool = False,
 ) -> Stop:
     """Return the stop in the hook's input. Fields that are missing or of another type are left empty.
 
-    `read` makes the session of the transcript's path and the last message. `is_shared`: the hook is in
-    settings that others share.
+    `is_shared`: the hook is in settings that others share.
     """
 
     def text(name: str) -> str:
@@ -110,7 +132,7 @@ def stop_of(
         session_id=environ.get("CLAUDE_SESSION_ID") or text("session_id"),
         claude_session=text("session_id"),
         project=Path(probe.project_of(given, environ)),
-        session=read(transcript, last_message),
+        session=ReadSession(facts_of, transcript, last_message),
         transcript_path=transcript,
         prompt_id=text("prompt_id"),
         permission_mode=text("permission_mode"),
@@ -120,6 +142,13 @@ def stop_of(
         is_shared=is_shared,
         environ=environ,
     )
+
+
+def facts_of(transcript: Transcript) -> "Facts":
+    """The facts of a session, by a module that is imported only when a step asks for them."""
+    from orchestrator.gates.power_steering.facts import session
+
+    return session.facts_of(transcript)
 
 
 def _results(
@@ -175,3 +204,42 @@ def _fit(text: str) -> str:
 
     plain = "".join(each if each.isprintable() or each in "\n\t" else " " for each in text)
     return smart_truncate(plain, MAX_RESPONSE_LENGTH)
+
+
+def part_of(stop: Stop, store: SteeringStore) -> RemainingSteps:
+    """Take this stop, or the part that another hook has left. Take all of it if that cannot be stored."""
+    file = store.file.with_name(_FILE)
+    key = hashlib.sha256(repr(_named(stop)).encode("utf-8", "surrogatepass")).hexdigest()
+    me = "shared" if stop.is_shared else "own"
+    try:
+        with store.alone(tries=1):
+            taken = _read(store)
+            others = taken.get("by") if taken.get("stop") == key else None
+            is_new = not isinstance(others, list) or me in others
+            by = [me] if is_new or not isinstance(others, list) else [*others, me]
+            steered = not is_new and taken.get("steering") is True
+            now = {"stop": key, "by": by, "steering": steered or stop.with_steering}
+            replace_file(file, encoded(now), sync=False, verify=False)
+    except (LockTimeoutError, WriteFailedError):
+        return RemainingSteps.ALL
+    if is_new:
+        return RemainingSteps.ALL
+    return RemainingSteps.STEERING if stop.with_steering and not steered else RemainingSteps.NONE
+
+
+def _named(stop: Stop) -> tuple[object, ...]:
+    """Equal for all hooks of one stop."""
+    return (
+        stop.claude_session,
+        stop.prompt_id,
+        stop.stop_hook_active,
+        stop.last_assistant_message,
+        str(stop.transcript_path),
+    )
+
+
+def _read(store: SteeringStore) -> dict[str, object]:
+    try:
+        return read_json(store.file.with_name(_FILE)) or {}
+    except DamagedFileError:
+        return {}

@@ -3,19 +3,65 @@
 A step is a module with `applies(stop)` and `check(stop)`. The first one that blocks wins.
 """
 
-from collections.abc import Iterable, Mapping
+import os.path
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from agents.transcript.records import Transcript, Turn
+from agents.transcript.read import Transcript, TranscriptError, read_transcript, with_last_message
+from agents.transcript.records import Turn
 
 if TYPE_CHECKING:
     from orchestrator.gates.power_steering.facts.facts import Facts
 
+TAIL_BYTES = 20_000_000  # read of a transcript: a step has to be quick
+RECENT_BYTES = 500_000  # enough to see how it ends, more if they hold nothing of the conversation
 _QUESTION_SIGNS = "?\uff1f"
+
+
+@dataclass(frozen=True)
+class ReadSession:
+    """The session in the transcript at `path`, whose facts `facts_of` finds.
+
+    `last_message` may be newer than the file.
+    """
+
+    facts_of: "Callable[[Transcript], Facts]"
+    path: Path | None = None
+    last_message: str = ""
+
+    @cached_property
+    def transcript(self) -> Transcript | None:
+        """The session, with the last message even if the file lacks it yet. None if it cannot be read."""
+        return self.end_of_it(TAIL_BYTES)
+
+    @cached_property
+    def facts(self) -> "Facts":
+        """The facts of the session. Empty without a transcript."""
+        return self.facts_of(self.transcript or Transcript())
+
+    @cached_property
+    def recent(self) -> Transcript | None:
+        """The session's end only, which is quick to read."""
+        return self.end_of_it(RECENT_BYTES)
+
+    @cached_property
+    def recent_facts(self) -> "Facts":
+        """The facts of the session's end only."""
+        return self.facts_of(self.recent or Transcript())
+
+    def end_of_it(self, tail_bytes: int) -> Transcript | None:
+        """Return the session as the last `tail_bytes` show it, or None if it cannot be read."""
+        if self.path is None or not os.path.isfile(self.path):  # noqa: PTH113  never raises, and refuses pipes
+            return None
+        try:
+            read = read_transcript(self.path, tail_bytes=tail_bytes)
+        except TranscriptError:
+            return None
+        return with_last_message(read, self.last_message)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,34 +80,6 @@ class StepResult:
 ALLOWED = StepResult()
 
 
-class StoppingSession(Protocol):
-    """The session that wants to stop, as its transcript shows it."""
-
-    @property
-    def transcript(self) -> Transcript | None:
-        """The session, with the last message even if the file lacks it yet. None if it cannot be read."""
-        ...
-
-    @property
-    def facts(self) -> "Facts":
-        """The facts of the session. Empty without a transcript."""
-        ...
-
-    @property
-    def recent(self) -> Transcript | None:
-        """The session's end only, which is quick to read."""
-        ...
-
-    @property
-    def recent_facts(self) -> "Facts":
-        """The facts of the session's end only."""
-        ...
-
-    def end_of_it(self, tail_bytes: int) -> Transcript | None:
-        """Return the session as the last `tail_bytes` show it, or None if it cannot be read."""
-        ...
-
-
 @dataclass(frozen=True, kw_only=True)
 class Stop:
     """A stop, with all that the hook knows about it.
@@ -74,7 +92,7 @@ class Stop:
     session_id: str
     claude_session: str = ""
     project: Path
-    session: StoppingSession
+    session: ReadSession
     transcript_path: Path | None = None
     prompt_id: str = ""
     permission_mode: str = ""

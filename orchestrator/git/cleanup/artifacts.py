@@ -11,12 +11,12 @@ from enum import StrEnum
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from orchestrator.git.cleanup.elsewhere import Elsewhere
-from orchestrator.git.command import git, git_succeeds
+from orchestrator.git.cleanup.elsewhere import RUN_ID, UsersWork, users_work
+from orchestrator.git.command import git
 from orchestrator.git.locks import git_dir
 from orchestrator.git.pinned_config import TrustedGit, trusting
+from orchestrator.git.rescue_refs import is_in
 from orchestrator.git.shadow import shadow_ref, shadow_snapshot
-from orchestrator.git.users.work import RUN_ID, UsersWork, users_work
 from orchestrator.git.workspace import changed_paths, run_branch, task_branch, tree_of
 from state.errors import GitError
 from state.paths import GROUND
@@ -151,11 +151,10 @@ async def _refs(users: UsersWork, run_id: str, spec: Path | None) -> list[Artifa
     root = users.repository
     inside = spec is not None and spec.is_relative_to(root)
     aside = frozenset([str(spec.relative_to(root))]) if spec and inside else frozenset[str]()
-    elsewhere = Elsewhere(users=users, aside=aside)
     found = []
     for ref, commit in await _listed(root, shadow_ref(run_id, "").rstrip("/")):
         holding = Artifact(kind=ArtifactKind.REF, name=ref, commit=commit)
-        if only := await elsewhere.only_in(ref, commit):
+        if only := await users.lacks(ref, commit, aside=aside):
             named = ", ".join(only[:_FILES_NAMED]) + (" …" if len(only) > _FILES_NAMED else "")
             unmerged = f"its content is in no commit of a branch of yours, and not in the checkout: {named}"
             holding = replace(holding, unmerged=unmerged)
@@ -166,13 +165,6 @@ async def _refs(users: UsersWork, run_id: str, spec: Path | None) -> list[Artifa
 async def _listed(repository: Path, *patterns: str) -> list[tuple[str, str]]:
     listed = await git(repository, "for-each-ref", "--format=%(refname) %(objectname)", *patterns)
     return [(ref, commit) for ref, commit in (line.rsplit(" ", 1) for line in listed.splitlines())]
-
-
-async def _is_in(repository: Path, commit: str, others: list[str]) -> bool:
-    for other in others:
-        if await git_succeeds(repository, "merge-base", "--is-ancestor", commit, other):
-            return True
-    return False
 
 
 # --- worktrees ------------------------------------------------------------------------------------------
@@ -209,10 +201,10 @@ async def _worktree(
 
 async def _lost_with_worktree(users: UsersWork, holding: Artifact, standing: list[str]) -> str:
     if holding.tree == await tree_of(users.repository, holding.commit):
-        if holding.checked_out or await _is_in(users.repository, holding.commit, standing):
+        if holding.checked_out or await is_in(users.repository, holding.commit, standing):
             return ""  # the branch is examined for its commits
         return await users.lost_with(holding.commit)
-    if await users.has_tree(holding.tree):
+    if await users.has(holding.tree):
         return ""
     changed = await changed_paths(users.repository, holding.commit, holding.tree)
     named = ", ".join(changed[:_FILES_NAMED]) + (" …" if len(changed) > _FILES_NAMED else "")

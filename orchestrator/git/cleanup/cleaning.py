@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from orchestrator.git.cleanup.artifacts import ASIDE, Artifact, ArtifactKind
-from orchestrator.git.command import git, git_succeeds
-from orchestrator.git.shadow import ref_commit, shadow_ref
+from orchestrator.git.command import git
+from orchestrator.git.rescue_refs import keep, make_commit
+from orchestrator.git.shadow import shadow_ref
 from orchestrator.git.workspace import run_branch, task_branch, tree_of
 from state.errors import GitError
 
@@ -114,22 +115,12 @@ def remove_folder(folder: Path) -> None:
 
 
 async def _rescue(repository: Path, run_id: str, holding: Artifact) -> str:
-    """Keep the work of a holding under a ref, which never replaces another one."""
-    first = ref = rescue_ref(run_id, holding)
+    """Keep the work of a holding under a ref that replaces no other one. A repeated call repeats it."""
     commit = holding.commit
-    tree = holding.tree or await tree_of(repository, commit)
-    number = 1
-    while there := await ref_commit(repository, ref):
-        same = await tree_of(repository, there) == tree
-        if same and await git_succeeds(repository, "merge-base", "--is-ancestor", commit, there):
-            return ref  # made by a clean that was cut off
-        number += 1
-        ref = f"{first}-{number}"
-    if tree != await tree_of(repository, commit):
+    if holding.tree and holding.tree != await tree_of(repository, commit):
         message = f"Content of the worktree {Path(holding.name).name} of run {run_id}\n"
-        commit = await git(repository, "commit-tree", "-p", commit, "-F", "-", tree, stdin=message)
-    await git(repository, "update-ref", ref, commit, "")
-    return ref
+        commit = await make_commit(repository, tree=holding.tree, parents=[commit], message=message)
+    return await keep(repository, rescue_ref(run_id, holding), commit)
 
 
 async def _remove(repository: Path | None, holding: Artifact) -> str:

@@ -13,11 +13,9 @@ import stat
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
-from orchestrator.git.command import git
-from orchestrator.git.junk import ignoring_junk
+from orchestrator.git.command import git, ignoring_junk
 from orchestrator.git.locks import git_dir, in_worktree
-from orchestrator.git.merging.markers import marked_files
-from orchestrator.git.merging.uniting import unite
+from orchestrator.git.merging.conflicts import marked_files, unite
 from orchestrator.git.rescue_refs import keep, make_commit, numbered_refs
 from orchestrator.git.workspace import head_of, put_on, snapshot_aside, tree_of
 from state.errors import GitError

@@ -1,22 +1,36 @@
 """The copy of a repository's settings and attributes in a run's folder, made before any agent works."""
 
+import hashlib
 import json
 import os
 import shutil
+import stat
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from orchestrator.git.command import git
-from orchestrator.git.pinned.fingerprints import prints_of
-from orchestrator.git.pinned.programs import without_programs_of_the_tree
-from orchestrator.git.pinned.settings import settings_of_repository, write_settings
+from orchestrator.git.pinned.settings import (
+    settings_of_repository,
+    without_programs_of_the_tree,
+    write_settings,
+)
 from orchestrator.git.pinned_config import MENDED, PLACES, TrustedGit, link_content, trusting
 from state.errors import GitError
 
 _FOLDER = "git"
 _RECORD = "sq-trusted.json"  # the last file to be written: with it the copy is complete
 _COPIED = ("attributes", "exclude", "grafts")  # of the folder `info`
+_FILES = (
+    "config",
+    "config.worktree",
+    "info/attributes",
+    "info/grafts",
+    "objects/info/alternates",
+    "commondir",
+)
+_MOST = 1 << 20
 
 
 async def record_git(root: Path, run_folder: Path, worktrees: Path | None) -> TrustedGit:
@@ -110,3 +124,35 @@ def _facts(folder: Path) -> dict[str, Any] | None:
     except (OSError, ValueError):
         return None
     return facts
+
+
+def prints_of(own: Path, common: Path) -> dict[str, str]:
+    """Return those files that exist in the two git folders of a checkout, with hash and mode."""
+    return {str(path): found for path in _paths(own, common) if (found := _print(path))}
+
+
+def _paths(own: Path, common: Path) -> Iterator[Path]:
+    for folder in dict.fromkeys((common, own)):
+        yield from (folder / name for name in _FILES)
+    hooks = common / "hooks"
+    if hooks.is_symlink():
+        yield hooks
+        return
+    if hooks.is_dir():
+        yield from (path for path in sorted(hooks.iterdir()) if path.suffix != ".sample")
+
+
+def _print(path: Path) -> str:
+    try:
+        facts = path.lstat()
+        if stat.S_ISLNK(facts.st_mode):
+            return f"link {os.fsencode(path.readlink()).hex()}"
+        if not stat.S_ISREG(facts.st_mode):
+            return "no file"
+        with path.open("rb") as file:
+            content = file.read(_MOST)
+    except FileNotFoundError:
+        return ""
+    except OSError as error:
+        return f"unreadable: {error.strerror}"
+    return f"{facts.st_mode & 0o111:o} {facts.st_size} {hashlib.sha256(content).hexdigest()}"

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import anyio
 
-from orchestrator.git.content import holds_more, remove_others, show_content
+from orchestrator.git.scratch import holds_more, remove_others, show_content
 from orchestrator.git.workspace import tree_of
 from orchestrator.project.readiness.cache import downloads_of
 from orchestrator.run.record import Run

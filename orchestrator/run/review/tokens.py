@@ -6,7 +6,7 @@ from pathlib import Path
 
 from orchestrator.git.command import git
 from prompts.marking import line
-from state.redaction.tokens import tokens_in
+from state.redaction.redactor import tokens_in
 
 _FILE = re.compile(r"^\+\+\+ b/(.*?)\t?$")
 _HUNK = re.compile(r"^@@ -\S+ \+(\d+)")

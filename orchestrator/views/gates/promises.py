@@ -3,8 +3,7 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 
-from orchestrator.gates.promises.criterion import CriterionCheck, PromiseCriterion
-from orchestrator.gates.promises.promise import Promise, State
+from orchestrator.gates.promises.promise import CriterionCheck, Promise, PromiseCriterion, State
 from orchestrator.gates.promises.store import StoredPromises
 from orchestrator.views.words import columns
 
@@ -14,7 +13,7 @@ _TEXT_SHOWN = 70  # characters of a promise in the table
 def promises_lines(found: StoredPromises) -> list[str]:
     """All promises as a table, and below it the damaged files."""
     rows = [
-        (one.id, one.state, one.owner or "nobody", one.created_at, _one_line(one.text, _TEXT_SHOWN))
+        (one.id, one.state, one.owner, one.created_at, _one_line(one.text, _TEXT_SHOWN))
         for one in found.promises
     ]
     lines = columns(("promise", "state", "session", "made", "text"), rows) if rows else []
@@ -65,8 +64,7 @@ def promise_object(promise: Promise, unproven: Mapping[int, str] | None = None) 
 def _promise(promise: Promise, unproven: Mapping[int, str]) -> Iterator[str]:
     since = f" since {promise.ended_at}" if promise.state is not State.OPEN else ""
     yield f"{promise.id}: {_one_line(promise.text)}"
-    owner = f"of session {promise.owner}" if promise.owner else "of no session"
-    yield f"{promise.state}{since}, {owner}, made {promise.created_at}"
+    yield f"{promise.state}{since}, of session {promise.owner}, made {promise.created_at}"
     if promise.reason:
         yield f"reason: {_one_line(promise.reason)}"
     if promise.is_altered:

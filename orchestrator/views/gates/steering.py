@@ -7,8 +7,8 @@ from orchestrator.gates.power_steering.considerations import Consideration
 from orchestrator.gates.power_steering.examination import Examination
 from orchestrator.gates.power_steering.usage import SteeringUsage, most_disputed
 from orchestrator.views.words import columns
-from state.grouping import alike, without_ids
 from state.verdicts import CheckResult, Source
+from state.words import alike, without_ids
 
 _SHOWN_S = 0.05  # shorter times, as of rules, are not shown
 

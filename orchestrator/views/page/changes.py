@@ -3,8 +3,8 @@
 import re
 from pathlib import Path
 
+from orchestrator.git.changes import sizes
 from orchestrator.git.command import git_bytes
-from orchestrator.git.merging.sizes import sizes
 from orchestrator.git.pinned.recording import recorded_git
 from orchestrator.git.pinned_config import trusting
 from orchestrator.views.models.history import RunFacts

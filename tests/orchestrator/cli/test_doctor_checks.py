@@ -8,8 +8,8 @@ import sys
 import pytest
 from in_process import sq
 
-from orchestrator.cli.doctor.hook import checks_of_hook
 from orchestrator.cli.doctor.repository import LOW_BYTES, space_check
+from orchestrator.cli.doctor.settings import checks_of_hook
 from orchestrator.git.workspace import ensure_branch, ensure_worktree, run_branch, task_branch
 from orchestrator.views.checks import CheckLevel
 from state.paths import worktree_root
@@ -45,12 +45,6 @@ def settings(repository, home):
     return write
 
 
-def hooks(**counts):
-    """Settings with so many hooks for each event."""
-    one = {"type": "command", "command": "true"}
-    return {"hooks": {event: [{"hooks": [one] * count}] for event, count in counts.items()}}
-
-
 # --- configuration --------------------------------------------------------------------------------------
 
 
@@ -84,38 +78,24 @@ def test_one_problem_is_told_too_and_the_environment_is_heeded_outside_a_reposit
 # --- hooks ----------------------------------------------------------------------------------------------
 
 
-def test_hooks_of_all_three_settings_are_counted_and_it_is_said_that_sessions_run_none(doctor, settings):
-    places = [
-        settings(hooks(Stop=1, PreToolUse=2)),
-        settings(hooks(Stop=2), "settings"),
-        settings(hooks(PostToolUse=1), "settings", "settings.local.json"),
-    ]
+@pytest.mark.parametrize("text", [{}, {"hooks": {}}, {"hooks": None}, {"hooks": {"Stop": []}}, [1]])
+def test_settings_without_the_gate_are_no_problem_and_it_is_said_that_sessions_run_no_hooks(
+    doctor, settings, text
+):
+    settings(text)
     code, [check] = doctor("hooks")
     assert (code, check["level"]) == (0, "ok")
-    for count, stop, place in zip((3, 2, 1), (1, 2, 0), places, strict=True):
-        assert f"{count} in {place}, {stop} of them for Stop" in check["found"]
-    assert "run none of them" in check["found"]
+    assert check["found"].startswith("the stop gate is not installed")
+    assert "run none of their hooks" in check["found"]
 
 
-@pytest.mark.parametrize("text", [{}, {"hooks": {}}, {"hooks": None}, {"hooks": {"Stop": []}}])
-def test_settings_without_hooks_have_none(doctor, settings, text):
-    settings(text)
-    assert doctor("hooks")[1][0]["found"].startswith("none in Claude Code's settings")
-
-
-@pytest.mark.parametrize("text", ["{", "[1]", '{"hooks": [1]}', "\udcff"])
+@pytest.mark.parametrize("text", ["{", "\udcff"])
 def test_settings_that_cannot_be_read_are_a_warning_with_the_file(doctor, settings, home, text):
     place = settings("")
     (home / ".claude" / "settings.json").write_bytes(text.encode(errors="surrogateescape"))
     code, [check] = doctor("hooks")
     assert (code, check["level"]) == (0, "warn")
-    assert place in check["found"]
-
-
-@pytest.mark.parametrize("groups", [1, [1], [{"hooks": 1}], [{}]])
-def test_hooks_of_a_shape_that_nobody_knows_are_not_counted(doctor, settings, groups):
-    settings({"hooks": {"Stop": groups, "Other": hooks(x=1)["hooks"]["x"]}})
-    assert "1 in " in doctor("hooks")[1][0]["found"]
+    assert place in check["advice"]
 
 
 def gate(program):
@@ -129,9 +109,7 @@ def test_where_the_stop_gate_is_installed_is_told(doctor, settings):
         for which in ("user", "settings")
     ]
     found = doctor("hooks")[1][0]["found"]
-    assert found.startswith(
-        f"the stop gate is installed for user ({places[0]}), project ({places[1]}). Hooks: 1 in "
-    )
+    assert found.startswith(f"the stop gate is installed for user ({places[0]}), project ({places[1]}). ")
 
 
 def test_the_plugin_that_the_stop_gate_replaces_is_a_warning_beside_it_alone(doctor, settings):

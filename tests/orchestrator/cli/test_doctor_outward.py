@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.cli.doctor.integrations import checks_of_outward
+from orchestrator.cli.doctor.settings import checks_of_outward
 from orchestrator.views.checks import CheckLevel
 
 COMMAND = '[[notify]]\non = ["ended", "stuck"]\ncommand = "cat"\n'

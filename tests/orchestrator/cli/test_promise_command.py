@@ -95,13 +95,12 @@ def test_the_session_is_the_one_given_else_that_of_the_environment(promise, made
 
 
 @pytest.mark.parametrize("options", [(), ("--session", ""), ("--session", "  ")])
-def test_without_a_session_nothing_is_made_or_adopted(promise, made, options, repository):
+def test_without_a_session_nothing_is_made(promise, made, options, repository):
     promise_id = made("--file", "guide.md")
     before = (repository / FOLDER / f"{promise_id}.json").read_bytes()
-    for arguments in (("create", "It works", "--file", "x"), ("adopt", promise_id)):
-        done = promise(*arguments, *options, session="")
-        assert done.returncode == 2
-        assert "--session ID" in done.stderr
+    done = promise("create", "It works", "--file", "x", *options, session="")
+    assert done.returncode == 2
+    assert "--session ID" in done.stderr
     files = list((repository / FOLDER).glob("*.json"))
     assert [path.read_bytes() for path in files] == [before]
 
@@ -215,8 +214,6 @@ def test_another_project_is_named_or_that_of_claude_code_is_meant(promise, made,
     assert promise("show", promise_id, *project, folder=tmp_path).returncode == 0
     assert promise("meet", promise_id, 1, *project, folder=tmp_path).returncode == 1
     assert promise("verify", promise_id, *project, folder=tmp_path).returncode == 1
-    assert promise("release", promise_id, *project, folder=tmp_path).returncode == 0
-    assert promise("adopt", promise_id, *project, folder=tmp_path).returncode == 0
     assert promise("cancel", promise_id, "--reason", "Done.", *project, folder=tmp_path).returncode == 0
     other = promise("create", "Another", "--file", "x", *project, folder=tmp_path)
     assert (repository / FOLDER / f"{other.stdout.strip()}.json").is_file()
@@ -230,8 +227,6 @@ def test_an_unknown_id_is_a_usage_error_for_every_verb(promise, made, promise_id
         ["show"],
         ["meet", "1"],
         ["verify"],
-        ["adopt"],
-        ["release"],
         ["cancel", "--reason", "x"],
     ):
         done = promise(verb, promise_id, *rest)
@@ -240,21 +235,7 @@ def test_an_unknown_id_is_a_usage_error_for_every_verb(promise, made, promise_id
     assert sorted(repository.rglob("*")) == before
 
 
-# --- hand over and end ------------------------------------------------------------------------------------
-
-
-def test_a_promise_is_given_up_and_adopted_by_another_session(promise, made):
-    promise_id = made("--file", "guide.md")
-    refused = promise("release", promise_id, session="s-2")
-    assert refused.returncode == 1
-    assert "of session 's-1', and session 's-2' asked" in refused.stderr
-    assert promise("release", promise_id, "--session", "s-1", session="s-2").returncode == 0
-    assert shown(promise, promise_id)["owner"] == ""
-    assert promise("release", promise_id, session="").returncode == 1
-    assert promise("adopt", promise_id, session="s-2").returncode == 0
-    assert shown(promise, promise_id)["owner"] == "s-2"
-    assert promise("adopt", promise_id, "--session", "s-3").returncode == 0
-    assert shown(promise, promise_id)["owner"] == "s-3"
+# --- end --------------------------------------------------------------------------------------------------
 
 
 def test_a_cancelled_promise_keeps_its_reason_and_is_over(promise, made):
@@ -269,4 +250,3 @@ def test_a_cancelled_promise_keeps_its_reason_and_is_over(promise, made):
     assert (found["state"], found["reason"]) == ("cancelled", "No guide is wanted.")
     assert "reason: No guide is wanted." in promise("show", promise_id).stdout
     assert promise("verify", promise_id).returncode == 1
-    assert promise("adopt", promise_id).returncode == 1

@@ -6,17 +6,16 @@ from dataclasses import replace
 
 import pytest
 
-from orchestrator.gates.promises.criterion import CriterionCheck, PromiseCriterion
 from orchestrator.gates.promises.evidence import (
     evidence_now,
     keep_out_of_git,
+    present_tree,
     promise_base,
     refuse_uncheckable,
     unproven,
 )
-from orchestrator.gates.promises.promise import Promise
+from orchestrator.gates.promises.promise import CriterionCheck, Promise, PromiseCriterion
 from orchestrator.gates.promises.store import FOLDER
-from orchestrator.gates.promises.tree import present_tree
 from state.errors import UsageError
 
 

@@ -7,14 +7,13 @@ import sys
 import anyio
 import pytest
 
-from orchestrator.gates.promises.criterion import CriterionCheck, PromiseCriterion
 from orchestrator.gates.promises.evidence import evidence_now, promise_base
-from orchestrator.gates.promises.promise import Promise, State
+from orchestrator.gates.promises.promise import CriterionCheck, Promise, PromiseCriterion, State
 from orchestrator.gates.promises.store import PromiseStore
-from orchestrator.gates.stop_gate.session import ReadSession
+from orchestrator.gates.stop_gate.hook import facts_of
 from orchestrator.gates.stop_gate.steps import promises as step
 from orchestrator.gates.stop_gate.steps.order import STEPS, Priority
-from orchestrator.gates.stop_gate.stop import Stop
+from orchestrator.gates.stop_gate.stop import ReadSession, Stop
 
 LINE = PromiseCriterion(
     text="the shop has a discount", kind=CriterionCheck.COMMAND, target="grep -q discount shop.py"
@@ -47,16 +46,20 @@ def verify(store, promise):
 
 
 def stopping(store, session="s-1"):
-    return step.check(Stop(session=ReadSession(), session_id=session, project=store.home))
+    return step.check(Stop(session=ReadSession(facts_of), session_id=session, project=store.home))
 
 
 def test_it_is_the_first_step_and_applies_where_there_is_a_file_of_a_promise(store, promise, tmp_path):
     assert next(iter(STEPS.items())) == (Priority.P1_PROMISE, step)
-    assert not step.applies(Stop(session=ReadSession(), session_id="s-1", project=store.home))
+    assert not step.applies(Stop(session=ReadSession(facts_of), session_id="s-1", project=store.home))
     promise(GUIDE)
-    assert step.applies(Stop(session=ReadSession(), session_id="s-1", project=store.home))
-    assert step.applies(Stop(session=ReadSession(), session_id="s-1", project=store.home / ".git" / ".."))
-    assert not step.applies(Stop(session=ReadSession(), session_id="s-1", project=tmp_path / "not there"))
+    assert step.applies(Stop(session=ReadSession(facts_of), session_id="s-1", project=store.home))
+    assert step.applies(
+        Stop(session=ReadSession(facts_of), session_id="s-1", project=store.home / ".git" / "..")
+    )
+    assert not step.applies(
+        Stop(session=ReadSession(facts_of), session_id="s-1", project=tmp_path / "not there")
+    )
 
 
 def test_an_open_promise_of_the_session_blocks_and_says_what_is_unproven_and_what_to_run(store, promise):
@@ -130,19 +133,7 @@ def test_promises_of_other_sessions_hold_nobody_and_are_not_told(store, promise)
 @pytest.mark.parametrize("session", ["", "s", "s-10", "S-1", " s-1"])
 def test_a_session_with_another_or_an_empty_id_is_not_held(store, promise, session):
     promise(GUIDE, session="s-1")
-    orphan = promise(GUIDE)
-    store.change(orphan.id, lambda one: one.released_by("s-1"))
     assert not stopping(store, session).blocks
-
-
-def test_orphans_are_told_three_at_most_and_never_enforced(store, promise):
-    for _ in range(5):
-        store.change(promise(GUIDE).id, lambda one: one.released_by("s-1"))
-    result = stopping(store)
-    assert not result.blocks
-    assert result.note.count("has no session that keeps it") == 3
-    assert "sq promise adopt p-" in result.note
-    assert "2 more promises have no session" in result.note
 
 
 def test_promises_that_have_ended_never_matter(store, promise):

@@ -7,7 +7,7 @@ import sys
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from orchestrator.gates.stop_gate import quick_json
+from orchestrator.gates.stop_gate import probe
 
 VALUES = st.recursive(
     st.one_of(st.none(), st.booleans(), st.integers(), st.floats(allow_nan=False), st.text()),
@@ -22,13 +22,13 @@ VALUES = st.recursive(
 @given(value=VALUES, indent=st.sampled_from([None, 1]), ascii_only=st.booleans())
 def test_every_value_is_read_as_json_reads_it(value, indent, ascii_only):
     data = json.dumps(value, indent=indent, ensure_ascii=ascii_only).encode("utf-8", "surrogatepass")
-    assert quick_json.loads(b" " + data + b"\n") == value
+    assert probe.parse_json(b" " + data + b"\n") == value
 
 
 @settings(max_examples=300, deadline=None)
 @given(text=st.one_of(st.text('{}[]",:1ea\\unl \n', max_size=12), st.text(max_size=6)))
 def test_what_is_no_json_for_one_is_none_for_the_other(text):
-    assert read(text.encode(), quick_json.loads) == read(text, json.loads)
+    assert read(text.encode(), probe.parse_json) == read(text, json.loads)
 
 
 def read(text, loads):
@@ -43,11 +43,11 @@ BROKEN = ["", "{", "[1,", '"a', "nul", "1 2", '{"a" 1}', '"\\u12"', '"\\x"', "["
 
 def test_in_a_process_that_has_not_imported_json_it_fails_by_the_same_errors():
     script = (
-        "import sys; from orchestrator.gates.stop_gate import quick_json\n"
-        "assert quick_json.loads(b'[1, {\"a\": null}]') == [1, {'a': None}]\n"
+        "import sys; from orchestrator.gates.stop_gate import probe\n"
+        "assert probe.parse_json(b'[1, {\"a\": null}]') == [1, {'a': None}]\n"
         "assert 'json' not in sys.modules\n"
         f"for text in {BROKEN!r}:\n"
-        "    try: quick_json.loads(text.encode())\n"
+        "    try: probe.parse_json(text.encode())\n"
         "    except (ValueError, RecursionError): continue\n"
         "    sys.exit(text[:20])\n"
     )

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from language.stop_inputs import CLAUDE, Lines, check_answer, inputs, run_hook, transcripts
 
 from orchestrator.gates.stop_gate import hook, probe
-from orchestrator.gates.stop_gate.session import ReadSession
 from orchestrator.gates.stop_gate.steps import todos
 from orchestrator.gates.stop_gate.steps.order import STEPS
 
@@ -83,7 +82,7 @@ def test_no_input_and_no_transcript_breaks_the_gate_and_what_it_says_is_the_prot
         environ = {"HOME": name, "SQ_PS_NO_FSYNC": "1"}
         probe.runs_on(told)
         probe.may_apply(told)
-        said = hook.answer(hook.stop_of(told, environ, ReadSession, with_steering=False), STEPS.items)
+        said = hook.answer(hook.stop_of(told, environ, with_steering=False), STEPS.items)
         check_answer(json.loads(json.dumps(said)))
         assert all(
             file.is_relative_to(project / STATES) for file in files_under(folder) - {folder / "t.jsonl"}
@@ -98,7 +97,7 @@ def test_where_the_probe_sees_nothing_no_step_would_have_held_the_session(transc
         file.write_bytes(transcript)
         told = {"session_id": CLAUDE, "transcript_path": str(file), "cwd": name, "stop_hook_active": active}
         if not probe.may_apply(told):
-            it = hook.stop_of(told, {"HOME": name}, ReadSession, with_steering=False)
+            it = hook.stop_of(told, {"HOME": name}, with_steering=False)
             assert [priority.name for priority, step in STEPS.items() if step.applies(it)] == []
             assert not todos.check(it).blocks  # whether it applies is the probe's own word
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.gates.stop_gate.session import ReadSession
+from orchestrator.gates.stop_gate.hook import facts_of
 from orchestrator.gates.stop_gate.steps import available_work, beads, orchestrator, todos
-from orchestrator.gates.stop_gate.stop import Stop
+from orchestrator.gates.stop_gate.stop import ReadSession, Stop
 
 CLAUDE = "3b0f6c1e-1111-4222-8333-444455556666"
 
@@ -61,7 +61,7 @@ def stop(session, project=None, session_id="s", **more):
         session_id=session_id,
         claude_session=CLAUDE,
         project=project or session.file.parent,
-        session=ReadSession(session.file, str(more.get("last_assistant_message", ""))),
+        session=ReadSession(facts_of, session.file, str(more.get("last_assistant_message", ""))),
         transcript_path=session.file,
         environ=dict(os.environ),
         **more,

@@ -14,8 +14,8 @@ from agents.gateway.ledger import read_ledger
 from agents.gateway.script import Scenario
 from agents.gateway.server import serve_scenario
 from orchestrator.gates.stop_gate import probe
-from orchestrator.gates.stop_gate.session import ReadSession
-from orchestrator.gates.stop_gate.stop import Stop
+from orchestrator.gates.stop_gate.hook import facts_of
+from orchestrator.gates.stop_gate.stop import ReadSession, Stop
 
 SYSTEM3 = "system3-20260101T000000Z-0a1b2c3d"
 GOES_ON = judged(True, "No reflection was stored.", "Store it in Hindsight.")
@@ -123,7 +123,7 @@ def test_a_system_3_session_is_known_by_the_whole_prefix(session, change, tmp_pa
     monkeypatch.delenv("CLAUDE_SESSION_ID", raising=False)
     monkeypatch.setenv("CLAUDE_PROJECT_DIR", str(tmp_path))
     id_, is_one = change(session), change is str
-    assert Stop(session_id=id_, project=tmp_path, session=ReadSession()).is_system3 is is_one
+    assert Stop(session_id=id_, project=tmp_path, session=ReadSession(facts_of)).is_system3 is is_one
     assert probe.may_apply({"session_id": id_}) is is_one
 
 

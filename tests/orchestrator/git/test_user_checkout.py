@@ -3,9 +3,9 @@
 import pytest
 
 from orchestrator.git.command import git
-from orchestrator.git.delivery import deliver
 from orchestrator.git.repository import (
     base_commit,
+    deliver,
     find_repository,
     ignore_locally,
     tracked_files,

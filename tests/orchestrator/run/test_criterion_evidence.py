@@ -7,7 +7,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from orchestrator.git.merging.sizes import sizes
+from orchestrator.git.changes import sizes
 from orchestrator.project.runners.counting import count
 from orchestrator.project.runners.reporting import prepare
 from orchestrator.project.runners.suite import suite_of

@@ -6,7 +6,6 @@ from orchestrator.gates.power_steering.examination import decide
 from orchestrator.gates.session_state.records import CheckResults
 from orchestrator.views.checks import check_lines, fail, warn
 from orchestrator.views.run.lines.story import lines_of
-from state.grouping import checks_named
 from state.journal import events as e
 from state.journal.events import Stored
 from state.journal.fold.fold import apply
@@ -15,6 +14,7 @@ from state.records.calls import CallEnd
 from state.records.plan import Task
 from state.roles import Role
 from state.verdicts import CheckResult, Source
+from state.words import checks_named
 
 NOW = datetime(2026, 1, 31, tzinfo=UTC)
 IDS = [f"check_{number:02}" for number in range(20)]

@@ -9,15 +9,24 @@ import os
 import stat
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from pathlib import Path
+from typing import Self
 
 from orchestrator.gates.session_state.diagnostics import safe_name
 from orchestrator.gates.stop_gate.install.command import entry_of, is_ours
-from orchestrator.gates.stop_gate.install.json_text import parsed
-from orchestrator.gates.stop_gate.install.memory import Memory
-from orchestrator.gates.stop_gate.install.settings import gates_in, with_gate, without_gate
-from state.atomic_files import locked, read_small, replace_file, write_errors
+from orchestrator.gates.stop_gate.install.settings import gates_in, parsed, with_gate, without_gate
+from state.atomic_files import (
+    DamagedFileError,
+    encoded,
+    locked,
+    read_json,
+    read_small,
+    replace_file,
+    write_errors,
+)
+from state.decoding import decoded
 from state.errors import UsageError
 
 
@@ -35,6 +44,27 @@ class Removal(StrEnum):
     NOT_THERE = "not there"  # nothing of ours was in it
     RESTORED = "restored"  # to the byte, or removed if it was made for the gate
     TAKEN_OUT = "taken out"  # it was edited since: all else stays
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Memory:
+    """A file before the gate was put into it. Stored as JSON.
+
+    `original` is its text (None: there was no file), `made` are the folders that were made, the innermost
+    first, and `written` is the hash of the bytes that were written.
+    """
+
+    original: str | None
+    made: tuple[str, ...]
+    written: str
+
+    @classmethod
+    def read(cls, record: Path) -> Self | None:
+        """Read a record. Returns None if there is none or it cannot be used."""
+        with suppress(DamagedFileError, ValueError):
+            if found := read_json(record):
+                return decoded(cls, found)
+        return None
 
 
 def settings_files(environ: Mapping[str, str], repository: Path | None) -> dict[Scope, Path]:
@@ -72,14 +102,15 @@ def install(file: Path, command: str, *, memory: Path) -> bool:
         with _refusals(file):
             mark, text = _decoded(old or b"")
             new = mark + with_gate(text, entry_of(command)).encode()
-            held = any(gates_in(parsed(text))) if text.strip() else False
+            held = any(gates_in(parsed(text)))
         if new == old:
             return False
         known = Memory.read(record)
         if not (known and old is not None and known.written == _hash(old)):
-            known = None if held else Memory(original=old, made=_missing(target.parent), written="")
+            original = None if old is None else old.decode()
+            known = None if held else Memory(original=original, made=_missing(target.parent), written="")
         if known:
-            Memory(original=known.original, made=known.made, written=_hash(new)).store(record, target)
+            replace_file(record, encoded(asdict(replace(known, written=_hash(new)))))
         _write(target, new)
         return True
 
@@ -91,7 +122,7 @@ def uninstall(file: Path, *, memory: Path) -> Removal:
         old, known = read_settings(target), Memory.read(record)
         done = Removal.NOT_THERE
         if old is not None and known and known.written == _hash(old):
-            done, new = Removal.RESTORED, known.original
+            done, new = Removal.RESTORED, None if known.original is None else known.original.encode()
         elif old is not None:
             with _refusals(file):
                 new = _without(old, known)
@@ -125,8 +156,7 @@ def settings_in(file: Path) -> object:
     """The settings in a file, empty if there is none. Raises `UsageError` if it cannot be read."""
     data = read_settings(file) or b""
     with _refusals(file, "Claude Code cannot read it either"):
-        text = _decoded(data)[1]
-        return parsed(text) if text.strip() else {}
+        return parsed(_decoded(data)[1])
 
 
 @contextmanager
@@ -148,7 +178,7 @@ def _without(old: bytes, known: Memory | None) -> bytes | None:
     before: object = None
     if known and known.original:
         with suppress(ValueError):
-            before = parsed(_decoded(known.original)[1])
+            before = parsed(known.original.removeprefix("\ufeff"))
     mark, text = _decoded(old)
     left = without_gate(text, before)
     if known and known.original is None and left != text and parsed(left) == {}:
@@ -169,8 +199,8 @@ def _hash(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-def _missing(folder: Path) -> tuple[Path, ...]:
-    return tuple(one for one in (folder, *folder.parents) if not one.exists())
+def _missing(folder: Path) -> tuple[str, ...]:
+    return tuple(str(one) for one in (folder, *folder.parents) if not one.exists())
 
 
 def _write(target: Path, data: bytes) -> None:
@@ -190,9 +220,9 @@ def _umask() -> int:
     return mask
 
 
-def _remove(target: Path, made: tuple[Path, ...]) -> None:
+def _remove(target: Path, made: tuple[str, ...]) -> None:
     with write_errors(f"{target} cannot be removed"):
         target.unlink()
     with suppress(OSError):  # it is in use by now
         for folder in made:
-            folder.rmdir()
+            Path(folder).rmdir()

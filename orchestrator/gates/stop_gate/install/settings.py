@@ -1,38 +1,45 @@
-"""Put the stop gate into the text of Claude Code's settings, and take it out. Nothing else changes.
+"""Put the stop gate into the text of Claude Code's settings, and take it out.
 
-`ValueError`: the text cannot be changed safely, with the reason.
+The value of `hooks` is written anew, and every other byte stays: numbers, escapes, layout. `ValueError`: the
+text cannot be changed safely, with the reason.
 """
 
+import json
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from orchestrator.gates.stop_gate.install.command import is_ours
-from orchestrator.gates.stop_gate.install.json_text import added, parsed, removed, replaced
 
 EVENT = "Stop"
 
-_EMPTY = "{}\n"  # Claude Code reads a blank file like this
+_HOOKS = "hooks"
+_SPACE = re.compile(r"[ \t\r\n]*")
+_FIRST_INDENT = re.compile(r"\s*\{[ \t\r]*\n(?:[ \t\r]*\n)*([ \t]+)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InstalledHook:
-    """Our hook in settings: its entry and its place."""
+    """Our hook in settings: its entry, its command, and the numbers of its group and of its place there."""
 
     entry: Mapping[str, object]
     command: str
     group: int
     place: int
 
-    @property
-    def path(self) -> tuple[str | int, ...]:
-        """Its path from the top."""
-        return ("hooks", EVENT, self.group, "hooks", self.place)
+
+def parsed(text: str) -> object:
+    """The value of a whole text, as Claude Code reads it: {} if it is blank, and no NaN and no comments."""
+    try:
+        return json.loads(text, parse_constant=_no_constant) if text.strip() else {}
+    except RecursionError as error:
+        raise ValueError("it is nested too deeply") from error
 
 
 def gates_in(settings: object) -> Iterator[InstalledHook]:
     """Our hooks, in their order. Entries that do not have the form of hooks are ignored."""
-    for group, found in enumerate(_list(_object(_object(settings).get("hooks")).get(EVENT))):
-        for place, entry in enumerate(_list(_object(found).get("hooks"))):
+    for group, found in enumerate(_list(_object(_object(settings).get(_HOOKS)).get(EVENT))):
+        for place, entry in enumerate(_list(_object(found).get(_HOOKS))):
             hook = _object(entry)
             command = hook.get("command")
             if isinstance(command, str) and hook.get("type") == "command" and is_ours(command):
@@ -41,67 +48,107 @@ def gates_in(settings: object) -> Iterator[InstalledHook]:
 
 def with_gate(text: str, entry: Mapping[str, object]) -> str:
     """Settings with our hook exactly once: in the place of an older one, else after all others."""
-    if not text.strip():
-        text = _EMPTY
-    settings = _settings(text)
+    settings = parsed(text)
+    if not isinstance(settings, dict):
+        raise ValueError("it holds no JSON object")  # noqa: TRY004  one error for everything
+    hooks = settings.get(_HOOKS, {})
+    if not isinstance(hooks, dict) or not all(isinstance(groups, list) for groups in hooks.values()):
+        raise ValueError("`hooks` in it is no object of events with lists")
     there = list(gates_in(settings))
-    for extra in reversed(there[1:]):
-        text = _without(text, extra, None)
+    if len(there) == 1 and {**there[0].entry, **entry} == there[0].entry:
+        return text
+    groups = hooks.setdefault(EVENT, [])
     if there:
-        return _brought_up_to_date(text, there[0], entry)
-    group = {"hooks": [dict(entry)]}
-    if "hooks" not in settings:
-        return added(text, (), {EVENT: [group]}, key="hooks")
-    if EVENT not in _object(settings["hooks"]):
-        return added(text, ("hooks",), [group], key=EVENT)
-    return added(text, ("hooks", EVENT), group)
+        groups[there[0].group][_HOOKS][there[0].place] = {**there[0].entry, **entry}
+    else:
+        groups.append({_HOOKS: [dict(entry)]})
+    for extra in reversed(there[1:]):
+        _take_out(groups, extra)
+    return _with_hooks(text if text.strip() else "{}\n", hooks)
 
 
 def without_gate(text: str, before: object = None) -> str:
     """Settings without our hooks. Containers that this empties go too, unless they were there `before`."""
-    if not text.strip():
-        return text
-    for found in reversed(list(gates_in(parsed(text)))):
-        text = _without(text, found, before)
-    return text
-
-
-def _settings(text: str) -> dict[str, object]:
-    """The settings in a text. Raises `ValueError` if Claude Code would not load them."""
     settings = parsed(text)
-    if not isinstance(settings, dict):
-        raise ValueError("it holds no JSON object")  # noqa: TRY004  one error for everything
-    hooks = settings.get("hooks", {})
-    if not isinstance(hooks, dict):
-        raise ValueError("`hooks` in it is no object of events")  # noqa: TRY004
-    for event, groups in hooks.items():
-        if not isinstance(groups, list):
-            raise ValueError(f"`hooks.{event}` in it is no list")  # noqa: TRY004
-    return settings
+    there = list(gates_in(settings))
+    if not there:
+        return text
+    hooks = _object(_object(settings)[_HOOKS])
+    for found in reversed(there):
+        _take_out(_list(hooks[EVENT]), found)
+    old = _object(before)
+    if not hooks[EVENT] and EVENT not in _object(old.get(_HOOKS)):
+        del hooks[EVENT]
+    return _with_hooks(text, hooks if hooks or _HOOKS in old else None)
 
 
-def _brought_up_to_date(text: str, found: InstalledHook, entry: Mapping[str, object]) -> str:
-    """Set our values in the hook. Other keys in it stay."""
-    for key, value in entry.items():
-        if key not in found.entry:
-            text = added(text, found.path, value, key=key)
-        elif found.entry[key] != value:
-            text = replaced(text, (*found.path, key), value)
-    return text
+def _take_out(groups: list[object], found: InstalledHook) -> None:
+    """Remove a hook, and its group if nothing else is in it."""
+    hooks = _list(_object(groups[found.group])[_HOOKS])
+    del hooks[found.place]
+    if not hooks:
+        del groups[found.group]
 
 
-def _without(text: str, found: InstalledHook, before: object) -> str:
-    settings = _object(parsed(text))
-    hooks, old = _object(settings["hooks"]), _object(before)
-    groups = _list(hooks[EVENT])
-    path = found.path
-    if len(_list(_object(groups[found.group])["hooks"])) == 1:
-        path = path[:3]
-        if len(groups) == 1 and EVENT not in _object(old.get("hooks")):
-            path = path[:2]
-            if len(hooks) == 1 and "hooks" not in old:
-                path = path[:1]
-    return removed(text, path)
+def _with_hooks(text: str, hooks: Mapping[str, object] | None) -> str:
+    """Return the text of an object with this value of `hooks`, or without it."""
+    members, end = _members(text)
+    ours = [number for number, (key, *_) in enumerate(members) if key == _HOOKS]
+    for _, _, value, after in [members[number] for number in ours]:
+        json.loads(text[value:after], object_pairs_hook=_once_each)
+    if len(ours) > 1:
+        raise ValueError("the key 'hooks' is there more than once")
+    indent = found[1] if (found := _FIRST_INDENT.match(text)) else "  "
+    is_on_lines = "\n" in text.strip() or not members
+    line_end = "\r\n" if "\r\n" in text else "\n"
+    written = json.dumps(hooks, ensure_ascii=False, allow_nan=False, indent=indent if is_on_lines else None)
+    written = written.replace("\n", line_end + indent)
+    if ours and hooks is not None:
+        _, _, value, after = members[ours[0]]
+        return f"{text[:value]}{written}{text[after:]}"
+    if ours and ours[0]:
+        return text[: members[ours[0] - 1][3]] + text[members[ours[0]][3] :]
+    if ours:
+        after = members[1][1] if len(members) > 1 else end - 1
+        return text[: members[0][1] if len(members) > 1 else text.index("{") + 1] + text[after:]
+    member = f'"{_HOOKS}": {written}'
+    if members:
+        after = members[-1][3]
+        return f"{text[:after]},{line_end + indent if is_on_lines else ' '}{member}{text[after:]}"
+    return f"{{{line_end}{indent}{member}{line_end}}}{text[end:]}"
+
+
+def _members(text: str) -> tuple[list[tuple[str, int, int, int]], int]:
+    """The members of a text's object: key, start, start of the value, and end. And the end of the object."""
+    members = []
+    at = _after_space(text, _after_space(text, 0) + 1)
+    while text[at] != "}":
+        key, after = _DECODER.raw_decode(text, at)
+        value = _after_space(text, _after_space(text, after) + 1)  # behind the colon
+        end = _DECODER.raw_decode(text, value)[1]
+        members.append((key, at, value, end))
+        at = _after_space(text, end)
+        if text[at] == ",":
+            at = _after_space(text, at + 1)
+    return members, at + 1
+
+
+_DECODER = json.JSONDecoder()
+
+
+def _after_space(text: str, at: int) -> int:
+    found = _SPACE.match(text, at)
+    return found.end() if found else at
+
+
+def _once_each(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    if len(found := dict(pairs)) < len(pairs):
+        raise ValueError("a key in `hooks` is there more than once")
+    return found
+
+
+def _no_constant(word: str) -> object:
+    raise ValueError(f"{word} is no value of JSON")
 
 
 def _object(value: object) -> dict[str, object]:

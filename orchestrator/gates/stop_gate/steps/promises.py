@@ -1,7 +1,7 @@
 """The step of completion promises: a session does not stop while one of its own is open.
 
 The session's words do not count, nor does a result that was written into the file by hand. Promises of other
-sessions are left alone. Orphans and damaged files are reported to people. Commands are not run here, since a
+sessions are left alone. Damaged files are reported to people. Commands are not run here, since a
 stop must be quick: they count if `sq promise verify` has run them on the present tree.
 """
 
@@ -31,7 +31,7 @@ def applies(stop: Stop) -> bool:
 
 
 def check(stop: Stop) -> StepResult:
-    """Block while a promise of this session is open, and report orphans and damaged files."""
+    """Block while a promise of this session is open, and report damaged files."""
     from orchestrator.gates.promises.promise import State
     from orchestrator.gates.promises.store import PromiseStore
     from state.errors import SqError
@@ -60,8 +60,7 @@ def _missing(store: "PromiseStore", promises: "Sequence[Promise]") -> "list[list
     """The unproven criteria of each promise on the present tree."""
     import anyio
 
-    from orchestrator.gates.promises.evidence import Unproven, unproven
-    from orchestrator.gates.promises.tree import present_tree
+    from orchestrator.gates.promises.evidence import Unproven, present_tree, unproven
 
     async def look() -> list[list[Unproven]]:
         with anyio.move_on_after(TREE_S):
@@ -94,14 +93,7 @@ def _lines(promise: "Promise", missing: "Sequence[Unproven]") -> list[str]:
 
 
 def _notes(found: "StoredPromises", session_id: str) -> list[str]:
-    orphans = [one for one in found.promises if one.state == "open" and not one.owner]
-    notes = [
-        f"promise {one.id} has no session that keeps it: {_short(one.text)} (sq promise adopt {one.id})"
-        for one in orphans[:_MOST_NOTED]
-    ]
-    if len(orphans) > _MOST_NOTED:
-        notes.append(f"{len(orphans) - _MOST_NOTED} more promises have no session: sq promise list")
-    notes += [_damage(one, session_id) for one in found.damaged[:_MOST_NOTED]]
+    notes = [_damage(one, session_id) for one in found.damaged[:_MOST_NOTED]]
     if len(found.damaged) > _MOST_NOTED:
         notes.append(f"{len(found.damaged) - _MOST_NOTED} more files of promises cannot be read")
     return notes

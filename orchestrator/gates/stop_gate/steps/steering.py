@@ -2,9 +2,9 @@
 
 from typing import TYPE_CHECKING
 
+from orchestrator.gates.session_state.diagnostics import top_of
 from orchestrator.gates.session_state.store import SteeringStore
 from orchestrator.gates.stop_gate.stop import ALLOWED, StepResult, Stop
-from state.project import top_of
 
 if TYPE_CHECKING:
     from orchestrator.gates.power_steering.evidence import SessionEvidence

@@ -4,12 +4,12 @@ from datetime import UTC, datetime, timedelta
 from typing import assert_never
 
 from orchestrator.views.words import short, subject_of, tool_call
-from state.grouping import without_ids
 from state.journal import events as e
 from state.journal.events.calls import CallView
 from state.journal.view import RunView
 from state.records.calls import CallEnd, MessageKind
 from state.roles import ROLES, Role
+from state.words import without_ids
 
 _MINUTE_S = 60
 _QUIET_TOOLS = {"AskUserQuestion"}  # shown as questions

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from orchestrator.git.unfinished import holds_work
+from orchestrator.git.changes import holds_work
 from state.hidden import visible
 from state.journal.events.tasks import UNMERGED_ENDS, Stage, TaskView
 from state.journal.view import RunView

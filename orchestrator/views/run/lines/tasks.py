@@ -4,11 +4,11 @@ from dataclasses import replace
 from typing import assert_never
 
 from orchestrator.views.words import short
-from state.grouping import alike, checks_named, without_ids
 from state.journal import events as e
 from state.journal.view import RunView
 from state.roles import Role
 from state.verdicts import NO_ANSWER, CheckResult, Source
+from state.words import alike, checks_named, without_ids
 
 _FEEDBACK_SHOWN = 6  # lines of a refusal, which is whole in the journal
 _LONGEST = 400  # characters of such a line, which may name several tests

@@ -1,17 +1,21 @@
-"""Two additions at one place, united: both sides only added lines there, so both additions stay.
+"""Conflicts of a merge: two additions at one place are united, and left-over markers are found.
 
-Git treats that as a conflict, for instance if two tasks append to one file of tests. The verification decides
-whether the result is right. A file with any other conflict is left as it is.
+If both sides only added lines at one place, both additions stay. Git treats that as a conflict, for instance
+if two tasks append to one file of tests. The verification decides whether the result is right. A file with
+any other conflict is left as it is. Markers are distinguished from intended lines of that form.
 """
 
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from orchestrator.git.command import git
 from orchestrator.git.locks import in_worktree
+from orchestrator.git.workspace import changed_paths
 from state.errors import GitError
+from state.safe_paths import read_inside
 
 _MARKER = 43  # characters of a marker: longer than any line of this form in files
 _OURS, _BASE, _SPLIT, _THEIRS = (sign * _MARKER for sign in (b"<", b"|", b"=", b">"))
@@ -39,6 +43,8 @@ _DEFINED = re.compile(
     rb"^([ \t]*)(?:(?:export|default|public|private|protected|static|pub|async|abstract|final)\s+)*"
     rb"(?:def|class|func|function|fn|fun|sub|struct|enum|interface|trait|type|module|const|let|var)\s+(\w+)"
 )
+_MARKER_LINE = re.compile(r"(<{7,}|>{7,})(\s|$)|\|{7,} \S")
+_DIVIDER = "=" * 7
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,3 +185,54 @@ def _names_in(lines: list[bytes]) -> set[bytes]:
     found = [named for line in lines if (named := _DEFINED.match(line))]
     least = min((len(named.group(1)) for named in found), default=0)
     return {named.group(2) for named in found if len(named.group(1)) == least}
+
+
+async def marked_files(
+    folder: Path, tree: str, *, sides: tuple[str, str], base: str, in_conflict: Collection[str]
+) -> tuple[str, ...]:
+    """Return the files of a worktree with conflict markers that come from neither side.
+
+    Args:
+        folder: the worktree.
+        tree: its content.
+        sides: the two commits that are merged.
+        base: their merge base.
+        in_conflict: paths that git could not merge. In other files a line of `=======` is a heading.
+    """
+    ours, theirs = [set(await changed_paths(folder, side, tree)) for side in sides]
+    marked = []
+    for path in sorted(ours & theirs):
+        found = _markers(_text_of(folder, path), dividers=path in in_conflict)
+        if found and _are_new(found, *[await _markers_in(folder, commit, path) for commit in (*sides, base)]):
+            marked.append(path)
+    return tuple(marked)
+
+
+def _are_new(found: Counter[str], ours: Counter[str], theirs: Counter[str], base: Counter[str]) -> bool:
+    """Whether there are more markers than a merge of both sides has."""
+    return any(
+        count > max(ours[line], theirs[line], ours[line] + theirs[line] - base[line])
+        for line, count in found.items()
+    )
+
+
+def _text_of(folder: Path, path: str) -> str:
+    try:
+        content = b"" if (folder / path).is_symlink() else read_inside(folder, path)
+    except OSError:
+        return ""
+    return content.replace(b"\0", b"").decode(errors="replace")  # UTF-16 becomes readable enough
+
+
+async def _markers_in(folder: Path, commit: str, path: str) -> Counter[str]:
+    try:
+        text = await git(folder, "cat-file", "blob", f"{commit}:{path}")
+    except GitError:  # it is missing, or not a file
+        text = ""
+    return _markers(text, dividers=True)
+
+
+def _markers(text: str, *, dividers: bool) -> Counter[str]:
+    """Count the lines that are conflict markers, with `dividers` also the `=======` between two sides."""
+    lines = (line.rstrip("\r") for line in text.split("\n"))
+    return Counter(line for line in lines if _MARKER_LINE.match(line) or (dividers and line == _DIVIDER))

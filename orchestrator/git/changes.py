@@ -1,23 +1,53 @@
-"""Whether a task's folder holds work: files that differ from the task's first commit, committed or not.
-
-Synchronous, for views. Nothing is changed: it works on a copy of the folder's index.
-"""
+"""Changes for views: the files that a change adds, modifies and removes, and whether a folder holds work."""
 
 import shutil
 import subprocess
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from orchestrator.git.command import git_environment
-from orchestrator.git.junk import ignoring_junk
+from orchestrator.git.command import git, git_environment, ignoring_junk
 from state.errors import GitError
+from state.records.changes import ChangeKind, FileChange
 
 _DEADLINE_S = 10.0
 _UNCHANGED = " "  # the letter of `git status` for a file that is as in the index
+_KINDS = {"A": ChangeKind.ADDED, "D": ChangeKind.REMOVED}
+
+
+async def sizes(folder: Path, base: str, commit: str) -> list[FileChange]:
+    """Return the files that differ between two commits or trees, by path. A renamed file is two of them.
+
+    Raises:
+        GitError: one of the two is missing.
+    """
+    plain = ("--no-renames", "--no-ext-diff", "--no-textconv", "-z", base, commit)
+    told = (await git(folder, "diff", "--name-status", *plain)).split("\0")
+    kinds = dict(zip(told[1::2], told[::2], strict=False))
+    found = []
+    for row in (await git(folder, "diff", "--numstat", *plain)).split("\0"):
+        if row:
+            added, removed, path = row.split("\t", 2)
+            found.append(
+                FileChange(
+                    path=path,
+                    added=_number(added),
+                    removed=_number(removed),
+                    kind=_KINDS.get(kinds[path], ChangeKind.MODIFIED),
+                )
+            )
+    return sorted(found, key=lambda one: one.path)
+
+
+def _number(text: str) -> int | None:
+    """Return a number of lines, or None for a binary file, for which git prints a dash."""
+    return int(text) if text.isdigit() else None
 
 
 def holds_work(folder: Path, base: str) -> bool:
-    """Whether a folder differs from the commit `base`, without ignored files. True if git cannot say."""
+    """Whether a folder differs from the commit `base`, committed or not, without ignored files.
+
+    Synchronous. Works on a copy of the folder's index, so nothing is changed. True if git cannot say.
+    """
     if not folder.exists():
         return False
     try:
