@@ -41,7 +41,7 @@ from orchestrator.cli.runs.compose import composed
 from orchestrator.project.detection.detect import detect
 from orchestrator.project.runners.suite import suite_of
 from orchestrator.run.evidence.baseline import take_baseline
-from orchestrator.run.evidence.scratch_worktrees import remove_grounds
+from orchestrator.run.evidence.scratch_worktrees import remove_scratch_worktrees
 from orchestrator.run.places.worktrees import Worktrees
 from state.journal.events import RunStarted
 from state.journal.recorder import Recorder
@@ -183,7 +183,7 @@ async def _baseline(folder: Path, containment: Containment) -> tuple[RunView, fl
             began = time.monotonic()
             await take_baseline(run)
             own = time.monotonic() - began - run.commands.seconds
-            await remove_grounds(run)
+            await remove_scratch_worktrees(run)
     return run.view, own
 
 

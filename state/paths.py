@@ -9,7 +9,7 @@ from state.errors import UsageError
 from state.ids import RunId, run_id_at
 
 _PRIVATE = 0o700
-GROUND = "verify."  # beginning of the names of scratch worktrees. No task id has a dot.
+SCRATCH = "verify."  # beginning of the names of scratch worktrees. No task id has a dot.
 
 
 class StateFolder:

@@ -17,7 +17,7 @@ from agents.process.sandbox.policy import SandboxPolicy, forget
 from agents.process.sandbox.signs import signs_in
 from agents.process.tree import run_command
 from orchestrator.project.runners.reporting import REPORTERS
-from orchestrator.run.ports.commands import Ran, Reach
+from orchestrator.run.ports import Ran, Reach
 from state.records.commands import CommandRun
 from state.secrets import without_secrets
 from state.settings.records import CommandNetwork, Settings
@@ -30,7 +30,7 @@ _NOT_STARTED = {126, 127}
 
 @dataclass(slots=True, kw_only=True)
 class ProjectCommands:
-    """As `Commands`. `folder` is the run's own. `seconds` is the time that commands took in this process."""
+    """Runs commands of the project. `folder` is the run's own. `seconds` is their time so far."""
 
     environ: Mapping[str, str]
     folder: Path
@@ -41,7 +41,7 @@ class ProjectCommands:
 
     @property
     def sandboxed(self) -> bool:
-        """As `Commands`."""
+        """Whether commands run in a sandbox."""
         return self.boundary.around_commands
 
     async def whole(
@@ -93,7 +93,7 @@ class ProjectCommands:
         writable: Sequence[Path] = (),
         reach: Reach = Reach.SEALED,
     ) -> CommandRun:
-        """As `Commands`."""
+        """As `whole`, without the output."""
         ran = await self.whole(command, folder, environment=environment, writable=writable, reach=reach)
         return ran.run
 

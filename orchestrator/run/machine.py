@@ -59,7 +59,7 @@ class Effects:
     commit: OfTask
     review_task: OfTask
     merge: OfTask
-    remove_grounds: OfRun
+    remove_scratch_worktrees: OfRun
 
 
 async def work(run: Run, effects: Effects) -> Outcome:
@@ -75,7 +75,7 @@ async def work(run: Run, effects: Effects) -> Outcome:
         return await _work_in_time(run, effects)
     finally:
         with anyio.move_on_after(_TIDY_S, shield=True) as clock:
-            await effects.remove_grounds(run)
+            await effects.remove_scratch_worktrees(run)
         if clock.cancelled_caught:
             log.warning("scratch.remove.unfinished", seconds=_TIDY_S, remedy="sq clean removes the rest")
 

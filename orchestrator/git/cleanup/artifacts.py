@@ -19,7 +19,7 @@ from orchestrator.git.rescue_refs import is_in
 from orchestrator.git.shadow import shadow_ref, shadow_snapshot
 from orchestrator.git.workspace import changed_paths, run_branch, task_branch, tree_of
 from state.errors import GitError
-from state.paths import GROUND
+from state.paths import SCRATCH
 
 ASIDE = ".removing-"  # prefix of the folder of a worktree that is being removed
 _HEADS = "refs/heads/"
@@ -179,7 +179,7 @@ async def _worktree(
         registered=folder in registered,
         checked_out=registered.get(folder, ""),
     )
-    if not folder.exists() or folder.name.startswith(GROUND):  # a scratch worktree holds no work
+    if not folder.exists() or folder.name.startswith(SCRATCH):  # a scratch worktree holds no work
         return holding
     if not ((folder / ".git").exists() and holding.registered):
         return _unreadable(holding, "git does not know it as a worktree")

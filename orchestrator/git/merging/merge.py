@@ -42,7 +42,7 @@ _NOTE = "sq-merge.json"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MergeFound:
-    """The state of a merge. `orchestrator.run.ports.places.MergeState` explains the fields."""
+    """The state of a merge. `orchestrator.run.ports.MergeState` explains the fields."""
 
     under_way: bool
     unmerged: tuple[str, ...] = ()

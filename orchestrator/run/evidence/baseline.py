@@ -14,8 +14,9 @@ from orchestrator.project.readiness.environment import exports_of
 from orchestrator.project.runners.suite import Suite, suite_of
 from orchestrator.run.evidence.canaries import make_canary, try_canary
 from orchestrator.run.evidence.counted import run_counted
+from orchestrator.run.evidence.scratch_worktrees import scratch_worktree
 from orchestrator.run.evidence.verification import fingerprint_of, place_for
-from orchestrator.run.ports.commands import ScratchWorktree
+from orchestrator.run.ports import ScratchWorktree
 from orchestrator.run.record import Run
 from state.journal.events import BaselineStarted, BaselineTaken, RunEnded
 from state.outcome import Outcome
@@ -37,18 +38,18 @@ async def take_baseline(run: Run) -> RunEnded | None:
         SetUpError: the user's own set-up commands fail.
     """
     tree = await _base_tree(run)
-    async with place_for(run, run.repository, tree) as ground:
-        sources = _sources(run, ground.folder)
-        checks = await _checks(run, ground, sources)
+    async with place_for(run, run.repository, tree) as scratch:
+        sources = _sources(run, scratch.folder)
+        checks = await _checks(run, scratch, sources)
     checks = [await _with_canary(run, tree, check) for check in checks]
-    environment = fingerprint_of(run.environ, ground.environment, sources)
+    environment = fingerprint_of(run.environ, scratch.environment, sources)
     run.record(
         BaselineTaken(
             tree=tree,
             environment=environment,
             checks=tuple(checks),
             notes=tuple(_notes(run, checks)),
-            exports=exports_of(ground.environment, ground.folder),
+            exports=exports_of(scratch.environment, scratch.folder),
         )
     )
     return _cannot_begin(checks)
@@ -65,15 +66,15 @@ async def take_baseline_of_analysis(run: Run) -> None:
     if run.settings.verify or not named:
         return
     tree, others = run.view.baseline.tree, list(run.view.baseline.checks.values())
-    async with place_for(run, run.repository, tree) as ground:
-        suites = [suite_of(check.run.command, ground.folder) for check in others]
-        asked = {command: suite_of(command, ground.folder) for command in named}
+    async with place_for(run, run.repository, tree) as scratch:
+        suites = [suite_of(check.run.command, scratch.folder) for check in others]
+        asked = {command: suite_of(command, scratch.folder) for command in named}
         known = {
             command: _ANALYSIS
             for command, suite in asked.items()
             if _is_test_run_alone(suite) and _words(suite) not in map(_words, suites)
         }
-        checks = await _checks(run, ground, known)
+        checks = await _checks(run, scratch, known)
     more = [check for check in checks if _runs_more(check, others)]
     not_run = tuple(command for command, suite in asked.items() if not _is_test_run_alone(suite))
     notes = [
@@ -86,7 +87,7 @@ async def take_baseline_of_analysis(run: Run) -> None:
         run.record(
             BaselineTaken(
                 tree=tree,
-                environment=fingerprint_of(run.environ, ground.environment, known),
+                environment=fingerprint_of(run.environ, scratch.environment, known),
                 checks=tuple(taken),
                 notes=(*notes, *filter(None, (_note(run, check) for check in taken))),
                 of_analysis=True,
@@ -128,13 +129,13 @@ def _sources(run: Run, folder: Path) -> dict[str, str]:
     return {one.command: one.source for one in detect(folder)}
 
 
-async def _checks(run: Run, ground: ScratchWorktree, sources: Mapping[str, str]) -> list[BaselineCheck]:
+async def _checks(run: Run, scratch: ScratchWorktree, sources: Mapping[str, str]) -> list[BaselineCheck]:
     if not sources:
         return []
-    run.record(BaselineStarted(tree=ground.tree, commands=tuple(sources)))
+    run.record(BaselineStarted(tree=scratch.tree, commands=tuple(sources)))
     checks = []
     for command, source in sources.items():
-        done = await run_counted(run.commands, ground, command)
+        done = await run_counted(run.commands, scratch, command)
         checks.append(
             BaselineCheck(run=done, source=source, standing=standing_of(done), chosen=source == CHOSEN)
         )
@@ -163,8 +164,8 @@ async def _with_canary(run: Run, tree: str, check: BaselineCheck) -> BaselineChe
     if not shows:
         return check
     command = check.run.command
-    async with place_for(run, run.repository, tree) as ground:
-        suite = suite_of(command, ground.folder)
+    async with place_for(run, run.repository, tree) as scratch:
+        suite = suite_of(command, scratch.folder)
         canary = make_canary([(suite, check.run.count)])
     if canary is None and suite.runs_tests is False:
         return check
@@ -179,8 +180,8 @@ async def _with_canary(run: Run, tree: str, check: BaselineCheck) -> BaselineChe
 
 async def _controlled(run: Run, command: str, tree: str, result: CanaryResult) -> CanaryResult:
     """Return the canary's result, unless a scratch worktree cannot run the command even without it."""
-    async with run.ground(tree) as ground:
-        without = await run_counted(run.commands, ground, command)
+    async with scratch_worktree(run, tree) as scratch:
+        without = await run_counted(run.commands, scratch, command)
     if without.exit_code == 0:
         return result
     problem = "in a scratch worktree, where sq uses the canary, the command fails without the canary too"

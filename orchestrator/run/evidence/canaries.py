@@ -11,7 +11,8 @@ from orchestrator.git.scratch import with_files
 from orchestrator.project.runners.canary import Canary, canary_for
 from orchestrator.project.runners.suite import Suite
 from orchestrator.run.evidence.counted import run_counted, run_only
-from orchestrator.run.ports.commands import ScratchWorktree
+from orchestrator.run.evidence.scratch_worktrees import scratch_worktree
+from orchestrator.run.ports import ScratchWorktree
 from orchestrator.run.record import Run
 from state.records.commands import UNCOUNTED, CanaryResult, CommandRun, TestCount, TestState
 from state.words import names_of
@@ -41,8 +42,8 @@ async def try_canary(
             file is run.
     """
     with_it = await with_files(run.repository, tree, {canary.path: canary.content})
-    async with run.ground(with_it) as ground:
-        done = await _run(run, ground, command, canary, suites, by_name=bool(before.tests))
+    async with scratch_worktree(run, with_it) as scratch:
+        done = await _run(run, scratch, command, canary, suites, by_name=bool(before.tests))
     if done.exit_code is None:
         problem = done.problem or "it did not answer"
         return CanaryResult(command=command, path=canary.path, name=canary.name, problem=problem)
@@ -56,11 +57,17 @@ async def try_canary(
 
 
 async def _run(
-    run: Run, ground: ScratchWorktree, command: str, canary: Canary, suites: Sequence[Suite], *, by_name: bool
+    run: Run,
+    scratch: ScratchWorktree,
+    command: str,
+    canary: Canary,
+    suites: Sequence[Suite],
+    *,
+    by_name: bool,
 ) -> CommandRun:
-    if by_name and canary.only and (done := await run_only(run.commands, ground, suites, canary.only)):
+    if by_name and canary.only and (done := await run_only(run.commands, scratch, suites, canary.only)):
         return done
-    return await run_counted(run.commands, ground, command)
+    return await run_counted(run.commands, scratch, command)
 
 
 def _is_noticed(done: CommandRun, canary: Canary, before: TestCount) -> bool:

@@ -10,21 +10,21 @@ from orchestrator.project.runners.counting import count, plain
 from orchestrator.project.runners.reporting import Prepared, prepare
 from orchestrator.project.runners.selection import only_these
 from orchestrator.project.runners.suite import Suite, suite_of
-from orchestrator.run.ports.commands import Commands, Ran, ScratchWorktree
+from orchestrator.run.ports import Commands, Ran, ScratchWorktree
 from state.records.commands import CommandRun
 
 
-async def run_counted(commands: Commands, ground: ScratchWorktree, command: str) -> CommandRun:
+async def run_counted(commands: Commands, scratch: ScratchWorktree, command: str) -> CommandRun:
     """Run a command as the user would, but reporting its tests as far as that does not change its result."""
-    suite = suite_of(command, ground.folder)
+    suite = suite_of(command, scratch.folder)
     with TemporaryDirectory(prefix="sq-") as reports:
         prepared = prepare(suite, Path(reports), commands.environ)
-        return await _run(commands, ground, suite, prepared, Path(reports))
+        return await _run(commands, scratch, suite, prepared, Path(reports))
 
 
 async def run_only(
     commands: Commands,
-    ground: ScratchWorktree,
+    scratch: ScratchWorktree,
     suites: Sequence[Suite],
     files: Sequence[str],
     names: Sequence[str] = (),
@@ -38,7 +38,7 @@ async def run_only(
         for suite in suites:
             if command := only_these(suite, files, names):
                 prepared = prepare(suite_of(command, suite.folder), Path(reports), commands.environ)
-                return await _run(commands, ground, suite, prepared, Path(reports))
+                return await _run(commands, scratch, suite, prepared, Path(reports))
     return None
 
 
@@ -49,12 +49,12 @@ def moved(suite: Suite, folder: Path) -> Suite:
 
 
 async def _run(
-    commands: Commands, ground: ScratchWorktree, suite: Suite, prepared: Prepared, reports: Path
+    commands: Commands, scratch: ScratchWorktree, suite: Suite, prepared: Prepared, reports: Path
 ) -> CommandRun:
-    environment = {**ground.environment, **prepared.environment}
+    environment = {**scratch.environment, **prepared.environment}
     ran = await commands.whole(
         prepared.command,
-        ground.folder,
+        scratch.folder,
         environment=environment,
         told_as=suite.command,
         writable=[reports],

@@ -1,4 +1,4 @@
-"""Proofs: the worth of a passed verification, checked on the tests themselves, each in a clean ground.
+"""Proofs: the worth of a passed verification, checked on the tests themselves, each in a clean scratch.
 
 Do the tests of the base hold as they were? Do the new ones fail without the work? Does the command still
 notice a failing test? (product.md, section 12)

@@ -17,9 +17,10 @@ from orchestrator.project.runners.suite import suite_of
 from orchestrator.project.shell import simple_commands
 from orchestrator.run.evidence.changes import files_of
 from orchestrator.run.evidence.counted import run_counted, run_only
+from orchestrator.run.evidence.scratch_worktrees import scratch_worktree
 from orchestrator.run.evidence.selected_commands import commands_for
 from orchestrator.run.evidence.verdict import suspects
-from orchestrator.run.ports.commands import ScratchWorktree
+from orchestrator.run.ports import ScratchWorktree
 from orchestrator.run.record import Run
 from state.journal.events import VerificationFinished, VerificationStarted
 from state.records.commands import CommandRun, TestState
@@ -37,15 +38,15 @@ async def verify(run: Run, *, task_id: str, folder: Path, tree: str) -> Verifica
         folder: the folder in which commands run without worktrees: the checkout.
         tree: the tree to verify.
     """
-    async with place_for(run, folder, tree) as ground:
-        commands = commands_for(run, ground.folder)
-        environment = fingerprint_of(run.environ, ground.environment, commands)
+    async with place_for(run, folder, tree) as scratch:
+        commands = commands_for(run, scratch.folder)
+        environment = fingerprint_of(run.environ, scratch.environment, commands)
         known = _known(run, tree, environment)
         if known and tuple(done.command for done in known.runs) == commands:
             return known
         run.record(VerificationStarted(task_id=task_id, tree=tree, commands=commands))
-        runs = [await run_counted(run.commands, ground, command) for command in commands]
-        flaky = [name for done in runs for name in await _flaky(run, ground, done)]
+        runs = [await run_counted(run.commands, scratch, command) for command in commands]
+        flaky = [name for done in runs for name in await _flaky(run, scratch, done)]
     finished = VerificationFinished(
         task_id=task_id, tree=tree, runs=tuple(runs), environment=environment, flaky=tuple(flaky)
     )
@@ -55,12 +56,12 @@ async def verify(run: Run, *, task_id: str, folder: Path, tree: str) -> Verifica
 
 @asynccontextmanager
 async def place_for(run: Run, folder: Path, tree: str) -> AsyncIterator[ScratchWorktree]:
-    """Yield the place for commands on a tree: a ground, or without worktrees the checkout `folder`."""
+    """Yield the place for commands on a tree: a scratch, or without worktrees the checkout `folder`."""
     if not run.settings.worktrees:
         yield ScratchWorktree(folder=folder, tree=tree, environment={})
         return
-    async with run.ground(tree) as ground:
-        yield ground
+    async with scratch_worktree(run, tree) as scratch:
+        yield scratch
 
 
 def _known(run: Run, tree: str, environment: str) -> VerificationFinished | None:
@@ -72,15 +73,15 @@ def _known(run: Run, tree: str, environment: str) -> VerificationFinished | None
     return known if answered and known.environment == environment else None
 
 
-async def _flaky(run: Run, ground: ScratchWorktree, done: CommandRun) -> list[str]:
+async def _flaky(run: Run, scratch: ScratchWorktree, done: CommandRun) -> list[str]:
     """Return the tests that passed at the base and fail now, but with another result when run alone."""
     names = suspects(run.view.baseline.checks.get(done.command), done)
     if not names or len(names) > _RUN_AGAIN:
         return []
-    suite = suite_of(done.command, ground.folder)
-    files = files_of(names, suite.test_files(await files_in(run.repository, ground.tree)))
-    again = await run_only(run.commands, ground, [suite], files, names) if files else None
-    again = again or await run_counted(run.commands, ground, done.command)
+    suite = suite_of(done.command, scratch.folder)
+    files = files_of(names, suite.test_files(await files_in(run.repository, scratch.tree)))
+    again = await run_only(run.commands, scratch, [suite], files, names) if files else None
+    again = again or await run_counted(run.commands, scratch, done.command)
     flaky = [name for name in names if again.count.tests.get(name) is TestState.PASSED]
     steady = [name for name in names if name not in flaky]
     if steady and files and run.view.baseline.tree and run.settings.worktrees:
@@ -92,10 +93,10 @@ async def _failing_at_the_base(
     run: Run, command: str, files: Sequence[str], names: Sequence[str]
 ) -> list[str]:
     """Return which of these tests, which passed at the base, fail there when they are run alone."""
-    async with run.ground(run.view.baseline.tree) as ground:
-        there = [file for file in files if (ground.folder / file).is_file()]
-        suite = suite_of(command, ground.folder)
-        alone = await run_only(run.commands, ground, [suite], there, names) if there else None
+    async with scratch_worktree(run, run.view.baseline.tree) as scratch:
+        there = [file for file in files if (scratch.folder / file).is_file()]
+        suite = suite_of(command, scratch.folder)
+        alone = await run_only(run.commands, scratch, [suite], there, names) if there else None
     if alone is None:
         return []
     return [name for name in names if alone.count.tests.get(name) is TestState.FAILED]

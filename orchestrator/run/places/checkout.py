@@ -13,7 +13,7 @@ from orchestrator.git.command import git
 from orchestrator.git.repository import named
 from orchestrator.git.shadow import put_back, ref_commit, shadow_commit, shadow_ref, shadow_snapshot
 from orchestrator.git.workspace import tree_of
-from orchestrator.run.ports.places import MergeState, TaskPlace
+from orchestrator.run.ports import MergeState, TaskPlace
 from state.errors import GitError, UsageError
 from state.journal.events import RunStarted, WorkKept, WorkLeft, WorkRescued
 from state.journal.events.tasks import ENDED_STAGES, Stage, Tasks, TaskView, WholeView

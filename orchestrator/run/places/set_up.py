@@ -39,7 +39,7 @@ from orchestrator.run.places.steps import (
     run_steps,
     run_steps_apart,
 )
-from orchestrator.run.ports.commands import Reach
+from orchestrator.run.ports import Reach
 from orchestrator.run.record import Run
 from state.errors import SqError
 from state.journal.events import SetUpStarted, WorkspaceSetUp
@@ -179,7 +179,7 @@ async def _in_sandbox(
                 results.runs += await run_listed(run, at.folder, reach=Reach.ONLINE)
             await run_steps(run, await plan_for(run, at.folder), at.folder, results)
             await put_back(await base_tree(run))
-            run.grounds.base_keys |= set(results.keys)
+            run.scratch.base_keys |= set(results.keys)
     if any(not one.passed for one in results.runs) and listed:
         return results
     if listed and await _list_key(run, at.folder) != list_at_base:
@@ -233,7 +233,7 @@ async def _copy(run: Run, folder: Path) -> Sequence[str]:
 def _needs_base(run: Run, plan: SetUpPlan, noted: Noted) -> bool:
     """Whether a scratch worktree has to be set up as the base again, before its own changed steps."""
     due = {step.key for step in plan.steps} - {*noted.keys}
-    known = run.grounds.base_keys
+    known = run.scratch.base_keys
     return not noted.state or not plan.steps or not known or bool(due & known)
 
 

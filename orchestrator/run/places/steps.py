@@ -17,7 +17,7 @@ from orchestrator.project.readiness.plan import SetUpPlan, plan_without_ignored
 from orchestrator.project.readiness.steps import VENV, SetUpStep
 from orchestrator.project.readiness.tools import apart, copy_manifests
 from orchestrator.project.runners.row import SetUpTool
-from orchestrator.run.ports.commands import Reach
+from orchestrator.run.ports import Reach
 from orchestrator.run.record import Run
 from state.records.commands import CommandRun
 from state.safe_paths import remove_inside

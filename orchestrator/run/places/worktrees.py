@@ -27,7 +27,7 @@ from orchestrator.git.workspace import (
     task_branch,
     tree_of,
 )
-from orchestrator.run.ports.places import MergeState, TaskPlace
+from orchestrator.run.ports import MergeState, TaskPlace
 from state.errors import GitError
 from state.journal.events import RunStarted, WorkDelivered, WorkKept, WorkRescued
 from state.journal.events.tasks import Stage, Tasks, TaskView, WholeView

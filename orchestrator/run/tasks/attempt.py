@@ -25,10 +25,11 @@ from orchestrator.run.event_log import log_attempt
 from orchestrator.run.evidence.selected_commands import commands_on, results, seen_of
 from orchestrator.run.evidence.summary import has_failed, summary
 from orchestrator.run.evidence.verdict import usable
+from orchestrator.run.evidence.verification import verify
 from orchestrator.run.places.protection import put_users_work_back
 from orchestrator.run.places.set_up import set_up
 from orchestrator.run.places.steps import ready_environment
-from orchestrator.run.ports.places import TaskPlace
+from orchestrator.run.ports import TaskPlace
 from orchestrator.run.record import Run
 from orchestrator.run.review.findings import as_findings, in_folder, undecided, with_new
 from orchestrator.run.review.report import DIFF_LIMIT, read_report
@@ -258,7 +259,7 @@ async def _holds_without(run: Run, task: TaskView) -> bool:
     tree = await run.places.snapshot(folder)
     if tree == await tree_of(folder, task.place.base_commit):
         return False
-    finished = await run.verify(task_id=task.task.id, folder=folder, tree=tree)
+    finished = await verify(run, task_id=task.task.id, folder=folder, tree=tree)
     return not has_failed(results(run, finished))
 
 

@@ -1,1 +1,0 @@
-"""What a run works with and does not make: places, the integration of work, commands, conversations."""
