@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from agents.gateway.forward.prices import Tokens
+from agents.gateway.forward.meter import Tokens
 from state.records.calls import Usage
 
 _ROOT = Path(__file__).parents[1]

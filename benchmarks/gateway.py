@@ -18,8 +18,7 @@ import anyio
 import httpx2
 
 from agents.gateway.forward.lanes import Terms
-from agents.gateway.forward.meter import Meter
-from agents.gateway.forward.prices import usd
+from agents.gateway.forward.meter import Meter, usd
 from agents.gateway.forward.serve import serve_forward
 from agents.gateway.forward.upstream import Upstream
 from agents.gateway.listeners import listening

@@ -1,19 +1,21 @@
-"""The sessions that may ask a model: a token each, for one lane and one model, until the session ends."""
+"""The sessions that may ask a model: a token each, for one lane and one model, until the session ends.
+
+Each has an account: its cap, its spending, and calls under way that hold some of the rest.
+"""
 
 import hmac
 import secrets
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 
 import anyio
 
 from agents.gateway.call import TRACES_ENDPOINT, TRACES_HEADERS, Call, lane_path
 from agents.gateway.forward import refusals
-from agents.gateway.forward.account import Account
-from agents.gateway.forward.headers import token_in
-from agents.gateway.forward.prices import Tokens, usd
+from agents.gateway.forward.meter import Tokens, usd
 from agents.gateway.forward.refusals import Refusal
+from agents.gateway.forward.upstream import token_in
 from state.settings.records import Model
 
 _AGENT = b"x-claude-code-agent-id"  # sent with the requests of a sub-agent
@@ -154,3 +156,39 @@ def names_in(tools: object) -> set[str]:
     """Return the names of the tools in a request."""
     found = tools if isinstance(tools, list) else []
     return {str(tool.get("name")) for tool in found if isinstance(tool, Mapping)}
+
+
+class Account:
+    """Holds money for calls under way. Without a cap it only adds up."""
+
+    def __init__(self, cap_usd: float | None) -> None:
+        self.spent_usd = 0.0
+        self._cap = cap_usd
+        self._held = 0.0
+        self._changed = anyio.Event()
+
+    @asynccontextmanager
+    async def hold(self, usd: float) -> AsyncIterator[None]:
+        """Hold the most that a call may cost, while the block lasts. Wait if other calls hold the rest.
+
+        A call that is alone may begin while anything is left, so the cap is exceeded by one call at most.
+
+        Raises:
+            Refusal: nothing is left.
+        """
+        while not self._fits(usd):
+            await self._changed.wait()
+        self._held += usd
+        try:
+            yield
+        finally:
+            self._held -= usd
+            changed, self._changed = self._changed, anyio.Event()
+            changed.set()
+
+    def _fits(self, usd: float) -> bool:
+        if self._cap is None:
+            return True
+        if self.spent_usd >= self._cap:
+            raise refusals.used_up(self.spent_usd, self._cap)
+        return not self._held or self.spent_usd + self._held + usd <= self._cap

@@ -1,8 +1,12 @@
 """Reads the cost of an answer from a copy of its bytes, while they go through.
 
-The input is that of `message_start`, the output that of `message_delta`. An answer that is cut before its
-end counts its input, and as output the most tokens that the bytes seen can have, with those of an event that
-was under way.
+The input is that of `message_start`, the output that of `message_delta`. An answer that is cut before its end
+counts its input, and as output the most tokens that the bytes seen can have, with those of an event that was
+under way. Without a tokenizer every digit, mark and byte of another script counts as one token, and letters
+of one word as two a token, like a mark that repeats. Tokenizers need fewer, for prose about half of it.
+
+Prices are those of `state/settings/models.yaml` and the user's own. They give one price for cache writes,
+that of five minutes. One hour costs twice the price of input, by the API's price list of November 2026.
 """
 
 import json
@@ -10,12 +14,40 @@ import re
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
-from agents.gateway.forward.bound import most_tokens
-from agents.gateway.forward.prices import Tokens
 from state.records.calls import Usage
-from state.settings.records import CHARACTERS_PER_TOKEN
+from state.settings.presets import models
+from state.settings.records import CHARACTERS_PER_TOKEN, Model
+
+_HOUR = 2.0  # price of a cache write for one hour, by that of input
+_SEARCH_USD = 0.01  # a web search
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tokens:
+    """Billed parts of one answer. `write_1h` are those of `usage.cache_write_tokens` kept for an hour."""
+
+    usage: Usage
+    write_1h: int = 0
+    searches: int = 0
+
+
+def usd(tokens: Tokens, model: Model) -> float:
+    """Return the cost in USD. A model without prices counts by the dearest one that sq knows."""
+    priced = model if model.prices else dearest()
+    prompt = tokens.usage.input_tokens + tokens.usage.cache_read_tokens + tokens.usage.cache_write_tokens
+    prices = priced.above if priced.above and prompt > priced.above.prompt_tokens else priced.prices
+    hour = tokens.write_1h * (_HOUR * prices.input - prices.cache_write) / 1_000_000 if prices else 0.0
+    return priced.cost(tokens.usage) + hour + tokens.searches * _SEARCH_USD
+
+
+@cache
+def dearest() -> Model:
+    """Return the model with the highest price of output."""
+    return max(models().values(), key=lambda model: model.prices.output if model.prices else 0.0)
+
 
 _IN_AN_EVENT = re.compile(rb'"(?:text|partial_json|thinking)":\s*"(.*)', re.DOTALL)
 _SPEED = 200  # tokens a second of thinking that is not shown, at most
@@ -152,3 +184,20 @@ def _dict(value: object) -> dict[str, Any]:
 
 def _count(value: object) -> int:
     return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0
+
+
+_PARTS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|\s+|([!-/:-@\[-`{-~])\1+|[^\sA-Za-z]")
+_A_TOKEN = 2  # letters
+
+
+def most_tokens(text: str) -> int:
+    """Return the bound for `text`."""
+    return sum(_of(part.group()) for part in _PARTS.finditer(text))
+
+
+def _of(part: str) -> int:
+    if part == " ":
+        return 0
+    if part.isspace():
+        return 1
+    return -(-len(part) // _A_TOKEN) if part.isascii() else len(part.encode("utf-8", "replace"))

@@ -14,15 +14,17 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from agents.gateway.forward import refusals
-from agents.gateway.forward.headers import Pair, to_client
 from agents.gateway.forward.lanes import LaneSession, refused
 from agents.gateway.forward.meter import Meter
 from agents.gateway.forward.refusals import Refusal
-from agents.gateway.forward.resets import reset_in
+from agents.gateway.forward.upstream import Pair, to_client
 from agents.gateway.listeners import line_of
 
 if TYPE_CHECKING:
     import httpx2
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 
 _CLOSING_S = 2.0  # to close a connection to the API
 _ELSEWHERE = range(300, 400)
@@ -151,3 +153,66 @@ async def _gone(receive: Receive) -> None:
     """Wait until the client has left."""
     while (await receive())["type"] != "http.disconnect":
         pass
+
+
+_BUCKETS = ("requests", "tokens", "input-tokens", "output-tokens")
+_LIMITED = 429
+_PREFIX = "anthropic-ratelimit-"
+
+
+def reset_in(status: int, headers: Mapping[str, str], *, now: float) -> float | None:
+    """Return when a refused request may be sent again, in seconds since 1970, or None if that is not named.
+
+    `retry-after` is the API's own word. Without it, the limits that are used up decide, and the one that
+    ends last.
+
+    Args:
+        status: of the answer. A limit is looked for in that of 429 alone.
+        headers: of the answer, with names in lower case.
+        now: seconds since 1970.
+    """
+    after = headers.get("retry-after", "")
+    if (named := _seconds(after)) is not None:
+        return now + max(0.0, named)
+    if (date := _date(after)) is not None:
+        return date
+    if status != _LIMITED:
+        return None
+    return max(_used_up(headers), default=None)
+
+
+def _used_up(headers: Mapping[str, str]) -> Iterator[float]:
+    for bucket in _BUCKETS:
+        if _seconds(headers.get(f"{_PREFIX}{bucket}-remaining", "")) == 0:
+            yield from _time(headers.get(f"{_PREFIX}{bucket}-reset", ""))
+    unified = f"{_PREFIX}unified-"
+    for name, value in headers.items():
+        if name.startswith(unified) and name.endswith("status") and value == "rejected":
+            yield from _time(headers.get(f"{name.removesuffix('status')}reset", ""))
+
+
+def _time(text: str) -> Iterator[float]:
+    """Yield the time in `text`, an RFC 3339 time or seconds since 1970, if it is one."""
+    if (seconds := _seconds(text)) is not None:
+        yield seconds
+        return
+    try:
+        found = datetime.fromisoformat(text)
+    except ValueError:
+        return
+    yield (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()
+
+
+def _seconds(text: str) -> float | None:
+    try:
+        found = float(text or "nan")
+    except ValueError:
+        return None
+    return found if 0 <= found < 1e11 else None  # noqa: PLR2004  no NaN, no infinity
+
+
+def _date(text: str) -> float | None:
+    try:
+        return parsedate_to_datetime(text).timestamp() if text else None
+    except (ValueError, TypeError):
+        return None

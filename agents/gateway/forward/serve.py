@@ -1,15 +1,30 @@
-"""Serves the forwarding gateway on a loopback port for as long as a run lasts."""
+"""The forwarding gateway: each request of a session goes on to the real API with the user's key.
 
+It is served on a loopback port for as long as a run lasts.
+"""
+
+import json
 from collections.abc import AsyncIterator
 from contextlib import AbstractContextManager, asynccontextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from agents.gateway.forward.forward import Forward
-from agents.gateway.forward.lanes import Lanes, LaneSession, Terms
-from agents.gateway.forward.upstream import Upstream, client_for
+from starlette.responses import Response
+
+from agents.gateway.call import Call
+from agents.gateway.forward import refusals
+from agents.gateway.forward.lanes import Lanes, LaneSession, Terms, names_in
+from agents.gateway.forward.meter import Meter, Tokens, usd
+from agents.gateway.forward.passing import Passing, Sent
+from agents.gateway.forward.refusals import Refusal
+from agents.gateway.forward.upstream import Upstream, client_for, to_upstream
 from agents.gateway.listeners import Listeners, listening
 from agents.gateway.server import app_of
-from state.settings.records import Model
+from state.records.calls import Usage
+from state.settings.records import CHARACTERS_PER_TOKEN, Model
+
+if TYPE_CHECKING:
+    from httpx2 import AsyncClient
 
 
 class ForwardGateway:
@@ -55,3 +70,84 @@ async def serve_forward(upstream: Upstream, *, run_id: str) -> AsyncIterator[For
         listening(app_of(Forward(upstream, client, lanes))) as listeners,
     ):
         yield ForwardGateway(listeners, lanes, upstream)
+
+
+class Forward:
+    """Passes on what an open session of `lanes` asks, and refuses everything else."""
+
+    def __init__(self, upstream: Upstream, client: "AsyncClient", lanes: Lanes) -> None:
+        self._upstream = upstream
+        self._client = client
+        self._lanes = lanes
+
+    async def answer(self, call: Call) -> Response:
+        """As `Mode`: the API's answer as it comes, or an error that says why the call was not made."""
+        try:
+            session = self._lanes.session_of(call)
+            asked = _read(call.body)
+            model = asked.get("model")
+            session.allow(call, model if isinstance(model, str) else "", names_in(asked.get("tools")))
+        except Refusal as error:
+            return error.response()
+        most = asked.get("max_tokens")
+        most = most if isinstance(most, int) else 0
+        meter = Meter(call.body, most=most, stream=asked.get("stream") is True)
+        hold = _most_usd(call.body, most, session.model)
+        return Passing(session, self._sent(call, meter=meter, hold_usd=hold))
+
+    async def count(self, call: Call) -> Response:
+        """As `Mode`: the API counts tokens free of charge."""
+        try:
+            session = self._lanes.session_of(call)
+            model = _read(call.body).get("model")
+            session.allow_model(model if isinstance(model, str) else "")
+        except Refusal as error:
+            return error.response()
+        return Passing(session, self._sent(call))
+
+    async def traces(self, call: Call) -> Response:
+        """As `Mode`: telemetry goes to its receiver, if it is on."""
+        try:
+            session = self._lanes.session_of(call)
+        except Refusal as error:
+            return error.response()
+        traces = self._upstream.traces
+        if traces is None:
+            return refusals.wrong_path(f"/{call.lane}/v1/traces").response()
+        headers = to_upstream(call.headers, traces.headers)
+        return Passing(session, Sent(client=self._client, url=traces.url, headers=headers, body=call.body))
+
+    def stray(self, path: str) -> Response:
+        """As `Mode`: HTTP 404."""
+        return refusals.wrong_path(path).response()
+
+    def _sent(self, call: Call, *, meter: Meter | None = None, hold_usd: float = 0.0) -> Sent:
+        return Sent(
+            client=self._client,
+            url=self._upstream.url(call.endpoint, call.query),
+            headers=to_upstream(call.headers, self._upstream.headers),
+            body=call.body,
+            meter=meter,
+            hold_usd=hold_usd,
+        )
+
+
+def _read(body: bytes) -> dict[str, Any]:
+    """Return the request.
+
+    Raises:
+        Refusal: it is no JSON object.
+    """
+    try:
+        found = json.loads(body)
+    except (ValueError, RecursionError) as error:
+        raise refusals.not_a_request(str(error)) from error
+    if not isinstance(found, dict):
+        raise refusals.not_a_request("it is no object")
+    return found
+
+
+def _most_usd(body: bytes, most: int, model: Model) -> float:
+    """Return about the most that a call may cost: its input written to the cache, and its longest answer."""
+    usage = Usage(cache_write_tokens=len(body) // CHARACTERS_PER_TOKEN, output_tokens=most)
+    return usd(Tokens(usage=usage), model)

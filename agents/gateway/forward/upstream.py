@@ -1,6 +1,9 @@
-"""The real API behind the gateway: its address, the user's credentials, and the client that asks it."""
+"""The real API behind the gateway: its address, the credentials, the client, and which headers go through.
 
-from collections.abc import AsyncIterator, Mapping
+All of the client's headers go through but its credentials, and of the API's those that matter.
+"""
+
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -72,3 +75,62 @@ async def client_for(upstream: Upstream) -> AsyncIterator["AsyncClient"]:
     ) as client:
         client.headers.clear()
         yield client
+
+
+Pair = tuple[bytes, bytes]
+
+_OF_THE_CONNECTION = {
+    b"connection",
+    b"content-length",
+    b"expect",
+    b"host",
+    b"keep-alive",
+    b"proxy-authenticate",
+    b"proxy-authorization",
+    b"proxy-connection",
+    b"te",
+    b"trailer",
+    b"transfer-encoding",
+    b"upgrade",
+}
+_CREDENTIALS = {b"authorization", b"cookie", b"x-api-key"}
+_REPLACED = {b"accept-encoding"}  # a compressed answer could not be counted
+_BACK = {
+    b"content-encoding",
+    b"content-length",
+    b"content-type",
+    b"request-id",
+    b"retry-after",
+    b"x-should-retry",
+}
+_BACK_TOO = b"anthropic-"
+
+
+def to_upstream(headers: Iterable[Pair], secrets: Mapping[str, str]) -> list[Pair]:
+    """Return the client's headers for the API, with the real credentials in place of the lane's token."""
+    dropped = _OF_THE_CONNECTION | _CREDENTIALS | _REPLACED
+    kept = [(name, value) for name, value in headers if name.lower() not in dropped]
+    added = {"accept-encoding": "identity", **secrets}
+    return [*kept, *((name.encode(), value.encode("latin-1")) for name, value in added.items())]
+
+
+def to_client(headers: Iterable[Pair]) -> list[Pair]:
+    """Return the API's headers for the client."""
+    return [
+        (name.lower(), value)
+        for name, value in headers
+        if name.lower() in _BACK or name.lower().startswith(_BACK_TOO)
+    ]
+
+
+def token_in(headers: Iterable[Pair]) -> str:
+    """Return the lane's token in the client's headers, or "" if there is none."""
+    return next(_tokens(headers), "")
+
+
+def _tokens(headers: Iterable[Pair]) -> Iterator[str]:
+    for name, value in headers:
+        if name == b"x-api-key":
+            yield value.decode("latin-1")
+        elif name == b"authorization" and value[:7].lower() == b"bearer ":
+            yield value[7:].strip().decode("latin-1")

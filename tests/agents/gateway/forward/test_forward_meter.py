@@ -7,9 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.gateway.forward.bound import most_tokens
-from agents.gateway.forward.meter import Meter
-from agents.gateway.forward.prices import usd
+from agents.gateway.forward.meter import Meter, most_tokens, usd
 from benchmarks.cut_streams import corpus, cut_streams, tokens_of
 from benchmarks.gateway import spend
 from state.settings.presets import model_named

@@ -3,7 +3,7 @@
 import pytest
 from upstreams import answers, forwarding
 
-from agents.gateway.forward.resets import reset_in
+from agents.gateway.forward.passing import reset_in
 
 NOW = 1_800_000_000.0
 LATER = "2027-01-15T08:00:30Z"  # NOW + 30 s
