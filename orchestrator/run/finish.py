@@ -3,7 +3,6 @@
 Nothing is `complete` here without a verification result for exactly the tree that was merged.
 """
 
-from orchestrator.run.evidence.proof import take_proofs
 from orchestrator.run.evidence.summary import (
     canary_words,
     changes_of,
@@ -12,7 +11,6 @@ from orchestrator.run.evidence.summary import (
     unannounced,
 )
 from orchestrator.run.evidence.verdict import CommandVerdict, Judged, judged
-from orchestrator.run.evidence.verification import verify
 from orchestrator.run.merge.whole import catch_up, measure_whole
 from orchestrator.run.places.protection import put_back_at_the_end
 from orchestrator.run.record import Run
@@ -45,8 +43,8 @@ async def bring_home(run: Run) -> None:
     """
     if run.view.whole.tree:
         folder = await run.integration.show(run.view.whole.commit)
-        finished = await verify(run, task_id="", folder=folder, tree=run.view.whole.tree)
-        await take_proofs(run, finished, task_id="", base=run.view.baseline.tree)
+        finished = await run.verify(task_id="", folder=folder, tree=run.view.whole.tree)
+        await run.take_proofs(finished, task_id="", base=run.view.baseline.tree)
         await measure_whole(run)
         reviewed = run.view.whole.tree
         await catch_up(run)

@@ -4,7 +4,8 @@
 """
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
@@ -12,8 +13,8 @@ from typing import Protocol
 import anyio
 
 from agents.backend import Platform
-from orchestrator.run.ports import Commands, Integration, Places
-from state.journal.events import Event, RunStarted, Stored
+from orchestrator.run.ports import Commands, Integration, Places, ScratchWorktree
+from state.journal.events import Event, ProofsTaken, RunStarted, Stored, VerificationFinished
 from state.journal.events.tasks import TaskView
 from state.journal.view import RunView
 from state.settings.presets import usual_settings
@@ -57,6 +58,33 @@ class Record(Protocol):
         ...
 
 
+class Verify(Protocol):
+    """Runs the project's commands on a tree (`orchestrator.run.evidence.verification`)."""
+
+    async def __call__(self, run: "Run", *, task_id: str, folder: Path, tree: str) -> VerificationFinished:
+        """As `Run.verify`."""
+        ...
+
+
+class TakeProofs(Protocol):
+    """Checks the worth of a verification (`orchestrator.run.evidence.proof`)."""
+
+    async def __call__(
+        self, run: "Run", finished: VerificationFinished, *, task_id: str, base: str
+    ) -> ProofsTaken:
+        """As `Run.take_proofs`."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvidenceSources:
+    """The ways to evidence. `scratch_worktree` makes a folder for commands on a tree."""
+
+    scratch_worktree: "Callable[[Run, str], AbstractAsyncContextManager[ScratchWorktree]]"
+    verify: Verify
+    take_proofs: TakeProofs
+
+
 @dataclass(slots=True, kw_only=True)
 class Run:
     """Record, view and means of one run."""
@@ -67,6 +95,7 @@ class Run:
     places: Places
     integration: Integration
     commands: Commands
+    evidence: EvidenceSources
     environ: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
     scratch: ScratchWorktrees = field(default_factory=ScratchWorktrees)
     making_ready: anyio.Lock = field(default_factory=anyio.Lock)  # one set-up after the other
@@ -86,6 +115,35 @@ class Run:
         self.recorder.record(*events)
         changed, self.changed = self.changed, anyio.Event()
         changed.set()
+
+    def scratch_worktree(self, tree: str) -> AbstractAsyncContextManager[ScratchWorktree]:
+        """Return a context with a scratch worktree that holds exactly `tree`, ready for commands.
+
+        Raises:
+            GitError: git cannot put the tree into a folder.
+            SetUpError: the user's own set-up commands fail there.
+        """
+        return self.evidence.scratch_worktree(self, tree)
+
+    async def verify(self, *, task_id: str, folder: Path, tree: str) -> VerificationFinished:
+        """Return the result for this tree: this process's earlier one in the same environment, or a new one.
+
+        Args:
+            task_id: the task of this tree, or "" for the merged whole.
+            folder: the folder in which commands run without worktrees: the checkout.
+            tree: the tree to verify.
+        """
+        return await self.evidence.verify(self, task_id=task_id, folder=folder, tree=tree)
+
+    async def take_proofs(self, finished: VerificationFinished, *, task_id: str, base: str) -> ProofsTaken:
+        """Check each command that passed on a tree, and record the results.
+
+        Args:
+            finished: the commands' results on the tree.
+            task_id: the task of this work, or "" for the merged whole.
+            base: the tree that the work began with.
+        """
+        return await self.evidence.take_proofs(self, finished, task_id=task_id, base=base)
 
     @property
     def started(self) -> RunStarted:

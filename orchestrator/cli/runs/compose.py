@@ -55,7 +55,9 @@ from orchestrator.run import finish
 from orchestrator.run.commands import ProjectCommands
 from orchestrator.run.event_log import log_event
 from orchestrator.run.evidence.baseline import take_baseline, take_baseline_of_analysis
-from orchestrator.run.evidence.scratch_worktrees import remove_scratch_worktrees
+from orchestrator.run.evidence.proof import take_proofs
+from orchestrator.run.evidence.scratch_worktrees import remove_scratch_worktrees, scratch_worktree
+from orchestrator.run.evidence.verification import verify
 from orchestrator.run.machine import Effects, StopRequest, work_until_stopped
 from orchestrator.run.merge.merge import merge
 from orchestrator.run.places.checkout import Checkout, alone_in
@@ -63,7 +65,7 @@ from orchestrator.run.places.protection import guarded_files, keep_users_work
 from orchestrator.run.places.worktrees import Worktrees
 from orchestrator.run.plan.analyze import analyze
 from orchestrator.run.plan.plan import plan
-from orchestrator.run.record import Record, Run, settings_of
+from orchestrator.run.record import EvidenceSources, Record, Run, settings_of
 from orchestrator.run.review.review import review_task, review_whole
 from orchestrator.run.tasks.attempt import build
 from orchestrator.run.tasks.completion import check_completion
@@ -382,6 +384,7 @@ def composed(
         places=workspaces,
         integration=workspaces,
         commands=commands,
+        evidence=EvidenceSources(scratch_worktree=scratch_worktree, verify=verify, take_proofs=take_proofs),
         environ=environ,
     )
 

@@ -14,7 +14,6 @@ from orchestrator.project.readiness.environment import exports_of
 from orchestrator.project.runners.suite import Suite, suite_of
 from orchestrator.run.evidence.canaries import make_canary, try_canary
 from orchestrator.run.evidence.counted import run_counted
-from orchestrator.run.evidence.scratch_worktrees import scratch_worktree
 from orchestrator.run.evidence.verification import fingerprint_of, place_for
 from orchestrator.run.ports import ScratchWorktree
 from orchestrator.run.record import Run
@@ -180,7 +179,7 @@ async def _with_canary(run: Run, tree: str, check: BaselineCheck) -> BaselineChe
 
 async def _controlled(run: Run, command: str, tree: str, result: CanaryResult) -> CanaryResult:
     """Return the canary's result, unless a scratch worktree cannot run the command even without it."""
-    async with scratch_worktree(run, tree) as scratch:
+    async with run.scratch_worktree(tree) as scratch:
         without = await run_counted(run.commands, scratch, command)
     if without.exit_code == 0:
         return result

@@ -11,7 +11,6 @@ from orchestrator.git.scratch import with_files
 from orchestrator.project.runners.canary import Canary, canary_for
 from orchestrator.project.runners.suite import Suite
 from orchestrator.run.evidence.counted import run_counted, run_only
-from orchestrator.run.evidence.scratch_worktrees import scratch_worktree
 from orchestrator.run.ports import ScratchWorktree
 from orchestrator.run.record import Run
 from state.records.commands import UNCOUNTED, CanaryResult, CommandRun, TestCount, TestState
@@ -42,7 +41,7 @@ async def try_canary(
             file is run.
     """
     with_it = await with_files(run.repository, tree, {canary.path: canary.content})
-    async with scratch_worktree(run, with_it) as scratch:
+    async with run.scratch_worktree(with_it) as scratch:
         done = await _run(run, scratch, command, canary, suites, by_name=bool(before.tests))
     if done.exit_code is None:
         problem = done.problem or "it did not answer"

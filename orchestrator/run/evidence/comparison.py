@@ -12,7 +12,6 @@ from orchestrator.git.workspace import changed_paths
 from orchestrator.project.runners.suite import Suite, suite_of
 from orchestrator.run.evidence.changes import Touched, classified, touched
 from orchestrator.run.evidence.counted import moved, run_counted, run_only
-from orchestrator.run.evidence.scratch_worktrees import scratch_worktree
 from orchestrator.run.record import Run
 from state.records.commands import CommandRun
 
@@ -51,10 +50,10 @@ async def subject_of(run: Run, now: CommandRun, base: str, tree: str) -> ResultC
     repository = run.repository
     changed = await changed_paths(repository, base, tree)
     counted = bool(now.count.ran)
-    async with scratch_worktree(run, base) as scratch:
+    async with run.scratch_worktree(base) as scratch:
         there = suite_of(now.command, scratch.folder)
         by = [classified(there, changed, counted=counted)]
-    async with scratch_worktree(run, tree) as scratch:
+    async with run.scratch_worktree(tree) as scratch:
         here = suite_of(now.command, scratch.folder)
         by.append(classified(here, changed, counted=counted))
     sorted_ = touched(by, changed, await files_in(repository, base), await files_in(repository, tree))
@@ -82,7 +81,7 @@ def at_base(run: Run, base: str, command: str) -> CommandRun | None:
 
 async def run_on(run: Run, subject: ResultComparison, tree: str, files: Sequence[str]) -> CommandRun:
     """Run the test files on a tree, or all tests if none are named or the runner takes no files."""
-    async with scratch_worktree(run, tree) as scratch:
+    async with run.scratch_worktree(tree) as scratch:
         there = [file for file in files if (scratch.folder / file).is_file()]
         elsewhere = [moved(one, scratch.folder) for one in subject.suites]
         suites = [suite_of(subject.command, scratch.folder), *elsewhere]

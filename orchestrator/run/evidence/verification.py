@@ -17,7 +17,6 @@ from orchestrator.project.runners.suite import suite_of
 from orchestrator.project.shell import simple_commands
 from orchestrator.run.evidence.changes import files_of
 from orchestrator.run.evidence.counted import run_counted, run_only
-from orchestrator.run.evidence.scratch_worktrees import scratch_worktree
 from orchestrator.run.evidence.selected_commands import commands_for
 from orchestrator.run.evidence.verdict import suspects
 from orchestrator.run.ports import ScratchWorktree
@@ -60,7 +59,7 @@ async def place_for(run: Run, folder: Path, tree: str) -> AsyncIterator[ScratchW
     if not run.settings.worktrees:
         yield ScratchWorktree(folder=folder, tree=tree, environment={})
         return
-    async with scratch_worktree(run, tree) as scratch:
+    async with run.scratch_worktree(tree) as scratch:
         yield scratch
 
 
@@ -93,7 +92,7 @@ async def _failing_at_the_base(
     run: Run, command: str, files: Sequence[str], names: Sequence[str]
 ) -> list[str]:
     """Return which of these tests, which passed at the base, fail there when they are run alone."""
-    async with scratch_worktree(run, run.view.baseline.tree) as scratch:
+    async with run.scratch_worktree(run.view.baseline.tree) as scratch:
         there = [file for file in files if (scratch.folder / file).is_file()]
         suite = suite_of(command, scratch.folder)
         alone = await run_only(run.commands, scratch, [suite], there, names) if there else None

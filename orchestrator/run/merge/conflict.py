@@ -20,7 +20,6 @@ from orchestrator.run.asking.briefing import decisions, suggestions
 from orchestrator.run.asking.conversation import Conversation
 from orchestrator.run.evidence.selected_commands import commands_for, results
 from orchestrator.run.evidence.summary import failing_before, feedback, has_failed, unanswered
-from orchestrator.run.evidence.verification import verify
 from orchestrator.run.ports import MergeState
 from orchestrator.run.record import Run
 from state.journal.events import MergeConflicted, ResolutionRefused
@@ -143,7 +142,7 @@ async def _look(
         return _Refused(problem)
     if problem := await _problem_of_tree(run, task, merge, state):
         return _Refused(problem)
-    finished = await verify(run, task_id=task.task.id, folder=state.folder, tree=state.tree)
+    finished = await run.verify(task_id=task.task.id, folder=state.folder, tree=state.tree)
     judged = results(run, finished)
     if reason := unanswered(judged):
         return Unresolved(reason, unchecked=True)

@@ -25,7 +25,6 @@ from orchestrator.run.event_log import log_attempt
 from orchestrator.run.evidence.selected_commands import commands_on, results, seen_of
 from orchestrator.run.evidence.summary import has_failed, summary
 from orchestrator.run.evidence.verdict import usable
-from orchestrator.run.evidence.verification import verify
 from orchestrator.run.places.protection import put_users_work_back
 from orchestrator.run.places.set_up import set_up
 from orchestrator.run.places.steps import ready_environment
@@ -259,7 +258,7 @@ async def _holds_without(run: Run, task: TaskView) -> bool:
     tree = await run.places.snapshot(folder)
     if tree == await tree_of(folder, task.place.base_commit):
         return False
-    finished = await verify(run, task_id=task.task.id, folder=folder, tree=tree)
+    finished = await run.verify(task_id=task.task.id, folder=folder, tree=tree)
     return not has_failed(results(run, finished))
 
 

@@ -31,7 +31,6 @@ from orchestrator.gates.power_steering.rules import RULES
 from orchestrator.git.workspace import changed_paths, tree_of
 from orchestrator.run.asking.answer import asked, ended_with
 from orchestrator.run.asking.conversation import whole_history
-from orchestrator.run.evidence.proof import take_proofs
 from orchestrator.run.evidence.selected_commands import results
 from orchestrator.run.evidence.summary import (
     canary_words,
@@ -42,7 +41,6 @@ from orchestrator.run.evidence.summary import (
     said,
     unanswered,
 )
-from orchestrator.run.evidence.verification import verify
 from orchestrator.run.places.protection import refused_changes
 from orchestrator.run.record import Run
 from orchestrator.run.review.findings import disputes_of, undisputed
@@ -142,7 +140,7 @@ async def _diff_gate(run: Run, task: TaskView, folder: Path, tree: str) -> GateR
 
 
 async def _verification_gate(run: Run, task: TaskView, folder: Path, tree: str) -> GateResult:
-    finished = await verify(run, task_id=task.task.id, folder=folder, tree=tree)
+    finished = await run.verify(task_id=task.task.id, folder=folder, tree=tree)
     judged = results(run, finished)
     if not judged:
         reason = "nothing to verify with: no command was given and the repository shows none"
@@ -153,7 +151,7 @@ async def _verification_gate(run: Run, task: TaskView, folder: Path, tree: str) 
         told = f"sq ran the project's own commands on your work.\n\n{feedback(judged)}"
         return GateResult(gate=VERIFICATION, verdict=Verdict.BLOCK, reason=failures(judged), feedback=told)
     base = await tree_of(run.repository, task.place.base_commit)
-    proofs = await take_proofs(run, finished, task_id=task.task.id, base=base)
+    proofs = await run.take_proofs(finished, task_id=task.task.id, base=base)
     if lost := lost_canaries(run.view, proofs):
         reason = "\n\n".join(f"{canary_words(one)}. Put back how tests are run." for one in lost)
         return GateResult(gate=VERIFICATION, verdict=Verdict.BLOCK, reason=reason)
