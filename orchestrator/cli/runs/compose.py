@@ -41,7 +41,7 @@ from orchestrator.cli.runs.sandboxing import boundary_of, choose
 from orchestrator.cli.runs.spec_file import read_spec
 from orchestrator.cli.version import sq_version
 from orchestrator.git.command import git_version
-from orchestrator.git.pinned.recording import record_git, recorded_git
+from orchestrator.git.pinned import record_git, recorded_git
 from orchestrator.git.pinned_config import TrustedGit, trusting
 from orchestrator.git.repository import Repository, base_commit, find_repository, ignore_locally, refuse_dirt
 from orchestrator.git.seeding import refuse_not_ignored

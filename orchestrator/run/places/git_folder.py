@@ -2,7 +2,7 @@
 
 from anyio import to_thread
 
-from orchestrator.git.pinned.recording import changed_git
+from orchestrator.git.pinned import changed_git
 from orchestrator.git.pinned_config import trusted_now
 from orchestrator.run.record import Run
 from state.journal.events import GitFolderChanged
