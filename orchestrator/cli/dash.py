@@ -122,7 +122,7 @@ async def _report(folder: Path) -> str:
 
 async def _made_report(folder: Path) -> str:
     from orchestrator.cli.version import sq_version
-    from orchestrator.git.pinned.recording import recorded_git
+    from orchestrator.git.pinned import recorded_git
     from orchestrator.git.pinned_config import trusting
     from orchestrator.views.report.reading import read_run
     from orchestrator.views.report.rendering import Format, rendered

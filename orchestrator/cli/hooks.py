@@ -126,7 +126,7 @@ def plugin() -> int:
 
 
 def _sq() -> list[str]:
-    from orchestrator.gates.stop_gate.install.command import this_sq
+    from orchestrator.gates.stop_gate.install.settings import this_sq
 
     return this_sq(sys.argv[0], sys.executable)
 

@@ -28,7 +28,7 @@ def command(run: str | None, prompts: bool, follow: bool, as_json: bool, state_d
 
     RUN is an id, or an unambiguous beginning or end of one.
     """
-    from orchestrator.git.pinned.recording import recorded_git
+    from orchestrator.git.pinned import recorded_git
     from orchestrator.git.pinned_config import trusting
     from state.journal.store import JournalReader
     from state.paths import StateFolder

@@ -78,7 +78,7 @@ def command(
 def _read(folder: Path) -> "RunRead":
     import anyio
 
-    from orchestrator.git.pinned.recording import recorded_git
+    from orchestrator.git.pinned import recorded_git
     from orchestrator.git.pinned_config import trusting
     from orchestrator.views.report.reading import read_run
     from state.redaction.places import known_in_git

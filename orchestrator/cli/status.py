@@ -65,7 +65,7 @@ def _summary(folder: Path, again: str) -> "RunSummary":
 
 
 def _show_one(folder: Path, again: str, *, as_json: bool) -> None:
-    from orchestrator.git.pinned.recording import recorded_git
+    from orchestrator.git.pinned import recorded_git
     from orchestrator.git.pinned_config import trusting
     from orchestrator.views.run.details import detail_lines, details_of
 

@@ -18,7 +18,7 @@ from language.large_runs import _rows as rows_of
 from pages_of_runs import PAGES, RUN, hostile_run
 from playwright.sync_api import expect
 
-from orchestrator.git.pinned.recording import record_git
+from orchestrator.git.pinned import record_git
 from state.journal import events as e
 from state.journal.events import Stored
 from state.journal.store import Journal, journal_file

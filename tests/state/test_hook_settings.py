@@ -7,9 +7,17 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from orchestrator.gates.stop_gate.install.command import absolute_command, entry_of, guarded_command, is_ours
 from orchestrator.gates.stop_gate.install.files import Removal, install, uninstall
-from orchestrator.gates.stop_gate.install.settings import gates_in, parsed, with_gate, without_gate
+from orchestrator.gates.stop_gate.install.settings import (
+    absolute_command,
+    entry_of,
+    gates_in,
+    guarded_command,
+    is_ours,
+    parsed,
+    with_gate,
+    without_gate,
+)
 from state.errors import UsageError
 
 OURS = absolute_command(["/opt/a b/bin/sq"])

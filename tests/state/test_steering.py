@@ -54,7 +54,7 @@ def put(store, content):
 
 
 def kept_by(store):
-    return {one.read_bytes() for one in store.file.parent.glob("state.json.corrupt-*")}
+    return {one.read_bytes() for one in store.file.parent.glob("state.json.corrupt*")}
 
 
 # --- state
@@ -260,7 +260,7 @@ def test_of_many_damaged_states_the_newest_is_kept_and_no_other(folder):
     for damage in (b"damaged", b"damaged", b"otherwise", b""):
         put(store, damage)
         store.load()
-    assert [one.read_bytes() for one in store.file.parent.glob("state.json.corrupt-*")] == [b""]
+    assert [one.read_bytes() for one in store.file.parent.glob("state.json.corrupt*")] == [b""]
 
 
 def test_a_folder_that_cannot_be_made_at_first_is_tried_again_like_a_write(folder, monkeypatch):

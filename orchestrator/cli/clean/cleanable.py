@@ -13,7 +13,7 @@ from filelock import FileLock, Timeout
 
 from orchestrator.git.cleanup.artifacts import Artifact, folders_without_git, holdings_of, runs_in
 from orchestrator.git.cleanup.elsewhere import RUN_ID
-from orchestrator.git.pinned.recording import recorded_git
+from orchestrator.git.pinned import recorded_git
 from orchestrator.git.repository import find_repository
 from state.errors import JournalError, RunActiveError, UsageError
 from state.journal.fold.fold import fold

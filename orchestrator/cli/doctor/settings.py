@@ -20,7 +20,7 @@ from orchestrator.cli.runs.addresses import problems_of
 from orchestrator.gates.power_steering.considerations import load_considerations
 from orchestrator.gates.session_state.diagnostics import SteeringSettings, sessions_folder
 from orchestrator.gates.session_state.sessions import KEPT, old_sessions
-from orchestrator.gates.stop_gate.install.command import this_sq
+from orchestrator.gates.stop_gate.install.settings import this_sq
 from orchestrator.gates.stop_gate.install.status import HookState, standings, warnings_of
 from orchestrator.views.checks import DoctorCheck, fail, ok, warn
 from state.errors import UsageError

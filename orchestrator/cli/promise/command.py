@@ -257,7 +257,6 @@ def unproven_now(store: "PromiseStore", promise: "Promise") -> dict[int, str]:
     from orchestrator.gates.promises.evidence import present_tree, unproven
 
     async def look() -> dict[int, str]:
-        missing = await unproven(store.home, promise, await present_tree(store.home))
-        return {one.number: one.why for one in missing}
+        return await unproven(store.home, promise, await present_tree(store.home))
 
     return anyio.run(look)

@@ -47,7 +47,7 @@ from orchestrator.cli.runs.request import (
 )
 from orchestrator.cli.version import sq_version
 from orchestrator.git.command import git_version
-from orchestrator.git.pinned.recording import record_git, recorded_git
+from orchestrator.git.pinned import record_git, recorded_git
 from orchestrator.git.pinned_config import TrustedGit, trusting
 from orchestrator.git.repository import Repository, base_commit, find_repository, ignore_locally, refuse_dirt
 from orchestrator.git.seeding import refuse_not_ignored

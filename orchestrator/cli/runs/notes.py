@@ -6,7 +6,7 @@ from pathlib import Path
 from agents.api_key import REMEDY, VISIBLE, ApiKey
 from agents.process.sandbox.choice import Choice
 from orchestrator.gates.power_steering.considerations import load_considerations
-from orchestrator.git.pinned.recording import left_out_programs
+from orchestrator.git.pinned import left_out_programs
 from orchestrator.git.pinned_config import TrustedGit
 from orchestrator.git.repository import Repository, uncommitted
 from orchestrator.views.run.confined import NETWORK_IS_OPEN

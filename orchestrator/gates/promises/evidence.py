@@ -16,7 +16,7 @@ import shutil
 import tempfile
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from fnmatch import fnmatchcase
 from importlib.resources import files
@@ -25,7 +25,7 @@ from pathlib import Path
 import anyio.lowlevel
 
 from agents.process.containment import Containment, detect_containment
-from agents.process.tree import CommandResult, run_command
+from agents.process.tree import run_command
 from orchestrator.gates.promises.promise import (
     CriterionCheck,
     Promise,
@@ -44,14 +44,6 @@ OUTPUT_KEPT = 4000  # bytes of a command's output, its end
 _UNWANTED = ("BASH_ENV", "ENV", "GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE")  # lead `sh` and git elsewhere
 _MOVED = "the tree changed while it ran. Check again, and have git ignore the files that it writes"
 _OWN_STATE = (".claude/completion-state", ".claude/runtime")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Unproven:
-    """A criterion that is not known to be met on the present tree, and why."""
-
-    number: int
-    why: str
 
 
 async def promise_base(home: Path) -> str:
@@ -112,10 +104,13 @@ async def evidence_now(home: Path, promise: Promise, numbers: Sequence[int]) -> 
     return found
 
 
-async def unproven(home: Path, promise: Promise, tree: str) -> list[Unproven]:
-    """The criteria not proven on this tree. Files and commits are checked now, commands need evidence."""
+async def unproven(home: Path, promise: Promise, tree: str) -> dict[int, str]:
+    """The criteria not known to be met on this tree: their numbers, each with the cause.
+
+    Files and commits are checked now, commands need evidence.
+    """
     stale = promise.unproven(tree)
-    found = []
+    found = {}
     for number, criterion in enumerate(promise.criteria, 1):
         if promise.is_altered:
             why = "the promise was changed after it was made"
@@ -124,7 +119,7 @@ async def unproven(home: Path, promise: Promise, tree: str) -> list[Unproven]:
         else:
             why = await _problem(home, promise, criterion)
         if why:
-            found.append(Unproven(number=number, why=why))
+            found[number] = why
     return found
 
 
@@ -181,17 +176,13 @@ async def _command(
         output_limit=OUTPUT_KEPT,
     )
     output = redactor(os.environ)(result.output)
-    if problem := _not_ended(result, criterion):
+    if result.timed_out or result.error:
+        problem = f"did not end within {criterion.deadline_s:g} s"
+        problem = problem if result.timed_out else f"could not start: {result.error}"
         return _evidence(tree, problem=f"{problem}\n{output}".strip())
     return PromiseEvidence(
         tree=tree, passed=result.exit_code == 0, exit_code=result.exit_code, output=output, at=now_text()
     )
-
-
-def _not_ended(result: CommandResult, criterion: PromiseCriterion) -> str:
-    if result.timed_out:
-        return f"did not end within {criterion.deadline_s:g} s"
-    return f"could not start: {result.error}" if result.error else ""
 
 
 def _evidence(tree: str, *, problem: str) -> PromiseEvidence:

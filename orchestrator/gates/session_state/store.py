@@ -4,7 +4,6 @@ The format, validation, recovery and return codes are seed 001's. Reading, chang
 under the file's lock, so that concurrent hooks lose no count.
 """
 
-import hashlib
 import json
 import os
 import time
@@ -39,7 +38,6 @@ from state.atomic_files import (
     locked,
     overwrite_file,
     read_json,
-    read_small,
     replace_file,
     write_errors,
     write_json,
@@ -344,22 +342,13 @@ def _short(found: object) -> object:
 
 
 def _keep_aside(path: Path) -> Path:
-    """Rename a damaged file to `NAME.corrupt-HASH` and return that path. Older such files are removed.
+    """Rename a damaged file to `NAME.corrupt`, in place of an older one, and return that path.
 
     Raises:
         WriteFailedError: it cannot be renamed and stays where it was.
     """
-    try:
-        mark = hashlib.sha256(read_small(path)).hexdigest()[:12]
-    except (OSError, ValueError):  # not a file, not readable, or too large
-        mark = "unread"
-    aside = path.with_name(f"{path.name}.corrupt-{mark}")
+    aside = path.with_name(f"{path.name}.corrupt")
     with write_errors(f"{path} cannot be renamed to {aside.name}"):
         if aside.is_dir() or (path.is_dir() and os.path.lexists(aside)):  # sq removes no folder
             aside = aside.with_name(f"{aside.name}-{time.time_ns()}")
-        path.rename(aside)
-    with suppress(OSError):
-        for older in path.parent.glob(f"{path.name}.corrupt-*"):
-            if older != aside and not older.is_dir():
-                older.unlink()
-    return aside
+        return path.replace(aside)

@@ -7,14 +7,21 @@ files. The checkout itself is only read.
 
 import json
 import os
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Protocol
 
 from orchestrator.git.command import git, git_bytes
-from orchestrator.git.users.held import PathContent, PathKind, blob_of, held_at, is_empty, tree_of_files
+from orchestrator.git.users.held import (
+    PathContent,
+    PathKind,
+    blob_of,
+    held_at,
+    is_empty,
+    is_inside,
+    tree_of_files,
+)
 from state.errors import GitError
 
 BACKUP = "users.work"  # part of the ref's name, which the dot distinguishes from every task's id
@@ -85,16 +92,13 @@ class Backup:
         return {kept.path: kept for repository in self.repositories for kept in repository.files}
 
 
-class BackupSelection(Protocol):
-    """Decides which files a copy holds."""
-
-    def of(self, found: tuple[Kept, ...]) -> tuple[Kept, ...]:
-        """Return the files of the copy. `found` are those that are uncommitted now."""
-        ...
-
-
 async def take_backup(
-    root: Path, *, ref: str, parent: str, leave_out: Sequence[Path], instead: "BackupSelection | None" = None
+    root: Path,
+    *,
+    ref: str,
+    parent: str,
+    leave_out: Sequence[Path],
+    instead: Callable[[tuple[Kept, ...]], tuple[Kept, ...]] | None = None,
 ) -> Backup:
     """Copy all uncommitted work of a checkout and keep the copy under `ref`.
 
@@ -103,7 +107,7 @@ async def take_backup(
         ref: the ref that keeps it. An existing one is moved.
         parent: the parent commit of the copy.
         leave_out: paths that are not the user's work, such as sq's own state.
-        instead: decides which of the checkout's own files are copied. Without it all uncommitted ones are.
+        instead: chooses those of the checkout's own uncommitted files that are copied. Without it all are.
 
     Raises:
         GitError: something cannot be read or kept.
@@ -111,7 +115,7 @@ async def take_backup(
     real = [Path(os.path.realpath(path)) for path in leave_out]
     repositories = [one async for one in _repositories(root, "", real)]
     if instead:
-        repositories[0] = replace(repositories[0], files=instead.of(repositories[0].files))
+        repositories[0] = replace(repositories[0], files=instead(repositories[0].files))
     files = [kept for one in repositories for kept in one.files]
     parents = [parent, await _notes(root, parent, repositories), *await staged_commit(root, parent)]
     tree = await tree_of_files(root, {kept.path: kept.held for kept in files})
@@ -175,7 +179,7 @@ async def _repositories(root: Path, path: str, leave_out: list[Path]) -> AsyncIt
     files = [
         await _keep(root, path, one)
         for one in dirt
-        if not one.repository and not _is_inside(folder / one.path, leave_out)
+        if not one.repository and not is_inside(folder / one.path, leave_out)
     ]
     index = await index_file(folder)
     branch, head = await head_of_repository(folder)
@@ -187,7 +191,7 @@ async def _repositories(root: Path, path: str, leave_out: list[Path]) -> AsyncIt
         files=tuple(files),
     )
     for inner in await repositories_in(folder, dirt):
-        if not _is_inside(folder / inner, leave_out):
+        if not is_inside(folder / inner, leave_out):
             async for one in _repositories(root, os.path.join(path, inner), leave_out):  # noqa: PTH118
                 yield one
 
@@ -199,13 +203,6 @@ async def _keep(root: Path, path: str, dirt: Dirt) -> Kept:
         dirt.whole or held.kind is not PathKind.FILE or is_empty(held)
     )  # an empty file has no lines to compare
     return Kept(path=name, held=held, base=dirt.blob, whole=whole)
-
-
-def _is_inside(path: Path, folders: list[Path]) -> bool:
-    here = Path(os.path.realpath(path.parent)) / path.name  # of a link, where it is and where it leads
-    return any(
-        one.is_relative_to(folder) for one in (here, Path(os.path.realpath(path))) for folder in folders
-    )
 
 
 async def _notes(root: Path, parent: str, repositories: Sequence[KeptRepository]) -> str:

@@ -6,20 +6,18 @@ binary or a deleted file, every change counts.
 
 import os
 import re
-import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from orchestrator.git.command import git_bytes
 from orchestrator.git.users.backup import Backup, Kept, KeptRepository
-from orchestrator.git.users.held import PathContent, PathKind, blob_of, is_as, look_at
+from orchestrator.git.users.held import PathContent, PathKind, blob_of, is_as, look_at, set_aside
 from state.safe_paths import write_inside
 
 _HEADER = re.compile(rb"^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@", re.MULTILINE)
 _DIFF = ("diff", "-U0", "--text", "--no-color", "--no-ext-diff", "--no-textconv", "--no-renames")
 _LOOKED_AT = 8000  # bytes in which a NUL marks a binary file, as in git
-_EXECUTABLE = 0o111
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -187,22 +185,12 @@ def _clear_the_way(root: Path, target: Path, held: PathContent, aside: Path) -> 
     above = [folder for folder in target.parents if folder != root and folder.is_relative_to(root)]
     for place in reversed(above):
         if place.is_symlink() or (place.exists() and not place.is_dir()):
-            _set_aside(root, place, aside)
+            set_aside(place, aside / place.relative_to(root))
     kind, _, _ = look_at(target)
     if kind is PathKind.OTHER:
-        _set_aside(root, target, aside)
+        set_aside(target, aside / target.relative_to(root))
     elif kind is not PathKind.NOTHING and (kind, held.kind) != (PathKind.FILE, PathKind.FILE):
         target.unlink()
-
-
-def _set_aside(root: Path, place: Path, aside: Path) -> None:
-    where = aside / place.relative_to(root)
-    number = 1
-    while os.path.lexists(where):
-        number += 1
-        where = aside / f"{place.relative_to(root)}-{number}"
-    where.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    shutil.move(place, where)
 
 
 def hunks_of(diff: bytes) -> list[Hunk]:

@@ -2,8 +2,9 @@
 
 import hashlib
 import os
+import shutil
 import stat
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -72,6 +73,24 @@ def look_at(place: Path) -> tuple[PathKind, int, bytes | None]:
         return PathKind.NOTHING, 0, None
     except OSError as error:
         raise GitError(f"{place} cannot be read, so that no copy of it can be kept: {error}") from error
+
+
+def is_inside(path: Path, folders: Sequence[Path]) -> bool:
+    """Whether a path is in one of the folders. A link is where it is, and also where it leads."""
+    here = Path(os.path.realpath(path.parent)) / path.name
+    return any(
+        one.is_relative_to(folder) for one in (here, Path(os.path.realpath(path))) for folder in folders
+    )
+
+
+def set_aside(place: Path, where: Path) -> None:
+    """Move something out of the way, to `where`, or to `where-N` if that is taken."""
+    number, free = 1, where
+    while os.path.lexists(free):
+        number += 1
+        free = where.with_name(f"{where.name}-{number}")
+    free.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    shutil.move(place, free)
 
 
 async def blob_of(root: Path, content: bytes) -> str:

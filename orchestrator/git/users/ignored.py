@@ -14,6 +14,7 @@ from importlib.resources import as_file, files
 from pathlib import Path
 
 from orchestrator.git.command import git_bytes
+from orchestrator.git.users.held import is_inside, set_aside
 
 MOST_BYTES = 50 * 2**20
 MOST_FILES = 20_000
@@ -39,7 +40,7 @@ async def keep_ignored(root: Path, folder: Path, *, leave_out: Sequence[Path]) -
         GitError: git cannot list them.
     """
     real = [Path(os.path.realpath(path)) for path in leave_out]
-    found = [path for path in await _listed(root) if not _is_inside(root / path, real)]
+    found = [path for path in await _listed(root) if not is_inside(root / path, real)]
     sizes = [(root / path).lstat().st_size for path in found]
     too_many = ""
     if sum(sizes) > MOST_BYTES or len(found) > MOST_FILES:
@@ -48,7 +49,7 @@ async def keep_ignored(root: Path, folder: Path, *, leave_out: Sequence[Path]) -
             f"({MOST_BYTES / 2**20:.0f} MB, {MOST_FILES} files)"
         )
         collapsed = await _listed(root, "--directory")
-        guarded = tuple(path.rstrip("/") for path in collapsed if not _is_inside(root / path, real))
+        guarded = tuple(path.rstrip("/") for path in collapsed if not is_inside(root / path, real))
         kept = Ignored(hashes={}, guarded=guarded, not_kept=too_many)
     else:
         hashes = {path: _hash(root / path) for path in found}
@@ -88,7 +89,7 @@ def put_ignored_back(root: Path, folder: Path, paths: Sequence[str]) -> None:
         for place in reversed([target, *(one for one in target.parents if one.is_relative_to(root))]):
             is_way = place != target and place.is_dir() and not place.is_symlink()
             if os.path.lexists(place) and not is_way:
-                _set_aside(place, folder / _REPLACED / place.relative_to(root))
+                set_aside(place, folder / _REPLACED / place.relative_to(root))
         _copy(folder / _COPIES / path, target)
 
 
@@ -112,13 +113,6 @@ def _is_plain(path: Path) -> bool:
     return path.is_symlink() or path.is_file()
 
 
-def _is_inside(path: Path, folders: list[Path]) -> bool:
-    here = Path(os.path.realpath(path.parent)) / path.name  # of a link, where it is and where it leads
-    return any(
-        one.is_relative_to(folder) for one in (here, Path(os.path.realpath(path))) for folder in folders
-    )
-
-
 def _hash(path: Path) -> str:
     """Return the hash of a file's bytes or the target of a link, or "" if there is neither."""
     try:
@@ -133,12 +127,3 @@ def _hash(path: Path) -> str:
 def _copy(source: Path, target: Path) -> None:
     target.parent.mkdir(parents=True, exist_ok=True)
     shutil.copy2(source, target, follow_symlinks=False)
-
-
-def _set_aside(place: Path, where: Path) -> None:
-    number, free = 1, where
-    while os.path.lexists(free):
-        number += 1
-        free = where.with_name(f"{where.name}-{number}")
-    free.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    shutil.move(place, free)

@@ -4,8 +4,8 @@ Between two processes of a run no Worker is active. So a path that changed in be
 and for the rest the earlier copy still holds.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 from orchestrator.git.command import git_bytes
@@ -14,35 +14,13 @@ from orchestrator.git.users.files import by_line, hunks_between, users_line_numb
 from orchestrator.git.users.held import PathKind, blob_of, look_at
 from state.errors import GitError
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Renewed:
-    """The files of the checkout itself for a new copy.
-
-    `still` are files of the earlier copy that stay unchanged. `bases` has, for each path that is copied anew,
-    `base`, `plain` and `whole` of its `Kept`.
-    """
-
-    still: Mapping[str, Kept]
-    bases: Mapping[str, tuple[str, bool, bool]]
-
-    def of(self, found: tuple[Kept, ...]) -> tuple[Kept, ...]:
-        """Return the files of the new copy. `found` are those that are uncommitted now."""
-        anew = [
-            replace(
-                kept,
-                base=self.bases[kept.path][0],
-                plain=self.bases[kept.path][1],
-                whole=self.bases[kept.path][2],
-            )
-            for kept in found
-            if kept.path in self.bases
-        ]
-        return (*self.still.values(), *anew)
+Choose = Callable[[tuple[Kept, ...]], tuple[Kept, ...]]
 
 
-async def renewed_files(root: Path, old: Backup, *, left: str, now: str) -> Renewed:
-    """Return the files of the checkout itself for a new copy.
+async def renewed_files(root: Path, old: Backup, *, left: str, now: str) -> Choose:
+    """Return the function that chooses the files of the checkout itself for a new copy.
+
+    It keeps the files of the earlier copy that stay unchanged, and copies the changed ones anew.
 
     Args:
         root: the checkout.
@@ -55,7 +33,16 @@ async def renewed_files(root: Path, old: Backup, *, left: str, now: str) -> Rene
     before = {kept.path: kept for kept in old.repositories[0].files}
     still = {path: kept for path, kept in before.items() if path not in changed}
     bases = {path: await _base(root, old, before.get(path), left, path) for path in changed}
-    return Renewed(still=still, bases=bases)
+
+    def chosen(found: tuple[Kept, ...]) -> tuple[Kept, ...]:
+        anew = []
+        for kept in found:
+            if facts := bases.get(kept.path):
+                base, plain, whole = facts
+                anew.append(replace(kept, base=base, plain=plain, whole=whole))
+        return (*still.values(), *anew)
+
+    return chosen
 
 
 async def _base(root: Path, old: Backup, kept: Kept | None, left: str, path: str) -> tuple[str, bool, bool]:

@@ -11,7 +11,7 @@ from pathlib import Path
 import anyio
 from anyio import to_thread
 
-from orchestrator.git.pinned.recording import changed_git
+from orchestrator.git.pinned import changed_git
 from orchestrator.git.pinned_config import trusted_now
 from orchestrator.git.shadow import shadow_commit, shadow_ref, shadow_snapshot
 from orchestrator.git.users.backup import BACKUP, BESIDE, Backup, read_backup, take_backup

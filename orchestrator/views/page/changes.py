@@ -5,7 +5,7 @@ from pathlib import Path
 
 from orchestrator.git.changes import sizes
 from orchestrator.git.command import git_bytes
-from orchestrator.git.pinned.recording import recorded_git
+from orchestrator.git.pinned import recorded_git
 from orchestrator.git.pinned_config import trusting
 from orchestrator.views.models.history import RunFacts
 from state.errors import GitError

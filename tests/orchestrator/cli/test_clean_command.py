@@ -11,7 +11,7 @@ import pytest
 from filelock import FileLock
 from language.played_sq import PLAYED_SQ
 
-from orchestrator.git.merging.merge import Merge
+from orchestrator.git.merge import Merge
 from orchestrator.git.shadow import shadow_commit, shadow_ref, shadow_snapshot
 from orchestrator.git.workspace import (
     commit_tree,

@@ -19,7 +19,7 @@ from agents.gateway.rehearsal import Rehearsal
 from agents.gateway.script import Scenario
 from agents.gateway.server import Gateway, app_of
 from agents.session.claude_code import find_cli
-from orchestrator.gates.stop_gate.install.command import entry_of, guarded_command
+from orchestrator.gates.stop_gate.install.settings import entry_of, guarded_command
 from orchestrator.gates.stop_gate.install.status import PLUGIN
 from orchestrator.gates.stop_gate.plugin import FOLDER
 from state.roles import Role
@@ -209,10 +209,12 @@ def test_status_says_that_a_gate_in_two_scopes_runs_once_a_stop(sq, repository):
     sq("install", "--scope", "project", PATH=path)
     assert "installed more than once and runs once a stop: user, project" in sq("status", PATH=path).stdout
     assert sq.status(PATH=path)[1] == []
-    file = repository / ".claude" / "settings.json"
-    file.write_text(file.read_text().replace(" --shared", ""))  # as an older sq wrote it
+    file = repository / ".claude" / "settings.local.json"
+    written(
+        file, {"hooks": {"Stop": [{"hooks": [entry_of(f"{sys.executable} -I -m orchestrator hook stop")]}]}}
+    )
     told = sq("status", PATH=path).stderr
-    assert "the gate runs more than once at a stop: user, project" in told
+    assert "the gate runs more than once at a stop: user, project, local" in told
 
 
 async def test_the_plugins_folder_is_loaded_and_its_hook_called(sq, claude, tmp_path):

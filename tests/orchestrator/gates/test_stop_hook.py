@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from language.stop_inputs import CLAUDE, Lines, check_answer, inputs, run_hook, transcripts
 
 from orchestrator.gates.stop_gate import hook, probe
+from orchestrator.gates.stop_gate.order import STEPS
 from orchestrator.gates.stop_gate.steps import todos
-from orchestrator.gates.stop_gate.steps.order import STEPS
 
 STATES = Path(".claude", "runtime", "power-steering")
 

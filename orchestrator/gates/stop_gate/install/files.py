@@ -15,8 +15,14 @@ from pathlib import Path
 from typing import Self
 
 from orchestrator.gates.session_state.diagnostics import safe_name
-from orchestrator.gates.stop_gate.install.command import entry_of, is_ours
-from orchestrator.gates.stop_gate.install.settings import gates_in, parsed, with_gate, without_gate
+from orchestrator.gates.stop_gate.install.settings import (
+    entry_of,
+    gates_in,
+    is_ours,
+    parsed,
+    with_gate,
+    without_gate,
+)
 from state.atomic_files import (
     DamagedFileError,
     encoded,

@@ -5,17 +5,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from orchestrator.gates.stop_gate.install.command import (
-    SHARED,
+from orchestrator.gates.stop_gate.install.files import Scope, settings_files, settings_in
+from orchestrator.gates.stop_gate.install.settings import (
     absolute_command,
     entry_of,
+    gates_in,
     guarded_command,
     has_power_steering,
     program_of,
     sq_on_path,
 )
-from orchestrator.gates.stop_gate.install.files import Scope, settings_files, settings_in
-from orchestrator.gates.stop_gate.install.settings import gates_in
 from state.errors import UsageError
 
 RIVAL = "double-shot-latte"  # asks a whole Claude Code at every stop, and seed 003 replaces it
@@ -53,13 +52,13 @@ def warnings_of(found: Sequence[HookState]) -> Iterator[str]:
     """Warnings for the gate's user, each with the remedy."""
     for one in found:
         yield from _warnings_of_one(one)
-    if len(_own(found)) > 1 or len(_shared(found)) > 1 or len(_unmarked(found)) > 1:
+    if len(_own(found)) > 1 or len(_shared(found)) > 1:
         yield f"the gate runs more than once at a stop: {_places(found)}. `sq hooks uninstall` removes one"
 
 
 def notes_of(found: Sequence[HookState]) -> Iterator[str]:
     """Notes that need no action."""
-    if len(_own(found)) == len(_shared(found)) == 1 and len(_unmarked(found)) <= 1:
+    if len(_own(found)) == len(_shared(found)) == 1:
         yield f"the gate is installed more than once and runs once a stop: {_places(found)}"
 
 
@@ -76,11 +75,6 @@ def _shared(found: Sequence[HookState]) -> set[str]:
     """The hooks that others share: of the project, and of plugins."""
     plugins = {name for one in found for name in one.plugins}
     return plugins | {one.command for one in _running(found) if program_of(one.command) is None}
-
-
-def _unmarked(found: Sequence[HookState]) -> set[str]:
-    """The commands without `--shared`, which never leave a stop to another hook."""
-    return {one.command for one in _running(found) if SHARED not in one.command.replace(";", " ").split()}
 
 
 def _places(found: Sequence[HookState]) -> str:

@@ -1,1 +1,1 @@
-"""The steps of the stop gate, one module each, and their order."""
+"""The steps of the stop gate, one module each."""

@@ -13,7 +13,6 @@ from orchestrator.gates.stop_gate.stop import StepResult, Stop
 if TYPE_CHECKING:  # imported only when there is a promise: most stops have none
     from collections.abc import Sequence
 
-    from orchestrator.gates.promises.evidence import Unproven
     from orchestrator.gates.promises.promise import Promise
     from orchestrator.gates.promises.store import DamagedPromiseError, PromiseStore, StoredPromises
 
@@ -56,25 +55,22 @@ def check(stop: Stop) -> StepResult:
     return StepResult(blocks=True, reason="\n".join(lines), note="\n".join(notes))
 
 
-def _missing(store: "PromiseStore", promises: "Sequence[Promise]") -> "list[list[Unproven]]":
+def _missing(store: "PromiseStore", promises: "Sequence[Promise]") -> "list[dict[int, str]]":
     """The unproven criteria of each promise on the present tree."""
     import anyio
 
-    from orchestrator.gates.promises.evidence import Unproven, present_tree, unproven
+    from orchestrator.gates.promises.evidence import present_tree, unproven
 
-    async def look() -> list[list[Unproven]]:
+    async def look() -> list[dict[int, str]]:
         with anyio.move_on_after(TREE_S):
             tree = await present_tree(store.home)
             return [await unproven(store.home, promise, tree) for promise in promises]
-        return [
-            [Unproven(number=number, why=_TOO_LARGE) for number in range(1, len(promise.criteria) + 1)]
-            for promise in promises
-        ]
+        return [dict.fromkeys(range(1, len(promise.criteria) + 1), _TOO_LARGE) for promise in promises]
 
     return anyio.run(look)
 
 
-def _lines(promise: "Promise", missing: "Sequence[Unproven]") -> list[str]:
+def _lines(promise: "Promise", missing: "dict[int, str]") -> list[str]:
     lines = [f"{promise.id}: {_short(promise.text)}"]
     if promise.is_altered:
         return [
@@ -82,9 +78,9 @@ def _lines(promise: "Promise", missing: "Sequence[Unproven]") -> list[str]:
             "  changed after it was made, so nothing can show that it is kept. Inform the user, and run:",
             f'  sq promise cancel {promise.id} --reason "…"',
         ]
-    for one in missing[:_MOST_CRITERIA]:
-        criterion = promise.criteria[one.number - 1]
-        lines.append(f"  {one.number}. {_short(criterion.text)} ({criterion.kind}): {_short(one.why)}")
+    for number, why in list(missing.items())[:_MOST_CRITERIA]:
+        criterion = promise.criteria[number - 1]
+        lines.append(f"  {number}. {_short(criterion.text)} ({criterion.kind}): {_short(why)}")
     if len(missing) > _MOST_CRITERIA:
         lines.append(f"  and {len(missing) - _MOST_CRITERIA} more criteria")
     if not missing:

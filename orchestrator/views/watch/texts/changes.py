@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from orchestrator.git.command import git_bytes
-from orchestrator.git.pinned.recording import recorded_git
+from orchestrator.git.pinned import recorded_git
 from orchestrator.git.pinned_config import trusting
 from orchestrator.views.watch.text import ScreenLine, line
 from state.errors import GitError

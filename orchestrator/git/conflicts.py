@@ -72,7 +72,7 @@ async def unite(folder: Path) -> tuple[str, ...]:
         The paths of these files.
     """
     united = []
-    for path, stages in (await _unmerged(folder)).items():
+    for path, stages in (await unmerged_paths(folder)).items():
         both_files = (
             set(stages) == {"1", "2", "3"}
             and len({*stages.values()} & _FILES) == len({*stages.values()}) == 1
@@ -87,7 +87,7 @@ async def unite(folder: Path) -> tuple[str, ...]:
     return tuple(united)
 
 
-async def _unmerged(folder: Path) -> dict[str, dict[str, str]]:
+async def unmerged_paths(folder: Path) -> dict[str, dict[str, str]]:
     """Return the paths that git could not merge, with the mode of each of their stages."""
     found: dict[str, dict[str, str]] = {}
     for entry in (await git(folder, "ls-files", "--unmerged", "-z")).split("\0"):

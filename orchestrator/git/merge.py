@@ -14,8 +14,8 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 from orchestrator.git.command import git, ignoring_junk
+from orchestrator.git.conflicts import marked_files, unite, unmerged_paths
 from orchestrator.git.locks import git_dir, in_worktree
-from orchestrator.git.merging.conflicts import marked_files, unite
 from orchestrator.git.rescue_refs import keep, make_commit, numbered_refs
 from orchestrator.git.workspace import head_of, put_on, snapshot_aside, tree_of
 from state.errors import GitError
@@ -203,15 +203,10 @@ class Merge:
 
     async def _unmerged(self) -> list[str]:
         """Return the paths that git's index holds as unresolved, without those that both sides removed."""
-        stages: dict[str, set[str]] = {}
-        for entry in (await git(self.folder, "ls-files", "--unmerged", "-z")).split("\0"):
-            facts, _, path = entry.partition("\t")
-            if path:
-                stages.setdefault(path, set()).add(facts.split(" ")[2])
         return [
             path
-            for path, found in stages.items()
-            if found != {_BASE} or _print_of(self.folder / path) != _NOTHING
+            for path, stages in (await unmerged_paths(self.folder)).items()
+            if set(stages) != {_BASE} or _print_of(self.folder / path) != _NOTHING
         ]
 
 

@@ -1,1 +1,0 @@
-"""Merges of two commits in a worktree of their own, and their results."""

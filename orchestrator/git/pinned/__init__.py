@@ -1,1 +1,0 @@
-"""The settings of git before any agent worked: copied for sq's own commands, and compared afterwards."""
