@@ -8,8 +8,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from orchestrator.project.build_files.step import ShellStep
-from orchestrator.project.files import text_of
+from orchestrator.project.build_files.step import ShellStep, text_of
 from orchestrator.project.shell import Simple
 
 _RUN_CALL = re.compile(r"session\.run\(\s*((?:[^()]|\([^()]*\))*)\)")

@@ -3,8 +3,7 @@
 import re
 from pathlib import Path
 
-from orchestrator.project.build_files.step import ShellStep
-from orchestrator.project.files import text_of
+from orchestrator.project.build_files.step import ShellStep, text_of
 from orchestrator.project.shell import Simple
 
 _FILES = ("Rakefile", "rakefile", "Rakefile.rb", "rakefile.rb")

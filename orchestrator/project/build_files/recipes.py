@@ -3,9 +3,8 @@
 import re
 from pathlib import Path
 
-from orchestrator.project.build_files.step import BuildFile, ShellStep, Target, first_file
+from orchestrator.project.build_files.step import BuildFile, ShellStep, Target, first_file, text_of
 from orchestrator.project.build_files.yaml_text import Node, as_table, read_yaml, texts
-from orchestrator.project.files import text_of
 from orchestrator.project.shell import Simple
 
 _JUST = ("justfile", "Justfile", ".justfile", "JUSTFILE")

@@ -10,7 +10,7 @@ from orchestrator.project.build_files.recipes import justfile_in, taskfile_in
 from orchestrator.project.build_files.step import BuildFile
 from orchestrator.project.detection.ways import Way, way
 from orchestrator.project.files import Shown
-from orchestrator.project.runners.table import Table
+from orchestrator.project.runners.row import Table
 
 _CHECK = "check"
 _TESTS = ("test", "tests", "unittest", "unittests")  # the first that exists is taken

@@ -13,12 +13,12 @@ from configparser import Error as ConfigError
 from dataclasses import dataclass
 from typing import Any
 
-from orchestrator.project.detection.rows import ways_of_rows
+from orchestrator.project.detection.rows import shown_runners
 from orchestrator.project.files import MANIFESTS, Shown
 from orchestrator.project.readiness.interpreter import Interpreter, normalized
 from orchestrator.project.readiness.steps import VENV, SetUpStep, at, below, key_of
 from orchestrator.project.readiness.tools import tool_of
-from orchestrator.project.runners.table import Table
+from orchestrator.project.runners.row import Table
 
 # Names of extras, groups and files with the requirements of tests. All that exist are taken.
 _FOR_TESTS = ("test", "tests", "testing", "dev")
@@ -249,5 +249,5 @@ def _pip(project: PythonProject, runner: Sequence[str]) -> str:
 
 def _runner(here: Shown, project: PythonProject, table: Table) -> tuple[str, ...]:
     """Return pytest, if the project's tests need it and its manifests do not name it."""
-    runs_pytest = any(way.command.endswith("pytest") for way in ways_of_rows(here, table))
+    runs_pytest = any(found.row.name == "pytest" for found in shown_runners(here, table))
     return ("pytest",) if runs_pytest and "pytest" not in project.requires else ()

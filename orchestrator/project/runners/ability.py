@@ -125,7 +125,7 @@ def nothing_yet(suite: Suite, output: str, exit_code: int | None, count: TestCou
     """Return the output's reason why the tree has nothing to run yet, or "" if it gives none."""
     if count.passed or count.failed:
         return ""
-    patterns = [pattern for row in (*suite.runners, *suite.carriers) for pattern in row.nothing]
+    patterns = [pattern for row in (*suite.runners, *suite.carriers) for pattern in row.absent.nothing]
     if exit_code != 0 or count.says_none:
         for pattern in (*_NOTHING, *patterns):
             if match := re.search(pattern, output, re.MULTILINE):
@@ -165,7 +165,7 @@ def _why(match: re.Match[str], output: str) -> str:
 
 
 def _missing_module(suite: Suite, output: str) -> str:
-    own = {module for row in (*suite.runners, *suite.carriers) for module in row.modules}
+    own = {module for row in (*suite.runners, *suite.carriers) for module in row.absent.modules}
     own |= {run.simple.name for run in suite.runs}
     for pattern in _MODULE:
         for match in re.finditer(pattern, output):

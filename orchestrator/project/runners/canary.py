@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from orchestrator.project.files import text_of, walked
+from orchestrator.project.build_files.step import text_of
+from orchestrator.project.files import walked
 from orchestrator.project.runners.recognise import targets
 from orchestrator.project.runners.row import FailingTest
 from orchestrator.project.runners.suite import Suite, SuiteRun

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from orchestrator.git.seeding import copy_files
-from orchestrator.project.files import look, text_of
+from orchestrator.project.build_files.step import text_of
+from orchestrator.project.files import look
 from orchestrator.project.readiness.cache import copy_kept
 from orchestrator.project.readiness.environment import environment_of
 from orchestrator.project.readiness.interpreter import look_into_python
