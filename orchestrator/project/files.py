@@ -67,10 +67,6 @@ class Shown:
         """Return the files whose name ends in this way, sorted. `under` is a folder with its `/`."""
         return sorted(name for name in self.files if name.endswith(ends) and name.startswith(under))
 
-    def at_top(self, *ends: str) -> list[str]:
-        """Return the files of the folder itself whose name ends in this way, sorted."""
-        return [name for name in self.ending(*ends) if "/" not in name]
-
     def part(self, path: str) -> "Shown":
         """Return the files of a folder in this one."""
         prefix = f"{path}/"

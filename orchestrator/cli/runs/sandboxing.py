@@ -15,7 +15,7 @@ from agents.process.sandbox.control_groups import ControlGroups
 from agents.process.sandbox.policy import SandboxPolicy
 from agents.session.claude_code import find_cli
 from orchestrator.cli.runs.request import RunEnvironment
-from orchestrator.project.readiness.cache import kept_folder
+from orchestrator.project.readiness.steps import kept_folder
 from state.settings.records import Sandbox, Settings
 
 

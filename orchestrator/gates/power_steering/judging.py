@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from time import monotonic
-from typing import Protocol
 
 from agents.ask.port import Ask, Reply, room_of
 from agents.caller import Caller
@@ -25,6 +24,7 @@ from agents.roles.judge import (
 )
 from orchestrator.gates.gate import ALL_S, EACH_S, WARM_UP_S, gather
 from orchestrator.gates.power_steering.considerations import Consideration, Severity
+from orchestrator.gates.power_steering.rules.found import RuleOutcome
 from state.records.calls import CallEnd
 from state.settings.records import Model
 from state.truncation import Truncation, feedback
@@ -37,20 +37,7 @@ CLI_GROUPS = 4  # with the CLI each call is a process of 0.3 s CPU and 180 MB th
 _LONGEST_QUESTION = 4_000  # characters, with the text of its kind and why it was not met last time
 
 
-class RuleAnswer(Protocol):
-    """A rule's answer."""
-
-    @property
-    def satisfied(self) -> bool: ...  # noqa: D102
-    @property
-    def reason(self) -> str: ...  # noqa: D102
-    @property
-    def evidence(self) -> str: ...  # noqa: D102
-    @property
-    def applies(self) -> bool: ...  # noqa: D102
-
-
-Rule = Callable[[], RuleAnswer | None]  # None: the evidence is not enough to decide
+Rule = Callable[[], RuleOutcome | None]  # None: the evidence is not enough to decide
 
 
 def judged(consideration: Consideration, judgement: Judgement) -> CheckResult:

@@ -9,9 +9,9 @@ from pathlib import Path
 
 from orchestrator.project.runners.row import Reader
 from orchestrator.project.runners.suite import Suite
+from orchestrator.project.shell import NOT_STARTED
 from state.records.commands import TestCount
 
-_NOT_RUN = (126, 127)
 # Each pattern has a group for the program. `_SHELL` are messages of shells, `_STARTERS` those of programs
 # that start others.
 _SHELL = (
@@ -193,7 +193,7 @@ def _is_inside(suite: Suite, name: str) -> bool:
 
 def _is_told_by_exit(suite: Suite, name: str, output: str, exit_code: int | None, pattern: str) -> bool:
     """Whether the message is about a command of the suite, by the exit code, the name, or make's error."""
-    if exit_code in _NOT_RUN or pattern in _STARTERS:
+    if exit_code in NOT_STARTED or pattern in _STARTERS:
         return True
     base = name.rsplit("/", maxsplit=1)[-1]
     used = {run.simple.name for run in suite.runs} | {word for run in suite.runs for word in run.line.split()}

@@ -11,6 +11,7 @@ from orchestrator.project.runners.listings import (
     SKIPPED,
     go_count,
     numbers_of,
+    plain,
     state_of,
     tally,
     tap_tests,
@@ -28,7 +29,6 @@ _MIX_TEST = re.compile(
     r"| +\d+\) (?P<failed>\S.*) \((?P<of>[A-Z][\w.]*)\))$",
     re.MULTILINE,
 )
-_ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07]*\x07|\r(?=\n)")
 _LONG_LINE = re.compile(r"^(.{2000}).+$", re.MULTILINE)  # no runner's own line is as long
 
 
@@ -126,11 +126,6 @@ _READERS: Mapping[Reader, Callable[[Printed, str], _Tests]] = {
     Reader.TAP: _tap,
     Reader.MIX: _mix,
 }
-
-
-def plain(output: str) -> str:
-    """Return an output without terminal codes."""
-    return _ANSI.sub("", output).replace("\r", "\n")
 
 
 def count(suite: Suite, output: str, exit_code: int | None, reports: Path) -> TestCount:

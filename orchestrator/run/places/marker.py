@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from orchestrator.project.readiness.cache import downloads_of
+from orchestrator.project.readiness.steps import downloads_of
 from state.safe_paths import write_inside
 
 

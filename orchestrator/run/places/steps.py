@@ -11,10 +11,17 @@ from tempfile import TemporaryDirectory
 
 from anyio import to_thread
 
-from orchestrator.project.readiness.cache import copy_kept, downloads_of, keep, kept_folder, wheels_of
 from orchestrator.project.readiness.environment import environment_of
 from orchestrator.project.readiness.plan import SetUpPlan, plan_without_ignored
-from orchestrator.project.readiness.steps import VENV, SetUpStep
+from orchestrator.project.readiness.steps import (
+    VENV,
+    SetUpStep,
+    copy_kept,
+    downloads_of,
+    keep,
+    kept_folder,
+    wheels_of,
+)
 from orchestrator.project.readiness.tools import apart, copy_manifests
 from orchestrator.project.runners.row import OfflineInstall
 from orchestrator.run.ports.commands import Reach
