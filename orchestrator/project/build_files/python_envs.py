@@ -99,8 +99,8 @@ def _hatch_lines(name: str, scripts: dict[str, list[str]], folder: Path, depth: 
 
 
 def _hatch_scripts(folder: Path) -> Iterator[tuple[str, list[str]]]:
-    loaded = _toml(folder / "pyproject.toml").get("tool", {}).get("hatch", {})
-    envs = {**loaded.get("envs", {}), **_toml(folder / "hatch.toml").get("envs", {})}
+    loaded = toml_of(text_of(folder / "pyproject.toml")).get("tool", {}).get("hatch", {})
+    envs = {**loaded.get("envs", {}), **toml_of(text_of(folder / "hatch.toml")).get("envs", {})}
     for env in envs.values():
         for name, lines in (env.get("scripts") or {}).items() if isinstance(env, dict) else ():
             yield name, [lines] if isinstance(lines, str) else list(lines)
@@ -108,9 +108,9 @@ def _hatch_scripts(folder: Path) -> Iterator[tuple[str, list[str]]]:
 
 def _tox_tables(folder: Path) -> dict[str, str]:
     """Return the commands of each environment, one a line. `testenv` holds the defaults for the others."""
-    pyproject = _toml(folder / "pyproject.toml").get("tool", {}).get("tox", {})
+    pyproject = toml_of(text_of(folder / "pyproject.toml")).get("tool", {}).get("tox", {})
     ini = text_of(folder / "tox.ini") or str(pyproject.get("legacy_tox_ini", ""))
-    loaded = _toml(folder / "tox.toml") or pyproject
+    loaded = toml_of(text_of(folder / "tox.toml")) or pyproject
     tables: dict[str, str] = {}
     if ini:
         parser = configparser.RawConfigParser(strict=False)
@@ -148,8 +148,9 @@ def _expanded_list(text: str) -> str:
     return text
 
 
-def _toml(path: Path) -> dict[str, Any]:
+def toml_of(text: str) -> dict[str, Any]:
+    """Return the content of a TOML file, or nothing if it cannot be read."""
     try:
-        return tomllib.loads(text_of(path))
-    except ValueError:
+        return tomllib.loads(text)
+    except (ValueError, RecursionError):
         return {}
