@@ -2,7 +2,6 @@
 
 import os
 import re
-import stat
 from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -30,7 +29,6 @@ _SKIPPED = {
 _HIDDEN_SHOWN = {".github", ".gitlab"}
 _MOST_FILES = 20_000
 _DEEPEST = 8
-_LONGEST_SCRIPT = 200_000
 _MOST_READ = 1 << 18  # characters of one file: manifests are shorter, and a long file must not delay a run
 _NOISE = frozenset({
     ".git", "node_modules", "vendor", "target", "build", "dist", "_build", "deps", ".venv", "venv", ".tox",
@@ -68,10 +66,6 @@ class Shown:
     def ending(self, *ends: str, under: str = "") -> list[str]:
         """Return the files whose name ends in this way, sorted. `under` is a folder with its `/`."""
         return sorted(name for name in self.files if name.endswith(ends) and name.startswith(under))
-
-    def at_top(self, *ends: str) -> list[str]:
-        """Return the files of the folder itself whose name ends in this way, sorted."""
-        return [name for name in self.ending(*ends) if "/" not in name]
 
     def part(self, path: str) -> "Shown":
         """Return the files of a folder in this one."""
@@ -125,16 +119,6 @@ def _is_file(entry: os.DirEntry[str]) -> bool:
 
 def _is_entered(name: str) -> bool:
     return name in _HIDDEN_SHOWN or not (name.startswith(".") or name in _SKIPPED)
-
-
-def text_of(path: Path) -> str:
-    """Return the text of a file, or "" if it is no file or cannot be read."""
-    try:
-        opened = os.open(path, os.O_RDONLY | os.O_NONBLOCK)  # a pipe does not make it wait
-        with os.fdopen(opened, encoding="utf-8-sig", errors="replace") as file:
-            return file.read(_LONGEST_SCRIPT) if stat.S_ISREG(os.fstat(file.fileno()).st_mode) else ""
-    except (OSError, ValueError):
-        return ""
 
 
 def matches(path: str, globs: Iterable[str]) -> bool:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
 
+NOT_STARTED = (126, 127)  # a shell's exit codes for a command that is missing or not executable
 _LONGEST = 100_000  # characters of a command line that are parsed
 _NESTED = 3  # `sh -c` inside `sh -c`
 _HEREDOC = re.compile(r"(?<!<)<<-?[ \t]*(['\"]?)([A-Za-z_]\w*)\1([^\n]*)\n")

@@ -24,7 +24,7 @@ from agents.session.permissions import rule_names
 from orchestrator.cli.runs.credentials import credentials_of
 from orchestrator.cli.runs.flags import model_flags
 from orchestrator.cli.runs.notes import how_exposed
-from orchestrator.project.readiness.cache import kept_folder
+from orchestrator.project.readiness.steps import kept_folder
 from orchestrator.views.run.look import Look
 from state.errors import UsageError
 from state.journal.events.tasks import UNMERGED_ENDS

@@ -66,12 +66,6 @@ class SessionEvidence:
         return tuple(goal.text for goal in self.facts.goals)
 
     @cached_property
-    def hooks_words(self) -> tuple[str, ...]:
-        """The messages of hooks to the agent, oldest first."""
-        openers = [turn.opener for turn in self.transcript.turns if turn.opener]
-        return tuple(said.text for said in openers if said.speaker is Speaker.HOOK)
-
-    @cached_property
     def instructions(self) -> tuple[str, ...]:
         """The project's instructions for changes, from its files or as the session read them."""
         read = [

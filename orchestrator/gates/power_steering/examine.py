@@ -14,13 +14,14 @@ from orchestrator.gates.power_steering.considerations import Consideration, Prom
 from orchestrator.gates.power_steering.evidence import SessionEvidence, waits_for_user
 from orchestrator.gates.power_steering.examination import Examination, Judge, decide
 from orchestrator.gates.power_steering.facts.facts import Edit
-from orchestrator.gates.power_steering.judging import Cut, RuleAnswer, SessionLook, judge_all, room_for
+from orchestrator.gates.power_steering.judging import Cut, SessionLook, judge_all, room_for
+from orchestrator.gates.power_steering.rules.found import RuleOutcome
 from orchestrator.gates.session_state.records import CheckOutcome, CheckResults
 from orchestrator.project.shell import simple_commands
 from state.truncation import completion_claims
 from state.verdicts import CheckResult, Source
 
-Rules = Mapping[str, Callable[[SessionEvidence], RuleAnswer | None]]
+Rules = Mapping[str, Callable[[SessionEvidence], RuleOutcome | None]]
 _FEW_LOOKS = 1  # more looks are an investigation
 _LOOKING_TOOLS = frozenset(
     {"Read", "Grep", "Glob", "WebFetch", "WebSearch", "Agent", "Task", "LSP", "NotebookRead"}

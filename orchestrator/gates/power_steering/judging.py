@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from time import monotonic
-from typing import Protocol
 
 from agents.ask.port import Ask, Reply, room_of
 from agents.caller import Caller
@@ -25,6 +24,7 @@ from agents.roles.judge import (
 )
 from orchestrator.gates.gate import ALL_S, EACH_S, WARM_UP_S, gather
 from orchestrator.gates.power_steering.considerations import Consideration, Severity
+from orchestrator.gates.power_steering.rules.found import RuleOutcome
 from state.records.calls import CallEnd
 from state.settings.records import Model
 from state.truncation import Truncation, feedback
@@ -37,20 +37,47 @@ CLI_GROUPS = 4  # with the CLI each call is a process of 0.3 s CPU and 180 MB th
 _LONGEST_QUESTION = 4_000  # characters, with the text of its kind and why it was not met last time
 
 
-class RuleAnswer(Protocol):
-    """A rule's answer."""
-
-    @property
-    def satisfied(self) -> bool: ...  # noqa: D102
-    @property
-    def reason(self) -> str: ...  # noqa: D102
-    @property
-    def evidence(self) -> str: ...  # noqa: D102
-    @property
-    def applies(self) -> bool: ...  # noqa: D102
+Rule = Callable[[], RuleOutcome | None]  # None: the evidence is not enough to decide
 
 
-Rule = Callable[[], RuleAnswer | None]  # None: the evidence is not enough to decide
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionLook:
+    """One look at a session, as text by `agents.transcript.render`.
+
+    `ask` calls the judge. None means that there is no judge. `before` has by id why a consideration was not
+    satisfied last time. `rules` are the fallbacks by name. `groups`: if calls are expensive, all
+    considerations go into at most this many calls. None: each has its own. `each_s` is for one call and
+    `all_s` for all. The other calls wait at most `warm_up_s` until the first one begins to be answered. `cut`
+    receives every reason and quote that is cut.
+    """
+
+    session: str
+    model: Model
+    lane: Caller
+    ask: AskJudge | None
+    before: Mapping[str, str] = field(default_factory=dict)
+    rules: Mapping[str, Rule] = field(default_factory=dict)
+    groups: int | None = None
+    each_s: float = EACH_S
+    all_s: float = ALL_S
+    warm_up_s: float = WARM_UP_S
+    cut: Cut = field(default=lambda cut: cut.text)
+
+
+def room_for(model: Model, questions: int, groups: int | None) -> int:
+    """How many characters the session may have in a call, with room for the call's part of the questions."""
+    together = -(-questions // groups) if groups else 1
+    return max(0, room_of(model) - together * _LONGEST_QUESTION)
+
+
+async def judge_all(considerations: Sequence[Consideration], look: SessionLook) -> list[CheckResult]:
+    """Return a result for each consideration, in order. An error of the judge or a rule is never raised.
+
+    The cost of a call is divided evenly over its considerations, so the results' costs add up to the calls'.
+    A call that was cut off at its deadline reported no cost, and counts 0.
+    """
+    found = await _judge_all(considerations, look)
+    return [told(result, look.cut) for result in found]
 
 
 def judged(consideration: Consideration, judgement: Judgement) -> CheckResult:
@@ -121,46 +148,6 @@ def _result(
         source=source,
         applies=applies,
     )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SessionLook:
-    """One look at a session, as text by `agents.transcript.render`.
-
-    `ask` calls the judge. None means that there is no judge. `before` has by id why a consideration was not
-    satisfied last time. `rules` are the fallbacks by name. `groups`: if calls are expensive, all
-    considerations go into at most this many calls. None: each has its own. `each_s` is for one call and
-    `all_s` for all. The other calls wait at most `warm_up_s` until the first one begins to be answered. `cut`
-    receives every reason and quote that is cut.
-    """
-
-    session: str
-    model: Model
-    lane: Caller
-    ask: AskJudge | None
-    before: Mapping[str, str] = field(default_factory=dict)
-    rules: Mapping[str, Rule] = field(default_factory=dict)
-    groups: int | None = None
-    each_s: float = EACH_S
-    all_s: float = ALL_S
-    warm_up_s: float = WARM_UP_S
-    cut: Cut = field(default=lambda cut: cut.text)
-
-
-def room_for(model: Model, questions: int, groups: int | None) -> int:
-    """How many characters the session may have in a call, with room for the call's part of the questions."""
-    together = -(-questions // groups) if groups else 1
-    return max(0, room_of(model) - together * _LONGEST_QUESTION)
-
-
-async def judge_all(considerations: Sequence[Consideration], look: SessionLook) -> list[CheckResult]:
-    """Return a result for each consideration, in order. An error of the judge or a rule is never raised.
-
-    The cost of a call is divided evenly over its considerations, so the results' costs add up to the calls'.
-    A call that was cut off at its deadline reported no cost, and counts 0.
-    """
-    found = await _judge_all(considerations, look)
-    return [told(result, look.cut) for result in found]
 
 
 async def _judge_all(considerations: Sequence[Consideration], look: SessionLook) -> list[CheckResult]:

@@ -5,8 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from orchestrator.project.build_files.step import BuildFile, ShellStep, Target, first_file
-from orchestrator.project.files import text_of
+from orchestrator.project.build_files.step import BuildFile, ShellStep, Target, first_file, text_of
 from orchestrator.project.shell import Simple
 
 _FILES = ("GNUmakefile", "makefile", "Makefile")  # in the order in which make looks for them

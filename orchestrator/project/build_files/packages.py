@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from orchestrator.project.build_files.step import ShellStep
+from orchestrator.project.build_files.step import ShellStep, text_of
 from orchestrator.project.build_files.yaml_text import as_table, read_yaml, texts
-from orchestrator.project.files import text_of
 from orchestrator.project.shell import Simple
 
 MANIFEST = "package.json"

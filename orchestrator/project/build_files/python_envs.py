@@ -8,8 +8,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from orchestrator.project.build_files.step import ShellStep
-from orchestrator.project.files import text_of
+from orchestrator.project.build_files.step import ShellStep, text_of
 from orchestrator.project.shell import Simple
 
 _RUN_CALL = re.compile(r"session\.run\(\s*((?:[^()]|\([^()]*\))*)\)")
@@ -100,8 +99,8 @@ def _hatch_lines(name: str, scripts: dict[str, list[str]], folder: Path, depth: 
 
 
 def _hatch_scripts(folder: Path) -> Iterator[tuple[str, list[str]]]:
-    loaded = _toml(folder / "pyproject.toml").get("tool", {}).get("hatch", {})
-    envs = {**loaded.get("envs", {}), **_toml(folder / "hatch.toml").get("envs", {})}
+    loaded = toml_of(text_of(folder / "pyproject.toml")).get("tool", {}).get("hatch", {})
+    envs = {**loaded.get("envs", {}), **toml_of(text_of(folder / "hatch.toml")).get("envs", {})}
     for env in envs.values():
         for name, lines in (env.get("scripts") or {}).items() if isinstance(env, dict) else ():
             yield name, [lines] if isinstance(lines, str) else list(lines)
@@ -109,9 +108,9 @@ def _hatch_scripts(folder: Path) -> Iterator[tuple[str, list[str]]]:
 
 def _tox_tables(folder: Path) -> dict[str, str]:
     """Return the commands of each environment, one a line. `testenv` holds the defaults for the others."""
-    pyproject = _toml(folder / "pyproject.toml").get("tool", {}).get("tox", {})
+    pyproject = toml_of(text_of(folder / "pyproject.toml")).get("tool", {}).get("tox", {})
     ini = text_of(folder / "tox.ini") or str(pyproject.get("legacy_tox_ini", ""))
-    loaded = _toml(folder / "tox.toml") or pyproject
+    loaded = toml_of(text_of(folder / "tox.toml")) or pyproject
     tables: dict[str, str] = {}
     if ini:
         parser = configparser.RawConfigParser(strict=False)
@@ -149,8 +148,9 @@ def _expanded_list(text: str) -> str:
     return text
 
 
-def _toml(path: Path) -> dict[str, Any]:
+def toml_of(text: str) -> dict[str, Any]:
+    """Return the content of a TOML file, or nothing if it cannot be read."""
     try:
-        return tomllib.loads(text_of(path))
-    except ValueError:
+        return tomllib.loads(text)
+    except (ValueError, RecursionError):
         return {}

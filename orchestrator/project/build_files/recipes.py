@@ -1,11 +1,10 @@
-"""Reads the recipes of a justfile and the tasks of a Taskfile, and the lines that a call of them runs."""
+"""Reads the recipes of a justfile, the tasks of a Taskfile and a Rakefile, and the lines that a call runs."""
 
 import re
 from pathlib import Path
 
-from orchestrator.project.build_files.step import BuildFile, ShellStep, Target, first_file
+from orchestrator.project.build_files.step import BuildFile, ShellStep, Target, first_file, text_of
 from orchestrator.project.build_files.yaml_text import Node, as_table, read_yaml, texts
-from orchestrator.project.files import text_of
 from orchestrator.project.shell import Simple
 
 _JUST = ("justfile", "Justfile", ".justfile", "JUSTFILE")
@@ -15,6 +14,15 @@ _VARIABLE = re.compile(r"(?:export\s+)?([\w-]+)\s*:=\s*[\"']?(.*?)[\"']?\s*")
 _ALIAS = re.compile(r"alias\s+([\w-]+)\s*:=\s*([\w-]+)")
 _TASK = ("Taskfile.yml", "Taskfile.yaml", "taskfile.yml", "taskfile.yaml", "Taskfile.dist.yml")
 _TASK_VALUES = ("-d", "--dir", "-t", "--taskfile", "-C", "--concurrency", "-o", "--output")
+_RAKEFILES = ("Rakefile", "rakefile", "Rakefile.rb", "rakefile.rb")
+_RAKE_TESTS = re.compile(r"(?:Rake::TestTask|Minitest::TestTask)\.(?:new|create)(?:[ (]+[:\"'](\w+))?")
+_RAKE_SPECS = re.compile(r"RSpec::Core::RakeTask\.new(?:[ (]+[:\"'](\w+))?")
+_RAKE_TASK = re.compile(
+    r"^\s*(?:multi)?task[ (]+(?:[:\"']?(\w+)[\"']?(?::\s*|\s*=>\s*)(\[[^\]]*\]|%[iw]\[[^\]]*\]|"
+    r"[:\"']\w+[\"']?)|[:\"'](\w+))",
+    re.MULTILINE,
+)
+_RAKE_SHELL = re.compile(r"^\s+(?:sh|system)[ (]+[\"']([^\"'\n]+)", re.MULTILINE)
 
 
 def justfile_in(folder: Path, named: str | None = None, *, called_bare: bool = False) -> BuildFile | None:
@@ -95,3 +103,45 @@ def _task(node: Node) -> Target:
     called = [*flat, *(deps if isinstance(deps, list) else [])]
     before = (*texts(deps), *(text for step in called for text in texts(as_table(step).get("task"))))
     return Target(before=before, lines=tuple(lines))
+
+
+def rake_steps(simple: Simple, folder: Path) -> list[ShellStep] | None:
+    """Return the commands that a call of rake runs, or None if the Rakefile or a task in it is missing."""
+    path = next((folder / name for name in _RAKEFILES if (folder / name).is_file()), None)
+    if path is None:
+        return None
+    text = text_of(path)
+    front = "bundle exec " if (folder / "Gemfile").is_file() else ""
+    goals = [word for word in simple.positional(("-f", "-C", "-I", "-r")) if "=" not in word] or ["default"]
+    steps: list[ShellStep] = []
+    known = [_rake(goal, text, folder, front, steps, set()) for goal in goals]
+    return steps if all(known) else None
+
+
+def _rake(goal: str, text: str, folder: Path, front: str, steps: list[ShellStep], seen: set[str]) -> bool:
+    if goal in seen:
+        return True
+    seen.add(goal)
+    if goal in {found[1] or "test" for found in _RAKE_TESTS.finditer(text)}:
+        steps.append(
+            ShellStep(line=f"{front}minitest", folder=folder, choose=f"{front}rake {goal} TEST={{files}}")
+        )
+        return True
+    if goal in {found[1] or "spec" for found in _RAKE_SPECS.finditer(text)}:
+        steps.append(ShellStep(line=f"{front}rspec", folder=folder))
+        return True
+    known = False
+    for found in _RAKE_TASK.finditer(text):
+        if (found[1] or found[3]) == goal:
+            needs = re.findall(r"\w+", re.sub(r"^%[iw]", "", found[2] or ""))
+            followed = [_rake(need, text, folder, front, steps, seen) for need in needs]
+            known = all(followed)
+            body = text[found.end() : (text.find("\nend", found.end()) + 1) or found.end()].split(
+                "\ntask", maxsplit=1
+            )[0]
+            steps.extend(
+                ShellStep(line=call[1], folder=folder)
+                for call in _RAKE_SHELL.finditer(body)
+                if "do" in body[:80]
+            )
+    return known

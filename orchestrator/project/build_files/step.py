@@ -1,8 +1,12 @@
-"""The lines that a build file runs: targets as it declares them, and steps of one call."""
+"""A build file: its text, the targets that it declares, and the steps of one call."""
 
+import os
+import stat
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+
+_LONGEST_SCRIPT = 200_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,3 +69,13 @@ class BuildFile:
 def first_file(folder: Path, names: Iterable[str]) -> Path | None:
     """Return the path of the first of these files that exists in a folder."""
     return next((folder / name for name in names if (folder / name).is_file()), None)
+
+
+def text_of(path: Path) -> str:
+    """Return the text of a file, or "" if it is no file or cannot be read."""
+    try:
+        opened = os.open(path, os.O_RDONLY | os.O_NONBLOCK)  # a pipe does not make it wait
+        with os.fdopen(opened, encoding="utf-8-sig", errors="replace") as file:
+            return file.read(_LONGEST_SCRIPT) if stat.S_ISREG(os.fstat(file.fileno()).st_mode) else ""
+    except (OSError, ValueError):
+        return ""

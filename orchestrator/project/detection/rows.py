@@ -1,15 +1,14 @@
-"""The ways to verify that follow from the languages of a project, as the rows of the table show them."""
+"""The runners that the files of a project show, by the rows of the table, and their commands there."""
 
 import os
 import re
 import shlex
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from orchestrator.project.detection.ways import Way, way
 from orchestrator.project.files import MANIFESTS, Shown, matches
-from orchestrator.project.runners.row import Detection
-from orchestrator.project.runners.table import Table
+from orchestrator.project.runners.row import Detection, Runner, Table
 
 _PYTHON_TESTS = "{python tests}"
 _UNITTEST = "{unittest}"
@@ -24,8 +23,17 @@ _IN_TESTS = re.compile(r"(?:^|/)tests?/")
 _MOST_SEEN = 300  # tests that are read because their names alone do not show that they are
 
 
-def ways_of_rows(shown: Shown, table: Table) -> Iterator[Way]:
-    """Yield the commands that the rows find in a folder, those of one family once."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShownRunner:
+    """A runner that the files of a folder show, its commands there, and the files that show it."""
+
+    row: Runner
+    commands: tuple[str, ...]
+    source: str
+
+
+def shown_runners(shown: Shown, table: Table) -> Iterator[ShownRunner]:
+    """Yield the runners that the rows find in a folder, those of one family once."""
     taken: set[str] = set()
     for row in table.runners.values():
         if (row.family or row.name) in taken:
@@ -33,9 +41,8 @@ def ways_of_rows(shown: Shown, table: Table) -> Iterator[Way]:
         for found in row.found:
             if files := _files(shown, found):
                 taken.add(row.family or row.name)
-                for command in dict.fromkeys(_commands(shown, found, files)):
-                    also = (row.family,) if row.family else ()
-                    yield way(command, _source(files[0]), shown.folder, table, also=also)
+                commands = tuple(dict.fromkeys(_commands(shown, found, files)))
+                yield ShownRunner(row=row, commands=commands, source=_source(files[0]))
                 break
 
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from orchestrator.project.runners.recognise import RUN_INSIDE
+from orchestrator.project.runners.row import Table
 from orchestrator.project.runners.suite import SuiteRun, runs_of
-from orchestrator.project.runners.table import Table
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,8 +13,8 @@ from orchestrator.project.build_files.yaml_text import Node, as_table, read_yaml
 from orchestrator.project.detection.ways import Way, way
 from orchestrator.project.files import Shown
 from orchestrator.project.runners.recognise import recognised
+from orchestrator.project.runners.row import Table
 from orchestrator.project.runners.suite import runs_of
-from orchestrator.project.runners.table import Table
 from orchestrator.project.shell import simple_commands
 
 _MOST_FILES = 20

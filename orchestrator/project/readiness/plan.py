@@ -17,7 +17,8 @@ from orchestrator.project.readiness.interpreter import Interpreter, look_into_py
 from orchestrator.project.readiness.python import python_steps
 from orchestrator.project.readiness.steps import SetUpStep, key_of
 from orchestrator.project.readiness.tools import locked_steps
-from orchestrator.project.runners.table import Table, usual_table
+from orchestrator.project.runners.row import Table
+from orchestrator.project.runners.table import usual_table
 
 # Files that commands of a user's list may depend on and that no row of the table names.
 _DECIDING = (
@@ -132,7 +133,9 @@ def _asking(table: Table) -> set[str]:
 
 def _deciding(shown: Shown) -> set[str]:
     table = usual_table()
-    tools = {name for tool in table.tools.values() for name in (*tool.locks, *tool.files, *tool.manifests)}
+    tools = {
+        name for tool in table.tools.values() for name in (*tool.locks, *tool.files, *tool.apart.manifests)
+    }
     names = {*_asking(table), *tools, *table.manifests, *_DECIDING}
     return {*shown.named(*names, deepest=_DEEPEST)}
 

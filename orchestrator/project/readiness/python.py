@@ -6,36 +6,28 @@ declares.
 
 import re
 import shlex
-import tomllib
 from collections.abc import Callable, Iterator, Sequence
 from configparser import ConfigParser
 from configparser import Error as ConfigError
 from dataclasses import dataclass
 from typing import Any
 
-from orchestrator.project.detection.rows import ways_of_rows
+from orchestrator.project.build_files.python_envs import toml_of
+from orchestrator.project.detection.rows import shown_runners
 from orchestrator.project.files import MANIFESTS, Shown
 from orchestrator.project.readiness.interpreter import Interpreter, normalized
 from orchestrator.project.readiness.steps import VENV, SetUpStep, at, below, key_of
 from orchestrator.project.readiness.tools import tool_of
-from orchestrator.project.runners.table import Table
+from orchestrator.project.runners.row import Table
 
 # Names of extras, groups and files with the requirements of tests. All that exist are taken.
 _FOR_TESTS = ("test", "tests", "testing", "dev")
-_FILES = ("requirements.txt", *(f"requirements-{name}.txt" for name in _FOR_TESTS))
+_FILE_NAMES = ("requirements-{}.txt", "{}-requirements.txt", "requirements_{}.txt", "requirements/{}.txt")
+_FILES = ("requirements.txt", *(form.format(name) for form in _FILE_NAMES for name in _FOR_TESTS))
 _BUILT = re.compile(r"maturin|mesonpy|scikit_build_core|setuptools_rust|ext_modules|Extension\(|cffi_modules")
 _NAME = re.compile(r"\s*([A-Za-z0-9][A-Za-z0-9._-]*)")
 _DEEPEST = 5
 _PIP = f"{VENV}/bin/python -m pip install --quiet --disable-pip-version-check"
-
-
-_FILES += (
-    *(f"{name}-requirements.txt" for name in _FOR_TESTS),
-    *(f"requirements_{name}.txt" for name in _FOR_TESTS),
-)
-
-
-_FILES += tuple(f"requirements/{name}.txt" for name in _FOR_TESTS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,9 +51,51 @@ class PythonProject:
     src: bool = False
 
 
+def python_steps(
+    shown: Shown,
+    part: str,
+    table: Table,
+    python: Callable[[], Interpreter | None],
+    *,
+    from_checkout: Callable[[], bool],
+) -> Iterator[SetUpStep]:
+    """Yield the step for one folder (`part`, "" is the root) of the worktree, if it needs one.
+
+    Args:
+        shown: the worktree.
+        part: the folder in it.
+        table: the table of runners and tools.
+        python: returns the interpreter that commands would run with.
+        from_checkout: returns whether it has the project installed from the user's checkout.
+    """
+    here = shown.part(part) if part else shown
+    project = python_project(here)
+    runner = _runner(here, project, table)
+    if tool := tool_of(here, "python", table):
+        lock = here.first(*tool.locks)
+        extras = "".join(tool.extra.format(name=name) for name in project.extras)
+        command = tool.command.format(extras=extras, groups=tool.groups if project.wanted else "")
+    else:
+        found = python()
+        if found is None or not _is_needed(project, found, from_checkout=from_checkout()):
+            return
+        tool, lock, command = table.tools["python3"], "", _pip(project, runner)
+    version = found.version if (found := python()) else ""
+    yield SetUpStep(
+        command=at(part, command),
+        ecosystem=tool.ecosystem,
+        tool=tool.name,
+        program=tool.name,
+        why=below(part, (lock or here.first(*MANIFESTS, *project.files),))[0],
+        makes=below(part, (VENV,)),
+        key=key_of(here, (lock, *MANIFESTS, *project.files, ".python-version"), command, version),
+        wants=None if project.open_ended else (*project.wants, *runner),
+    )
+
+
 def python_project(shown: Shown) -> PythonProject:
     """Return the declarations in the manifests and requirement files of a folder."""
-    toml, config = _toml(shown), _config(shown)
+    toml, config = toml_of(shown.text("pyproject.toml")), _config(shown)
     project = _table(toml.get("project"))
     optional = _table(project.get("optional-dependencies"))
     groups = _table(toml.get("dependency-groups"))
@@ -156,13 +190,6 @@ def _group(groups: dict[str, Any], name: str, depth: int = 0) -> Iterator[str]:
             yield from _group(groups, one["include-group"], depth + 1)
 
 
-def _toml(shown: Shown) -> dict[str, Any]:
-    try:
-        return tomllib.loads(shown.text("pyproject.toml"))
-    except (tomllib.TOMLDecodeError, RecursionError):
-        return {}
-
-
 def _config(shown: Shown) -> ConfigParser:
     config = ConfigParser(interpolation=None, strict=False)
     try:
@@ -182,48 +209,6 @@ def _table(found: object) -> dict[str, Any]:
 
 def _texts(found: object) -> list[str]:
     return [one for one in found if isinstance(one, str)] if isinstance(found, list) else []
-
-
-def python_steps(
-    shown: Shown,
-    part: str,
-    table: Table,
-    python: Callable[[], Interpreter | None],
-    *,
-    from_checkout: Callable[[], bool],
-) -> Iterator[SetUpStep]:
-    """Yield the step for one folder (`part`, "" is the root) of the worktree, if it needs one.
-
-    Args:
-        shown: the worktree.
-        part: the folder in it.
-        table: the table of runners and tools.
-        python: returns the interpreter that commands would run with.
-        from_checkout: returns whether it has the project installed from the user's checkout.
-    """
-    here = shown.part(part) if part else shown
-    project = python_project(here)
-    runner = _runner(here, project, table)
-    if tool := tool_of(here, "python", table):
-        lock = here.first(*tool.locks)
-        extras = "".join(tool.extra.format(name=name) for name in project.extras)
-        command = tool.command.format(extras=extras, groups=tool.groups if project.wanted else "")
-    else:
-        found = python()
-        if found is None or not _is_needed(project, found, from_checkout=from_checkout()):
-            return
-        tool, lock, command = table.tools["python3"], "", _pip(project, runner)
-    version = found.version if (found := python()) else ""
-    yield SetUpStep(
-        command=at(part, command),
-        ecosystem=tool.ecosystem,
-        tool=tool.name,
-        program=tool.name,
-        why=below(part, (lock or here.first(*MANIFESTS, *project.files),))[0],
-        makes=below(part, (VENV,)),
-        key=key_of(here, (lock, *MANIFESTS, *project.files, ".python-version"), command, version),
-        wants=None if project.open_ended else (*project.wants, *runner),
-    )
 
 
 def _is_needed(project: PythonProject, python: Interpreter, *, from_checkout: bool) -> bool:
@@ -249,5 +234,5 @@ def _pip(project: PythonProject, runner: Sequence[str]) -> str:
 
 def _runner(here: Shown, project: PythonProject, table: Table) -> tuple[str, ...]:
     """Return pytest, if the project's tests need it and its manifests do not name it."""
-    runs_pytest = any(way.command.endswith("pytest") for way in ways_of_rows(here, table))
+    runs_pytest = any(found.row.name == "pytest" for found in shown_runners(here, table))
     return ("pytest",) if runs_pytest and "pytest" not in project.requires else ()

@@ -16,12 +16,11 @@ from pathlib import Path
 from orchestrator.project.build_files.packages import MANIFEST, depends, manager_of
 from orchestrator.project.files import Shown, look
 from orchestrator.project.readiness.steps import SetUpStep, at, below, key_of
-from orchestrator.project.runners.row import SetUpTool
-from orchestrator.project.runners.table import Table, usual_table
+from orchestrator.project.runners.row import OfflineInstall, SetUpTool, Table
+from orchestrator.project.runners.table import usual_table
 from state.safe_paths import read_inside
 
 _NODE, _PYTHON = "node", "python"  # ecosystems with steps that may need no lock file
-_UNKNOWN = SetUpTool(name="", ecosystem="", why_not="sq does not know how")
 _OPEN_ENDED = "only setup.py, which is code, knows what the project requires"
 
 
@@ -71,16 +70,17 @@ def _packages(here: Shown, part: str, table: Table) -> Iterator[SetUpStep]:
     yield _step(here, part, tool, command, (*([lock] if lock else []), *manifests, *tool.files))
 
 
-def apart(step: SetUpStep, table: Table | None = None) -> SetUpTool:
-    """Return the tool of a step, with its commands to download and to build apart."""
-    tool = (table or usual_table()).tools.get(step.tool, _UNKNOWN)
+def apart(step: SetUpStep, table: Table | None = None) -> OfflineInstall:
+    """Return how the tool of a step works apart, with its commands."""
+    tool = (table or usual_table()).tools.get(step.tool, SetUpTool(name="", ecosystem=""))
+    row = tool.apart
     if tool.name == "python3" and not step.wants:
-        tool = replace(tool, download="", why_not=_OPEN_ENDED if step.wants is None else "")
+        row = replace(row, download="", why_not=_OPEN_ENDED if step.wants is None else "")
     if tool.name == "uv" and step.wants:
         build = ' && uv pip install --quiet --no-build --target "$SQ_DOWNLOADS/.build" {wants}'
-        tool = replace(tool, download=tool.download + build)
+        row = replace(row, download=row.download + build)
     words = {"command": step.command, "wants": shlex.join(step.wants or ())}
-    return replace(tool, download=tool.download.format(**words), build=tool.build.format(**words))
+    return replace(row, download=row.download.format(**words), build=row.build.format(**words))
 
 
 def offline_variables() -> dict[str, str]:
@@ -88,20 +88,20 @@ def offline_variables() -> dict[str, str]:
     return {
         name: value
         for tool in usual_table().tools.values()
-        for name, value in tool.offline.items()
+        for name, value in tool.apart.offline.items()
         if "{" not in value and name != "GOFLAGS"
     }
 
 
-def copy_manifests(tool: SetUpTool, worktree: Path, scratch: Path) -> None:
+def copy_manifests(row: OfflineInstall, worktree: Path, scratch: Path) -> None:
     """Copy the manifests of a worktree into an empty folder, and make the files that have to exist."""
     for name in look(worktree).files:
         last = name.rpartition("/")[2]
         target = scratch / name
-        if last in tool.manifests:
+        if last in row.manifests:
             target.parent.mkdir(parents=True, exist_ok=True)
             with suppress(OSError):  # a link that leads out of the worktree
                 target.write_bytes(read_inside(worktree, name))
-        elif any(fnmatch(last, pattern) for pattern in tool.empty):
+        elif any(fnmatch(last, pattern) for pattern in row.empty):
             target.parent.mkdir(parents=True, exist_ok=True)
             target.touch()

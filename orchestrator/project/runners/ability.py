@@ -9,9 +9,9 @@ from pathlib import Path
 
 from orchestrator.project.runners.row import Reader
 from orchestrator.project.runners.suite import Suite
+from orchestrator.project.shell import NOT_STARTED
 from state.records.commands import TestCount
 
-_NOT_RUN = (126, 127)
 # Each pattern has a group for the program. `_SHELL` are messages of shells, `_STARTERS` those of programs
 # that start others.
 _SHELL = (
@@ -125,7 +125,7 @@ def nothing_yet(suite: Suite, output: str, exit_code: int | None, count: TestCou
     """Return the output's reason why the tree has nothing to run yet, or "" if it gives none."""
     if count.passed or count.failed:
         return ""
-    patterns = [pattern for row in (*suite.runners, *suite.carriers) for pattern in row.nothing]
+    patterns = [pattern for row in (*suite.runners, *suite.carriers) for pattern in row.absent.nothing]
     if exit_code != 0 or count.says_none:
         for pattern in (*_NOTHING, *patterns):
             if match := re.search(pattern, output, re.MULTILINE):
@@ -165,7 +165,7 @@ def _why(match: re.Match[str], output: str) -> str:
 
 
 def _missing_module(suite: Suite, output: str) -> str:
-    own = {module for row in (*suite.runners, *suite.carriers) for module in row.modules}
+    own = {module for row in (*suite.runners, *suite.carriers) for module in row.absent.modules}
     own |= {run.simple.name for run in suite.runs}
     for pattern in _MODULE:
         for match in re.finditer(pattern, output):
@@ -193,7 +193,7 @@ def _is_inside(suite: Suite, name: str) -> bool:
 
 def _is_told_by_exit(suite: Suite, name: str, output: str, exit_code: int | None, pattern: str) -> bool:
     """Whether the message is about a command of the suite, by the exit code, the name, or make's error."""
-    if exit_code in _NOT_RUN or pattern in _STARTERS:
+    if exit_code in NOT_STARTED or pattern in _STARTERS:
         return True
     base = name.rsplit("/", maxsplit=1)[-1]
     used = {run.simple.name for run in suite.runs} | {word for run in suite.runs for word in run.line.split()}

@@ -6,11 +6,12 @@ Its names and numbers are ordinary ones, made out of random letters.
 import hashlib
 import posixpath
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from orchestrator.project.files import text_of, walked
+from orchestrator.project.build_files.step import text_of
+from orchestrator.project.files import walked
 from orchestrator.project.runners.recognise import targets
 from orchestrator.project.runners.row import FailingTest
 from orchestrator.project.runners.suite import Suite, SuiteRun
@@ -35,32 +36,6 @@ _THIRD = (
     "is ranked", "is hashed", "keeps length",
 )  # fmt: skip
 _ENDING = re.compile(r"(?:[._-](?:test|spec))?\.\w+$")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ordinary:
-    """Words in the forms in which names are written, and a wrong sum."""
-
-    forms: dict[str, str]
-
-
-def ordinary(token: str) -> Ordinary:
-    """Return words and numbers made from some random letters, the same ones for the same letters."""
-    digest = hashlib.sha256(token.encode()).digest()
-    words = [_FIRST[digest[0] % 32], _SECOND[digest[1] % 32], *_THIRD[digest[2] % 32].split()]
-    a, b = 11 + digest[3] % 80, 11 + digest[4] % 80
-    camel = "".join(word.capitalize() for word in words)
-    forms = {
-        "snake": "_".join(words),
-        "kebab": "-".join(words),
-        "phrase": " ".join(words),
-        "Camel": camel,
-        "camel": camel[0].lower() + camel[1:],
-        "a": str(a),
-        "b": str(b),
-        "wrong": str(a + b + 1 + digest[5] % 9),
-    }
-    return Ordinary(forms=forms)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,7 +113,7 @@ def _is_told(path: str, names: str) -> bool:
     )
 
 
-def _beside(suite: Suite, run: SuiteRun, path: str, words: Ordinary) -> Canary | None:
+def _beside(suite: Suite, run: SuiteRun, path: str, words: Mapping[str, str]) -> Canary | None:
     if run.runner is None:
         return None
     text = text_of(suite.folder / path)
@@ -155,7 +130,9 @@ def _beside(suite: Suite, run: SuiteRun, path: str, words: Ordinary) -> Canary |
     return None
 
 
-def _new_file(suite: Suite, path: str, text: str, form: FailingTest, words: Ordinary) -> Canary | None:
+def _new_file(
+    suite: Suite, path: str, text: str, form: FailingTest, words: Mapping[str, str]
+) -> Canary | None:
     values = _values(path, words)
     new = posixpath.join(posixpath.dirname(path), form.new.format_map(values))
     if (suite.folder / new).exists():
@@ -179,15 +156,33 @@ def _put_in(text: str, test: str, before: str) -> str:
     return f"{front}\n{test}{gap}{text[at:]}"
 
 
-def _values(path: str, words: Ordinary) -> dict[str, str]:
+def _values(path: str, words: Mapping[str, str]) -> dict[str, str]:
     name = posixpath.basename(path)
     ending = _ENDING.search(name)
     return {
-        **words.forms,
+        **words,
         "ending": ending[0] if ending else "",
         "extension": name.rsplit(".", maxsplit=1)[-1],
     }
 
 
-def _name(path: str, form: FailingTest, words: Ordinary) -> str:
+def _name(path: str, form: FailingTest, words: Mapping[str, str]) -> str:
     return form.name.format_map(_values(path, words))
+
+
+def ordinary(token: str) -> dict[str, str]:
+    """Return words and numbers made from some random letters, the same ones for the same letters."""
+    digest = hashlib.sha256(token.encode()).digest()
+    words = [_FIRST[digest[0] % 32], _SECOND[digest[1] % 32], *_THIRD[digest[2] % 32].split()]
+    a, b = 11 + digest[3] % 80, 11 + digest[4] % 80
+    camel = "".join(word.capitalize() for word in words)
+    return {
+        "snake": "_".join(words),
+        "kebab": "-".join(words),
+        "phrase": " ".join(words),
+        "Camel": camel,
+        "camel": camel[0].lower() + camel[1:],
+        "a": str(a),
+        "b": str(b),
+        "wrong": str(a + b + 1 + digest[5] % 9),
+    }

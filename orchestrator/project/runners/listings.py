@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from state.records.commands import UNCOUNTED, TestCount, TestState
 
 PASSED, FAILED, SKIPPED = TestState.PASSED, TestState.FAILED, TestState.SKIPPED
+_ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07]*\x07|\r(?=\n)")
 _PASSED_WORDS = (
     "passed", "pass", "passes", "passing", "ok", "success", "successes", "succeeded", "successful", ".",
     "\u2713", "\u2714", "\u221a", "xpass", "xpassed",
@@ -54,6 +55,11 @@ _GO_LINE = re.compile(
 )
 _GO_STATES = {"PASS": PASSED, "FAIL": FAILED, "SKIP": SKIPPED}
 _GO_NONE = ("[no test files]", "[no tests to run]")
+
+
+def plain(output: str) -> str:
+    """Return an output without terminal codes."""
+    return _ANSI.sub("", output).replace("\r", "\n")
 
 
 def state_of(word: str, more: Mapping[str, str] | None = None) -> TestState | None:

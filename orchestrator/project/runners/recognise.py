@@ -5,9 +5,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from orchestrator.project.files import text_of
-from orchestrator.project.runners.row import Invocation, Runner
-from orchestrator.project.runners.table import Table, usual_table
+from orchestrator.project.build_files.step import text_of
+from orchestrator.project.runners.row import Invocation, Runner, Table
 from orchestrator.project.shell import Simple
 
 # Programs that run the command behind their own words in a container or on another machine.
@@ -42,9 +41,8 @@ class Recognised:
     script: Path | None = None
 
 
-def recognised(simple: Simple, folder: Path, table: Table | None = None) -> Recognised:
-    """Return the row and kind of one command that runs in `folder`. Without a table it is sq's own."""
-    table = table or usual_table()
+def recognised(simple: Simple, folder: Path, table: Table) -> Recognised:
+    """Return the row and kind of one command that runs in `folder`."""
     simple = _bare(simple)
     if not simple.words:
         return Recognised(simple=simple, runs_tests=False)

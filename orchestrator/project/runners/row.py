@@ -168,14 +168,24 @@ class FailingTest:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Absent:
+    """What shows that a suite could not begin.
+
+    The runner is missing if one of its own `modules` cannot be imported. `nothing` are patterns of output
+    that report that there is nothing to run yet.
+    """
+
+    modules: tuple[str, ...] = ()
+    nothing: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Runner:
     """One row. `carrier`: it runs other runners, which are found in the project's files.
 
     `setup` is the ecosystem of the tools that set a project up for it. `like` is the row of a runner that
-    runs the same tests: a project shows one of them.
-    `unknown` lists the abilities that it lacks. `modules` are its own modules: the runner is missing if one
-    of them cannot be imported. `nothing` are patterns of output that report that there is nothing to run yet.
-    `deciders` and `manifests` are globs of files that decide how tests are run.
+    runs the same tests: a project shows one of them. `unknown` lists the abilities that it lacks. `deciders`
+    and `manifests` are globs of files that decide how tests are run.
     """
 
     name: str
@@ -191,8 +201,7 @@ class Runner:
     tests: tuple[TestFiles, ...] = ()
     deciders: tuple[str, ...] = ()
     manifests: tuple[str, ...] = ()
-    modules: tuple[str, ...] = ()
-    nothing: tuple[str, ...] = ()
+    absent: Absent = field(default_factory=Absent)
     canary: tuple[FailingTest, ...] = ()
     unknown: tuple[str, ...] = ()
 
@@ -215,34 +224,15 @@ class Programs:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SetUpTool:
-    """A tool that makes a project ready for the runners of an ecosystem.
+class OfflineInstall:
+    """How a tool downloads in a folder of its own, and builds without network.
 
-    It is used if one of the files `locks` exists, `contains` (a file and a pattern) matches, and `unless`
-    does not exist. `command` may hold `{extras}`, an `extra` for each `{name}`, and `{groups}`. Without a
-    lock file it is `unlocked`. `files` decide about the result too. `portable` are folders of it that are the
-    same at any path.
-
-    The other fields say how it downloads in a folder of its own and builds without network, for manifests
-    that an agent has changed. `download` and `build` are commands, in which `{command}` is that of the step.
-    One that is empty is not needed. `manifests` are names, and `empty` patterns of files that only have to
-    exist. `variables` hold for both commands, `offline` for the build. `{into}` in them is the folder for
-    downloads, `{uri}` its URL. `lasting`: all later commands in the worktree need them too. `why_not`: why it
-    cannot download apart, or "".
+    `download` and `build` are commands, in which `{command}` is that of the step. One that is empty is not
+    needed. `manifests` are names, and `empty` patterns of files that only have to exist. `variables` hold for
+    both commands, `offline` for the build. `{into}` in them is the folder for downloads, `{uri}` its URL.
+    `lasting`: all later commands in the worktree need them too. `why_not`: why the tool cannot do it, or "".
     """
 
-    name: str
-    ecosystem: str
-    program: str = ""
-    locks: tuple[str, ...] = ()
-    contains: tuple[str, str] | None = None
-    unless: str = ""
-    command: str = ""
-    extra: str = ""
-    groups: str = ""
-    unlocked: str = ""
-    files: tuple[str, ...] = ()
-    portable: tuple[str, ...] = ()
     download: str = ""
     build: str = "{command}"
     manifests: tuple[str, ...] = ()
@@ -259,3 +249,48 @@ class SetUpTool:
             DOWNLOADS: str(into),
             **{name: value.format(into=into, uri=into.as_uri()) for name, value in chosen.items()},
         }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SetUpTool:
+    """A tool that makes a project ready for the runners of an ecosystem.
+
+    It is used if one of the files `locks` exists, `contains` (a file and a pattern) matches, and `unless`
+    does not exist. `command` may hold `{extras}`, an `extra` for each `{name}`, and `{groups}`. Without a
+    lock file it is `unlocked`. `files` decide about the result too. `portable` are folders of it that are the
+    same at any path. `apart` is for manifests that an agent has changed.
+    """
+
+    name: str
+    ecosystem: str
+    program: str = ""
+    locks: tuple[str, ...] = ()
+    contains: tuple[str, str] | None = None
+    unless: str = ""
+    command: str = ""
+    extra: str = ""
+    groups: str = ""
+    unlocked: str = ""
+    files: tuple[str, ...] = ()
+    portable: tuple[str, ...] = ()
+    apart: OfflineInstall = field(default_factory=lambda: OfflineInstall(why_not="sq does not know how"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Table:
+    """The rows by name, in the order of the files and of the rows in them."""
+
+    runners: dict[str, Runner]
+    programs: Programs
+    tools: dict[str, SetUpTool]
+
+    @property
+    def manifests(self) -> tuple[str, ...]:
+        """Globs of the files that show that a folder is a project of its own."""
+        every = (glob for row in self.runners.values() if not row.carrier for glob in row.manifests)
+        return tuple(dict.fromkeys(every))
+
+    @property
+    def ecosystems(self) -> tuple[str, ...]:
+        """The ecosystems that runners need to be set up, each once."""
+        return tuple(dict.fromkeys(row.setup for row in self.runners.values() if row.setup))

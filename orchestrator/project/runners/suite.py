@@ -13,13 +13,12 @@ from pathlib import Path
 from orchestrator.project.build_files.makefile import make_steps
 from orchestrator.project.build_files.packages import composer_steps, package_steps
 from orchestrator.project.build_files.python_envs import hatch_steps, nox_steps, tox_steps
-from orchestrator.project.build_files.rakefile import rake_steps
-from orchestrator.project.build_files.recipes import just_steps, task_steps
-from orchestrator.project.build_files.step import ShellStep
-from orchestrator.project.files import matches, text_of
+from orchestrator.project.build_files.recipes import just_steps, rake_steps, task_steps
+from orchestrator.project.build_files.step import ShellStep, text_of
+from orchestrator.project.files import matches
 from orchestrator.project.runners.recognise import recognised
-from orchestrator.project.runners.row import Runner
-from orchestrator.project.runners.table import Table, usual_table
+from orchestrator.project.runners.row import Runner, Table
+from orchestrator.project.runners.table import usual_table
 from orchestrator.project.shell import Simple, simple_commands
 
 _SCRIPTS = re.compile(r"(?:^|\s|/)([\w./-]+\.(?:sh|bash|py|rb|js|mjs|pl))\b")

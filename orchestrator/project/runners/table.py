@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from orchestrator.project.runners.row import Programs, Runner, SetUpTool
+from orchestrator.project.runners.row import Programs, Runner, SetUpTool, Table
 from state.errors import SqError
 
 _PATTERNS = {
@@ -28,26 +27,6 @@ ROWS = Path(str(files("orchestrator.project.runners") / "rows"))
 
 class RowError(SqError):
     """A row of the table cannot be used. The message names the row and the field."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Table:
-    """The rows by name, in the order of the files and of the rows in them."""
-
-    runners: dict[str, Runner]
-    programs: Programs
-    tools: dict[str, SetUpTool]
-
-    @property
-    def manifests(self) -> tuple[str, ...]:
-        """Globs of the files that show that a folder is a project of its own."""
-        every = (glob for row in self.runners.values() if not row.carrier for glob in row.manifests)
-        return tuple(dict.fromkeys(every))
-
-    @property
-    def ecosystems(self) -> tuple[str, ...]:
-        """The ecosystems that runners need to be set up, each once."""
-        return tuple(dict.fromkeys(row.setup for row in self.runners.values() if row.setup))
 
 
 @cache
@@ -142,7 +121,7 @@ def _patterns(row: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
                 yield from (
                     (f"{part}.{field}", one) for one in ([value] if isinstance(value, str) else value)
                 )
-    yield from (("nothing", one) for one in row["nothing"])
+    yield from (("nothing", one) for one in row["absent"]["nothing"])
     failing = row["printed"]["failing"]
     for one in (*failing["breaks"], failing["unloaded"], failing["begins"]):
         yield "printed.failing", one

@@ -6,7 +6,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from orchestrator.project.runners.ability import broke_off, failing_part, missing_program, nothing_yet
-from orchestrator.project.runners.counting import count, plain
+from orchestrator.project.runners.counting import count
+from orchestrator.project.runners.listings import plain
 from orchestrator.project.runners.reporting import Prepared, prepare
 from orchestrator.project.runners.selection import only_these
 from orchestrator.project.runners.suite import Suite, suite_of

@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from orchestrator.git.scratch import files_in, pieced_together
-from orchestrator.run.evidence.base_tests import as_they_were
 from orchestrator.run.evidence.canaries import make_canary, try_canary
 from orchestrator.run.evidence.changes import lost_tests, of_files, unnumbered, with_expectations
 from orchestrator.run.evidence.comparison import (
     ResultComparison,
+    as_they_were,
     at_base,
     inline_among,
     run_on,

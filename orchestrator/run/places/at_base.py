@@ -15,7 +15,7 @@ import anyio
 
 from orchestrator.git.scratch import holds_more, remove_others, show_content
 from orchestrator.git.workspace import tree_of
-from orchestrator.project.readiness.cache import downloads_of
+from orchestrator.project.readiness.steps import downloads_of
 from orchestrator.run.record import Run
 from state.safe_paths import write_inside
 

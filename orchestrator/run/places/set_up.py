@@ -19,8 +19,8 @@ from orchestrator.git.repository import named
 from orchestrator.git.seeding import copy_files, files_to_copy, not_ignored_there
 from orchestrator.git.shadow import put_back, shadow_snapshot
 from orchestrator.git.workspace import changed_paths, head_of, tree_of
-from orchestrator.project.readiness.cache import kept_folder
 from orchestrator.project.readiness.plan import SetUpPlan, key_of_list
+from orchestrator.project.readiness.steps import kept_folder
 from orchestrator.project.readiness.tools import offline_variables
 from orchestrator.run.places.at_base import (
     Noted,

@@ -11,12 +11,19 @@ from tempfile import TemporaryDirectory
 
 from anyio import to_thread
 
-from orchestrator.project.readiness.cache import copy_kept, downloads_of, keep, kept_folder, wheels_of
 from orchestrator.project.readiness.environment import environment_of
 from orchestrator.project.readiness.plan import SetUpPlan, plan_without_ignored
-from orchestrator.project.readiness.steps import VENV, SetUpStep
+from orchestrator.project.readiness.steps import (
+    VENV,
+    SetUpStep,
+    copy_kept,
+    downloads_of,
+    keep,
+    kept_folder,
+    wheels_of,
+)
 from orchestrator.project.readiness.tools import apart, copy_manifests
-from orchestrator.project.runners.row import SetUpTool
+from orchestrator.project.runners.row import OfflineInstall
 from orchestrator.run.ports import Reach
 from orchestrator.run.record import Run
 from state.records.commands import CommandRun
@@ -114,7 +121,7 @@ async def run_listed(
     return runs
 
 
-async def _run_apart(run: Run, step: SetUpStep, row: SetUpTool, folder: Path, into: Results) -> None:
+async def _run_apart(run: Run, step: SetUpStep, row: OfflineInstall, folder: Path, into: Results) -> None:
     kept = kept_folder(run.folder)
     downloads = downloads_of(kept) / step.key
     if not downloads.is_dir():
@@ -140,7 +147,7 @@ async def _run_apart(run: Run, step: SetUpStep, row: SetUpTool, folder: Path, in
         into.runs.append(await _run_step(run, build, folder, variables, reach=Reach.SEALED, writable=[own]))
 
 
-async def _download(run: Run, row: SetUpTool, folder: Path, downloads: Path) -> CommandRun:
+async def _download(run: Run, row: OfflineInstall, folder: Path, downloads: Path) -> CommandRun:
     with TemporaryDirectory(prefix="sq-", ignore_cleanup_errors=True) as temporary:
         scratch = Path(temporary)
         await to_thread.run_sync(copy_manifests, row, folder, scratch)
@@ -153,7 +160,7 @@ async def _download(run: Run, row: SetUpTool, folder: Path, downloads: Path) -> 
         )
 
 
-def _links(kept: Path, downloads: Path, row: SetUpTool) -> dict[str, str]:
+def _links(kept: Path, downloads: Path, row: OfflineInstall) -> dict[str, str]:
     """Return the variable with which pip finds the downloads, and the packages that the base needed."""
     if "PIP_FIND_LINKS" not in row.offline:
         return {}

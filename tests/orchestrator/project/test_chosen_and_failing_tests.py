@@ -213,7 +213,7 @@ def test_the_failing_test_stands_beside_a_file_whose_tests_were_counted(tmp_path
 
 @given(st.text(min_size=1, max_size=40))
 def test_words_made_of_any_letters_are_names_in_every_language(token):
-    forms = ordinary(token).forms
+    forms = ordinary(token)
     assert re.fullmatch(r"[a-z]+(_[a-z]+)+", forms["snake"])
     assert re.fullmatch(r"([A-Z][a-z]+)+", forms["Camel"])
     assert int(forms["a"]) + int(forms["b"]) != int(forms["wrong"])

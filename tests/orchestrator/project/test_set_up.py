@@ -12,8 +12,8 @@ import pytest
 from language.sampled import sampled
 
 from orchestrator.project.readiness import key_of_list, plan_of, plan_without_ignored
-from orchestrator.project.readiness.cache import copy_kept, keep
 from orchestrator.project.readiness.environment import environment_of
+from orchestrator.project.readiness.steps import copy_kept, keep
 
 PROGRAMS = (
     *(

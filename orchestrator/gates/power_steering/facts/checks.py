@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from orchestrator.project.runners.recognise import RUN_INSIDE, recognised
+from orchestrator.project.runners.table import usual_table
 from orchestrator.project.shell import Simple
 from orchestrator.project.test_files import is_test_file
 
@@ -43,7 +44,7 @@ def may_run_tests(simple: Simple) -> bool:
     """Whether a program may run tests although it is not known to."""
     if _ONLY_ASKS.intersection(simple.words) or not simple.words:
         return False
-    return recognised(simple, _NOWHERE).runs_tests is not False
+    return recognised(simple, _NOWHERE, usual_table()).runs_tests is not False
 
 
 def is_test_run(simple: Simple) -> bool:
@@ -68,7 +69,7 @@ def is_test_run(simple: Simple) -> bool:
 
 def _is_runner(simple: Simple) -> bool:
     """Whether the table knows the command as a runner of tests."""
-    known = recognised(simple, _NOWHERE)
+    known = recognised(simple, _NOWHERE, usual_table())
     return bool(known.family) and known.runs_tests is not False
 
 

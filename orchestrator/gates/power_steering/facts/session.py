@@ -7,7 +7,14 @@ that have no result, are not evidence.
 from collections.abc import Iterator, Sequence
 
 from agents.transcript.records import Speaker, ToolCall, Transcript, Turn, Utterance, listed, mapping, string
-from orchestrator.gates.power_steering.facts.commands import background_of, commands_of, placed_calls
+from orchestrator.gates.power_steering.facts.commands import (
+    background_of,
+    branch_told,
+    commands_of,
+    git_actions_of,
+    hub_actions_of,
+    placed_calls,
+)
 from orchestrator.gates.power_steering.facts.facts import (
     CalledTool,
     Command,
@@ -17,7 +24,6 @@ from orchestrator.gates.power_steering.facts.facts import (
     SkillUse,
     TypedCommand,
 )
-from orchestrator.gates.power_steering.facts.git import branch_told, git_actions_of, hub_actions_of
 from orchestrator.gates.power_steering.facts.work import TODO_TOOLS, edits_of, readings_of, todos_of
 
 

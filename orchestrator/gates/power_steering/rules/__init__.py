@@ -5,7 +5,7 @@ A rule answers satisfied, not satisfied (only on clear evidence), or None, which
 
 from collections.abc import Mapping
 
-from orchestrator.gates.power_steering.rules import announced, code, git, testing, work
+from orchestrator.gates.power_steering.rules import announced, code, testing, work
 from orchestrator.gates.power_steering.rules.found import Rule, RuleOutcome
 
 __all__ = ["RULES", "Rule", "RuleOutcome"]
@@ -14,8 +14,8 @@ RULES: Mapping[str, Rule] = {
     "todos_complete": work.todos_complete,
     "next_steps": announced.next_steps,
     "skill_invocation": work.skill_invocation,
-    "no_direct_main_commit": git.no_direct_main_commit,
+    "no_direct_main_commit": work.no_direct_main_commit,
     "philosophy_compliance": code.philosophy_compliance,
     "local_testing": testing.local_testing,
-    "ci_status": git.ci_status,
+    "ci_status": work.ci_status,
 }

@@ -20,7 +20,7 @@ from orchestrator.gates.power_steering.rules.found import (
     phrases,
     unmet,
 )
-from orchestrator.project.shell import simple_commands
+from orchestrator.project.shell import NOT_STARTED, simple_commands
 from orchestrator.project.test_files import belongs_to_tests
 
 _PROGRAMS = frozenset({
@@ -43,7 +43,6 @@ _SELECTS = re.compile(  # options that leave tests out, or name a part of the pr
 _TAKES_TESTS = frozenset({"rm", "mv", "unlink", "git", "sed"})
 # Programs whose own words do not say that tests ran, whatever they print.
 _NO_TESTS = frozenset({"find", "fd", "python", "python3", "node", "ruby", "php", "perl"})
-_NOT_STARTED = (126, 127)  # the shell's own exit codes
 _STASHES = re.compile(
     r"\bgit stash\b(?! (?:pop|apply|list|drop|show)).*\bgit stash (?:pop|apply)\b", re.DOTALL
 )
@@ -171,7 +170,7 @@ def _ran_to_its_end(run: Command) -> bool:
     """Whether a run started, was not interrupted, and saw the work, which `git stash` hides."""
     if _STASHES.search(run.line):
         return False
-    return not run.is_interrupted and run.exit_code not in _NOT_STARTED
+    return not run.is_interrupted and run.exit_code not in NOT_STARTED
 
 
 def _result_of(run: Command) -> str:
