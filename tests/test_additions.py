@@ -45,7 +45,7 @@ from agents.make import make_platform
 from agents.process.sandbox.policy import no_boundary
 from agents.process.tree import Containment
 from agents.roles.scout import scout_session
-from orchestrator.views.run.lines.story import lines_of
+from orchestrator.views.run.story import lines_of
 from state.journal.events import CallStarted
 from state.journal.events import Stored
 from state.journal.view import RunView
@@ -68,7 +68,7 @@ TRY_EVENT = """
 import json
 from datetime import UTC, datetime
 from pathlib import Path
-from orchestrator.views.run.lines.story import lines_of
+from orchestrator.views.run.story import lines_of
 from state.journal.events import PlanAccepted, TaskPraised
 from state.journal.fold.fold import fold
 from state.journal.store import Journal
@@ -156,9 +156,10 @@ def add_event(scratch: Scratch) -> None:
         "state/journal/events/tasks.py", before='    merged_onto: str = ""\n', text='    praise: str = ""\n'
     )
     scratch.insert(
-        "orchestrator/views/run/lines/tasks.py",
+        "orchestrator/views/descriptions/tasks.py",
         before="        case e.ChecksDecided():\n",
-        text='        case e.TaskPraised():\n            return [f"{event.task_id}: praised: {event.words}"]\n',
+        text="        case e.TaskPraised():\n"
+        '            return Words(kind="praise", subject=task, text=f"praised: {event.words}")\n',
     )
 
 

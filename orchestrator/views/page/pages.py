@@ -5,12 +5,13 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
+from orchestrator.views.descriptions.describe import describe
+from orchestrator.views.descriptions.description import Tone
 from orchestrator.views.html.amounts import slug
 from orchestrator.views.models.decisions import decisions_of
 from orchestrator.views.models.summary import Group, RunState, RunSummary
 from orchestrator.views.models.tasks import task_rows
 from orchestrator.views.models.why import why_not
-from orchestrator.views.page.attempts import facts_of
 from orchestrator.views.page.event_rows import KINDS, PAGE, event_row, message_row
 from orchestrator.views.page.head import chip_of, event_href, head_region
 from orchestrator.views.page.ports import LiveRun, Regions
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from orchestrator.views.models.history import AttemptHistory
 
 _MOST_FACTS = 250
+_GLYPHS = {Tone.GOOD: "✓", Tone.BAD: "✗", Tone.WARN: "!", Tone.CALM: "●"}
 _MOST_DECISIONS = 100
 
 
@@ -130,11 +132,12 @@ def _attempt(run: LiveRun, task_id: str, number: int) -> dict[str, object]:
     if not attempts:
         return {"attempts": [], "shown": None, "facts": [], "left_out": 0}
     shown = next((one for one in attempts if one.number == number), attempts[-1])
-    facts = facts_of(run.story.view, shown)[::-1]
+    facts = [one for stored in shown.events for one in describe(run.story.view, stored)][::-1]
     return {
         "attempts": attempts[-_MOST_FACTS:],
         "shown": shown,
         "facts": facts[:_MOST_FACTS],
+        "glyphs": _GLYPHS,
         "left_out": len(facts[_MOST_FACTS:]),
     }
 

@@ -143,7 +143,7 @@ def _task(
     now: datetime,
     standing: RunState,
 ) -> TaskPart:
-    attempts = tuple(attempt_of(one) for one in story.history.attempts.get(row.id, ()))
+    attempts = tuple(attempt_of(story.view, one) for one in story.history.attempts.get(row.id, ()))
     reasons = why_not(story, row.id, now, active=standing is RunState.ACTIVE)
     return TaskPart(
         id=row.id,
