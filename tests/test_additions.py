@@ -82,6 +82,9 @@ with Journal(Path.cwd()) as journal:
 view = fold(stored)
 print(json.dumps({"view": view.tasks["a"].praise, "lines": lines_of(view, stored[-1])}))
 """
+WORDS = """        case e.TaskPraised():
+            return Words(kind="praise", subject=task, text=f"praised: {event.words}")
+"""
 MANNERS = '''"""The gate of good manners: the notes say thanks."""
 
 from pathlib import Path
@@ -137,7 +140,7 @@ def add_role(scratch: Scratch) -> None:
     scratch.add("prompts/scout_system.md.j2", "You are the Scout of sq.\n")
 
 
-def add_event(scratch: Scratch) -> None:
+def add_event(scratch: Scratch, *, in_words: bool = True) -> None:
     scratch.insert(
         "state/journal/events/tasks.py",
         before="TaskEvent = (\n    TaskStarted\n",
@@ -155,6 +158,8 @@ def add_event(scratch: Scratch) -> None:
     scratch.insert(
         "state/journal/events/tasks.py", before='    merged_onto: str = ""\n', text='    praise: str = ""\n'
     )
+    if not in_words:
+        return
     scratch.insert(
         "orchestrator/views/descriptions/tasks.py",
         before="        case e.ChecksDecided():\n",
@@ -220,6 +225,16 @@ def test_an_added_event_is_stored_folded_and_printed(scratch: Scratch, tmp_path:
     done = scratch.python("-c", TRY_EVENT, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout) == {"view": "well done", "lines": ["a: praised: well done"]}
+
+
+def test_mypy_refuses_an_added_event_that_has_no_words(scratch: Scratch) -> None:
+    add_event(scratch, in_words=False)
+    file = "orchestrator/views/descriptions/tasks.py"
+    mypy = ("-m", "mypy", "--python-version", "3.11", "--no-incremental", "--follow-imports", "silent")
+    refused = scratch.python(*mypy, file, cwd=scratch.folder).stdout.splitlines()
+    assert [line for line in refused if "TaskPraised" in line and line.startswith(file)]
+    scratch.insert(file, before="        case e.ChecksDecided():\n", text=WORDS)
+    assert scratch.python(*mypy, file, cwd=scratch.folder).returncode == 0
 
 
 def test_an_added_step_of_the_stop_gate_holds_the_sessions_that_it_applies_to(

@@ -103,8 +103,8 @@ def _ended(view: RunView, event: e.CallEnded) -> Words:
     about, spent = view.calls[event.call_id].started, f"${event.cost_usd:.4f}, {duration(event.seconds)}"
     text = f"{about.role}: {event.end}"
     if event.end in _GOOD:
-        turns = f"{event.turns} turn{'' if event.turns == 1 else 's'}"
-        return Words(kind="call", text=f"{text}, {turns}, {spent}", is_told=False)
+        turns = f", {event.turns} turn{'' if event.turns == 1 else 's'}" if event.turns else ""
+        return Words(kind="call", text=f"{text}{turns}, {spent}", is_told=False)
     is_last = event.call_id == view.process.judge_refused
     no_more = ". The judge is not asked again in this run, and rules decide" if is_last else ""
     return Words(

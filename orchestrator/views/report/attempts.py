@@ -51,7 +51,8 @@ def _steps(view: RunView, stored: Stored) -> Iterator[ReportStep]:
     for one in describe(view, stored):
         who, words = _quoted(one.words)
         if words or isinstance(stored.event, _STEPS):
-            what = one.words.text + (f" ({one.words.of})" if one.words.of else "")
+            of = "" if isinstance(stored.event, e.VerificationFinished) else one.words.of
+            what = one.words.text + (f" ({of})" if of else "")
             yield ReportStep(seq=one.seq, at=one.at, what=what, tone=one.words.tone, who=who, words=words)
 
 

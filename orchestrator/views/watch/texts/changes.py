@@ -1,19 +1,16 @@
 """The changes of a task as git shows them, between two commits or trees that the journal names."""
 
-import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from orchestrator.git.command import git_bytes
 from orchestrator.git.pinned.recording import recorded_git
 from orchestrator.git.pinned_config import trusting
+from orchestrator.views.models.diffs import changes_between, is_hash, shown_patch
 from orchestrator.views.watch.text import ScreenLine, line
 from state.errors import GitError
 from state.journal.view import RunView
+from state.records.changes import FileChange
 
-MOST_BYTES = 200_000
-_OBJECT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
-_PLAIN = ("--no-color", "--no-ext-diff", "--no-textconv", "--find-renames")
 _STYLES = {"+": "added", "-": "removed", "@": "hunk"}
 
 
@@ -54,23 +51,26 @@ async def changes(folder: Path, repository: Path, span: Compared | None) -> list
     """
     if span is None:
         return [line(("no work is stored yet", "dim"))]
-    if not (_OBJECT.fullmatch(span.before) and _OBJECT.fullmatch(span.after)):
+    if not (is_hash(span.before) and is_hash(span.after)):
         return [line(("the journal names no objects of git here", "bad"))]
     command = f"git diff {span.before[:10]} {span.after[:10]}"
     head = line((span.words, "title"), (f"  {command}", "dim"), indent=4)
     try:
         with trusting(recorded_git(folder)):
-            printed = await git_bytes(
-                repository, "diff", *_PLAIN, "--stat", "--patch", span.before, span.after, "--"
-            )
+            files = await changes_between(repository, span.before, span.after)
+            text, left = await shown_patch(repository, span.before, span.after)
     except (GitError, OSError):
         gone = f"git has no such objects in {repository} any more, or does not answer"
         return [head, line((gone, "bad"), indent=2)]
-    text = printed[:MOST_BYTES].decode(errors="replace")
-    lines = [head, *(_styled(one) for one in text.rstrip("\n").split("\n"))]
-    if len(printed) > MOST_BYTES:
-        lines.append(line((f"… {len(printed) - MOST_BYTES:,} more bytes: {command}", "warn"), indent=2))
-    return lines if text.strip() else [head, line(("nothing differs", "dim"))]
+    lines = [head, *(_size(change) for change, _ in files), *map(_styled, text.rstrip("\n").split("\n"))]
+    if left:
+        lines.append(line((f"… {left:,} more bytes: {command}", "warn"), indent=2))
+    return lines if files else [head, line(("nothing differs", "dim"))]
+
+
+def _size(change: FileChange) -> ScreenLine:
+    size = "binary" if change.added is None else f"+{change.added} -{change.removed}"
+    return line((f" {change.path}", ""), (f"  {size}", "dim"), indent=2)
 
 
 def _styled(text: str) -> ScreenLine:
