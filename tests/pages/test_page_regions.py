@@ -17,7 +17,7 @@ from language.large_runs import many_events, twelve_tasks, write
 
 from orchestrator.views.page import pages
 from orchestrator.views.page.followed import FollowedRun
-from orchestrator.views.page.regions import overview_regions
+from orchestrator.views.page.pages import overview_regions
 from state.journal import events as e
 from state.journal.store import Journal, journal_file
 
