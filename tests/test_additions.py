@@ -45,7 +45,7 @@ from agents.make import make_platform
 from agents.process.sandbox.policy import no_boundary
 from agents.process.tree import Containment
 from agents.roles.scout import scout_session
-from orchestrator.views.run.lines.story import lines_of
+from orchestrator.views.run.story import lines_of
 from state.journal.events import CallStarted
 from state.journal.events import Stored
 from state.journal.view import RunView
@@ -68,7 +68,7 @@ TRY_EVENT = """
 import json
 from datetime import UTC, datetime
 from pathlib import Path
-from orchestrator.views.run.lines.story import lines_of
+from orchestrator.views.run.story import lines_of
 from state.journal.events import PlanAccepted, TaskPraised
 from state.journal.fold.fold import fold
 from state.journal.store import Journal
@@ -81,6 +81,9 @@ with Journal(Path.cwd()) as journal:
     stored = journal.read()
 view = fold(stored)
 print(json.dumps({"view": view.tasks["a"].praise, "lines": lines_of(view, stored[-1])}))
+"""
+WORDS = """        case e.TaskPraised():
+            return Words(kind="praise", subject=task, text=f"praised: {event.words}")
 """
 MANNERS = '''"""The gate of good manners: the notes say thanks."""
 
@@ -168,7 +171,7 @@ def add_role(scratch: Scratch) -> None:
     scratch.add("prompts/scout_system.md.j2", "You are the Scout of sq.\n")
 
 
-def add_event(scratch: Scratch) -> None:
+def add_event(scratch: Scratch, *, in_words: bool = True) -> None:
     scratch.insert(
         "state/journal/events/tasks.py",
         before="TaskEvent = (\n    TaskStarted\n",
@@ -186,10 +189,13 @@ def add_event(scratch: Scratch) -> None:
     scratch.insert(
         "state/journal/events/tasks.py", before='    merged_onto: str = ""\n', text='    praise: str = ""\n'
     )
+    if not in_words:
+        return
     scratch.insert(
-        "orchestrator/views/run/lines/tasks.py",
+        "orchestrator/views/descriptions/tasks.py",
         before="        case e.ChecksDecided():\n",
-        text='        case e.TaskPraised():\n            return [f"{event.task_id}: praised: {event.words}"]\n',
+        text="        case e.TaskPraised():\n"
+        '            return Words(kind="praise", subject=task, text=f"praised: {event.words}")\n',
     )
 
 
@@ -252,6 +258,16 @@ def test_an_added_runner_is_found_set_up_counted_and_given_single_files(
     assert json.loads(done.stdout) == {
         "found": ["spud"], "only": "spud a_bed.txt", "set up": ["spade fetch"], "counted": [2, 1],
     }  # fmt: skip
+
+
+def test_mypy_refuses_an_added_event_that_has_no_words(scratch: Scratch) -> None:
+    add_event(scratch, in_words=False)
+    file = "orchestrator/views/descriptions/tasks.py"
+    mypy = ("-m", "mypy", "--python-version", "3.11", "--no-incremental", "--follow-imports", "silent")
+    refused = scratch.python(*mypy, file, cwd=scratch.folder).stdout.splitlines()
+    assert [line for line in refused if "TaskPraised" in line and line.startswith(file)]
+    scratch.insert(file, before="        case e.ChecksDecided():\n", text=WORDS)
+    assert scratch.python(*mypy, file, cwd=scratch.folder).returncode == 0
 
 
 def test_an_added_step_of_the_stop_gate_holds_the_sessions_that_it_applies_to(

@@ -55,7 +55,7 @@ def command(run: str | None, prompts: bool, follow: bool, as_json: bool, state_d
 
 def _printer(*, as_json: bool) -> "Callable[[Stored], None]":
     from orchestrator.views.run.console import event_object
-    from orchestrator.views.run.log import log_lines
+    from orchestrator.views.run.story import log_lines
     from state.journal.fold.fold import apply
     from state.journal.view import RunView
 

@@ -82,7 +82,7 @@ def _follow(journal: "JournalReader", folder: Path, collector: "Collector", addr
     """Send spans as they end. Ends with the run, or when no process works on it any more."""
     import anyio
 
-    from orchestrator.telemetry.follow import follow_spans
+    from orchestrator.telemetry.live import follow_spans
 
     lost = anyio.run(follow_spans, journal, folder, collector)
     if lost:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import PurePath
 
 from orchestrator.notices.due import Notice
-from orchestrator.views.run.lines.ending import retry_command
+from orchestrator.views.run.ending import retry_command
 from state.hidden import visible
 from state.journal.events.tasks import Stage
 from state.journal.view import RunView

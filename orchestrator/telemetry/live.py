@@ -1,4 +1,4 @@
-"""Spans of a run while it goes on: put into a queue, and sent by a thread of their own.
+"""Spans of a run while it goes on, in this process or in another: queued, and sent by a thread of their own.
 
 A collector that is slow, dead or wrong costs the run nothing. What does not fit into the queue is dropped and
 counted. `sq otel RUN` sends everything again, with the same ids.
@@ -8,15 +8,18 @@ import queue
 import threading
 import time
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Protocol
 
 import anyio
 import structlog
+from anyio import to_thread
 
 from orchestrator.telemetry.headers import read_headers
 from orchestrator.telemetry.span_tracker import Span
 from orchestrator.telemetry.spans import SpanFold
-from state.journal.events import Stored
+from state.journal.events import RunEnded, RunResumed, Stored
+from state.journal.store import JournalReader, is_active
 from state.settings.integrations import Telemetry
 
 log = structlog.get_logger(__name__)
@@ -118,3 +121,37 @@ def collector_of(telemetry: Telemetry, addresses: Mapping[str, str], version: st
 
     headers = read_headers(addresses.get(telemetry.variable, ""))
     return Exporter(telemetry.traces_url, headers, version=version)
+
+
+_CHECKED_S = 1.0  # between looks whether a process still writes the run
+_MOST = 256  # spans that wait to be sent
+
+
+async def follow_spans(journal: JournalReader, folder: Path, collector: Collector) -> int:
+    """Send all spans of a run and then each as it ends, until the run does. Returns how many were lost."""
+    fold, lost = SpanFold(folder.name), 0
+
+    async def send(spans: list[Span]) -> None:
+        nonlocal lost
+        if spans and not await to_thread.run_sync(collector.send, list(spans)):
+            lost += len(spans)
+
+    waiting: list[Span] = []
+    after, ended = 0, False
+    while not ended:
+        active = is_active(folder)  # before reading, so that nothing stored until then is missed
+        for stored in journal.read(after):
+            after = stored.seq
+            waiting += fold.apply(stored)
+            if isinstance(stored.event, RunEnded | RunResumed):
+                ended = isinstance(stored.event, RunEnded)
+            if len(waiting) >= _MOST:
+                await send(waiting)
+                waiting.clear()
+        await send(waiting)
+        waiting.clear()
+        if not active:
+            break
+        await anyio.sleep(_CHECKED_S)
+    await send(fold.rest())
+    return lost

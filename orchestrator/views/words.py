@@ -4,7 +4,6 @@ import json
 from collections.abc import Iterable, Sequence
 
 from orchestrator.views.screen import cell
-from state.journal.events.run import RunStarted
 from state.records.calls import Message
 from state.records.commands import CommandRun
 from state.records.criteria import Evidence
@@ -59,8 +58,8 @@ def suggested(suggestions: Iterable[str]) -> list[str]:
     return [f"    suggestion: {suggestion}" for suggestion in suggestions]
 
 
-def tool_call(started: RunStarted | None, message: Message) -> str:
-    """A tool call in short: the tool and its file, command or pattern."""
+def tool_call(root: str, message: Message) -> str:
+    """A tool call in short: the tool and its file, command or pattern. `root`: paths are shown from there."""
     try:
         arguments = json.loads(message.text)
     except ValueError:
@@ -69,8 +68,8 @@ def tool_call(started: RunStarted | None, message: Message) -> str:
     value = next(
         (arguments[key] for key in ("file_path", "command", "pattern", "path") if key in arguments), ""
     )
-    if started:
-        value = str(value).replace(f"{started.worktrees or started.repository}/", "…/")
+    if root:
+        value = str(value).replace(f"{root}/", "…/")
     return short(f"{message.tool} {value}".strip())
 
 
@@ -104,3 +103,11 @@ def clock(seconds: float) -> str:
     minutes, rest = divmod(int(seconds), _MINUTE_S)
     hours, minutes = divmod(minutes, _MINUTE_S)
     return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+
+
+def git_sentence(paths: Iterable[str]) -> str:
+    """Name the files that changed by which git runs programs."""
+    sentence = (
+        "sq uses its copies from the run's start, and your git will use them: look at them before you run it"
+    )
+    return f"git's files changed during the run, by an agent or by you: {', '.join(paths)}. {sentence}"

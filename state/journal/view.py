@@ -75,6 +75,20 @@ class RunView:
                     newest[ask.asked.task_id, question_key(answer.question)] = answer
         return [(task, answer) for (task, _), answer in newest.items()]
 
+    def task_of(self, event: object) -> str:
+        """Return the task that an event is about, or "" for the whole, a plan or an analysis."""
+        task_id = getattr(event, "task_id", None)
+        if task_id is None and (call_id := getattr(event, "call_id", None)):
+            task_id = self.calls[call_id].started.task_id if call_id in self.calls else ""
+        if task_id is None and (ask_id := getattr(event, "ask_id", None)):
+            task_id = self.asks[ask_id].asked.task_id if ask_id in self.asks else ""
+        return task_id if task_id in self.tasks else ""
+
+    @property
+    def root(self) -> str:
+        """The folder below which the run works, its worktrees' or the checkout. Empty before its start."""
+        return (self.started.worktrees or self.started.repository) if self.started else ""
+
     @property
     def cost_usd(self) -> float:
         """The cost of all calls so far, aborted ones included."""

@@ -17,7 +17,7 @@ from language.large_runs import many_events, twelve_tasks, write
 
 from orchestrator.views.page import pages
 from orchestrator.views.page.followed import FollowedRun
-from orchestrator.views.page.regions import overview_regions
+from orchestrator.views.page.pages import overview_regions
 from state.journal import events as e
 from state.journal.store import Journal, journal_file
 
@@ -184,7 +184,7 @@ def test_a_task_says_why_each_attempt_ended_with_gates_commands_findings_and_que
     text = unescape("".join(pages.task_regions(run, task_id="prices", attempt=1).values()))
     assert "Attempt 1" in text
     assert "gate tests" in text
-    assert "python -m pytest -q: passed" in text
+    assert "sq ran `python -m pytest -q`: passed" in text
     assert "shop/prices.py:7" in text
     assert "sent back" in text
     second = unescape("".join(pages.task_regions(run, task_id="prices", attempt=2).values()))

@@ -9,7 +9,7 @@ from orchestrator.gates.power_steering.considerations import load_considerations
 from orchestrator.git.pinned import left_out_programs
 from orchestrator.git.pinned_config import TrustedGit
 from orchestrator.git.repository import Repository, uncommitted
-from orchestrator.views.run.confined import NETWORK_IS_OPEN
+from orchestrator.views.run.ending import NETWORK_IS_OPEN
 from state.secrets import without_secrets
 from state.settings.records import CommandNetwork, Settings, Steering
 

@@ -3,18 +3,10 @@
 from dataclasses import dataclass
 from enum import IntEnum, StrEnum
 
+from orchestrator.views.descriptions.description import Tone
 from state.outcome import Outcome
 
 UNVERIFIED = "[unverified] "  # before the title of a pull request
-
-
-class Tone(StrEnum):
-    """How a headline looks. `GOOD` is for work that sq has seen to be right."""
-
-    GOOD = "good"
-    WARN = "warn"
-    BAD = "bad"
-    CALM = "calm"
 
 
 class CheckState(StrEnum):

@@ -1,6 +1,7 @@
 """The headline of a run: one table from its state to the words, exit code and checks of every output."""
 
-from orchestrator.views.models.conclusions import UNVERIFIED, CheckState, Headline, Tone
+from orchestrator.views.descriptions.description import Tone
+from orchestrator.views.models.conclusions import UNVERIFIED, CheckState, Headline
 from orchestrator.views.models.criteria import CriterionRow
 from orchestrator.views.models.criteria import CriterionState as CriterionStanding
 from orchestrator.views.models.summary import RunState

@@ -10,7 +10,6 @@ from state.journal.events.tasks import Stage
 from state.journal.view import RunView
 from state.records.calls import CallEnd
 
-_SUBJECT_OF_THE_WHOLE = ""
 _GOOD = frozenset({CallEnd.COMPLETED, CallEnd.SIGNALLED})
 
 
@@ -157,7 +156,7 @@ class History:
 
     def _remember_attempt(self, view: RunView, stored: Stored) -> None:
         event = stored.event
-        task_id = task_of(view, event)
+        task_id = view.task_of(event)
         if isinstance(event, e.AttemptStarted):
             self._end_attempt(event.task_id, stored, "")
             begun = AttemptHistory(event.attempt, event.session_id, stored.seq, stored.at)
@@ -198,19 +197,9 @@ class RunFacts:
     history: History = field(default_factory=History)
 
 
-def task_of(view: RunView, event: Event) -> str:
-    """Return the task that an event is about, or "" for the whole, a plan or an analysis."""
-    task_id = getattr(event, "task_id", None)
-    if task_id is None and (call_id := getattr(event, "call_id", None)):
-        task_id = view.calls[call_id].started.task_id if call_id in view.calls else ""
-    if task_id is None and (ask_id := getattr(event, "ask_id", None)):
-        task_id = view.asks[ask_id].asked.task_id if ask_id in view.asks else ""
-    return task_id if task_id in view.tasks else _SUBJECT_OF_THE_WHOLE
-
-
 def _stages_touched(view: RunView, event: Event) -> list[str]:
     """Return the tasks whose stage an event may have changed."""
     if isinstance(event, e.PlanAccepted | e.RunResumed):
         return list(view.tasks)
-    task_id = task_of(view, event)
+    task_id = view.task_of(event)
     return [task_id] if task_id else []

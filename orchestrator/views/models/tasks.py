@@ -110,7 +110,7 @@ def _call(story: RunFacts, task: TaskView, call: CallView, now: datetime) -> str
         return f"{role} waits until {call.since.astimezone():%H:%M:%S}: {call.retries[-1].end}"
     newest = story.history.doing.get(call.started.call_id)
     if newest and newest.message.kind is MessageKind.TOOL_CALL:
-        return f"{role}: {tool_call(story.view.started, newest.message)}"
+        return f"{role}: {tool_call(story.view.root, newest.message)}"
     if task.stage is Stage.COMMITTED:
         return f"{role} reads {task.claim.commit[:8]} ({model})"
     return f"{role} thinks ({model})"

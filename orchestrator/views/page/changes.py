@@ -1,22 +1,18 @@
 """The changes of a commit that the journal names, file by file. No name from a request reaches git."""
 
-import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
-from orchestrator.git.changes import sizes
-from orchestrator.git.command import git_bytes
 from orchestrator.git.pinned import recorded_git
 from orchestrator.git.pinned_config import trusting
+from orchestrator.views.models.diffs import changes_between, is_hash, shown_patch
 from orchestrator.views.models.history import RunFacts
 from state.errors import GitError
 from state.journal import events as e
 from state.records.changes import FileChange
 
-MOST_BYTES = 200_000  # of one file's changes
 _MOST_FILES = 300
-_HASH = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
-_PLAIN = ("--no-color", "--no-ext-diff", "--no-textconv")
-_LITERAL = {"GIT_LITERAL_PATHSPECS": "1"}
 
 
 def named_commits(story: RunFacts) -> dict[str, str]:
@@ -28,9 +24,7 @@ def named_commits(story: RunFacts) -> dict[str, str]:
             found[event.commit] = story.view.tasks[event.task_id].place.base_commit
         elif isinstance(event, e.MergeBuilt):
             found[event.commit] = event.onto
-    return {
-        commit: base for commit, base in found.items() if _HASH.fullmatch(commit) and _HASH.fullmatch(base)
-    }
+    return {commit: base for commit, base in found.items() if is_hash(commit) and is_hash(base)}
 
 
 async def changed_files(folder: Path, base: str, commit: str) -> list[FileChange]:
@@ -39,10 +33,9 @@ async def changed_files(folder: Path, base: str, commit: str) -> list[FileChange
     Raises:
         GitError: the commits are gone, or the run has no record of its git folder.
     """
-    with trusting(trusted := recorded_git(folder)):
-        if trusted is None:
-            raise GitError("the run has no record of its git folder")
-        return (await sizes(trusted.root, base, commit))[:_MOST_FILES]
+    with _pinned(folder) as root:
+        changes = await changes_between(root, base, commit)
+    return [change for change, _ in changes[:_MOST_FILES]]
 
 
 async def patch_of(folder: Path, base: str, commit: str, path: str) -> str:
@@ -51,15 +44,15 @@ async def patch_of(folder: Path, base: str, commit: str, path: str) -> str:
     Raises:
         GitError: as `changed_files`.
     """
+    with _pinned(folder) as root:
+        text, left = await shown_patch(root, base, commit, (path,))
+    return f"{text}\n\\ {left:,} more bytes: git diff {base[:12]} {commit[:12]}" if left else text
+
+
+@contextmanager
+def _pinned(folder: Path) -> Iterator[Path]:
+    """Provide the repository, with git's settings as they were before any agent worked."""
     with trusting(trusted := recorded_git(folder)):
         if trusted is None:
             raise GitError("the run has no record of its git folder")
-        printed = await git_bytes(
-            trusted.root,
-            *("diff", *_PLAIN, "--no-renames", base, commit, "--", path),
-            environment=_LITERAL,
-        )
-    text = printed[:MOST_BYTES].decode(errors="replace")
-    if len(printed) > MOST_BYTES:
-        text += f"\n\\ {len(printed) - MOST_BYTES:,} more bytes: git diff {base[:12]} {commit[:12]}"
-    return text
+        yield trusted.root

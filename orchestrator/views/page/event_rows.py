@@ -10,7 +10,6 @@ import anyio
 import anyio.lowlevel
 import msgspec
 
-from orchestrator.views.models.history import task_of
 from orchestrator.views.page.rendering import LONG
 from orchestrator.views.words import short
 from state.journal import events as e
@@ -91,7 +90,7 @@ def one_event(folder: Path, seq: int) -> Stored | None:
 
 def is_about(view: RunView, task_id: str) -> Callable[[Stored], bool]:
     """Return whether an event is about a task. An empty id fits all events."""
-    return lambda stored: not task_id or task_of(view, stored.event) == task_id
+    return lambda stored: not task_id or view.task_of(stored.event) == task_id
 
 
 def event_row(stored: Stored) -> EventRow:

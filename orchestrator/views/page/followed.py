@@ -10,7 +10,7 @@ import anyio
 
 from orchestrator.views.models.story import RunStory
 from orchestrator.views.page.ports import FeedItem, Regions, Render
-from orchestrator.views.run.lines.story import lines_of
+from orchestrator.views.run.story import lines_of
 from state.errors import JournalError
 from state.journal.events import MessageReceived, Stored
 from state.journal.store import JournalReader, is_active

@@ -1,22 +1,38 @@
-"""The attempts at a task as steps: each a fact of sq with its source, or words of an agent."""
+"""The attempts at a task, and the index of events: descriptions with the places that they rest on."""
 
-from collections.abc import Iterator
-from datetime import datetime
+from collections.abc import Collection, Iterable, Iterator
 
+from orchestrator.views.descriptions.describe import describe
+from orchestrator.views.descriptions.description import Place, Words
 from orchestrator.views.models.history import AttemptHistory
-from orchestrator.views.report.contents import Attempt, ReportStep
-from orchestrator.views.words import said
+from orchestrator.views.report.contents import Attempt, IndexRow, ReportStep
+from orchestrator.views.words import short
 from state.journal import events as e
 from state.journal.events import Stored
-from state.records.commands import CommandRun
-from state.verdicts import Source, Verdict
-from state.words import count_words, listed
+from state.journal.view import RunView
 
-_TAIL = 1_500  # characters of the output of a command that failed
-_GATES = {Verdict.ALLOW: "good", Verdict.BLOCK: "bad", Verdict.NOT_CHECKED: "warn"}
+_SHOWN = 160  # characters of a row of the index
+_STEPS = (
+    e.VerificationFinished,
+    e.GateDecided,
+    e.ChecksDecided,
+    e.ReviewRecorded,
+    e.ReviewUnusable,
+    e.CheckpointReviewed,
+    e.ActionRefused,
+    e.TaskCommitted,
+    e.MergeConflicted,
+    e.MergeFailed,
+    e.TaskMerged,
+    e.TaskReopened,
+    e.TaskStuck,
+    e.TaskFailed,
+    e.TaskUnverified,
+)
+_WITH_WORDS = (e.GuidanceGiven, e.MergeBuilt)  # steps if there are words of an agent
 
 
-def attempt_of(history: AttemptHistory) -> Attempt:
+def attempt_of(view: RunView, history: AttemptHistory) -> Attempt:
     """Return an attempt as it is shown."""
     ended_at = history.ended_at
     return Attempt(
@@ -25,85 +41,56 @@ def attempt_of(history: AttemptHistory) -> Attempt:
         began_at=history.began_at,
         seconds=(ended_at - history.began_at).total_seconds() if ended_at else None,
         ended=history.ended,
-        steps=tuple(step for stored in history.events for step in _steps(stored)),
+        steps=tuple(step for stored in history.events for step in _steps(view, stored)),
     )
 
 
-def _steps(stored: Stored) -> Iterator[ReportStep]:
-    seq, at = stored.seq, stored.at
-    match stored.event:
-        case e.VerificationFinished(runs=runs):
-            for done in runs:
-                yield _command(seq, at, done)
-        case e.GateDecided() as event:
-            words = event.reason if event.verdict is not Verdict.ALLOW else ""
-            what = f"gate {event.gate}: {event.verdict}"
-            yield ReportStep(seq=seq, at=at, what=what, tone=_GATES[event.verdict], who="sq", words=words)
-        case e.ChecksDecided() as event:
-            yield _checks(seq, at, event)
-        case e.ReviewRecorded() as event:
-            yield _review(seq, at, event)
-        case e.ReviewUnusable() as event:
-            yield ReportStep(seq=seq, at=at, what=f"the review is unusable: {event.problem}", tone="warn")
-        case e.CheckpointReviewed() as event:
-            what = f"a checkpoint's review: {len(event.issues)} finding(s)"
-            yield ReportStep(seq=seq, at=at, what=event.problem or what)
-        case e.GuidanceGiven() as event if event.guidance:
-            yield ReportStep(seq=seq, at=at, what="guidance", who="the Developer", words=event.guidance)
-        case e.ActionRefused() as event:
-            yield ReportStep(seq=seq, at=at, what=f"policy refused a call of {event.tool}: {event.reason}")
-        case event:
-            yield from _plain(seq, at, event)
+def _steps(view: RunView, stored: Stored) -> Iterator[ReportStep]:
+    if not isinstance(stored.event, _STEPS + _WITH_WORDS):
+        return
+    for one in describe(view, stored):
+        who, words = _quoted(one.words)
+        if words or isinstance(stored.event, _STEPS):
+            of = "" if isinstance(stored.event, e.VerificationFinished) else one.words.of
+            what = one.words.text + (f" ({of})" if of else "")
+            yield ReportStep(seq=one.seq, at=one.at, what=what, tone=one.words.tone, who=who, words=words)
 
 
-def _plain(seq: int, at: datetime, event: e.Event) -> Iterator[ReportStep]:
-    match event:
-        case e.TaskCommitted(commit=commit):
-            yield ReportStep(seq=seq, at=at, what=f"sq committed the verified tree as {commit[:10]}")
-        case e.MergeConflicted(paths=paths):
-            yield ReportStep(seq=seq, at=at, what=f"conflict in {listed(paths)}", tone="warn")
-        case e.MergeBuilt(summary=summary) if summary:
-            yield ReportStep(
-                seq=seq, at=at, what="the conflict is resolved", who="the Resolver", words=summary
-            )
-        case e.MergeFailed(reason=reason):
-            yield ReportStep(seq=seq, at=at, what=f"the merge failed: {reason}", tone="bad")
-        case e.TaskMerged(commit=commit):
-            yield ReportStep(seq=seq, at=at, what=f"merged as {commit[:10]}", tone="good")
-        case e.TaskReopened(by=by, issues=issues):
-            yield ReportStep(
-                seq=seq, at=at, what=f"sent back by {by} with {len(issues)} finding(s)", tone="warn"
-            )
-        case e.TaskStuck(reason=reason):
-            yield ReportStep(seq=seq, at=at, what="stuck", tone="bad", who="the reason", words=reason)
-        case e.TaskFailed(cause=cause):
-            yield ReportStep(seq=seq, at=at, what="failed", tone="bad", who="the reason", words=cause)
-        case e.TaskUnverified(reason=reason):
-            yield ReportStep(
-                seq=seq, at=at, what="could not be verified", tone="warn", who="the reason", words=reason
-            )
+def _quoted(words: Words) -> tuple[str, str]:
+    """Return the first one who is quoted, and the words."""
+    quotes = [one for one in words.quotes if one.place is not Place.MORE and one.text]
+    who = quotes[0].who if quotes else ""
+    return who, "\n".join(one.text for one in quotes if one.who == who)
 
 
-def _command(seq: int, at: datetime, done: CommandRun) -> ReportStep:
-    what = f"sq ran `{done.command}`: {said(done)}, {count_words(done.count)} ({done.seconds:.1f} s)"
-    if done.passed:
-        return ReportStep(seq=seq, at=at, what=what, tone="good")
-    tail = done.output_tail.strip()[-_TAIL:]
-    return ReportStep(seq=seq, at=at, what=what, tone="bad", who="the command", words=tail)
+def index_of(
+    view: RunView, events: Iterable[Stored], most: int, needed: Collection[int]
+) -> tuple[tuple[IndexRow, ...], int]:
+    """Return the rows of the index, and how many events are left out.
+
+    Args:
+        view: the run at its end.
+        events: its events without messages.
+        most: of the rows. The first and the last events are kept, and all that are needed.
+        needed: places of events that the report refers to.
+    """
+    every = list(events)
+    if len(every) > most:
+        half = most // 2
+        kept = {stored.seq for stored in (*every[:half], *every[len(every) - half :])} | set(needed)
+        shown = [stored for stored in every if stored.seq in kept]
+    else:
+        shown = every
+    return tuple(_row(view, stored) for stored in shown), len(every) - len(shown)
 
 
-def _checks(seq: int, at: datetime, event: e.ChecksDecided) -> ReportStep:
-    unmet = [one for one in event.results if not one.satisfied]
-    missing = sum(one.source is Source.NOT_CHECKED for one in event.results)
-    what = f"power steering: {len(event.results)} checks, {len(unmet)} not met, {missing} not judged"
-    words = "\n".join(f"{one.consideration_id}: {one.reason}" for one in unmet)
-    tone = "bad" if any(one.blocker for one in unmet) else "warn" if unmet or missing else "good"
-    return ReportStep(seq=seq, at=at, what=what, tone=tone, who="the Judge", words=words)
-
-
-def _review(seq: int, at: datetime, event: e.ReviewRecorded) -> ReportStep:
-    if event.passed:
-        return ReportStep(seq=seq, at=at, what=f"the review of {event.commit[:10]} passed", tone="good")
-    words = "\n".join(f"{one.location} ({one.type}): {one.description}" for one in event.issues)
-    what = f"the review of {event.commit[:10]} found {len(event.issues)} issue(s)"
-    return ReportStep(seq=seq, at=at, what=what, tone="bad", who="the Reviewer", words=words)
+def _row(view: RunView, stored: Stored) -> IndexRow:
+    described = describe(view, stored)
+    found = [one for one in described if one.words.is_told] or described
+    return IndexRow(
+        seq=stored.seq,
+        at=stored.at,
+        name=type(stored.event).__name__,
+        task_id=view.task_of(stored.event),
+        text=short(found[0].words.line, _SHOWN) if found else "",
+    )

@@ -1,17 +1,22 @@
-"""Builds the contents of a report from a run's story. It reads no clock: same events, same report."""
+"""Builds the contents of a report from a run's story. It reads no clock: same events, same report.
+
+A reader gets the commands to check the run with, and where its work is.
+"""
 
 import hashlib
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import PurePath
+from shlex import quote
 from typing import TypeVar
 
 from orchestrator.views.models.attention.findings import findings_of
 from orchestrator.views.models.attention.points import attention
 from orchestrator.views.models.criteria import criteria_of
 from orchestrator.views.models.decisions import decisions_of
-from orchestrator.views.models.evidence import facts_of
+from orchestrator.views.models.evidence import CommandFacts, facts_of
 from orchestrator.views.models.headline import headline_of
 from orchestrator.views.models.history import RunFacts
 from orchestrator.views.models.spend import spending
@@ -20,10 +25,11 @@ from orchestrator.views.models.tasks import task_rows
 from orchestrator.views.models.timeline import timeline
 from orchestrator.views.models.why import why_not
 from orchestrator.views.report.attempts import attempt_of
-from orchestrator.views.report.checking import check_of, commits_of
 from orchestrator.views.report.contents import (
     Attempt,
     Because,
+    CheckCommands,
+    Commits,
     FindingRow,
     Index,
     IndexRow,
@@ -35,6 +41,7 @@ from orchestrator.views.report.contents import (
 from orchestrator.views.report.fitting import ReportLimits, clipper, each_text, path_remover
 from orchestrator.views.report.making import made_of
 from orchestrator.views.report.work import WorkChanges
+from state.journal import events as e
 from state.journal.view import RunView
 
 _SUBJECT = 120  # characters
@@ -143,7 +150,7 @@ def _task(
     now: datetime,
     standing: RunState,
 ) -> TaskPart:
-    attempts = tuple(attempt_of(one) for one in story.history.attempts.get(row.id, ()))
+    attempts = tuple(attempt_of(story.view, one) for one in story.history.attempts.get(row.id, ()))
     reasons = why_not(story, row.id, now, active=standing is RunState.ACTIVE)
     return TaskPart(
         id=row.id,
@@ -190,3 +197,89 @@ def _times(story: RunFacts) -> Times:
         processes=1 + story.view.process.resumptions,
         seq=clock.ended_seq if story.view.ended else 0,
     )
+
+
+_JOINED = re.compile(r"[;|&\n]|^\s*cd\s")
+_OF_ANALYSIS = "the analysis"  # `BaselineCheck.source` of a command that only an agent has named
+
+
+def commits_of(story: RunFacts) -> Commits:
+    """Return where a run began and where its work is."""
+    view = story.view
+    place, place_seq = _place(story)
+    measured = view.whole.measured.get("", [])
+    newest = measured[-1] if measured else None
+    return Commits(
+        branch=(view.started.base_branch or "") if view.started else "",
+        base=view.started.base_commit if view.started else "",
+        commit=view.whole.commit if view.whole.tree else "",
+        tree=view.whole.tree,
+        place=place,
+        place_seq=place_seq,
+        added=newest.added if newest else None,
+        removed=newest.removed if newest else None,
+        files=len(newest.files) + newest.left_out if newest else None,
+    )
+
+
+def check_of(story: RunFacts, commands: tuple[CommandFacts, ...]) -> CheckCommands:
+    """Return how to check the finished work: in a new worktree beside the checkout, after the set-up.
+
+    A command that only an agent has named is not part of the line to copy, because it would run outside the
+    sandbox.
+    """
+    view = story.view
+    verified = view.evidence.verified_at.get(view.whole.tree, 0) if view.whole.tree else 0
+    trusted = [one.command for one in commands if not _only_an_agent(view, one.command)]
+    others = tuple(one.command for one in commands if _only_an_agent(view, one.command))
+    if not view.whole.tree:
+        note = "there is no finished work to check"
+        return CheckCommands(command="", named_by_agents=(), note=note, verified_seq=0)
+    go = [] if view.checkout.left else _in_a_worktree(story)
+    go += [f"export {one}" for one in view.baseline.exports]
+    note = "" if commands else "no command verified the finished work"
+    if view.checkout.left:
+        note = "the work is in your checkout, uncommitted: run it there"
+    return CheckCommands(
+        command=" && ".join([*go, *map(_apart, trusted)]),
+        named_by_agents=others,
+        note=note,
+        verified_seq=verified,
+    )
+
+
+def _in_a_worktree(story: RunFacts) -> list[str]:
+    """Return the commands that make a worktree of the finished work ready, as sq did it first."""
+    commit = story.view.whole.commit[:12]
+    place = quote(f"../check-{commit}")
+    events = (stored.event for stored in story.history.notable)
+    runs = next((one.runs for one in events if isinstance(one, e.WorkspaceSetUp) and one.runs), ())
+    steps = [_apart(run.command) for run in runs if run.passed]
+    return [f"git worktree add --detach {place} {quote(commit)}", f"cd {place}", *steps]
+
+
+def _apart(command: str) -> str:
+    """Return a command that changes neither the folder nor the meaning of the commands beside it."""
+    return f"( {command} )" if _JOINED.search(command) else command
+
+
+def _only_an_agent(view: RunView, command: str) -> bool:
+    check = view.baseline.checks.get(command)
+    if check is None:
+        return command not in (view.settings.verify if view.settings else ())
+    return not check.chosen and check.source == _OF_ANALYSIS
+
+
+def _place(story: RunFacts) -> tuple[str, int]:
+    """Return the sentence on the finished work's place, and its event."""
+    for stored in reversed(story.history.notable):
+        match stored.event:
+            case e.WorkDelivered() as event:
+                return f"your branch {event.branch} was moved to it", stored.seq
+            case e.WorkLeft() as event:
+                return f"it is in your checkout, uncommitted, and kept as {event.ref}", stored.seq
+            case e.WorkKept() as event if story.view.whole.tree:
+                return f"it is on the branch {event.branch}, because {event.reason}", stored.seq
+            case e.WorkKept() as event:
+                return f"your branch did not move: {event.reason}", stored.seq
+    return "", 0

@@ -8,10 +8,10 @@ from pathlib import Path
 
 from orchestrator.views.models.story import RunStory
 from orchestrator.views.models.summary import RunState, summary_of
+from orchestrator.views.report.attempts import index_of
 from orchestrator.views.report.building import report_of
 from orchestrator.views.report.contents import ReportContents
 from orchestrator.views.report.fitting import LIMITS, ReportLimits
-from orchestrator.views.report.index import index_of
 from orchestrator.views.report.work import WorkChanges, read_work, recorded_work, within
 from state.journal.events import MessageReceived
 from state.journal.store import JournalReader, is_active

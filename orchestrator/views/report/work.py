@@ -1,30 +1,18 @@
-"""The changes of a run's merges, read from git by the commits that its journal names. Nothing is written.
+"""The changes of a run's merges: as the journal knows them, and with their patches as git has them."""
 
-The same commits give the same bytes: the commands used read none of the user's settings for diffs.
-"""
-
-import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from orchestrator.git.command import git_bytes
+from orchestrator.views.models.diffs import changes_between, is_hash, patches_of, sizes_of
 from state.errors import GitError
 from state.journal.events.tasks import TaskView
 from state.journal.view import RunView
-from state.records.changes import ChangeKind, FileChange
+from state.records.changes import FileChange
 
-_KINDS = {"A": ChangeKind.ADDED, "D": ChangeKind.REMOVED}
-_COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
-_SECTION = re.compile(rb"^(?=diff --git )", re.MULTILINE)
 _LARGEST_FILE = 200_000  # bytes of a version whose patch is read
 _MOST_FILES = 300  # of one merge, whose patches are read
-_PLAIN = ("--no-renames", "--no-color", "--no-ext-diff", "--no-textconv", "--full-index")
-_FORM = ("-U3", "--diff-algorithm=myers", "--src-prefix=a/", "--dst-prefix=b/")
-_SETTINGS = ("core.quotePath=true", "diff.suppressBlankEmpty=false")
-_NO_NETWORK = {"GIT_NO_LAZY_FETCH": "1"}
 _FULL = "the report's space for diffs is used up"
-_RAW = 5  # fields of a raw line: both modes, both objects, the kind
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,7 +80,8 @@ async def read_work(
     """
     works = recorded_work(view)
     try:
-        known = await _known(repository, {id_ for work in works for id_ in (work.base, work.commit)})
+        ends = {id_ for work in works for id_ in (work.base, work.commit)}
+        known = set(await sizes_of(repository, filter(is_hash, ends)))
     except GitError as error:
         return tuple(
             replace(work, problem=f"git cannot read the repository: {_first(error)}") for work in works
@@ -144,16 +133,14 @@ def _redacted(file: FileWork, redact: Callable[[str], str]) -> FileWork:
 
 
 async def _files(repository: Path, work: WorkChanges) -> list[FileWork]:
-    ends = (work.base, work.commit)
-    told = await _git(repository, "diff-tree", "-r", "-z", "--raw", "--numstat", *_PLAIN, *ends)
-    changes = _changes(told.decode(errors="surrogateescape").split("\0"))
-    sizes = await _sizes(repository, {id_ for _, ids in changes for id_ in ids})
+    changes = await changes_between(repository, work.base, work.commit)
+    sizes = await sizes_of(repository, {id_ for _, ids in changes for id_ in ids})
     small = [
         change.path
         for change, ids in changes
         if change.added is not None and all(sizes.get(id_, 0) <= _LARGEST_FILE for id_ in ids)
     ][:_MOST_FILES]
-    patches = await _patches(repository, ends, small) if small else {}
+    patches = await patches_of(repository, work.base, work.commit, small) if small else {}
     return [_with_patch(change, patches) for change, _ in changes]
 
 
@@ -163,71 +150,6 @@ def _with_patch(change: FileChange, patches: dict[str, str]) -> FileWork:
     if path in patches:
         return FileWork(change=shown, patch=patches[path])
     return FileWork(change=shown, left_out="a binary file" if change.added is None else "a large file")
-
-
-def _changes(fields: Sequence[str]) -> list[tuple[FileChange, tuple[str, str]]]:
-    """Return the changes of git's raw lines and counts, each with the objects of both versions."""
-    raw: dict[str, tuple[str, tuple[str, str]]] = {}
-    counts: dict[str, tuple[int | None, int | None]] = {}
-    rest = iter(fields)
-    for one in rest:
-        if one.startswith(":"):
-            parts = one.split(" ")
-            if len(parts) == _RAW:
-                raw[next(rest, "")] = (parts[4][:1], (parts[2], parts[3]))
-        elif one:
-            added, removed, path = one.split("\t", 2)
-            counts[path] = (_count(added), _count(removed))
-    return [
-        (
-            FileChange(
-                path=path,
-                added=counts.get(path, (0, 0))[0],
-                removed=counts.get(path, (0, 0))[1],
-                kind=_KINDS.get(kind, ChangeKind.MODIFIED),
-            ),
-            ids,
-        )
-        for path, (kind, ids) in raw.items()
-    ]
-
-
-def _count(text: str) -> int | None:
-    return int(text) if text.isdigit() else None
-
-
-async def _patches(repository: Path, ends: Iterable[str], paths: list[str]) -> dict[str, str]:
-    """Return the patch of each path, or nothing if git shows another number of them."""
-    told = await _git(
-        repository, "--literal-pathspecs", "diff-tree", "-r", "-p", *_PLAIN, *_FORM, *ends, "--", *paths
-    )
-    sections: dict[bytes, bytes] = {}
-    for section in _SECTION.split(told):
-        if section.startswith(b"diff --git "):
-            head = section.partition(b"\n")[0]
-            sections[head] = sections.get(head, b"") + section
-    if len(sections) != len(paths):
-        return {}
-    texts = [section.decode(errors="replace") for section in sections.values()]
-    return dict(zip(paths, texts, strict=True))
-
-
-async def _known(repository: Path, commits: set[str]) -> set[str]:
-    return set(await _sizes(repository, {one for one in commits if _COMMIT.fullmatch(one)}))
-
-
-async def _sizes(repository: Path, objects: set[str]) -> dict[str, int]:
-    """Return the size of each object that the repository has."""
-    asked = "".join(f"{one}\n" for one in sorted(objects) if one.strip("0"))
-    if not asked:
-        return {}
-    told = await _git(repository, "cat-file", "--batch-check", stdin=asked.encode())
-    rows = [line.split() for line in told.decode().splitlines()]
-    return {row[0]: int(row[2]) for row in rows if len(row) == 3 and row[2].isdigit()}  # noqa: PLR2004
-
-
-async def _git(repository: Path, *arguments: str, stdin: bytes = b"") -> bytes:
-    return await git_bytes(repository, *arguments, stdin=stdin, settings=_SETTINGS, environment=_NO_NETWORK)
 
 
 def _first(error: GitError) -> str:

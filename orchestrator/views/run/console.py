@@ -12,10 +12,9 @@ import msgspec
 
 from agents.concurrency import task_group
 from orchestrator.views.models.story import RunStory
-from orchestrator.views.run.lines.story import lines_of
-from orchestrator.views.run.log import log_lines
 from orchestrator.views.run.look import Detail, Look, LookMode
 from orchestrator.views.run.spending import spending_of
+from orchestrator.views.run.story import lines_of, log_lines
 from orchestrator.views.run.table import task_table
 from orchestrator.views.screen import say, say_all, say_json, shown
 from state.journal.events import RunEnded, RunInterrupted, Stored
@@ -245,7 +244,7 @@ def _in_a_tool(view: RunView, call: CallView) -> str:
     newest = task.history[-1] if task and task.history and call.started.role is Role.WORKER else None
     if newest is None or newest.kind is not MessageKind.TOOL_CALL:
         return ""
-    return f", in {tool_call(view.started, newest)}"
+    return f", in {tool_call(view.root, newest)}"
 
 
 def _clock(moment: datetime) -> str:

@@ -7,9 +7,14 @@ from shlex import quote
 from orchestrator.views.models.criteria import CriterionRow, criteria_of
 from orchestrator.views.models.evidence import CommandFacts, facts_of
 from orchestrator.views.models.summary import RunState, RunSummary
-from orchestrator.views.run.confined import confinement_lines, lacking_lines
-from orchestrator.views.run.lines.checkout import git_lines
-from orchestrator.views.run.lines.ending import retry_command, unchecked_lines, where_lines
+from orchestrator.views.run.ending import (
+    confinement_lines,
+    git_lines,
+    lacking_lines,
+    retry_command,
+    unchecked_lines,
+    where_lines,
+)
 from orchestrator.views.run.overview import clock, state_text
 from orchestrator.views.run.spending import RoleSpending, cost_line, spending_lines, spending_of
 from orchestrator.views.words import columns, duration, evidence_line, issue_lines, said

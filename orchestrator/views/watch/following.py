@@ -3,9 +3,8 @@
 from collections.abc import Iterable
 from pathlib import Path
 
-from orchestrator.views.models.history import task_of
 from orchestrator.views.models.story import RunStory
-from orchestrator.views.run.lines.story import lines_of
+from orchestrator.views.run.story import lines_of
 from orchestrator.views.watch.snapshot import EventLines, Snapshot
 from state.errors import JournalError
 from state.journal.events import MessageReceived, Stored
@@ -130,7 +129,7 @@ class Following:
             if isinstance(stored.event, MessageReceived):
                 continue
             if lines := lines_of(view, stored):
-                told = EventLines(stored.seq, stored.at, task_of(view, stored.event), tuple(lines))
+                told = EventLines(stored.seq, stored.at, view.task_of(stored.event), tuple(lines))
                 newest.told.append(told)
 
     def _load_until_damage(self) -> None:

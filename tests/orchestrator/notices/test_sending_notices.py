@@ -13,9 +13,8 @@ from anyio.abc import TaskGroup
 
 from agents.gateway.listeners import listening
 from agents.process.containment import detect_containment
-from orchestrator.notices import sender as sender_module
-from orchestrator.notices.sender import Sender
-from orchestrator.notices.sending import UNCERTAIN, Post
+from orchestrator.notices import sending as sender_module
+from orchestrator.notices.sending import UNCERTAIN, Post, Sender
 from state.journal import events as e
 from state.journal.recorder import Recorder
 from state.journal.store import Journal

@@ -12,7 +12,7 @@ import pytest
 from language.scripted import Done, Rehearse, call, completes, passes, plans, says, signals, whole_run, writes
 
 from benchmarks.calculators import CALCULATORS, SPEC_AS_TEXT, replies
-from orchestrator.views.run.lines.ending import unchecked_lines
+from orchestrator.views.run.ending import unchecked_lines
 from state.journal import events as e
 from state.outcome import Outcome
 from state.records.commands import BaselineStanding

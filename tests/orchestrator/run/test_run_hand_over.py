@@ -152,7 +152,7 @@ def test_a_session_that_has_its_instruction_goes_on_without_it_and_the_run_says_
     assert done.outcome is Outcome.COMPLETE, done.output
     (resumed,) = [one.prompt for one in done.of(e.CallResumed)]
     assert "You have it above. It begins with this line:\n\n> # Go on" in resumed
-    assert "goes on: notes building (attempt 1, iteration 2), 0 of 1 tasks merged" in done.output
+    assert "from: notes building (attempt 1, iteration 2), 0 of 1 tasks merged" in done.output
 
 
 @pytest.mark.slow

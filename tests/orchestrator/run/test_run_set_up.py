@@ -13,7 +13,7 @@ import pytest
 from language.scripted import Done, Rehearse, call, completes, says, whole_run, writes
 
 from orchestrator.run.places.set_up import in_turn
-from orchestrator.views.run.lines.evidence import lines
+from orchestrator.views.descriptions.evidence import evidence_words
 from state.errors import UsageError
 from state.journal import events as e
 from state.journal.view import RunView
@@ -384,7 +384,7 @@ async def test_a_set_up_begins_when_it_is_its_turn_and_says_before_that_it_waits
             await anyio.wait_all_tasks_blocked()
             await turn.acquire()
     assert told == [replace(started, waits=True), started, "works"]
-    assert [line for one in told[:2] for line in lines(RunView(), one)] == [
+    assert [words.line for one in told[:2] for words in evidence_words(RunView(), one)] == [
         "a: waits for another set-up",
         "a: set-up begins: npm ci (package-lock.json)",
     ]

@@ -8,7 +8,7 @@ from language.event_strategies import started
 
 from orchestrator.views.models.criteria import CriterionState, counted, criteria_of
 from orchestrator.views.models.evidence import facts_of
-from orchestrator.views.run.lines.story import lines_of
+from orchestrator.views.run.story import lines_of
 from state.journal import events as e
 from state.journal.events import Stored
 from state.journal.events.reviews import proof_of

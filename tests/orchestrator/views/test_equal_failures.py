@@ -2,10 +2,11 @@
 
 from datetime import UTC, datetime
 
-from orchestrator.gates.power_steering.examination import decide
+from orchestrator.gates.power_steering.decision import decide
+
 from orchestrator.gates.session_state.records import CheckResults
 from orchestrator.views.checks import check_lines, fail, warn
-from orchestrator.views.run.lines.story import lines_of
+from orchestrator.views.run.story import lines_of
 from state.journal import events as e
 from state.journal.events import Stored
 from state.journal.fold.fold import apply

@@ -36,10 +36,9 @@ from orchestrator.views.run.console import event_object
 from orchestrator.views.run.decisions import decision_lines
 from orchestrator.views.run.details import detail_lines, details_of
 from orchestrator.views.run.held_settings import held_lines, held_settings
-from orchestrator.views.run.lines.story import lines_of
-from orchestrator.views.run.log import log_lines
 from orchestrator.views.run.overview import overview_lines
 from orchestrator.views.run.prompts import told_in, told_lines
+from orchestrator.views.run.story import lines_of, log_lines
 from orchestrator.views.run.table import task_table
 from orchestrator.views.screen import as_json, cell, say, shown, visible
 from orchestrator.views.words import columns
@@ -147,7 +146,7 @@ CHECKED = {
 }  # fmt: skip
 PARTS = {
     "issue_lines", "where_lines", "plan_lines", "spending_lines", "unchecked_lines", "confinement_lines", "git_lines",
-    "lacking_lines", "diff_lines",
+    "lacking_lines", "diff_lines", "resumed_lines", "ending_lines",
 }  # fmt: skip
 
 

@@ -6,11 +6,10 @@ import pytest
 
 from orchestrator.views.models.summary import RunState, activity, summary_of
 from orchestrator.views.run.details import detail_lines, details_of
-from orchestrator.views.run.lines.ending import where_lines
-from orchestrator.views.run.lines.story import lines_of
-from orchestrator.views.run.log import log_lines
+from orchestrator.views.run.ending import where_lines
 from orchestrator.views.run.overview import overview_lines
 from orchestrator.views.run.prompts import told_in, told_lines
+from orchestrator.views.run.story import lines_of, log_lines
 from orchestrator.views.words import columns, duration, short
 from state.journal import events as e
 from state.journal.events import Stored

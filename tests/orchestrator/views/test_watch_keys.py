@@ -98,9 +98,9 @@ async def test_one_to_six_show_the_task_from_every_side(made):
         text = await watched.press("2")
         assert "+def cart_1(value: int) -> int:" in text
         text = await watched.press("3")
-        assert "✓ python -m pytest -q  passed  14 tests" in text
-        assert "— ci_green  not checked" in text
-        assert "✗ docs_updated  judge" in text
+        assert "✓ sq ran `python -m pytest -q`: passed, 14 tests" in text
+        assert "— ci_green (not checked)" in text
+        assert "✗ docs_updated (judge)" in text
         assert "no review yet" in await watched.press("4")
         assert "You are the reviewer of attempt 1." in await watched.press("5")
         assert "reviewer (sonnet)" in await watched.press("6")
@@ -108,7 +108,7 @@ async def test_one_to_six_show_the_task_from_every_side(made):
         await watched.press("G", "up", "up")
         text = await watched.press("4")
         assert "prices · Prices as decimals" in text
-        assert "✗ the review found 2" in text
+        assert "✗ the review fails with 2 issue(s)" in text
         assert "✓ fixed  shop/prices.py:7" in text
         assert "— won't fix" in text
 

@@ -64,7 +64,7 @@ def message_of(view: RunView, stored: Stored) -> list[ScreenLine]:
     role = view.calls[event.call_id].started.role if event.call_id in view.calls else "agent"
     match message.kind:
         case MessageKind.TOOL_CALL:
-            tool, _, rest = tool_call(view.started, message).partition(" ")
+            tool, _, rest = tool_call(view.root, message).partition(" ")
             return [line(at, (tool, "work"), (f"  {rest}", ""), indent=len(_BEFORE))]
         case MessageKind.TOOL_RESULT:
             style = "bad" if message.is_error else "dim"

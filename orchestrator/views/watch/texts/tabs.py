@@ -3,26 +3,36 @@
 from collections.abc import Iterator
 from itertools import groupby
 
+from orchestrator.views.descriptions.describe import describe
+from orchestrator.views.descriptions.description import COMMAND, Described, Place, Tone
 from orchestrator.views.models.history import AttemptHistory
 from orchestrator.views.models.spend import SpendRow, money, spending
 from orchestrator.views.watch.snapshot import Snapshot
-from orchestrator.views.watch.text import ScreenLine, Span, at_time, line, text_of
-from orchestrator.views.words import said, subject_of
+from orchestrator.views.watch.text import ScreenLine, at_time, line, text_of
+from orchestrator.views.words import subject_of
 from state.journal import events as e
 from state.journal.events import Stored
 from state.journal.view import RunView
-from state.records.commands import CommandRun
 from state.records.findings import Finding, FindingState
-from state.verdicts import CheckResult, Source, Verdict
-from state.words import baseline_words, count_words, not_run_words
+from state.words import baseline_words, not_run_words
 
 _TAIL = 12  # lines of a command's output
 _INDENT = "    "
-_VERDICTS = {
-    Verdict.ALLOW: ("✓", "good"),
-    Verdict.BLOCK: ("✗", "bad"),
-    Verdict.NOT_CHECKED: ("—", "warn"),
+_LOOKS = {
+    Tone.GOOD: ("✓", "good"),
+    Tone.BAD: ("✗", "bad"),
+    Tone.WARN: ("—", "warn"),
+    Tone.CALM: ("·", ""),
 }
+_SHOWN = {Place.LINE, Place.BELOW, Place.BLOCK}
+_CHECKS = (
+    e.VerificationFinished,
+    e.ProofsTaken,
+    e.GateDecided,
+    e.ChecksDecided,
+    e.CompletionRefused,
+    e.CompletionAccepted,
+)
 _FINDINGS = {
     FindingState.OPEN: ("✗", "bad"),
     FindingState.FIXED: ("✓", "good"),
@@ -39,12 +49,12 @@ def checks(moment: Snapshot, task_id: str) -> list[ScreenLine]:
         found += [line(note, indent=4) for note in view.baseline.notes]
         if view.baseline.not_run:
             found.append(line(not_run_words(view.baseline.not_run), indent=4))
-        found += [one for stored in moment.story.history.notable for one in _check(stored, of="")]
+        found += [one for stored in moment.story.history.notable for one in _check(view, stored, of="")]
         return found or _nothing("no command of the project has run yet")
     lines = [
         one
         for attempt in moment.story.history.attempts.get(task_id, [])
-        for one in (_heading(attempt), *(each for stored in attempt.events for each in _check(stored)))
+        for one in (_heading(attempt), *(each for stored in attempt.events for each in _check(view, stored)))
     ]
     return lines or _nothing("nothing was checked yet")
 
@@ -54,70 +64,26 @@ def _heading(attempt: AttemptHistory) -> ScreenLine:
     return line((f"attempt {attempt.number}", "title"), (ended, "warn"), indent=4)
 
 
-def _check(stored: Stored, of: str | None = None) -> Iterator[ScreenLine]:  # noqa: C901  one case an event
-    event, at = stored.event, (f"{at_time(stored.at)} ", "dim")
-    if of is not None and getattr(event, "task_id", None) != of:
-        return
-    match event:
-        case e.VerificationFinished():
-            tree = f"  tree {event.tree[:10]}"
-            yield line(at, ("sq ran on", ""), (tree, "dim"), (f"  #{stored.seq}", "dim"), indent=4)
-            for run in event.runs:
-                yield from _command(run)
-            yield from (line((f"{_INDENT}flaky: {name}", "warn"), indent=8) for name in event.flaky)
-        case e.ProofsTaken():
-            yield from _proofs(event, at)
-        case e.GateDecided():
-            sign, style = _VERDICTS[event.verdict]
-            yield line(at, (f"{sign} gate {event.gate}: {event.verdict}", style), indent=4)
-            if event.reason:
-                yield from text_of(event.reason, "agent", before=_INDENT, most=_TAIL)
-        case e.ChecksDecided():
-            yield line(at, (f"power steering, {len(event.results)} checks", ""), indent=4)
-            for result in event.results:
-                yield from _consideration(result)
-        case e.CompletionRefused():
-            yield line(at, ("✗ the claim was refused, and the Worker got the reason", "bad"), indent=4)
-        case e.CompletionAccepted():
-            yield line(
-                at, ("✓ the claim was accepted", "good"), (f"  tree {event.tree[:10]}", "dim"), indent=4
+def _check(view: RunView, stored: Stored, of: str | None = None) -> Iterator[ScreenLine]:
+    if isinstance(stored.event, _CHECKS) and of in {None, getattr(stored.event, "task_id", None)}:
+        for one in describe(view, stored):
+            yield from _described(one)
+
+
+def _described(one: Described) -> Iterator[ScreenLine]:
+    """Yield a statement with its quotes. The end of a command's output is its last lines."""
+    words, (sign, style) = one.words, _LOOKS[one.words.tone]
+    of = f"  {words.of}" if words.of else ""
+    head = ((f"{at_time(one.at)} ", "dim"), (f"{sign} {words.text}", style))
+    yield line(*head, (of, "dim"), (f"  #{one.seq}", "dim"), indent=4)
+    wanted = {Place.MORE} if one.name == e.ChecksDecided.__name__ else _SHOWN
+    for quote in words.quotes:
+        if quote.place in wanted and quote.text:
+            text = "\n".join(quote.text.split("\n")[-_TAIL:]) if quote.who == COMMAND else quote.text
+            most = 0 if quote.place is Place.MORE else _TAIL
+            yield from text_of(
+                text, "dim" if quote.who == COMMAND else "agent", before=_INDENT * 2, most=most
             )
-
-
-def _command(run: CommandRun) -> Iterator[ScreenLine]:
-    sign, style = ("✓", "good") if run.passed else ("✗", "bad")
-    counted = f"  {count_words(run.count)}, {run.seconds:.1f} s"
-    yield line((f"{_INDENT}{sign} {run.command}", style), (f"  {said(run)}", ""), (counted, "dim"), indent=8)
-    if not run.passed:
-        tail = "\n".join(run.output_tail.rstrip("\n").split("\n")[-_TAIL:])
-        yield from text_of(tail, "dim", before=_INDENT * 2)
-
-
-def _proofs(event: e.ProofsTaken, at: Span) -> Iterator[ScreenLine]:
-    proven = ("✓ a test fails without the work", "good") if event.proven else ("no proof by tests", "warn")
-    yield line(at, proven, indent=4)
-    yield from (
-        line((f"{_INDENT}✗ {change.name} {change.kind}", "warn"), indent=8) for change in event.changes
-    )
-    yield from (
-        line((f"{_INDENT}passes without the work: {one}", "warn"), indent=8) for one in event.unproven
-    )
-    yield from (line((f"{_INDENT}not known: {one}", "dim"), indent=8) for one in event.untold)
-
-
-def _consideration(result: CheckResult) -> Iterator[ScreenLine]:
-    if not result.applies:
-        return
-    if result.source is Source.NOT_CHECKED:
-        sign, style = _VERDICTS[Verdict.NOT_CHECKED]
-    else:
-        sign, style = ("✓", "good") if result.satisfied else ("✗", "bad" if result.blocker else "warn")
-    yield line(
-        (f"{_INDENT}{sign} {result.consideration_id}", style),
-        (f"  {result.source}", "dim"),
-        (f"  {result.reason}" if result.reason else "", "agent"),
-        indent=8,
-    )
 
 
 def review(moment: Snapshot, task_id: str) -> list[ScreenLine]:
@@ -128,10 +94,11 @@ def review(moment: Snapshot, task_id: str) -> list[ScreenLine]:
     else:
         findings, suggestions = view.whole.findings, ()
     lines = [
-        line((f"{at_time(one.at)} ", "dim"), *_reviewed(one.event), (f"  #{one.seq}", "dim"), indent=9)
+        next(_described(described))
         for one in moment.story.history.notable
         if isinstance(one.event, e.ReviewRecorded | e.ReviewUnusable | e.CheckpointReviewed)
         and _is_about(one.event.task_id, task_id, view)
+        for described in describe(view, one)
     ]
     for finding in findings:
         lines += _finding(finding)
@@ -143,21 +110,6 @@ def review(moment: Snapshot, task_id: str) -> list[ScreenLine]:
 
 def _is_about(of_event: str, task_id: str, view: RunView) -> bool:
     return of_event == task_id if task_id else of_event not in view.tasks
-
-
-def _reviewed(event: object) -> tuple[Span, ...]:
-    match event:
-        case e.ReviewRecorded(passed=True):
-            return (("✓ the review passed", "good"), (f"  {event.commit[:8]}", "dim"))
-        case e.ReviewRecorded():
-            return ((f"✗ the review found {len(event.issues)}", "bad"), (f"  {event.commit[:8]}", "dim"))
-        case e.CheckpointReviewed():
-            problem = event.problem or f"{len(event.issues)} found"
-            return ((f"checkpoint after iteration {event.iteration}: {problem}", "warn"),)
-        case e.ReviewUnusable():
-            return ((f"✗ no usable report: {event.problem}", "bad"),)
-        case _:
-            return ()
 
 
 def _finding(finding: Finding) -> list[ScreenLine]:

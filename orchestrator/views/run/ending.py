@@ -1,13 +1,23 @@
-"""Where the work of a run is, its checks without an answer, and how its tasks are tried again."""
+"""The state of a run below its story: the place of its work, its open checks, its sandbox, its cost."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 from orchestrator.git.changes import holds_work
+from orchestrator.views.words import git_sentence
 from state.hidden import visible
 from state.journal.events.tasks import UNMERGED_ENDS, Stage, TaskView
 from state.journal.view import RunView
+from state.settings.records import CommandNetwork
 from state.verdicts import Source
 from state.words import listed, not_run_words
+
+NETWORK_IS_OPEN = "sandbox.network is full: verification commands have the network of this machine"
+
+
+def git_lines(view: RunView) -> list[str]:
+    """Name the files that changed by which git runs programs."""
+    return [git_sentence(view.checkout.changed_git)] if view.checkout.changed_git else []
 
 
 def where_lines(view: RunView) -> list[str]:
@@ -29,15 +39,6 @@ def where_lines(view: RunView) -> list[str]:
         if task.place.worktree and task.stage is not Stage.MERGED and _has_work(view, task)
     ]
     return where + unfinished
-
-
-def _has_work(view: RunView, task: TaskView) -> bool:
-    """Whether a task's folder has work of it. In the checkout that is work of the last task begun."""
-    later = any(
-        one.place.worktree == task.place.worktree and one.place.begun > task.place.begun
-        for one in view.tasks.values()
-    )
-    return not later and holds_work(Path(task.place.worktree), task.place.base_commit)
 
 
 def retry_command(view: RunView) -> str:
@@ -67,3 +68,37 @@ def unchecked_lines(view: RunView) -> list[str]:
     if view.baseline.not_run:
         lines.append(f"    {visible(not_run_words(view.baseline.not_run))}")
     return ["not checked:", *lines] if lines else []
+
+
+def confinement_lines(view: RunView) -> list[str]:
+    """Return the lines on the sandbox of a run, as it is now. A run that recorded none gives no line."""
+    return [*_confinement(view)]
+
+
+def _confinement(view: RunView) -> Iterator[str]:
+    source = view.process.resumed or view.started
+    if source is None or source.confined.sandbox is None:
+        return
+    held = source.confined.sandbox
+    yield held.line
+    if held.commands and view.settings and view.settings.sandbox.network is CommandNetwork.FULL:
+        yield NETWORK_IS_OPEN
+    if source.confined.key_exposed:
+        yield source.confined.key_exposed
+
+
+def lacking_lines(view: RunView) -> Iterator[str]:
+    """Yield a line for each command that lacked something on the base, and each step not repeated."""
+    for command, check in view.baseline.checks.items():
+        if check.run.walled:
+            yield f"in the sandbox `{command}` fails on the base and seems to lack {check.run.walled}"
+    yield from (f"set-up: {line}" for line in view.evidence.not_again)
+
+
+def _has_work(view: RunView, task: TaskView) -> bool:
+    """Whether a task's folder has work of it. In the checkout that is work of the last task begun."""
+    later = any(
+        one.place.worktree == task.place.worktree and one.place.begun > task.place.begun
+        for one in view.tasks.values()
+    )
+    return not later and holds_work(Path(task.place.worktree), task.place.base_commit)

@@ -1,0 +1,137 @@
+"""The project's own commands in words: the baseline, the set-up of worktrees, verification and its proofs."""
+
+from collections.abc import Iterable
+from typing import assert_never
+
+from orchestrator.views.descriptions.description import COMMAND, Place, Quote, Tone, Words
+from orchestrator.views.words import said, short
+from state.journal import events as e
+from state.journal.view import RunView
+from state.records.commands import CommandRun
+from state.words import baseline_words, count_words, listed, not_run_words
+
+_SQS_OWN = "sq's own worktree"
+_MERGED = "the merged work"
+_TAIL = 1_500  # characters of the output of a command that failed
+
+
+def evidence_words(view: RunView, event: e.EvidenceEvent) -> list[Words]:
+    """Return the words of an event of the project's commands."""
+    match event:
+        case e.BaselineStarted():
+            text = f"{_codes(event.commands)} on the untouched commit"
+            return [Words(kind="baseline", subject="baseline", text=text)]
+        case e.BaselineTaken():
+            lines = [*map(baseline_words, event.checks), *event.notes]
+            lines += [not_run_words(event.not_run)] if event.not_run else []
+            return [Words(kind="baseline", subject="baseline", text=one) for one in lines]
+        case e.SetUpStarted():
+            text = "waits for another set-up" if event.waits else f"set-up begins: {'; '.join(event.steps)}"
+            return [Words(kind="set-up", subject=event.task_id or _SQS_OWN, text=text)]
+        case e.WorkspaceSetUp():
+            return _set_up(view, event)
+        case e.VerificationStarted():
+            text = f"sq runs {_codes(event.commands)}"
+            return [Words(kind="verification", subject=event.task_id or _MERGED, text=text, is_told=False)]
+        case e.VerificationFinished():
+            return _verified(event)
+        case e.ProofsTaken():
+            return _proofs(event)
+        case _:
+            assert_never(event)
+
+
+def _codes(commands: Iterable[str]) -> str:
+    return ", ".join(f"`{command}`" for command in commands)
+
+
+def _set_up(view: RunView, event: e.WorkspaceSetUp) -> list[Words]:
+    subject = event.task_id or _SQS_OWN
+    settings = view.started.settings if view.started else None
+    by_itself = bool(settings and not settings.worktree_setup)
+    told = [f"its worktree got {len(event.copied)} ignored file(s)"] if event.copied else []
+    told += [f"set-up: {', '.join(event.again)} copied from the first one"] if event.again else []
+    return [
+        *(Words(kind="set-up", subject=subject, text=text) for text in told),
+        *(_set_up_command(subject, one, by_itself=by_itself) for one in event.runs),
+        *(Words(kind="set-up", subject=subject, text=f"set-up: {one}") for one in event.not_again),
+        *(
+            Words(kind="set-up", subject=subject, text=f"set-up: left out: {one}", is_told=False)
+            for one in event.left_out
+        ),
+    ]
+
+
+def _set_up_command(subject: str, done: CommandRun, *, by_itself: bool) -> Words:
+    result = f"{said(done)} ({done.seconds:.1f} s)"
+    if by_itself and not done.passed:
+        lines = done.output_tail.strip().splitlines()
+        why = done.problem or (short(lines[-1]) if lines else f"exit code {done.exit_code}")
+        result = f"failed: {why}. The baseline shows whether the commands can run"
+    return Words(
+        kind="set-up",
+        subject=subject,
+        text=f"set-up `{done.command}`: {result}",
+        tone=Tone.GOOD if done.passed else Tone.BAD,
+        quotes=_output(done),
+    )
+
+
+def _verified(event: e.VerificationFinished) -> list[Words]:
+    subject, of = event.task_id or _MERGED, event.tree[:10]
+    if not event.runs:
+        return [Words(kind="verification", subject=subject, text="nothing to verify with", tone=Tone.WARN)]
+    return [
+        *(
+            Words(
+                kind="verification",
+                subject=subject,
+                text=f"sq ran `{done.command}`: {_result(done)}",
+                tone=Tone.GOOD if done.passed else Tone.BAD,
+                quotes=_output(done),
+                of=of,
+            )
+            for done in event.runs
+        ),
+        *(
+            Words(
+                kind="verification", subject=subject, text=f"flaky: {name} failed and passed", tone=Tone.WARN
+            )
+            for name in event.flaky
+        ),
+    ]
+
+
+def _result(done: CommandRun) -> str:
+    return f"{said(done)}, {count_words(done.count)} ({done.seconds:.1f} s)"
+
+
+def _output(done: CommandRun) -> tuple[Quote, ...]:
+    """Return the end of a command's output. That of a command that passed is seldom read."""
+    tail = done.output_tail.strip()
+    if done.passed:
+        return (Quote(who=COMMAND, texts=(tail,), place=Place.MORE, title="output"),)
+    return (Quote(who=COMMAND, texts=(tail[-_TAIL:],), place=Place.BLOCK, title="the output ends"),)
+
+
+def _proofs(event: e.ProofsTaken) -> list[Words]:
+    proof = "a test fails without the work" if event.proven else "no test is known to fail without the work"
+    lines = []
+    for change in event.changes:
+        by = "announced by the spec or the plan" if change.expected_by else "not announced"
+        lines.append(f"the test {change.name} {change.kind} ({by})")
+    lines += [f"sq could not check {one}" for one in event.untold]
+    lines += [
+        f"`{one.command}` passes although a test fails (a failing one was added in {one.path})"
+        for one in event.canaries
+        if one.caught is False
+    ]
+    lines += [f"`{one}` passes here and not on a clean copy of the files" for one in event.only_here]
+    if event.unproven:
+        lines.append(f"these tests pass without the change too: {listed(event.unproven)}")
+    subject = event.task_id or _MERGED
+    tone = Tone.GOOD if event.proven else Tone.WARN
+    return [
+        Words(kind="proofs", subject=subject, text=proof, tone=tone, of=event.tree[:10], is_told=False),
+        *(Words(kind="proofs", subject=subject, text=one, tone=Tone.WARN) for one in lines),
+    ]

@@ -1,0 +1,164 @@
+"""The run as a whole in words: its start and ends, its plan, its questions, the user's checkout."""
+
+from collections.abc import Iterable
+from typing import assert_never
+
+from orchestrator.views.descriptions.description import (
+    DEVELOPER,
+    PLANNER,
+    REVIEWER,
+    SQ,
+    WORKER,
+    Place,
+    Quote,
+    Tone,
+    Words,
+)
+from orchestrator.views.words import plan_lines, short
+from state.journal import events as e
+from state.journal.view import RunView
+from state.outcome import MEANINGS, Outcome
+from state.records.questions import Answer
+
+REHEARSAL = "The model is a script: this is a rehearsal."
+_REASON = 300  # characters of a reason in a line
+
+
+def run_words(view: RunView, event: e.RunEvent) -> list[Words]:
+    """Return the words of an event of the run as a whole."""
+    run_id = view.started.run_id if view.started else ""
+    match event:
+        case e.RunStarted():
+            return _started(event)
+        case e.RunResumed():
+            again = f", and tries again: {', '.join(event.retry)}" if event.retry else ""
+            is_played = bool(view.started and view.started.rehearsal)
+            rehearsal = [Words(kind="run", text=REHEARSAL)] if is_played else []
+            return [*rehearsal, Words(kind="run", text=f"run {run_id} goes on{again}")]
+        case e.RunInterrupted():
+            text = f"interrupted ({event.by}): the state is saved. Go on with: sq resume {run_id}"
+            return [Words(kind="run", text=text, tone=Tone.WARN)]
+        case e.LimitReached():
+            return [Words(kind="limit", text=f"limit: {event.cause}", tone=Tone.WARN)]
+        case e.RunEnded():
+            why = event.cause or MEANINGS[event.outcome]
+            tone = Tone.GOOD if event.outcome is Outcome.COMPLETE else Tone.BAD
+            text = f"{event.outcome} (exit code {event.outcome.exit_code}): {why}"
+            return [Words(kind="run", text=text, tone=tone)]
+        case e.NoticeSent():
+            text = f"the notice `{event.kind}` to {event.to} was {'' if event.ok else 'not '}sent"
+            problem = Quote(who=SQ, texts=(event.problem,), most=_REASON)
+            return [Words(kind="notice", text=text, quotes=(problem,), is_told=not event.ok)]
+        case _:
+            assert_never(event)
+
+
+def _started(event: e.RunStarted) -> list[Words]:
+    model = f"The model is real, reached by {event.credentials}."
+    if event.rehearsal:
+        model = f"{REHEARSAL} Claude Code is real, no model is asked and nothing is charged."
+    branch = event.base_branch or "a detached HEAD"
+    where = f"on {branch} at {event.base_commit[:10]}"
+    how = f"effort {event.effort}, contained by {event.confined.containment}"
+    about = f"run {event.run_id}: {event.spec_name} in {event.repository} ({where}, {how})"
+    return [Words(kind="run", text=one) for one in (model, about, *(f"note: {note}" for note in event.notes))]
+
+
+def plan_words(event: e.PlanEvent) -> Words:
+    """Return the words of an event of the analysis or the plan."""
+    match event:
+        case e.AnalysisProposed():
+            return Words(kind="analysis", subject="analysis", text="proposed", is_told=False)
+        case e.AnalysisRejected():
+            text = "the analysis goes back to the planner:"
+            return Words(kind="analysis", text=text, tone=Tone.WARN, quotes=_below(REVIEWER, event.problems))
+        case e.RepositoryAnalyzed(analysis=found):
+            text = (
+                f"skipped, {event.skipped}"
+                if event.skipped
+                else f"{found.project_type} ({', '.join(found.stack)})"
+            )
+            return Words(kind="analysis", subject="analysis", text=text)
+        case e.PlanProposed():
+            return Words(
+                kind="plan", subject="plan", text=f"{len(event.tasks)} task(s) proposed", is_told=False
+            )
+        case e.PlanRejected():
+            quotes = (*_below(SQ, event.problems), *_suggested(event.suggestions))
+            return Words(
+                kind="plan", subject="plan", text="sent back to the planner", tone=Tone.WARN, quotes=quotes
+            )
+        case e.PlanAccepted():
+            return _accepted(event)
+        case _:
+            assert_never(event)
+
+
+def _accepted(event: e.PlanAccepted) -> Words:
+    unplaced = [
+        f"{one.id} is not in the spec in these words: {short(one.quote or one.text)}"
+        for one in event.criteria
+        if not one.is_placed
+    ]
+    tasks = [line.removeprefix("    ") for line in plan_lines(event.tasks)]
+    return Words(
+        kind="plan",
+        subject="plan",
+        text=f"{len(event.tasks)} task(s), {len(event.criteria)} criteria covered",
+        quotes=(*_below(PLANNER, tasks), *_below(SQ, unplaced), *_suggested(event.suggestions)),
+    )
+
+
+def _below(who: str, lines: Iterable[str]) -> tuple[Quote, ...]:
+    return (Quote(who=who, texts=tuple(lines), place=Place.BELOW),)
+
+
+def _suggested(suggestions: Iterable[str]) -> tuple[Quote, ...]:
+    return _below(REVIEWER, [f"suggestion: {one}" for one in suggestions])
+
+
+def question_words(view: RunView, event: e.QuestionEvent) -> list[Words]:
+    """Return the words of an event of a question."""
+    task_id = view.asks[event.ask_id].asked.task_id
+    match event:
+        case e.QuestionsAsked():
+            return _asked(event)
+        case e.QuestionsAnswered():
+            again = ", as before the interruption" if event.reused else ""
+            again = ", as the same question before" if event.reused_from else again
+            text = f"answer by the Developer ({event.model}{again})"
+            return [
+                Words(kind="answer", subject=task_id, text=text, quotes=_answered(answer))
+                for answer in event.answers
+            ]
+        case e.QuestionsFailed():
+            text = f"question not answered: {event.cause}"
+            return [Words(kind="no answer", text=text, tone=Tone.WARN)]
+        case e.QuestionsParked():
+            would = "; ".join(answer.text for answer in event.answers)
+            asked = Quote(who=WORKER, texts=(f"{event.question} (the Developer would have said: {would})",))
+            text = "question parked for a person"
+            return [Words(kind="parked", subject=task_id, text=text, tone=Tone.BAD, quotes=(asked,))]
+        case _:
+            assert_never(event)
+
+
+def _asked(event: e.QuestionsAsked) -> list[Words]:
+    found = []
+    for question in event.questions:
+        options = " / ".join(option.label for option in question.options)
+        asked = question.text + (f" [{options}]" if options else "")
+        text = "question, asked again" if question.text in event.again else "question"
+        quote = Quote(who=WORKER, texts=(asked,))
+        found.append(Words(kind="question", subject=event.task_id, text=text, quotes=(quote,)))
+    return found
+
+
+def _answered(answer: Answer) -> tuple[Quote, ...]:
+    why = f" ({answer.reason})" if answer.reason else ""
+    undo = "easy to undo" if answer.reversible else "not easy to undo"
+    grounds = f"basis: {answer.basis}, {undo}\n{answer.evidence}".strip()
+    return (
+        Quote(who=DEVELOPER, texts=(f"{answer.marked}{why}",)),
+        Quote(who=DEVELOPER, texts=(grounds,), place=Place.MORE, title="its basis"),
+    )

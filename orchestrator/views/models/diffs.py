@@ -1,0 +1,120 @@
+"""The differences between two commits or trees that the journal names, as git shows them. Nothing is written.
+
+The same objects give the same bytes: the commands used read none of the user's settings for diffs. No name
+from a request or from the journal reaches git but hashes and paths that git itself has named.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from orchestrator.git.command import git_bytes
+from state.records.changes import ChangeKind, FileChange
+
+MOST_BYTES = 200_000  # of what one reader is shown at a time
+_HASH = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+_KINDS = {"A": ChangeKind.ADDED, "D": ChangeKind.REMOVED}
+_SECTION = re.compile(rb"^(?=diff --git )", re.MULTILINE)
+_PLAIN = ("--no-renames", "--no-color", "--no-ext-diff", "--no-textconv", "--full-index")
+_FORM = ("-U3", "--diff-algorithm=myers", "--src-prefix=a/", "--dst-prefix=b/")
+_SETTINGS = ("core.quotePath=true", "diff.suppressBlankEmpty=false")
+_NO_NETWORK = {"GIT_NO_LAZY_FETCH": "1"}
+_RAW = 5  # fields of a raw line: both modes, both objects, the kind
+Changes = list[tuple[FileChange, tuple[str, str]]]  # each with the objects of both versions
+
+
+def is_hash(text: str) -> bool:
+    """Whether a text is the whole name of an object of git."""
+    return bool(_HASH.fullmatch(text))
+
+
+async def changes_between(repository: Path, base: str, commit: str) -> Changes:
+    """Return the files that differ, by path. A renamed file is two of them.
+
+    Raises:
+        GitError: an object is missing, or git does not answer.
+    """
+    told = await _git(repository, "diff-tree", "-r", "-z", "--raw", "--numstat", *_PLAIN, base, commit)
+    return _changes(told.decode(errors="surrogateescape").split("\0"))
+
+
+async def patches_of(repository: Path, base: str, commit: str, paths: list[str]) -> dict[str, str]:
+    """Return the patch of each path, or nothing if git shows another number of them.
+
+    Raises:
+        GitError: as `changes_between`.
+    """
+    told = await _patch(repository, base, commit, paths)
+    sections: dict[bytes, bytes] = {}
+    for section in _SECTION.split(told):
+        if section.startswith(b"diff --git "):
+            head = section.partition(b"\n")[0]
+            sections[head] = sections.get(head, b"") + section
+    if len(sections) != len(paths):
+        return {}
+    texts = [section.decode(errors="replace") for section in sections.values()]
+    return dict(zip(paths, texts, strict=True))
+
+
+async def shown_patch(repository: Path, base: str, commit: str, paths: Sequence[str] = ()) -> tuple[str, int]:
+    """Return the beginning of the patch of these paths, or of all, and the number of bytes left out.
+
+    Raises:
+        GitError: as `changes_between`.
+    """
+    told = await _patch(repository, base, commit, paths)
+    return told[:MOST_BYTES].decode(errors="replace"), max(0, len(told) - MOST_BYTES)
+
+
+async def sizes_of(repository: Path, objects: Iterable[str]) -> dict[str, int]:
+    """Return the size of each object that the repository has.
+
+    Raises:
+        GitError: git does not answer.
+    """
+    asked = "".join(f"{one}\n" for one in sorted(set(objects)) if one.strip("0"))
+    if not asked:
+        return {}
+    told = await _git(repository, "cat-file", "--batch-check", stdin=asked.encode())
+    rows = [line.split() for line in told.decode().splitlines()]
+    return {row[0]: int(row[2]) for row in rows if len(row) == 3 and row[2].isdigit()}  # noqa: PLR2004
+
+
+async def _patch(repository: Path, base: str, commit: str, paths: Sequence[str]) -> bytes:
+    shown = ("diff-tree", "-r", "-p", *_PLAIN, *_FORM, base, commit, "--", *paths)
+    return await _git(repository, "--literal-pathspecs", *shown)
+
+
+def _changes(fields: Sequence[str]) -> Changes:
+    """Return the changes of git's raw lines and counts."""
+    raw: dict[str, tuple[str, tuple[str, str]]] = {}
+    counts: dict[str, tuple[int | None, int | None]] = {}
+    rest = iter(fields)
+    for one in rest:
+        if one.startswith(":"):
+            parts = one.split(" ")
+            if len(parts) == _RAW:
+                raw[next(rest, "")] = (parts[4][:1], (parts[2], parts[3]))
+        elif one:
+            added, removed, path = one.split("\t", 2)
+            counts[path] = (_count(added), _count(removed))
+    return [
+        (
+            FileChange(
+                path=path,
+                added=counts.get(path, (0, 0))[0],
+                removed=counts.get(path, (0, 0))[1],
+                kind=_KINDS.get(kind, ChangeKind.MODIFIED),
+            ),
+            ids,
+        )
+        for path, (kind, ids) in raw.items()
+    ]
+
+
+def _count(text: str) -> int | None:
+    return int(text) if text.isdigit() else None
+
+
+async def _git(repository: Path, *arguments: str, stdin: bytes = b"") -> bytes:
+    return await git_bytes(repository, *arguments, stdin=stdin, settings=_SETTINGS, environment=_NO_NETWORK)

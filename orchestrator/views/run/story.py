@@ -1,0 +1,175 @@
+"""The story of a run: the lines that each event adds, for a pipe, a log or a terminal."""
+
+from collections.abc import Iterator
+
+import msgspec
+
+from orchestrator.views.descriptions.describe import describe
+from orchestrator.views.descriptions.description import Place, Words
+from orchestrator.views.models.criteria import CriterionState, counted, criteria_of
+from orchestrator.views.run.ending import (
+    confinement_lines,
+    git_lines,
+    lacking_lines,
+    retry_command,
+    unchecked_lines,
+    where_lines,
+)
+from orchestrator.views.run.overview import clock
+from orchestrator.views.run.spending import cost_line, duration_line, spending_lines, spending_of
+from orchestrator.views.screen import shown
+from orchestrator.views.words import short
+from state.journal import events as e
+from state.journal.events import Stored
+from state.journal.events.calls import CallView
+from state.journal.events.tasks import Stage, TaskView
+from state.journal.phase import saw_the_whole
+from state.journal.view import RunView
+from state.records.questions import Answer, Basis
+from state.roles import Role
+from state.words import decision_line, without_ids
+
+_DETAIL = "    "
+_FIELD_SHOWN = 48  # characters of a field of an event that the story leaves out
+
+
+def lines_of(view: RunView, stored: Stored) -> list[str]:
+    """The lines that an event adds. `view` already includes it."""
+    event = stored.event
+    if isinstance(event, e.CallRetried | e.CallEnded) and _is_said(view, event):
+        return []
+    told = (one.words for one in describe(view, stored) if one.words.is_told)
+    lines = [line for words in told for line in _lines(words)]
+    if isinstance(event, e.RunResumed):
+        lines += resumed_lines(view)
+    if isinstance(event, e.RunEnded):
+        lines += ending_lines(view)
+    return lines
+
+
+def log_lines(view: RunView, stored: Stored) -> list[str]:
+    """The lines of one event, at least one, each with its time. `view` already includes the event."""
+    told = lines_of(view, stored) or [_in_short(view, stored)]
+    at = clock(stored.at)
+    return [f"{at}  {line}" for text in told for line in shown(text)]
+
+
+def _lines(words: Words) -> Iterator[str]:
+    until = f", at {words.until.astimezone():%H:%M}" if words.until else ""
+    yield f"{_DETAIL if words.is_detail else ''}{words.line}{until}"
+    for quote in words.quotes:
+        if quote.place is Place.BELOW:
+            yield from (f"{_DETAIL}{text}" for text in quote.texts)
+
+
+def _in_short(view: RunView, stored: Stored) -> str:
+    if isinstance(stored.event, e.MessageReceived):
+        return "\n".join(f"{_DETAIL}{one.words.line}" for one in describe(view, stored))
+    return f"  · {type(stored.event).__name__} {' '.join(_fields(stored.event))}"
+
+
+def _fields(event: object) -> Iterator[str]:
+    for name, value in msgspec.to_builtins(event).items():
+        if value not in ("", None, [], ()):
+            text = f"{value:.4g}" if isinstance(value, float) else str(value)
+            yield f"{name}={short(text, _FIELD_SHOWN)}"
+
+
+def _is_said(view: RunView, event: e.CallRetried | e.CallEnded) -> bool:
+    """Whether another request to the judge about the same claim has failed alike, and its line shows it."""
+    call = view.calls[event.call_id]
+    others = _beside(view, call)
+    if isinstance(event, e.CallEnded):
+        return any(one.end and _is_same(event, one.end) for one in others)
+    tries = len(call.retries)
+    return any(_is_same(event, one.retries[tries - 1]) for one in others if len(one.retries) >= tries)
+
+
+def _beside(view: RunView, call: CallView) -> list[CallView]:
+    """The other requests to the judge about the same claim, since one line can show a common error."""
+    mine = call.started
+    if mine.role is not Role.JUDGE:
+        return []
+    calls = view.calls_of(Role.JUDGE, mine.task_id, mine.attempt)
+    return [one for one in calls if one is not call and one.started.iteration == mine.iteration]
+
+
+def _is_same(one: e.CallEnded | e.CallRetried, other: e.CallEnded | e.CallRetried) -> bool:
+    return (one.end, without_ids(one.detail)) == (other.end, without_ids(other.detail))
+
+
+_NOT_UNDER_WAY = frozenset({Stage.WAITING, Stage.MERGED})
+
+
+def resumed_lines(view: RunView) -> list[str]:
+    """Where an interrupted run goes on, and how its agents are held."""
+    return [f"    from: {_place(view)}", *(f"note: {line}" for line in confinement_lines(view))]
+
+
+def ending_lines(view: RunView) -> list[str]:
+    """The state of a run at its end."""
+    return [
+        *(["reviewed once: the review of the only task saw the whole"] if saw_the_whole(view) else []),
+        *_criteria(view),
+        *_assumptions(view),
+        *unchecked_lines(view),
+        *where_lines(view),
+        *git_lines(view),
+        *confinement_lines(view),
+        *lacking_lines(view),
+        *_again(view),
+        cost_line(view),
+        *spending_lines(spending_of(view)),
+        *filter(None, [duration_line(view)]),
+    ]
+
+
+def _place(view: RunView) -> str:
+    """Where an interrupted run goes on: its analysis, its plan, or the stages of its tasks."""
+    if not view.tasks:
+        return "the plan" if view.plan.analysis else "the analysis"
+    begun = [_place_of(id_, task) for id_, task in view.tasks.items() if task.stage not in _NOT_UNDER_WAY]
+    merged = sum(task.stage is Stage.MERGED for task in view.tasks.values())
+    return ", ".join([*begun, f"{merged} of {len(view.tasks)} tasks merged"])
+
+
+def _place_of(id_: str, task: TaskView) -> str:
+    if task.merge and task.merge.paths and not task.merge.built:
+        return f"{id_} conflict being resolved in {', '.join(task.merge.paths)}"
+    at = f" (attempt {task.attempt}, iteration {task.iteration})" if task.stage is Stage.BUILDING else ""
+    return f"{id_} {task.stage}{at}"
+
+
+def _again(view: RunView) -> list[str]:
+    """The command that retries tasks that ended unmerged. A plain resume would end the same."""
+    command = retry_command(view)
+    return [f"once the obstacle is gone: {command}"] if command else []
+
+
+def _assumptions(view: RunView) -> list[str]:
+    """The answers that held: those of the Developer's own judgement, then those with grounds."""
+    answers = list(dict.fromkeys(answer for _, answer in view.decided()))
+    assumed = [_decided(one) for one in answers if one.basis is Basis.JUDGEMENT]
+    found = [_decided(one) for one in answers if one.basis is not Basis.JUDGEMENT]
+    return [
+        *(["assumptions made:", *assumed] if assumed else []),
+        *(["answered from the spec, the code or the session:", *found] if found else []),
+    ]
+
+
+def _decided(answer: Answer) -> str:
+    """A decision in one line, with the reason to look at it again."""
+    doubts = [] if answer.reversible else ["not easy to undo"]
+    return "    " + decision_line(answer) + (f" ({', '.join(doubts)})" if doubts else "")
+
+
+def _criteria(view: RunView) -> list[str]:
+    """The criteria of the spec, counted by their standing. Those that are not proven are named."""
+    rows = criteria_of(view)
+    counts = ", ".join(f"{number} {standing}" for standing, number in counted(rows).items())
+    unproven = [
+        f"    {row.id} {row.standing}: {short(row.text)}" + (f" ({row.note})" if row.note else "")
+        for row in rows
+        if row.standing is not CriterionState.PROVEN
+    ]
+    return [f"criteria of the spec: {counts}", *unproven] if rows else []
