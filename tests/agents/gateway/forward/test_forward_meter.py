@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from agents.gateway.forward.bound import most_tokens
 from agents.gateway.forward.meter import Meter
 from agents.gateway.forward.prices import usd
-from benchmarks.cut_streams import corpus, cut_streams, tokens_of
-from benchmarks.gateway import spend
+from benchmarks.gateway import corpus, cut_streams, spend, tokens_of
 from state.settings.presets import model_named
 
 OPUS = model_named("opus")
