@@ -32,6 +32,8 @@ def python_steps(
     lock, program, command = _locked(here, project)
     files = (lock, *MANIFESTS, *project.files, ".python-version")
     if not lock:
+        if not (project.built or project.requires or project.open_ended or project.installable):
+            return  # whatever the interpreter has: it is not asked, which costs a process for each worktree
         found = python()
         if found is None or not _is_needed(project, found, from_checkout=from_checkout()):
             return
