@@ -19,6 +19,10 @@ from fcntl import ioctl
 from pathlib import Path
 from statistics import quantiles
 
+from state.journal.events import ActionRefused, CallStarted, Event, MessageReceived
+from state.journal.store import Journal
+from state.records.calls import Message, MessageKind
+
 ROOT = Path(__file__).resolve().parents[1]
 MAKER = ROOT / "tests" / "language" / "large_runs.py"
 SQ = (sys.executable, "-m", "orchestrator.cli")
@@ -94,7 +98,7 @@ def dash(run: MadeRun, *, port: int = 0) -> Iterator[tuple[str, subprocess.Popen
 def writer(run: MadeRun, count: int, pause_s: float) -> Iterator[dict[int, float]]:
     """Append probes to a run from another process. Yields the time at which each was stored, by number."""
     stored: dict[int, float] = {}
-    command = [sys.executable, "-m", "benchmarks.view_writer", str(run.state / "runs" / run.run_id)]
+    command = [sys.executable, "-m", "benchmarks.view_processes", str(run.state / "runs" / run.run_id)]
     with subprocess.Popen(
         [*command, str(count), str(pause_s)], cwd=ROOT, stdout=subprocess.PIPE, text=True
     ) as process:
@@ -170,3 +174,34 @@ def terminal(command: list[str]) -> Iterator[dict[int, float]]:
         over.set()
         thread.join()
         os.close(master)
+
+
+_BATCH = 200
+_PROBE_EACH = 20  # of the events of a batch, the others are messages
+
+
+def main() -> None:
+    """Append events to a run as its process does, and print when each was stored.
+
+    `python -m benchmarks.view_processes FOLDER COUNT PAUSE`: seconds between probes, below 0 batches.
+    """
+    folder, count, pause_s = Path(sys.argv[1]), int(sys.argv[2]), float(sys.argv[3])
+    with Journal(folder) as journal:
+        call_id = [one.event.call_id for one in journal.read() if isinstance(one.event, CallStarted)][-1]
+        size = _BATCH if pause_s < 0 else 1
+        for start in range(1, count + 1, size):
+            numbers = range(start, start + size)
+            journal.append(*(_event(call_id, number, alone=size == 1) for number in numbers))
+            sys.stdout.write(f"{numbers[-1]} {time.time():.6f}\n")
+            sys.stdout.flush()
+            time.sleep(max(0.0, pause_s))
+
+
+def _event(call_id: str, number: int, *, alone: bool) -> Event:
+    if alone or number % _PROBE_EACH == 0:
+        return ActionRefused(call_id=call_id, tool="Bash", reason=f"probe-{number:06}")
+    return MessageReceived(call_id=call_id, message=Message(kind=MessageKind.TEXT, text=f"{number} " * 60))
+
+
+if __name__ == "__main__":
+    main()

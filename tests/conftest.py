@@ -1,13 +1,18 @@
 """Every test: a home of its own, no credentials, no git configuration but its own."""
 
 import os
+import shutil
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import left_open
 import pytest
 from hypothesis import settings
+
+# Each worker collects all tests, which takes a third of the time with compiled ones.
+sys.dont_write_bytecode, sys.pycache_prefix = False, str(Path(__file__).parents[1] / ".pytest_cache/bytecode")
 
 settings.register_profile("untimed", deadline=None)  # machines are noisy
 settings.load_profile("untimed")
@@ -34,6 +39,14 @@ def home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPat
     return folder
 
 
+@pytest.fixture(scope="session", params=[1_000, pytest.param(10_000, marks=pytest.mark.slow)])
+def hostile(request: pytest.FixtureRequest) -> tuple[str, ...]:
+    """Texts that would act where they are not shown as text: each fragment alone, then mixtures."""
+    from language.hostile_texts import hostile_texts
+
+    return hostile_texts(request.param)
+
+
 @pytest.fixture
 def shell() -> Callable[..., str]:
     """Run a command in a folder and return what it printed; a failure fails the test."""
@@ -54,12 +67,22 @@ def shell() -> Callable[..., str]:
 
 
 @pytest.fixture
-def repository(tmp_path: Path, shell: Callable[..., str]) -> Path:
+def repository(tmp_path: Path, first_commit: Path) -> Path:
     """A repository with one empty commit on main, and an identity of its own."""
-    folder = tmp_path / "project"
-    folder.mkdir()
-    shell(folder, "git", "init", "--quiet", "--initial-branch=main")
-    shell(folder, "git", "config", "user.name", "Owner")
-    shell(folder, "git", "config", "user.email", "owner@localhost")
-    shell(folder, "git", "commit", "--quiet", "--allow-empty", "-m", "First commit")
+    return Path(shutil.copytree(first_commit, tmp_path / "project"))
+
+
+@pytest.fixture(scope="session")
+def first_commit(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The repository that `repository` is a copy of, which takes git no processes."""
+    folder = tmp_path_factory.mktemp("first-commit")
+    environ = {name: value for name, value in os.environ.items() if not name.startswith(_CREDENTIALS)}
+    environ |= {"HOME": str(folder), "GIT_CONFIG_NOSYSTEM": "1"}
+    for arguments in (
+        ("init", "--quiet", "--initial-branch=main"),
+        ("config", "user.name", "Owner"),
+        ("config", "user.email", "owner@localhost"),
+        ("commit", "--quiet", "--allow-empty", "-m", "First commit"),
+    ):
+        subprocess.run(["git", "-C", str(folder), *arguments], env=environ, check=True)
     return folder

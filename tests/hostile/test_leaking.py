@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.leaking import leaks_of
+from benchmarks.secrets import leaks_of
 
 pytestmark = [pytest.mark.hostile, pytest.mark.timeout(600)]
 

@@ -4,7 +4,6 @@ from collections.abc import Callable
 from dataclasses import fields, is_dataclass, replace
 from enum import StrEnum
 
-from language.hostile_texts import hostile_texts
 from language.large_runs import RUN_ID, twelve_tasks
 
 from state.settings.records import Model
@@ -48,9 +47,8 @@ def hostile_run(texts):
     return [replace(stored, event=_changed(stored.event, words)) for stored in twelve_tasks()]
 
 
-def hostile_runs():
-    """Runs that together hold all hostile texts."""
-    texts = list(hostile_texts())
+def hostile_runs(texts):
+    """Runs that together hold all of these texts."""
     size = len({text for stored in twelve_tasks() for text in _texts(stored.event)})
     return [hostile_run(texts[begin : begin + size]) for begin in range(0, len(texts), size)]
 

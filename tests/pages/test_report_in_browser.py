@@ -7,7 +7,6 @@ from pathlib import Path
 import anyio
 import pytest
 from language.acting_runs import hostile_run, saying, words_in
-from language.hostile_texts import hostile_texts
 from language.large_runs import RUN_ID, twelve_tasks
 from language.sampled import sampled
 
@@ -145,9 +144,9 @@ def acts_of(browser, address):
     return acts, scripts
 
 
-def test_ten_thousand_hostile_texts_open_no_dialog_send_no_request_and_break_no_rule(browser, tmp_path):
+def test_hostile_texts_open_no_dialog_send_no_request_and_break_no_rule(browser, tmp_path, hostile):
     events = hostile_run()
-    number, texts = words_in(events), hostile_texts()
+    number, texts = words_in(events), hostile
     for start in range(0, len(texts), number):
         folder = tmp_path / str(start)
         folder.mkdir()

@@ -76,6 +76,8 @@ def python_steps(
         extras = "".join(tool.extra.format(name=name) for name in project.extras)
         command = tool.command.format(extras=extras, groups=tool.groups if project.wanted else "")
     else:
+        if not (project.built or project.requires or project.open_ended or project.installable):
+            return  # whatever the interpreter has: it is not asked, which costs a process for each worktree
         found = python()
         if found is None or not _is_needed(project, found, from_checkout=from_checkout()):
             return

@@ -70,7 +70,7 @@ def files_under(folder):
 # --- what generated inputs and transcripts lead to --------------------------------------------------------
 
 
-@settings(max_examples=1_000, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(data=st.data())
 def test_no_input_and_no_transcript_breaks_the_gate_and_what_it_says_is_the_protocol(data):
     with tempfile.TemporaryDirectory() as name:
@@ -89,7 +89,7 @@ def test_no_input_and_no_transcript_breaks_the_gate_and_what_it_says_is_the_prot
         )
 
 
-@settings(max_examples=1_000, deadline=None)
+@settings(max_examples=300, deadline=None)
 @given(transcript=transcripts(), active=st.booleans())
 def test_where_the_probe_sees_nothing_no_step_would_have_held_the_session(transcript, active):
     with tempfile.TemporaryDirectory() as name:
@@ -116,7 +116,7 @@ def _through_a_process(data):
         )
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(data=st.data())
 def test_as_a_process_it_ends_with_0_and_says_nothing_or_one_answer(data):
     _through_a_process(data)

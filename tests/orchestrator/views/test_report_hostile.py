@@ -1,4 +1,4 @@
-"""Ten thousand hostile texts in every format of the report: none of them acts."""
+"""Hostile texts in every format of the report: none of them acts."""
 
 import json
 import xml.etree.ElementTree as ET
@@ -6,7 +6,6 @@ from html.parser import HTMLParser
 
 import pytest
 from language.acting_runs import hostile_run, saying, words_in
-from language.hostile_texts import hostile_texts
 from markdown_it import MarkdownIt
 from reports import read
 
@@ -41,15 +40,17 @@ class Elements(HTMLParser):
 
 
 @pytest.fixture(scope="module")
-def runs():
+def runs(hostile):
     """The run with plain words, and as many times with hostile ones as it takes for all texts to be said."""
     events = hostile_run()
     number = words_in(events)
-    texts = hostile_texts()
     assert number > 500
-    starts = [*range(0, len(texts) - number, number), len(texts) - number]  # none is said twice in one run
-    hostile = [saying(events, texts[start : start + number]) for start in starts]
-    return read(saying(events, [f"word {n}" for n in range(number)])), [read(one) for one in hostile]
+    starts = [
+        *range(0, len(hostile) - number, number),
+        len(hostile) - number,
+    ]  # none is said twice in one run
+    said = [saying(events, hostile[start : start + number]) for start in starts]
+    return read(saying(events, [f"word {n}" for n in range(number)])), [read(one) for one in said]
 
 
 def outputs(run, format_):

@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agents.gateway.forward.meter import Meter, most_tokens, usd
-from benchmarks.cut_streams import corpus, cut_streams, tokens_of
-from benchmarks.gateway import spend
+from benchmarks.gateway import corpus, cut_streams, spend, tokens_of
 from state.settings.presets import model_named
 
 OPUS = model_named("opus")
