@@ -47,8 +47,8 @@ from state.outcome import Outcome
 from state.paths import StateFolder
 from state.records.calls import CallEnd, Message, MessageKind, Usage
 from state.records.commands import CommandRun
-from state.records.findings import Finding, ReviewIssue
 from state.records.plan import Task
+from state.records.reviews import Finding, ReviewIssue
 from state.roles import Role
 from state.settings.records import Confinement
 from state.settings.sources import user_file

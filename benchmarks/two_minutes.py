@@ -15,7 +15,7 @@ from state.journal.events import MessageReceived
 from state.journal.fold.fold import fold
 from state.journal.store import JournalReader
 from state.journal.view import RunView
-from state.records.criteria import CriterionStanding
+from state.records.reviews import CriterionStanding
 
 ENOUGH = 4  # of five
 _CENTS = 0.011

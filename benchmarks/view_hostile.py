@@ -10,8 +10,8 @@ from urllib.parse import urlsplit
 from benchmarks.view_processes import SQ, MadeRun, dash, environment, made_run
 from state.journal.events import ActionRefused, CallStarted, QuestionsAsked, TaskReopened
 from state.journal.store import Journal
-from state.records.findings import ReviewIssue
 from state.records.questions import Question, QuestionOption
+from state.records.reviews import ReviewIssue
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, ConsoleMessage, Dialog, Page, Request

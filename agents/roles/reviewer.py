@@ -12,10 +12,18 @@ from agents.backend import Platform
 from agents.caller import Caller
 from agents.session.exchange import SessionSpec
 from agents.session.tools import review_tool
-from state.records.changed_tests import TestRuling
-from state.records.criteria import CriterionClaim, CriterionVerdict, Evidence, EvidenceKind
-from state.records.findings import FindingState, IssueType, ReviewIssue, Ruling
-from state.records.reviews import ReviewReport
+from state.records.reviews import (
+    CriterionClaim,
+    CriterionVerdict,
+    Evidence,
+    EvidenceKind,
+    FindingState,
+    IssueType,
+    ReviewIssue,
+    ReviewReport,
+    Ruling,
+    TestRuling,
+)
 from state.roles import Role
 from state.settings.records import ReviewDepth
 

@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
-from state.records.criteria import CriterionVerdict, EvidenceKind
-from state.records.findings import IssueType
 from state.records.plan import CriterionKind
+from state.records.reviews import CriterionVerdict, EvidenceKind, IssueType
 from state.roles import Role
 
 if TYPE_CHECKING:

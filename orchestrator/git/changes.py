@@ -7,7 +7,7 @@ from tempfile import TemporaryDirectory
 
 from orchestrator.git.command import git, git_environment, ignoring_junk
 from state.errors import GitError
-from state.records.changes import ChangeKind, FileChange
+from state.records.work import ChangeKind, FileChange
 
 _DEADLINE_S = 10.0
 _UNCHANGED = " "  # the letter of `git status` for a file that is as in the index

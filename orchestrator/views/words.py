@@ -6,9 +6,8 @@ from collections.abc import Iterable, Sequence
 from orchestrator.views.screen import cell
 from state.records.calls import Message
 from state.records.commands import CommandRun
-from state.records.criteria import Evidence
-from state.records.findings import ReviewIssue
 from state.records.plan import Task
+from state.records.reviews import Evidence, ReviewIssue
 
 _SUBJECTS = {"": "the whole", "plan": "the plan", "analysis": "the analysis"}
 _SHORT = 100

@@ -12,8 +12,8 @@ from state.journal.events.plan import PlanView
 from state.journal.events.questions import AskView
 from state.journal.events.run import ClockView, NoticeSent, ProcessView, RunEnded, RunStarted
 from state.journal.events.tasks import TaskView, WholeView
-from state.records.findings import ReviewIssue
 from state.records.questions import Answer
+from state.records.reviews import ReviewIssue
 from state.roles import Role
 from state.settings.records import Settings
 from state.words import question_key

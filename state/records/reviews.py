@@ -1,10 +1,191 @@
-"""The report of one review."""
+"""Reviews: findings and rulings, criteria with their evidence, changed tests, and the report of one review."""
 
 from dataclasses import dataclass
+from enum import StrEnum
 
-from state.records.changed_tests import TestRuling
-from state.records.criteria import CriterionClaim
-from state.records.findings import ReviewIssue, Ruling
+
+class TestChangeKind(StrEnum):
+    """How a test of the base differs from before."""
+
+    __test__ = False
+
+    FAILS = "fails as it was"
+    GONE = "is gone"
+    SKIPPED = "is skipped now"
+    UNREADABLE = "was changed, and sq cannot run it as it was"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TestChange:
+    """A test that passed at the base and no longer counts as it was.
+
+    `test` is empty if the whole file is meant, `path` if the file is unknown. `expected_by` is the line of
+    the spec or of the reviewed plan that announces the change, or "" if there is none.
+    """
+
+    __test__ = False
+
+    test: str
+    path: str = ""
+    kind: TestChangeKind
+    detail: str = ""
+    expected_by: str = ""
+
+    @property
+    def name(self) -> str:
+        """The name that people and agents use."""
+        return self.test or self.path
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TestRuling:
+    """A reviewer's ruling on a changed test. `ruled`: the report did mention this test."""
+
+    __test__ = False
+
+    test: str
+    accepted: bool
+    why: str = ""
+    ruled: bool = True
+
+
+class CriterionVerdict(StrEnum):
+    """A verdict on one criterion. `not checked` also stands for a verdict that is missing."""
+
+    MET = "met"
+    NOT_MET = "not met"
+    NOT_CHECKED = "not checked"
+
+
+class JudgedBy(StrEnum):
+    """Who gave a verdict on a criterion.
+
+    A reviewer read the tree. A rule of sq looked in a later tree for the evidence that a reviewer had named.
+    """
+
+    REVIEWER = "reviewer"
+    RULE = "rule"
+
+
+class CriterionStanding(StrEnum):
+    """The worth of a verdict on a criterion. Only `proven` rests on evidence that sq has seen itself."""
+
+    PROVEN = "proven"
+    CLAIMED = "claimed"
+    NOT_MET = "not met"
+    NOT_CHECKED = "not checked"
+
+
+class EvidenceKind(StrEnum):
+    """The kind of a piece of evidence for a criterion."""
+
+    TEST = "test"
+    COMMAND = "command"
+    LINE = "line"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """One piece of evidence for a criterion: a reviewer names it, and sq checks it on the tree.
+
+    `ref` is the test's name, the command, or `path:line`. `holds` is sq's own result, and None if sq could
+    not check it or has not checked it yet. `why` is the reason, in words for people. `general`: it says
+    nothing about one behaviour by itself, such as a whole suite or file of tests, a linter, or a new test
+    that passes without the work.
+    """
+
+    kind: EvidenceKind
+    ref: str
+    holds: bool | None = None
+    why: str = ""
+    general: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CriterionClaim:
+    """A reviewer's verdict on one criterion, with evidence that sq has not checked yet."""
+
+    id: str
+    verdict: CriterionVerdict
+    reason: str = ""
+    evidence: tuple[Evidence, ...] = ()
+
+
+class IssueType(StrEnum):
+    """The kind of a review issue (the first four: seed 002)."""
+
+    OVER_ENGINEERING = "over-engineering"
+    MISSING_ERROR_HANDLING = "missing-error-handling"
+    PATTERN_VIOLATION = "pattern-violation"
+    DEAD_CODE = "dead-code"
+    INCORRECT_BEHAVIOR = "incorrect-behavior"
+    SPEC_MISMATCH = "spec-mismatch"
+    ARCHITECTURE_CONCERN = "architecture-concern"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReviewIssue:
+    """A reviewer's finding (seed 002). `line` is absent if the finding is about a whole file."""
+
+    task_id: str
+    file: str
+    line: int | None = None
+    type: IssueType = IssueType.PATTERN_VIOLATION
+    description: str
+    suggestion: str
+
+    @property
+    def location(self) -> str:
+        """`file:line`, or the file alone."""
+        return f"{self.file}:{self.line}" if self.line else self.file
+
+    @property
+    def words(self) -> str:
+        """The issue in a line: its place, its type, what is wrong and the fix."""
+        return f"{self.location} ({self.type}): {self.description} (fix: {self.suggestion})"
+
+
+class FindingState(StrEnum):
+    """The state of a finding."""
+
+    OPEN = "open"
+    FIXED = "fixed"
+    DISPUTED = "disputed"
+    WONT_FIX = "won't fix"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """An issue through the reviews of a task: `id` is its fingerprint, `round` the review that found it.
+
+    `note` is the evidence of a dispute, or why it is not going to be fixed. `unruled`: it is open because the
+    last review did not rule on it. `advice`: only a checkpoint has named it.
+    """
+
+    id: str
+    issue: ReviewIssue
+    state: FindingState = FindingState.OPEN
+    round: int = 1
+    note: str = ""
+    unruled: bool = False
+    advice: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dispute:
+    """A Worker's evidence that the finding of this id is wrong."""
+
+    id: str
+    evidence: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ruling:
+    """A re-review's ruling on an earlier finding: open, fixed, or need not be fixed."""
+
+    id: str
+    state: FindingState
+    why: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

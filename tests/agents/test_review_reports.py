@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 
 from agents.roles.reviewer import normalize_issue, parse_review_output, types_at, unusable_issue
 from agents.session.tools import review_tool
-from state.records.findings import FindingState, IssueType, ReviewIssue, Ruling
-from state.records.reviews import ReviewReport
+from state.records.reviews import FindingState, IssueType, ReviewIssue, ReviewReport, Ruling
 from state.settings.records import ReviewDepth
 
 ISSUE = {

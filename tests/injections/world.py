@@ -28,10 +28,10 @@ from orchestrator.run.asking.briefing import described
 from orchestrator.run.evidence.summary import with_output
 from orchestrator.run.evidence.verdict import CommandVerdict, Judged
 from state.records.calls import Message, MessageKind
-from state.records.changed_tests import TestChange, TestChangeKind
 from state.records.commands import CommandRun
 from state.records.plan import Analysis, Task
 from state.records.questions import Question, QuestionOption
+from state.records.reviews import TestChange, TestChangeKind
 from state.roles import Role
 from state.settings.presets import usual_settings
 

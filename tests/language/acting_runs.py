@@ -7,11 +7,17 @@ from itertools import cycle
 from language.large_runs import twelve_tasks
 from state.journal import events as e
 from state.journal.events import Stored
-from state.records.changed_tests import TestChange, TestChangeKind
-from state.records.changes import ChangeKind, FileChange
 from state.records.commands import CanaryResult
-from state.records.criteria import CriterionVerdict, Evidence, EvidenceKind, JudgedBy
 from state.records.plan import Criterion
+from state.records.reviews import (
+    CriterionVerdict,
+    Evidence,
+    EvidenceKind,
+    JudgedBy,
+    TestChange,
+    TestChangeKind,
+)
+from state.records.work import ChangeKind, FileChange
 
 # sq gives these itself, or checks their form before it stores them.
 _SQS_OWN = frozenset(

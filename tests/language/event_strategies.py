@@ -15,13 +15,11 @@ from state.journal import events as e
 from state.journal.events import Stored
 from state.outcome import Outcome
 from state.records.calls import CallEnd, Message, MessageKind
-from state.records.changes import ChangeKind, FileChange
 from state.records.commands import CommandRun
-from state.records.criteria import CriterionVerdict, JudgedBy
-from state.records.findings import Finding, FindingState, ReviewIssue
-from state.records.hand_over import HandOver
 from state.records.plan import Analysis, Criterion, Task
 from state.records.questions import Answer, Question, QuestionOption
+from state.records.reviews import CriterionVerdict, Finding, FindingState, JudgedBy, ReviewIssue
+from state.records.work import ChangeKind, FileChange, HandOver
 from state.roles import Role
 from state.settings.records import Confinement
 from state.settings.retry_limits import PATIENCE

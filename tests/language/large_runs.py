@@ -22,8 +22,6 @@ from state.journal.events import Stored
 from state.journal.store import Journal, journal_file
 from state.outcome import Outcome
 from state.records.calls import CallEnd, Message, MessageKind, Usage
-from state.records.changed_tests import TestChange, TestChangeKind
-from state.records.changes import ChangeKind, FileChange
 from state.records.commands import (
     BaselineCheck,
     BaselineStanding,
@@ -32,10 +30,10 @@ from state.records.commands import (
     TestCount,
     TestState,
 )
-from state.records.findings import Finding, FindingState, IssueType, ReviewIssue
-from state.records.hand_over import HandOver
 from state.records.plan import Analysis, Criterion, Task
 from state.records.questions import Answer, Basis, Question, QuestionOption
+from state.records.reviews import Finding, FindingState, IssueType, ReviewIssue, TestChange, TestChangeKind
+from state.records.work import ChangeKind, FileChange, HandOver
 from state.roles import Role
 from state.settings.presets import usual_settings
 from state.settings.records import Confinement, OnQuestion

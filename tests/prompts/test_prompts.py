@@ -24,11 +24,10 @@ from orchestrator.run.tasks.steps import PromptContext, build_prompt_with_feedba
 from prompts import PromptError, render, variables_of
 from state.journal.events import MergeBuilt
 from state.records.calls import Message, MessageKind
-from state.records.changed_tests import TestChange, TestChangeKind
-from state.records.findings import Finding, FindingState, IssueType, ReviewIssue
-from state.records.hand_over import HandOver
 from state.records.plan import Criterion, CriterionKind, Plan, Task, TestThatChanges
 from state.records.questions import Answer, Question, QuestionOption
+from state.records.reviews import Finding, FindingState, IssueType, ReviewIssue, TestChange, TestChangeKind
+from state.records.work import HandOver
 from state.roles import ROLES, Role
 from state.settings.presets import usual_settings
 from state.settings.records import ReviewDepth

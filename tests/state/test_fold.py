@@ -16,8 +16,8 @@ from state.journal.fold.fold import fold
 from state.journal.view import RunView
 from state.outcome import Outcome
 from state.records.calls import CallEnd, Message, MessageKind
-from state.records.findings import Finding, ReviewIssue
 from state.records.questions import Answer
+from state.records.reviews import Finding, ReviewIssue
 from state.roles import Role
 from state.verdicts import Verdict
 

@@ -7,9 +7,9 @@ from pathlib import PurePosixPath
 
 from orchestrator.project.runners.suite import Suite
 from orchestrator.project.test_files import is_test_file
-from state.records.changed_tests import TestChange, TestChangeKind
 from state.records.commands import TestState
 from state.records.plan import TestThatChanges
+from state.records.reviews import TestChange, TestChangeKind
 
 _PARTS = re.compile(r"[\\/.:>#\s]+")
 _OF_TESTS = frozenset(

@@ -17,8 +17,8 @@ from orchestrator.run.evidence.changes import Touched, classified, is_of, lost_t
 from orchestrator.run.evidence.counted import moved, run_counted, run_only
 from orchestrator.run.evidence.summary import cause_of, readable
 from orchestrator.run.record import Run
-from state.records.changed_tests import TestChange, TestChangeKind
 from state.records.commands import CommandRun, TestState
+from state.records.reviews import TestChange, TestChangeKind
 from state.words import listed, names_of
 
 _MARK = "#[cfg(test)]"

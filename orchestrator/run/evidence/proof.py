@@ -24,8 +24,8 @@ from orchestrator.run.evidence.summary import cause_of
 from orchestrator.run.evidence.verdict import CommandVerdict, Judged, judged
 from orchestrator.run.record import Run
 from state.journal.events import ProofsTaken, VerificationFinished
-from state.records.changed_tests import TestChange, TestChangeKind
 from state.records.commands import CanaryResult, CommandRun, TestState
+from state.records.reviews import TestChange, TestChangeKind
 from state.words import names_of
 
 

@@ -8,8 +8,8 @@ from prompts.marking import data, line
 from state.journal.events import ProofsTaken
 from state.journal.events.tasks import TaskView
 from state.journal.view import RunView
-from state.records.changed_tests import TestChange
 from state.records.commands import BaselineCheck, BaselineStanding, CanaryResult, CommandRun, TestState
+from state.records.reviews import TestChange
 from state.words import count_words, listed, names_of
 
 _TAIL = 1_200  # characters of an output that are shown to a reviewer

@@ -25,7 +25,7 @@ from state.journal.events import (
 )
 from state.journal.events.merges import MergeView
 from state.journal.events.tasks import TaskView
-from state.records.findings import IssueType, ReviewIssue
+from state.records.reviews import IssueType, ReviewIssue
 
 
 async def merge(run: Run, task_id: str) -> None:

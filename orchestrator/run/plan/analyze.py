@@ -19,9 +19,8 @@ from orchestrator.run.review.report import ReviewSubject, report_on
 from state.errors import AgentError, ReviewSilenceError
 from state.journal.events import AnalysisProposed, AnalysisRejected, RepositoryAnalyzed
 from state.journal.events.calls import CallView
-from state.records.findings import ReviewIssue
 from state.records.plan import Analysis
-from state.records.reviews import ReviewReport
+from state.records.reviews import ReviewIssue, ReviewReport
 from state.roles import Role
 from state.settings.records import Workflow
 from state.settings.retry_limits import PATIENCE

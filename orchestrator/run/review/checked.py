@@ -17,7 +17,7 @@ from state.errors import GitError
 from state.journal.events import ProofsTaken, VerificationFinished
 from state.journal.view import RunView
 from state.records.commands import CommandRun, TestState
-from state.records.criteria import Evidence, EvidenceKind
+from state.records.reviews import Evidence, EvidenceKind
 from state.words import listed
 
 _PLACE = re.compile(r"^(?P<path>.+?)(?::|#L)(?P<first>\d+)(?:-L?(?P<last>\d+))?(?::\d+)?$")

@@ -15,9 +15,8 @@ from state.journal.events import CriterionJudged
 from state.journal.phase import is_reviewed_once
 from state.journal.view import RunView
 from state.records.commands import TestState
-from state.records.criteria import CriterionClaim, CriterionVerdict, Evidence, JudgedBy
-from state.records.findings import IssueType, ReviewIssue
 from state.records.plan import Criterion
+from state.records.reviews import CriterionClaim, CriterionVerdict, Evidence, IssueType, JudgedBy, ReviewIssue
 
 _NAMES_SHOWN = 150  # tests in a prompt
 _WORST_FIRST = (CriterionVerdict.NOT_MET, CriterionVerdict.NOT_CHECKED, CriterionVerdict.MET)

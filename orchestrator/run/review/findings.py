@@ -15,8 +15,7 @@ from agents.roles.worker import signal_of
 from agents.session.tools import TASK_COMPLETE
 from state.journal.events.tasks import TaskView
 from state.journal.view import RunView
-from state.records.findings import Dispute, Finding, FindingState, IssueType, ReviewIssue, Ruling
-from state.records.reviews import ReviewReport
+from state.records.reviews import Dispute, Finding, FindingState, IssueType, ReviewIssue, ReviewReport, Ruling
 
 # A wrong result is worth as many rounds as the effort allows, a missing guard or a wrong cut two or three.
 # Matters of taste count once: a reviewer always finds more of them, and each round costs a whole attempt.

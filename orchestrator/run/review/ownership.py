@@ -12,7 +12,7 @@ from orchestrator.git.users.files import users_line_numbers
 from orchestrator.git.workspace import changed_paths
 from orchestrator.run.record import Run
 from state.journal.events.tasks import Stage, TaskView
-from state.records.findings import Finding, ReviewIssue
+from state.records.reviews import Finding, ReviewIssue
 
 USERS = "it is the user's uncommitted work, no part of this run"
 UNCHANGED = "no task of this run has changed this file"

@@ -17,8 +17,7 @@ from orchestrator.run.record import Run
 from orchestrator.run.review.findings import in_folder, unruled
 from state.journal.events import ReviewUnusable
 from state.journal.events.calls import CallView
-from state.records.findings import Finding
-from state.records.reviews import ReviewReport
+from state.records.reviews import Finding, ReviewReport
 from state.roles import Role
 from state.settings.records import ReviewDepth
 

@@ -27,7 +27,7 @@ from orchestrator.run.review.tokens import tokens_of
 from state.journal.events import TaskUnverified
 from state.journal.events.merges import MergeView
 from state.journal.events.tasks import TaskView
-from state.records.findings import Finding
+from state.records.reviews import Finding
 from state.settings.retry_limits import PATIENCE
 
 _RESOLUTION_LIMIT = 10_000  # characters of one resolution's diff

@@ -20,9 +20,15 @@ from orchestrator.run.review.ownership import changed_by_tasks, of_nobody, of_th
 from orchestrator.run.review.tokens import tokens_of
 from state.journal.events import Event, ReviewRecorded, TaskReopened, TaskStuck
 from state.journal.events.tasks import TaskView
-from state.records.changed_tests import TestChange, TestRuling
-from state.records.findings import Dispute, Finding, IssueType, ReviewIssue
-from state.records.reviews import ReviewReport
+from state.records.reviews import (
+    Dispute,
+    Finding,
+    IssueType,
+    ReviewIssue,
+    ReviewReport,
+    TestChange,
+    TestRuling,
+)
 
 FINAL = "the final review"
 

@@ -13,8 +13,8 @@ from agents.session.tools import TASK_STUCK
 from state.journal.events.calls import CallView
 from state.journal.events.tasks import TaskView
 from state.journal.view import RunView
-from state.records.findings import Finding
-from state.records.hand_over import HandOver
+from state.records.reviews import Finding
+from state.records.work import HandOver
 from state.words import baseline_words, decision_with_reason
 
 _KEPT = 4_000  # characters of a Worker's words about its work, the newest ones

@@ -29,9 +29,9 @@ from state.journal.events.questions import AskView
 from state.journal.events.tasks import Stage, TaskView
 from state.journal.view import RunView
 from state.records.calls import CallEnd
-from state.records.findings import Finding, ReviewIssue
 from state.records.plan import Criterion, Task, TestThatChanges
 from state.records.questions import Question
+from state.records.reviews import Finding, ReviewIssue
 from state.settings.records import Workflow
 
 

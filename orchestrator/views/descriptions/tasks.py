@@ -21,8 +21,7 @@ from orchestrator.views.descriptions.description import (
 from orchestrator.views.words import evidence_line, issue_lines, short
 from state.journal import events as e
 from state.journal.view import RunView
-from state.records.criteria import CriterionVerdict, JudgedBy
-from state.records.findings import Finding, FindingState, ReviewIssue
+from state.records.reviews import CriterionVerdict, Finding, FindingState, JudgedBy, ReviewIssue
 from state.roles import Role
 from state.verdicts import NO_ANSWER, CheckResult, Source, Verdict
 from state.words import alike, checks_named, without_ids

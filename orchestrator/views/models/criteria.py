@@ -9,8 +9,8 @@ from pathlib import PurePath
 from state.journal.events.reviews import JudgedView
 from state.journal.events.tasks import Stage, TaskView
 from state.journal.view import RunView
-from state.records.criteria import Evidence, JudgedBy
 from state.records.plan import Criterion, CriterionKind
+from state.records.reviews import Evidence, JudgedBy
 
 
 class CriterionState(StrEnum):

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from orchestrator.git.command import git_bytes
-from state.records.changes import ChangeKind, FileChange
+from state.records.work import ChangeKind, FileChange
 
 MOST_BYTES = 200_000  # of what one reader is shown at a time
 _HASH = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")

@@ -7,7 +7,7 @@ from orchestrator.views.models.criteria import CriterionState as CriterionStandi
 from orchestrator.views.models.summary import RunState
 from state.journal.view import RunView
 from state.outcome import MEANINGS, Outcome
-from state.records.criteria import EvidenceKind
+from state.records.reviews import EvidenceKind
 
 _TONES = {
     Outcome.COMPLETE: (Tone.GOOD, CheckState.SUCCESS),

@@ -10,7 +10,7 @@ from orchestrator.views.models.diffs import changes_between, is_hash, shown_patc
 from orchestrator.views.models.history import RunFacts
 from state.errors import GitError
 from state.journal import events as e
-from state.records.changes import FileChange
+from state.records.work import FileChange
 
 _MOST_FILES = 300
 

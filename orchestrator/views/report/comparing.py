@@ -7,7 +7,7 @@ from orchestrator.views.html.amounts import money, number
 from orchestrator.views.models.criteria import counted
 from orchestrator.views.report.contents import ReportContents
 from orchestrator.views.words import duration
-from state.records.findings import FindingState
+from state.records.reviews import FindingState
 from state.words import question_key
 
 NONE = "–"  # noqa: RUF001  there is nothing on this side

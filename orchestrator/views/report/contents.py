@@ -12,7 +12,7 @@ from orchestrator.views.models.spend import Spending
 from orchestrator.views.report.work import WorkChanges
 from state.hidden import visible
 from state.journal.events.tasks import Stage
-from state.records.findings import Finding
+from state.records.reviews import Finding
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,7 +8,7 @@ from orchestrator.views.models.diffs import changes_between, is_hash, patches_of
 from state.errors import GitError
 from state.journal.events.tasks import TaskView
 from state.journal.view import RunView
-from state.records.changes import FileChange
+from state.records.work import FileChange
 
 _LARGEST_FILE = 200_000  # bytes of a version whose patch is read
 _MOST_FILES = 300  # of one merge, whose patches are read

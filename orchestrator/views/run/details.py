@@ -23,8 +23,8 @@ from state.journal.events.tasks import Stage, TaskView
 from state.journal.view import RunView
 from state.outcome import MEANINGS, Outcome
 from state.records.commands import BaselineCheck
-from state.records.findings import Finding, FindingState, ReviewIssue
 from state.records.questions import Answer, Question
+from state.records.reviews import Finding, FindingState, ReviewIssue
 from state.words import baseline_words, count_words
 
 _SET_ASIDE = {FindingState.DISPUTED, FindingState.WONT_FIX}

@@ -17,7 +17,7 @@ from orchestrator.views.watch.texts import stream, tabs
 from state.errors import GitError
 from state.journal.events import MessageReceived, Stored
 from state.journal.view import RunView
-from state.records.changes import FileChange
+from state.records.work import FileChange
 
 NAMES = ("now", "diff", "checks", "review", "prompt", "cost")
 _NOW, _DIFF = 0, 1

@@ -3,8 +3,8 @@
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from state.records.changed_tests import TestChange
 from state.records.commands import BaselineCheck, CanaryResult, CommandRun
+from state.records.reviews import TestChange
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

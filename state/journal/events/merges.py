@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from state.records.changes import FileChange
+from state.records.work import FileChange
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

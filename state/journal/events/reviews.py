@@ -3,10 +3,17 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from state.records.changed_tests import TestRuling
-from state.records.criteria import CriterionStanding, CriterionVerdict, Evidence, EvidenceKind, JudgedBy
-from state.records.findings import Finding, ReviewIssue
 from state.records.plan import CriterionKind
+from state.records.reviews import (
+    CriterionStanding,
+    CriterionVerdict,
+    Evidence,
+    EvidenceKind,
+    Finding,
+    JudgedBy,
+    ReviewIssue,
+    TestRuling,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,9 +14,9 @@ from state.journal.events.reviews import (
     TaskReviewView,
 )
 from state.records.calls import Message
-from state.records.findings import Finding
-from state.records.hand_over import HandOver
 from state.records.plan import Task
+from state.records.reviews import Finding
+from state.records.work import HandOver
 from state.verdicts import CheckResult, Verdict
 
 

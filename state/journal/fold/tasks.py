@@ -19,7 +19,7 @@ from state.journal.events.tasks import (
     TaskView,
 )
 from state.journal.view import RunView
-from state.records.findings import FindingState, ReviewIssue
+from state.records.reviews import FindingState, ReviewIssue
 from state.verdicts import Verdict
 
 

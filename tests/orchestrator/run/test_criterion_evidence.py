@@ -15,7 +15,6 @@ from orchestrator.run.review.checked import CheckedTree, checked
 from state.journal.events import ProofsTaken, VerificationFinished
 from state.journal.events.reviews import proof_of
 from state.journal.view import RunView
-from state.records.changes import ChangeKind, FileChange
 from state.records.commands import (
     UNCOUNTED,
     BaselineCheck,
@@ -25,8 +24,9 @@ from state.records.commands import (
     TestCount,
     TestState,
 )
-from state.records.criteria import Evidence, EvidenceKind
 from state.records.plan import CriterionKind
+from state.records.reviews import Evidence, EvidenceKind
+from state.records.work import ChangeKind, FileChange
 from state.settings.presets import usual_settings
 
 TESTS = """import pytest

@@ -8,8 +8,8 @@ from agents.roles.planner import read_plan
 from agents.roles.reviewer import parse_review_output
 from orchestrator.run.plan.plan import UNPLACED, place_of, placed
 from orchestrator.run.review.named_tests import Named, named_by
-from state.records.criteria import CriterionClaim, CriterionVerdict, Evidence, EvidenceKind
 from state.records.plan import Criterion, CriterionKind, Plan
+from state.records.reviews import CriterionClaim, CriterionVerdict, Evidence, EvidenceKind
 
 SPEC = """# Shop
 

@@ -14,8 +14,8 @@ from orchestrator.run.tasks.progress import is_review_due, refused_too_often, st
 from state.journal.events import CheckpointReviewed
 from state.journal.events.tasks import AttemptView, TaskView
 from state.records.commands import CommandRun
-from state.records.findings import ReviewIssue
 from state.records.plan import Task
+from state.records.reviews import ReviewIssue
 from state.settings.presets import effort_named
 from state.settings.retry_limits import PATIENCE
 

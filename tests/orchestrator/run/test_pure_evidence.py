@@ -6,9 +6,9 @@ from orchestrator.run.evidence.changes import files_of, is_of, leaf_of, lost_tes
 from orchestrator.run.evidence.verdict import CommandVerdict, judged, suspects, usable
 from orchestrator.run.plan.plan import lines_not_in
 from orchestrator.run.review.revise import rulings_on
-from state.records.changed_tests import TestChange, TestChangeKind, TestRuling
 from state.records.commands import BaselineCheck, BaselineStanding, CommandRun, TestCount, TestState
 from state.records.plan import Plan, TestThatChanges
+from state.records.reviews import TestChange, TestChangeKind, TestRuling
 
 PASSED, FAILED, SKIPPED = TestState.PASSED, TestState.FAILED, TestState.SKIPPED
 

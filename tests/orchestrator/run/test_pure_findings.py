@@ -29,10 +29,17 @@ from state.journal.events.reviews import TaskReviewView
 from state.journal.events.tasks import TaskView, WholeView
 from state.journal.fold.fold import apply
 from state.journal.view import RunView
-from state.records.changed_tests import TestRuling
-from state.records.findings import Dispute, Finding, FindingState, IssueType, ReviewIssue, Ruling
 from state.records.plan import Task
-from state.records.reviews import ReviewReport
+from state.records.reviews import (
+    Dispute,
+    Finding,
+    FindingState,
+    IssueType,
+    ReviewIssue,
+    ReviewReport,
+    Ruling,
+    TestRuling,
+)
 from state.roles import Role
 
 OPEN, FIXED = FindingState.OPEN, FindingState.FIXED

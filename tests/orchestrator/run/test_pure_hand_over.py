@@ -11,10 +11,10 @@ from state.journal.events import Stored
 from state.journal.fold.fold import fold
 from state.outcome import Outcome
 from state.records.calls import Message, MessageKind
-from state.records.findings import Finding, ReviewIssue
-from state.records.hand_over import HandOver
 from state.records.plan import Task
 from state.records.questions import Answer
+from state.records.reviews import Finding, ReviewIssue
+from state.records.work import HandOver
 from state.roles import Role
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)

@@ -15,7 +15,7 @@ from state.journal.events import Stored
 from state.journal.store import Journal
 from state.outcome import Outcome
 from state.paths import StateFolder
-from state.records.findings import FindingState
+from state.records.reviews import FindingState
 from state.roles import Role
 
 Resume = Callable[..., Done]

@@ -26,7 +26,7 @@ from state.journal.events import Stored
 from state.journal.events.tasks import Stage
 from state.journal.store import Journal
 from state.outcome import Outcome
-from state.records.findings import FindingState
+from state.records.reviews import FindingState
 
 CHECKED = {"verify": ("true",)}
 Found = Mapping[str, Any]

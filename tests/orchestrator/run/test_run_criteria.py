@@ -25,8 +25,8 @@ from language.scripted import (
 from orchestrator.views.models.criteria import CriterionRow, CriterionState, criteria_of
 from state.journal import events as e
 from state.outcome import Outcome
-from state.records.changes import ChangeKind
-from state.records.criteria import CriterionVerdict, JudgedBy
+from state.records.reviews import CriterionVerdict, JudgedBy
+from state.records.work import ChangeKind
 
 SPEC = """# Notes
 

@@ -29,9 +29,8 @@ from language.scripted import (
 )
 
 from state.outcome import Outcome
-from state.records.findings import Finding, ReviewIssue
 from state.records.questions import Answer, Question
-from state.records.reviews import ReviewReport
+from state.records.reviews import Finding, ReviewIssue, ReviewReport
 
 ROOT = f"{Path(__file__).parents[3]}/"
 OURS = tuple(f"{ROOT}{floor}/" for floor in ("agents", "orchestrator", "state"))

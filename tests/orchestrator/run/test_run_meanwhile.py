@@ -15,7 +15,7 @@ from state.journal.events import Event, Stored
 from state.journal.store import Journal
 from state.outcome import Outcome
 from state.paths import StateFolder
-from state.records.criteria import JudgedBy
+from state.records.reviews import JudgedBy
 
 Shell = Callable[..., str]
 Commits = Callable[..., Done]

@@ -28,7 +28,7 @@ from state.journal.events import (
     TaskReopened,
 )
 from state.outcome import Outcome
-from state.records.findings import FindingState
+from state.records.reviews import FindingState
 
 CHECKED = {"verify": ("true",)}
 

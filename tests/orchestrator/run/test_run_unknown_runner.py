@@ -8,7 +8,7 @@ from language.scripted import Done, Rehearse, call, completes, passes, plans, sa
 
 from state.journal import events as e
 from state.outcome import Outcome
-from state.records.changed_tests import TestChangeKind
+from state.records.reviews import TestChangeKind
 
 RUNNER = """
 import pathlib, sys, traceback

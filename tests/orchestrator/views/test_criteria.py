@@ -16,8 +16,8 @@ from state.journal.fold.fold import apply
 from state.journal.view import RunView
 from state.outcome import Outcome
 from state.records.commands import BaselineCheck, BaselineStanding, CommandRun, TestCount, TestState
-from state.records.criteria import CriterionStanding, CriterionVerdict, Evidence, EvidenceKind, JudgedBy
 from state.records.plan import Analysis, Criterion, CriterionKind, Task
+from state.records.reviews import CriterionStanding, CriterionVerdict, Evidence, EvidenceKind, JudgedBy
 from state.settings.presets import usual_settings
 
 BEGIN = datetime(2026, 1, 31, 12, 0, tzinfo=UTC)

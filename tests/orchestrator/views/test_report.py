@@ -24,7 +24,7 @@ from orchestrator.views.report.rendering import Format, rendered
 from orchestrator.views.report.work import read_work
 from state.journal import events as e
 from state.records.commands import CommandRun, TestCount
-from state.records.findings import Finding, FindingState, ReviewIssue
+from state.records.reviews import Finding, FindingState, ReviewIssue
 from state.roles import Role
 from state.verdicts import Verdict
 

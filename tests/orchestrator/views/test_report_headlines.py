@@ -19,7 +19,7 @@ from orchestrator.views.report.rendering import Format, ending, rendered
 from state.errors import UsageError
 from state.journal import events as e
 from state.outcome import EXIT_CODES, Outcome
-from state.records.criteria import Evidence, EvidenceKind
+from state.records.reviews import Evidence, EvidenceKind
 
 
 def ended(outcome, *, cause="the cause", dry=False):

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from orchestrator.views.models.conclusions import Point, Urgency, point
 from orchestrator.views.models.history import RunFacts
 from state.journal import events as e
-from state.records.findings import Finding, FindingState
+from state.records.reviews import Finding, FindingState
 
 _LET_GO = {
     FindingState.OPEN: (Urgency.DECIDE, "a finding is open"),

@@ -10,8 +10,8 @@ from orchestrator.views.models.history import RunFacts
 from state.journal import events as e
 from state.journal.events.tasks import UNMERGED_ENDS, Stage
 from state.journal.view import RunView
-from state.records.criteria import EvidenceKind
 from state.records.questions import Basis
+from state.records.reviews import EvidenceKind
 from state.settings.records import Sandbox
 from state.verdicts import Verdict
 from state.words import listed

@@ -19,7 +19,7 @@ from state.errors import UsageError
 from state.hidden import visible
 from state.journal.events.tasks import Stage
 from state.outcome import Outcome
-from state.records.findings import FindingState, IssueType
+from state.records.reviews import FindingState, IssueType
 
 SCHEMA = "sq-report/1"
 SUMMARY_SCHEMA = "sq-summary/1"

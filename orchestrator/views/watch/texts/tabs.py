@@ -13,7 +13,7 @@ from orchestrator.views.words import subject_of
 from state.journal import events as e
 from state.journal.events import Stored
 from state.journal.view import RunView
-from state.records.findings import Finding, FindingState
+from state.records.reviews import Finding, FindingState
 from state.words import baseline_words, not_run_words
 
 _TAIL = 12  # lines of a command's output

@@ -1,6 +1,25 @@
-"""The notes of one attempt for the next."""
+"""The work of an attempt: the files that it changed, and its notes for the next one."""
 
 from dataclasses import dataclass
+from enum import StrEnum
+
+
+class ChangeKind(StrEnum):
+    """How a file changed between two commits."""
+
+    ADDED = "added"
+    MODIFIED = "modified"
+    REMOVED = "removed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileChange:
+    """One changed file. `added` and `removed` count its lines, and are None for a binary file."""
+
+    path: str
+    added: int | None
+    removed: int | None
+    kind: ChangeKind
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
