@@ -1,4 +1,4 @@
-"""Reviews: findings and rulings, criteria with their evidence, changed tests, and the report of one review."""
+"""Reviews: findings and rulings, criteria with evidence, changed tests, and the report of one review."""
 
 from dataclasses import dataclass
 from enum import StrEnum
