@@ -80,19 +80,23 @@ async def keep(repository: Path, ref: str, commit: str) -> str:
 async def numbered_refs(repository: Path, ref: str) -> dict[str, str]:
     """Return the commits that `ref` and each `ref-N` keep, by ref, in the order in which they were made."""
     numbered = re.compile(rf"{re.escape(ref)}(?:-(\d+))?")
-    listed = await git(repository, "for-each-ref", "--format=%(refname) %(objectname)", f"{ref}*")
     found = [
         (int(match[1] or 1), name, commit)
-        for name, commit in (line.split(" ") for line in listed.splitlines())
+        for name, commit in await refs_at(repository, f"{ref}*")
         if (match := numbered.fullmatch(name))
     ]
     return {name: commit for _, name, commit in sorted(found)}
 
 
+async def refs_at(repository: Path, *patterns: str) -> list[tuple[str, str]]:
+    """Return the refs that fit the patterns of `git for-each-ref`, each with its commit."""
+    listed = await git(repository, "for-each-ref", "--format=%(refname) %(objectname)", *patterns)
+    return [(ref, commit) for ref, commit in (line.rsplit(" ", 1) for line in listed.splitlines())]
+
+
 async def forget_kept(repository: Path, below: str, task_ids: Collection[str]) -> None:
     """Delete the refs that keep unfinished work of these tasks: their work was done anew and is merged."""
-    listed = await git(repository, "for-each-ref", "--format=%(refname) %(objectname)", below)
-    for ref, commit in (line.split(" ") for line in listed.splitlines()):
+    for ref, commit in await refs_at(repository, below):
         kept = _OF_TASK.fullmatch(ref.removeprefix(below))
         if kept and kept[1] in task_ids:
             await git(repository, "update-ref", "-d", ref, commit)

@@ -5,12 +5,10 @@ Nothing is staged and no branch moves. The commits are kept by refs under `refs/
 
 import shutil
 from contextlib import suppress
-from importlib.resources import as_file, files
 from pathlib import Path
 
-from orchestrator.git.command import add_all, git, git_succeeds
-from orchestrator.git.workspace import changed_paths, tree_of
-from state.errors import GitError
+from orchestrator.git.command import git, git_succeeds
+from orchestrator.git.workspace import add_into, changed_paths, tree_of
 from state.safe_paths import remove_inside
 
 
@@ -37,13 +35,7 @@ async def shadow_snapshot(root: Path, index: Path, *, lenient: bool = False) -> 
         if own.exists():
             shutil.copy2(own, index)  # with its time, by which git knows which files to read again
     environment = {"GIT_INDEX_FILE": str(index)}
-    with as_file(files("orchestrator.git") / "junk.gitignore") as junk:
-        settings, some = [f"core.excludesFile={junk}"], ["--ignore-errors"] if lenient else []
-        try:
-            await add_all(root, *some, settings=settings, environment=environment)
-        except GitError:
-            if not lenient:
-                raise
+    await add_into(root, environment, lenient=lenient)
     return await git(root, "write-tree", environment=environment)
 
 

@@ -154,18 +154,22 @@ async def snapshot_aside(folder: Path, *, lenient: bool = False) -> str:
     if own.exists():  # with its time, by which git knows which files it has to read again
         shutil.copy2(own, aside)
     environment = {"GIT_INDEX_FILE": str(aside)}
-    await _add_into(folder, environment, lenient=lenient)
+    await add_into(folder, environment, lenient=lenient)
     try:
         return await git(folder, "write-tree", environment=environment)
     except (
         GitError
     ):  # it names an object that the repository lacks: an agent's `git add` in a sandbox made it
         await _forget_times(folder, aside)
-        await _add_into(folder, environment, lenient=lenient)
+        await add_into(folder, environment, lenient=lenient)
         return await git(folder, "write-tree", environment=environment)
 
 
-async def _add_into(folder: Path, environment: Mapping[str, str], *, lenient: bool) -> None:
+async def add_into(folder: Path, environment: Mapping[str, str], *, lenient: bool) -> None:
+    """Stage every file in the index that `environment` names, build leftovers aside.
+
+    `lenient`: leave out content that git cannot take in, such as a repository without commits.
+    """
     with ignoring_junk() as ignoring:
         try:
             await add_all(folder, "--ignore-errors", settings=ignoring, environment=environment)

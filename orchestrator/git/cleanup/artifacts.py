@@ -15,7 +15,7 @@ from orchestrator.git.cleanup.elsewhere import RUN_ID, UsersWork, users_work
 from orchestrator.git.command import git
 from orchestrator.git.locks import git_dir
 from orchestrator.git.pinned_config import TrustedGit, trusting
-from orchestrator.git.rescue_refs import is_in
+from orchestrator.git.rescue_refs import is_in, refs_at
 from orchestrator.git.shadow import shadow_ref, shadow_snapshot
 from orchestrator.git.workspace import changed_paths, run_branch, task_branch, tree_of
 from state.errors import GitError
@@ -134,7 +134,7 @@ async def _branches(users: UsersWork, run_id: str, elsewhere: dict[str, Path]) -
     tasks = task_branch(run_id, "").rstrip("/")
     patterns = (f"{_HEADS}{run_branch(run_id)}", f"{_HEADS}{tasks}")
     found = []
-    for ref, commit in await _listed(users.repository, *patterns):
+    for ref, commit in await refs_at(users.repository, *patterns):
         name = ref.removeprefix(_HEADS)
         blocked = ""
         if folder := elsewhere.get(name):
@@ -152,7 +152,7 @@ async def _refs(users: UsersWork, run_id: str, spec: Path | None) -> list[Artifa
     inside = spec is not None and spec.is_relative_to(root)
     aside = frozenset([str(spec.relative_to(root))]) if spec and inside else frozenset[str]()
     found = []
-    for ref, commit in await _listed(root, shadow_ref(run_id, "").rstrip("/")):
+    for ref, commit in await refs_at(root, shadow_ref(run_id, "").rstrip("/")):
         holding = Artifact(kind=ArtifactKind.REF, name=ref, commit=commit)
         if only := await users.lacks(ref, commit, aside=aside):
             named = ", ".join(only[:_FILES_NAMED]) + (" …" if len(only) > _FILES_NAMED else "")
@@ -160,11 +160,6 @@ async def _refs(users: UsersWork, run_id: str, spec: Path | None) -> list[Artifa
             holding = replace(holding, unmerged=unmerged)
         found.append(holding)
     return found
-
-
-async def _listed(repository: Path, *patterns: str) -> list[tuple[str, str]]:
-    listed = await git(repository, "for-each-ref", "--format=%(refname) %(objectname)", *patterns)
-    return [(ref, commit) for ref, commit in (line.rsplit(" ", 1) for line in listed.splitlines())]
 
 
 # --- worktrees ------------------------------------------------------------------------------------------
