@@ -38,6 +38,7 @@ def test_the_start_up_benchmark_ends_with_its_figures():
     assert all(seconds > 0 for seconds in figures.values())
 
 
+@pytest.mark.slow
 def test_the_question_benchmark_ends_with_its_figures():
     figures = figures_of("question_round_trip", "--questions", "3")
     assert set(figures) == {"median_ms", "p95_ms", "questions"}
