@@ -20,15 +20,14 @@ from state.journal.events import Stored
 
 if TYPE_CHECKING:
     from orchestrator.views.models.history import AttemptHistory
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 
 from orchestrator.views.models.criteria import CriterionState as CriterionStanding
 from orchestrator.views.models.criteria import counted, criteria_of
 from orchestrator.views.models.lanes import Timeline
 from orchestrator.views.models.overview import overview
-from orchestrator.views.models.spend import SpendRow
+from orchestrator.views.models.spend import Spending, by_role
 from orchestrator.views.models.summary import TaskRow
 from orchestrator.views.models.timeline import timeline
 from orchestrator.views.models.why import Reason
@@ -160,19 +159,9 @@ def _events_link(run_id: str, name: str, task: str, after: int = 0) -> str:
 
 
 # The page stays below 5,000 elements whatever the size of a run.
-_MOST_TASKS, _MOST_CRITERIA, _MOST_NEEDS, _MOST_SPENDERS = 60, 40, 20, 15
+_MOST_TASKS, _MOST_CRITERIA, _MOST_NEEDS, _MOST_SPENDERS = 60, 40, 20, 40
 _MOST_BARS, _MOST_LANES, _MOST_FOLDS = 400, 40, 12
 _FIRST = (CriterionStanding.NOT_MET, CriterionStanding.NOT_CHECKED, CriterionStanding.UNDER_WAY)
-
-
-@dataclass(frozen=True, slots=True)
-class Spent:
-    """The spending of one task, role or model."""
-
-    name: str
-    calls: int
-    cost_usd: float
-    at_least: bool
 
 
 def overview_regions(run: LiveRun) -> Regions:
@@ -190,7 +179,7 @@ def overview_regions(run: LiveRun) -> Regions:
             more=len(seen.tasks[_MOST_TASKS:]),
         ),
         "r-time": _time(run, show),
-        "r-spend": show("spend", groups=_groups(seen.spending.rows), spent=seen.spending),
+        "r-spend": _spend(seen.spending, show),
         "r-feed": show("feed", feed=list(reversed(run.feed))),
     }
 
@@ -223,31 +212,7 @@ def _bounded(shown: Timeline) -> Timeline:
     return replace(shown, lanes=shown.lanes[:_MOST_LANES], folds=tuple(longest[:_MOST_FOLDS]))
 
 
-def _groups(rows: tuple[SpendRow, ...]) -> list[tuple[str, list[Spent]]]:
-    """Return the spending by task, role and model, the largest first."""
-    if not rows:
-        return []
-    return [
-        ("task", _by([(row.task_id or "the whole", row) for row in rows])),
-        ("role", _by([(str(row.role), row) for row in rows])),
-        ("model", _by([(row.model, row) for row in rows])),
-    ]
-
-
-def _by(rows: list[tuple[str, SpendRow]]) -> list[Spent]:
-    names = dict.fromkeys(name for name, _ in rows)
-    found = [_together(one, [row for name, row in rows if name == one]) for one in names]
-    found.sort(key=lambda one: -one.cost_usd)
-    if len(found) <= _MOST_SPENDERS:
-        return found
-    rest = found[_MOST_SPENDERS:]
-    return [*found[:_MOST_SPENDERS], _together(f"{len(rest)} others", rest)]
-
-
-def _together(name: str, rows: Sequence[SpendRow | Spent]) -> Spent:
-    return Spent(
-        name,
-        sum(row.calls for row in rows),
-        sum(row.cost_usd for row in rows),
-        any(row.at_least for row in rows),
-    )
+def _spend(spent: Spending, show: "partial[str]") -> str:
+    rows = sorted(spent.rows, key=lambda row: -row.cost_usd)
+    more = len(rows[_MOST_SPENDERS:])
+    return show("spend", spent=spent, by_role=by_role(spent), rows=rows[:_MOST_SPENDERS], more=more)
