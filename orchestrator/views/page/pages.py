@@ -13,13 +13,13 @@ from orchestrator.views.models.summary import Group, RunState, RunSummary
 from orchestrator.views.models.tasks import task_rows
 from orchestrator.views.models.why import why_not
 from orchestrator.views.page.event_rows import KINDS, PAGE, event_row, message_row
-from orchestrator.views.page.head import chip_of, event_href, head_region
 from orchestrator.views.page.ports import LiveRun, Regions
 from orchestrator.views.page.rendering import LONG, part, rendered
 from state.journal.events import Stored
 
 if TYPE_CHECKING:
     from orchestrator.views.models.history import AttemptHistory
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
 
@@ -27,10 +27,11 @@ from orchestrator.views.models.criteria import CriterionState as CriterionStandi
 from orchestrator.views.models.criteria import counted, criteria_of
 from orchestrator.views.models.lanes import Timeline
 from orchestrator.views.models.overview import overview
-from orchestrator.views.models.spend import Spending, by_role
-from orchestrator.views.models.summary import TaskRow
+from orchestrator.views.models.spend import Spending, by_role, spending
+from orchestrator.views.models.summary import TaskRow, summary_of
 from orchestrator.views.models.timeline import timeline
 from orchestrator.views.models.why import Reason
+from state.outcome import Outcome
 
 _MOST_FACTS = 250
 _GLYPHS = {Tone.GOOD: "✓", Tone.BAD: "✗", Tone.WARN: "!", Tone.CALM: "●"}
@@ -216,3 +217,58 @@ def _spend(spent: Spending, show: "partial[str]") -> str:
     rows = sorted(spent.rows, key=lambda row: -row.cost_usd)
     more = len(rows[_MOST_SPENDERS:])
     return show("spend", spent=spent, by_role=by_role(spent), rows=rows[:_MOST_SPENDERS], more=more)
+
+
+_MARKS = {
+    RunState.ACTIVE: ("calm", "●"),
+    RunState.INTERRUPTED: ("warn", "‖"),
+    RunState.KILLED: ("bad", "✗"),
+    RunState.NEVER_BEGAN: ("bad", "✗"),
+    RunState.UNREADABLE: ("bad", "✗"),
+}
+
+
+def head_region(run: LiveRun) -> str:
+    """Return the head that all pages of a run share."""
+    view = run.story.view
+    summary = summary_of(
+        view, run.folder.name, is_active=lambda: run.active, now=run.now, options=run.options
+    )
+    spent = spending(view)
+    tone, glyph, word = chip_of(summary)
+    goes_on = summary.standing is RunState.ACTIVE
+    return rendered(
+        "head",
+        run=run.folder.name,
+        event_href=event_href(run.folder.name),
+        spec=PurePath(summary.spec_name).name or run.folder.name,
+        tone=tone,
+        glyph=glyph,
+        standing=word,
+        rehearsal=summary.rehearsal,
+        problem=run.problem,
+        doing=summary.doing,
+        running_since=summary.started_at if goes_on else None,
+        seconds=summary.seconds,
+        spent=spent,
+        share=min(1.0, spent.cost_usd / spent.budget_usd) if spent.budget_usd else 0.0,
+        merged=summary.tasks_merged,
+        total=summary.tasks_total,
+        last_at=run.heard_at,
+        cause=view.ended.cause if view.ended else "",
+        next_command=summary.next_command,
+    )
+
+
+def chip_of(summary: RunSummary) -> tuple[str, str, str]:
+    """Return the tone, the glyph and the word for the standing of a run."""
+    if summary.standing is RunState.ENDED:
+        good = summary.outcome is Outcome.COMPLETE
+        return ("good", "✓", str(summary.outcome)) if good else ("bad", "✗", str(summary.outcome))
+    return *_MARKS[summary.standing], str(summary.standing)
+
+
+def event_href(run_id: str) -> Callable[[int], str]:
+    """Return a function that makes the address of an event of this run from its place in the journal."""
+    events = f"/run/{part(run_id)}/events"
+    return lambda seq: f"{events}?after={max(0, seq - 1)}#seq-{seq}"
