@@ -7,6 +7,7 @@ from datetime import datetime
 
 from orchestrator.telemetry import conventions as c
 from orchestrator.telemetry.span_tracker import Attributes, Key, Span, SpanTracker
+from orchestrator.views.descriptions.description import AGAIN, RETRY
 from state.ids import FINAL, conversation_key
 from state.journal import events as e
 from state.records.calls import CallEnd, Usage
@@ -65,7 +66,7 @@ class Calls:
             case e.CallRetried(end=end, wait_s=wait_s, cost_usd=cost_usd):
                 self.cost_usd += cost_usd
                 if call := self._board.get(key):
-                    call.note("retry", at, {c.END: str(end), c.WAIT: wait_s})
+                    call.note(RETRY, at, {c.END: str(end), c.WAIT: wait_s})
             case e.CallInterrupted(cost_usd=cost_usd, usage=usage):
                 self.cost_usd += cost_usd
                 return self._board.close(key, at, str(CallEnd.INTERRUPTED), _spent(cost_usd, usage))
@@ -128,7 +129,7 @@ class Calls:
         key = ("call", started.call_id)
         call = self._board.get(key)
         if call and started.call_id not in self._lost:  # another try in the same process
-            call.note("again", at, {c.CONVERSATION: session_id})
+            call.note(AGAIN, at, {c.CONVERSATION: session_id})
             return []
         self._lost.discard(started.call_id)
         closed = self._board.close(key, error=LOST)

@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 from orchestrator.telemetry import conventions as c
 from orchestrator.telemetry.calls import Calls, conversation_attributes, task_key
 from orchestrator.telemetry.span_tracker import RUN_KEY, Attributes, Key, Span, SpanTracker
+from orchestrator.views.descriptions.description import CONFLICT, GATE, STEERING
 from state.hidden import visible
 from state.ids import FINAL, conversation_key, span_id
 from state.journal import events as e
@@ -192,10 +193,10 @@ class TaskWork:
             case e.AttemptStarted():
                 return self._attempt(event, at)
             case e.GateDecided(gate=gate, verdict=verdict):
-                self._moment(event, at, "gate", {c.GATE: gate, c.VERDICT: str(verdict)})
+                self._moment(event, at, GATE, {c.GATE: gate, c.VERDICT: str(verdict)})
             case e.ChecksDecided(results=results):
                 unmet = sum(not one.satisfied for one in results)
-                self._moment(event, at, "power steering", {c.FINDINGS: unmet})
+                self._moment(event, at, STEERING, {c.FINDINGS: unmet})
             case e.CompletionAccepted(task_id=task_id, attempt=attempt):
                 return self._board.close(conversation_key(Role.WORKER, task_id, attempt), at)
             case e.ReviewRecorded():
@@ -221,7 +222,7 @@ class TaskWork:
                 self._board.open(key, at, "merge", parent=parent, attributes={c.TASK_ID: task_id})
             case e.MergeConflicted(paths=paths):
                 if merge := self._board.get(key):
-                    merge.note("conflict", at, {c.CONFLICTS: len(paths)})
+                    merge.note(CONFLICT, at, {c.CONFLICTS: len(paths)})
             case e.MergeFailed():
                 return self._board.close(key, at, "not merged")
             case e.TaskMerged(task_id=task_id, commit=commit):

@@ -3,7 +3,7 @@
 from datetime import timedelta
 from typing import assert_never
 
-from orchestrator.views.descriptions.description import SQ, WHOLE, Place, Quote, Tone, Words
+from orchestrator.views.descriptions.description import AGAIN, RETRY, SQ, WHOLE, Place, Quote, Tone, Words
 from orchestrator.views.words import duration, short, subject_of, tool_call
 from state.journal import events as e
 from state.journal.events import Stored
@@ -27,7 +27,7 @@ def call_words(view: RunView, event: e.CallEvent, stored: Stored) -> Words:
             text = f"{_role(view, event)}: cut off when the run stopped, ${event.cost_usd:.4f} so far"
             return Words(kind="call", text=text, tone=Tone.WARN, is_told=False)
         case e.CallResumed():
-            return Words(kind="again", text=f"{_role(view, event)}: asked to go on", is_told=False)
+            return Words(kind=AGAIN, text=f"{_role(view, event)}: asked to go on", is_told=False)
         case e.MessageReceived():
             return _message(view, event)
         case e.SignalReceived():
@@ -70,10 +70,10 @@ def _started(event: e.CallStarted) -> Words:
 def _retried(view: RunView, event: e.CallRetried, stored: Stored) -> Words:
     text = f"{_role(view, event)}: {event.end} ({short(event.detail)})"
     if event.wait_s < _MINUTE_S:
-        return Words(kind="retry", text=f"{text}, again in {event.wait_s:.1f} s", tone=Tone.WARN)
+        return Words(kind=RETRY, text=f"{text}, again in {event.wait_s:.1f} s", tone=Tone.WARN)
     until = stored.at + timedelta(seconds=event.wait_s)
     text = f"{text}, again in {event.wait_s / _MINUTE_S:.0f} min"
-    return Words(kind="retry", text=text, tone=Tone.WARN, until=until)
+    return Words(kind=RETRY, text=text, tone=Tone.WARN, until=until)
 
 
 def _spend_differed(view: RunView, event: e.SpendDiffered) -> Words:

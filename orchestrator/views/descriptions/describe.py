@@ -3,10 +3,9 @@
 from typing import assert_never
 
 from orchestrator.views.descriptions.calls import call_words
-from orchestrator.views.descriptions.checkout import checkout_words
 from orchestrator.views.descriptions.description import Described, Words
 from orchestrator.views.descriptions.evidence import evidence_words
-from orchestrator.views.descriptions.run import plan_words, question_words, run_words
+from orchestrator.views.descriptions.run import checkout_words, plan_words, question_words, run_words
 from orchestrator.views.descriptions.tasks import merge_words, review_words, task_words
 from state.journal import events as e
 from state.journal.events import Stored

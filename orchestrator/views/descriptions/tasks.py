@@ -5,12 +5,15 @@ from dataclasses import replace
 from typing import assert_never
 
 from orchestrator.views.descriptions.description import (
+    CONFLICT,
     DEVELOPER,
+    GATE,
     JUDGE,
     REASON,
     RESOLVER,
     REVIEWER,
     SQ,
+    STEERING,
     WHOLE,
     WORKER,
     Place,
@@ -53,7 +56,7 @@ def task_words(view: RunView, event: e.TaskEvent) -> Words:  # noqa: C901, PLR09
         case e.GateDecided():
             reason = Quote(who=SQ, texts=(event.reason,))
             text, tone = f"gate {event.gate}: {event.verdict}", _VERDICTS[event.verdict]
-            return Words(kind="gate", subject=task, text=text, tone=tone, quotes=(reason,), is_told=False)
+            return Words(kind=GATE, subject=task, text=text, tone=tone, quotes=(reason,), is_told=False)
         case e.ChecksDecided():
             return _checks(view, event)
         case e.CompletionAccepted():
@@ -106,7 +109,7 @@ def merge_words(event: e.MergeEvent) -> list[Words]:
             return [Words(kind="merge", subject=task, text=text, is_told=False)]
         case e.MergeConflicted():
             text = f"the merge conflicts in {', '.join(event.paths)}"
-            return [Words(kind="conflict", subject=task, text=text, tone=Tone.WARN)]
+            return [Words(kind=CONFLICT, subject=task, text=text, tone=Tone.WARN)]
         case e.ResolutionRefused():
             return [_ended(task, "the resolution does not hold", event.reason, Tone.BAD)]
         case e.MergeBuilt():
@@ -141,7 +144,7 @@ def _checks(view: RunView, event: e.ChecksDecided) -> Words:
     details += [f"not checked: {_for_one_reason(group)}" for group in for_one_reason]
     every = tuple(_consideration(one) for one in event.results if one.applies)
     return Words(
-        kind="power steering",
+        kind=STEERING,
         subject=event.task_id,
         text=f"power steering: {len(event.results)} checks, {len(unmet)} not met, {len(open_)} not checked",
         tone=Tone.BAD if any(one.blocker for one in unmet) else Tone.WARN if unmet or open_ else Tone.GOOD,

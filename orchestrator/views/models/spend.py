@@ -1,6 +1,6 @@
 """The spending of a run by task, role and model, with the budget and the part of it that is held."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from state.journal.view import RunView
 from state.records.calls import CallEnd, Usage
@@ -81,3 +81,21 @@ def spending(view: RunView) -> Spending:
         at_least=any(row.at_least for row in rows.values()),
         charged=not (view.started and view.started.rehearsal),
     )
+
+
+def by_role(spending: Spending) -> list[SpendRow]:
+    """Return the spending of each role with each model, for all tasks together."""
+    together: dict[tuple[str, str], SpendRow] = {}
+    for row in spending.rows:
+        before = together.get((row.role, row.model))
+        if before:
+            row = replace(  # noqa: PLW2901
+                row,
+                calls=row.calls + before.calls,
+                usage=row.usage + before.usage,
+                cost_usd=row.cost_usd + before.cost_usd,
+                seconds=row.seconds + before.seconds,
+                at_least=row.at_least or before.at_least,
+            )
+        together[row.role, row.model] = row
+    return list(together.values())

@@ -13,25 +13,25 @@ from orchestrator.views.models.summary import Group, RunState, RunSummary
 from orchestrator.views.models.tasks import task_rows
 from orchestrator.views.models.why import why_not
 from orchestrator.views.page.event_rows import KINDS, PAGE, event_row, message_row
-from orchestrator.views.page.head import chip_of, event_href, head_region
 from orchestrator.views.page.ports import LiveRun, Regions
 from orchestrator.views.page.rendering import LONG, part, rendered
 from state.journal.events import Stored
 
 if TYPE_CHECKING:
     from orchestrator.views.models.history import AttemptHistory
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime
 
 from orchestrator.views.models.criteria import CriterionState as CriterionStanding
 from orchestrator.views.models.criteria import counted, criteria_of
 from orchestrator.views.models.lanes import Timeline
 from orchestrator.views.models.overview import overview
-from orchestrator.views.models.spend import SpendRow
-from orchestrator.views.models.summary import TaskRow
+from orchestrator.views.models.spend import Spending, by_role, spending
+from orchestrator.views.models.summary import TaskRow, summary_of
 from orchestrator.views.models.timeline import timeline
 from orchestrator.views.models.why import Reason
+from state.outcome import Outcome
 
 _MOST_FACTS = 250
 _GLYPHS = {Tone.GOOD: "✓", Tone.BAD: "✗", Tone.WARN: "!", Tone.CALM: "●"}
@@ -160,19 +160,9 @@ def _events_link(run_id: str, name: str, task: str, after: int = 0) -> str:
 
 
 # The page stays below 5,000 elements whatever the size of a run.
-_MOST_TASKS, _MOST_CRITERIA, _MOST_NEEDS, _MOST_SPENDERS = 60, 40, 20, 15
+_MOST_TASKS, _MOST_CRITERIA, _MOST_NEEDS, _MOST_SPENDERS = 60, 40, 20, 40
 _MOST_BARS, _MOST_LANES, _MOST_FOLDS = 400, 40, 12
 _FIRST = (CriterionStanding.NOT_MET, CriterionStanding.NOT_CHECKED, CriterionStanding.UNDER_WAY)
-
-
-@dataclass(frozen=True, slots=True)
-class Spent:
-    """The spending of one task, role or model."""
-
-    name: str
-    calls: int
-    cost_usd: float
-    at_least: bool
 
 
 def overview_regions(run: LiveRun) -> Regions:
@@ -190,7 +180,7 @@ def overview_regions(run: LiveRun) -> Regions:
             more=len(seen.tasks[_MOST_TASKS:]),
         ),
         "r-time": _time(run, show),
-        "r-spend": show("spend", groups=_groups(seen.spending.rows), spent=seen.spending),
+        "r-spend": _spend(seen.spending, show),
         "r-feed": show("feed", feed=list(reversed(run.feed))),
     }
 
@@ -223,31 +213,62 @@ def _bounded(shown: Timeline) -> Timeline:
     return replace(shown, lanes=shown.lanes[:_MOST_LANES], folds=tuple(longest[:_MOST_FOLDS]))
 
 
-def _groups(rows: tuple[SpendRow, ...]) -> list[tuple[str, list[Spent]]]:
-    """Return the spending by task, role and model, the largest first."""
-    if not rows:
-        return []
-    return [
-        ("task", _by([(row.task_id or "the whole", row) for row in rows])),
-        ("role", _by([(str(row.role), row) for row in rows])),
-        ("model", _by([(row.model, row) for row in rows])),
-    ]
+def _spend(spent: Spending, show: "partial[str]") -> str:
+    rows = sorted(spent.rows, key=lambda row: -row.cost_usd)
+    more = len(rows[_MOST_SPENDERS:])
+    return show("spend", spent=spent, by_role=by_role(spent), rows=rows[:_MOST_SPENDERS], more=more)
 
 
-def _by(rows: list[tuple[str, SpendRow]]) -> list[Spent]:
-    names = dict.fromkeys(name for name, _ in rows)
-    found = [_together(one, [row for name, row in rows if name == one]) for one in names]
-    found.sort(key=lambda one: -one.cost_usd)
-    if len(found) <= _MOST_SPENDERS:
-        return found
-    rest = found[_MOST_SPENDERS:]
-    return [*found[:_MOST_SPENDERS], _together(f"{len(rest)} others", rest)]
+_MARKS = {
+    RunState.ACTIVE: ("calm", "●"),
+    RunState.INTERRUPTED: ("warn", "‖"),
+    RunState.KILLED: ("bad", "✗"),
+    RunState.NEVER_BEGAN: ("bad", "✗"),
+    RunState.UNREADABLE: ("bad", "✗"),
+}
 
 
-def _together(name: str, rows: Sequence[SpendRow | Spent]) -> Spent:
-    return Spent(
-        name,
-        sum(row.calls for row in rows),
-        sum(row.cost_usd for row in rows),
-        any(row.at_least for row in rows),
+def head_region(run: LiveRun) -> str:
+    """Return the head that all pages of a run share."""
+    view = run.story.view
+    summary = summary_of(
+        view, run.folder.name, is_active=lambda: run.active, now=run.now, options=run.options
     )
+    spent = spending(view)
+    tone, glyph, word = chip_of(summary)
+    goes_on = summary.standing is RunState.ACTIVE
+    return rendered(
+        "head",
+        run=run.folder.name,
+        event_href=event_href(run.folder.name),
+        spec=PurePath(summary.spec_name).name or run.folder.name,
+        tone=tone,
+        glyph=glyph,
+        standing=word,
+        rehearsal=summary.rehearsal,
+        problem=run.problem,
+        doing=summary.doing,
+        running_since=summary.started_at if goes_on else None,
+        seconds=summary.seconds,
+        spent=spent,
+        share=min(1.0, spent.cost_usd / spent.budget_usd) if spent.budget_usd else 0.0,
+        merged=summary.tasks_merged,
+        total=summary.tasks_total,
+        last_at=run.heard_at,
+        cause=view.ended.cause if view.ended else "",
+        next_command=summary.next_command,
+    )
+
+
+def chip_of(summary: RunSummary) -> tuple[str, str, str]:
+    """Return the tone, the glyph and the word for the standing of a run."""
+    if summary.standing is RunState.ENDED:
+        good = summary.outcome is Outcome.COMPLETE
+        return ("good", "✓", str(summary.outcome)) if good else ("bad", "✗", str(summary.outcome))
+    return *_MARKS[summary.standing], str(summary.standing)
+
+
+def event_href(run_id: str) -> Callable[[int], str]:
+    """Return a function that makes the address of an event of this run from its place in the journal."""
+    events = f"/run/{part(run_id)}/events"
+    return lambda seq: f"{events}?after={max(0, seq - 1)}#seq-{seq}"

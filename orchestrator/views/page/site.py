@@ -18,8 +18,7 @@ from orchestrator.views.html.environment import style
 from orchestrator.views.page import pages
 from orchestrator.views.page.changes import changed_files, named_commits, patch_of
 from orchestrator.views.page.event_rows import KINDS, PAGE, found_events, is_about, one_event, whole_text
-from orchestrator.views.page.head import event_href
-from orchestrator.views.page.pages import overview_regions
+from orchestrator.views.page.pages import event_href, overview_regions
 from orchestrator.views.page.ports import LiveRun, LiveRuns, Regions, Render
 from orchestrator.views.page.rendering import part, rendered
 from orchestrator.views.page.stream import list_stream, run_stream

@@ -1,6 +1,5 @@
 """The report as one HTML file: no script, nothing to load, the same bytes for the same contents."""
 
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from shlex import quote
@@ -10,7 +9,7 @@ from orchestrator.views.html.diffs import diff_lines
 from orchestrator.views.html.environment import environment, style
 from orchestrator.views.models.conclusions import Point, Urgency
 from orchestrator.views.models.criteria import counted
-from orchestrator.views.models.spend import Spending, SpendRow
+from orchestrator.views.models.spend import by_role
 from orchestrator.views.report.comparing import Comparison
 from orchestrator.views.report.contents import ReportContents
 from orchestrator.views.report.fitting import MOST_BYTES
@@ -48,7 +47,7 @@ def web(
             answered=answered,
             gaps=[point for point in report.attention if point.urgency is Urgency.UNPROVEN],
             groups=_groups(report),
-            by_role=_by_role(report.spending),
+            by_role=by_role(report.spending),
             merged_commits=_merged(report),
             decided=_decided(report),
         )
@@ -67,24 +66,6 @@ def _groups(report: ReportContents) -> list[list[Point]]:
     for point in report.attention:
         groups.setdefault((point.urgency, point.kind), []).append(point)
     return list(groups.values())
-
-
-def _by_role(spending: Spending) -> list[SpendRow]:
-    """Return the spending of each role with each model, for all tasks together."""
-    together: dict[tuple[str, str], SpendRow] = {}
-    for row in spending.rows:
-        before = together.get((row.role, row.model))
-        if before:
-            row = replace(  # noqa: PLW2901
-                row,
-                calls=row.calls + before.calls,
-                usage=row.usage + before.usage,
-                cost_usd=row.cost_usd + before.cost_usd,
-                seconds=row.seconds + before.seconds,
-                at_least=row.at_least or before.at_least,
-            )
-        together[row.role, row.model] = row
-    return list(together.values())
 
 
 def _merged(report: ReportContents) -> dict[str, str]:
