@@ -95,7 +95,8 @@ def _message(view: RunView, event: e.MessageReceived) -> Words:
             is_told = message.is_error and not (refused and refused in message.text)
         case _:
             verb = "says" if message.kind is MessageKind.TEXT else str(message.kind)
-            text, is_told = f"{verb}: {short(message.text)}", False
+            text = f"{_role(view, event)} {verb}: {short(message.text)}"
+            return Words(kind="message", text=text, is_detail=True, is_told=False)
     return Words(kind="message", subject=who, text=text, is_detail=True, is_told=is_told)
 
 

@@ -46,6 +46,7 @@ _RECORD = (
     "state/journal/store.py",
     "state/journal/codec.py",
     "state/journal/view.py",
+    "state/journal/events/",  # with the records of the view
 )
 NOT_COUNTED = tuple(f"{ROOT}{name}" for name in (*_ELSEWHERE, *_RECORD))
 DOES = tuple(f"{ROOT}{floor}/" for floor in ("orchestrator/git", "agents/process"))  # git and commands
