@@ -2,8 +2,7 @@
 
 from datetime import UTC, datetime
 
-from orchestrator.gates.power_steering.decision import decide
-
+from orchestrator.gates.power_steering.examination import decide
 from orchestrator.gates.session_state.records import CheckResults
 from orchestrator.views.checks import check_lines, fail, warn
 from orchestrator.views.run.story import lines_of
