@@ -1,9 +1,17 @@
 """Which cases of a matrix run each time. `bin/test --slow` runs the others too."""
 
+import os
 from collections.abc import Iterable
 from typing import Any
 
 import pytest
+
+NIGHT = "SQ_NIGHT"  # set by `bin/test --slow`
+
+
+def examples(usual: int, *, at_night: int) -> int:
+    """Return how many examples a property takes. Its test is marked `night`, so that `bin/test --slow` runs it too."""
+    return at_night if os.environ.get(NIGHT) else usual
 
 
 def sampled(cases: Iterable[Any], *in_the_suite: Any) -> list[Any]:

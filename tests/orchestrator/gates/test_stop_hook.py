@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from language.sampled import examples
 from language.stop_inputs import CLAUDE, Lines, check_answer, inputs, run_hook, transcripts
 
 from orchestrator.gates.stop_gate import hook, probe
@@ -70,7 +71,8 @@ def files_under(folder):
 # --- what generated inputs and transcripts lead to --------------------------------------------------------
 
 
-@settings(max_examples=200, deadline=None)
+@pytest.mark.night
+@settings(max_examples=examples(200, at_night=1_000), deadline=None)
 @given(data=st.data())
 def test_no_input_and_no_transcript_breaks_the_gate_and_what_it_says_is_the_protocol(data):
     with tempfile.TemporaryDirectory() as name:
@@ -89,7 +91,8 @@ def test_no_input_and_no_transcript_breaks_the_gate_and_what_it_says_is_the_prot
         )
 
 
-@settings(max_examples=300, deadline=None)
+@pytest.mark.night
+@settings(max_examples=examples(300, at_night=1_000), deadline=None)
 @given(transcript=transcripts(), active=st.booleans())
 def test_where_the_probe_sees_nothing_no_step_would_have_held_the_session(transcript, active):
     with tempfile.TemporaryDirectory() as name:
@@ -116,7 +119,8 @@ def _through_a_process(data):
         )
 
 
-@settings(max_examples=12, deadline=None)
+@pytest.mark.night
+@settings(max_examples=examples(12, at_night=40), deadline=None)
 @given(data=st.data())
 def test_as_a_process_it_ends_with_0_and_says_nothing_or_one_answer(data):
     _through_a_process(data)

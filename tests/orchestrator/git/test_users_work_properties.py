@@ -1,10 +1,10 @@
 """The user's uncommitted work is copied, scrambled by commands, and put back: the same bytes, the same index."""
 
-import os
 import shutil
 from pathlib import Path
 
 import anyio
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from language.dirty_states import (
@@ -18,6 +18,7 @@ from language.dirty_states import (
     template,
     users_paths,
 )
+from language.sampled import examples
 
 from orchestrator.git.users.backup import read_backup, take_backup
 from orchestrator.git.users.ignored import changed_ignored, keep_ignored, put_ignored_back
@@ -58,7 +59,8 @@ _template: list[Path] = []
         max_size=5,
     ),
 )
-@settings(max_examples=int(os.environ.get("SQ_EXAMPLES", "12")), suppress_health_check=list(HealthCheck))
+@pytest.mark.night
+@settings(max_examples=examples(12, at_night=40), suppress_health_check=list(HealthCheck))
 def test_whatever_was_done_to_it_the_users_work_is_as_it_was_to_the_byte_and_so_is_the_index(
     states, steps, tmp_path_factory
 ):

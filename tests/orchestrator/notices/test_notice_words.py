@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from language.sampled import examples
 
 from orchestrator.notices.due import Notice
 from orchestrator.notices.words import TITLE_KEPT, message_of
@@ -94,7 +95,8 @@ def test_no_hostile_title_acts(hostile):
             assert len(message.task_title) <= TITLE_KEPT
 
 
-@settings(max_examples=100)
+@pytest.mark.night
+@settings(max_examples=examples(100, at_night=500))
 @given(title=st.text(max_size=300))
 def test_no_title_at_all_acts(title):
     for message in messages(title):
