@@ -1,12 +1,16 @@
 """A way to verify a folder: one command, its source, and as far as known everything that it runs."""
 
+import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from orchestrator.project.runners.recognise import RUN_INSIDE
+from orchestrator.project.runners.recognise import RUN_INSIDE, recognised
 from orchestrator.project.runners.row import Table
 from orchestrator.project.runners.suite import SuiteRun, runs_of
+
+# Words for a check that does not run the code, where no row knows the program: `poetry run lint`.
+_LINTS = re.compile(r"(?<![\w.\-=$])(?:lint\S*|typecheck|type-check|fmt|format)(?![\w\-=]|\.\w)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -16,13 +20,14 @@ class Way:
     `runs` are the commands that it runs in the end. `tests` is False for a command that only lints. `own`:
     the project itself names it, as a target or a script, and it does not merely follow from the language.
     `one_language`: it runs the tests of one language only. `runners` are the families of the runners of tests
-    that it calls, as far as known.
+    that it calls, as far as known. `lints`: it calls a linter, a formatter or a type checker, and no runner.
     """
 
     command: str
     source: str
     runs: tuple[SuiteRun, ...]
     runners: frozenset[str]
+    lints: bool = False
     tests: bool = True
     own: bool = False
     one_language: bool = False
@@ -42,11 +47,6 @@ class Way:
     def needs_more(self) -> bool:
         """Whether it runs something in a container or on another machine, which may be missing."""
         return any(run.simple.name in RUN_INSIDE for run in self.runs)
-
-    @property
-    def lints(self) -> bool:
-        """Whether it calls a linter, a formatter or a type checker, and no runner of tests."""
-        return not self.runners and any(run.lints for run in self.runs)
 
     def calls(self, other: "Way") -> bool:
         """Whether this command runs the other one."""
@@ -77,12 +77,27 @@ def way(
         one_language: as in `Way`.
     """
     runs = runs_of(line or command, folder, table)
-    families = {run.family for run in runs if run.family}
+    families = {family for run in runs if (family := _family(run, folder, table))}
     return Way(
         command=command,
         source=source,
         runs=runs,
         runners=frozenset({*families, *also}),
+        lints=not families and any(_lints(run, table) for run in runs),
         own=own,
         one_language=one_language,
     )
+
+
+def _family(run: SuiteRun, folder: Path, table: Table) -> str:
+    """Return the family of a run, of the command that gets its words by `xargs` too."""
+    words = run.simple.words if run.simple.name == "xargs" else ()
+    inner = (replace(run.simple, words=words[at:]) for at in range(1, len(words)))
+    return run.family or next(
+        (found for one in inner if (found := recognised(one, folder, table).family)), ""
+    )
+
+
+def _lints(run: SuiteRun, table: Table) -> bool:
+    inside = run.simple.name in RUN_INSIDE and not {*run.simple.words}.isdisjoint(table.programs.linters)
+    return run.lints or inside or _LINTS.search(run.line) is not None

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from fnmatch import fnmatch
 from pathlib import Path
 
 from orchestrator.project.build_files.step import text_of
@@ -54,8 +55,7 @@ def recognised(simple: Simple, folder: Path, table: Table) -> Recognised:
     lints = _is_among(simple, table.programs.linters)
     if asks or lints or _is_among(simple, table.programs.others):
         return Recognised(simple=simple, runs_tests=False, lints=lints)
-    named = (one.name for one in _readings(simple) if _is_among(one, table.programs.runners))
-    return Recognised(simple=simple, family=next(named, ""), script=_shell_script(simple, folder))
+    return Recognised(simple=simple, family=_named(simple, table), script=_shell_script(simple, folder))
 
 
 def _of_row(row: Runner, simple: Simple, table: Table, *, asks: bool) -> Recognised:
@@ -66,7 +66,7 @@ def _of_row(row: Runner, simple: Simple, table: Table, *, asks: bool) -> Recogni
         simple=simple,
         runner=row,
         runs_tests=None if row.carrier and not asks else not asks,
-        family="" if asks else row.family,
+        family="" if asks else row.family or _named(simple, table),
         lints=lints,
     )
 
@@ -85,6 +85,8 @@ def targets(simple: Simple, row: Runner | None) -> list[str]:
 
 def _bare(simple: Simple) -> Simple:
     words = list(simple.words)
+    if words[:1] == ["-m"]:  # of an interpreter in a variable that is not set
+        words = words[1:]
     while words and (words[0].rsplit("/", maxsplit=1)[-1] in _AROUND or _ASSIGNMENT.match(words[0])):
         words = words[1:]
         while words and words[0].startswith("-"):
@@ -129,9 +131,22 @@ def _code(simple: Simple, row: Runner, folder: Path) -> str:
     return "\n".join(text_of(folder / script) for script in scripts)
 
 
+def _named(simple: Simple, table: Table) -> str:
+    """Return the family of a runner of which no more than its name is known, or ""."""
+    for one in _readings(simple):
+        patterns = table.programs.runners.get(one.name)
+        texts = (" ".join(one.plain), " ".join(one.words[1:]))
+        if patterns is not None and (
+            not patterns or any(fnmatch(f"{text} ", f"{each} *") for text in texts for each in patterns)
+        ):
+            return table.programs.families.get(one.name, one.name)
+    return ""
+
+
 def _is_among(simple: Simple, programs: Mapping[str, tuple[str, ...]]) -> bool:
     known = programs.get(simple.name)
-    return known is not None and (not known or not {*known}.isdisjoint(simple.plain[:1]))
+    words = [word for word in simple.plain if not word.startswith("+")]  # `cargo +nightly fmt`
+    return known is not None and (not known or not {*known}.isdisjoint(words[:1]))
 
 
 def _shell_script(simple: Simple, folder: Path) -> Path | None:

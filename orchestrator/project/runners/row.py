@@ -215,10 +215,12 @@ class Runner:
 class Programs:
     """Programs without a row, each with the subcommands concerned, or () for all of them.
 
-    `runners` run tests, and nothing more is known of them. `linters` check the code without running it.
+    `runners` run tests, and nothing more is known of them. Their subcommands are patterns of all words, and
+    `families` are rows for the same tests. `linters` check the code without running it.
     """
 
     runners: dict[str, tuple[str, ...]]
+    families: dict[str, str]
     linters: dict[str, tuple[str, ...]]
     others: dict[str, tuple[str, ...]]
 

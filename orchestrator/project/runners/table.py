@@ -43,7 +43,7 @@ def load_table(*folders: Path) -> Table:
     """
     runners: dict[str, Runner] = {}
     tools: dict[str, SetUpTool] = {}
-    programs = Programs(runners={}, linters={}, others={})
+    programs = Programs(runners={}, families={}, linters={}, others={})
     for file in (file for folder in folders for file in sorted(folder.glob("*.yaml"))):
         loaded = _loaded(file.read_text("utf-8"))
         if file.name == _PROGRAMS:

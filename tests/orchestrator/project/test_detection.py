@@ -50,6 +50,22 @@ OWN = {
         {"Makefile": "check: lint\nlint:\n\teslint .\n"},
         ["(make check)"],
     ),
+    "a check that lints by a script of the project": (
+        {"Makefile": "check:\n\t./tools/lint.py\n", "tools/lint.py": "x", "test_a.py": PYTEST},
+        ["(make check)", "python3 -m pytest"],
+    ),
+    "a check that lints by a script that is not known": (
+        {"Makefile": "check:\n\tpoetry run lint\n\tmytool format --check\n", "test_a.py": PYTEST},
+        ["(make check)", "python3 -m pytest"],
+    ),
+    "a check that lints with a toolchain": (
+        {"Makefile": "check:\n\tcargo +nightly fmt --check\n", "Cargo.toml": ""},
+        ["(make check)", "cargo test"],
+    ),
+    "a check that lints in a container": (
+        {"Makefile": "check:\n\tdocker run x ruff .\n", "test_a.py": PYTEST},
+        ["(make check)", "python3 -m pytest"],
+    ),
     "a check that has the tests made first": ({"Makefile": "check: lint test\nlint:\n\truff .\ntest:\n\tx\n"}, ["make check"]),
     "a check that calls make for them": ({"Makefile": "check:\n\t@$(MAKE) --quiet test\ntest:\n\tx\n"}, ["make check"]),
     "tests that check first": ({"Makefile": LINTS + "test: check\n\tpytest\n"}, ["make test"]),
@@ -74,6 +90,17 @@ OWN = {
     "make and npm for two languages": (
         {"package.json": npm("jest"), "Makefile": "test:\n\tpytest\n", "test_a.py": PYTEST},
         ["make test", "npm test"],
+    ),
+    "runners that are called in unusual ways stand for their own tests": (
+        {
+            "Makefile": "test:\n\t$(PY) -m pytest\n\tfind . | xargs pytest\n\txcodebuild -scheme X test\n",
+            "go.mod": "", "test_a.py": PYTEST,
+        },
+        ["make test", "go test ./..."],
+    ),
+    "a runner that is known by name alone stands for the tests of its family": (
+        {"Makefile": "test:\n\ttrial pkg\n\tginkgo -r\n\tsbt 'testOnly x'\n", "go.mod": "", "build.sbt": "", "test_a.py": PYTEST},
+        ["make test"],
     ),
     "make in a container stands for nothing": (
         {"Makefile": "test:\n\tdocker compose run app pytest\n", "test_a.py": PYTEST},
