@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Protocol
 
 from agents.api_key import FILE, KEY, ApiKey
-from agents.caller import Admit, Caller, LanePass
+from agents.caller import Admit, Caller, CallerPass
 from agents.process.sandbox.needs import GatewaySocket
 from state.errors import UsageError
 from state.settings.records import Model
@@ -68,22 +68,22 @@ class Connection:
     config_dir: Path | None = None
     gateway_socket: GatewaySocket | None = None
 
-    def session_environment(self, lane: Caller) -> dict[str, str]:
+    def session_environment(self, caller: Caller) -> dict[str, str]:
         """Return variables for a Claude Code process that works for this caller."""
-        del lane
+        del caller
         return {**QUIET, **({"CLAUDE_CONFIG_DIR": str(self.config_dir)} if self.config_dir else {})}
 
-    def api_access(self, lane: Caller) -> ApiAccess | None:
+    def api_access(self, caller: Caller) -> ApiAccess | None:
         """Return API address and key for this caller, or None if there is only the CLI."""
-        del lane
+        del caller
         return None
 
-    def admission(self, lane: Caller, model: Model, tools: tuple[str, ...]) -> Admit | None:
+    def admission(self, caller: Caller, model: Model, tools: tuple[str, ...]) -> Admit | None:
         """Return how a session of this caller gets its pass, or None if it needs none.
 
         `tools` are the typed tools that the session has to offer its model.
         """
-        del lane, model, tools
+        del caller, model, tools
         return None
 
 
@@ -95,14 +95,14 @@ class KeyConnection(Connection):
     base_url: str | None = None
     credentials: Credentials = Credentials.API_KEY
 
-    def session_environment(self, lane: Caller) -> dict[str, str]:
+    def session_environment(self, caller: Caller) -> dict[str, str]:
         """Return the environment with the key and its address."""
         base = {"ANTHROPIC_BASE_URL": self.base_url} if self.base_url else {}
-        return {**super(KeyConnection, self).session_environment(lane), **base, **self.key.variables}
+        return {**super(KeyConnection, self).session_environment(caller), **base, **self.key.variables}
 
-    def api_access(self, lane: Caller) -> ApiAccess | None:
+    def api_access(self, caller: Caller) -> ApiAccess | None:
         """Return the key: sq asks the API itself."""
-        del lane
+        del caller
         return ApiAccess(key=self.key.value, base_url=self.base_url)
 
 
@@ -110,8 +110,8 @@ class Doors(Protocol):
     """The part of the forwarding gateway that a connection needs."""
 
     def admit(
-        self, lane: tuple[str, str, str], model: Model, tools: tuple[str, ...], cap_usd: float | None
-    ) -> AbstractContextManager[LanePass]:
+        self, caller: tuple[str, str, str], model: Model, tools: tuple[str, ...], cap_usd: float | None
+    ) -> AbstractContextManager[CallerPass]:
         """Provide a pass for one session, good while the block runs."""
         ...
 
@@ -130,15 +130,15 @@ class ForwardConnection(KeyConnection):
     first_party: bool = False
     no_proxy: str = ""
 
-    def session_environment(self, lane: Caller) -> dict[str, str]:
+    def session_environment(self, caller: Caller) -> dict[str, str]:
         """Return the environment without the key. The pass of a session adds its address and token."""
         here = ",".join(filter(None, (self.no_proxy, _LOOPBACK)))
         first = _FIRST_PARTY if self.first_party else {}
-        return {**Connection.session_environment(self, lane), **first, "NO_PROXY": here, "no_proxy": here}
+        return {**Connection.session_environment(self, caller), **first, "NO_PROXY": here, "no_proxy": here}
 
-    def admission(self, lane: Caller, model: Model, tools: tuple[str, ...]) -> Admit:
+    def admission(self, caller: Caller, model: Model, tools: tuple[str, ...]) -> Admit:
         """Return the way to a pass of the gateway."""
-        path = (str(lane.role), lane.task, str(lane.attempt))
+        path = (str(caller.role), caller.task, str(caller.attempt))
         return lambda cap_usd: self.doors.admit(path, model, tools, cap_usd)
 
 
@@ -149,15 +149,15 @@ class LoginConnection(Connection):
     kept: Mapping[str, str] = field(default_factory=dict, repr=False)
     credentials: Credentials = Credentials.CLI_LOGIN
 
-    def session_environment(self, lane: Caller) -> dict[str, str]:
+    def session_environment(self, caller: Caller) -> dict[str, str]:
         """Return the environment with the user's variables of the login, which stays in Claude Code."""
-        return {**super(LoginConnection, self).session_environment(lane), **self.kept}
+        return {**super(LoginConnection, self).session_environment(caller), **self.kept}
 
 
-class LaneAddresses(Protocol):
+class CallerAddresses(Protocol):
     """The part of the gateway that a rehearsal needs."""
 
-    def lane_url(self, role: str, task: str, attempt: int | str, values: Mapping[str, str] = ...) -> str:
+    def caller_url(self, role: str, task: str, attempt: int | str, values: Mapping[str, str] = ...) -> str:
         """Return the base URL under which this caller's requests are answered."""
         ...
 
@@ -166,25 +166,25 @@ class LaneAddresses(Protocol):
 class RehearsalConnection(Connection):
     """A scripted model behind a loopback gateway. It uses no real key."""
 
-    gateway: LaneAddresses
+    gateway: CallerAddresses
     credentials: Credentials = Credentials.REHEARSAL
 
-    def session_environment(self, lane: Caller) -> dict[str, str]:
+    def session_environment(self, caller: Caller) -> dict[str, str]:
         """Return the environment that leads to the script."""
         return {
-            **super(RehearsalConnection, self).session_environment(lane),
-            "ANTHROPIC_BASE_URL": self._url(lane),
+            **super(RehearsalConnection, self).session_environment(caller),
+            "ANTHROPIC_BASE_URL": self._url(caller),
             "ANTHROPIC_API_KEY": _REHEARSED_KEY,
             "NO_PROXY": _LOOPBACK,
             "no_proxy": _LOOPBACK,
         }
 
-    def api_access(self, lane: Caller) -> ApiAccess | None:
+    def api_access(self, caller: Caller) -> ApiAccess | None:
         """Return the address of the script."""
-        return ApiAccess(key=_REHEARSED_KEY, base_url=self._url(lane))
+        return ApiAccess(key=_REHEARSED_KEY, base_url=self._url(caller))
 
-    def _url(self, lane: Caller) -> str:
-        return self.gateway.lane_url(lane.role, lane.task, lane.attempt, lane.values)
+    def _url(self, caller: Caller) -> str:
+        return self.gateway.caller_url(caller.role, caller.task, caller.attempt, caller.values)
 
 
 def find_credentials(key: ApiKey | None, environ: Mapping[str, str], *, cli: Path) -> Credentials:

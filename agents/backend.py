@@ -104,7 +104,7 @@ class Platform:
 
     def session(
         self,
-        lane: Caller,
+        caller: Caller,
         *,
         workspace: Path,
         system: str,
@@ -115,15 +115,16 @@ class Platform:
         temporary: Path | None = None,
         variables: Mapping[str, str] | None = None,
     ) -> SessionSpec:
-        """Return the spec of a session of this lane's role, which gets the role's built-in tools.
+        """Return the spec of a session of this caller's role, which gets the role's built-in tools.
 
         `temporary` is a folder of its own for a role that writes. The session may write there and in the
         workspace, and not elsewhere. Without it, the session only reads. `variables` are environment
         variables for commands in the workspace.
         """
-        traced = self.telemetry.environment(lane) if self.telemetry else {}
+        traced = self.telemetry.environment(caller) if self.telemetry else {}
         offline = OFFLINE if self.without_network else {}
-        environment = {**offline, **(variables or {}), **self.connection.session_environment(lane), **traced}
+        connected = self.connection.session_environment(caller)
+        environment = {**offline, **(variables or {}), **connected, **traced}
         config_dir = self._config_dir(session_id)
         if config_dir:
             environment["CLAUDE_CONFIG_DIR"] = str(config_dir)
@@ -131,21 +132,21 @@ class Platform:
             environment["TMPDIR"] = str(temporary)
             if not self.settings.worktrees:
                 environment["GIT_REFLOG_ACTION"] = REFLOG_NAME
-        model = self.models.get(lane.role) or self.models[Role.WORKER]  # an older run names no resolver
+        model = self.models.get(caller.role) or self.models[Role.WORKER]  # an older run names no resolver
         return SessionSpec(
-            role=lane.role,
+            role=caller.role,
             workspace=workspace,
             model=model,
             system=system,
-            policy=self._policy(lane.role, workspace, temporary),
+            policy=self._policy(caller.role, workspace, temporary),
             signals=signals,
             session_id=session_id,
             resume=resume,
             cost_before_usd=cost_before_usd,
             environment=environment,
-            start=self._start(lane.role, workspace, session_id, environment, temporary),
+            start=self._start(caller.role, workspace, session_id, environment, temporary),
             admit=self.connection.admission(
-                lane, model, tuple(f"{SIGNAL_PREFIX}{signal.name}" for signal in signals)
+                caller, model, tuple(f"{SIGNAL_PREFIX}{signal.name}" for signal in signals)
             ),
             max_turns=self.settings.limits.max_turns,
             idle_limit_s=self.settings.limits.idle_s,

@@ -18,7 +18,7 @@ class Caller:
     values: Mapping[str, str] = field(default_factory=dict)
 
 
-class LanePass(Protocol):
+class CallerPass(Protocol):
     """What one session may use to ask its model while it lives, and what came of it.
 
     `lacking` names typed tools that its first request did not offer, `exhausted` says that its budget is used
@@ -57,4 +57,4 @@ class LanePass(Protocol):
         ...
 
 
-Admit = Callable[[float | None], AbstractContextManager[LanePass]]  # a session's cap in USD → its pass
+Admit = Callable[[float | None], AbstractContextManager[CallerPass]]  # a session's cap in USD → its pass

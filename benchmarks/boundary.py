@@ -140,9 +140,9 @@ async def _session(
         hidden=(),
     )
     (root / "temporary").mkdir()
-    lane = Caller(role=Role.WORKER, task="bench", attempt=number)
+    caller = Caller(role=Role.WORKER, task="bench", attempt=number)
     spec = platform.session(
-        lane,
+        caller,
         workspace=repository,
         system="Work.",
         signals=SIGNALS[Role.WORKER],

@@ -225,10 +225,12 @@ class FileJudge:
     def of(self, session: Labelled) -> Judge:
         """The judge of one session."""
         stem = session.name.replace("/", ".")
-        lane = Caller(role=Role.JUDGE, task=stem, attempt=1)
+        caller = Caller(role=Role.JUDGE, task=stem, attempt=1)
         # An `Ask` does not name its consideration, so its prompt identifies it.
         ids = {
-            judge_ask([one], model=self._model, lane=lane, shared="", before={}, deadline_s=0).prompt: one.id
+            judge_ask(
+                [one], model=self._model, caller=caller, shared="", before={}, deadline_s=0
+            ).prompt: one.id
             for one in self._considerations
         }
 
@@ -237,7 +239,7 @@ class FileJudge:
             self.asked[f"{stem}.{id_}"] = (session.name, id_, ask)
             return self._reply(f"{stem}.{id_}")
 
-        return Judge(model=self._model, ask=ask, lane=lane)
+        return Judge(model=self._model, ask=ask, caller=caller)
 
     def write_prompts(self, folder: Path) -> int:
         """Write each prompt that was asked, and return their number.

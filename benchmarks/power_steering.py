@@ -173,7 +173,7 @@ async def _look(folder: Path, misbehave: Misbehave | None, session: str) -> Look
         look = SessionLook(
             session=session,
             model=model_named(MODEL),
-            lane=Caller(role=Role.JUDGE, task="bench", attempt=1),
+            caller=Caller(role=Role.JUDGE, task="bench", attempt=1),
             ask=ApiAsker(connection).ask,
         )
         began = time.perf_counter()

@@ -89,8 +89,8 @@ class RoundTrip:
         return self.asking + self.answering
 
 
-class LaneClock:
-    """Middleware of the gateway that records the times of the requests of each lane."""
+class CallerClock:
+    """Middleware of the gateway that records the times of the requests of each caller."""
 
     def __init__(self, app: "ASGIApp") -> None:
         self._app = app
@@ -100,7 +100,7 @@ class LaneClock:
         """Serve one request."""
         address = read_address(scope["raw_path"])
         served = Served()
-        self.served[address.lane if address else ""].append(served)
+        self.served[address.caller if address else ""].append(served)
 
         async def noted_receive() -> "Message":
             message = await receive()
@@ -155,11 +155,11 @@ async def _make_worktree(repository: Path, workspace: Path) -> None:
 
 
 @asynccontextmanager
-async def _gateway(scenario: Scenario, ledger: Path) -> AsyncIterator[tuple[Gateway, LaneClock]]:
+async def _gateway(scenario: Scenario, ledger: Path) -> AsyncIterator[tuple[Gateway, CallerClock]]:
     """Like `serve_scenario`, with a clock before it."""
     with Ledger(ledger) as lines:
         rehearsal = Rehearsal(scenario, run_id=RUN, ledger=lines)
-        clock = LaneClock(app_of(rehearsal))
+        clock = CallerClock(app_of(rehearsal))
         async with listening(clock) as listeners:
             yield Gateway(listeners, RUN, rehearsal), clock
 
@@ -266,7 +266,7 @@ def _answered(number: int) -> Expectation:
     return Expectation(tool_results_contain=words)
 
 
-def _round_trips(clock: LaneClock) -> list[RoundTrip]:
+def _round_trips(clock: CallerClock) -> list[RoundTrip]:
     """The times of each question: each request of the Worker except the last was answered with one."""
     worker, developer = clock.served[WORKER], clock.served[DEVELOPER]
     if len(worker) != len(developer) + 1:

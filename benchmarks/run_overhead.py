@@ -79,7 +79,7 @@ class SideTiming:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measured:
-    """The pairs, each with the bare side first, and the requests of one turn by the task of its lane."""
+    """The pairs, each with the bare side first, and the requests of one turn by the task of its caller."""
 
     timings: list[tuple[SideTiming, SideTiming]]
     requests: dict[str, float]
@@ -134,7 +134,7 @@ async def _measure(folder: Path, exchanges: int, pairs: int) -> Measured:
 
 
 def _requests(ledger: Path, exchanges: int) -> dict[str, float]:
-    """The requests of one turn by the task of its lane. All sessions of one task must make as many."""
+    """The requests of one turn by the task of its caller. All sessions of one task must make as many."""
     lanes = Counter(line.lane for line in read_ledger(ledger))
     found: dict[str, set[float]] = {}
     for lane, count in lanes.items():
@@ -173,7 +173,7 @@ def _options(bench: Bench, workspace: Path, pair: int, task: str) -> "ClaudeAgen
     async def allow(_tool: str, _input: dict[str, Any], _context: object) -> "PermissionResultAllow":
         return PermissionResultAllow()
 
-    lane = Caller(role=Role.WORKER, task=task, attempt=pair, values={"workspace": str(workspace)})
+    caller = Caller(role=Role.WORKER, task=task, attempt=pair, values={"workspace": str(workspace)})
     return ClaudeAgentOptions(
         cwd=workspace,
         cli_path=find_cli(),
@@ -188,7 +188,7 @@ def _options(bench: Bench, workspace: Path, pair: int, task: str) -> "ClaudeAgen
         setting_sources=[],
         skills=[],
         verbatim_prompts=True,
-        env=bench.connection.session_environment(lane),
+        env=bench.connection.session_environment(caller),
     )
 
 

@@ -4,7 +4,7 @@
 class SqError(Exception):
     """Root of every error that sq raises on purpose.
 
-    The message says which input was given, which fact was found and how to mend it.
+    The message says which input was given, which fact was found and how to fix it.
     """
 
 

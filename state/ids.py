@@ -51,7 +51,7 @@ def span_id(run_id: str, *key: str) -> str:
 
 
 def conversation_key(role: str, task: str, attempt: int) -> tuple[str, ...]:
-    """Return the key of the span of a role's conversation, as a lane names it: a Worker's is its attempt."""
+    """Return the key of the span of a caller's conversation. A Worker's is its attempt."""
     return ("conversation", role, task, str(attempt))
 
 

@@ -28,7 +28,7 @@ class ApiAsker:
     async def ask(self, ask: Ask) -> Reply:
         """As `Asker`."""
         began = time.monotonic()
-        access = self._connection.api_access(ask.lane)
+        access = self._connection.api_access(ask.caller)
         if access is None:
             raise UsageError("the API backend needs an API key: set ANTHROPIC_API_KEY")
         with anyio.move_on_after(ask.deadline_s):

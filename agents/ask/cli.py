@@ -95,7 +95,7 @@ class CliAsker:
             verbatim_prompts=True,
             output_format={"type": "json_schema", "schema": dict(ask.schema)},
             extra_args={"no-session-persistence": None},
-            env=self._connection.session_environment(ask.lane),
+            env=self._connection.session_environment(ask.caller),
             stderr=words.hear,
         )
 

@@ -31,7 +31,7 @@ class Ask:
     it. `on_begun` is called when the model begins to answer, because the cache exists from then on.
     """
 
-    lane: Caller
+    caller: Caller
     model: Model
     system: str
     prompt: str

@@ -1,4 +1,4 @@
-"""A request for the model, the lane it belongs to, and the port for objects that answer one."""
+"""A request for the model, the caller it belongs to, and the port for objects that answer one."""
 
 from dataclasses import dataclass
 from typing import Protocol
@@ -17,19 +17,19 @@ _OWNER = 4  # segments before those: run, role, task, attempt
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Address:
-    """The path `/RUN/ROLE/TASK/ATTEMPT/v1/messages`, taken apart. `lane` is ROLE/TASK/ATTEMPT."""
+    """The path `/RUN/ROLE/TASK/ATTEMPT/v1/messages`, taken apart. `caller` is ROLE/TASK/ATTEMPT."""
 
     run_id: str
-    lane: str
+    caller: str
     endpoint: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
-    """One request of a lane. `headers` have names in lower case, `query` is as it was sent, without `?`."""
+    """One request of a caller. `headers` have names in lower case, `query` is as it was sent, without `?`."""
 
     run_id: str
-    lane: str
+    caller: str
     body: bytes
     endpoint: tuple[str, ...] = MESSAGES
     query: bytes = b""
@@ -56,9 +56,9 @@ class GatewayMode(Protocol):
         ...
 
 
-def lane_path(run_id: str, lane: tuple[str, str, str]) -> str:
+def caller_path(run_id: str, caller: tuple[str, str, str]) -> str:
     """Return the path of a base URL. Each segment is quoted, so that a name may hold any character."""
-    return "".join(f"/{quote(segment, safe='')}" for segment in (run_id, *lane))
+    return "".join(f"/{quote(segment, safe='')}" for segment in (run_id, *caller))
 
 
 def read_address(path: bytes) -> Address | None:
@@ -66,5 +66,5 @@ def read_address(path: bytes) -> Address | None:
     segments = tuple(map(unquote, path.decode("ascii", "replace").split("?")[0].split("/")[1:]))
     if len(segments) <= _OWNER:
         return None
-    run_id, *lane = segments[:_OWNER]
-    return Address(run_id=run_id, lane="/".join(lane), endpoint=segments[_OWNER:])
+    run_id, *caller = segments[:_OWNER]
+    return Address(run_id=run_id, caller="/".join(caller), endpoint=segments[_OWNER:])

@@ -67,11 +67,11 @@ class Rehearsal:
         try:
             request = read_request(call.body)
         except RequestError as error:
-            return self._refuse(call, None, Refused(reason=f"lane {call.lane}: {error}"))
+            return self._refuse(call, None, Refused(reason=f"lane {call.caller}: {error}"))
         replies = self._replies(call)
         if isinstance(replies, Refused):
             return self._refuse(call, request, replies)
-        decided = decide(replies, request, lane=call.lane)
+        decided = decide(replies, request, lane=call.caller)
         if isinstance(decided, Refused):
             return self._refuse(call, request, decided)
         return self._give(call, request, replies, decided)
@@ -82,7 +82,7 @@ class Rehearsal:
 
     async def traces(self, call: Call) -> Response:
         """Return HTTP 404 and report a problem: a rehearsal takes no telemetry."""
-        return self.stray(f"/{call.run_id}/{call.lane}/{'/'.join(call.endpoint)}")
+        return self.stray(f"/{call.run_id}/{call.caller}/{'/'.join(call.endpoint)}")
 
     def stray(self, path: str) -> Response:
         """Return HTTP 404 and report a problem, since an agent requested a path that does not exist."""
@@ -92,12 +92,12 @@ class Rehearsal:
 
     def _replies(self, call: Call) -> Sequence[ScriptReply] | Refused:
         if call.run_id != self._run_id:
-            return Refused(reason=f"lane {call.lane}: asked for run {call.run_id}, this is {self._run_id}")
-        found = self._scenario.replies(call.lane)
+            return Refused(reason=f"lane {call.caller}: asked for run {call.run_id}, this is {self._run_id}")
+        found = self._scenario.replies(call.caller)
         if found is None:
             lanes = ", ".join(self._scenario.lanes) or "none"
-            return Refused(reason=f"lane {call.lane} is not in the scenario. Its lanes are: {lanes}")
-        values = self._values.get(call.lane, {})
+            return Refused(reason=f"lane {call.caller} is not in the scenario. Its lanes are: {lanes}")
+        values = self._values.get(call.caller, {})
         return tuple(fill_reply(reply, values) for reply in found)
 
     def _give(self, call: Call, request: ModelRequest, replies: Sequence[ScriptReply], due: Due) -> Response:
@@ -105,10 +105,10 @@ class Rehearsal:
         said = wire.message(
             reply, due, model=request.model, offered=request.tools, usage=self._scenario.usage
         )
-        if misbehave := self._misbehaves(call.lane, reply, due):
-            self._note(call.lane, request, Answered.MISBEHAVED, due, misbehaved=misbehave.kind)
+        if misbehave := self._misbehaves(call.caller, reply, due):
+            self._note(call.caller, request, Answered.MISBEHAVED, due, misbehaved=misbehave.kind)
             return bad_answer(misbehave, said, stream=request.stream)
-        self._note(call.lane, request, Answered(due.part), due)
+        self._note(call.caller, request, Answered(due.part), due)
         if request.stream:
             return StreamingResponse(wire.events(said), media_type="text/event-stream")
         return JSONResponse(wire.body(said))
@@ -121,10 +121,10 @@ class Rehearsal:
         return None if over else misbehave
 
     def _refuse(self, call: Call, request: ModelRequest | None, refused: Refused) -> Response:
-        self._note(call.lane, request, Answered.PROBLEM, refused.due)
+        self._note(call.caller, request, Answered.PROBLEM, refused.due)
         text = "\n".join([f"sq rehearsal: {refused.reason}", *_shown(request)])
         # The CLI sends a refused conversation again several times, with fewer features: one problem.
-        key = (call.run_id, call.lane, request.digest if request else text)
+        key = (call.run_id, call.caller, request.digest if request else text)
         self._report(key, text)
         return JSONResponse(error_body(text), status_code=400)
 

@@ -10,7 +10,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from agents.gateway.call import COUNT_TOKENS, MESSAGES, TRACES, Call, GatewayMode, lane_path, read_address
+from agents.gateway.call import COUNT_TOKENS, MESSAGES, TRACES, Call, GatewayMode, caller_path, read_address
 from agents.gateway.errors import error_body
 from agents.gateway.ledger import Ledger
 from agents.gateway.listeners import Listeners, listening
@@ -18,12 +18,12 @@ from agents.gateway.rehearsal import Rehearsal
 from agents.gateway.script import Scenario, Values
 
 _METHODS = ["DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT"]
-_ONLY_POST = "sq gateway: only POST is served, to v1/messages and v1/messages/count_tokens of a lane"
+_ONLY_POST = "sq gateway: only POST is served, to v1/messages and v1/messages/count_tokens of a caller"
 _NO_VALUES: Values = MappingProxyType({})
 
 
 class Gateway:
-    """The server for its users: the address of each lane, and the problems."""
+    """The server for its users: the address of each caller, and the problems."""
 
     def __init__(self, listeners: Listeners, run_id: str, rehearsal: Rehearsal) -> None:
         self._listeners = listeners
@@ -39,14 +39,14 @@ class Gateway:
         """Each failed expectation and unexpected request, once, for people. It is empty if all went well."""
         return self._rehearsal.problems
 
-    def lane_url(self, role: str, task: str, attempt: int | str, values: Values = _NO_VALUES) -> str:
+    def caller_url(self, role: str, task: str, attempt: int | str, values: Values = _NO_VALUES) -> str:
         """Return the base URL for one session: `http://127.0.0.1:PORT/RUN/ROLE/TASK/ATTEMPT`.
 
-        `values` fill `{name}` in the replies of this lane, e.g. `{"workspace": "/abs/path"}`.
+        `values` fill `{name}` in the replies of this caller, e.g. `{"workspace": "/abs/path"}`.
         """
-        lane = (role, task, str(attempt))
-        self._rehearsal.register("/".join(lane), values)
-        return self._base_url("/".join(lane)) + lane_path(self._run_id, lane)
+        caller = (role, task, str(attempt))
+        self._rehearsal.register("/".join(caller), values)
+        return self._base_url("/".join(caller)) + caller_path(self._run_id, caller)
 
     def listen_on(self, socket: Path) -> None:
         """Listen on a unix socket too, for sessions without a network."""
@@ -54,16 +54,16 @@ class Gateway:
 
     @property
     def port(self) -> int:
-        """The port of the lanes' addresses."""
+        """The port of the callers' addresses."""
         return self._listeners.port
 
-    def _base_url(self, lane: str) -> str:
-        """Return the port that all lanes share, or an own one if the lane's connections are to be refused."""
-        if lane not in self._base_urls:
-            seconds = self._rehearsal.refuses(lane)
+    def _base_url(self, caller: str) -> str:
+        """Return the port that all callers share, or an own one if this caller's are to be refused."""
+        if caller not in self._base_urls:
+            seconds = self._rehearsal.refuses(caller)
             shared = self._listeners.base_url
-            self._base_urls[lane] = self._listeners.refusing(seconds) if seconds else shared
-        return self._base_urls[lane]
+            self._base_urls[caller] = self._listeners.refusing(seconds) if seconds else shared
+        return self._base_urls[caller]
 
 
 @asynccontextmanager
@@ -94,7 +94,7 @@ def app_of(mode: GatewayMode) -> Starlette:
             return mode.stray(request.url.path)
         call = Call(
             run_id=address.run_id,
-            lane=address.lane,
+            caller=address.caller,
             body=body,
             endpoint=address.endpoint,
             query=request.scope["query_string"],

@@ -1,1 +1,1 @@
-"""Process trees that end whole, and the supervisor that runs one."""
+"""Processes with all their descendants, and the supervisor that runs one."""

@@ -1,4 +1,4 @@
-"""How a process tree is held together, so that it ends whole: found out once, and put around a command.
+"""How a process tree is held together, so that all of it can be killed, and put around a command.
 
 The last lines of standard error, and how the process ended, are read from the launcher of Claude Code.
 """

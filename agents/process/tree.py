@@ -1,4 +1,4 @@
-"""Process trees that end whole: with sq, with their command, at a deadline, or on cancellation.
+"""Kills whole process trees: with sq, with their command, at a deadline, or on cancellation.
 
 Everything that sq starts for a run (the Claude Code CLI by the launcher as the SDK's `cli_path`, verification
 commands by `run_command`) runs under `agents/process/supervisor.py`, which describes how the tree is held and

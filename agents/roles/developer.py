@@ -125,7 +125,7 @@ def developer_ask(
     without = prompts.render("developer_answer", history=(), **facts)
     fitting = fitted(history, room_of(model) - len(without))
     return Ask(
-        lane=Caller(role=Role.DEVELOPER, task=task.id, attempt=attempt),
+        caller=Caller(role=Role.DEVELOPER, task=task.id, attempt=attempt),
         model=model,
         system=system_prompt(),
         prompt=prompts.render("developer_answer", history=fitting, **facts),
@@ -163,7 +163,7 @@ def guidance_ask(
     without = prompts.render("developer_guidance", history=(), **facts)
     fitting = fitted(history, room_of(model) - len(without))
     return Ask(
-        lane=Caller(role=Role.DEVELOPER, task=task.id, attempt=attempt),
+        caller=Caller(role=Role.DEVELOPER, task=task.id, attempt=attempt),
         model=model,
         system=system_prompt(),
         prompt=prompts.render("developer_guidance", history=fitting, **facts),

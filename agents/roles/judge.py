@@ -62,7 +62,7 @@ def judge_ask(
     considerations: Sequence[Asked],
     *,
     model: Model,
-    lane: Caller,
+    caller: Caller,
     shared: str,
     before: Mapping[str, str],
     deadline_s: float,
@@ -73,7 +73,7 @@ def judge_ask(
         considerations: the questions. The kind of each selects its words. The reply to one is for
             `read_judgement`, to several for `read_judgements`.
         model: the Judge's.
-        lane: the lane of the request.
+        caller: the caller of the request.
         shared: `shared_part` of the session, the same for all calls.
         before: by id, why the last judgement on a question was no.
         deadline_s: after which there is no answer.
@@ -81,7 +81,7 @@ def judge_ask(
     asked = {one.id: _words_of(one, before.get(one.id, "")) for one in considerations}
     alone = len(asked) == 1
     return Ask(
-        lane=lane,
+        caller=caller,
         model=model,
         system=system_prompt(),
         shared=shared,

@@ -30,9 +30,9 @@ def resolver_session(
 
     `cost` is the cost of the conversation before it is resumed, in USD.
     """
-    lane = Caller(role=Role.RESOLVER, task=task_id, attempt=attempt, values={"workspace": str(workspace)})
+    caller = Caller(role=Role.RESOLVER, task=task_id, attempt=attempt, values={"workspace": str(workspace)})
     return platform.session(
-        lane,
+        caller,
         workspace=workspace,
         system=system_prompt(),
         signals=SIGNALS[Role.RESOLVER],

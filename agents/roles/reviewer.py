@@ -84,14 +84,14 @@ def reviewer_session(
     `subject` distinguishes the reviews of one attempt, if there are several.
     """
     about = task_id or FINAL
-    lane = Caller(
+    caller = Caller(
         role=Role.REVIEWER,
         task=f"{about}.{subject}" if subject else about,
         attempt=attempt,
         values={"workspace": str(workspace)},
     )
     return platform.session(
-        lane,
+        caller,
         workspace=workspace,
         system=system_prompt(),
         signals=(review_tool(types_at(depth)),),

@@ -22,7 +22,7 @@ from agents.session.tools import (
 from state.journal.events.calls import CallView
 from state.records.questions import Question
 from state.roles import Role
-from state.settings.retry_limits import PATIENCE
+from state.settings.retry_limits import RETRY_LIMITS
 
 _STUCK_PREFIX = "TASK_STUCK:"
 _LONGEST_QUESTION = 2_000  # characters
@@ -55,9 +55,9 @@ def worker_session(
     `variables` are environment variables for commands in the workspace. `cost` is the cost of the
     conversation before it is resumed, in USD.
     """
-    lane = Caller(role=Role.WORKER, task=task_id, attempt=attempt, values={"workspace": str(workspace)})
+    caller = Caller(role=Role.WORKER, task=task_id, attempt=attempt, values={"workspace": str(workspace)})
     return platform.session(
-        lane,
+        caller,
         workspace=workspace,
         system=system_prompt(in_worktree=platform.settings.worktrees, sandboxed=platform.without_network),
         signals=(*SIGNALS[Role.WORKER], *([PLAN_SIGNAL] if plans else [])),
@@ -75,7 +75,7 @@ def plain_question(text: str, asked: int) -> Question | None:
     Length and number are limited, because the tool is the usual way to ask.
     """
     paragraph = text.strip().split("\n\n")[-1].strip()
-    if asked >= PATIENCE.plain_questions or not paragraph.rstrip(_CLOSING).endswith("?"):
+    if asked >= RETRY_LIMITS.plain_questions or not paragraph.rstrip(_CLOSING).endswith("?"):
         return None
     if len(paragraph) > _LONGEST_QUESTION:
         paragraph = "… " + paragraph[-_LONGEST_QUESTION:].partition(" ")[2]

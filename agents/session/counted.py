@@ -13,7 +13,7 @@ from agents.session.exchange import Difference, SessionSpec
 from state.records.calls import CallEnd
 
 if TYPE_CHECKING:
-    from agents.caller import LanePass
+    from agents.caller import CallerPass
 
 _TOLERATED = 0.02  # of the larger figure
 _LEAST_USD = 0.0001  # a smaller difference is one of rounding
@@ -23,7 +23,7 @@ class Counted:
     """What the gateway knows of one session. Without a gateway it knows nothing and changes nothing."""
 
     def __init__(self) -> None:
-        self._pass: LanePass | None = None
+        self._pass: CallerPass | None = None
         self._counted = 0.0  # of the gateway's figure, given to exchanges so far
         self._said = 0.0  # by Claude Code
         self._all_said = True
@@ -35,9 +35,9 @@ class Counted:
             yield dict(spec.environment)
             return
         cap = None if spec.max_cost_usd is None else spec.max_cost_usd - spec.cost_before_usd
-        with spec.admit(cap) as lane:
-            self._pass = lane
-            yield {**spec.environment, **lane.environment}
+        with spec.admit(cap) as caller:
+            self._pass = caller
+            yield {**spec.environment, **caller.environment}
 
     @property
     def lacking(self) -> str:

@@ -35,17 +35,17 @@ class SessionTelemetry:
     run_id: str
     address: str = ""
 
-    def environment(self, lane: Caller) -> dict[str, str]:
-        """Return the variables for a session of this lane."""
+    def environment(self, caller: Caller) -> dict[str, str]:
+        """Return the variables for a session of this caller."""
         facts = {
             "sq.run.id": self.run_id,
-            "sq.role": str(lane.role),
-            "sq.task.id": lane.task,
-            "sq.attempt": str(lane.attempt),
+            "sq.role": str(caller.role),
+            "sq.task.id": caller.task,
+            "sq.attempt": str(caller.attempt),
         }
         return {
             **_ON,
-            _PARENT: traceparent(self.run_id, conversation_key(lane.role, lane.task, lane.attempt)),
+            _PARENT: traceparent(self.run_id, conversation_key(caller.role, caller.task, caller.attempt)),
             _RESOURCE: ",".join(f"{name}={quote(value, safe='')}" for name, value in facts.items()),
             **({TRACES_ENDPOINT: self.address} if self.address else {}),
         }

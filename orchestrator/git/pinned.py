@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from orchestrator.git.command import git, git_bytes
-from orchestrator.git.pinned_config import MENDED, PLACES, TrustedGit, link_content, trusting
+from orchestrator.git.pinned_config import PLACES, RESTORED, TrustedGit, link_content, trusting
 from state.errors import GitError
 
 _FOLDER = "git"
@@ -137,8 +137,8 @@ def changed_git(trusted: TrustedGit) -> list[str]:
     for noted in (trusted.folder / PLACES).glob("*"):
         with suppress(GitError):  # something else is in its place, and the next git command says so
             trusted.mend_pointer((trusted.worktrees or trusted.root) / noted.name)
-    mended = trusted.folder / MENDED
-    return sorted(changed | set(mended.read_text("utf-8").splitlines() if mended.exists() else ()))
+    restored = trusted.folder / RESTORED
+    return sorted(changed | set(restored.read_text("utf-8").splitlines() if restored.exists() else ()))
 
 
 def left_out_programs(trusted: TrustedGit) -> list[str]:

@@ -18,7 +18,7 @@ from pathlib import Path
 from state.errors import GitError
 
 PLACES = "sq-places"  # in sq's common folder: for each worktree a file with the name of its git folder
-MENDED = "sq-mended"  # likewise: the paths that sq has put right, a line each
+RESTORED = "sq-restored"  # likewise: the paths that sq has put right, a line each
 _REPLACED = "sq-replaced"  # likewise: other content that was in the place of the `.git` of a worktree
 _POINTER = "gitdir: "
 _NESTED = "sq-nested"
@@ -77,7 +77,7 @@ class TrustedGit:
 
     def _replace(self, path: Path, text: str) -> None:
         """Put a text in place of a path, or nothing. sq's folder keeps its content and notes the path."""
-        with (self.folder / MENDED).open("a", encoding="utf-8", errors="surrogateescape") as file:
+        with (self.folder / RESTORED).open("a", encoding="utf-8", errors="surrogateescape") as file:
             file.write(f"{path}\n")
         if os.path.lexists(path):
             aside = self.folder / _REPLACED

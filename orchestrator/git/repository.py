@@ -27,7 +27,7 @@ async def find_repository(folder: Path) -> Repository:
     """Return the repository that a folder is in.
 
     Raises:
-        UsageError: there is none, or it has no working tree. Says how to mend that.
+        UsageError: there is none, or it has no working tree. Says how to fix that.
     """
     try:
         root = Path(await git(folder, "rev-parse", "--show-toplevel"))
@@ -77,7 +77,7 @@ async def refuse_dirt(repository: Repository, *, not_dirt: list[Path]) -> None:
     """Refuse to work in a checkout with uncommitted changes.
 
     Raises:
-        UsageError: it has some. Names a few and says how to mend that.
+        UsageError: it has some. Names a few and says how to fix that.
     """
     left = await uncommitted(repository, not_dirt=not_dirt)
     if left:

@@ -57,7 +57,7 @@ async def refuse_not_ignored(repository: Path, patterns: Sequence[str], *, state
     """Refuse patterns that name files which git does not ignore.
 
     Raises:
-        UsageError: they do. Names some and says how to mend that.
+        UsageError: they do. Names some and says how to fix that.
     """
     if found := await not_ignored(repository, patterns, state=state):
         raise UsageError(

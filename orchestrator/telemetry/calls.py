@@ -24,7 +24,7 @@ def task_key(task_id: str) -> Key:
 
 
 def conversation_of(event: e.CallStarted) -> Key:
-    """Return the key of the conversation that a call belongs to, as its session's lane names it."""
+    """Return the key of the conversation that a call belongs to, as its session's caller names it."""
     about = event.task_id or (FINAL if event.role is Role.REVIEWER else "")
     apart = event.subject if event.role is Role.REVIEWER else ""
     return conversation_key(event.role, f"{about}.{apart}" if apart else about, event.attempt)

@@ -6,7 +6,7 @@ from enum import StrEnum
 from state.journal.events.tasks import ENDED_STAGES, Stage, TaskView
 from state.journal.view import RunView
 from state.settings.records import ReviewDepth
-from state.settings.retry_limits import PATIENCE
+from state.settings.retry_limits import RETRY_LIMITS
 
 _UNDER_WAY = frozenset({Stage.ACCEPTED, Stage.COMMITTED, Stage.APPROVED})  # and building in an open attempt
 _REVIEWED_ONCE = frozenset({ReviewDepth.SHALLOW, ReviewDepth.STANDARD})
@@ -47,7 +47,7 @@ def phase_of(view: RunView) -> Phase:
 def _needs_baseline(view: RunView) -> bool:
     """Whether the commands have to be run on the base: at the start, and again by each process after it.
 
-    Records of an earlier process hold for its environment, which the user may have mended since. In the
+    Records of an earlier process hold for its environment, which the user may have fixed since. In the
     checkout itself the base is gone once agents have worked there. Work on its way home needs no baseline.
     """
     if not view.baseline.seq:
@@ -82,7 +82,7 @@ def may_begin(tasks: Mapping[str, TaskView], task_id: str) -> bool:
 
 def _whole_is_judged(view: RunView) -> bool:
     reviewed = bool(view.whole.reviews) and not view.whole.merged_since_review
-    return reviewed or saw_the_whole(view) or len(view.whole.unusable) >= PATIENCE.unusable_reports
+    return reviewed or saw_the_whole(view) or len(view.whole.unusable) >= RETRY_LIMITS.unusable_reports
 
 
 def is_reviewed_once(view: RunView) -> bool:

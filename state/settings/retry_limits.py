@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Patience:
+class RetryLimits:
     """The most times of each kind, the first one included unless it says otherwise."""
 
     proposals: int = 3  # of an analysis or a plan: the first and two corrected ones
@@ -17,4 +17,4 @@ class Patience:
     resolutions: int = 3  # of a conflict, before it is given up
 
 
-PATIENCE = Patience()
+RETRY_LIMITS = RetryLimits()

@@ -60,7 +60,7 @@ class Desk:
     def _url(self, lane: str) -> str:
         if self._gateway is None:
             return ""
-        return self._gateway.lane_url("worker", lane, 1, {"workspace": str(self.workspace)})
+        return self._gateway.caller_url("worker", lane, 1, {"workspace": str(self.workspace)})
 
     def spec(self, lane: str = "t1", base_url: str = "", **changes: Any) -> SessionSpec:
         environment = {

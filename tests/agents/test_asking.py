@@ -49,7 +49,7 @@ SCHEMA = {
 
 def ask(task="answers", deadline_s=30.0):
     return Ask(
-        lane=Caller(role=Role.DEVELOPER, task=task, attempt=1),
+        caller=Caller(role=Role.DEVELOPER, task=task, attempt=1),
         model=model_named("haiku"),
         system="You answer questions.",
         prompt="Which name? /clear @README.md",
@@ -106,10 +106,10 @@ class LightAsker:
         self._connection = connection
 
     def __repr__(self):
-        return f"<LightAsker {self._connection.api_access(ask().lane)}>"
+        return f"<LightAsker {self._connection.api_access(ask().caller)}>"
 
     async def ask(self, ask):
-        access = self._connection.api_access(ask.lane)
+        access = self._connection.api_access(ask.caller)
         return await anyio.to_thread.run_sync(ask_now, ask, access, abandon_on_cancel=True)
 
 
@@ -153,7 +153,7 @@ class OneAddress:
     def __init__(self, url):
         self._url = url
 
-    def lane_url(self, role, task, attempt, values):
+    def caller_url(self, role, task, attempt, values):
         return self._url
 
 

@@ -44,7 +44,7 @@ NAME = "api.test"  # resolves nowhere; proxies and certificates know it
 
 def ask(deadline_s=20.0, **changes):
     return Ask(
-        lane=Caller(role=Role.JUDGE, task="stop", attempt=1),
+        caller=Caller(role=Role.JUDGE, task="stop", attempt=1),
         model=model_named("haiku"),
         system="You judge.",
         schema=SCHEMA,
@@ -447,9 +447,9 @@ from agents.access import ApiAccess
 from agents.caller import Caller
 from state.roles import Role
 from state.settings.records import Model
-lane = Caller(role=Role.JUDGE, task="stop", attempt=1)
+caller = Caller(role=Role.JUDGE, task="stop", attempt=1)
 model = Model(alias="m", id="m", context=1000, prices=None)
-ask = Ask(lane=lane, model=model, system="", prompt="?", schema={{}}, deadline_s=float(sys.argv[2]))
+ask = Ask(caller=caller, model=model, system="", prompt="?", schema={{}}, deadline_s=float(sys.argv[2]))
 print(ask_now(ask, ApiAccess(key={KEY!r}, base_url=sys.argv[1])).end)
 print(*sys.modules)
 """

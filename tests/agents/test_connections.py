@@ -116,7 +116,7 @@ def test_a_key_is_not_shown_by_anything_that_holds_it():
 class Addresses:
     """Stands for the gateway: says where a lane is."""
 
-    def lane_url(self, role, task, attempt, values):
+    def caller_url(self, role, task, attempt, values):
         return f"http://127.0.0.1:1/run/{role}/{task}/{attempt}?{values['workspace']}"
 
 

@@ -216,7 +216,7 @@ async def test_nothing_stays_of_a_claude_code_that_is_asked_by_a_question_of_a_s
             spec = desk.spec(Moment.ASKING)
             asker = CliAsker(desk.connection("answering"), launcher=spec.start.launcher, workspace=tmp_path)
             ask = Ask(
-                lane=Caller(role=Role.DEVELOPER, task="answering", attempt=1),
+                caller=Caller(role=Role.DEVELOPER, task="answering", attempt=1),
                 model=spec.model,
                 system="You answer.",
                 prompt="Which?",

@@ -1,4 +1,4 @@
-"""Process trees end whole. Real processes throughout; each promise holds for both ways."""
+"""A process tree is killed as a whole. Real processes throughout; each promise holds for both ways."""
 
 import contextlib
 import os

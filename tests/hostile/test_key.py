@@ -91,7 +91,7 @@ async def _run(root: Path, home: Path, *flags: str, **more: str) -> tuple[int, d
         *flags,
     ]
     async with model(root) as api:
-        url = api.lane_url("any", "any", 1, {"workspace": "."})
+        url = api.caller_url("any", "any", 1, {"workspace": "."})
         environ = {**kept, "HOME": str(home), "ANTHROPIC_API_KEY": KEY, "ANTHROPIC_BASE_URL": url, **more}
         done = await anyio.run_process(
             command, cwd=repository, env=environ, check=False, stderr=subprocess.STDOUT

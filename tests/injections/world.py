@@ -176,7 +176,7 @@ def _for_judge(channel: str, text: str) -> Asked:
     ask = judge_ask(
         [considered],
         model=usual_settings().models[Role.JUDGE],
-        lane=Caller(role=Role.JUDGE, task="t", attempt=1),
+        caller=Caller(role=Role.JUDGE, task="t", attempt=1),
         shared=shared_part(session),
         before={},
         deadline_s=1,

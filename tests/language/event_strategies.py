@@ -22,7 +22,7 @@ from state.records.reviews import CriterionVerdict, Finding, FindingState, Judge
 from state.records.work import ChangeKind, FileChange, HandOver
 from state.roles import Role
 from state.settings.records import Confinement
-from state.settings.retry_limits import PATIENCE
+from state.settings.retry_limits import RETRY_LIMITS
 from state.verdicts import Verdict
 
 _INT64 = st.integers(-(2**63), 2**63 - 1)
@@ -362,11 +362,11 @@ class _Writer:
         """The last event of a task's review, which says how it goes on."""
         attempt = self.attempts[id_]
         place = {"task_id": id_, "attempt": attempt, "commit": commit}
-        unusable = self.times(PATIENCE.unusable_reports)
+        unusable = self.times(RETRY_LIMITS.unusable_reports)
         for _ in unusable:
             self.call(Role.REVIEWER, id_, attempt)
             self.say(e.ReviewUnusable(**place, problem="no JSON", issue=ISSUE))
-        if len(unusable) == PATIENCE.unusable_reports:
+        if len(unusable) == RETRY_LIMITS.unusable_reports:
             end = e.TaskUnverified(task_id=id_, reason="the reviewer did not report usably")
             self.say(end)
             return end

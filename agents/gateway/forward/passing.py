@@ -14,7 +14,7 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from agents.gateway.forward import refusals
-from agents.gateway.forward.lanes import LaneSession, refused
+from agents.gateway.forward.callers import CallerSession, refused
 from agents.gateway.forward.meter import Meter
 from agents.gateway.forward.refusals import Refusal
 from agents.gateway.forward.upstream import Pair, to_client
@@ -46,7 +46,7 @@ class Sent:
 class Passing(Response):
     """The answer to one call. It has no body of its own."""
 
-    def __init__(self, session: LaneSession, sent: Sent) -> None:
+    def __init__(self, session: CallerSession, sent: Sent) -> None:
         super().__init__()
         self._session = session
         self._sent = sent

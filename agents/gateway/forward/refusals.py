@@ -33,7 +33,7 @@ def wrong_token() -> Refusal:
 
 
 def wrong_path(path: str) -> Refusal:
-    """Return the refusal of a path that is not the lane's, or that no lane has."""
+    """Return the refusal of a path that is not the caller's, or that no caller has."""
     return Refusal(
         f"sq gateway: {path} is not served for this token. It serves POST v1/messages and "
         "v1/messages/count_tokens below the base URL that sq gave to this session. Use that base URL",
@@ -43,7 +43,7 @@ def wrong_path(path: str) -> Refusal:
 
 
 def wrong_model(asked: str, allowed: str) -> Refusal:
-    """Return the refusal of a model that is not the lane's."""
+    """Return the refusal of a model that is not the caller's."""
     return Refusal(
         f"sq gateway: this session may use the model {allowed}, and the request names {asked or 'none'}. "
         f"Ask {allowed}, or choose another model for the role (`sq run --model`)",
@@ -72,7 +72,7 @@ def tools_missing(names: list[str]) -> Refusal:
 
 
 def used_up(spent_usd: float, cap_usd: float) -> Refusal:
-    """Return the refusal of a call that the lane's budget has no room for. Claude Code does not repeat it."""
+    """Return the refusal of a call for which its budget has no room. Claude Code does not repeat it."""
     return Refusal(
         f"sq gateway: this session's share of the budget, ${cap_usd:.2f}, is used up "
         f"(${spent_usd:.2f} spent). Give the run a larger one (`sq resume RUN --budget USD`)",

@@ -13,7 +13,7 @@ from starlette.responses import Response
 
 from agents.gateway.call import Call
 from agents.gateway.forward import refusals
-from agents.gateway.forward.lanes import Lanes, LaneSession, Terms, names_in
+from agents.gateway.forward.callers import Callers, CallerSession, Terms, names_in
 from agents.gateway.forward.meter import Meter, Tokens, usd
 from agents.gateway.forward.passing import Passing, Sent
 from agents.gateway.forward.refusals import Refusal
@@ -30,9 +30,9 @@ if TYPE_CHECKING:
 class ForwardGateway:
     """The server for its users: passes for sessions, and sockets to listen on."""
 
-    def __init__(self, listeners: Listeners, lanes: Lanes, upstream: Upstream) -> None:
+    def __init__(self, listeners: Listeners, callers: Callers, upstream: Upstream) -> None:
         self._listeners = listeners
-        self._lanes = lanes
+        self._callers = callers
         self._upstream = upstream
 
     def __repr__(self) -> str:
@@ -40,18 +40,18 @@ class ForwardGateway:
 
     @property
     def port(self) -> int:
-        """The loopback port of all lanes."""
+        """The loopback port of all callers."""
         return self._listeners.port
 
-    def opened(self, terms: Terms) -> AbstractContextManager[LaneSession]:
+    def opened(self, terms: Terms) -> AbstractContextManager[CallerSession]:
         """Provide a pass for one session, good while the block runs."""
-        return self._lanes.opened(terms, self._listeners.base_url)
+        return self._callers.opened(terms, self._listeners.base_url)
 
     def admit(
-        self, lane: tuple[str, str, str], model: Model, tools: tuple[str, ...], cap_usd: float | None
-    ) -> AbstractContextManager[LaneSession]:
+        self, caller: tuple[str, str, str], model: Model, tools: tuple[str, ...], cap_usd: float | None
+    ) -> AbstractContextManager[CallerSession]:
         """As `opened`."""
-        return self.opened(Terms(lane=lane, model=model, tools=tools, cap_usd=cap_usd))
+        return self.opened(Terms(caller=caller, model=model, tools=tools, cap_usd=cap_usd))
 
     def listen_on(self, socket: Path) -> None:
         """Listen on a unix socket too, for sessions without a network. The token is the check there too."""
@@ -64,26 +64,26 @@ async def serve_forward(upstream: Upstream, *, run_id: str) -> AsyncIterator[For
 
     An exception from the body is raised as it is, not in a group.
     """
-    lanes = Lanes(run_id, traces=upstream.traces is not None)
+    callers = Callers(run_id, traces=upstream.traces is not None)
     async with (
         client_for(upstream) as client,
-        listening(app_of(Forward(upstream, client, lanes))) as listeners,
+        listening(app_of(Forward(upstream, client, callers))) as listeners,
     ):
-        yield ForwardGateway(listeners, lanes, upstream)
+        yield ForwardGateway(listeners, callers, upstream)
 
 
 class Forward:
-    """Passes on what an open session of `lanes` asks, and refuses everything else."""
+    """Passes on what an open session of `callers` asks, and refuses everything else."""
 
-    def __init__(self, upstream: Upstream, client: "AsyncClient", lanes: Lanes) -> None:
+    def __init__(self, upstream: Upstream, client: "AsyncClient", callers: Callers) -> None:
         self._upstream = upstream
         self._client = client
-        self._lanes = lanes
+        self._callers = callers
 
     async def answer(self, call: Call) -> Response:
         """As `Mode`: the API's answer as it comes, or an error that says why the call was not made."""
         try:
-            session = self._lanes.session_of(call)
+            session = self._callers.session_of(call)
             asked = _read(call.body)
             model = asked.get("model")
             session.allow(call, model if isinstance(model, str) else "", names_in(asked.get("tools")))
@@ -98,7 +98,7 @@ class Forward:
     async def count(self, call: Call) -> Response:
         """As `Mode`: the API counts tokens free of charge."""
         try:
-            session = self._lanes.session_of(call)
+            session = self._callers.session_of(call)
             model = _read(call.body).get("model")
             session.allow_model(model if isinstance(model, str) else "")
         except Refusal as error:
@@ -108,12 +108,12 @@ class Forward:
     async def traces(self, call: Call) -> Response:
         """As `Mode`: telemetry goes to its receiver, if it is on."""
         try:
-            session = self._lanes.session_of(call)
+            session = self._callers.session_of(call)
         except Refusal as error:
             return error.response()
         traces = self._upstream.traces
         if traces is None:
-            return refusals.wrong_path(f"/{call.lane}/v1/traces").response()
+            return refusals.wrong_path(f"/{call.caller}/v1/traces").response()
         headers = to_upstream(call.headers, traces.headers)
         return Passing(session, Sent(client=self._client, url=traces.url, headers=headers, body=call.body))
 

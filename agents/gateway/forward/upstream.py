@@ -107,7 +107,7 @@ _BACK_TOO = b"anthropic-"
 
 
 def to_upstream(headers: Iterable[Pair], secrets: Mapping[str, str]) -> list[Pair]:
-    """Return the client's headers for the API, with the real credentials in place of the lane's token."""
+    """Return the client's headers for the API, with the real credentials in place of the caller's token."""
     dropped = _OF_THE_CONNECTION | _CREDENTIALS | _REPLACED
     kept = [(name, value) for name, value in headers if name.lower() not in dropped]
     added = {"accept-encoding": "identity", **secrets}
@@ -124,7 +124,7 @@ def to_client(headers: Iterable[Pair]) -> list[Pair]:
 
 
 def token_in(headers: Iterable[Pair]) -> str:
-    """Return the lane's token in the client's headers, or "" if there is none."""
+    """Return the caller's token in the client's headers, or "" if there is none."""
     return next(_tokens(headers), "")
 
 

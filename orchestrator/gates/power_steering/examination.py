@@ -143,7 +143,7 @@ class Judge:
 
     model: Model
     ask: AskJudge | None
-    lane: Caller = field(default_factory=lambda: Caller(role=Role.JUDGE, task="session", attempt=1))
+    caller: Caller = field(default_factory=lambda: Caller(role=Role.JUDGE, task="session", attempt=1))
     groups: int | None = None
 
 

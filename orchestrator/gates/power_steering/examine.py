@@ -87,7 +87,7 @@ async def examine(
     look = SessionLook(
         session=rendered(evidence.transcript, room) if judge.ask else "",
         model=judge.model,
-        lane=judge.lane,
+        caller=judge.caller,
         ask=judge.ask,
         before=before or {},
         rules={name: partial(rule, evidence) for name, rule in rules.items()},

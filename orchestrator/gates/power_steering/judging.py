@@ -53,7 +53,7 @@ class SessionLook:
 
     session: str
     model: Model
-    lane: Caller
+    caller: Caller
     ask: AskJudge | None
     before: Mapping[str, str] = field(default_factory=dict)
     rules: Mapping[str, Rule] = field(default_factory=dict)
@@ -162,7 +162,7 @@ async def _judge_all(considerations: Sequence[Consideration], look: SessionLook)
         question = judge_ask(
             group,
             model=look.model,
-            lane=look.lane,
+            caller=look.caller,
             shared=shared,
             before=look.before,
             deadline_s=look.each_s,

@@ -41,7 +41,7 @@ class Artifact:
     """One thing that a run holds. `name` is a folder, a branch or a ref.
 
     `commit` is its commit or "" if unknown, `tree` the content of a worktree. `unmerged` says which work
-    would be lost with it, `blocked` why it cannot be removed at all, and how to mend that. `registered`: git
+    would be lost with it, `blocked` why it cannot be removed at all, and how to fix that. `registered`: git
     knows this worktree. `checked_out` is its branch.
     """
 

@@ -30,14 +30,14 @@ async def asked(run: Run, ask: Ask, *, iteration: int) -> tuple[str, Reply]:
     Raises:
         BudgetExhausted: the call may not be paid for; it was not made.
     """
-    lane = ask.lane
+    caller = ask.caller
     text = ask.system + ask.shared + ask.prompt
-    wanted = Wanted(task_id=lane.task, model=ask.model, text=text, answer_tokens=MAX_ANSWER_TOKENS)
+    wanted = Wanted(task_id=caller.task, model=ask.model, text=text, answer_tokens=MAX_ANSWER_TOKENS)
     call = CallStarted(
         call_id=new_call_id(),
-        role=lane.role,
-        task_id=lane.task,
-        attempt=lane.attempt,
+        role=caller.role,
+        task_id=caller.task,
+        attempt=caller.attempt,
         iteration=iteration,
         session_id="",
         model=ask.model.name,

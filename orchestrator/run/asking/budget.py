@@ -5,7 +5,7 @@ up to its own cap (the CLI checks it after each reply): that cap is its share of
 while the session's call is open, so that sessions side by side do not spend the same money. A session that
 reaches its share gets another while there is any. If other sessions hold all the rest, a call waits until
 they have settled. For a Developer or judge, asked while a Worker waits, only reserved amounts count. The
-forwarding gateway holds each session to its cap (`agents.gateway.forward.lanes`) and counts its cost.
+forwarding gateway holds each session to its cap (`agents.gateway.forward.callers`) and counts its cost.
 """
 
 from collections.abc import Sequence

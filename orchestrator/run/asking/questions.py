@@ -37,7 +37,7 @@ from state.journal.events.tasks import TaskView
 from state.records.calls import CallEnd, Message
 from state.records.questions import Answer, Basis, Question
 from state.settings.records import OnQuestion
-from state.settings.retry_limits import PATIENCE
+from state.settings.retry_limits import RETRY_LIMITS
 from state.words import question_key
 
 Answers = tuple[Answer, ...]
@@ -94,7 +94,7 @@ class QuestionBus:
         if known and known.answered and not asked.again:
             return self._reuse(asked, known)
         self._run.record(asked)
-        if rejected := rejection.more_than(PATIENCE.rejected_answers):
+        if rejected := rejection.more_than(RETRY_LIMITS.rejected_answers):
             return self._rejected_for_good(asked, [answer.text for _, answer in rejected])
         return await self._ask_developer(asked, [answer for _, answer in rejection.answers], deadline)
 
@@ -103,7 +103,7 @@ class QuestionBus:
     ) -> Answers | Unanswered:
         ask_id, problem = asked.ask_id, ""
         questions = tuple(_for_model(self._run, question) for question in asked.questions)
-        for _ in range(PATIENCE.answer_tries):
+        for _ in range(RETRY_LIMITS.answer_tries):
             ask = self._ask(questions, rejected, problem, max(0.0, deadline - anyio.current_time()))
             ended, answers = await ask_model(
                 self._run, ask, partial(read_answers, questions=questions), iteration=self._task.iteration

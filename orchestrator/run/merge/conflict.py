@@ -27,7 +27,7 @@ from state.journal.events.calls import CallView
 from state.journal.events.merges import MergeView
 from state.journal.events.tasks import Stage, TaskView
 from state.roles import Role
-from state.settings.retry_limits import PATIENCE
+from state.settings.retry_limits import RETRY_LIMITS
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,9 +103,9 @@ async def _talk(
                     task_id=task.task.id, commit=merge.commit, onto=merge.onto, reason=reason
                 )
                 run.record(refused)
-                if len(merge.refusals) >= PATIENCE.resolutions:
+                if len(merge.refusals) >= RETRY_LIMITS.resolutions:
                     return Unresolved(
-                        f"{PATIENCE.resolutions} resolutions did not hold. The last one: {reason}"
+                        f"{RETRY_LIMITS.resolutions} resolutions did not hold. The last one: {reason}"
                     )
             case answer:
                 return answer

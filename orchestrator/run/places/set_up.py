@@ -66,7 +66,7 @@ async def set_up(run: Run, task_id: str, folder: Path, *, of_sq: bool = False) -
         of_sq: the worktree is a scratch one, which sq needs without worktrees for tasks too.
 
     Raises:
-        SetUpError: a command of the user's fails, or files cannot be copied. Says how to mend that.
+        SetUpError: a command of the user's fails, or files cannot be copied. Says how to fix that.
     """
     settings = run.settings
     if not (settings.worktrees or of_sq):
@@ -266,5 +266,5 @@ def _failed(task_id: str, folder: Path, done: CommandRun, *, sealed: bool) -> st
     return (
         f"the set-up of {folder} failed: `{done.command}` {done.problem or f'ended with {done.exit_code}'}. "
         f"Its output ends:\n{done.output_tail.strip()}\n"
-        f"{why}Mend the cause and `{again}`, or begin a new run with another `worktree.setup`"
+        f"{why}Fix the cause and `{again}`, or begin a new run with another `worktree.setup`"
     )

@@ -23,7 +23,7 @@ from state.records.plan import Analysis
 from state.records.reviews import ReviewIssue, ReviewReport
 from state.roles import Role
 from state.settings.records import Workflow
-from state.settings.retry_limits import PATIENCE
+from state.settings.retry_limits import RETRY_LIMITS
 
 _FILES_SHOWN = 400
 
@@ -42,7 +42,7 @@ async def analyze(run: Run) -> None:
         await _review(run, run.view.plan.proposed_analysis)
         return
     rejections = run.view.plan.analysis_rejections
-    if len(rejections) >= PATIENCE.proposals:
+    if len(rejections) >= RETRY_LIMITS.proposals:
         problems = "; ".join(rejections[-1].problems)
         raise AgentError(f"no acceptable analysis after {len(rejections)} tries: {problems}")
     folder = await run.integration.show(run.view.whole.commit)
@@ -137,7 +137,7 @@ async def _review_proposal(
 
     Args:
         run: the run.
-        subject_name: `analysis` or `plan`: the name of its lane.
+        subject_name: `analysis` or `plan`: the name of its caller.
         attempt: the number of the proposal, from 1.
         template: the prompt's name.
         values: the prompt's values.
@@ -145,10 +145,10 @@ async def _review_proposal(
     Raises:
         ReviewSilenceError: the reviewer made no usable report, twice.
     """
-    if run.view.plan.unusable >= PATIENCE.unusable_reports:
+    if run.view.plan.unusable >= RETRY_LIMITS.unusable_reports:
         raise ReviewSilenceError(
             f"the {subject_name} could not be reviewed: the reviewer did not report usably, "
-            f"{PATIENCE.unusable_reports} times"
+            f"{RETRY_LIMITS.unusable_reports} times"
         )
     folder = await run.integration.show(run.view.whole.commit)
     subject = ReviewSubject(subject_name, attempt, "", folder, run.view.plan.unusable)

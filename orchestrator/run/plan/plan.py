@@ -24,12 +24,12 @@ from state.journal.events import PlanAccepted, PlanProposed, PlanRejected, RunEn
 from state.outcome import Outcome
 from state.records.plan import Analysis, Criterion, Plan, Task
 from state.settings.records import Workflow
-from state.settings.retry_limits import PATIENCE
+from state.settings.retry_limits import RETRY_LIMITS
 
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,39}")
 _TITLE_KEPT = 80
 _QUOTE_WORDS = 3  # a shorter text stands in any spec
-_TAKEN = {"run", "final", "plan", "analysis", "work"}  # folders, lanes and refs that sq needs itself
+_TAKEN = {"run", "final", "plan", "analysis", "work"}  # folders, callers and refs that sq needs itself
 
 
 async def plan(run: Run) -> None:
@@ -45,7 +45,7 @@ async def plan(run: Run) -> None:
         await _review(run, run.view.plan.proposed)
         return
     rejections = run.view.plan.rejections
-    if len(rejections) >= PATIENCE.proposals:
+    if len(rejections) >= RETRY_LIMITS.proposals:
         cause = f"no acceptable plan after {len(rejections)} tries: " + "; ".join(rejections[-1].problems)
         run.record(RunEnded(outcome=Outcome.USAGE, cause=cause))
         return

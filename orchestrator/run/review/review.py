@@ -28,7 +28,7 @@ from state.journal.events import TaskUnverified
 from state.journal.events.merges import MergeView
 from state.journal.events.tasks import TaskView
 from state.records.reviews import Finding
-from state.settings.retry_limits import PATIENCE
+from state.settings.retry_limits import RETRY_LIMITS
 
 _RESOLUTION_LIMIT = 10_000  # characters of one resolution's diff
 
@@ -36,8 +36,8 @@ _RESOLUTION_LIMIT = 10_000  # characters of one resolution's diff
 async def review_task(run: Run, task_id: str) -> None:
     """Have a task's commit reviewed, exactly as verified, and record the consequences of the report."""
     task = run.task(task_id)
-    if task.review.unusable - task.review.unusable_forgiven >= PATIENCE.unusable_reports:
-        reason = f"the reviewer did not report usably, {PATIENCE.unusable_reports} times"
+    if task.review.unusable - task.review.unusable_forgiven >= RETRY_LIMITS.unusable_reports:
+        reason = f"the reviewer did not report usably, {RETRY_LIMITS.unusable_reports} times"
         run.record(TaskUnverified(task_id=task_id, reason=reason))
         return
     folder = await run.places.show_commit(task)

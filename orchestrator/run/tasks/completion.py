@@ -193,7 +193,7 @@ async def steering_gate(run: Run, task: TaskView, tree: str) -> GateResult | Non
     judge = Judge(
         model=run.platform.models[Role.JUDGE],
         ask=partial(_ask, run, task),
-        lane=Caller(role=Role.JUDGE, task=task.task.id, attempt=task.attempt),
+        caller=Caller(role=Role.JUDGE, task=task.task.id, attempt=task.attempt),
         groups=CLI_GROUPS if run.platform.connection.credentials is Credentials.CLI_LOGIN else None,
     )
     session = _session_of(run, task, tree)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from state.journal.events.tasks import TaskView
 from state.records.calls import Message, MessageKind
 from state.settings.records import Effort
-from state.settings.retry_limits import PATIENCE
+from state.settings.retry_limits import RETRY_LIMITS
 
 _ERROR_KEPT = 300  # characters of an error that are compared
 _VARIES = re.compile(r"0x[0-9a-fA-F]+|\d+(\.\d+)?|/tmp/\S+")
@@ -47,10 +47,11 @@ def refused_too_often(fingerprints: Sequence[str]) -> str:
 
     `fingerprints` are those of the refusals of one attempt, oldest first. Equal ones mean the same failure.
     """
-    if len(fingerprints) >= PATIENCE.same_refusal and len(set(fingerprints[-PATIENCE.same_refusal :])) == 1:
-        return f"completion was refused {PATIENCE.same_refusal} times for the same reason"
-    if len(fingerprints) >= PATIENCE.refusals:
-        return f"completion was refused {PATIENCE.refusals} times in a row"
+    last = fingerprints[-RETRY_LIMITS.same_refusal :]
+    if len(last) == RETRY_LIMITS.same_refusal and len(set(last)) == 1:
+        return f"completion was refused {RETRY_LIMITS.same_refusal} times for the same reason"
+    if len(fingerprints) >= RETRY_LIMITS.refusals:
+        return f"completion was refused {RETRY_LIMITS.refusals} times in a row"
     return ""
 
 

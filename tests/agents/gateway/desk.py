@@ -55,7 +55,7 @@ class Desk:
         )
 
     def url(self, gateway):
-        return gateway.lane_url("worker", "t1", 1, {"workspace": str(self.workspace)})
+        return gateway.caller_url("worker", "t1", 1, {"workspace": str(self.workspace)})
 
     async def killed_during_a_call(self, options, prompt):
         """Asks, and ends the CLI with kill -9 once the slow call says that it started."""

@@ -24,7 +24,7 @@ async def post(url, *, prompt=PROMPT):
 
 
 def lane(gateway):
-    return gateway.lane_url("worker", "t1", 1)
+    return gateway.caller_url("worker", "t1", 1)
 
 
 async def test_a_reply_goes_wrong_as_often_as_asked_whatever_server_plays_it(playing, ledger, faults):
@@ -39,7 +39,7 @@ async def test_a_reply_goes_wrong_as_often_as_asked_whatever_server_plays_it(pla
 
 async def test_each_lane_of_a_pattern_counts_for_itself(playing):
     async with playing("worker/*: [{text: Fine., misbehave: {status: 529, times: 1}}]") as gateway:
-        urls = [gateway.lane_url("worker", "t1", number) for number in (1, 2)]
+        urls = [gateway.caller_url("worker", "t1", number) for number in (1, 2)]
         first = [(await post(url)).status_code for url in urls]
         second = [(await post(url)).status_code for url in urls]
     assert (first, second) == ([529, 529], [200, 200])
@@ -109,7 +109,7 @@ async def test_a_lane_that_refuses_connections_has_a_port_of_its_own(playing, fa
         for _ in range(2):
             with pytest.raises(httpx2.ConnectError):
                 await post(url)
-        assert "Fine." in (await post(gateway.lane_url("worker", "t2", 1))).text
+        assert "Fine." in (await post(gateway.caller_url("worker", "t2", 1))).text
         assert gateway.problems == []
     assert faults() == ["connection refused", "reply"]
 

@@ -37,7 +37,7 @@ async def begun(url, *, stream):
 
 
 def lane(gateway):
-    return gateway.lane_url("worker", "t1", 1)
+    return gateway.caller_url("worker", "t1", 1)
 
 
 @pytest.mark.parametrize(

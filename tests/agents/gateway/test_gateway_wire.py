@@ -44,7 +44,7 @@ async def test_a_text_reply_arrives_with_model_usage_and_stop_reason(playing, le
     async with playing(
         "judge/t1/1: [{text: Fine., usage: {output_tokens: 7, cache_read_input_tokens: 5}}]"
     ) as gateway:
-        said = await ask(gateway.lane_url("judge", "t1", 1), "hello")
+        said = await ask(gateway.caller_url("judge", "t1", 1), "hello")
         assert [block.text for block in said.content] == ["Fine."]
         assert (said.model, said.stop_reason, said.role) == ("claude-haiku-5-5", "end_turn", "assistant")
         usage = said.usage
@@ -60,7 +60,7 @@ async def test_a_stream_puts_together_the_same_reply(playing):
             tools: [{{name: Write, input: {{file_path: "{{workspace}}/a.py", content: "{LONG}"}}}}]
     """
     async with playing(lane) as gateway:
-        url = gateway.lane_url("worker", "t1", 1, {"workspace": "/w"})
+        url = gateway.caller_url("worker", "t1", 1, {"workspace": "/w"})
         async with client(url) as api:
             prompt = conversation(["go"])
             async with api.messages.stream(model="m", max_tokens=9, messages=prompt) as stream:
@@ -81,14 +81,14 @@ async def test_a_structured_answer_is_text_for_a_client_that_offers_no_tool(play
     async with playing("judge/*: [{structured: {verdict: block, reasons: [a, b]}}]") as gateway:
         schema = {"type": "object", "properties": {}, "additionalProperties": False}
         config = {"format": {"type": "json_schema", "schema": schema}}
-        said = await ask(gateway.lane_url("judge", "t1", "final"), "judge", output_config=config)
+        said = await ask(gateway.caller_url("judge", "t1", "final"), "judge", output_config=config)
         assert json.loads(said.content[0].text) == {"verdict": "block", "reasons": ["a", "b"]}
 
 
 async def test_a_structured_answer_is_a_call_where_the_tool_for_it_is_offered(playing):
     async with playing("judge/*: [{structured: {verdict: block}}]") as gateway:
         tool = {"name": "StructuredOutput", "input_schema": {"type": "object"}}
-        said = await ask(gateway.lane_url("judge", "t1", 1), "judge", tools=[tool])
+        said = await ask(gateway.caller_url("judge", "t1", 1), "judge", tools=[tool])
         assert (said.content[0].type, said.content[0].name) == ("tool_use", "StructuredOutput")
         assert said.content[0].input == {"verdict": "block"}
         assert said.stop_reason == "tool_use"
@@ -101,7 +101,7 @@ async def test_a_whole_exchange_runs_over_tools_closing_words_and_a_second_promp
           - {text: Bye., stop_reason: refusal}
     """
     async with playing(lane) as gateway:
-        url = gateway.lane_url("worker", "t1", 1)
+        url = gateway.caller_url("worker", "t1", 1)
         first = await ask(url, "go")
         assert first.content[1].id == "toolu_sq_1_1_0"
         talk = ["go", assistant(*first.content), {"role": "user", "content": [RESULT]}]
@@ -117,9 +117,9 @@ async def test_a_whole_exchange_runs_over_tools_closing_words_and_a_second_promp
 async def test_a_server_started_again_goes_on_where_the_conversation_stands(playing, ledger):
     lane = "worker/t1/1: [{text: One.}, {text: Two.}]"
     async with playing(lane) as gateway:
-        first = await ask(gateway.lane_url("worker", "t1", 1), "go")
+        first = await ask(gateway.caller_url("worker", "t1", 1), "go")
     async with playing(lane) as gateway:
-        second = await ask(gateway.lane_url("worker", "t1", 1), "go", assistant(*first.content), "on")
+        second = await ask(gateway.caller_url("worker", "t1", 1), "go", assistant(*first.content), "on")
     assert second.content[0].text == "Two."
     assert [line[1] for line in ledger()] == [1, 2]
 
@@ -140,7 +140,7 @@ async def test_met_expectations_let_the_reply_through(playing):
         call = {"type": "tool_use", "id": "toolu_sq_1_1_0", "name": "Bash", "input": {}}
         talk = [{"role": "assistant", "content": [{**call, "id": "toolu_other"}]}]
         talk += [{"role": "user", "content": [{**RESULT, "tool_use_id": "toolu_other"}]}]
-        url = gateway.lane_url("worker", "t1", 1, {"mood": "brief"})
+        url = gateway.caller_url("worker", "t1", 1, {"mood": "brief"})
         tool = {"name": "Bash", "input_schema": {"type": "object"}}
         said = await ask(url, "write the counter", *talk, tools=[tool], system="be brief")
         assert said.content[0].text == "Fine."
@@ -160,7 +160,7 @@ async def test_each_unmet_expectation_is_shown_with_what_came_instead(playing, l
             text: Fine.
     """
     async with playing(lane) as gateway:
-        url = gateway.lane_url("worker", "t1", 1)
+        url = gateway.caller_url("worker", "t1", 1)
         message = await refusal(url, "Please:\nwrite the counter\ninto a file")
         assert await refusal(url, "Please:\nwrite the counter\ninto a file") == message
         assert gateway.problems == [message]
@@ -178,7 +178,7 @@ async def test_each_unmet_expectation_is_shown_with_what_came_instead(playing, l
 async def test_a_request_with_no_reply_left_is_refused_and_shown(playing, ledger):
     async with playing("worker/t1/1: [{text: One.}, {text: Two., when: [pears, fresh]}]") as gateway:
         talk = ["go", {"role": "assistant", "content": "One."}, "apples"]
-        message = await refusal(gateway.lane_url("worker", "t1", 1), *talk)
+        message = await refusal(gateway.caller_url("worker", "t1", 1), *talk)
         assert gateway.problems == [message]
     assert "lane worker/t1/1: no reply is left for this request" in message
     assert "2 replies here, reply 1 was given last; reply 2 waits for 'pears' and 'fresh'" in message
@@ -188,14 +188,14 @@ async def test_a_request_with_no_reply_left_is_refused_and_shown(playing, ledger
 
 async def test_a_lane_that_is_not_in_the_scenario_is_refused(playing):
     async with playing("worker/t1/1: [{text: One.}]") as gateway:
-        message = await refusal(gateway.lane_url("worker", "t1", 2), "go")
+        message = await refusal(gateway.caller_url("worker", "t1", 2), "go")
         assert "lane worker/t1/2 is not in the scenario. Its lanes are: worker/t1/1" in message
         assert gateway.problems == [message]
 
 
 async def test_another_run_is_refused(playing):
     async with playing("worker/t1/1: [{text: One.}]") as gateway:
-        url = gateway.lane_url("worker", "t1", 1).replace("/run-1/", "/run-2/")
+        url = gateway.caller_url("worker", "t1", 1).replace("/run-1/", "/run-2/")
         assert "asked for run run-2, this is run-1" in await refusal(url, "go")
         assert len(gateway.problems) == 1
 
@@ -203,14 +203,14 @@ async def test_another_run_is_refused(playing):
 async def test_a_path_with_an_unregistered_placeholder_is_refused(playing):
     lane = 'worker/t1/1: [{tools: [{name: Read, input: {file_path: "{workspace}/a"}}]}]'
     async with playing(lane) as gateway:
-        message = await refusal(gateway.lane_url("worker", "t1", 1), "go")
+        message = await refusal(gateway.caller_url("worker", "t1", 1), "go")
         assert "not registered: Read.file_path: {workspace}/a" in message
         assert gateway.problems == [message]
 
 
 async def test_names_of_lanes_may_hold_anything(playing, ledger):
     async with playing("worker/*: [{text: One.}]") as gateway:
-        url = gateway.lane_url("worker", "a/b c?ä", 1)
+        url = gateway.caller_url("worker", "a/b c?ä", 1)
         assert url.endswith("/run-1/worker/a%2Fb%20c%3F%C3%A4/1")
         assert (await ask(url, "go")).content[0].text == "One."
     assert ledger() == [("worker/a/b c?ä/1", 1, "reply", 0)]
@@ -218,7 +218,7 @@ async def test_names_of_lanes_may_hold_anything(playing, ledger):
 
 async def test_what_is_no_call_for_the_model_is_not_found(playing):
     async with playing("worker/t1/1: [{text: One.}]") as gateway:
-        async with client(gateway.lane_url("worker", "t1", 1)) as api:
+        async with client(gateway.caller_url("worker", "t1", 1)) as api:
             with pytest.raises(NotFoundError):
                 await api.models.list()
             assert gateway.problems == []
@@ -229,7 +229,7 @@ async def test_what_is_no_call_for_the_model_is_not_found(playing):
 
 async def test_tokens_are_counted_roughly_and_without_a_ledger_line(playing, ledger):
     async with playing("worker/t1/1: [{text: One.}]") as gateway:
-        async with client(gateway.lane_url("worker", "t1", 1)) as api:
+        async with client(gateway.caller_url("worker", "t1", 1)) as api:
             counted = await api.messages.count_tokens(model="m", messages=conversation(["go"]))
         assert counted.input_tokens > 0
     assert ledger() == []
@@ -237,7 +237,7 @@ async def test_tokens_are_counted_roughly_and_without_a_ledger_line(playing, led
 
 async def test_a_body_that_is_no_request_is_refused(playing, ledger):
     async with playing("worker/t1/1: [{text: One.}]") as gateway:
-        async with client(gateway.lane_url("worker", "t1", 1)) as api:
+        async with client(gateway.caller_url("worker", "t1", 1)) as api:
             with pytest.raises(BadRequestError, match="not a Messages API request"):
                 await api.post("/v1/messages", cast_to=object, body={"model": "m"})
         assert len(gateway.problems) == 1
@@ -256,7 +256,7 @@ async def test_a_cancelled_run_ends_its_server_and_frees_the_port(scenario, tmp_
             async with serve_scenario(
                 scenario("a/b/1: [{text: x}]"), run_id="r", ledger=tmp_path / "l"
             ) as gateway:
-                url = gateway.lane_url("a", "b", 1)
+                url = gateway.caller_url("a", "b", 1)
                 scope.cancel()
                 await anyio.sleep_forever()
         port = int(url.split(":")[2].split("/")[0])
@@ -267,7 +267,7 @@ async def test_a_cancelled_run_ends_its_server_and_frees_the_port(scenario, tmp_
 async def test_the_signal_handlers_of_the_run_stay_in_place(playing):
     before = [signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM)]
     async with playing("worker/t1/1: [{text: One.}]") as gateway:
-        await ask(gateway.lane_url("worker", "t1", 1), "go")
+        await ask(gateway.caller_url("worker", "t1", 1), "go")
         assert [signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM)] == before
 
 

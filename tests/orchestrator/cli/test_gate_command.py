@@ -66,7 +66,7 @@ async def judge(tmp_path, *replies):
     )
     ledger = tmp_path / "ledger.jsonl"
     async with serve_scenario(load_scenario(scenario), run_id="run", ledger=ledger) as gateway:
-        url = gateway.lane_url(Role.JUDGE, "session", 1)
+        url = gateway.caller_url(Role.JUDGE, "session", 1)
         yield {"ANTHROPIC_API_KEY": "a-key", "ANTHROPIC_BASE_URL": url}
 
 

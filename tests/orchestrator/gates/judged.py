@@ -109,7 +109,7 @@ class Served:
 
 
 def looking(ask, session=SESSION, **look):
-    return SessionLook(session=session, model=MODEL, lane=LANE, ask=ask, **look)
+    return SessionLook(session=session, model=MODEL, caller=LANE, ask=ask, **look)
 
 
 def rule(*, satisfied=False, reason="the rule saw it", evidence="1 failed", applies=True):

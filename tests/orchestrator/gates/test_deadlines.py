@@ -32,7 +32,7 @@ def judged_after(seconds):
             await anyio.sleep(seconds)
             return Reply(end=CallEnd.COMPLETED, answer=SATISFIED)
 
-        look = SessionLook(session="the session", model=models()["haiku"], lane=LANE, ask=judge)
+        look = SessionLook(session="the session", model=models()["haiku"], caller=LANE, ask=judge)
         (result,) = await judge_all([Consideration(id="seen", question="Was it seen?")], look)
         return result.source, anyio.current_time()
 

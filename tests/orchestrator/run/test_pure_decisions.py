@@ -17,7 +17,7 @@ from state.records.commands import CommandRun
 from state.records.plan import Task
 from state.records.reviews import ReviewIssue
 from state.settings.presets import effort_named
-from state.settings.retry_limits import PATIENCE
+from state.settings.retry_limits import RETRY_LIMITS
 
 # --- whose issue it is ----------------------------------------------------------------------------------
 
@@ -98,15 +98,15 @@ def test_a_loop_that_has_hardly_begun_does_not_stand_still(trees):
 
 
 def test_the_same_failures_three_times_are_enough():
-    assert refused_too_often(["x"] * PATIENCE.same_refusal)
+    assert refused_too_often(["x"] * RETRY_LIMITS.same_refusal)
     assert refused_too_often(["y", "x", "x", "x"])
-    assert not refused_too_often(["x"] * (PATIENCE.same_refusal - 1))
+    assert not refused_too_often(["x"] * (RETRY_LIMITS.same_refusal - 1))
     assert not refused_too_often(["x", "x", "y", "x"])
 
 
 def test_five_refusals_in_a_row_are_enough_whatever_they_are():
-    different = [str(number) for number in range(PATIENCE.refusals)]
-    assert (PATIENCE.same_refusal, PATIENCE.refusals) == (3, 5)
+    different = [str(number) for number in range(RETRY_LIMITS.refusals)]
+    assert (RETRY_LIMITS.same_refusal, RETRY_LIMITS.refusals) == (3, 5)
     assert "5 times" in refused_too_often(different)
     assert refused_too_often(different[:-1]) == ""
     assert refused_too_often([]) == ""

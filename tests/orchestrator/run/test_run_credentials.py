@@ -93,7 +93,7 @@ async def test_a_run_with_credentials_asks_the_model_and_no_secret_is_written_do
     repository: Path, tmp_path: Path, name: str
 ) -> None:
     async with model_at_one_address(tmp_path) as model:
-        url = model.lane_url("any", "any", 1, {"workspace": "."})
+        url = model.caller_url("any", "any", 1, {"workspace": "."})
         environment = {name: KEY, "ANTHROPIC_BASE_URL": url, "MY_SERVICE_TOKEN": "another-secret-value"}
         done = await run_sq(repository, tmp_path, **environment)
     output = done.stdout.decode() + done.stderr.decode()

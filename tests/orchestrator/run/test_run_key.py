@@ -75,7 +75,7 @@ async def run_sq(repository: Path, tmp_path: Path, *flags: str, **environment: s
     command += ["--workflow", "direct", "--effort", "low", "--verify", "true", *flags]
     with anyio.fail_after(100):
         async with model(tmp_path) as api:
-            url = api.lane_url("any", "any", 1, {"workspace": "."})
+            url = api.caller_url("any", "any", 1, {"workspace": "."})
             done = await anyio.run_process(
                 command,
                 cwd=repository,

@@ -318,7 +318,7 @@ async def test_with_a_login_four_processes_judge_it_all_and_after_a_crash_none_i
                         ended = [event for event in events if isinstance(event, e.CallEnded)]
                         lost = [ended[0], *[one for one in events if isinstance(one, e.ChecksDecided)]]
                         journal.append(*[event for event in events if event not in lost])
-                    run = of_somebody_signed_in(journal, folder, gateway.lane_url("judge", "notes", 1))
+                    run = of_somebody_signed_in(journal, folder, gateway.caller_url("judge", "notes", 1))
                     gate = await steering_gate(run, run.task("notes"), "")
                     events = [stored.event for stored in journal.read()]
                 assert gate

@@ -56,7 +56,7 @@ async def run_with_key(repository: Path, tmp_path: Path, collector: Collector) -
     served = serve_scenario(load_scenario(scenario), run_id="r", ledger=tmp_path / "model.jsonl")
     with anyio.fail_after(100):
         async with served as model:
-            environ["ANTHROPIC_BASE_URL"] = model.lane_url("any", "any", 1, {"workspace": "."})
+            environ["ANTHROPIC_BASE_URL"] = model.caller_url("any", "any", 1, {"workspace": "."})
             done = await anyio.run_process(
                 command, cwd=repository, env=environ, check=False, stderr=subprocess.STDOUT
             )

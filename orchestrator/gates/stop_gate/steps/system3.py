@@ -53,7 +53,7 @@ def check(stop: Stop) -> StepResult:
     if stop.waits:
         return ALLOWED
     ask = Ask(
-        lane=Caller(role=Role.JUDGE, task="stop", attempt=1),
+        caller=Caller(role=Role.JUDGE, task="stop", attempt=1),
         model=_model(stop),
         system=prompts.plain("stop_judge"),
         prompt=f"The newest turns of the session, oldest first:\n\n{_conversation(stop, recent)}",

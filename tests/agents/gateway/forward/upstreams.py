@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import anyio
 import httpx2
 
-from agents.gateway.forward.lanes import LaneSession, Terms
+from agents.gateway.forward.callers import CallerSession, Terms
 from agents.gateway.forward.serve import ForwardGateway, serve_forward
 from agents.gateway.forward.upstream import Traces, Upstream
 from agents.gateway.listeners import line_of, listening
@@ -101,7 +101,7 @@ class Desk:
     """An open session of the gateway, and a client that asks with its token."""
 
     gateway: ForwardGateway
-    session: LaneSession
+    session: CallerSession
     client: httpx2.AsyncClient
 
     async def post(self, path="/v1/messages", *, body=BODY, token=None, url=None, headers=None):
@@ -118,5 +118,5 @@ async def forwarding(api, *, base="", traces: Traces | None = None, **terms) -> 
                 serve_forward(real, run_id="run-1") as gateway,
                 httpx2.AsyncClient(trust_env=False, timeout=20) as client,
             ):
-                with gateway.opened(Terms(**{"lane": LANE, "model": HAIKU, **terms})) as session:
+                with gateway.opened(Terms(**{"caller": LANE, "model": HAIKU, **terms})) as session:
                     yield Desk(gateway, session, client)

@@ -1,4 +1,4 @@
-"""The sessions that may ask a model: a token each, for one lane and one model, until the session ends.
+"""The sessions that may ask a model: a token each, for one caller and one model, until the session ends.
 
 Each has an account: its cap, its spending, and calls under way that hold some of the rest.
 """
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import anyio
 
-from agents.gateway.call import TRACES_ENDPOINT, TRACES_HEADERS, Call, lane_path
+from agents.gateway.call import TRACES_ENDPOINT, TRACES_HEADERS, Call, caller_path
 from agents.gateway.forward import refusals
 from agents.gateway.forward.meter import Tokens, usd
 from agents.gateway.forward.refusals import Refusal
@@ -26,22 +26,22 @@ _FULL_NAME = "claude-"
 class Terms:
     """What one session may do. `tools` are the typed tools that its first request has to offer its model.
 
-    `cap_usd` None is no limit. `lane` is role, task and attempt.
+    `cap_usd` None is no limit. `caller` is role, task and attempt.
     """
 
-    lane: tuple[str, str, str]
+    caller: tuple[str, str, str]
     model: Model
     tools: tuple[str, ...] = ()
     cap_usd: float | None = None
 
 
-class LaneSession:
+class CallerSession:
     """One session's pass, and what came of its calls."""
 
     def __init__(self, terms: Terms, *, url: str, token: str, traces: bool = False) -> None:
         self.url = url
         self.token = token
-        self.lane = "/".join(terms.lane)
+        self.caller = "/".join(terms.caller)
         self.account = Account(terms.cap_usd)
         self.ended = anyio.Event()
         self.lacking = ""
@@ -55,7 +55,7 @@ class LaneSession:
         self._checked = not terms.tools
 
     def __repr__(self) -> str:
-        return f"<LaneSession {self.lane} ${self.spent_usd:.4f}>"
+        return f"<CallerSession {self.caller} ${self.spent_usd:.4f}>"
 
     @property
     def spent_usd(self) -> float:
@@ -109,20 +109,20 @@ class LaneSession:
         self.partial_calls += partial
 
 
-class Lanes:
+class Callers:
     """All open sessions of a run. `traces`: they send spans to the gateway."""
 
     def __init__(self, run_id: str, *, traces: bool = False) -> None:
         self._run_id = run_id
         self._traces = traces
-        self._open: set[LaneSession] = set()
+        self._open: set[CallerSession] = set()
 
     @contextmanager
-    def opened(self, terms: Terms, base_url: str) -> Iterator[LaneSession]:
+    def opened(self, terms: Terms, base_url: str) -> Iterator[CallerSession]:
         """Provide a pass that is good while the block runs. Its calls under way end with it."""
-        url = base_url + lane_path(self._run_id, terms.lane)
+        url = base_url + caller_path(self._run_id, terms.caller)
         token = f"sqk_{secrets.token_urlsafe(32)}"
-        session = LaneSession(terms, url=url, token=token, traces=self._traces)
+        session = CallerSession(terms, url=url, token=token, traces=self._traces)
         self._open.add(session)
         try:
             yield session
@@ -130,22 +130,22 @@ class Lanes:
             self._open.discard(session)
             session.ended.set()
 
-    def session_of(self, call: Call) -> LaneSession:
+    def session_of(self, call: Call) -> CallerSession:
         """Return the session whose token and path the call has.
 
         Raises:
-            Refusal: the token is wrong or has ended, or it is another lane's.
+            Refusal: the token is wrong or has ended, or it is another caller's.
         """
         token = token_in(call.headers).encode()
         found = [one for one in self._open if hmac.compare_digest(one.token.encode(), token)]
         if not found:
             raise refusals.wrong_token()
-        if call.run_id != self._run_id or found[0].lane != call.lane:
-            raise refusals.wrong_path(f"/{call.run_id}/{call.lane}")
+        if call.run_id != self._run_id or found[0].caller != call.caller:
+            raise refusals.wrong_path(f"/{call.run_id}/{call.caller}")
         return found[0]
 
 
-def refused(error: Refusal, session: LaneSession) -> Refusal:
+def refused(error: Refusal, session: CallerSession) -> Refusal:
     """Return the refusal, after noting in the session that its budget is used up."""
     if error.kind == "billing_error":
         session.exhausted = str(error)
