@@ -7,8 +7,8 @@ from pathlib import Path
 
 from agents.transcript.records import Speaker, Transcript, Utterance
 from orchestrator.gates.power_steering.facts.facts import Command, Edit, Facts, Goal
+from orchestrator.project.files import belongs_to_tests
 from orchestrator.project.shell import simple_commands
-from orchestrator.project.test_files import belongs_to_tests
 from state.truncation import completion_claims
 
 # A prompt that only says to go on belongs to the goal before it.

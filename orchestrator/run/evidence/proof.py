@@ -19,8 +19,7 @@ from orchestrator.run.evidence.comparison import (
     subject_of,
     with_tests_of,
 )
-from orchestrator.run.evidence.selected_commands import results
-from orchestrator.run.evidence.summary import cause_of
+from orchestrator.run.evidence.summary import cause_of, results
 from orchestrator.run.evidence.verdict import CommandVerdict, Judged, judged
 from orchestrator.run.record import Run
 from state.journal.events import ProofsTaken, VerificationFinished

@@ -23,7 +23,7 @@ from orchestrator.project.runners.selection import only_these
 from orchestrator.project.runners.suite import Suite, suite_of
 from orchestrator.project.shell import simple_commands
 from orchestrator.run.evidence.changes import files_of
-from orchestrator.run.evidence.selected_commands import commands_for
+from orchestrator.run.evidence.summary import commands_for
 from orchestrator.run.evidence.verdict import suspects
 from orchestrator.run.ports import Commands, Ran, ScratchWorktree
 from orchestrator.run.record import Run

@@ -6,8 +6,7 @@ the merge or begins it anew.
 
 import structlog
 
-from orchestrator.run.evidence.selected_commands import results
-from orchestrator.run.evidence.summary import feedback, has_failed, unanswered
+from orchestrator.run.evidence.summary import feedback, has_failed, results, unanswered
 from orchestrator.run.merge.conflict import ResolvedConflict, Unresolved, resolve
 from orchestrator.run.merge.whole import measured
 from orchestrator.run.ports import MergeState

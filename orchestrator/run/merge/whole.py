@@ -8,7 +8,7 @@ branch can then be fast-forwarded. Otherwise the work stays on sq's branch, and 
 import structlog
 
 from orchestrator.git.changes import sizes
-from orchestrator.run.evidence.selected_commands import results
+from orchestrator.run.evidence.summary import results
 from orchestrator.run.evidence.verdict import CommandVerdict
 from orchestrator.run.record import Run
 from orchestrator.run.review.ownership import own_paths

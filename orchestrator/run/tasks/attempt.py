@@ -22,8 +22,7 @@ from orchestrator.run.asking.briefing import conventions, decisions, without_pla
 from orchestrator.run.asking.conversation import Conversation
 from orchestrator.run.asking.questions import QuestionBus
 from orchestrator.run.event_log import log_attempt
-from orchestrator.run.evidence.selected_commands import commands_on, results, seen_of
-from orchestrator.run.evidence.summary import has_failed, summary
+from orchestrator.run.evidence.summary import commands_on, has_failed, results, seen_of, summary
 from orchestrator.run.evidence.verdict import usable
 from orchestrator.run.places.protection import put_users_work_back
 from orchestrator.run.places.set_up import set_up

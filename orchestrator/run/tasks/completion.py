@@ -31,13 +31,13 @@ from orchestrator.gates.power_steering.rules import RULES
 from orchestrator.git.workspace import changed_paths, tree_of
 from orchestrator.run.asking.answer import asked, ended_with
 from orchestrator.run.asking.conversation import whole_history
-from orchestrator.run.evidence.selected_commands import results
 from orchestrator.run.evidence.summary import (
     canary_words,
     failures,
     feedback,
     has_failed,
     lost_canaries,
+    results,
     said,
     unanswered,
 )

@@ -5,7 +5,7 @@ from sessions import FAILING, PASSING, edit, evidence, ran, read, todos, write
 
 from orchestrator.gates.power_steering.considerations import load_considerations
 from orchestrator.gates.power_steering.rules import RULES
-from orchestrator.project.test_files import belongs_to_tests
+from orchestrator.project.files import belongs_to_tests
 
 CODE = write()
 TESTS = read("/project/tests/test_price.py", "def test_a(): ...")

@@ -34,6 +34,27 @@ from orchestrator.project.runners.listings import numbers_of, plain
 from orchestrator.project.runners.table import usual_table
 from orchestrator.project.shell import NOT_STARTED, simple_commands
 
+PlacedCall = tuple[int, int, ToolCall]  # order, number of the turn, call
+_STOPPERS = {"TaskStop": "task_id", "KillShell": "shell_id", "KillBash": "shell_id"}
+_SPELLED = 4  # characters: a shorter line may stand in a command by chance
+# Lines that tell the end of a run without numbers, of runners and of task runners.
+_FAILING = re.compile(
+    r"^(?:FAILED\b|ERROR (?:\S+::|collecting)|FAIL\b|--- FAIL|FAILURES!|ERRORS!|not ok \d|Failed!\s"
+    r"|BUILD FAIL|test result: FAILED|\[(?:ERROR|INFO)\] .*BUILD FAILURE|=*[ ]?no tests ran\b"
+    r"|.*Failures: [1-9]|.*Errors: [1-9]|[ \t]+\S+: FAIL\b|Result: FAIL$|.*: Some tests failed"
+    r"|[ \t]*NX   (?:Running|Ran) targets? .* failed|[ \t]*Tasks:[ \t]+\d+ successful, [1-9]\d* failed"
+    r"|nox > Session .* failed|npm ERR!|npm error|error: test failed|error Command failed)",
+    re.MULTILINE,
+)
+_PASSING = re.compile(
+    r"^(?:OK(?: \(.*\))?$|ok[ \t]+\S+[ \t]+(?:[\d.]+s|\(cached\))|ok \d+\b|ok$|PASS$|Passed!\s"
+    r"|test result: ok\.|All tests passed|100% tests passed|(?:\[INFO\] )?BUILD SUCCESS"
+    r"|[ \t]+congratulations :\)|[ \t]*Testing \S+ tests passed|All tests successful|Result: PASS$"
+    r"|\d+ of \d+ test suites .*passed|0 errors .*\| 0 warnings|.*: All tests passed"
+    r"|[ \t]*NX   Successfully ran targets?\b|nox > Session .* was successful)",
+    re.MULTILINE,
+)
+
 
 def facts_of(transcript: Transcript) -> Facts:
     """Return the facts of a session, extracted in one pass over its calls."""
@@ -83,28 +104,6 @@ def _final_text(transcript: Transcript) -> str:
         elif isinstance(item, ToolCall) or words:
             break
     return "\n\n".join(reversed(words))
-
-
-PlacedCall = tuple[int, int, ToolCall]  # order, number of the turn, call
-_STOPPERS = {"TaskStop": "task_id", "KillShell": "shell_id", "KillBash": "shell_id"}
-_SPELLED = 4  # characters: a shorter line may stand in a command by chance
-# Lines that tell the end of a run without numbers, of runners and of task runners.
-_FAILING = re.compile(
-    r"^(?:FAILED\b|ERROR (?:\S+::|collecting)|FAIL\b|--- FAIL|FAILURES!|ERRORS!|not ok \d|Failed!\s"
-    r"|BUILD FAIL|test result: FAILED|\[(?:ERROR|INFO)\] .*BUILD FAILURE|=*[ ]?no tests ran\b"
-    r"|.*Failures: [1-9]|.*Errors: [1-9]|[ \t]+\S+: FAIL\b|Result: FAIL$|.*: Some tests failed"
-    r"|[ \t]*NX   (?:Running|Ran) targets? .* failed|[ \t]*Tasks:[ \t]+\d+ successful, [1-9]\d* failed"
-    r"|nox > Session .* failed|npm ERR!|npm error|error: test failed|error Command failed)",
-    re.MULTILINE,
-)
-_PASSING = re.compile(
-    r"^(?:OK(?: \(.*\))?$|ok[ \t]+\S+[ \t]+(?:[\d.]+s|\(cached\))|ok \d+\b|ok$|PASS$|Passed!\s"
-    r"|test result: ok\.|All tests passed|100% tests passed|(?:\[INFO\] )?BUILD SUCCESS"
-    r"|[ \t]+congratulations :\)|[ \t]*Testing \S+ tests passed|All tests successful|Result: PASS$"
-    r"|\d+ of \d+ test suites .*passed|0 errors .*\| 0 warnings|.*: All tests passed"
-    r"|[ \t]*NX   Successfully ran targets?\b|nox > Session .* was successful)",
-    re.MULTILINE,
-)
 
 
 def placed_calls(turns: Sequence[Turn]) -> Iterator[PlacedCall]:
