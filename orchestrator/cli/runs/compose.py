@@ -16,10 +16,7 @@ from pathlib import Path
 import anyio
 import structlog
 
-from agents.access import (
-    Connection,
-    Credentials,
-)
+from agents.access import Connection, Credentials
 from agents.backend import Platform
 from agents.concurrency import task_group
 from agents.gateway.scenario import load_scenario
