@@ -148,7 +148,7 @@ async def _look(
         return _Refused(problem)
     if problem := await _problem_of_tree(run, task, merge, state):
         return _Refused(problem)
-    finished = await run.verify(task_id=task.task.id, folder=state.folder, tree=state.tree)
+    finished = await run.evidence.verify(run, task_id=task.task.id, folder=state.folder, tree=state.tree)
     judged = results(run, finished)
     if reason := unanswered(judged):
         return Unresolved(reason, unchecked=True)

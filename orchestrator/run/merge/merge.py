@@ -61,7 +61,7 @@ async def _build(run: Run, task: TaskView, merging: MergeView) -> None:
                 again = [] if unchecked else _rebuild(run, task, merging, reason)
                 await _give_up(run, task, merging, reason, again)
         return
-    finished = await run.verify(task_id=task.task.id, folder=state.folder, tree=state.tree)
+    finished = await run.evidence.verify(run, task_id=task.task.id, folder=state.folder, tree=state.tree)
     judged = results(run, finished)
     if reason := unanswered(judged):
         await _give_up(run, task, merging, reason, [])

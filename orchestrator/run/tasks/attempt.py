@@ -257,7 +257,7 @@ async def _holds_without(run: Run, task: TaskView) -> bool:
     tree = await run.places.snapshot(folder)
     if tree == await tree_of(folder, task.place.base_commit):
         return False
-    finished = await run.verify(task_id=task.task.id, folder=folder, tree=tree)
+    finished = await run.evidence.verify(run, task_id=task.task.id, folder=folder, tree=tree)
     return not has_failed(results(run, finished))
 
 
