@@ -269,12 +269,7 @@ async def _drive(
             await keep_users_work(journal.append, view, started, run_folder, leave_out=[state_root])
         connection = await stack.enter_async_context(
             connected(
-                started,
-                settings,
-                run_folder,
-                surroundings.key,
-                surroundings.environ,
-                surroundings.addresses,
+                started, settings, run_folder, surroundings.key, surroundings.environ, surroundings.addresses
             )
         )
         groups = stack.enter_context(control_groups(started.run_id, settings.sandbox.limits))
