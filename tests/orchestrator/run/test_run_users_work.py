@@ -362,6 +362,7 @@ def test_whatever_a_worker_does_the_users_bytes_and_index_are_the_same_afterward
     paths = users_paths(project)
     before = seen(project, paths)
     touched = [os.path.relpath(path, project) for path in paths]
+    touched = [os.fsencode(name).decode(errors="replace") for name in touched]  # as a model can write it
     actions = [
         dice.choice([by_tool(dice, dice.choice(BY_TOOL)), by_bash(dice, dice.choice(TARGETS))])
         for _ in range(dice.randint(1, 4))
