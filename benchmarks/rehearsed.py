@@ -89,17 +89,18 @@ def notes_with_a_question() -> Lanes:
     options = [{"label": "red", "description": "Warm"}, {"label": "blue", "description": "Cold"}]
     asked = {"question": "Which colour?", "header": "Colour", "multiSelect": False, "options": options}
     answer = {"question": "Which colour?", "labels": ["red"], "free_text": "", "reason": "It is the first."}
-    passed = [reports("report_review", passed=True, issues=[], suggestions=[])]
+    others = agreeing("notes")
     return {
-        **agreeing("notes"),
+        "planner/plan/1": others["planner/plan/*"],
+        "judge/*": others["judge/*"],
         "worker/notes/1": [
             calls("AskUserQuestion", questions=[asked]),
             calls("Write", file_path="{workspace}/notes.txt", content="Red.\n"),
             reports("task_complete", summary="Done.", tests="None."),
         ],
         "developer/notes/1": [{"structured": {"answers": [{**answer, "reversible": True}]}}],
-        "reviewer/notes/1": passed,
-        "reviewer/final/1": passed,
+        "reviewer/notes/1": others["reviewer/*"],
+        "reviewer/final/1": others["reviewer/*"],
     }
 
 
