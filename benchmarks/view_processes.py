@@ -59,14 +59,15 @@ def made_run(state: Path, *, events: int = 0, ended: bool = False) -> MadeRun:
 def report_figures(long: MadeRun, twelve: MadeRun) -> dict[str, object]:
     """How long a report of the long run takes, and how large that of twelve tasks is."""
     began = time.perf_counter()
-    _report(long, long.state / "report.html")
+    write_report(long, long.state / "report.html")
     seconds = time.perf_counter() - began
-    _report(twelve, twelve.state / "report.html")
+    write_report(twelve, twelve.state / "report.html")
     packed = len(gzip.compress((twelve.state / "report.html").read_bytes()))
     return {"report_s": round(seconds, 2), "report_kb_gz": round(packed / 1024, 1)}
 
 
-def _report(run: MadeRun, file: Path) -> None:
+def write_report(run: MadeRun, file: Path) -> None:
+    """Have sq write the report of a run into this file."""
     subprocess.run(
         [*SQ, "report", run.run_id, "--state-dir", str(run.state), "-o", str(file)],
         env=environment(), stdout=subprocess.DEVNULL, check=True,
