@@ -71,7 +71,6 @@ def opened(browser, address, *, size=(1440, 900), scheme="light", csp=True, scri
             ("active", SIZES[0], "dark"),
             ("ended", SIZES[1], "light"),
         ],
-        ("judged", SIZES[1], "light"),
         ("active", SIZES[0], "dark"),
     ),
 )
