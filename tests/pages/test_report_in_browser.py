@@ -12,9 +12,9 @@ from language.sampled import sampled
 
 from orchestrator.views.models.story import RunStory
 from orchestrator.views.models.summary import RunState
+from orchestrator.views.models.work import read_work, recorded_work
 from orchestrator.views.report.reading import RunRead
 from orchestrator.views.report.rendering import Format, rendered
-from orchestrator.views.report.work import read_work, recorded_work
 from state.journal.events import MessageReceived
 
 pytestmark = pytest.mark.browser

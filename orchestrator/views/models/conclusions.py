@@ -1,4 +1,4 @@
-"""The conclusions on a run as records: its headline, and the places where a person should look."""
+"""The conclusions on a run as records: its headline, places to look at, and reasons."""
 
 from dataclasses import dataclass
 from enum import IntEnum, StrEnum
@@ -68,6 +68,14 @@ class Point:
     what: str
     words: str = ""
     task_id: str = ""
+    seq: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reason:
+    """One reason why a task does not go on. `seq` is the place of the event that says so, or 0."""
+
+    text: str
     seq: int = 0
 
 
