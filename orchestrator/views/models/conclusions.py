@@ -1,10 +1,11 @@
-"""The conclusions on a run as records: its headline, places to look at, and reasons."""
+"""The conclusions on a run as records: its headline, findings, and places to look at."""
 
 from dataclasses import dataclass
 from enum import IntEnum, StrEnum
 
 from orchestrator.views.descriptions.description import Tone
 from state.outcome import Outcome
+from state.records.reviews import Finding
 
 UNVERIFIED = "[unverified] "  # before the title of a pull request
 
@@ -72,11 +73,12 @@ class Point:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reason:
-    """One reason why a task does not go on. `seq` is the place of the event that says so, or 0."""
+class FindingRow:
+    """A finding with its task ("" for the whole) and the event that holds its newest state."""
 
-    text: str
-    seq: int = 0
+    task_id: str
+    finding: Finding
+    seq: int
 
 
 def point(

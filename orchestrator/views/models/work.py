@@ -6,7 +6,6 @@ from datetime import datetime
 from pathlib import Path
 
 from orchestrator.views.descriptions.description import Quote
-from orchestrator.views.models.conclusions import Reason
 from orchestrator.views.models.diffs import changes_between, is_hash, patches_of, sizes_of
 from state.errors import GitError
 from state.journal.events.tasks import Stage, TaskView
@@ -76,6 +75,14 @@ class Attempt:
     seconds: float | None
     ended: str
     steps: tuple[AttemptStep, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reason:
+    """One reason why a task does not go on. `seq` is the place of the event that says so, or 0."""
+
+    text: str
+    seq: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

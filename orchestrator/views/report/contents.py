@@ -3,8 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from orchestrator.views.models.attention.findings import FindingRow
-from orchestrator.views.models.conclusions import Headline, Point
+from orchestrator.views.models.conclusions import FindingRow, Headline, Point
 from orchestrator.views.models.criteria import CriterionRow
 from orchestrator.views.models.decisions import Decision
 from orchestrator.views.models.evidence import CommandFacts

@@ -1,27 +1,17 @@
 """Findings that were let go, and suggestions of reviews."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
-from orchestrator.views.models.conclusions import Point, Urgency, point
+from orchestrator.views.models.conclusions import FindingRow, Point, Urgency, point
 from orchestrator.views.models.history import RunFacts
 from state.journal import events as e
-from state.records.reviews import Finding, FindingState
+from state.records.reviews import FindingState
 
 _LET_GO = {
     FindingState.OPEN: (Urgency.DECIDE, "a finding is open"),
     FindingState.DISPUTED: (Urgency.DECIDE, "a finding was disputed by the Worker and let go"),
     FindingState.WONT_FIX: (Urgency.KNOW, "a finding is not going to be fixed"),
 }
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FindingRow:
-    """A finding with its task ("" for the whole) and the event that holds its newest state."""
-
-    task_id: str
-    finding: Finding
-    seq: int
 
 
 def findings(story: RunFacts) -> Iterator[Point]:

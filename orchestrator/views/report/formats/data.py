@@ -12,7 +12,7 @@ from urllib.parse import quote
 import msgspec
 
 from orchestrator.views.html.amounts import iso
-from orchestrator.views.models.attention.findings import FindingRow
+from orchestrator.views.models.conclusions import FindingRow
 from orchestrator.views.models.criteria import CriterionRow, CriterionState, counted
 from orchestrator.views.models.evidence import CommandFacts
 from orchestrator.views.report.contents import ReportContents
