@@ -101,6 +101,7 @@ def test_tests_add_to_the_environment_of_runs_and_neither_makes_it_again(checkou
     assert kept.exists()
 
 
+@pytest.mark.late
 def test_a_changed_lock_makes_the_environment_anew(checkout: Checkout) -> None:
     assert "making its environment" in checkout.make("--dev")
     assert checkout.make() == ""

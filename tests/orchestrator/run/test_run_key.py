@@ -108,6 +108,7 @@ async def test_no_process_that_an_agent_sees_has_the_key_where_a_pid_namespace_h
     assert "_CLAUDE_CODE_ASSUME_FIRST_PARTY_BASE_URL" not in ran.variables  # the API is not Anthropic's
 
 
+@pytest.mark.late
 async def test_where_no_pid_namespace_holds_the_run_says_that_the_key_can_be_read_and_the_remedy(
     repository: Path, tmp_path: Path
 ) -> None:
@@ -123,6 +124,7 @@ async def test_where_no_pid_namespace_holds_the_run_says_that_the_key_can_be_rea
         assert ran.hits > 0
 
 
+@pytest.mark.late
 async def test_a_key_from_a_file_is_in_no_environment_at_all(repository: Path, tmp_path: Path) -> None:
     file = tmp_path / "key"
     file.write_text(f"{KEY}\n")
@@ -139,6 +141,7 @@ async def test_a_key_from_a_file_is_in_no_environment_at_all(repository: Path, t
     assert "ANTHROPIC_API_KEY_FILE" not in ran.variables
 
 
+@pytest.mark.late
 async def test_in_the_strongest_sandbox_that_holds_a_run_works_and_finds_no_key(
     repository: Path, tmp_path: Path
 ) -> None:
@@ -162,6 +165,7 @@ async def test_without_the_gateway_the_agents_have_the_key_and_the_run_says_so(
     assert ran.started.confined.sandbox.level != "whole"  # it would have no way to the model
 
 
+@pytest.mark.late
 async def test_first_party_is_set_for_claude_code_where_it_was_asked_for(
     repository: Path, tmp_path: Path
 ) -> None:

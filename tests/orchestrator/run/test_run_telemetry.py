@@ -125,6 +125,7 @@ def black_hole() -> Iterator[socket.socket]:
         yield server
 
 
+@pytest.mark.late
 def test_a_collector_that_never_answers_changes_nothing_of_a_run(
     rehearse: Rehearse, repository: Path, black_hole: socket.socket
 ) -> None:
