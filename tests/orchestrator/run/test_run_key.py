@@ -95,6 +95,7 @@ async def run_sq(repository: Path, tmp_path: Path, *flags: str, **environment: s
     return Ran(done.returncode, output, started, repository)
 
 
+@pytest.mark.late
 @pytest.mark.skipif(not NAMESPACES, reason="there are no PID namespaces here")
 @pytest.mark.parametrize("name", sampled(["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"], "ANTHROPIC_API_KEY"))
 async def test_no_process_that_an_agent_sees_has_the_key_where_a_pid_namespace_holds(
@@ -153,6 +154,7 @@ async def test_in_the_strongest_sandbox_that_holds_a_run_works_and_finds_no_key(
     assert ("npm_config_offline=true" in ran.variables) == (ran.started.confined.sandbox.level == "whole")
 
 
+@pytest.mark.late
 async def test_without_the_gateway_the_agents_have_the_key_and_the_run_says_so(
     repository: Path, tmp_path: Path
 ) -> None:
