@@ -25,11 +25,12 @@ from state.settings.sources import user_file
 
 pytestmark = pytest.mark.claude
 
-KEY = "sk-ant-a-key-that-no-agent-may-find-0123456789"
+MARK = f"may-find-{os.getpid():010}"  # its own: other tests with keys run beside this process
+KEY = f"sk-ant-a-key-that-no-agent-{MARK}"
 NAMESPACES = detect_containment() is Containment.NAMESPACES
 SCAN = (
     "env > environment.txt; cat /proc/[0-9]*/environ 2>/dev/null | tr '\\0' '\\n' > seen.txt; "
-    "grep -c no-agent-may-find seen.txt > hits.txt; rm seen.txt; true"
+    f"grep -c {MARK} seen.txt > hits.txt; rm seen.txt; true"
 )
 
 
