@@ -136,7 +136,7 @@ def changed_git(trusted: TrustedGit) -> list[str]:
     changed = {path for path in {*before, *now} if before.get(path) != now.get(path)}
     for noted in (trusted.folder / PLACES).glob("*"):
         with suppress(GitError):  # something else is in its place, and the next git command says so
-            trusted.mend_pointer((trusted.worktrees or trusted.root) / noted.name)
+            trusted.restore_pointer((trusted.worktrees or trusted.root) / noted.name)
     restored = trusted.folder / RESTORED
     return sorted(changed | set(restored.read_text("utf-8").splitlines() if restored.exists() else ()))
 

@@ -114,7 +114,7 @@ class TrustedGit:
             raise GitError(f"{place} is not a worktree of sq's: {named} belongs to another one. Move it away")
         return named.name
 
-    def mend_pointer(self, place: Path) -> None:
+    def restore_pointer(self, place: Path) -> None:
         """Let the `.git` of a worktree lead to its git folder, if it does not.
 
         Other content of that name is moved to sq's folder.
@@ -170,10 +170,10 @@ class TrustedGit:
         return _named(real, folder, nested_common(self.folder / _NESTED, real, self.folder / "nested-config"))
 
 
-def mend_pointer(folder: Path) -> None:
+def restore_pointer(folder: Path) -> None:
     """In a run, let the `.git` of a worktree lead to its git folder again, for commands that ask."""
     if trusted := trusted_now():
-        trusted.mend_pointer(folder)
+        trusted.restore_pointer(folder)
 
 
 def pointer_of(pointer: Path) -> str:

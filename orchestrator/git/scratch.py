@@ -9,7 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from orchestrator.git.command import git
-from orchestrator.git.pinned_config import mend_pointer
+from orchestrator.git.pinned_config import restore_pointer
 from orchestrator.git.workspace import ensure_worktree, put_on
 
 _FILE, _GONE = "100644", "0" * 40
@@ -37,7 +37,7 @@ async def remove_scratch(repository: Path, folder: Path) -> None:
         GitError: git refuses.
     """
     if folder.exists():
-        mend_pointer(folder)
+        restore_pointer(folder)
         await git(repository, "worktree", "remove", "--force", "--force", str(folder))
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from orchestrator.git.command import add_all, git, git_bytes, git_succeeds, ignoring_junk
 from orchestrator.git.locks import STILL_MADE, git_dir, git_is_at_work, in_worktree, patiently
-from orchestrator.git.pinned_config import mend_pointer, trusted_now
+from orchestrator.git.pinned_config import restore_pointer, trusted_now
 from state.errors import GitError
 
 _COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
@@ -95,7 +95,7 @@ async def remove_worktree(repository: Path, folder: Path, *, holds: str) -> bool
         return True
     if await snapshot_aside(folder) != holds:
         return False
-    mend_pointer(folder)
+    restore_pointer(folder)
     await git(repository, "worktree", "remove", "--force", str(folder))
     return True
 

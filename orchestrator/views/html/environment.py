@@ -15,7 +15,6 @@ from markupsafe import Markup
 from orchestrator.views.html import amounts, marking
 from orchestrator.views.html.amounts import bar_kind, bar_kinds, lane_words
 from orchestrator.views.html.diffs import diff_lines
-from orchestrator.views.html.marking import markdown
 from orchestrator.views.words import duration
 from state.hidden import visible
 
@@ -27,7 +26,6 @@ _FILTERS: dict[str, Callable[..., object]] = {
     "visible": visible,
     "diff_lines": diff_lines,
     "lines": marking.lines,
-    "markdown": markdown,
     "money": amounts.money,
     "number": amounts.number,
     "signed": amounts.signed,

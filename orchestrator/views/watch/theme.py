@@ -2,13 +2,12 @@
 
 from functools import cache
 
-from rich.color import Color
 from rich.style import Style
 
 GROUND, RAISED, CHOSEN, FOUND = "#10151b", "#1d2732", "#2b3d52", "#5c4a00"
 GROUNDS = {"ground": GROUND, "raised": RAISED, "chosen": CHOSEN, "found": FOUND}
 # A style: its colour, and whether it is bold. A word or a sign always says the same as the colour.
-_STYLES: dict[str, tuple[str, bool]] = {
+STYLES: dict[str, tuple[str, bool]] = {
     "": ("#e8edf2", False),
     "dim": ("#b4c0cb", False),
     "strong": ("#ffffff", True),
@@ -26,8 +25,6 @@ _STYLES: dict[str, tuple[str, bool]] = {
     "hunk": ("#8ed8f8", False),
 }
 _REVERSED = frozenset({"chosen", "found"})
-_BRIGHTEST = 255
-_LINEAR_BELOW = 0.04045
 
 
 @cache
@@ -39,27 +36,7 @@ def style_of(name: str, ground: str = "ground", *, colours: bool = True) -> Styl
         ground: `ground`, `raised`, `chosen` or `found`.
         colours: False: only bold and reversed text, in the terminal's own colours.
     """
-    colour, bold = _STYLES[name]
+    colour, bold = STYLES[name]
     if not colours:
         return Style(bold=bold, reverse=ground in _REVERSED)
     return Style(color=colour, bgcolor=GROUNDS[ground], bold=bold)
-
-
-def names() -> list[str]:
-    """Return the names of all styles."""
-    return list(_STYLES)
-
-
-def contrast(name: str, ground: str) -> float:
-    """Return the contrast of a style on a ground as WCAG 2 computes it, from 1 to 21."""
-    lighter, darker = sorted((_luminance(_STYLES[name][0]), _luminance(GROUNDS[ground])), reverse=True)
-    return (lighter + 0.05) / (darker + 0.05)
-
-
-def _luminance(colour: str) -> float:
-    red, green, blue = (_linear(part / _BRIGHTEST) for part in Color.parse(colour).get_truecolor())
-    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
-
-
-def _linear(part: float) -> float:
-    return part / 12.92 if part <= _LINEAR_BELOW else ((part + 0.055) / 1.055) ** 2.4

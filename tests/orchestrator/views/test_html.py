@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from orchestrator.views.html import amounts
 from orchestrator.views.html.diffs import LineKind, diff_lines
 from orchestrator.views.html.environment import environment, style
-from orchestrator.views.html.marking import markdown
 from state.hidden import HIDDEN
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -63,27 +62,6 @@ def test_a_text_is_shown_letter_by_letter(hostile):
     assert len(harmless) > len(hostile) / 10
     for text in harmless:
         assert "".join(Elements(template.render(text=text)).text) == text
-
-
-ALLOWED = {"p", "a", "span", "em", "strong", "code", "pre", "ul", "ol", "li", "blockquote", "hr", "br", "s"}
-
-
-def test_markdown_of_agents_has_no_pictures_scripts_headings_or_other_links(hostile):
-    for text in hostile:
-        page = str(markdown(text))
-        assert {tag for tag, _ in Elements(page).found} <= ALLOWED, text
-        assert all(
-            name in {"href", "rel", "class", "start"} for _, names in Elements(page).found for name in names
-        ), text
-        assert re.findall(r'href="(?!https?://)', page) == [], text
-        assert not HIDDEN.search(page.replace("\n", "")), text
-
-
-def test_a_link_of_an_agent_names_the_host_it_leads_to():
-    assert '<span class="host">(evil.example)</span>' in markdown(
-        "[your bank](https://bank.example@evil.example/x)"
-    )
-    assert "href" not in markdown("[x](javascript:alert(1)) [y](//evil.example) [z](/etc/passwd)")
 
 
 def test_only_two_modules_mark_text_as_html_and_no_template_switches_escaping_off():

@@ -5,9 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from language.steering import MARKUP, steering_in
 from rich.cells import cell_len
+from rich.color import Color
 
 from orchestrator.views.watch.text import line, rows_of, text_of
-from orchestrator.views.watch.theme import GROUNDS, contrast, names, style_of
+from orchestrator.views.watch.theme import GROUNDS, STYLES, style_of
 
 
 def plain(row):
@@ -42,14 +43,29 @@ def test_hostile_texts_become_rows_that_steer_nothing(hostile):
                 assert not steering_in(plain(row))
 
 
+def contrast(name, ground):
+    """The contrast of a style on a ground as WCAG 2 computes it, from 1 to 21."""
+    lighter, darker = sorted((luminance(STYLES[name][0]), luminance(GROUNDS[ground])), reverse=True)
+    return (lighter + 0.05) / (darker + 0.05)
+
+
+def luminance(colour):
+    red, green, blue = (linear(part / 255) for part in Color.parse(colour).get_truecolor())
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def linear(part):
+    return part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4
+
+
 @pytest.mark.parametrize("ground", GROUNDS)
-@pytest.mark.parametrize("name", names())
+@pytest.mark.parametrize("name", STYLES)
 def test_each_colour_has_the_contrast_of_ordinary_text_on_each_ground(name, ground):
     assert contrast(name, ground) >= 4.5
 
 
 def test_without_colours_text_is_plain_bold_or_reversed():
-    for name in names():
+    for name in STYLES:
         assert style_of(name, colours=False).color is None
         assert style_of(name, colours=False).bgcolor is None
     assert style_of("", "chosen", colours=False).reverse
