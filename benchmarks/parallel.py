@@ -38,7 +38,7 @@ import yaml
 
 from orchestrator.cli.runs.compose import run_new
 from orchestrator.cli.runs.request import RunEnvironment, RunRequest
-from orchestrator.run.scheduler import next_moves
+from orchestrator.run.machine import next_moves
 from state.journal import events as e
 from state.journal.events.tasks import Stage, TaskView
 from state.journal.fold.fold import fold

@@ -41,7 +41,7 @@ from orchestrator.cli.runs.compose import composed
 from orchestrator.project.detection.detect import detect
 from orchestrator.project.runners.suite import suite_of
 from orchestrator.run.evidence.baseline import take_baseline
-from orchestrator.run.evidence.scratch_worktrees import remove_scratch_worktrees
+from orchestrator.run.places.set_up import remove_scratch_worktrees
 from orchestrator.run.places.worktrees import Worktrees
 from state.journal.events import RunStarted
 from state.journal.recorder import Recorder

@@ -2,26 +2,30 @@
 
 The state of a run follows from its view alone (`state.journal.phase`). Every event is stored before the next
 step is chosen, so a run that is killed anywhere continues from its journal.
+
+Tasks move side by side, each by itself to its next stage (build, commit, review, merge). No task waits for a
+round of others. A task holds one of the places from its start until it is merged, has ended or is sent back.
+Those with the longest way to go come first.
 """
 
 import math
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass
 from functools import partial
+from graphlib import TopologicalSorter
 
 import anyio
 import structlog
 
 from agents.concurrency import task_group
+from orchestrator.run.asking.answer import close_lost_asks
 from orchestrator.run.asking.budget import BudgetExhausted
 from orchestrator.run.asking.retries import ServiceError
 from orchestrator.run.event_log import log_about
 from orchestrator.run.places.protection import put_back_after_a_kill, put_back_at_the_end, report_git_folder
 from orchestrator.run.record import Run
-from orchestrator.run.scheduler import move_tasks
 from state.errors import JournalError, ReviewSilenceError, SqError
 from state.journal.events import (
-    CallEnded,
     Event,
     LimitReached,
     RunEnded,
@@ -29,11 +33,9 @@ from state.journal.events import (
     TaskFailed,
     TaskStuck,
 )
-from state.journal.events.tasks import Stage
-from state.journal.phase import Phase, phase_of
+from state.journal.events.tasks import ENDED_STAGES, Stage, TaskView
+from state.journal.phase import Phase, is_under_way, may_begin, phase_of
 from state.outcome import Outcome
-from state.records.calls import CallEnd
-from state.roles import ROLES
 
 log = structlog.get_logger(__name__)
 
@@ -69,7 +71,7 @@ async def work(run: Run, effects: Effects) -> Outcome:
         JournalError: nothing can be stored any more. The run stops where it is.
     """
     await run.integration.prepare(run.view.whole)
-    _close_lost_asks(run)
+    close_lost_asks(run)
     await put_back_after_a_kill(run)
     try:
         return await _work_in_time(run, effects)
@@ -158,21 +160,6 @@ class StopRequest:
         await self._asked.wait()
 
 
-def _close_lost_asks(run: Run) -> None:
-    """Close requests for answers that the previous process left open, because they are lost."""
-    lost = [
-        CallEnded(
-            call_id=id_,
-            end=CallEnd.INTERRUPTED,
-            detail="the process ended before the answer came",
-        )
-        for id_, call in run.view.calls.items()
-        if call.end is None and not ROLES[call.started.role].has_session
-    ]
-    if lost:
-        run.record(*lost)
-
-
 async def _do(run: Run, effects: Effects, phase: Phase) -> Event | None:
     match phase:
         case Phase.BASELINE:
@@ -237,3 +224,80 @@ def _end_for(error: SqError, task_id: str) -> Event:
             return TaskFailed(task_id=task_id, cause=str(error))
         case _:
             return RunEnded(outcome=Outcome.FAILED, cause=str(error), resumable=True)
+
+
+async def move_tasks(run: Run, move: Callable[[str], Awaitable[Event | None]]) -> Event | None:
+    """Move tasks on until nothing can be done for any, or the run as a whole has to end.
+
+    Args:
+        run: the run.
+        move: takes the task of this id to its next stage. An event that it returns ends the run: the other
+            tasks are stopped where they are, and the event is returned to be recorded.
+
+    Raises:
+        JournalError: nothing can be stored any more.
+    """
+    busy: set[str] = set()
+    endings: list[Event] = []
+    broken: list[JournalError] = []
+    async with task_group() as tasks:
+
+        async def one(task_id: str) -> None:
+            try:
+                ending = await move(task_id)
+            except JournalError as error:  # the others meet it too
+                broken.append(error)
+            else:
+                endings.extend([ending] if ending else [])
+            busy.discard(task_id)
+            if broken or endings:
+                tasks.cancel_scope.cancel()
+            else:
+                start()
+
+        def start() -> None:
+            for task_id in next_moves(run.view.tasks, busy, run.settings.places):
+                busy.add(task_id)
+                tasks.start_soon(one, task_id)
+
+        start()
+    if broken:
+        raise broken[0]
+    return endings[0] if endings else None
+
+
+def next_moves(tasks: Mapping[str, TaskView], busy: Collection[str], places: int) -> list[str]:
+    """Return the tasks that are moved on now. To be called again whenever a move has ended.
+
+    Tasks that hold a place go on first, then tasks that were sent back, then new ones. One task is merged at
+    a time.
+
+    Args:
+        tasks: all tasks of the plan, in its order.
+        busy: those whose move is under way, each of which holds a place.
+        places: how many tasks may hold one at once.
+    """
+    idle = [id_ for id_ in _longest_way_first(tasks) if id_ not in busy]
+    going_on = [id_ for id_ in idle if is_under_way(tasks[id_])]
+    going_on.sort(key=lambda id_: tasks[id_].merge is None)  # a merge that was begun is finished first
+    beginning = [id_ for id_ in idle if may_begin(tasks, id_)]
+    beginning.sort(key=lambda id_: tasks[id_].stage is Stage.WAITING)
+    chosen = [*going_on, *beginning][: max(0, places - len(busy))]
+    is_merging = any(tasks[id_].stage is Stage.APPROVED for id_ in busy)
+    merges = [id_ for id_ in chosen if tasks[id_].stage is Stage.APPROVED]
+    held_back = merges if is_merging else merges[1:]
+    return [id_ for id_ in chosen if id_ not in held_back]
+
+
+def _longest_way_first(tasks: Mapping[str, TaskView]) -> list[str]:
+    """Return the tasks, longest chain of dependent work first, and ties in the plan's order."""
+    needed_by: dict[str, list[str]] = {id_: [] for id_ in tasks}
+    for id_, task in tasks.items():
+        for needed in task.task.dependencies:
+            if task.stage not in ENDED_STAGES:
+                needed_by[needed].append(id_)
+    way: dict[str, int] = {}
+    for id_ in TopologicalSorter(needed_by).static_order():
+        own = max(1, tasks[id_].task.estimated_iterations)
+        way[id_] = own + max((way[later] for later in needed_by[id_]), default=0)
+    return sorted(tasks, key=lambda id_: -way[id_])

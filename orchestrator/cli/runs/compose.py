@@ -56,12 +56,12 @@ from orchestrator.run.commands import ProjectCommands
 from orchestrator.run.event_log import log_event
 from orchestrator.run.evidence.baseline import take_baseline, take_baseline_of_analysis
 from orchestrator.run.evidence.proof import take_proofs
-from orchestrator.run.evidence.scratch_worktrees import remove_scratch_worktrees, scratch_worktree
 from orchestrator.run.evidence.verification import verify
 from orchestrator.run.machine import Effects, StopRequest, work_until_stopped
 from orchestrator.run.merge.merge import merge
 from orchestrator.run.places.checkout import Checkout, alone_in
 from orchestrator.run.places.protection import guarded_files, keep_users_work
+from orchestrator.run.places.set_up import remove_scratch_worktrees, scratch_worktree
 from orchestrator.run.places.worktrees import Worktrees
 from orchestrator.run.plan.analyze import analyze
 from orchestrator.run.plan.plan import plan

@@ -14,8 +14,7 @@ from orchestrator.project.build_files.makefile import makefile_in
 from orchestrator.project.build_files.recipes import justfile_in, taskfile_in
 from orchestrator.project.build_files.step import BuildFile
 from orchestrator.project.detection.rows import shown_runners
-from orchestrator.project.detection.ways import Way, way
-from orchestrator.project.detection.workflows import workflow_ways
+from orchestrator.project.detection.ways import Way, way, workflow_ways
 from orchestrator.project.files import Shown, look
 from orchestrator.project.runners.row import Table
 from orchestrator.project.runners.table import usual_table

@@ -1,13 +1,21 @@
-"""A way to verify a folder: one command, its source, and as far as known everything that it runs."""
+"""A way to verify a folder: one command, its source, and all that it runs, as far as known.
+
+Of the lines of CI workflows, those count that are only runners of tests, one or several joined by `&&`, in a
+job that needs no secret, deploys nothing and has no environment. Nothing else in a workflow is ever run.
+"""
 
 import re
-from collections.abc import Iterable
+import shlex
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
+from orchestrator.project.build_files.yaml_text import Node, as_table, read_yaml, texts
+from orchestrator.project.files import Shown
 from orchestrator.project.runners.recognise import RUN_INSIDE, recognised
 from orchestrator.project.runners.row import Table
 from orchestrator.project.runners.suite import SuiteRun, runs_of
+from orchestrator.project.shell import simple_commands
 
 # Words for a check that does not run the code, where no row knows the program: `poetry run lint`.
 _LINTS = re.compile(r"(?<![\w.\-=$])(?:lint\S*|typecheck|type-check|fmt|format)(?![\w\-=]|\.\w)")
@@ -101,3 +109,148 @@ def _family(run: SuiteRun, folder: Path, table: Table) -> str:
 def _lints(run: SuiteRun, table: Table) -> bool:
     inside = run.simple.name in RUN_INSIDE and not {*run.simple.words}.isdisjoint(table.programs.linters)
     return run.lints or inside or _LINTS.search(run.line) is not None
+
+
+_MOST_FILES = 20
+_GITHUB = ".github/workflows/"
+_GITLAB = (".gitlab-ci.yml", ".gitlab-ci.yaml")
+_TRIGGERS = {"push", "pull_request", "merge_group"}
+_SHELLS = {"", "bash", "sh"}
+_DEPLOYS = re.compile(
+    r"deploy|publish|release|upload|push(?!_)|pages|production|staging|cleanup", re.IGNORECASE
+)
+_SECRET = re.compile(r"secrets\b|_TOKEN\b|PASSWORD|API_?KEY", re.IGNORECASE)
+_NOT_PLAIN = re.compile(r"[`$;|<>(){}*?~!#\\\n\r]|(?<!&)&(?!&)|&&&")
+_LAUNCHER = re.compile(
+    r"(?:python3?\s+-m\s+(?!unittest)|(?:uv|poetry|pdm|pipenv|hatch|rye)\s+run\s+|bundle\s+exec\s+|npx\s+(?:--no-install\s+)?"
+    r"|(?:pnpm|yarn|npm)\s+exec\s+(?:--\s+)?|\./|vendor/bin/|bin/)"
+)
+_UNITTEST = re.compile(r"python3?\s+-m\s+unittest\b|python3?\s+manage\.py\s+test\b")
+_SCRIPT = re.compile(r"(?:npm|pnpm|yarn|bun)\s+(?:run\s+|run-script\s+)?(test[\w:.\-]*|unit[\w:.\-]*)")
+_NO_RUNNER = re.compile(
+    r"\S*/|(?:python|perl|php)"
+)  # a script of the project, by its path or by its interpreter
+_WRITES = ("write", "write-all")
+
+
+def workflow_ways(shown: Shown, table: Table) -> list[Way]:
+    """Return the runners' commands in the workflows of a repository, each once."""
+    found: dict[str, Way] = {}
+    for source, folder, line in _lines(shown):
+        command = _command(shown, folder, line, table)
+        if command and command not in found:
+            found[command] = way(command, source, shown.folder, table)
+    return list(found.values())
+
+
+def _lines(shown: Shown) -> Iterator[tuple[str, str, str]]:
+    """Yield each line that may be used, with its file and the folder that it is run in."""
+    for name in shown.ending(".yml", ".yaml", under=_GITHUB)[:_MOST_FILES]:
+        workflow = as_table(read_yaml(shown.text(name)))
+        if not _DEPLOYS.search(name.removeprefix(_GITHUB)) and _is_for_changes(workflow):
+            for job_name, job in as_table(workflow.get("jobs")).items():
+                for folder, line in _github_job(workflow, job_name, as_table(job)):
+                    yield name, folder, line
+    if name := shown.first(*_GITLAB):
+        for job_name, node in as_table(read_yaml(shown.text(name))).items():
+            job = as_table(node)
+            if not _is_closed(job_name, job) and not _DEPLOYS.search(str(job.get("stage", ""))):
+                for line in _plain_lines("\n".join(texts(job.get("script")))):
+                    yield name, "", line
+
+
+def _is_for_changes(workflow: dict[str, Node]) -> bool:
+    """Whether it is run for changes of the code, and not only for tags or by hand."""
+    triggers = workflow.get("on")
+    names = set(triggers) if isinstance(triggers, dict) else set(texts(triggers))
+    push = as_table(as_table(triggers).get("push"))
+    if "tags" in push and "branches" not in push:
+        names.discard("push")
+    return bool(names & _TRIGGERS) and not _may_write(workflow)
+
+
+def _may_write(node: dict[str, Node]) -> bool:
+    """Whether it asks for permission to change something outside."""
+    permissions = node.get("permissions")
+    return any(value in _WRITES for value in (*texts(permissions), *as_table(permissions).values()))
+
+
+def _is_closed(name: str, job: dict[str, Node]) -> bool:
+    """Whether no line of a job may be run: it deploys, or needs an environment, services or secrets."""
+    parts = ("environment", "services", "if", "secrets", "uses")
+    shown_name = f"{name} {job.get('name', '')}"
+    open_ = not (_DEPLOYS.search(shown_name) or any(part in job for part in parts) or _may_write(job))
+    return not open_ or _has_secret(job.get("env")) or _has_secret(job.get("variables"))
+
+
+def _has_secret(node: Node | None) -> bool:
+    return any(_SECRET.search(f"{key} {value}") for key, value in as_table(node).items())
+
+
+def _github_job(workflow: dict[str, Node], name: str, job: dict[str, Node]) -> Iterator[tuple[str, str]]:
+    if _is_closed(name, job) or _has_secret(workflow.get("env")):
+        return
+    systems = " ".join(texts(job.get("runs-on")))
+    if re.search(r"windows|macos", systems) and "ubuntu" not in systems:
+        return
+    usual = [as_table(as_table(level.get("defaults")).get("run")) for level in (job, workflow)]
+    steps = job.get("steps")
+    for step in [as_table(one) for one in steps] if isinstance(steps, list) else []:
+        settings = [step, *usual]
+        shell = next((str(one["shell"]) for one in settings if "shell" in one), "")
+        folder = next((str(one["working-directory"]) for one in settings if "working-directory" in one), "")
+        if shell not in _SHELLS or "if" in step or "with" in step or _has_secret(step.get("env")):
+            continue
+        for line in _plain_lines(str(step.get("run", ""))):
+            yield folder, line
+
+
+def _plain_lines(script: str) -> list[str]:
+    """Return the lines of a script if it runs all of them in the same folder, else none."""
+    lines = [line.strip() for line in script.replace("\\\n", " ").splitlines()]
+    if any(
+        "<<" in line or re.match(r"(?:cd|pushd|export|set\s+\+e|if|for|while|case)\b", line) for line in lines
+    ):
+        return []
+    return [line for line in lines if line]
+
+
+def _command(shown: Shown, folder: str, line: str, table: Table) -> str:
+    """Return the line as a command for the root, or "" if it must not be run."""
+    if _NOT_PLAIN.search(line) or _SECRET.search(line) or _DEPLOYS.search(line):
+        return ""
+    parts = [part.strip() for part in line.split("&&")]
+    if not all(part and _is_runner(shown.folder / folder, part, table) for part in parts):
+        return ""
+    command = " && ".join(re.sub(r"^python(?= )", "python3", part) for part in parts)
+    place = PurePosixPath(folder)
+    if str(place) == ".":
+        return command
+    if (
+        place.is_absolute()
+        or ".." in place.parts
+        or _NOT_PLAIN.search(folder)
+        or not shown.part(str(place)).files
+    ):
+        return ""
+    return f"cd {shlex.quote(str(place))} && {command}"
+
+
+def _is_runner(folder: Path, command: str, table: Table) -> bool:
+    """Whether a command is a runner's, or a script of a package that calls one and deploys nothing."""
+    try:
+        shlex.split(command)
+    except ValueError:
+        return False
+    if _SCRIPT.match(command):
+        runs = runs_of(command, folder, table)
+        deploys = any(_DEPLOYS.search(line) for run in runs for line in run.lines[1:])
+        return any(run.family for run in runs) and not deploys
+    if _UNITTEST.match(command):
+        return True
+    bare = _LAUNCHER.sub("", command, count=1)
+    simples = simple_commands(bare)
+    if len(simples) != 1 or simples[0].words[:1] != (*bare.split()[:1],) or _NO_RUNNER.match(bare):
+        return False
+    known = recognised(simples[0], folder, table)
+    return bool(known.family) and known.runs_tests is not False

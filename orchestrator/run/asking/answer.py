@@ -17,6 +17,7 @@ from orchestrator.run.record import Run
 from state.ids import new_call_id
 from state.journal.events import CallEnded, CallStarted, call_ended
 from state.records.calls import CallEnd
+from state.roles import ROLES
 
 T = TypeVar("T")
 _SHORTEST_S = 0.05  # a try with less time left is none
@@ -104,3 +105,18 @@ async def ask_model(
         run.record(ended)
         raise
     return ended, read_answer
+
+
+def close_lost_asks(run: Run) -> None:
+    """Close requests for answers that the previous process left open, because they are lost."""
+    lost = [
+        CallEnded(
+            call_id=id_,
+            end=CallEnd.INTERRUPTED,
+            detail="the process ended before the answer came",
+        )
+        for id_, call in run.view.calls.items()
+        if call.end is None and not ROLES[call.started.role].has_session
+    ]
+    if lost:
+        run.record(*lost)

@@ -13,8 +13,7 @@ from orchestrator.project.detection.detect import detect
 from orchestrator.project.readiness.environment import exports_of
 from orchestrator.project.runners.suite import Suite, suite_of
 from orchestrator.run.evidence.canaries import make_canary, try_canary
-from orchestrator.run.evidence.counted import run_counted
-from orchestrator.run.evidence.verification import fingerprint_of, place_for
+from orchestrator.run.evidence.verification import fingerprint_of, place_for, run_counted
 from orchestrator.run.ports import ScratchWorktree
 from orchestrator.run.record import Run
 from state.journal.events import BaselineStarted, BaselineTaken, RunEnded

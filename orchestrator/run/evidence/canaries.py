@@ -10,7 +10,7 @@ from string import ascii_lowercase
 from orchestrator.git.scratch import with_files
 from orchestrator.project.runners.canary import Canary, canary_for
 from orchestrator.project.runners.suite import Suite
-from orchestrator.run.evidence.counted import run_counted, run_only
+from orchestrator.run.evidence.verification import run_counted, run_only
 from orchestrator.run.ports import ScratchWorktree
 from orchestrator.run.record import Run
 from state.records.commands import UNCOUNTED, CanaryResult, CommandRun, TestCount, TestState

@@ -14,8 +14,8 @@ from orchestrator.git.scratch import files_in, pieced_together, renamed_files, t
 from orchestrator.git.workspace import changed_paths
 from orchestrator.project.runners.suite import Suite, suite_of
 from orchestrator.run.evidence.changes import Touched, classified, is_of, lost_tests, touched
-from orchestrator.run.evidence.counted import moved, run_counted, run_only
 from orchestrator.run.evidence.summary import cause_of, readable
+from orchestrator.run.evidence.verification import moved, run_counted, run_only
 from orchestrator.run.record import Run
 from state.records.commands import CommandRun, TestState
 from state.records.reviews import TestChange, TestChangeKind

@@ -1,8 +1,8 @@
 """The project's own commands, run by sq itself on exactly one tree.
 
 An agent's claim that tests pass does not count, only these results. With worktrees the commands run in a
-scratch worktree (`evidence.scratch_worktrees`), never where an agent has worked. Otherwise they run in the
-checkout. A result holds for one tree and one fingerprint of the environment.
+scratch worktree, never where an agent has worked. Otherwise they run in the checkout. A result counts the
+tests of a command, and holds for one tree and one fingerprint of the environment.
 """
 
 import hashlib
@@ -10,16 +10,22 @@ import os
 import shutil
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from orchestrator.git.scratch import files_in
-from orchestrator.project.runners.suite import suite_of
+from orchestrator.project.runners.ability import broke_off, failing_part, missing_program, nothing_yet
+from orchestrator.project.runners.counting import count
+from orchestrator.project.runners.listings import plain
+from orchestrator.project.runners.reporting import Prepared, prepare
+from orchestrator.project.runners.selection import only_these
+from orchestrator.project.runners.suite import Suite, suite_of
 from orchestrator.project.shell import simple_commands
 from orchestrator.run.evidence.changes import files_of
-from orchestrator.run.evidence.counted import run_counted, run_only
 from orchestrator.run.evidence.selected_commands import commands_for
 from orchestrator.run.evidence.verdict import suspects
-from orchestrator.run.ports import ScratchWorktree
+from orchestrator.run.ports import Commands, Ran, ScratchWorktree
 from orchestrator.run.record import Run
 from state.journal.events import VerificationFinished, VerificationStarted
 from state.records.commands import CommandRun, TestState
@@ -127,3 +133,70 @@ def _version(name: str, path: str) -> str:
     except OSError:
         return str(real)
     return f"{real} {facts.st_size} {facts.st_mtime_ns}"
+
+
+async def run_counted(commands: Commands, scratch: ScratchWorktree, command: str) -> CommandRun:
+    """Run a command as the user would, but reporting its tests as far as that does not change its result."""
+    suite = suite_of(command, scratch.folder)
+    with TemporaryDirectory(prefix="sq-") as reports:
+        prepared = prepare(suite, Path(reports), commands.environ)
+        return await _run(commands, scratch, suite, prepared, Path(reports))
+
+
+async def run_only(
+    commands: Commands,
+    scratch: ScratchWorktree,
+    suites: Sequence[Suite],
+    files: Sequence[str],
+    names: Sequence[str] = (),
+) -> CommandRun | None:
+    """Run only these test files, by the first of the suites that can.
+
+    Returns:
+        The result, or None if none of the suites accepts files.
+    """
+    with TemporaryDirectory(prefix="sq-") as reports:
+        for suite in suites:
+            if command := only_these(suite, files, names):
+                prepared = prepare(suite_of(command, suite.folder), Path(reports), commands.environ)
+                return await _run(commands, scratch, suite, prepared, Path(reports))
+    return None
+
+
+def moved(suite: Suite, folder: Path) -> Suite:
+    """Return a suite of another tree for a folder that holds this one."""
+    runs = tuple(replace(one, folder=folder / one.folder.relative_to(suite.folder)) for one in suite.runs)
+    return replace(suite, folder=folder, runs=runs)
+
+
+async def _run(
+    commands: Commands, scratch: ScratchWorktree, suite: Suite, prepared: Prepared, reports: Path
+) -> CommandRun:
+    environment = {**scratch.environment, **prepared.environment}
+    ran = await commands.whole(
+        prepared.command,
+        scratch.folder,
+        environment=environment,
+        told_as=suite.command,
+        writable=[reports],
+    )
+    counted = count(suite, ran.output, ran.exit_code, reports)
+    failed = ran.exit_code != 0 and not ran.run.timed_out
+    missing = missing_program(suite, ran.output, ran.exit_code) if failed else ""
+    broken = broke_off(suite, ran.output, ran.exit_code, counted) if failed and not missing else ""
+    return replace(
+        ran.run,
+        count=replace(counted, says_none=False) if broken else counted,
+        missing=missing,
+        broken=broken,
+        failing_part=_failing_part(suite, ran),
+        nothing_yet="" if broken else nothing_yet(suite, ran.output, ran.exit_code, counted),
+    )
+
+
+def _failing_part(suite: Suite, ran: Ran) -> str:
+    """Return the failing part of an output that is too long to be kept whole, or ""."""
+    kept = len(ran.run.output_tail)
+    if ran.exit_code == 0 or len(ran.output) <= kept:
+        return ""
+    return failing_part(suite, plain(ran.output), kept)

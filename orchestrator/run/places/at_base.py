@@ -15,6 +15,7 @@ import anyio
 
 from orchestrator.git.scratch import holds_more, remove_others, show_content
 from orchestrator.git.workspace import tree_of
+from orchestrator.project.readiness.plan import SetUpPlan
 from orchestrator.project.readiness.steps import downloads_of
 from orchestrator.run.record import Run
 from state.safe_paths import write_inside
@@ -98,3 +99,10 @@ def write_note(marker: Path, noted: Noted) -> None:
 def is_lost(kept: Path, noted: Noted) -> bool:
     """Whether downloads of an earlier process are gone, which the run's end has removed."""
     return any(not (downloads_of(kept) / key).is_dir() for key in noted.apart)
+
+
+def needs_base(run: Run, plan: SetUpPlan, noted: Noted) -> bool:
+    """Whether a scratch worktree has to be set up as the base again, before its own changed steps."""
+    due = {step.key for step in plan.steps} - {*noted.keys}
+    known = run.scratch.base_keys
+    return not noted.state or not plan.steps or not known or bool(due & known)

@@ -1,6 +1,8 @@
-"""set-up: a worktree gets the ignored files that the configuration names, and all that its project needs.
+"""Set-up: a worktree gets the ignored files that the configuration names, and all that its project needs.
 
-Changes in files that sq would commit are undone, because they are not part of any task's work.
+Changes in files that sq would commit are undone, because they are not part of any task's work. A scratch
+worktree is set up the same way. sq runs commands there on an exact tree, and no agent works in it, so nothing
+else that a Worker leaves (an ignored program, a patched package) is there.
 """
 
 import os
@@ -12,10 +14,12 @@ from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import structlog
 from anyio import Lock, to_thread
 
 from orchestrator.git.locks import git_dir
 from orchestrator.git.repository import named
+from orchestrator.git.scratch import remove_scratch, show_tree
 from orchestrator.git.seeding import copy_files, files_to_copy, not_ignored_there
 from orchestrator.git.shadow import put_back, shadow_snapshot
 from orchestrator.git.workspace import changed_paths, head_of, tree_of
@@ -28,6 +32,7 @@ from orchestrator.run.places.at_base import (
     as_base,
     base_tree,
     is_lost,
+    needs_base,
     read_note,
     write_note,
 )
@@ -39,11 +44,14 @@ from orchestrator.run.places.steps import (
     run_steps,
     run_steps_apart,
 )
-from orchestrator.run.ports import Reach
+from orchestrator.run.ports import Reach, ScratchWorktree
 from orchestrator.run.record import Run
-from state.errors import SqError
+from state.errors import GitError, SqError
 from state.journal.events import SetUpStarted, WorkspaceSetUp
+from state.paths import SCRATCH, worktree_root
 from state.records.commands import CommandRun
+
+log = structlog.get_logger(__name__)
 
 _MARKER = "sq-set-up"  # beside the worktree's index, and removed with the worktree
 _BEGUN, _DONE = "begun on", "done for"
@@ -73,7 +81,7 @@ async def set_up(run: Run, task_id: str, folder: Path, *, of_sq: bool = False) -
         return
     plan = await plan_for(run, folder)
     listed = bool(settings.worktree_setup)
-    key = await to_thread.run_sync(key_of_list, folder, settings.worktree_setup) if listed else plan.key
+    key = await _list_key(run, folder) if listed else plan.key
     if not (settings.worktree_include or settings.worktree_setup or plan.steps or plan.left_out):
         return
     marker = git_dir(folder) / _MARKER
@@ -86,7 +94,7 @@ async def set_up(run: Run, task_id: str, folder: Path, *, of_sq: bool = False) -
         return
     ready, results = await _made_ready(run, task_id, folder, plan, marker)
     if listed:  # the commands' own results must not require another run
-        key = await to_thread.run_sync(key_of_list, folder, settings.worktree_setup)
+        key = await _list_key(run, folder)
     run.record(ready)
     failed = [one for one in ready.runs if not one.passed]
     if failed and listed:
@@ -125,7 +133,7 @@ async def _made_ready(
                     tree=before,
                     take_index=partial(shadow_snapshot, folder, index),
                     done=frozenset(noted.keys),
-                    fresh=cut_off or (untouched if task_id else _needs_base(run, plan, noted)),
+                    fresh=cut_off or (untouched if task_id else needs_base(run, plan, noted)),
                     disposable=not task_id or cut_off,
                 )
                 results = await _in_sandbox(run, at, prepare, partial(_put_back, folder, index))
@@ -209,11 +217,6 @@ async def _as_always(
     return results
 
 
-async def forget_what_was_made(run: Run) -> None:
-    """Remove the copies of set-up results, which a run that ends no longer needs."""
-    await to_thread.run_sync(partial(shutil.rmtree, kept_folder(run.folder), ignore_errors=True))
-
-
 async def _copy(run: Run, folder: Path) -> Sequence[str]:
     patterns = run.settings.worktree_include
     paths = await files_to_copy(run.repository, patterns, state=run.folder.parents[1])
@@ -228,13 +231,6 @@ async def _copy(run: Run, folder: Path) -> Sequence[str]:
         raise SetUpError(
             f"files of `worktree.include` could not be copied from {run.repository} to {folder}: {error}"
         ) from error
-
-
-def _needs_base(run: Run, plan: SetUpPlan, noted: Noted) -> bool:
-    """Whether a scratch worktree has to be set up as the base again, before its own changed steps."""
-    due = {step.key for step in plan.steps} - {*noted.keys}
-    known = run.scratch.base_keys
-    return not noted.state or not plan.steps or not known or bool(due & known)
 
 
 async def _put_back(folder: Path, index: Path, before: str) -> None:
@@ -268,3 +264,41 @@ def _failed(task_id: str, folder: Path, done: CommandRun, *, sealed: bool) -> st
         f"Its output ends:\n{done.output_tail.strip()}\n"
         f"{why}Fix the cause and `{again}`, or begin a new run with another `worktree.setup`"
     )
+
+
+@asynccontextmanager
+async def scratch_worktree(run: Run, tree: str) -> AsyncIterator[ScratchWorktree]:
+    """Yield a scratch worktree that holds exactly `tree`, ready for commands, until the context is left.
+
+    A new one is made if all others are in use.
+
+    Raises:
+        GitError: git cannot put the tree into a folder.
+        SetUpError: the user's own set-up commands fail there.
+    """
+    scratch = run.scratch
+    if not scratch.free:
+        scratch.made += 1
+        root = worktree_root(run.repository, run.started.run_id)
+        scratch.free.append(root / f"{SCRATCH}{scratch.made}")
+    folder = scratch.free.pop()
+    try:
+        await show_tree(run.repository, folder, tree)
+        await set_up(run, "", folder, of_sq=True)
+        yield ScratchWorktree(folder=folder, tree=tree, environment=await ready_environment(run, folder))
+    finally:
+        scratch.free.append(folder)
+
+
+async def remove_scratch_worktrees(run: Run) -> None:
+    """Remove the scratch worktrees and the copies of set-up results. `sq clean` removes the rest."""
+    root = worktree_root(run.repository, run.started.run_id)
+    for folder in sorted(root.glob(f"{SCRATCH}*")):
+        try:
+            await remove_scratch(run.repository, folder)
+        except GitError as error:
+            log.warning("scratch_worktree.remove.failed", folder=str(folder), error=str(error))
+    run.scratch.free.clear()
+    await to_thread.run_sync(partial(shutil.rmtree, kept_folder(run.folder), ignore_errors=True))
+    if root.is_dir() and not any(root.iterdir()):
+        root.rmdir()
