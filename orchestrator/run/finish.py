@@ -11,6 +11,7 @@ from orchestrator.run.evidence.summary import (
     unannounced,
 )
 from orchestrator.run.evidence.verdict import CommandVerdict, Judged, judged
+from orchestrator.run.evidence.without_work import untested, untested_words
 from orchestrator.run.merge.whole import catch_up, measure_whole
 from orchestrator.run.places.protection import put_back_at_the_end
 from orchestrator.run.record import Run
@@ -139,6 +140,8 @@ def _unverified(view: RunView) -> list[str]:
         f"`{command}` passes in the checkout and not on a clean copy of it, so ignored files decide there"
         for command in (proofs.only_here if proofs else ())
     ]
+    if found := untested(proofs.without_work) if proofs else []:
+        causes.append(f"{untested_words(found)} (--merge-unverified takes it nevertheless)")
     failed = [
         one.run.command
         for one in results

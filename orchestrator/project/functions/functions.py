@@ -16,15 +16,16 @@ if TYPE_CHECKING:
 class Function:
     """A function that has a body.
 
-    `name` is qualified by its scopes. `line` counts from 1. `head` is the text before the body, decorators
-    included, `returns` the type in it, "" if it names none. `form` is the code without comments, types and
-    layout, without the functions that stand inside and have a name; `own` are names that it gives, which may
-    change without a change. `trouble` says why it cannot be emptied, or is "".
+    `name` is qualified by its scopes. `line` and `last_line` count from 1. `head` is the text before the
+    body, decorators included, `returns` the type in it, "" if it names none. `form` is the code without
+    comments, types and layout, without the functions that stand inside and have a name. `own` are names that
+    it gives, which may be others without a change. `trouble` says why it cannot be emptied, or is "".
     """
 
     file: str
     name: str
     line: int
+    last_line: int
     start: int
     head: str
     returns: str
@@ -113,6 +114,7 @@ class _Reading:
             file=self._file,
             name=".".join(name),
             line=node.start_point[0] + 1,
+            last_line=node.end_point[0] + 1,
             start=outer.start_byte,
             head=head,
             returns=returns_of(node, self._language, head),

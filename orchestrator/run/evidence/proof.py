@@ -22,9 +22,10 @@ from orchestrator.run.evidence.comparison import (
 from orchestrator.run.evidence.selected_commands import results
 from orchestrator.run.evidence.summary import cause_of
 from orchestrator.run.evidence.verdict import CommandVerdict, Judged, judged
+from orchestrator.run.evidence.without_work import without_work, work_between
 from orchestrator.run.record import Run
 from state.journal.events import ProofsTaken, VerificationFinished
-from state.records.commands import CanaryResult, CommandRun, TestState
+from state.records.commands import CanaryResult, CommandRun, TestState, WithoutWork
 from state.records.reviews import TestChange, TestChangeKind
 from state.words import names_of
 
@@ -37,6 +38,7 @@ class _Found:
     canaries: list[CanaryResult] = field(default_factory=list)
     untold: list[str] = field(default_factory=list)
     only_here: list[str] = field(default_factory=list)
+    without_work: list[WithoutWork] = field(default_factory=list)
 
 
 async def take_proofs(run: Run, finished: VerificationFinished, *, task_id: str, base: str) -> ProofsTaken:
@@ -71,6 +73,7 @@ async def take_proofs(run: Run, finished: VerificationFinished, *, task_id: str,
         canaries=tuple(found.canaries),
         untold=tuple(dict.fromkeys(found.untold)),
         only_here=tuple(found.only_here),
+        without_work=tuple(found.without_work),
         seconds=run.commands.seconds - before,
     )
     run.record(proofs)
@@ -108,10 +111,24 @@ async def _ask(run: Run, subject: ResultComparison, found: _Found, *, whole: boo
         found.unproven += red.unproven
         found.untold += red.untold
         found.proven = found.proven or red.proven
+    await _without_work(run, subject, found)
     if whole or subject.touched.decides:
         await _canary(run, subject, found)
     if whole and not run.settings.worktrees:
         await _on_a_clean_copy(run, subject, found)
+
+
+async def _without_work(run: Run, subject: ResultComparison, found: _Found) -> None:
+    """Whether the command fails without the work, unless it is known to run no test."""
+    if subject.here.runs_tests is False:
+        return
+    work = await work_between(run, subject)
+    if not work.changes:
+        return
+    answer = await without_work(run, subject, work)
+    found.without_work.append(answer)
+    if answer.needed is None:
+        found.untold.append(f"whether `{subject.command}` fails without the work: {answer.problem}")
 
 
 async def _on_a_clean_copy(run: Run, subject: ResultComparison, found: _Found) -> None:
