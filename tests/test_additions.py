@@ -217,7 +217,7 @@ def add_gate(scratch: Scratch) -> None:
         text="    if results[-1].verdict is Verdict.ALLOW:\n        results.append(manners_gate(folder))\n",
     )
     imported = "from orchestrator.run.tasks.manners import manners_gate\n"
-    scratch.insert(completion, before="from orchestrator.run.evidence.selected_commands", text=imported)
+    scratch.insert(completion, before="from orchestrator.run.evidence.summary", text=imported)
 
 
 def test_an_added_role_has_its_tools_its_prompt_its_line_and_a_model_that_may_be_chosen(

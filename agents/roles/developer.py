@@ -15,10 +15,9 @@ import prompts
 from agents.ask.port import Ask, room_of
 from agents.backend import Platform
 from agents.caller import Caller
-from agents.roles.labels import label_meant
 from state.records.calls import Message, MessageKind
 from state.records.plan import Task
-from state.records.questions import Answer, Basis, Confidence, Question, QuestionOption
+from state.records.questions import Answer, Basis, Confidence, Question, QuestionOption, label_meant
 from state.roles import Role
 from state.words import question_key
 
@@ -217,7 +216,7 @@ def read_answers(data: dict[str, Any] | None, questions: Sequence[Question]) -> 
     """Return one valid answer per question, in order, or why the reply cannot be used.
 
     If a question has options, the answer is one of its labels (several for multiSelect) or a free text marked
-    as such. `agents.roles.labels` finds the label that a differently spelled reply means. Among several, an
+    as such. A differently spelled reply means the label that fits it alone. Among several, an
     answer to a question that was not asked makes the reply unusable. The one answer to one question counts.
     """
     try:

@@ -1,7 +1,12 @@
-"""The settings of a session, the listener to its events, and the result of an exchange."""
+"""The settings of a session, the listener to its events, the result of an exchange and its cost.
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import asynccontextmanager
+Of two figures for the cost, the gateway's and Claude Code's own, the larger counts: Claude Code does not see
+a call that a command makes with the session's token, and forgets its cost when it is killed.
+"""
+
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -13,7 +18,7 @@ from agents.session.cli_settings import CommandSandbox
 from agents.session.permissions import Policy
 from agents.session.tools import SignalTool
 from state.errors import AgentError
-from state.records.calls import Message
+from state.records.calls import CallEnd, Message
 from state.records.questions import Answer
 from state.roles import Role
 from state.settings.records import Limits, Model
@@ -21,7 +26,14 @@ from state.settings.records import Limits, Model
 if TYPE_CHECKING:
     from claude_agent_sdk import ClaudeAgentOptions, Transport
 
+    from agents.caller import CallerPass
+
 _USUAL = Limits()
+
+
+OpenTransport = Callable[["ClaudeAgentOptions"], "Transport"]
+_TOLERATED = 0.02  # of the larger figure
+_LEAST_USD = 0.0001  # a smaller difference is one of rounding
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +44,6 @@ class Unanswered:
     final: bool
 
 
-OpenTransport = Callable[["ClaudeAgentOptions"], "Transport"]
 OnQuestions = Callable[[str, Mapping[str, Any]], Awaitable[tuple[Answer, ...] | Unanswered]]
 
 
@@ -158,3 +169,62 @@ class SessionSpec:
 
 class SessionStartError(AgentError):
     """The Claude Code process did not start, or the conversation to resume does not exist."""
+
+
+class Counted:
+    """What the gateway knows of one session. Without a gateway it knows nothing and changes nothing."""
+
+    def __init__(self) -> None:
+        self._pass: CallerPass | None = None
+        self._counted = 0.0  # of the gateway's figure, given to exchanges so far
+        self._said = 0.0  # by Claude Code
+        self._all_said = True
+
+    @contextmanager
+    def admitted(self, spec: SessionSpec) -> Iterator[dict[str, str]]:
+        """Hold the session's pass while the block runs. Provides the environment of its process."""
+        if spec.admit is None:
+            yield dict(spec.environment)
+            return
+        cap = None if spec.max_cost_usd is None else spec.max_cost_usd - spec.cost_before_usd
+        with spec.admit(cap) as caller:
+            self._pass = caller
+            yield {**spec.environment, **caller.environment}
+
+    @property
+    def lacking(self) -> str:
+        """The typed tools that the first request did not offer, in a sentence, or ""."""
+        if self._pass is None or not self._pass.lacking:
+            return ""
+        return f"Claude Code did not offer its model {self._pass.lacking} in its first request"
+
+    @property
+    def resets_at(self) -> float | None:
+        """When the API can be asked again, in seconds since 1970, if it named a time in the future."""
+        at = self._pass.resets_at if self._pass else None
+        return at if at and at > time.time() else None
+
+    def end(self, end: CallEnd, detail: str) -> tuple[CallEnd, str]:
+        """Return the end of an exchange: by its budget, if the gateway passed on no further call."""
+        if self._pass and self._pass.exhausted and end is CallEnd.API_ERROR:
+            return CallEnd.BUDGET, self._pass.exhausted
+        return end, detail
+
+    def cost(self, said_usd: float, *, is_result: bool = True) -> float:
+        """Return the cost of an exchange. `said_usd` is that of Claude Code, or of its replies if it died."""
+        self._said += said_usd
+        self._all_said = self._all_said and is_result
+        if self._pass is None:
+            return said_usd
+        counted, self._counted = self._pass.spent_usd - self._counted, self._pass.spent_usd
+        return max(said_usd, counted)
+
+    def difference(self) -> Difference | None:
+        """Return by how much the figures differ at the session's end, or None if they agree."""
+        if self._pass is None or not self._all_said:
+            return None
+        spent = self._pass.spent_usd
+        apart = abs(spent - self._said)
+        if apart <= max(_TOLERATED * max(spent, self._said), _LEAST_USD):
+            return None
+        return Difference(claude_code_usd=self._said, gateway_usd=spent, cut=self._pass.partial_calls)

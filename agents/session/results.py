@@ -4,22 +4,17 @@ Under load Claude Code may send its first request before its tool servers are co
 answers without the tools through which it should report, and the init message says so.
 """
 
+import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from state.records.calls import CallEnd, Usage
+from agents.session.permissions import SIGNAL_PREFIX
+from state.records.calls import CallEnd, Message, MessageKind, Usage
 
 if TYPE_CHECKING:
     from claude_agent_sdk import ResultMessage
-import json
-from typing import TYPE_CHECKING
 
-from agents.session.permissions import SIGNAL_PREFIX
-from state.records.calls import Message, MessageKind
-
-if TYPE_CHECKING:
     from agents.session.tools import SignalTool
-
 
 _BY_TERMINAL_REASON = {
     "aborted_streaming": CallEnd.INTERRUPTED,

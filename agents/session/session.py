@@ -23,8 +23,7 @@ from agents.concurrency import first_of, task_group
 from agents.process.containment import LastWords
 from agents.session.callbacks import Callbacks
 from agents.session.claude_code import connect
-from agents.session.counted import Counted
-from agents.session.exchange import Listener, SessionSpec, SessionStartError, built
+from agents.session.exchange import Counted, Listener, SessionSpec, SessionStartError, built
 from agents.session.results import detail_of, end_of, usage_of
 from state.errors import AgentError
 from state.records.calls import CallEnd, CallResult

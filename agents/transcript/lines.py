@@ -158,7 +158,7 @@ def _told(text: str, entry: Mapping[str, object]) -> Iterator[Piece]:
         yield Utterance(speaker=Speaker.INJECTED, text=text)
         yield from notices(text)
     elif source:
-        yield Utterance(speaker=Speaker.USER, text=text, opens=True, command=_typed(text))
+        yield Utterance(speaker=Speaker.USER, text=text, opens=True)
     else:
         yield from _unsourced(text)
 
@@ -170,29 +170,22 @@ def _unsourced(text: str) -> Iterator[Piece]:
     rest = _REMINDER.sub("", text).strip()
     if rest.startswith(("<command-name>", _TO_THE_MODEL)) and (name := _COMMAND.search(rest)):
         args = _COMMAND_ARGS.search(rest)
-        command = f"/{name[1]}"
-        typed = f"{command} {args[1].strip()}".rstrip() if args else command
-        opens = rest.startswith(_TO_THE_MODEL)
-        yield Utterance(speaker=Speaker.USER, text=typed, opens=opens, command=command, is_expanded=True)
+        typed = f"/{name[1]} {args[1].strip() if args else ''}".rstrip()
+        yield Utterance(speaker=Speaker.USER, text=typed, opens=rest.startswith(_TO_THE_MODEL))
     elif _HOOK_FEEDBACK.match(rest):
         yield Utterance(speaker=Speaker.HOOK, text=rest, opens=True)
     elif rest.startswith(_INJECTED):
         yield Utterance(speaker=Speaker.INJECTED, text=rest)
         yield from notices(rest)
     elif rest:
-        yield Utterance(speaker=Speaker.USER, text=rest, opens=True, command=_typed(rest))
-
-
-def _typed(text: str) -> str:
-    first = text.split(maxsplit=1)[0] if text.startswith("/") else ""
-    return first if re.fullmatch(r"/[\w:.-]+", first) else ""  # a path is no command
+        yield Utterance(speaker=Speaker.USER, text=rest, opens=True)
 
 
 def _from_attachment(attachment: Mapping[str, object]) -> Iterator[Piece]:
     match attachment.get("type"):
         case "queued_command" if attachment.get("commandMode") == "prompt":  # typed while the model worked
             if text := text_of(attachment.get("prompt")):
-                yield Utterance(speaker=Speaker.USER, text=text, opens=True, command=_typed(text))
+                yield Utterance(speaker=Speaker.USER, text=text, opens=True)
         case "queued_command":
             text = text_of(attachment.get("prompt"))
             yield Utterance(speaker=Speaker.INJECTED, text=text)

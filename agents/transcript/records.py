@@ -18,17 +18,11 @@ class Speaker(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Utterance:
-    """Words of a speaker. `opens`: they begin a turn.
-
-    `command` is the `/name` that the user typed. `is_expanded`: the CLI knew the command, and put its text
-    into the conversation or carried it out.
-    """
+    """Words of a speaker. `opens`: they begin a turn."""
 
     speaker: Speaker
     text: str
     opens: bool = False
-    command: str = ""
-    is_expanded: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

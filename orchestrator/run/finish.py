@@ -44,8 +44,8 @@ async def bring_home(run: Run) -> None:
     """
     if run.view.whole.tree:
         folder = await run.integration.show(run.view.whole.commit)
-        finished = await run.verify(task_id="", folder=folder, tree=run.view.whole.tree)
-        await run.take_proofs(finished, task_id="", base=run.view.baseline.tree)
+        finished = await run.evidence.verify(run, task_id="", folder=folder, tree=run.view.whole.tree)
+        await run.evidence.take_proofs(run, finished, task_id="", base=run.view.baseline.tree)
         await measure_whole(run)
         reviewed = run.view.whole.tree
         await catch_up(run)

@@ -25,14 +25,7 @@ from orchestrator.run.event_log import log_about
 from orchestrator.run.places.protection import put_back_after_a_kill, put_back_at_the_end, report_git_folder
 from orchestrator.run.record import Run
 from state.errors import JournalError, ReviewSilenceError, SqError
-from state.journal.events import (
-    Event,
-    LimitReached,
-    RunEnded,
-    RunInterrupted,
-    TaskFailed,
-    TaskStuck,
-)
+from state.journal.events import Event, LimitReached, RunEnded, RunInterrupted, TaskFailed, TaskStuck
 from state.journal.events.tasks import ENDED_STAGES, Stage, TaskView
 from state.journal.phase import Phase, is_under_way, may_begin, phase_of
 from state.outcome import Outcome

@@ -62,7 +62,14 @@ class Verify(Protocol):
     """Runs the project's commands on a tree (`orchestrator.run.evidence.verification`)."""
 
     async def __call__(self, run: "Run", *, task_id: str, folder: Path, tree: str) -> VerificationFinished:
-        """As `Run.verify`."""
+        """Return the result for this tree: this process's earlier one in the same environment, or a new one.
+
+        Args:
+            run: the run.
+            task_id: the task of this tree, or "" for the merged whole.
+            folder: the folder in which commands run without worktrees: the checkout.
+            tree: the tree to verify.
+        """
         ...
 
 
@@ -72,7 +79,14 @@ class TakeProofs(Protocol):
     async def __call__(
         self, run: "Run", finished: VerificationFinished, *, task_id: str, base: str
     ) -> ProofsTaken:
-        """As `Run.take_proofs`."""
+        """Check each command that passed on a tree, and record the results.
+
+        Args:
+            run: the run.
+            finished: the commands' results on the tree.
+            task_id: the task of this work, or "" for the merged whole.
+            base: the tree that the work began with.
+        """
         ...
 
 
@@ -80,7 +94,7 @@ class TakeProofs(Protocol):
 class EvidenceSources:
     """The ways to evidence. `scratch_worktree` makes a folder for commands on a tree."""
 
-    scratch_worktree: "Callable[[Run, str], AbstractAsyncContextManager[ScratchWorktree]]"
+    scratch_worktree: Callable[["Run", str], AbstractAsyncContextManager[ScratchWorktree]]
     verify: Verify
     take_proofs: TakeProofs
 
@@ -115,35 +129,6 @@ class Run:
         self.recorder.record(*events)
         changed, self.changed = self.changed, anyio.Event()
         changed.set()
-
-    def scratch_worktree(self, tree: str) -> AbstractAsyncContextManager[ScratchWorktree]:
-        """Return a context with a scratch worktree that holds exactly `tree`, ready for commands.
-
-        Raises:
-            GitError: git cannot put the tree into a folder.
-            SetUpError: the user's own set-up commands fail there.
-        """
-        return self.evidence.scratch_worktree(self, tree)
-
-    async def verify(self, *, task_id: str, folder: Path, tree: str) -> VerificationFinished:
-        """Return the result for this tree: this process's earlier one in the same environment, or a new one.
-
-        Args:
-            task_id: the task of this tree, or "" for the merged whole.
-            folder: the folder in which commands run without worktrees: the checkout.
-            tree: the tree to verify.
-        """
-        return await self.evidence.verify(self, task_id=task_id, folder=folder, tree=tree)
-
-    async def take_proofs(self, finished: VerificationFinished, *, task_id: str, base: str) -> ProofsTaken:
-        """Check each command that passed on a tree, and record the results.
-
-        Args:
-            finished: the commands' results on the tree.
-            task_id: the task of this work, or "" for the merged whole.
-            base: the tree that the work began with.
-        """
-        return await self.evidence.take_proofs(self, finished, task_id=task_id, base=base)
 
     @property
     def started(self) -> RunStarted:

@@ -1,20 +1,29 @@
-"""Events as they are stored: a name, a version, and the JSON of the dataclass.
+"""Events as the table of a journal stores them: a name, a version, and the JSON of the dataclass.
 
 A field may be added to an event if it has a default. Any other change raises the event's entry in `VERSIONS`
 and adds a step to `UPCASTS`, so that old journals stay readable.
 """
 
+import gc
 import json
-from collections.abc import Callable
+import sqlite3
+from collections.abc import Callable, Collection, Iterator, Sequence
+from datetime import datetime
 from functools import cache
 from typing import Any
 
 import msgspec
 
 from state.errors import JournalError
-from state.journal.events import EVENTS, Event
+from state.journal.events import EVENTS, Event, MessageReceived, Stored
 
 type_by_name: dict[str, type] = {event.__name__: event for event in EVENTS}
+
+
+# 1 for an event that is not listed
+VERSIONS: dict[str, int] = {"RunStarted": 2, "RunResumed": 2, "PlanProposed": 2, "PlanAccepted": 2}
+ALL = -1  # SQLite's word for no limit
+_SELECT = "SELECT seq, at, name, version, body FROM events WHERE seq > ? {} ORDER BY seq {} LIMIT ?"
 
 
 def _confined(old: dict[str, Any]) -> dict[str, Any]:
@@ -29,8 +38,6 @@ def _numbered(old: dict[str, Any]) -> dict[str, Any]:
     return {**old, "criteria": [{**one, "id": f"c-{number}"} for number, one in enumerate(criteria, start=1)]}
 
 
-# 1 for an event that is not listed
-VERSIONS: dict[str, int] = {"RunStarted": 2, "RunResumed": 2, "PlanProposed": 2, "PlanAccepted": 2}
 UPCASTS: dict[tuple[str, int], Callable[[dict[str, Any]], dict[str, Any]]] = {
     ("RunStarted", 1): _confined,
     ("RunResumed", 1): _confined,
@@ -91,3 +98,62 @@ def _mended(value: Any) -> Any:  # noqa: ANN401  JSON
     if isinstance(value, dict):
         return {_mended(key): _mended(part) for key, part in value.items()}
     return [_mended(part) for part in value] if isinstance(value, list | tuple) else value
+
+
+def read_events(
+    db: sqlite3.Connection,
+    after: int,
+    *,
+    without: Collection[type] = (),
+    only: Collection[type] = (),
+    limit: int = ALL,
+) -> list[Stored]:
+    """Return the events after `after`. Garbage collection would find nothing here and double the time.
+
+    Raises:
+        JournalError: the file is damaged, or holds events of a newer sq.
+    """
+    collects = gc.isenabled()
+    gc.disable()
+    try:
+        return list(_events(db, after, without, only, limit))
+    finally:
+        if collects:
+            gc.enable()
+
+
+def messages_of(db: sqlite3.Connection, call_id: str, *, after: int, until: int, newest: int) -> list[Stored]:
+    """Return the newest messages of one call between two places of the journal, in order.
+
+    Raises:
+        JournalError: as `read_events`.
+    """
+    condition = "AND seq <= ? AND name = ? AND json_extract(body, '$.call_id') = ?"
+    values = (after, until, MessageReceived.__name__, call_id, newest)
+    return list(_decoded(db, _SELECT.format(condition, "DESC"), values))[::-1]
+
+
+def _events(
+    db: sqlite3.Connection, after: int, without: Collection[type], only: Collection[type], limit: int
+) -> Iterator[Stored]:
+    left_out, kept = [one.__name__ for one in without], [one.__name__ for one in only]
+    condition = f"AND name NOT IN ({_places(left_out)})"
+    condition += f" AND name IN ({_places(kept)})" if kept else ""
+    select = _SELECT.format(condition, "")  # only places for values are put in
+    return _decoded(db, select, (after, *left_out, *kept, limit))
+
+
+def _decoded(db: sqlite3.Connection, select: str, values: Sequence[str | int]) -> Iterator[Stored]:
+    try:
+        for seq, at, name, version, body in db.execute(select, values):
+            yield Stored(seq, datetime.fromisoformat(at), decode(name, version, body))
+    except sqlite3.OperationalError as error:
+        if "no such table" in str(error):  # its writer has made the file but not yet the table
+            return
+        raise JournalError(f"the journal could not be read: {error}") from error
+    except (sqlite3.DatabaseError, ValueError) as error:
+        raise JournalError(f"the journal is damaged: {error}") from error
+
+
+def _places(values: Collection[str]) -> str:
+    return ", ".join("?" * len(values))

@@ -20,9 +20,8 @@ import anyio
 from filelock import FileLock, Timeout
 
 from state.errors import JournalError, RunActiveError, UsageError
-from state.journal.codec import encode
+from state.journal.codec import ALL, encode, messages_of, read_events
 from state.journal.events import Event, Stored
-from state.journal.rows import ALL, messages_of, read_events
 from state.redaction.redactor import Redact, Redactor
 
 _SCHEMA = """

@@ -5,8 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agents.roles.developer import answers_schema, questions_in, read_answers
-from agents.roles.labels import label_meant
-from state.records.questions import Question, QuestionOption
+from state.records.questions import Question, QuestionOption, label_meant
 
 NAME = Question(
     text="Which name?", options=(QuestionOption(label="getCount"), QuestionOption(label="get_count"))

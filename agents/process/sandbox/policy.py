@@ -12,11 +12,11 @@ from agents.process.sandbox.needs import Needs
 from agents.process.sandbox.plan import Access, Mount, SandboxPlan, at_both, reading, writing
 from agents.process.sandbox.repository import git_folders, git_mounts
 from agents.process.sandbox.toolchains import (
-    NAMED_BY,
     caches,
     registry_credentials,
     system_mounts,
     toolchain_mounts,
+    toolchains,
 )
 from state.settings.records import SandboxLimits
 
@@ -99,7 +99,7 @@ class SandboxPolicy:
 
     def _toolchains(self, needs: Needs) -> Iterator[Mount]:
         """Yield the toolchains. A worktree's own environment stays writable, one in the checkout does not."""
-        named = [value for name in NAMED_BY if (value := self.environ.get(name))]
+        named = [value for name in toolchains().named_by if (value := self.environ.get(name))]
         never = [*self.kept_out, needs.workspace]
         found = toolchain_mounts(needs.path, home=self.home, programs=self.programs, named=named, never=never)
         own = needs.workspace not in self.kept_out

@@ -3,14 +3,16 @@
 The system's programs and libraries are read-only, without what only root may read. `~/.pyenv/shims` needs all
 of `~/.pyenv`, `~/.nvm/versions/node/v20/bin` needs `~/.nvm/versions/node/v20`. A folder without signs of an
 installation is shown alone. Commands without network build from the caches, whose paths are below the user's
-home folder. The variables name another place of the same cache. Go's build cache is not among them, because
-Go builds nothing with one that is read-only.
+home folder.
 """
 
 import os
 import stat
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from pathlib import Path
+
+import msgspec
 
 from agents.process.sandbox.plan import Access, Mount, reading
 
@@ -23,116 +25,27 @@ _PARTS = (
 )
 _EMPTY = ("/tmp", "/var/tmp", "/run")  # noqa: S108  those inside
 _DEEPEST = 3  # folders below /etc
-NAMED_BY = (
-    "RUSTUP_HOME",
-    "JAVA_HOME",
-    "GOROOT",
-    "NVM_DIR",
-    "PYENV_ROOT",
-    "RBENV_ROOT",
-    "VIRTUAL_ENV",
-    "CONDA_PREFIX",
-)
-# Homes of version managers, by their last name. All of it is programs.
-_MANAGERS = frozenset(
-    {
-        *(
-            ".pyenv",
-            ".rbenv",
-            ".nodenv",
-            ".goenv",
-            ".jenv",
-            ".plenv",
-            ".phpenv",
-            ".asdf",
-            ".nvm",
-            ".volta",
-            ".fnm",
-        ),
-        *(
-            ".rustup",
-            ".deno",
-            ".bun",
-            ".juliaup",
-            ".elan",
-            ".ghcup",
-            ".opam",
-            ".sdkman",
-            ".swiftly",
-            ".proto",
-        ),
-        *(
-            ".local/share/mise",
-            ".local/share/uv",
-            ".local/share/pipx",
-            ".local/share/pnpm",
-            ".local/share/fnm",
-        ),
-        *("miniconda3", "anaconda3", "miniforge3", "mambaforge", "micromamba", ".linuxbrew", ".dotnet"),
-    }
-)
-# Beside `bin` or `lib`, an installation has one of these. A project's checkout hardly has.
-_SIGNS = (
-    "pyvenv.cfg",
-    "lib/node_modules",
-    "conda-meta",
-    "include",
-    "libexec",
-    "lib/python3",
-    "GOROOT",
-    "pkg/tool",
-)
 _PROGRAMS = frozenset({"bin", "sbin", "shims", "Scripts"})
 _LINKS_READ = 2_000  # in one folder of PATH
-_CACHES = (
-    *((".cargo/registry", "CARGO_HOME", "registry"), (".cargo/git", "CARGO_HOME", "git")),
-    ("go/pkg/mod", "GOMODCACHE", ""),
-    *((".npm", "npm_config_cache", ""), (".cache/yarn", "YARN_CACHE_FOLDER", ""), (".yarn/berry", "", "")),
-    *((".local/share/pnpm/store", "", ""), (".cache/pnpm", "", ""), (".bun/install/cache", "", "")),
-    *((".cache/pip", "PIP_CACHE_DIR", ""), (".cache/uv", "UV_CACHE_DIR", ""), (".cache/pypoetry", "", "")),
-    *((".m2/repository", "", ""), (".m2/wrapper", "", ""), (".gradle/caches", "GRADLE_USER_HOME", "caches")),
-    *((".gradle/wrapper", "GRADLE_USER_HOME", "wrapper"), (".nuget/packages", "NUGET_PACKAGES", "")),
-    *(
-        (".gem/ruby", "", ""),
-        ("", "GEM_HOME", ""),
-        (".local/share/gem/ruby", "", ""),
-        (".bundle/cache", "", ""),
-    ),
-    *(
-        (".composer/cache", "", ""),
-        (".cache/composer", "COMPOSER_CACHE_DIR", ""),
-        (".config/composer/vendor", "", ""),
-    ),
-    *((".hex/packages", "HEX_HOME", "packages"), (".mix", "MIX_HOME", ""), (".pub-cache", "PUB_CACHE", "")),
-    *((".cache/deno", "DENO_DIR", ""), (".cache/ms-playwright", "PLAYWRIGHT_BROWSERS_PATH", "")),
-    *((".julia/packages", "", ""), (".julia/artifacts", "", ""), (".stack", "STACK_ROOT", "")),
-    *((".cabal/packages", "", ""), (".cache/huggingface/hub", "HF_HOME", "hub"), (".cache/coursier", "", "")),
-)
-_CREDENTIALS = (
-    *(".npmrc", ".yarnrc", ".yarnrc.yml", ".pypirc", ".netrc", ".config/pip/pip.conf", ".pip/pip.conf"),
-    *(".config/uv/uv.toml", ".config/pypoetry/auth.toml", ".config/pypoetry/config.toml"),
-    *(
-        ".cargo/credentials.toml",
-        ".cargo/credentials",
-        ".cargo/config.toml",
-        ".gem/credentials",
-        ".bundle/config",
-    ),
-    *(
-        ".m2/settings.xml",
-        ".m2/settings-security.xml",
-        ".gradle/gradle.properties",
-        ".nuget/NuGet/NuGet.Config",
-    ),
-    *(
-        ".composer/auth.json",
-        ".config/composer/auth.json",
-        ".hex/hex.config",
-        ".gitconfig",
-        ".git-credentials",
-    ),
-    *(".config/git/config", ".config/git/credentials", ".ssh/known_hosts"),
-)
+
+
+class Toolchains(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The content of `toolchains.yaml`, which describes its fields."""
+
+    named_by: tuple[str, ...]
+    managers: frozenset[str]
+    signs: tuple[str, ...]
+    caches: tuple[tuple[str, str, str], ...]
+    credentials: tuple[str, ...]
+
+
+@cache
+def toolchains() -> Toolchains:
+    """Return the known installations, caches of packages, and files for signing in to registries."""
+    import yaml
+
+    text = Path(__file__).with_name("toolchains.yaml").read_text("utf-8")
+    return msgspec.convert(yaml.safe_load(text), Toolchains)
 
 
 def system_mounts(stand_in: Path) -> Iterator[Mount]:
@@ -183,7 +96,7 @@ def toolchain_mounts(
         path: the PATH of the sandboxed process. Relative entries are left out.
         home: the user's home folder. It is never shown whole.
         programs: further programs whose installation is needed.
-        named: values of variables that name an installation, as `NAMED_BY` lists their names.
+        named: values of variables that name an installation, as `toolchains` lists their names.
         never: folders that no mount may hold, for example the user's checkout.
     """
     kept_out = [home, *never]
@@ -215,14 +128,14 @@ def _needed(entry: Path) -> Iterator[Path]:
 
 def _widest(folder: Path, home: Path, kept_out: Sequence[Path]) -> Path:
     """Return the installation that a folder of programs belongs to, or the folder itself."""
-    inside_home = folder.is_relative_to(home)
+    inside_home, managers = folder.is_relative_to(home), toolchains().managers
     for parent in (folder, *folder.parents):
         if parent in {home, parent.parent}:
             break
         below_home = (
             parent.relative_to(home).as_posix() if inside_home and parent.is_relative_to(home) else ""
         )
-        if below_home in _MANAGERS or parent.name in _MANAGERS:
+        if below_home in managers or parent.name in managers:
             return parent
     root = folder.parent
     if folder.name in _PROGRAMS and not _holds(root, kept_out) and _is_installation(root):
@@ -233,7 +146,7 @@ def _widest(folder: Path, home: Path, kept_out: Sequence[Path]) -> Path:
 def _is_installation(root: Path) -> bool:
     if (root / ".git").exists():
         return False
-    if any((root / sign).exists() for sign in _SIGNS):
+    if any((root / sign).exists() for sign in toolchains().signs):
         return True
     return any((root / "lib").glob("python3*")) or (root / "share" / "man").is_dir()
 
@@ -248,7 +161,7 @@ def _holds(folder: Path, kept_out: Sequence[Path]) -> bool:
 
 def caches(home: Path, environ: Mapping[str, str]) -> Iterator[Path]:
     """Yield the package caches that exist."""
-    for below, variable, inside in _CACHES:
+    for below, variable, inside in toolchains().caches:
         named = environ.get(variable, "") if variable else ""
         usual = [home / below] if below else []
         for path in (*usual, *([Path(named) / inside] if named.startswith("/") else [])):
@@ -258,4 +171,4 @@ def caches(home: Path, environ: Mapping[str, str]) -> Iterator[Path]:
 
 def registry_credentials(home: Path) -> Iterator[Path]:
     """Yield the files that exist with which package managers sign in to registries."""
-    return (home / below for below in _CREDENTIALS if (home / below).is_file())
+    return (home / below for below in toolchains().credentials if (home / below).is_file())

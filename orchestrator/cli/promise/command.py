@@ -1,5 +1,6 @@
 """`sq promise`: promise checks that have to pass before this session may stop."""
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,13 +19,6 @@ from orchestrator.views.screen import say, say_json
 if TYPE_CHECKING:
     from orchestrator.gates.promises.promise import Promise
     from orchestrator.gates.promises.store import PromiseStore
-import os
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from orchestrator.gates.promises.promise import Promise
-    from orchestrator.gates.promises.store import PromiseStore
-
 
 _NOT_MET = 1  # exit code
 _EXAMPLE = """\b

@@ -16,10 +16,7 @@ from pathlib import Path
 import anyio
 import structlog
 
-from agents.access import (
-    Connection,
-    Credentials,
-)
+from agents.access import Connection, Credentials
 from agents.backend import Platform
 from agents.concurrency import task_group
 from agents.gateway.scenario import load_scenario
@@ -294,15 +291,11 @@ async def _drive(
                 with anyio.move_on_after(_LAST_LINES_S):
                     await shown.wait()
                 show_further(run.view, surroundings.look, await outgoing.finish())
-                await _leave_report(surroundings, run_folder, journal.for_model)
+                if surroundings.end_report:
+                    await surroundings.end_report.leave(run_folder, surroundings.look, journal.for_model)
             finally:
                 tasks.cancel_scope.cancel()
     return outcome
-
-
-async def _leave_report(surroundings: RunEnvironment, run_folder: Path, redact: Redact) -> None:
-    if surroundings.end_report:
-        await surroundings.end_report.leave(run_folder, surroundings.look, redact)
 
 
 def _look(surroundings: RunEnvironment, run_folder: Path) -> Look:

@@ -6,12 +6,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TypeVar
 
-from agents.access import (
-    Connection,
-    ForwardConnection,
-    RehearsalConnection,
-    find_connection,
-)
+from agents.access import Connection, ForwardConnection, RehearsalConnection, find_connection
 from agents.api_key import ApiKey
 from agents.gateway.forward.serve import ForwardGateway, serve_forward
 from agents.gateway.forward.upstream import Traces, Upstream

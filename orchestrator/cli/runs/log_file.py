@@ -1,7 +1,7 @@
 """Logs for people, as JSON Lines in the run's folder. The record of the run is its events."""
 
 import logging
-from collections.abc import Iterator, MutableMapping
+from collections.abc import Iterator, MutableMapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TextIO
@@ -23,20 +23,21 @@ def log_to(file: Path, *, run_id: str, redact: Redact) -> Iterator[None]:
     def redacted(_logger: object, _method: str, line: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
         return {key: _redacted(value, redact) for key, value in line.items()}
 
+    processors: list[Processor] = [
+        structlog.contextvars.merge_contextvars,
+        structlog.processors.add_log_level,
+        structlog.processors.TimeStamper(fmt="iso", utc=True),
+        structlog.processors.format_exc_info,
+        redacted,
+        structlog.processors.JSONRenderer(),
+    ]
     with file.open("a", encoding="utf-8", buffering=1) as target:
         structlog.configure(
-            processors=[
-                structlog.contextvars.merge_contextvars,
-                structlog.processors.add_log_level,
-                structlog.processors.TimeStamper(fmt="iso", utc=True),
-                structlog.processors.format_exc_info,
-                redacted,
-                structlog.processors.JSONRenderer(),
-            ],
+            processors=processors,
             logger_factory=structlog.WriteLoggerFactory(file=target),
             cache_logger_on_first_use=False,
         )
-        with _foreign_lines(target, redacted), structlog.contextvars.bound_contextvars(run_id=run_id):
+        with _foreign_lines(target, processors), structlog.contextvars.bound_contextvars(run_id=run_id):
             try:
                 yield
             finally:
@@ -55,22 +56,11 @@ def _redacted(value: object, redact: Redact) -> object:
 
 
 @contextmanager
-def _foreign_lines(target: TextIO, redacted: Processor) -> Iterator[None]:
+def _foreign_lines(target: TextIO, processors: Sequence[Processor]) -> Iterator[None]:
     """Send the logs of libraries to the same file, away from the run's lines on the terminal."""
+    without_meta = structlog.stdlib.ProcessorFormatter.remove_processors_meta
     handler = logging.StreamHandler(target)
-    handler.setFormatter(
-        structlog.stdlib.ProcessorFormatter(
-            processors=[
-                structlog.stdlib.ProcessorFormatter.remove_processors_meta,
-                structlog.contextvars.merge_contextvars,
-                structlog.processors.add_log_level,
-                structlog.processors.TimeStamper(fmt="iso", utc=True),
-                structlog.processors.format_exc_info,
-                redacted,
-                structlog.processors.JSONRenderer(),
-            ]
-        )
-    )
+    handler.setFormatter(structlog.stdlib.ProcessorFormatter(processors=[without_meta, *processors]))
     root = logging.getLogger()
     root.addHandler(handler)
     try:

@@ -21,36 +21,28 @@ class FilesAtEnd:
 
     async def leave(self, run_folder: Path, look: Look, redact: Callable[[str], str]) -> None:
         """As `EndReport`. `redact` takes known secrets out of the diffs of the work."""
-        await _report_end(run_folder, look, redact)
+        from orchestrator.views.report.reading import read_run  # only at the end: it renders templates
+        from orchestrator.views.report.rendering import Format, ending, rendered
+
+        try:
+            run = await read_run(run_folder, redact=redact, active=False)
+            version = sq_version()
+            text = rendered(run, Format.HTML, version=version)
+            replace_file(run_folder / REPORT, text.encode(errors="backslashreplace"), sync=False)
+            short = ending(run.report(version), version)
+            replace_file(run_folder / SUMMARY, short.encode(errors="backslashreplace"), sync=False)
+        except Exception as error:  # noqa: BLE001  whatever it is, the run has its outcome
+            log.warning("report_not_written", error=repr(error))
+            say(f"the report could not be written: {error}", error=True)
+            return
+        self.tell(run_folder, look)
 
     def tell(self, run_folder: Path, look: Look) -> None:
         """As `EndReport`. With JSON it prints no path, because JSON shows events alone."""
-        _tell_report(run_folder, look)
-
-
-async def _report_end(run_folder: Path, look: Look, redact: Callable[[str], str]) -> None:
-    from orchestrator.views.report.reading import read_run  # only at the end: it renders templates
-    from orchestrator.views.report.rendering import Format, ending, rendered
-
-    try:
-        run = await read_run(run_folder, redact=redact, active=False)
-        version = sq_version()
-        text = rendered(run, Format.HTML, version=version)
-        replace_file(run_folder / REPORT, text.encode(errors="backslashreplace"), sync=False)
-        short = ending(run.report(version), version)
-        replace_file(run_folder / SUMMARY, short.encode(errors="backslashreplace"), sync=False)
-    except Exception as error:  # noqa: BLE001  whatever it is, the run has its outcome
-        log.warning("report_not_written", error=repr(error))
-        say(f"the report could not be written: {error}", error=True)
-        return
-    _tell_report(run_folder, look)
-
-
-def _tell_report(run_folder: Path, look: Look) -> None:
-    file = run_folder / REPORT
-    if look.mode is LookMode.JSON or not file.is_file():
-        return
-    try:
-        say(f"report: {file}")
-    except BrokenPipeError:  # the reader has gone (`sq run … | head`)
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        file = run_folder / REPORT
+        if look.mode is LookMode.JSON or not file.is_file():
+            return
+        try:
+            say(f"report: {file}")
+        except BrokenPipeError:  # the reader has gone (`sq run … | head`)
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)

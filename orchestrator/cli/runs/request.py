@@ -10,9 +10,7 @@ from typing import Protocol, Self
 
 from anyio import to_thread
 
-from agents.access import (
-    Credentials,
-)
+from agents.access import Credentials
 from agents.api_key import ApiKey, read_key, take_key
 from agents.process.containment import Containment, detect_containment
 from agents.process.sandbox.choice import Choice, SandboxLevel, choose_sandbox

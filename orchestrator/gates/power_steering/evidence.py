@@ -1,23 +1,16 @@
-"""Evidence for rules: a session's facts, its project's instructions, and the remaining code it wrote."""
+"""Evidence for rules: a session's facts, and the remaining code it wrote."""
 
 import re
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 from agents.transcript.records import Speaker, Transcript, Utterance
 from orchestrator.gates.power_steering.facts.facts import Command, Edit, Facts, Goal
+from orchestrator.project.files import belongs_to_tests
 from orchestrator.project.shell import simple_commands
-from orchestrator.project.test_files import belongs_to_tests
 from state.truncation import completion_claims
 
-_INSTRUCTIONS = ("CLAUDE.md", "AGENTS.md", "CONTRIBUTING.md", ".claude/CLAUDE.md", ".github/CONTRIBUTING.md")
-_INSTRUCTION_NAMES = frozenset(
-    {PurePosixPath(name).name for name in _INSTRUCTIONS}
-    | {"CONTRIBUTING", "CONTRIBUTING.rst", "HACKING.md", "HACKING"}
-)
-_MOST_READ = 200_000  # characters of a project's instructions that are read
 # A prompt that only says to go on belongs to the goal before it.
 _GO_ON = re.compile(
     r"\W*(?:(?:yes|yep|yeah|ok|okay|sure|please|thanks|thank you|great|good|continue|go on|go ahead|proceed"
@@ -64,21 +57,6 @@ class SessionEvidence:
     def users_words(self) -> tuple[str, ...]:
         """The user's prompts, oldest first."""
         return tuple(goal.text for goal in self.facts.goals)
-
-    @cached_property
-    def instructions(self) -> tuple[str, ...]:
-        """The project's instructions for changes, from its files or as the session read them."""
-        read = [
-            reading.text
-            for reading in self.facts.reads
-            if PurePosixPath(reading.path).name in _INSTRUCTION_NAMES
-        ]
-        shown = [
-            command.output
-            for command in self.facts.commands
-            if any(name in command.line for name in _INSTRUCTION_NAMES)
-        ]
-        return (*_on_disk(self.project), *read, *shown)
 
     @cached_property
     def written(self) -> dict[str, list[str]]:
@@ -131,7 +109,7 @@ def _take_back(left: dict[str, list[str]], command: Command) -> None:
     """Drop the files that a command removed or restored."""
     for simple in simple_commands(command.line):
         words = simple.words[1:]
-        named: Sequence[str] = ()
+        named: tuple[str, ...] = ()
         if simple.name in {"rm", "mv"}:
             named = simple.plain
         elif simple.name == "git":
@@ -144,11 +122,3 @@ def _take_back(left: dict[str, list[str]], command: Command) -> None:
 
 def _same(path: str, named: str) -> bool:
     return path == named or path.endswith("/" + named.removeprefix("./")) or f"/{named.strip('./')}/" in path
-
-
-def _on_disk(project: Path | None) -> Iterator[str]:
-    for name in _INSTRUCTIONS if project is not None else ():
-        try:
-            yield (project / name).read_text("utf-8", "replace")[:_MOST_READ] if project else ""
-        except (OSError, ValueError):
-            continue

@@ -143,7 +143,7 @@ def session_type_of(evidence: SessionEvidence) -> SessionType:
         edit.is_code and not _is_upkeep(edit) for edit in edits
     ):
         return SessionType.DEVELOPMENT
-    if edits and any(action.kind in _HANDS_IN for action in facts.hub_actions if action.turn >= start):
+    if edits and any(_hands_in(line) for line in lines):
         return SessionType.DEVELOPMENT
     if edits:
         documents_only = all(edit.is_document or not edit.is_code for edit in edits)
@@ -170,6 +170,12 @@ def _changes_code(line: str) -> bool:
         simple.name == "git" and not _CODE_BY_GIT.isdisjoint(simple.plain[:1])
         for simple in simple_commands(line)
     )
+
+
+def _hands_in(line: str) -> bool:
+    """Whether a command works on a pull request."""
+    called = (" ".join(simple.plain[:2]) for simple in simple_commands(line) if simple.name == "gh")
+    return not _HANDS_IN.isdisjoint(called)
 
 
 def _operates(line: str) -> bool:

@@ -5,13 +5,17 @@ overrules the other. A check without a rule, or whose time is over, is not check
 is reported.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from time import monotonic
+from typing import TypeVar
+
+import anyio
 
 from agents.ask.port import Ask, Reply, room_of
 from agents.caller import Caller
+from agents.concurrency import task_group
 from agents.roles.judge import (
     AskJudge,
     JudgeFinding,
@@ -22,7 +26,6 @@ from agents.roles.judge import (
     read_judgements,
     shared_part,
 )
-from orchestrator.gates.gate import ALL_S, EACH_S, WARM_UP_S, gather
 from orchestrator.gates.power_steering.considerations import Consideration, Severity
 from orchestrator.gates.power_steering.rules.found import RuleOutcome
 from state.records.calls import CallEnd
@@ -30,14 +33,71 @@ from state.settings.records import Model
 from state.truncation import Truncation, feedback
 from state.verdicts import NO_ANSWER, CheckResult, Source
 
+EACH_S = 25.0  # one check
+ALL_S = 60.0  # all of them together
+WARM_UP_S = 2.0  # how long the others wait until the first one has written the cache
+
+C = TypeVar("C")
+R = TypeVar("R")
+
+
 Cut = Callable[[Truncation], str]  # returns a truncation's text, and may log the truncation
 _NO_REASON = "no reason was given"
 Group = Sequence[Consideration]
 CLI_GROUPS = 4  # with the CLI each call is a process of 0.3 s CPU and 180 MB that takes seconds
 _LONGEST_QUESTION = 4_000  # characters, with the text of its kind and why it was not met last time
-
-
 Rule = Callable[[], RuleOutcome | None]  # None: the evidence is not enough to decide
+
+
+async def gather(
+    checks: Sequence[C],
+    look: Callable[[C, Callable[[], None]], Awaitable[R]],
+    unanswered: Callable[[C, str], R],
+    *,
+    each_s: float = EACH_S,
+    all_s: float = ALL_S,
+    warm_up_s: float = WARM_UP_S,
+    at_once: int = 64,
+) -> list[R]:
+    """Return the result of each check, in order. A check that fails or is late has that of `unanswered`.
+
+    Args:
+        checks: the checks. The first one starts alone and writes the cache.
+        look: runs one check. It calls its second argument when the others may start.
+        unanswered: makes the result of a check that failed or was late, from the check and the cause.
+        each_s: seconds for one check, from its own start.
+        all_s: seconds for all checks together.
+        warm_up_s: how many seconds the others wait for the first one at most. With 0 they do not wait.
+        at_once: how many checks run at the same time.
+    """
+    results: dict[int, R] = {}
+    places = anyio.CapacityLimiter(at_once)
+    warm = anyio.Event()
+
+    async def one(number: int, check: C) -> None:
+        async with places:
+            if number:
+                with anyio.move_on_after(warm_up_s):
+                    await warm.wait()
+            try:
+                with anyio.move_on_after(each_s):
+                    results[number] = await look(check, warm.set)
+                if number not in results:
+                    results[number] = unanswered(check, f"no answer within {each_s:g} s")
+            except Exception as error:  # noqa: BLE001  an error in a check never traps a session
+                results[number] = unanswered(check, f"{type(error).__name__}: {error}")
+            finally:
+                warm.set()
+
+    with anyio.move_on_after(all_s):
+        async with task_group() as tasks:
+            for number, check in enumerate(checks):
+                tasks.start_soon(one, number, check)
+    late = f"no answer within {all_s:g} s, the time for all checks"
+    return [
+        results[number] if number in results else unanswered(check, late)
+        for number, check in enumerate(checks)
+    ]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,11 +1,13 @@
 """Puts the user's uncommitted work back as it was copied: files, index and HEAD.
 
-Lines that a run has written around the user's lines stay. Replaced content is kept by a ref.
+Lines that a run has written around the user's lines stay. Replaced content is kept by a ref. A resumed run
+gets a new copy: no Worker is active between two processes of a run, so a path that changed in between was
+changed by the user, and for the rest the earlier copy still holds.
 """
 
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -15,17 +17,29 @@ from orchestrator.git.locks import git_is_at_work
 from orchestrator.git.rescue_refs import keep, make_commit
 from orchestrator.git.users.backup import (
     Backup,
+    Kept,
     KeptRepository,
     head_of_repository,
     index_file,
     staged_commit,
 )
-from orchestrator.git.users.files import Change, changes_since, put_back
-from orchestrator.git.users.held import PathKind, held_at, tree_of_files
+from orchestrator.git.users.files import (
+    Change,
+    by_line,
+    changes_since,
+    hunks_between,
+    put_back,
+    users_line_numbers,
+    whole_lines,
+)
+from orchestrator.git.users.held import PathKind, blob_of, held_at, look_at, tree_of_files
 from state.errors import GitError
 
 _ENTRIES = ("ls-files", "--stage", "-v", "-z")
 _PATIENCE_S = 5.0
+
+
+Choose = Callable[[tuple[Kept, ...]], tuple[Kept, ...]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -200,3 +214,52 @@ async def _free(folder: Path, lock: Path) -> None:
             raise GitError(f"{lock} is held by another git: once that has ended, `sq resume`")
         else:
             await anyio.sleep(0.1)
+
+
+async def renewed_files(root: Path, old: Backup, *, left: str, now: str) -> Choose:
+    """Return the function that chooses the files of the checkout itself for a new copy.
+
+    It keeps the files of the earlier copy that stay unchanged, and copies the changed ones anew.
+
+    Args:
+        root: the checkout.
+        old: the earlier copy.
+        left: the tree at the end of the run's last process.
+        now: the tree of the checkout now.
+    """
+    names = (await git_bytes(root, "diff", "--name-only", "--no-renames", "-z", left, now)).split(b"\0")
+    changed = [name.decode(errors="surrogateescape") for name in names if name]
+    before = {kept.path: kept for kept in old.repositories[0].files}
+    still = {path: kept for path, kept in before.items() if path not in changed}
+    bases = {path: await _base(root, old, before.get(path), left, path) for path in changed}
+
+    def chosen(found: tuple[Kept, ...]) -> tuple[Kept, ...]:
+        anew = []
+        for kept in found:
+            if facts := bases.get(kept.path):
+                base, plain, whole = facts
+                anew.append(replace(kept, base=base, plain=plain, whole=whole))
+        return (*still.values(), *anew)
+
+    return chosen
+
+
+async def _base(root: Path, old: Backup, kept: Kept | None, left: str, path: str) -> tuple[str, bool, bool]:
+    """Return `base`, `plain` and `whole` of a path, which separate the user's lines from the run's."""
+    kind, _, content = look_at(root / path)
+    try:
+        blob = (await git_bytes(root, "rev-parse", "--verify", "--quiet", f"{left}:{path}")).decode().strip()
+    except GitError:
+        blob = ""
+    if kept is None or content is None or kind is not PathKind.FILE:
+        return blob, False, kind is not PathKind.FILE
+    if kept.whole:
+        return kept.base, kept.plain, True
+    own = await users_line_numbers(root, old, path)
+    if blob:
+        was = await git_bytes(root, "cat-file", "--filters", f"--path={path}", blob)
+        meanwhile = await hunks_between(root, whole_lines(was), whole_lines(content))
+        own |= {number + 1 for hunk in meanwhile for number in range(*hunk.new)}
+    lines = by_line(whole_lines(content))
+    rest = b"".join(line for number, line in enumerate(lines, 1) if number not in own)
+    return await blob_of(root, rest), True, False

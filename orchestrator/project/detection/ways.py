@@ -19,6 +19,26 @@ from orchestrator.project.shell import simple_commands
 
 # Words for a check that does not run the code, where no row knows the program: `poetry run lint`.
 _LINTS = re.compile(r"(?<![\w.\-=$])(?:lint\S*|typecheck|type-check|fmt|format)(?![\w\-=]|\.\w)")
+_MOST_FILES = 20
+_GITHUB = ".github/workflows/"
+_GITLAB = (".gitlab-ci.yml", ".gitlab-ci.yaml")
+_TRIGGERS = {"push", "pull_request", "merge_group"}
+_SHELLS = {"", "bash", "sh"}
+_DEPLOYS = re.compile(
+    r"deploy|publish|release|upload|push(?!_)|pages|production|staging|cleanup", re.IGNORECASE
+)
+_SECRET = re.compile(r"secrets\b|_TOKEN\b|PASSWORD|API_?KEY", re.IGNORECASE)
+_NOT_PLAIN = re.compile(r"[`$;|<>(){}*?~!#\\\n\r]|(?<!&)&(?!&)|&&&")
+_LAUNCHER = re.compile(
+    r"(?:python3?\s+-m\s+(?!unittest)|(?:uv|poetry|pdm|pipenv|hatch|rye)\s+run\s+|bundle\s+exec\s+|npx\s+(?:--no-install\s+)?"
+    r"|(?:pnpm|yarn|npm)\s+exec\s+(?:--\s+)?|\./|vendor/bin/|bin/)"
+)
+_UNITTEST = re.compile(r"python3?\s+-m\s+unittest\b|python3?\s+manage\.py\s+test\b")
+_SCRIPT = re.compile(r"(?:npm|pnpm|yarn|bun)\s+(?:run\s+|run-script\s+)?(test[\w:.\-]*|unit[\w:.\-]*)")
+_NO_RUNNER = re.compile(
+    r"\S*/|(?:python|perl|php)"
+)  # a script of the project, by its path or by its interpreter
+_WRITES = ("write", "write-all")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,28 +129,6 @@ def _family(run: SuiteRun, folder: Path, table: Table) -> str:
 def _lints(run: SuiteRun, table: Table) -> bool:
     inside = run.simple.name in RUN_INSIDE and not {*run.simple.words}.isdisjoint(table.programs.linters)
     return run.lints or inside or _LINTS.search(run.line) is not None
-
-
-_MOST_FILES = 20
-_GITHUB = ".github/workflows/"
-_GITLAB = (".gitlab-ci.yml", ".gitlab-ci.yaml")
-_TRIGGERS = {"push", "pull_request", "merge_group"}
-_SHELLS = {"", "bash", "sh"}
-_DEPLOYS = re.compile(
-    r"deploy|publish|release|upload|push(?!_)|pages|production|staging|cleanup", re.IGNORECASE
-)
-_SECRET = re.compile(r"secrets\b|_TOKEN\b|PASSWORD|API_?KEY", re.IGNORECASE)
-_NOT_PLAIN = re.compile(r"[`$;|<>(){}*?~!#\\\n\r]|(?<!&)&(?!&)|&&&")
-_LAUNCHER = re.compile(
-    r"(?:python3?\s+-m\s+(?!unittest)|(?:uv|poetry|pdm|pipenv|hatch|rye)\s+run\s+|bundle\s+exec\s+|npx\s+(?:--no-install\s+)?"
-    r"|(?:pnpm|yarn|npm)\s+exec\s+(?:--\s+)?|\./|vendor/bin/|bin/)"
-)
-_UNITTEST = re.compile(r"python3?\s+-m\s+unittest\b|python3?\s+manage\.py\s+test\b")
-_SCRIPT = re.compile(r"(?:npm|pnpm|yarn|bun)\s+(?:run\s+|run-script\s+)?(test[\w:.\-]*|unit[\w:.\-]*)")
-_NO_RUNNER = re.compile(
-    r"\S*/|(?:python|perl|php)"
-)  # a script of the project, by its path or by its interpreter
-_WRITES = ("write", "write-all")
 
 
 def workflow_ways(shown: Shown, table: Table) -> list[Way]:

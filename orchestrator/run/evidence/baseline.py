@@ -178,7 +178,7 @@ async def _with_canary(run: Run, tree: str, check: BaselineCheck) -> BaselineChe
 
 async def _controlled(run: Run, command: str, tree: str, result: CanaryResult) -> CanaryResult:
     """Return the canary's result, unless a scratch worktree cannot run the command even without it."""
-    async with run.scratch_worktree(tree) as scratch:
+    async with run.evidence.scratch_worktree(run, tree) as scratch:
         without = await run_counted(run.commands, scratch, command)
     if without.exit_code == 0:
         return result

@@ -41,7 +41,7 @@ async def try_canary(
             file is run.
     """
     with_it = await with_files(run.repository, tree, {canary.path: canary.content})
-    async with run.scratch_worktree(with_it) as scratch:
+    async with run.evidence.scratch_worktree(run, with_it) as scratch:
         done = await _run(run, scratch, command, canary, suites, by_name=bool(before.tests))
     if done.exit_code is None:
         problem = done.problem or "it did not answer"

@@ -5,8 +5,8 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
+from orchestrator.project.files import is_test_file
 from orchestrator.project.runners.suite import Suite
-from orchestrator.project.test_files import is_test_file
 from state.records.commands import TestState
 from state.records.plan import TestThatChanges
 from state.records.reviews import TestChange, TestChangeKind

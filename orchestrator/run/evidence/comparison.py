@@ -57,10 +57,10 @@ async def subject_of(run: Run, now: CommandRun, base: str, tree: str) -> ResultC
     repository = run.repository
     changed = await changed_paths(repository, base, tree)
     counted = bool(now.count.ran)
-    async with run.scratch_worktree(base) as scratch:
+    async with run.evidence.scratch_worktree(run, base) as scratch:
         there = suite_of(now.command, scratch.folder)
         by = [classified(there, changed, counted=counted)]
-    async with run.scratch_worktree(tree) as scratch:
+    async with run.evidence.scratch_worktree(run, tree) as scratch:
         here = suite_of(now.command, scratch.folder)
         by.append(classified(here, changed, counted=counted))
     sorted_ = touched(by, changed, await files_in(repository, base), await files_in(repository, tree))
@@ -88,7 +88,7 @@ def at_base(run: Run, base: str, command: str) -> CommandRun | None:
 
 async def run_on(run: Run, subject: ResultComparison, tree: str, files: Sequence[str]) -> CommandRun:
     """Run the test files on a tree, or all tests if none are named or the runner takes no files."""
-    async with run.scratch_worktree(tree) as scratch:
+    async with run.evidence.scratch_worktree(run, tree) as scratch:
         there = [file for file in files if (scratch.folder / file).is_file()]
         elsewhere = [moved(one, scratch.folder) for one in subject.suites]
         suites = [suite_of(subject.command, scratch.folder), *elsewhere]

@@ -19,8 +19,7 @@ from orchestrator.run.evidence.comparison import (
     subject_of,
     with_tests_of,
 )
-from orchestrator.run.evidence.selected_commands import results
-from orchestrator.run.evidence.summary import cause_of
+from orchestrator.run.evidence.summary import cause_of, results
 from orchestrator.run.evidence.verdict import CommandVerdict, Judged, judged
 from orchestrator.run.evidence.without_work import without_work, work_between
 from orchestrator.run.record import Run
@@ -42,14 +41,7 @@ class _Found:
 
 
 async def take_proofs(run: Run, finished: VerificationFinished, *, task_id: str, base: str) -> ProofsTaken:
-    """Check each command that passed on a tree, and record the results.
-
-    Args:
-        run: the run.
-        finished: the commands' results on the tree.
-        task_id: the task of this work, or "" for the merged whole.
-        base: the tree that the work began with.
-    """
+    """As `TakeProofs`."""
     tree = finished.tree
     known = run.view.evidence.proofs.get((task_id, tree))
     if known and run.view.evidence.proved_at[task_id, tree] > run.view.process.resumed_seq:

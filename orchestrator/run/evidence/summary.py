@@ -1,16 +1,19 @@
-"""Descriptions of a verification for Workers, reviewers and people: plain functions."""
+"""The commands that vouch for a tree, and descriptions of their results for Workers, reviewers and people."""
 
 import re
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 
-from orchestrator.run.evidence.verdict import CommandVerdict, Judged, executed_a_test
+from orchestrator.project.detection.detect import detect
+from orchestrator.run.evidence.verdict import CommandVerdict, Judged, executed_a_test, judged, usable
+from orchestrator.run.record import Run
 from prompts.marking import data, line
-from state.journal.events import ProofsTaken
+from state.journal.events import ProofsTaken, VerificationFinished
 from state.journal.events.tasks import TaskView
 from state.journal.view import RunView
 from state.records.commands import BaselineCheck, BaselineStanding, CanaryResult, CommandRun, TestState
 from state.records.reviews import TestChange
-from state.words import count_words, listed, names_of
+from state.words import baseline_words, count_words, listed, names_of
 
 _TAIL = 1_200  # characters of an output that are shown to a reviewer
 _TAIL_OF_PASSED = 400
@@ -192,3 +195,52 @@ def evidence_of(view: RunView, results: Sequence[Judged], proofs: ProofsTaken | 
         for one in results
         if one.run.command not in lost and executed_a_test(one, view.settings, caught.get(one.run.command))
     ]
+
+
+def commands_for(run: Run, folder: Path) -> tuple[str, ...]:
+    """Return the commands that vouch for a tree, without those that give no result on this machine.
+
+    These are the user's, or else those of the baseline, which the repository shows or the analysis named, and
+    those that the tree itself shows.
+    """
+    baseline = run.view.baseline.checks
+    if run.settings.verify:
+        return tuple(command for command in run.settings.verify if usable(baseline.get(command)))
+    found = dict.fromkeys(
+        [
+            *(
+                command
+                for command, check in baseline.items()
+                if check.run.count.ran or not check.run.nothing_yet
+            ),
+            *(one.command for one in detect(folder)),
+        ]
+    )
+    return tuple(command for command in found if usable(baseline.get(command)))
+
+
+def results(run: Run, finished: VerificationFinished) -> list[Judged]:
+    """Return the meaning of each command's result on a tree, compared with its result on the base."""
+    return [
+        judged(run.view.baseline.checks.get(done.command), done, flaky=finished.flaky)
+        for done in finished.runs
+    ]
+
+
+def commands_on(run: Run, task: TaskView) -> tuple[str, ...]:
+    """Return the commands that sq runs when the task is claimed to be complete."""
+    return commands_for(run, Path(task.place.worktree))
+
+
+def seen_of(run: Run, task: TaskView) -> str:
+    """Return the newest results on this task's work, or before any those on the untouched commit."""
+    verifications = run.view.evidence.verifications
+    newest = next((tree for tree in reversed(task.open.trees) if tree in verifications), "")
+    if newest:
+        newer = "" if newest == task.open.trees[-1] else " The workspace has changed since."
+        where = (
+            "the work that this attempt began with" if newest == task.open.trees[0] else "this task's work"
+        )
+        return f"On {where}.{newer}\n\n{with_output(results(run, verifications[newest]))}"
+    lines = [f"- {baseline_words(check)}" for check in run.view.baseline.checks.values()]
+    return "\n".join(["On the commit that the run began with:", *lines]) if lines else ""

@@ -23,7 +23,7 @@ from orchestrator.project.runners.selection import only_these
 from orchestrator.project.runners.suite import Suite, suite_of
 from orchestrator.project.shell import simple_commands
 from orchestrator.run.evidence.changes import files_of
-from orchestrator.run.evidence.selected_commands import commands_for
+from orchestrator.run.evidence.summary import commands_for
 from orchestrator.run.evidence.verdict import suspects
 from orchestrator.run.ports import Commands, Ran, ScratchWorktree
 from orchestrator.run.record import Run
@@ -35,14 +35,7 @@ _SHELL_WORDS = frozenset({"cd", "true", "false", "test", "[", "echo", "export", 
 
 
 async def verify(run: Run, *, task_id: str, folder: Path, tree: str) -> VerificationFinished:
-    """Return the result for this tree: this process's earlier one in the same environment, or a new one.
-
-    Args:
-        run: the run.
-        task_id: the task of this tree, or "" for the merged whole.
-        folder: the folder in which commands run without worktrees: the checkout.
-        tree: the tree to verify.
-    """
+    """As `Verify`."""
     async with place_for(run, folder, tree) as scratch:
         commands = commands_for(run, scratch.folder)
         environment = fingerprint_of(run.environ, scratch.environment, commands)
@@ -65,7 +58,7 @@ async def place_for(run: Run, folder: Path, tree: str) -> AsyncIterator[ScratchW
     if not run.settings.worktrees:
         yield ScratchWorktree(folder=folder, tree=tree, environment={})
         return
-    async with run.scratch_worktree(tree) as scratch:
+    async with run.evidence.scratch_worktree(run, tree) as scratch:
         yield scratch
 
 
@@ -98,7 +91,7 @@ async def _failing_at_the_base(
     run: Run, command: str, files: Sequence[str], names: Sequence[str]
 ) -> list[str]:
     """Return which of these tests, which passed at the base, fail there when they are run alone."""
-    async with run.scratch_worktree(run.view.baseline.tree) as scratch:
+    async with run.evidence.scratch_worktree(run, run.view.baseline.tree) as scratch:
         there = [file for file in files if (scratch.folder / file).is_file()]
         suite = suite_of(command, scratch.folder)
         alone = await run_only(run.commands, scratch, [suite], there, names) if there else None

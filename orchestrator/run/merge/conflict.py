@@ -18,8 +18,14 @@ from orchestrator.git.repository import named
 from orchestrator.git.workspace import changed_paths, tree_of
 from orchestrator.run.asking.briefing import decisions, suggestions
 from orchestrator.run.asking.conversation import Conversation
-from orchestrator.run.evidence.selected_commands import commands_for, results
-from orchestrator.run.evidence.summary import failing_before, feedback, has_failed, unanswered
+from orchestrator.run.evidence.summary import (
+    commands_for,
+    failing_before,
+    feedback,
+    has_failed,
+    results,
+    unanswered,
+)
 from orchestrator.run.ports import MergeState
 from orchestrator.run.record import Run
 from state.journal.events import MergeConflicted, ResolutionRefused
@@ -142,7 +148,7 @@ async def _look(
         return _Refused(problem)
     if problem := await _problem_of_tree(run, task, merge, state):
         return _Refused(problem)
-    finished = await run.verify(task_id=task.task.id, folder=state.folder, tree=state.tree)
+    finished = await run.evidence.verify(run, task_id=task.task.id, folder=state.folder, tree=state.tree)
     judged = results(run, finished)
     if reason := unanswered(judged):
         return Unresolved(reason, unchecked=True)

@@ -6,8 +6,7 @@ the merge or begins it anew.
 
 import structlog
 
-from orchestrator.run.evidence.selected_commands import results
-from orchestrator.run.evidence.summary import feedback, has_failed, unanswered
+from orchestrator.run.evidence.summary import feedback, has_failed, results, unanswered
 from orchestrator.run.merge.conflict import ResolvedConflict, Unresolved, resolve
 from orchestrator.run.merge.whole import measured
 from orchestrator.run.ports import MergeState
@@ -62,7 +61,7 @@ async def _build(run: Run, task: TaskView, merging: MergeView) -> None:
                 again = [] if unchecked else _rebuild(run, task, merging, reason)
                 await _give_up(run, task, merging, reason, again)
         return
-    finished = await run.verify(task_id=task.task.id, folder=state.folder, tree=state.tree)
+    finished = await run.evidence.verify(run, task_id=task.task.id, folder=state.folder, tree=state.tree)
     judged = results(run, finished)
     if reason := unanswered(judged):
         await _give_up(run, task, merging, reason, [])

@@ -8,7 +8,7 @@ branch can then be fast-forwarded. Otherwise the work stays on sq's branch, and 
 import structlog
 
 from orchestrator.git.changes import sizes
-from orchestrator.run.evidence.selected_commands import results
+from orchestrator.run.evidence.summary import results
 from orchestrator.run.evidence.verdict import CommandVerdict
 from orchestrator.run.record import Run
 from orchestrator.run.review.ownership import own_paths
@@ -34,13 +34,13 @@ async def catch_up(run: Run) -> None:
     whole = TaskView(Task(id="work", title="The finished work", description=""), claim=ClaimView(commit=head))
     state = await run.integration.begin_merge(whole, news)
     if state.is_clean:
-        finished = await run.verify(task_id="", folder=state.folder, tree=state.tree)
+        finished = await run.evidence.verify(run, task_id="", folder=state.folder, tree=state.tree)
         if all(one.standing in _GOOD for one in results(run, finished)):
             message = f"Merge: the work of run {run.started.run_id}"
             commit = await run.integration.conclude_merge(whole, news, state.tree, message)
             await run.integration.advance(commit, head)
             run.record(WorkCaughtUp(onto=news, commit=commit, tree=state.tree))
-            await run.take_proofs(finished, task_id="", base=run.view.baseline.tree)
+            await run.evidence.take_proofs(run, finished, task_id="", base=run.view.baseline.tree)
             return
     await run.integration.undo_merge(whole, head)
 

@@ -17,8 +17,7 @@ from orchestrator.git.shadow import shadow_commit, shadow_ref, shadow_snapshot
 from orchestrator.git.users.backup import BACKUP, BESIDE, Backup, read_backup, take_backup
 from orchestrator.git.users.files import Change
 from orchestrator.git.users.ignored import changed_ignored, keep_ignored, put_ignored_back, read_ignored
-from orchestrator.git.users.renewing import renewed_files
-from orchestrator.git.users.restoring import Restored, restore
+from orchestrator.git.users.restoring import Restored, renewed_files, restore
 from orchestrator.run.record import Run
 from state.errors import GitError
 from state.journal.events import Event, GitFolderChanged, RunStarted, UsersWorkKept, UsersWorkRestored

@@ -26,23 +26,21 @@ from orchestrator.git.workspace import changed_paths, head_of, tree_of
 from orchestrator.project.readiness.plan import SetUpPlan, key_of_list
 from orchestrator.project.readiness.steps import kept_folder
 from orchestrator.project.readiness.tools import offline_variables
-from orchestrator.run.places.at_base import (
+from orchestrator.run.places.steps import (
     Noted,
+    Results,
     Worktree,
     as_base,
     base_tree,
     is_lost,
     needs_base,
-    read_note,
-    write_note,
-)
-from orchestrator.run.places.steps import (
-    Results,
     plan_for,
+    read_note,
     ready_environment,
     run_listed,
     run_steps,
     run_steps_apart,
+    write_note,
 )
 from orchestrator.run.ports import Reach, ScratchWorktree
 from orchestrator.run.record import Run

@@ -15,8 +15,7 @@ from agents.session.tools import TASK_COMPLETE
 from orchestrator.git.command import git_succeeds
 from orchestrator.git.workspace import diff_text, resolution_text
 from orchestrator.run.asking.briefing import conventions, decisions, others, suggestions
-from orchestrator.run.evidence.selected_commands import results
-from orchestrator.run.evidence.summary import changes_of, with_output
+from orchestrator.run.evidence.summary import changes_of, results, with_output
 from orchestrator.run.record import Run
 from orchestrator.run.review.criteria import question
 from orchestrator.run.review.findings import disputes_of, final_known, known_of, undecided, with_disputes

@@ -22,8 +22,7 @@ from orchestrator.run.asking.briefing import conventions, decisions, without_pla
 from orchestrator.run.asking.conversation import Conversation
 from orchestrator.run.asking.questions import QuestionBus
 from orchestrator.run.event_log import log_attempt
-from orchestrator.run.evidence.selected_commands import commands_on, results, seen_of
-from orchestrator.run.evidence.summary import has_failed, summary
+from orchestrator.run.evidence.summary import commands_on, has_failed, results, seen_of, summary
 from orchestrator.run.evidence.verdict import usable
 from orchestrator.run.places.protection import put_users_work_back
 from orchestrator.run.places.set_up import set_up
@@ -258,7 +257,7 @@ async def _holds_without(run: Run, task: TaskView) -> bool:
     tree = await run.places.snapshot(folder)
     if tree == await tree_of(folder, task.place.base_commit):
         return False
-    finished = await run.verify(task_id=task.task.id, folder=folder, tree=tree)
+    finished = await run.evidence.verify(run, task_id=task.task.id, folder=folder, tree=tree)
     return not has_failed(results(run, finished))
 
 

@@ -31,13 +31,13 @@ from orchestrator.gates.power_steering.rules import RULES
 from orchestrator.git.workspace import changed_paths, tree_of
 from orchestrator.run.asking.answer import asked, ended_with
 from orchestrator.run.asking.conversation import whole_history
-from orchestrator.run.evidence.selected_commands import results
 from orchestrator.run.evidence.summary import (
     canary_words,
     failures,
     feedback,
     has_failed,
     lost_canaries,
+    results,
     said,
     unanswered,
 )
@@ -141,7 +141,7 @@ async def _diff_gate(run: Run, task: TaskView, folder: Path, tree: str) -> GateR
 
 
 async def _verification_gate(run: Run, task: TaskView, folder: Path, tree: str) -> GateResult:
-    finished = await run.verify(task_id=task.task.id, folder=folder, tree=tree)
+    finished = await run.evidence.verify(run, task_id=task.task.id, folder=folder, tree=tree)
     judged = results(run, finished)
     if not judged:
         reason = "nothing to verify with: no command was given and the repository shows none"
@@ -152,7 +152,7 @@ async def _verification_gate(run: Run, task: TaskView, folder: Path, tree: str) 
         told = f"sq ran the project's own commands on your work.\n\n{feedback(judged)}"
         return GateResult(gate=VERIFICATION, verdict=Verdict.BLOCK, reason=failures(judged), feedback=told)
     base = await tree_of(run.repository, task.place.base_commit)
-    proofs = await run.take_proofs(finished, task_id=task.task.id, base=base)
+    proofs = await run.evidence.take_proofs(run, finished, task_id=task.task.id, base=base)
     if lost := lost_canaries(run.view, proofs):
         reason = "\n\n".join(f"{canary_words(one)}. Put back how tests are run." for one in lost)
         return GateResult(gate=VERIFICATION, verdict=Verdict.BLOCK, reason=reason)

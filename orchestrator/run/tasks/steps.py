@@ -10,8 +10,7 @@ from agents.session.tools import ITERATION_DONE, SUBMIT_IMPLEMENTATION_PLAN, TAS
 from orchestrator.gates.power_steering.rules.announced import announced_in
 from orchestrator.run.asking.briefing import conventions, decisions, forbids_tests, others
 from orchestrator.run.asking.rejections import delivered_in, interrupted_at, newest_words, refuses
-from orchestrator.run.evidence.selected_commands import commands_for
-from orchestrator.run.evidence.summary import broken_before, failing_before
+from orchestrator.run.evidence.summary import broken_before, commands_for, failing_before
 from orchestrator.run.record import Run
 from orchestrator.run.review.findings import as_findings, with_new
 from orchestrator.run.review.ownership import users_paths

@@ -5,9 +5,8 @@ from skipping_loop import SkippingLoop
 
 from agents.ask.port import Reply
 from agents.caller import Caller
-from orchestrator.gates.gate import gather
 from orchestrator.gates.power_steering.considerations import Consideration
-from orchestrator.gates.power_steering.judging import SessionLook, judge_all
+from orchestrator.gates.power_steering.judging import SessionLook, gather, judge_all
 from orchestrator.gates.stop_gate.install.settings import absolute_command, entry_of
 from state.records.calls import CallEnd
 from state.roles import Role

@@ -8,9 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agents.transcript.read import read_transcript, transcript_of
-from orchestrator.gates.power_steering.facts.commands import outcome_of, summary_of
 from orchestrator.gates.power_steering.facts.facts import RunOutcome, is_question
-from orchestrator.gates.power_steering.facts.session import facts_of
+from orchestrator.gates.power_steering.facts.session import facts_of, outcome_of, summary_of
 from orchestrator.project.shell import simple_commands
 from state.records.calls import Message, MessageKind
 
@@ -145,14 +144,12 @@ def test_a_session_that_really_ran_its_tests_is_tested():
     assert found.last_code_edit.added == ("    assert 1 == 1",)
 
 
-def test_passing_tests_and_a_pull_request_in_tool_results_are_seen():
+def test_passing_tests_in_tool_results_are_seen():
     found = did(
         write("a.py"),
         ran("pytest -q 2>&1 | tail -5", "............\n12 passed in 0.40s"),
-        ran("gh pr create --title x --body 'What, why, how.'", "https://github.com/o/r/pull/1"),
     )
     assert [run.tests for run in found.test_runs] == [RunOutcome.PASSED]
-    assert [each.kind for each in found.hub_actions] == ["pr create"]
 
 
 def test_words_about_tests_are_no_tests():
@@ -301,70 +298,12 @@ def test_a_todo_list_that_was_refused_is_none():
     assert did(("TodoWrite", todos, "!<tool_use_error>Error: No such tool available")).todos == ()
 
 
-def test_commits_and_pushes_are_read_from_what_git_says():
-    found = facts("git")
-    assert [(each.kind, each.branch) for each in found.git_actions] == [
-        ("push", "main"), ("commit", "feature"), ("push", "feature"), ("push", "main"),
-    ]  # fmt: skip
-    assert found.git_actions[1].sha == "6c98f00"
-
-
-@pytest.mark.parametrize(
-    ("line", "output", "actions"),
-    [
-        ("git commit -m x", "!Exit code 1\nnothing to commit", []), ("cat log", "[main 1234567] x", []),
-        ("git commit -m x", "[main (root-commit) 1234567] x", [("commit", "main")]),
-        ("git checkout -b a && git commit -qm x", "", [("commit", "")]), ("git -C x commit -qm x", "", [("commit", "")]),
-        ("git push", "!Exit code 1\n ! [rejected]        main -> main (fetch first)", []),
-        ("git push", "Everything up-to-date", []), ("git push -q origin HEAD:refs/heads/main", "", [("push", "main")]),
-    ],
-)  # fmt: skip
-def test_git_actions_are_those_that_succeeded(line, output, actions):
-    assert [(each.kind, each.branch) for each in did(ran(line, output)).git_actions] == actions
-
-
-def test_a_quiet_commit_is_on_the_branch_that_git_named_before():
-    found = did(
-        ran("git status", "On branch main\nYour branch is up to date with 'origin/main'."),
-        ran("git commit -qam x"),
-    )
-    assert [each.branch for each in found.git_actions] == ["main"]
-
-
-@pytest.mark.parametrize(
-    ("line", "output", "outcome"),
-    [
-        ("gh pr checks 1", "build\tpass\t1m\turl\nlint\tskipping\t0\turl", "passed"),
-        ("gh pr checks 1", "!Exit code 1\nbuild\tfail\t1m\turl\nlint\tpass\t1s\turl", "failed"),
-        ("gh pr checks 1", "!Exit code 8\nbuild\tpending\t0\turl\nlint\tpass\t1s\turl", "unknown"),
-        ("gh run list", "completed\tsuccess\tfix\tci\ncompleted\tfailure\told\tci", "passed"),
-        ("gh pr checks 1", "!Exit code 1\nno checks reported on the 'fix' branch", "unknown"),
-        ("gh run watch 3 --exit-status", "", "passed"), ("gh pr view 1", "title:\tpass", "unknown"),
-    ],
-)  # fmt: skip
-def test_checks_are_read_from_their_table(line, output, outcome):
-    assert did(ran(line, output)).hub_actions[0].outcome == outcome
-
-
 # --- what the user wants, and how it ends -----------------------------------------------------------------
 
 
 def test_goals_are_the_users_own_prompts_and_no_feedback():
     assert [(goal.text, goal.turn) for goal in facts("hook_feedback").goals] == [("Do it.", 1)]
     assert [goal.text for goal in facts("typed_meanwhile").goals] == ["one", "also say hello"]
-
-
-def test_typed_commands_and_skills_are_told_apart():
-    found = facts("commands_and_compaction")
-    assert [(each.name, each.is_expanded) for each in found.typed_commands] == [
-        ("/greet", True), ("/tidy", True), ("/compact", True), ("/usage", True), ("/nonsense", False),
-    ]  # fmt: skip
-    assert [each.name for each in found.skills] == ["tidy"]
-
-
-def test_a_path_is_no_command():
-    transcript = transcript_of([], prompt="/usr/bin/env is missing")
-    assert facts_of(transcript).typed_commands == ()
 
 
 def test_the_final_message_is_what_stands_after_the_last_call():

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import anyio
 
-from orchestrator.gates.gate import gather
+from orchestrator.gates.power_steering.judging import gather
 
 
 async def test_results_come_in_the_order_of_the_checks_whatever_takes_longest():

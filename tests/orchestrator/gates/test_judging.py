@@ -33,9 +33,8 @@ from agents.roles.judge import judgement_in_text
 from agents.session.claude_code import find_cli
 from agents.transcript.read import read_transcript
 from agents.transcript.render import rendered
-from orchestrator.gates.gate import gather
 from orchestrator.gates.power_steering.considerations import load_considerations
-from orchestrator.gates.power_steering.judging import judge_all
+from orchestrator.gates.power_steering.judging import gather, judge_all
 from state.records.calls import Usage
 from state.truncation import MAX_FEEDBACK_LENGTH
 

@@ -1,13 +1,11 @@
 """The rules: fallbacks on facts. Not satisfied only on clear evidence; else satisfied, or nothing."""
 
 import pytest
-from sessions import FAILING, PASSING, edit, evidence, ran, read, session, todos, write
+from sessions import FAILING, PASSING, edit, evidence, ran, read, todos, write
 
 from orchestrator.gates.power_steering.considerations import load_considerations
-from orchestrator.gates.power_steering.evidence import SessionEvidence
-from orchestrator.gates.power_steering.facts.session import facts_of
 from orchestrator.gates.power_steering.rules import RULES
-from orchestrator.project.test_files import belongs_to_tests
+from orchestrator.project.files import belongs_to_tests
 
 CODE = write()
 TESTS = read("/project/tests/test_price.py", "def test_a(): ...")
@@ -28,7 +26,6 @@ def test_what_cannot_apply_is_satisfied_and_says_so():
         "todos_complete",
         "local_testing",
         "philosophy_compliance",
-        "skill_invocation",
     ):
         found = RULES[rule](evidence())
         assert found is not None
@@ -301,69 +298,3 @@ def test_offers_and_negations_announce_no_work(words):  # lesson 32
 )
 def test_announced_work_of_its_own_is_found(words):
     assert verdict("next_steps", CODE, final=words) is False
-
-
-def test_a_skill_that_the_user_called_has_to_be_used():
-    asked = {"prompt": "Use the `release-notes` skill for this."}
-    used = ("Skill", {"skill": "release-notes"}, "Launching skill: release-notes")
-    assert verdict("skill_invocation", CODE, **asked) is False
-    assert verdict("skill_invocation", used, **asked) is True
-    assert (
-        verdict("skill_invocation", read("/project/.claude/skills/release-notes/SKILL.md"), **asked) is True
-    )
-    assert verdict("skill_invocation", CODE, prompt="Improve the skill of the player.") is True
-
-
-# --- git and the hosting service --------------------------------------------------------------------------
-
-ON_MAIN = ran("git commit -m x", "[main 1a2b3c4] x\n 1 file changed")
-
-
-@pytest.mark.parametrize(
-    ("steps", "prompt", "met"),
-    [
-        ([ON_MAIN], "Never commit to main here.", False),
-        ([read("/project/CLAUDE.md", "Do not commit directly to main."), ON_MAIN], "Fix it.", False),
-        ([read("/project/CONTRIBUTING.md", "The main branch is protected."), ON_MAIN], "Fix it.", False),
-        ([ON_MAIN], "Fix it and commit to main.", True),
-        ([ON_MAIN], "Fix it.", None),
-        ([ran("git commit -m x", "[topic 1a2b3c4] x\n 1 file changed")], "Never commit to main.", True),
-        ([ran("git push origin main", "!Exit code 1\n ! [remote rejected] main -> main (protected)")], "No commits to main.", True),
-    ],
-)  # fmt: skip
-def test_main_is_committed_to_only_where_nobody_forbids_it(steps, prompt, met):
-    assert verdict("no_direct_main_commit", *steps, prompt=prompt) is met
-
-
-def test_instructions_are_read_from_the_project_too(tmp_path):
-    (tmp_path / "AGENTS.md").write_text("Never push to master.\n")
-    pushed = session(ran("git push origin master", "   1a2b3c4..5d6e7f8  master -> master"))
-    seen = SessionEvidence(transcript=pushed, facts=facts_of(pushed), project=tmp_path)
-    found = RULES["no_direct_main_commit"](seen)
-    assert found is not None
-    assert (found.satisfied, found.evidence) == (False, "Never push to master")
-
-
-PASS = ran("gh pr checks 7", "build\tpass\t1m\thttps://x\nlint\tpass\t9s\thttps://x")
-FAIL = ran("gh pr checks 7", "!Exit code 1\nbuild\tfail\t1m\thttps://x\nlint\tpass\t9s\thttps://x")
-PENDING = ran("gh pr checks 7", "!Exit code 8\nbuild\tpending\t0\thttps://x")
-PUSH = ran("git push", "   1a2b3c4..5d6e7f8  topic -> topic")
-
-
-@pytest.mark.parametrize(
-    ("steps", "met"),
-    [
-        ([FAIL], False), ([PASS], True), ([FAIL, PASS], True), ([PASS, FAIL], False), ([PENDING], False),
-        ([FAIL, PENDING], False), ([PENDING, PASS], True), ([FAIL, PUSH], None), ([PUSH], True),
-        ([ran("gh pr create --title x --body y", "https://x/pull/7")], None),
-    ],
-)  # fmt: skip
-def test_the_newest_result_of_the_checks_counts(steps, met):
-    assert verdict("ci_status", *steps) is met
-
-
-def test_words_about_ci_decide_nothing():  # lesson 32
-    assert verdict("ci_status", CODE, final="Added error handling for specific cases. CI fails.") is True
-    found = RULES["ci_status"](evidence(CODE))
-    assert found is not None
-    assert not found.applies

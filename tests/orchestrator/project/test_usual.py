@@ -2,7 +2,7 @@
 
 import pytest
 
-from orchestrator.project.test_files import is_test_file
+from orchestrator.project.files import is_test_file
 
 
 @pytest.mark.parametrize(

@@ -218,7 +218,7 @@ def test_the_resolvers_model_is_the_one_that_was_chosen(rehearse: Rehearse, word
         told, spec=SPEC, verify=(VERIFY,), settings={"max_parallel": "2", "models.resolver": "opus"}
     )
     assert done.outcome is Outcome.COMPLETE, done.output
-    assert {one.model for one in done.of(e.CallStarted) if one.role is Role.RESOLVER} == {"opus"}
+    assert {one.model for one in done.of(e.CallStarted) if one.role is Role.RESOLVER} == {"opus:medium"}
 
 
 # --- two additions at one place ---------------------------------------------------------------------------

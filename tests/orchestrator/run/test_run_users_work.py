@@ -361,7 +361,8 @@ def test_whatever_a_worker_does_the_users_bytes_and_index_are_the_same_afterward
         assert shell_of(project, STATES[state])[0] == 0
     paths = users_paths(project)
     before = seen(project, paths)
-    touched = [os.path.relpath(path, project) for path in paths]
+    names = [os.path.relpath(path, project) for path in paths]
+    touched = [name for name in names if name.isprintable()]  # JSON holds no half of a surrogate pair
     actions = [
         dice.choice([by_tool(dice, dice.choice(BY_TOOL)), by_bash(dice, dice.choice(TARGETS))])
         for _ in range(dice.randint(1, 4))

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from orchestrator.project.files import is_test_file
 from orchestrator.project.runners.recognise import RUN_INSIDE, recognised
 from orchestrator.project.runners.table import usual_table
 from orchestrator.project.shell import Simple
-from orchestrator.project.test_files import is_test_file
 
 _NAMES_A_WAY = 2  # words after the program
 _NOWHERE = Path("/nonexistent")  # scripts of the session's project are not read

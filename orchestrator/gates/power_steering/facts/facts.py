@@ -1,4 +1,4 @@
-"""The facts of a session: edits, commands, tests, git, todos, and the questions that they answer together.
+"""The facts of a session: edits, commands, tests, todos, and the questions that they answer together.
 
 `order` and `turn` are positions.
 """
@@ -13,7 +13,7 @@ _TRAILING_MARKS = " \t*_`\"')»\u2019\u201d"
 
 
 class RunOutcome(StrEnum):
-    """The end of a test run or a check, as far as its exit code or its summary shows it."""
+    """The end of a test run, as far as its exit code or its summary shows it."""
 
     PASSED = "passed"
     FAILED = "failed"
@@ -25,25 +25,6 @@ class Goal:
     """A prompt of the user, word for word: the task from `turn` on."""
 
     text: str
-    turn: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TypedCommand:
-    """A `/name` that the user typed. `is_expanded`: the CLI knew it and loaded or ran it itself."""
-
-    name: str
-    text: str
-    turn: int
-    is_expanded: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SkillUse:
-    """A successful call of the Skill tool."""
-
-    name: str
-    order: int
     turn: int
 
 
@@ -72,16 +53,6 @@ class Edit:
     turn: int
     is_code: bool = True
     is_document: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reading:
-    """A file that was read, without the line numbers of the Read tool."""
-
-    path: str
-    text: str
-    order: int
-    turn: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,33 +105,6 @@ class Todo:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GitAction:
-    """A commit or a push that was made. `branch` is the one it went to, "" if the output does not name it."""
-
-    kind: str
-    branch: str
-    order: int
-    turn: int
-    sha: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HubAction:
-    """A `gh` call: `kind` is such as `pr create`.
-
-    `outcome`: the result of the checks or the run, for `pr checks` and `run`. `is_pending`: they still run.
-    """
-
-    kind: str
-    exit_code: int | None
-    output: str
-    order: int
-    turn: int
-    outcome: RunOutcome = RunOutcome.UNKNOWN
-    is_pending: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
     """Everything found, oldest first.
 
@@ -168,16 +112,11 @@ class Facts:
     """
 
     goals: tuple[Goal, ...] = ()
-    typed_commands: tuple[TypedCommand, ...] = ()
     calls: tuple[CalledTool, ...] = ()
     edits: tuple[Edit, ...] = ()
-    reads: tuple[Reading, ...] = ()
     commands: tuple[Command, ...] = ()
     todos: tuple[Todo, ...] = ()
     todos_turn: int = 0
-    git_actions: tuple[GitAction, ...] = ()
-    hub_actions: tuple[HubAction, ...] = ()
-    skills: tuple[SkillUse, ...] = ()
     background: tuple[BackgroundTask, ...] = ()
     pending_questions: tuple[str, ...] = ()
     final_text: str = ""

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
 from agents.transcript.records import SHELL_TOOLS, ToolCall, listed, mapping, string
-from orchestrator.gates.power_steering.facts.facts import Edit, Reading, Todo
+from orchestrator.gates.power_steering.facts.facts import Edit, Todo
 from orchestrator.project.shell import Heredoc, Simple, heredocs, simple_commands
 
 _DOCUMENTS = frozenset(
@@ -28,7 +28,6 @@ _SOURCES = frozenset({  # a file written by redirection is code only with such a
 })  # fmt: skip
 _SCRIPT_FOLDERS = frozenset({"bin", "sbin", "libexec", "scripts"})
 TODO_TOOLS = frozenset({"TodoWrite", "TaskCreate", "TaskUpdate"})
-_READ_MARGIN = re.compile(r"^\s*\d+(?:\u2192|\t)", re.MULTILINE)
 _TASK_CREATED = re.compile(r"Task #(\S+) created")
 _INTERPRETER = re.compile(r"(?:python|node|ruby|perl|php|deno|bun)[\d.]*")
 _NAMED = re.compile(
@@ -50,17 +49,6 @@ class _Change:
     path: str
     added: Iterable[str] = ()
     removed: Iterable[str] | None = None
-
-
-def readings_of(call: ToolCall, *, order: int, turn: int) -> Iterator[Reading]:
-    """Yield the part of a file that a call of the Read tool showed."""
-    if call.tool == "Read" and call.result is not None and not call.result.is_error:
-        yield Reading(
-            path=string(call.input.get("file_path")),
-            text=_READ_MARGIN.sub("", call.result.text),
-            order=order,
-            turn=turn,
-        )
 
 
 def edits_of(call: ToolCall, *, order: int, turn: int, project: str) -> Iterator[Edit]:

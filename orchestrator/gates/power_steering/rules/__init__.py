@@ -5,17 +5,14 @@ A rule answers satisfied, not satisfied (only on clear evidence), or None, which
 
 from collections.abc import Mapping
 
-from orchestrator.gates.power_steering.rules import announced, code, testing, work
+from orchestrator.gates.power_steering.rules import announced, code, testing
 from orchestrator.gates.power_steering.rules.found import Rule, RuleOutcome
 
 __all__ = ["RULES", "Rule", "RuleOutcome"]
 
 RULES: Mapping[str, Rule] = {
-    "todos_complete": work.todos_complete,
+    "todos_complete": announced.todos_complete,
     "next_steps": announced.next_steps,
-    "skill_invocation": work.skill_invocation,
-    "no_direct_main_commit": work.no_direct_main_commit,
     "philosophy_compliance": code.philosophy_compliance,
     "local_testing": testing.local_testing,
-    "ci_status": work.ci_status,
 }

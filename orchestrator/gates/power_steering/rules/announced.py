@@ -1,4 +1,4 @@
-"""The rule on announced work: the last message names a step of the agent's own that was not taken.
+"""The rules on work that is left: open items of the todo list, and announced steps that were not taken.
 
 Examples: "Now I need to update the parser", "Next I'll run the tests", "remaining: the docs", not followed by
 a question. A plan as the answer, an offer, a condition, a negation, others' future work and past work do not
@@ -13,7 +13,14 @@ from importlib.resources import files
 import msgspec
 
 from orchestrator.gates.power_steering.evidence import SessionEvidence
-from orchestrator.gates.power_steering.rules.found import APOSTROPHE, RuleOutcome, met, phrases, unmet
+from orchestrator.gates.power_steering.rules.found import (
+    APOSTROPHE,
+    RuleOutcome,
+    met,
+    not_applicable,
+    phrases,
+    unmet,
+)
 
 _FENCED = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 _QUOTED = re.compile(r"`[^`\n]*`|\"[^\"\n]*\"|\u201c[^\u201d\n]*\u201d")
@@ -29,6 +36,11 @@ _ASKS_FOR_A_PLAN = phrases(
     r"|suggest\w*|next steps?)"
 )
 _LATER = r"(?:later|afterwards|next|tomorrow|in a (?:follow-?up|later|next|separate|second|further)\b.*)"
+_TAKEN_BACK = phrases(
+    "forget", "instead", "never ?mind", "leave (?:it|that|the rest)", "skip", "drop", "stop",
+    f"don{APOSTROPHE}t",
+    "no longer", "cancel", "abandon", "put .{0,20}aside", "not needed", "changed my mind", "scrap", "rather",
+)  # fmt: skip
 
 
 class _Words(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -51,6 +63,19 @@ class _Patterns(msgspec.Struct, frozen=True, kw_only=True):
     last: re.Pattern[str]
     nothing: re.Pattern[str]
     no_announcement: re.Pattern[str]
+
+
+def todos_complete(evidence: SessionEvidence) -> RuleOutcome | None:
+    """Check that every item of the todo list is closed after the last call."""
+    facts = evidence.facts
+    if not facts.todos:
+        return not_applicable("there is no todo list")
+    left = facts.open_todos
+    if not left:
+        return met(f"all {len(facts.todos)} items of the list are closed")
+    if any(goal.turn > facts.todos_turn and _TAKEN_BACK.search(goal.text) for goal in facts.goals):
+        return None
+    return unmet(f"{len(left)} of {len(facts.todos)} todo items are open", left[0].text)
 
 
 def next_steps(evidence: SessionEvidence) -> RuleOutcome | None:

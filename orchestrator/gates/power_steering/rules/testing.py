@@ -20,8 +20,8 @@ from orchestrator.gates.power_steering.rules.found import (
     phrases,
     unmet,
 )
+from orchestrator.project.files import belongs_to_tests
 from orchestrator.project.shell import NOT_STARTED, simple_commands
-from orchestrator.project.test_files import belongs_to_tests
 
 _PROGRAMS = frozenset({
     ".py", ".js", ".jsx", ".mjs", ".cjs", ".ts", ".tsx", ".go", ".rs", ".java", ".kt", ".kts", ".scala", ".c",
