@@ -103,7 +103,7 @@ async def _run_without(
     if not files:
         return None, list(sources.values())
     tree = await with_contents(run.repository, work.tree, files)
-    async with run.scratch_worktree(tree) as scratch:
+    async with run.evidence.scratch_worktree(run, tree) as scratch:
         return await run_counted(run.commands, scratch, subject.command), list(sources.values())
 
 
@@ -175,7 +175,7 @@ async def _defaults(run: Run, tree: str, files: Iterable[str]) -> frozenset[str]
     if not languages:
         return frozenset()
     found = frozenset[str]()
-    async with run.scratch_worktree(tree) as scratch:
+    async with run.evidence.scratch_worktree(run, tree) as scratch:
         for language in languages.values():
             for suffix in language.suffixes:
                 for file in sorted(scratch.folder.rglob(f"*{suffix}")):
