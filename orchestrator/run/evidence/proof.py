@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from orchestrator.git.scratch import files_in, pieced_together
+from orchestrator.run.evidence.base_tests import base_tests
 from orchestrator.run.evidence.canaries import make_canary, try_canary
 from orchestrator.run.evidence.changes import lost_tests, of_files, unnumbered, with_expectations
 from orchestrator.run.evidence.comparison import (
     ResultComparison,
-    as_they_were,
     at_base,
     inline_among,
     run_on,
@@ -47,16 +47,22 @@ async def take_proofs(run: Run, finished: VerificationFinished, *, task_id: str,
     if known and run.view.evidence.proved_at[task_id, tree] > run.view.process.resumed_seq:
         return known
     found, before = _Found(), run.commands.seconds
+    same = None if task_id else _of_the_same(run, base, tree)
+    if same:
+        found.changes += same.changes
+        found.untold += same.untold
+        found.without_work += same.without_work
     passed = results(run, finished)
     found.changes += _lost(run, base, passed)
     for one in passed:
         if one.standing in {CommandVerdict.PASSED, CommandVerdict.NO_EVIDENCE}:
             found.untold += _fewer(run, base, one.run)
             subject = await subject_of(run, one.run, base, tree)
-            await _ask(run, subject, found, whole=not task_id)
+            await _ask(run, subject, found, whole=not task_id, asked=same is not None)
     proofs = ProofsTaken(
         task_id=task_id,
         tree=tree,
+        base=base,
         changes=with_expectations(
             _once(found.changes), run.view.plan.tests_that_change, reviewed=run.view.plan.reviewed
         ),
@@ -70,6 +76,15 @@ async def take_proofs(run: Run, finished: VerificationFinished, *, task_id: str,
     )
     run.record(proofs)
     return proofs
+
+
+def _of_the_same(run: Run, base: str, tree: str) -> ProofsTaken | None:
+    """Return the proofs of a task whose work is the whole: the same tree, begun with the same base."""
+    for (task_id, one), proofs in run.view.evidence.proofs.items():
+        fresh = run.view.evidence.proved_at[task_id, one] > run.view.process.resumed_seq
+        if task_id and one == tree and proofs.base == base and fresh:
+            return proofs
+    return None
 
 
 def _lost(run: Run, base: str, found: Sequence[Judged]) -> list[TestChange]:
@@ -94,16 +109,18 @@ def _fewer(run: Run, base: str, now: CommandRun) -> list[str]:
     return [f"which tests are gone: `{now.command}` ran {before} before and runs {after}, and names none"]
 
 
-async def _ask(run: Run, subject: ResultComparison, found: _Found, *, whole: bool) -> None:
-    if not whole:
-        answer = await as_they_were(run, subject)
+async def _ask(run: Run, subject: ResultComparison, found: _Found, *, whole: bool, asked: bool) -> None:
+    """Ask about one command. `asked`: a task's proofs on these trees have all answers that a task's have."""
+    if not asked:
+        answer = await base_tests(run, subject)
         found.changes += answer.changes
         found.untold += answer.untold
+        await _without_work(run, subject, found)
+    if not whole:
         red = await red_before_green(run, subject)
         found.unproven += red.unproven
         found.untold += red.untold
         found.proven = found.proven or red.proven
-    await _without_work(run, subject, found)
     if whole or subject.touched.decides:
         await _canary(run, subject, found)
     if whole and not run.settings.worktrees:

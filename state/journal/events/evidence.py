@@ -93,6 +93,8 @@ class VerificationFinished:
 class ProofsTaken:
     """Results of sq's checks of the tests themselves on `tree`. `task_id` is empty for the merged whole.
 
+    The work began with the tree `base`.
+
     `changes` are tests of the base that no longer count as they were. `unproven` are tests that the work adds
     or changes and that also pass without it. `proven`: of another command, a test fails without the work.
     `canaries`: whether commands notice a failing test. `untold` names the checks without an answer, and why.
@@ -103,6 +105,7 @@ class ProofsTaken:
 
     task_id: str
     tree: str
+    base: str = ""
     changes: tuple[TestChange, ...] = ()
     unproven: tuple[str, ...] = ()
     proven: bool = False
