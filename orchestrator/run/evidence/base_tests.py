@@ -10,7 +10,7 @@ import sys
 from collections.abc import Collection
 from pathlib import PurePosixPath
 
-from orchestrator.git.scratch import files_in, pieced_together
+from orchestrator.git.scratch import files_in, pieced_together, renamed_files
 from orchestrator.run.evidence.changes import is_of, is_test_data, leaf_of
 from orchestrator.run.evidence.comparison import (
     BaseTestResults,
@@ -47,7 +47,7 @@ async def base_tests(run: Run, subject: ResultComparison) -> BaseTestResults:
     mixed = await _as_at_the_base(run, subject)
     now = subject.now if mixed == subject.tree else await run_on(run, subject, mixed, [])
     if not before.count.tests:
-        return _unnamed(subject, before, now)
+        return await _unnamed(run, subject, before, now)
     failing = [name for name in names_of(before.count, TestState.PASSED) if not _passes(name, now)]
     if failing and mixed != subject.tree:
         again = await run_on(run, subject, mixed, [])
@@ -91,8 +91,15 @@ async def _flaky_at_the_base(run: Run, subject: ResultComparison, names: Collect
     return {name for name in names if again.count.tests.get(name) is TestState.FAILED}
 
 
-def _unnamed(subject: ResultComparison, before: CommandRun, now: CommandRun) -> BaseTestResults:
+async def _unnamed(
+    run: Run, subject: ResultComparison, before: CommandRun, now: CommandRun
+) -> BaseTestResults:
+    """Return the results where nothing names the tests: files of the base that fail, or that are gone."""
     paths = subject.touched.as_it_was
+    there = await files_in(run.repository, subject.tree)
+    moved = await renamed_files(run.repository, subject.base, subject.tree)
+    gone = [path for path in subject.touched.held if path not in there and path not in moved]
+    lost = tuple(TestChange(test="", path=path, kind=TestChangeKind.GONE) for path in gone)
     if before.exit_code == 0 and now.exit_code != 0:
         changes = [
             TestChange(test="", path=path, kind=TestChangeKind.FAILS, detail=_end_of(now)) for path in paths
@@ -103,8 +110,8 @@ def _unnamed(subject: ResultComparison, before: CommandRun, now: CommandRun) -> 
             f"whether the work passes {listed(paths)} as at the base: `{subject.command}` fails at the base "
             f"too ({cause_of(before)}). Read the change of these tests"
         )
-        return BaseTestResults(untold=(told,))
-    return BaseTestResults()
+        return BaseTestResults(untold=(told,), changes=lost)
+    return BaseTestResults(changes=lost)
 
 
 def _passes(name: str, done: CommandRun) -> bool:

@@ -50,7 +50,6 @@ async def take_proofs(run: Run, finished: VerificationFinished, *, task_id: str,
     same = None if task_id else _of_the_same(run, base, tree)
     if same:
         found.changes += same.changes
-        found.untold += same.untold
         found.without_work += same.without_work
     passed = results(run, finished)
     found.changes += _lost(run, base, passed)
@@ -111,12 +110,13 @@ def _fewer(run: Run, base: str, now: CommandRun) -> list[str]:
 
 async def _ask(run: Run, subject: ResultComparison, found: _Found, *, whole: bool, asked: bool) -> None:
     """Ask about one command. `asked`: a task's proofs on these trees have all answers that a task's have."""
+    shown = asked
     if not asked:
         answer = await base_tests(run, subject)
         found.changes += answer.changes
         found.untold += answer.untold
-        await _without_work(run, subject, found)
-    if not whole:
+        shown = await _without_work(run, subject, found)
+    if not (whole or shown):
         red = await red_before_green(run, subject)
         found.unproven += red.unproven
         found.untold += red.untold
@@ -127,17 +127,24 @@ async def _ask(run: Run, subject: ResultComparison, found: _Found, *, whole: boo
         await _on_a_clean_copy(run, subject, found)
 
 
-async def _without_work(run: Run, subject: ResultComparison, found: _Found) -> None:
-    """Whether the command fails without the work, unless it is known to run no test."""
+async def _without_work(run: Run, subject: ResultComparison, found: _Found) -> bool:
+    """Ask whether the command fails without the work, unless it is known to run no test.
+
+    Returns whether it does, and with it each test that it names and that is new.
+    """
     if subject.here.runs_tests is False:
-        return
+        return False
     work = await work_between(run, subject)
     if not work.changes:
-        return
+        return False
     answer = await without_work(run, subject, work)
     found.without_work.append(answer)
     if answer.needed is None:
         found.untold.append(f"whether `{subject.command}` fails without the work: {answer.problem}")
+    before = subject.before.count.tests if subject.before else {}
+    added = {name for name in names_of(subject.now.count, TestState.PASSED) if name not in before}
+    found.proven = found.proven or bool(answer.needed)
+    return bool(answer.needed) and added <= set(answer.failing)
 
 
 async def _on_a_clean_copy(run: Run, subject: ResultComparison, found: _Found) -> None:
