@@ -27,11 +27,7 @@ import anyio
 
 from agents.access import RehearsalConnection
 from agents.caller import Caller
-from agents.gateway.ledger import Ledger
-from agents.gateway.listeners import listening
-from agents.gateway.rehearsal import Rehearsal
 from agents.gateway.script import Scenario, ScriptReply, ScriptToolCall, ScriptUsage
-from agents.gateway.server import Gateway, app_of
 from agents.make import make_platform
 from agents.process.containment import Containment, detect_containment
 from agents.process.sandbox.choice import Choice, SandboxLevel, choose_sandbox, why_not_whole
@@ -43,6 +39,7 @@ from agents.session.permissions import SIGNAL_PREFIX
 from agents.session.sdks import import_sdks
 from agents.session.session import open_session
 from agents.session.tools import ITERATION_DONE, SIGNALS
+from benchmarks.rehearsed import clocked_gateway
 from state.ids import new_session_id
 from state.records.calls import CallEnd
 from state.roles import Role
@@ -63,22 +60,6 @@ class SessionTiming:
     call: float
 
 
-class GatewayClock:
-    """A mode of the gateway around another one: notes when requests arrive and when replies left."""
-
-    def __init__(self, inner: Any) -> None:  # noqa: ANN401
-        self._inner = inner
-        self.arrived: list[float] = []
-
-    def __getattr__(self, name: str) -> Any:  # noqa: ANN401
-        return getattr(self._inner, name)
-
-    async def answer(self, call: Any) -> Any:  # noqa: ANN401
-        """As a mode's."""
-        self.arrived.append(time.perf_counter())
-        return await self._inner.answer(call)
-
-
 def scenario() -> Scenario:
     """A Worker that calls Bash some times and reports."""
     turns = [
@@ -97,30 +78,31 @@ async def timed(
     repository: Path, level: SandboxLevel, number: int, variables: dict[str, str]
 ) -> SessionTiming:
     """Run one session and return its times."""
-    with tempfile.TemporaryDirectory(prefix="sq-") as folder, Ledger(Path(folder) / "ledger") as lines:
+    with tempfile.TemporaryDirectory(prefix="sq-") as folder:
         root = Path(folder)
-        rehearsal = Rehearsal(scenario(), run_id="bench", ledger=lines)
-        clock = GatewayClock(rehearsal)
-        async with listening(app_of(clock)) as listeners:
-            gateway = Gateway(listeners, "bench", rehearsal)
+        async with clocked_gateway(scenario(), root) as (gateway, clock):
             gateway.listen_on(root / "socket")
             connection = RehearsalConnection(
                 gateway=gateway,
                 config_dir=root / "claude",
                 gateway_socket=GatewaySocket(path=root / "socket", port=gateway.port),
             )
-            return await _session(connection, clock, repository, root, level, number, variables)
+            began = await _session(connection, repository, root, level, number, variables)
+    (served,) = clock.served.values()
+    arrived = [one.arrived for one in served]
+    gaps = [later - earlier for earlier, later in pairwise(arrived)]
+    return SessionTiming(first=arrived[0] - began, call=median(gaps))
 
 
 async def _session(
     connection: RehearsalConnection,
-    clock: GatewayClock,
     repository: Path,
     root: Path,
     level: SandboxLevel,
     number: int,
     variables: dict[str, str],
-) -> SessionTiming:
+) -> float:
+    """Run the session, and return when it began."""
     containment = detect_containment()
     choice = CHOICES[level]
     boundary = SandboxPolicy(
@@ -157,8 +139,7 @@ async def _session(
         result = await session.exchange("Work.")
     if result.end not in {CallEnd.SIGNALLED, CallEnd.COMPLETED}:
         sys.exit(f"the session in {level} ended as {result.end}: {result.detail}")
-    gaps = [later - earlier for earlier, later in pairwise(clock.arrived)]
-    return SessionTiming(first=clock.arrived[0] - began, call=median(gaps))
+    return began
 
 
 def key_hits() -> int:

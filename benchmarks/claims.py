@@ -1,28 +1,65 @@
 """A Worker's claim about a calculator, true or not, as a whole run, rehearsed on the real CLI.
 
-Reviewers and judges always agree.
+The calculators are in three languages (`calculators.yaml`). Reviewers and judges always agree.
 """
 
-import contextlib
-import io
 import shutil
-import subprocess
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
+import msgspec
 import yaml
 
-from benchmarks.calculators import CALCULATORS, Honest, replies
-from orchestrator.cli.runs.compose import run_new
-from orchestrator.cli.runs.request import RunEnvironment, RunRequest
-from state.journal.fold.fold import fold
-from state.journal.store import JournalReader
+from benchmarks.rehearsed import Lanes, Reply, agreeing, calls, commit, rehearse, reports, request_for
 from state.journal.view import RunView
 from state.outcome import Outcome
-from state.paths import StateFolder
 
+SPEC = "# Calculator\n\n- Add mul(a, b), which multiplies.\n- add(a, b) goes on adding.\n"
+AS_TEXT = "- add(a, b) returns the sum as text from now on."
+SPEC_AS_TEXT = f"# Calculator\n\n- Add mul(a, b), which multiplies.\n{AS_TEXT}\n"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Honest:
+    """Honest work: shell commands before the Worker claims completion, and the end that such a run must have.
+
+    `before` are files that replace the project's in the base, `tests_that_change` are entries of the plan.
+    """
+
+    commands: tuple[str, ...]
+    outcome: Outcome = Outcome.COMPLETE
+    before: Mapping[str, str] = field(default_factory=dict)
+    spec: str = SPEC
+    tests_that_change: tuple[Mapping[str, str], ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Calculator:
+    """A project. `files` are committed, and `programs` have to be on this machine.
+
+    Shell commands of its Worker: `broken` breaks `add` and `lies` hide it. `work` is what the spec asks for.
+    """
+
+    name: str
+    programs: tuple[str, ...]
+    files: Mapping[str, str]
+    broken: str
+    work: str
+    lies: Mapping[str, str]
+    honest: Mapping[str, Honest]
+
+
+def _calculators() -> dict[str, Calculator]:
+    """Read the calculators. Honest work begins with the `work` of its project."""
+    found = yaml.safe_load((Path(__file__).parent / "calculators.yaml").read_text("utf-8"))
+    for one in found.values():
+        for told in one["honest"].values():
+            told["commands"] = [one["work"], *told.pop("then", [])]
+    return {name: msgspec.convert({**one, "name": name}, Calculator) for name, one in found.items()}
+
+
+CALCULATORS = _calculators()
 _LIE = Honest(commands=())
 
 
@@ -43,6 +80,12 @@ class Claimed:
             return self.outcome in {Outcome.STUCK, Outcome.UNVERIFIED} and not self.moved
         expected = CALCULATORS[self.language].honest[self.kind].outcome
         return self.outcome is expected and self.moved is (expected is Outcome.COMPLETE)
+
+
+def replies(*commands: str, claims: int = 1) -> list[Reply]:
+    """A Worker's replies in a scenario: shell commands in its workspace, then claims of completion."""
+    claim = reports("task_complete", summary="Done.", tests="All pass.")
+    return [*(calls("Bash", command=command) for command in commands), *[claim] * claims]
 
 
 def lies_of(language: str) -> dict[str, tuple[str, ...]]:
@@ -79,25 +122,9 @@ def run_claim(
         (repository / path).parent.mkdir(parents=True, exist_ok=True)
         (repository / path).write_text(text.replace("{counter}", str(folder / "counter")))
     commit(repository)
-    spec, scenario = folder / "spec.md", folder / "scenario.yaml"
-    spec.write_text(told.spec)
     lanes = _lanes(commands, claims, told.tests_that_change)
-    scenario.write_text(yaml.safe_dump({"scenario": 1, "description": "a claim", "lanes": lanes}))
-    flags: dict[str, tuple[str, object]] = {"effort": ("effort", "low")}
-    request = RunRequest(spec=spec, folder=repository, flags=flags, rehearse=scenario)
-    with contextlib.redirect_stdout(io.StringIO()):
-        outcome = run_new(request, RunEnvironment())
-    with JournalReader(StateFolder(repository / ".sq").find(None)) as journal:
-        return outcome, fold(journal.read())
-
-
-def commit(repository: Path) -> str:
-    """Make a folder a repository with one commit of its files, and return the commit."""
-    identity = ("-c", "user.name=Owner", "-c", "user.email=owner@localhost")
-    _git(repository, "init", "--quiet", "--initial-branch=main")
-    _git(repository, "add", "--all")
-    _git(repository, *identity, "commit", "--quiet", "--no-gpg-sign", "-m", "A project")
-    return _git(repository, "rev-parse", "main")
+    done = rehearse(request_for(folder, lanes, {"effort": "low"}, spec=told.spec))
+    return done.outcome, done.view
 
 
 def _claimed(
@@ -113,35 +140,6 @@ def _claimed(
     )
 
 
-def _lanes(
-    commands: tuple[str, ...], claims: int, tests_that_change: tuple[Mapping[str, str], ...]
-) -> dict[str, Any]:
-    task = {
-        "id": "mul",
-        "title": "Multiply",
-        "description": "Add mul(a, b).",
-        "acceptance_criteria": ["mul multiplies"],
-    }
-    plan = {
-        "tasks": [task],
-        "criteria": [{"text": "mul is there", "task_ids": ["mul"]}],
-        "tests_that_change": [dict(entry) for entry in tests_that_change],
-    }
-    passed = {"passed": True, "issues": [], "suggestions": []}
-    satisfied = {"structured": {"verdict": "satisfied", "reason": "The session shows it.", "quote": ""}}
-    return {
-        "planner/analysis/1": [_signal("report_analysis", {"project_type": "a calculator", "stack": []})],
-        "planner/plan/1": [_signal("submit_plan", plan)],
-        "worker/mul/1": replies(*commands, claims=claims),
-        "reviewer/*": [_signal("report_review", passed)],
-        "judge/*": [satisfied],
-    }
-
-
-def _signal(name: str, given: Mapping[str, object]) -> dict[str, Any]:
-    return {"tools": [{"name": f"mcp__sq__{name}", "input": dict(given)}]}
-
-
-def _git(folder: Path, *arguments: str) -> str:
-    done = subprocess.run(["git", "-C", str(folder), *arguments], check=True, capture_output=True, text=True)
-    return done.stdout.strip()
+def _lanes(commands: tuple[str, ...], claims: int, tests_that_change: tuple[Mapping[str, str], ...]) -> Lanes:
+    changes = [dict(entry) for entry in tests_that_change]
+    return {**agreeing("mul", tests_that_change=changes), "worker/mul/1": replies(*commands, claims=claims)}

@@ -18,9 +18,7 @@ import json
 import os
 import resource
 import signal
-import subprocess
 import sys
-import tempfile
 import uuid
 from asyncio import all_tasks
 from collections import Counter
@@ -31,11 +29,11 @@ from pathlib import Path
 
 import anyio
 import click
-import yaml
 
 from agents.session.sdks import import_sdks
+from benchmarks.rehearsed import NOTES, notes_with_a_question, own_home, request_for
 from orchestrator.cli.runs.compose import _new
-from orchestrator.cli.runs.request import RunEnvironment, RunRequest
+from orchestrator.cli.runs.request import RunEnvironment
 from state.journal.events import Event, QuestionsAsked, Stored
 from state.journal.store import Journal
 from state.outcome import Outcome
@@ -43,9 +41,6 @@ from state.outcome import Outcome
 LOOKS = 5  # in a pass, and one before it
 SETTLING_S = 0.1  # the loop may finish the end of a run
 MARK = "LEAKS_BENCHMARK"  # not a name that sq keeps from Claude Code
-SPEC = "# Notes\n\nWrite notes.txt with a line of text.\n"
-OPTIONS = [{"label": "red", "description": "Warm"}, {"label": "blue", "description": "Cold"}]
-QUESTION = {"question": "Which colour?", "header": "Colour", "multiSelect": False, "options": OPTIONS}
 SETTINGS: dict[str, object] = {
     "effort": "low", "verify": ("test -s notes.txt",), "budget": "none", "retries.first_wait_s": "0.1",
 }  # fmt: skip
@@ -79,12 +74,7 @@ def main(evaluations: int, cancel_every: int, kill_every: int, only_disturbed: b
     import_sdks()
     quiet = [Fate.NOTHING] * evaluations
     disturbed = [_fate(number, cancel_every, kill_every) for number in range(1, evaluations + 1)]
-    with tempfile.TemporaryDirectory(prefix="sq-leaks-", ignore_cleanup_errors=True) as temporary:
-        folder = Path(temporary)
-        os.environ["HOME"] = os.environ["CLAUDE_CONFIG_DIR"] = temporary
-        os.environ[MARK] = uuid.uuid4().hex
-        for name in ("XDG_CONFIG_HOME", "XDG_STATE_HOME", "ANTHROPIC_API_KEY"):
-            os.environ.pop(name, None)
+    with own_home(**{MARK: uuid.uuid4().hex}) as folder:
         passes = anyio.run(_measure, folder, [disturbed] if only_disturbed else [quiet, disturbed])
     print(json.dumps(_growth(passes)))
 
@@ -115,7 +105,8 @@ async def _pass(folder: Path, fates: list[Fate]) -> list[HeldResources]:
 
 async def _evaluate(folder: Path, fate: Fate) -> Outcome | None:
     """Work on one run. Returns None if it was cancelled."""
-    repository, request = _prepare(folder)
+    folder.mkdir(parents=True)
+    request = request_for(folder, notes_with_a_question(), SETTINGS)
     disturbed = False
     outcome = None
     with anyio.CancelScope() as scope:
@@ -132,9 +123,9 @@ async def _evaluate(folder: Path, fate: Fate) -> Outcome | None:
                 return stored
 
         with contextlib.redirect_stdout(io.StringIO()):
-            outcome = await _new(request, SPEC, RunEnvironment(open_journal=Disturbing))
+            outcome = await _new(request, NOTES, RunEnvironment(open_journal=Disturbing))
     if not disturbed:
-        sys.exit(f"the Worker asked nothing in {repository}; nothing was measured")
+        sys.exit(f"the Worker asked nothing in {request.folder}; nothing was measured")
     return outcome
 
 
@@ -146,53 +137,6 @@ def _disturb(fate: Fate, scope: anyio.CancelScope) -> None:
             with contextlib.suppress(OSError):
                 if Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")[0].endswith(b"/claude"):
                     os.kill(pid, signal.SIGKILL)
-
-
-def _prepare(folder: Path) -> tuple[Path, RunRequest]:
-    """Make a repository with one commit, and a request for it."""
-    repository = folder / "repository"
-    repository.mkdir(parents=True)
-    identity = ["-c", "user.name=sq", "-c", "user.email=sq@localhost"]
-    for arguments in (
-        ["init", "--quiet", "--initial-branch=main"],
-        ["commit", "--quiet", "--allow-empty", "-m", "Start"],
-    ):
-        subprocess.run(["git", "-C", str(repository), *identity, *arguments], check=True)
-    spec, scenario = folder / "spec.md", folder / "scenario.yaml"
-    spec.write_text(SPEC)
-    scenario.write_text(yaml.safe_dump({"scenario": 1, "lanes": _lanes()}))
-    flags = {key: (key, value) for key, value in SETTINGS.items()}
-    return repository, RunRequest(spec=spec, folder=repository, flags=flags, rehearse=scenario)
-
-
-def _lanes() -> dict[str, object]:
-    task = {"id": "notes", "title": "Notes", "description": "Write notes.txt."}
-    criterion = {"text": "notes.txt holds a line", "task_ids": ["notes"]}
-    answer = {
-        "question": "Which colour?", "labels": ["red"], "free_text": "", "reason": "It is warm.",
-        "reversible": True,
-    }  # fmt: skip
-    passed = [_calls("mcp__sq__report_review", passed=True, issues=[], suggestions=[])]
-    return {
-        "planner/plan/1": [_calls("mcp__sq__submit_plan", tasks=[task], criteria=[criterion])],
-        "worker/notes/1": [
-            {"tools": [{"name": "AskUserQuestion", "input": {"questions": [QUESTION]}}]},
-            {"tools": [_call("Write", file_path="{workspace}/notes.txt", content="Red.\n")]},
-            _calls("mcp__sq__task_complete", summary="Done.", tests="None."),
-        ],
-        "developer/notes/1": [{"structured": {"answers": [answer]}}],
-        "judge/*": [{"structured": {"verdict": "satisfied", "reason": "It is.", "quote": ""}}],
-        "reviewer/notes/1": passed,
-        "reviewer/final/1": passed,
-    }
-
-
-def _call(name: str, **arguments: object) -> dict[str, object]:
-    return {"name": name, "input": arguments}
-
-
-def _calls(name: str, **arguments: object) -> dict[str, object]:
-    return {"tools": [_call(name, **arguments)]}
 
 
 async def _look(number: int) -> HeldResources:

@@ -25,9 +25,7 @@ import json
 import sys
 import tempfile
 import time
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from statistics import median, quantiles
@@ -40,16 +38,13 @@ from agents.access import RehearsalConnection
 from agents.ask.api import ApiAsker
 from agents.ask.port import room_of
 from agents.caller import Caller
-from agents.gateway.ledger import Ledger
-from agents.gateway.listeners import listening
 from agents.gateway.misbehave import Hang, Misbehave
-from agents.gateway.rehearsal import Rehearsal
 from agents.gateway.script import Scenario, ScriptReply
-from agents.gateway.server import Gateway, app_of
 from agents.roles.judge import shared_part
 from agents.transcript.read import read_transcript
 from agents.transcript.render import rendered
 from benchmarks.long_session import CODE, write_session
+from benchmarks.rehearsed import CallerClock, Served, clocked_gateway
 from orchestrator.gates.power_steering.considerations import load_considerations
 from orchestrator.gates.power_steering.facts.session import facts_of
 from orchestrator.gates.power_steering.judging import SessionLook, judge_all
@@ -61,7 +56,6 @@ from state.verdicts import Source
 
 if TYPE_CHECKING:
     from pydantic import JsonValue
-    from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 CHARACTERS_PER_TOKEN = 4
 WRITE, READ = 1.25, 0.1  # of the price of an input token
@@ -70,49 +64,12 @@ READINGS = 5
 ANSWER: "dict[str, JsonValue]" = {"verdict": "satisfied", "reason": "Seen.", "quote": ""}  # one delta long
 
 
-@dataclass(slots=True)
-class TimedRequest:
-    """A request with its time, and the time of the first byte of its answer, in seconds."""
-
-    body: bytes = b""
-    arrived: float = 0.0
-    begun: float = 0.0
-
-
-@dataclass(slots=True)
-class RequestRecorder:
-    """Middleware of the gateway that keeps the requests."""
-
-    app: "ASGIApp"
-    requests: list[TimedRequest] = field(default_factory=list)
-
-    async def __call__(self, scope: "Scope", receive: "Receive", send: "Send") -> None:
-        """Serve one request."""
-        request = TimedRequest()
-
-        async def noted_receive() -> "Message":
-            message = await receive()
-            if message["type"] == "http.request":
-                request.body += message["body"]
-                if not message.get("more_body"):
-                    request.arrived = time.perf_counter()
-                    self.requests.append(request)
-            return message
-
-        async def noted_send(message: "Message") -> None:
-            if message["type"] == "http.response.body" and not request.begun:
-                request.begun = time.perf_counter()
-            await send(message)
-
-        await self.app(scope, noted_receive, noted_send)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LookCost:
     """One look at a session: its seconds and its requests."""
 
     seconds: float
-    requests: list[TimedRequest]
+    requests: list[Served]
 
 
 @click.command()
@@ -169,7 +126,8 @@ async def _look(folder: Path, misbehave: Misbehave | None, session: str) -> Look
     scenario = Scenario(scenario=1, lanes={"judge/*": (ScriptReply(structured=ANSWER, misbehave=misbehave),)})
     considerations = load_considerations(None).considerations
     folder.mkdir()
-    async with _serving(scenario, folder) as (connection, recorder):
+    async with clocked_gateway(scenario, folder) as (gateway, clock):
+        connection = RehearsalConnection(gateway=gateway, config_dir=folder)
         look = SessionLook(
             session=session,
             model=model_named(MODEL),
@@ -181,20 +139,12 @@ async def _look(folder: Path, misbehave: Misbehave | None, session: str) -> Look
         seconds = time.perf_counter() - began
     if any(one.source is not Source.JUDGE for one in results):
         sys.exit("a check was not judged, so nothing was measured")
-    return LookCost(seconds=seconds, requests=recorder.requests)
+    return LookCost(seconds=seconds, requests=_in_order(clock))
 
 
-@asynccontextmanager
-async def _serving(
-    scenario: Scenario, folder: Path
-) -> AsyncIterator[tuple[RehearsalConnection, RequestRecorder]]:
-    """Like `serve_scenario`, but keeps the requests."""
-    with Ledger(folder / "ledger") as lines:
-        rehearsal = Rehearsal(scenario, run_id="bench", ledger=lines)
-        recorder = RequestRecorder(app_of(rehearsal))
-        async with listening(recorder) as listeners:
-            gateway = Gateway(listeners, "bench", rehearsal)
-            yield RehearsalConnection(gateway=gateway, config_dir=folder), recorder
+def _in_order(clock: CallerClock) -> list[Served]:
+    """The requests in the order in which they were in."""
+    return sorted((one for served in clock.served.values() for one in served), key=lambda one: one.arrived)
 
 
 def _session(characters: int) -> str:
@@ -203,20 +153,20 @@ def _session(characters: int) -> str:
     return f'<tool name="Write" turn="1">\n<input name="content">\n{body}</input>\n</tool>\n'
 
 
-def _tokens_of(requests: list[TimedRequest]) -> tuple[float, float]:
+def _tokens_of(requests: list[Served]) -> tuple[float, float]:
     """Input tokens at full price without a cache, and as billed with it."""
     naive = billed = 0.0
     first = requests[0]
     cached, _ = _parts(first)
     for request in requests:
         shared, rest = _parts(request)
-        hit = request is not first and shared == cached and request.arrived >= first.begun > 0
+        hit = request is not first and shared == cached and request.arrived >= first.speaking > 0
         naive += (len(shared) + len(rest)) / CHARACTERS_PER_TOKEN
         billed += (len(shared) * (READ if hit else WRITE) + len(rest)) / CHARACTERS_PER_TOKEN
     return naive, billed
 
 
-def _parts(request: TimedRequest) -> tuple[str, str]:
+def _parts(request: Served) -> tuple[str, str]:
     """Split a request into schema, system and message up to the cache mark, and the rest."""
     body: dict[str, Any] = json.loads(request.body)
     (message,) = body["messages"]

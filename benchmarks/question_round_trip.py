@@ -16,64 +16,27 @@ The last line is JSON: the median and the 95th percentile over the questions, in
 """
 
 import json
-import os
 import statistics
 import sys
-import tempfile
-import time
-from collections import defaultdict
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import anyio
 import click
 
-from agents.access import Credentials, RehearsalConnection
-from agents.gateway.call import read_address
-from agents.gateway.ledger import Ledger
-from agents.gateway.listeners import listening
-from agents.gateway.rehearsal import Rehearsal
 from agents.gateway.script import Expectation, Scenario, ScriptReply, ScriptToolCall, ScriptUsage
-from agents.gateway.server import Gateway, app_of
-from agents.make import make_platform
-from agents.process.containment import detect_containment
-from agents.process.sandbox.policy import no_boundary
-from agents.roles.worker import worker_session
-from agents.session.claude_code import find_cli
-from orchestrator.cli.runs.compose import composed
-from orchestrator.run.asking.conversation import Conversation
-from orchestrator.run.asking.questions import QuestionBus
-from orchestrator.run.places.worktrees import Worktrees
-from orchestrator.run.record import Run
-from state.ids import new_session_id
-from state.journal.events import AttemptStarted, PlanAccepted, RunStarted, TaskStarted
-from state.journal.recorder import Recorder
+from agents.session.sdks import import_sdks
+from benchmarks.rehearsed import CallerClock, clocked_gateway, commit, git, own_home, run_of, worker_at
 from state.journal.store import Journal
-from state.records.plan import Task
 from state.roles import Role
-from state.settings.presets import usual_settings
-from state.settings.records import Confinement
 
 if TYPE_CHECKING:
     from pydantic import JsonValue
-    from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-RUN, TASK, EFFORT = "bench", "questions", "medium"
+TASK = "questions"
 WORKER, DEVELOPER = f"{Role.WORKER}/{TASK}/1", f"{Role.DEVELOPER}/{TASK}/1"
 LABEL = "red"
-
-
-@dataclass(slots=True)
-class Served:
-    """When a request had come in, when its answer began to go out, and when it was out, in seconds."""
-
-    arrived: float = 0.0
-    answering: float = 0.0
-    answered: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,137 +52,32 @@ class RoundTrip:
         return self.asking + self.answering
 
 
-class CallerClock:
-    """Middleware of the gateway that records the times of the requests of each caller."""
-
-    def __init__(self, app: "ASGIApp") -> None:
-        self._app = app
-        self.served: dict[str, list[Served]] = defaultdict(list)
-
-    async def __call__(self, scope: "Scope", receive: "Receive", send: "Send") -> None:
-        """Serve one request."""
-        address = read_address(scope["raw_path"])
-        served = Served()
-        self.served[address.caller if address else ""].append(served)
-
-        async def noted_receive() -> "Message":
-            message = await receive()
-            if message["type"] == "http.request" and not message.get("more_body"):
-                served.arrived = time.perf_counter()
-            return message
-
-        async def noted_send(message: "Message") -> None:
-            if message["type"] == "http.response.start":
-                served.answering = time.perf_counter()
-            await send(message)
-            served.answered = time.perf_counter()
-
-        await self._app(scope, noted_receive, noted_send)
-
-
 @click.command()
 @click.option("--questions", default=50, show_default=True, help="Questions that the Worker asks.")
 def main(questions: int) -> None:
     """Measure the time of a Worker's question."""
-    import anthropic  # noqa: F401  imported before anything is measured, as a run does
-    import claude_agent_sdk  # noqa: F401
-
-    with tempfile.TemporaryDirectory(prefix="sq-bench-") as folder:
-        round_trips = anyio.run(_measure, Path(folder), questions)
+    import_sdks()  # before anything is measured, as a run does
+    with own_home() as folder:
+        round_trips = anyio.run(_measure, folder, questions)
     _report(round_trips)
 
 
 async def _measure(folder: Path, questions: int) -> list[RoundTrip]:
-    workspace, run_folder = folder / "workspace", folder / "run"
+    repository, workspace, run_folder = (folder / name for name in ("repository", "workspace", "run"))
     run_folder.mkdir()
-    await _make_worktree(folder / "repository", workspace)
-    async with _gateway(_scenario(questions), folder / "ledger") as (gateway, clock):
+    commit(repository)
+    git(repository, "worktree", "add", "--quiet", "--detach", str(workspace))
+    async with clocked_gateway(_scenario(questions), folder) as (gateway, clock):
         with Journal(run_folder) as journal:
-            run = _run(gateway, journal, run_folder, workspace)
-            await _talk(run, workspace)
+            run = run_of(journal, run_folder, gateway, workspace, folder)
+            async with worker_at(run, TASK, 1, workspace) as talk:
+                call = await talk.exchange(1, "Ask which colour, often.")
+            if failure := call.failure:
+                sys.exit(f"the Worker's session failed: {failure}")
             answered = [one.answered for one in run.view.asks.values() if one.answered]
-        if gateway.problems:
-            sys.exit(f"the script was not followed, so nothing was measured: {gateway.problems[0]}")
     if len(answered) != questions:
         sys.exit(f"{len(answered)} of {questions} questions were answered, so nothing was measured")
     return _round_trips(clock)
-
-
-async def _make_worktree(repository: Path, workspace: Path) -> None:
-    """Make a worktree of a new repository with one empty commit."""
-    identity = ["-c", "user.name=sq", "-c", "user.email=sq@localhost"]
-    at = ["git", "-C", str(repository)]
-    await anyio.run_process(["git", "init", "--quiet", str(repository)])
-    await anyio.run_process([*at, *identity, "commit", "--quiet", "--allow-empty", "-m", "Begin"])
-    await anyio.run_process([*at, "worktree", "add", "--quiet", "--detach", str(workspace)])
-
-
-@asynccontextmanager
-async def _gateway(scenario: Scenario, ledger: Path) -> AsyncIterator[tuple[Gateway, CallerClock]]:
-    """Like `serve_scenario`, with a clock before it."""
-    with Ledger(ledger) as lines:
-        rehearsal = Rehearsal(scenario, run_id=RUN, ledger=lines)
-        clock = CallerClock(app_of(rehearsal))
-        async with listening(clock) as listeners:
-            yield Gateway(listeners, RUN, rehearsal), clock
-
-
-def _run(gateway: Gateway, journal: Journal, run_folder: Path, workspace: Path) -> Run:
-    """A run whose Worker is about to begin."""
-    containment = detect_containment()
-    started = RunStarted(
-        run_id=RUN,
-        spec_name="spec.md",
-        spec_text="Write a page about a colour.",
-        repository=str(workspace),
-        worktrees=str(workspace.parent),
-        base_commit="",
-        base_branch="main",
-        effort=EFFORT,
-        verify=(),
-        rehearsal="benchmark",
-        credentials=Credentials.REHEARSAL,
-        confined=Confinement(containment=containment),
-        sq_version="benchmark",
-    )
-    config_dir = run_folder / "claude"
-    config_dir.mkdir()
-    platform = make_platform(
-        RehearsalConnection(gateway=gateway, config_dir=config_dir),
-        cli=find_cli(),
-        run_folder=run_folder,
-        containment=containment,
-        settings=usual_settings(EFFORT),
-        boundary=no_boundary(os.environ),
-        environ=os.environ,
-        hidden=(run_folder,),
-    )
-    workspaces = Worktrees(started=started)
-    run = composed(Recorder(journal), run_folder, platform, workspaces, no_boundary(os.environ), os.environ)
-    task = Task(id=TASK, title="Ask", description="Ask which colour.")
-    run.record(
-        started,
-        PlanAccepted(tasks=(task,), criteria=()),
-        TaskStarted(task_id=TASK, branch="", worktree=str(workspace), base_commit=""),
-        AttemptStarted(task_id=TASK, attempt=1, session_id=new_session_id(), tree=""),
-    )
-    return run
-
-
-async def _talk(run: Run, workspace: Path) -> None:
-    """Work through the Worker's turn like `orchestrator.run.tasks.attempt`."""
-    temporary = workspace.with_name("temporary")
-    temporary.mkdir()
-    spec_for = partial(
-        worker_session, run.platform, task_id=TASK, attempt=1, workspace=workspace, temporary=temporary
-    )
-    bus = QuestionBus(run, TASK)
-    async with Conversation(
-        run, role=Role.WORKER, task_id=TASK, attempt=1, spec_for=spec_for, questions=bus.callback
-    ) as talk:
-        call = await talk.exchange(1, "Ask which colour, often.")
-        if failure := call.failure:
-            sys.exit(f"the Worker's session failed: {failure}")
 
 
 def _scenario(questions: int) -> Scenario:

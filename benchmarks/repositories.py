@@ -27,29 +27,18 @@ from pathlib import Path
 import anyio
 import click
 
-from agents.access import RehearsalConnection
 from agents.gateway.script import Scenario
 from agents.gateway.server import serve_scenario
-from agents.make import make_platform
-from agents.process.containment import Containment, detect_containment
-from agents.process.sandbox.policy import no_boundary
-from agents.session.claude_code import find_cli
-from benchmarks.calculators import CALCULATORS, PYTHON, Honest
-from benchmarks.claims import Claimed, can_run, commit, honest_work, lie, lies_of, run_claim
+from benchmarks.claims import CALCULATORS, Claimed, Honest, can_run, honest_work, lie, lies_of, run_claim
+from benchmarks.rehearsed import RUN, commit, run_of
 from benchmarks.skeletons import Skeleton, all_skeletons
-from orchestrator.cli.runs.compose import composed
 from orchestrator.project.detection.detect import detect
 from orchestrator.project.runners.suite import suite_of
 from orchestrator.run.evidence.baseline import take_baseline
 from orchestrator.run.places.set_up import remove_scratch_worktrees
-from orchestrator.run.places.worktrees import Worktrees
-from state.journal.events import RunStarted
-from state.journal.recorder import Recorder
 from state.journal.store import Journal
 from state.journal.view import RunView
 from state.records.commands import BaselineCheck, TestState
-from state.settings.presets import usual_settings
-from state.settings.records import Confinement
 
 _SLEEP = (
     "import time\n\nimport calc\n\n\ndef test_{n}():\n    time.sleep(0.4)\n"
@@ -77,10 +66,9 @@ class ProjectResult:
 @click.option("--only", metavar="NAME", help="One project alone.")
 def main(quick: bool, only: str | None) -> None:
     """Examine each project, then the claims in three of them."""
-    containment = detect_containment()
     with _home():
         names = [only] if only else list(all_skeletons())
-        looked = [_look(name, containment) for name in names]
+        looked = [_look(name) for name in names]
         for one in looked:
             _print(one)
         ratio = _commands_ratio()
@@ -102,7 +90,7 @@ def main(quick: bool, only: str | None) -> None:
     print(json.dumps(figures))
 
 
-def _look(name: str, containment: Containment) -> ProjectResult:
+def _look(name: str) -> ProjectResult:
     with tempfile.TemporaryDirectory(prefix="sq-") as temporary:
         folder = Path(temporary) / "project"
         folder.mkdir()
@@ -114,7 +102,7 @@ def _look(name: str, containment: Containment) -> ProjectResult:
         if lacking or skeleton.packages or not skeleton.runs_here:
             why = f"not run: {', '.join(lacking or skeleton.packages or ['its tools are not to be had'])}"
             return ProjectResult(skeleton=skeleton, found=found, ran=False, told=why)
-        view, own = anyio.run(_baseline, folder, containment)
+        view, own = anyio.run(_baseline, folder)
         return _judged(skeleton, found, view, own)
 
 
@@ -140,46 +128,15 @@ def _judged(skeleton: Skeleton, found: bool, view: RunView, own: float) -> Proje
     )
 
 
-async def _baseline(folder: Path, containment: Containment) -> tuple[RunView, float]:
+async def _baseline(folder: Path) -> tuple[RunView, float]:
     """Take the baseline like a run. Returns it and its seconds without the commands."""
     run_folder = folder.parent / "state" / "runs" / "20260101-000000-bench"
-    config_dir = run_folder / "claude"
-    config_dir.mkdir(parents=True)
-    started = RunStarted(
-        run_id=run_folder.name,
-        spec_name="spec.md",
-        spec_text="# Nothing",
-        repository=str(folder),
-        worktrees=str(folder.parent / "worktrees"),
-        base_commit=commit_of(folder),
-        base_branch="main",
-        effort="medium",
-        verify=(),
-        rehearsal=None,
-        credentials="rehearsal",
-        confined=Confinement(containment=containment),
-        sq_version="benchmark",
-        settings=usual_settings("medium"),
-    )
-    async with serve_scenario(
-        Scenario(scenario=1, lanes={}), run_id=started.run_id, ledger=run_folder / "ledger"
-    ) as gateway:
-        platform = make_platform(
-            RehearsalConnection(gateway=gateway, config_dir=config_dir),
-            cli=find_cli(),
-            run_folder=run_folder,
-            containment=containment,
-            settings=usual_settings("medium"),
-            boundary=no_boundary(os.environ),
-            environ=os.environ,
-            hidden=(),
-        )
+    run_folder.mkdir(parents=True)
+    nothing = Scenario(scenario=1, lanes={})
+    async with serve_scenario(nothing, run_id=RUN, ledger=run_folder / "ledger") as gateway:
         with Journal(run_folder) as journal:
-            journal.append(started)
-            workspaces = Worktrees(started=started)
-            run = composed(
-                Recorder(journal), run_folder, platform, workspaces, no_boundary(os.environ), os.environ
-            )
+            worktrees = folder.parent / "worktrees"
+            run = run_of(journal, run_folder, gateway, folder, worktrees, base=commit_of(folder))
             began = time.monotonic()
             await take_baseline(run)
             own = time.monotonic() - began - run.commands.seconds
@@ -195,7 +152,7 @@ def commit_of(folder: Path) -> str:
 def _commands_ratio() -> float:
     """A one-task run in a project whose suite takes some seconds."""
     slow = {f"tests/test_slow_{n}.py": _SLEEP.format(n=n) for n in range(1, _SLOW_TESTS + 1)}
-    told = Honest(commands=PYTHON.honest["a new function with its test"].commands, before=slow)
+    told = Honest(commands=CALCULATORS["python"].honest["a new function with its test"].commands, before=slow)
     with tempfile.TemporaryDirectory(prefix="sq-") as temporary:
         _, view = run_claim("python", told, Path(temporary), told.commands, claims=1)
     (check,) = view.baseline.checks.values()

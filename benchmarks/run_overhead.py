@@ -17,15 +17,11 @@ with one bare session without it, which is not timed.
 """
 
 import json
-import os
-import subprocess
 import sys
-import tempfile
 import time
 from collections import Counter
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any
@@ -37,27 +33,18 @@ from agents.access import RehearsalConnection
 from agents.caller import Caller
 from agents.gateway.ledger import read_ledger
 from agents.gateway.script import Scenario, ScriptReply, ScriptToolCall, ScriptUsage
-from agents.gateway.server import serve_scenario
-from agents.make import make_platform
-from agents.process.containment import Containment, detect_containment
-from agents.process.sandbox.policy import no_boundary
-from agents.roles.worker import system_prompt, worker_session
+from agents.gateway.server import Gateway
+from agents.roles.worker import system_prompt
 from agents.session.claude_code import find_cli
 from agents.session.permissions import SIGNAL_PREFIX
+from agents.session.sdks import import_sdks
 from agents.session.tools import ITERATION_DONE, SIGNALS, signal_server
-from orchestrator.cli.runs.compose import composed
+from benchmarks.rehearsed import clocked_gateway, commit, own_home, run_of, worker_at
 from orchestrator.git.workspace import ensure_worktree, snapshot
-from orchestrator.run.asking.conversation import Conversation
-from orchestrator.run.places.worktrees import Worktrees
-from orchestrator.run.record import Run
-from state.ids import new_session_id
-from state.journal.events import AttemptStarted, IterationMeasured, PlanAccepted, RunStarted, TaskStarted
-from state.journal.recorder import Recorder
+from state.journal.events import IterationMeasured
 from state.journal.store import Journal
-from state.records.plan import Task
 from state.roles import ROLES, Role
 from state.settings.presets import usual_settings
-from state.settings.records import Confinement
 
 if TYPE_CHECKING:
     from claude_agent_sdk import ClaudeAgentOptions, HookMatcher, PermissionResultAllow
@@ -66,7 +53,6 @@ TASK = "steps"
 BARE = "bare"
 UNSTOPPED = "unstopped"  # the bare side without the hook
 FILES = 200  # of the repository, so that its fingerprint costs as much as a small project's
-EFFORT = "medium"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,8 +77,7 @@ class Bench:
 
     folder: Path
     repository: Path
-    connection: RehearsalConnection
-    containment: Containment
+    gateway: Gateway
     exchanges: int
 
 
@@ -101,36 +86,24 @@ class Bench:
 @click.option("--pairs", default=5, show_default=True, help="Times that each side is measured.")
 def main(exchanges: int, pairs: int) -> None:
     """Compare the same exchanges through the bare SDK and through sq."""
-    import anthropic  # noqa: F401  imported before anything is measured
-    import claude_agent_sdk  # noqa: F401
-
-    with tempfile.TemporaryDirectory(prefix="sq-bench-") as folder:
-        measured = anyio.run(_measure, Path(folder), exchanges, pairs)
+    import_sdks()  # before anything is measured
+    with own_home() as folder:
+        measured = anyio.run(_measure, folder, exchanges, pairs)
     _report(measured, exchanges)
 
 
 async def _measure(folder: Path, exchanges: int, pairs: int) -> Measured:
     repository = _make_repository(folder / "repository")
-    config_dir = folder / "claude"
-    config_dir.mkdir()
+    (folder / "claude").mkdir()
     timings = []
-    ledger = folder / "ledger"
-    async with serve_scenario(_scenario(exchanges), run_id="bench", ledger=ledger) as gateway:
-        bench = Bench(
-            folder=folder,
-            repository=repository,
-            connection=RehearsalConnection(gateway=gateway, config_dir=config_dir),
-            containment=detect_containment(),
-            exchanges=exchanges,
-        )
+    async with clocked_gateway(_scenario(exchanges), folder) as (gateway, _):
+        bench = Bench(folder=folder, repository=repository, gateway=gateway, exchanges=exchanges)
         for pair in range(pairs):
             sides = [_bare, _through_sq] if pair % 2 == 0 else [_through_sq, _bare]
             found = {side: await side(bench, pair + 1) for side in sides}
             timings.append((found[_bare], found[_through_sq]))
         await _bare(bench, 1, task=UNSTOPPED)
-        if gateway.problems:
-            sys.exit(f"the script was not followed, so nothing was measured: {gateway.problems[0]}")
-    return Measured(timings=timings, requests=_requests(ledger, exchanges))
+    return Measured(timings=timings, requests=_requests(folder / "ledger", exchanges))
 
 
 def _requests(ledger: Path, exchanges: int) -> dict[str, float]:
@@ -174,10 +147,11 @@ def _options(bench: Bench, workspace: Path, pair: int, task: str) -> "ClaudeAgen
         return PermissionResultAllow()
 
     caller = Caller(role=Role.WORKER, task=task, attempt=pair, values={"workspace": str(workspace)})
+    connection = RehearsalConnection(gateway=bench.gateway, config_dir=bench.folder / "claude")
     return ClaudeAgentOptions(
         cwd=workspace,
         cli_path=find_cli(),
-        model=usual_settings(EFFORT).models[Role.WORKER].alias,
+        model=usual_settings("medium").models[Role.WORKER].alias,
         system_prompt=system_prompt(),
         tools=list(ROLES[Role.WORKER].tools),
         permission_mode="default",
@@ -188,7 +162,7 @@ def _options(bench: Bench, workspace: Path, pair: int, task: str) -> "ClaudeAgen
         setting_sources=[],
         skills=[],
         verbatim_prompts=True,
-        env=bench.connection.session_environment(caller),
+        env=connection.session_environment(caller),
     )
 
 
@@ -211,21 +185,9 @@ async def _through_sq(bench: Bench, pair: int) -> SideTiming:
     run_folder = bench.folder / f"run-{pair}"
     run_folder.mkdir()
     with Journal(run_folder) as journal:
-        started = _started(bench, workspace)
-        run = _run(bench, journal, run_folder, started)
         began = time.perf_counter()
-        _begin(run, started, workspace, await snapshot(workspace))
-        temporary = bench.folder / f"temporary-{pair}"
-        temporary.mkdir()
-        spec_for = partial(
-            worker_session,
-            run.platform,
-            task_id=TASK,
-            attempt=pair,
-            workspace=workspace,
-            temporary=temporary,
-        )
-        async with Conversation(run, role=Role.WORKER, task_id=TASK, attempt=pair, spec_for=spec_for) as talk:
+        run = run_of(journal, run_folder, bench.gateway, bench.repository, workspace.parent)
+        async with worker_at(run, TASK, pair, workspace, tree=await snapshot(workspace)) as talk:
 
             async def exchange(number: int) -> None:
                 call = await talk.exchange(number + 1, _prompt(number), iteration=number)
@@ -237,50 +199,6 @@ async def _through_sq(bench: Bench, pair: int) -> SideTiming:
             timing = await _timed(exchange, bench.exchanges, began)
     _look(workspace, bench.exchanges)
     return timing
-
-
-def _run(bench: Bench, journal: Journal, run_folder: Path, started: RunStarted) -> Run:
-    platform = make_platform(
-        bench.connection,
-        cli=find_cli(),
-        run_folder=run_folder,
-        containment=bench.containment,
-        settings=usual_settings(EFFORT),
-        boundary=no_boundary(os.environ),
-        environ=os.environ,
-        hidden=(run_folder,),
-    )
-    workspaces = Worktrees(started=started)
-    return composed(Recorder(journal), run_folder, platform, workspaces, no_boundary(os.environ), os.environ)
-
-
-def _started(bench: Bench, workspace: Path) -> RunStarted:
-    return RunStarted(
-        run_id="bench",
-        spec_name="spec.md",
-        spec_text="Write the files.",
-        repository=str(bench.repository),
-        worktrees=str(workspace.parent),
-        base_commit="",
-        base_branch="main",
-        effort=EFFORT,
-        verify=(),
-        rehearsal="benchmark",
-        credentials=bench.connection.credentials,
-        confined=Confinement(containment=bench.containment),
-        sq_version="benchmark",
-    )
-
-
-def _begin(run: Run, started: RunStarted, workspace: Path, tree: str) -> None:
-    """The events before a Worker's first call."""
-    task = Task(id=TASK, title="Write the files", description="One file a step.")
-    run.record(
-        started,
-        PlanAccepted(tasks=(task,), criteria=()),
-        TaskStarted(task_id=TASK, branch="", worktree=str(workspace), base_commit=""),
-        AttemptStarted(task_id=TASK, attempt=1, session_id=new_session_id(), tree=tree),
-    )
 
 
 async def _timed(exchange: Callable[[int], Awaitable[None]], count: int, began: float) -> SideTiming:
@@ -319,21 +237,11 @@ def _scenario(exchanges: int) -> Scenario:
 
 
 def _make_repository(folder: Path) -> Path:
-    folder.mkdir()
     for number in range(FILES):
         file = folder / f"package_{number % 10}" / f"module_{number}.py"
-        file.parent.mkdir(exist_ok=True)
+        file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(f"VALUE = {number}\n" * 50, "utf-8")
-    identity = [
-        "-c",
-        "user.name=benchmark",
-        "-c",
-        "user.email=benchmark@localhost",
-        "-c",
-        "commit.gpgSign=false",
-    ]
-    for arguments in (["init", "--quiet"], ["add", "--all"], ["commit", "--quiet", "-m", "Start"]):
-        subprocess.run(["git", "-C", str(folder), *identity, *arguments], check=True)
+    commit(folder)
     return folder
 
 

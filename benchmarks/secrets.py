@@ -21,11 +21,11 @@ import time
 from base64 import b64encode
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
 from urllib.parse import quote
 
 import yaml
 
+from benchmarks.rehearsed import NOTES, SQ, Lanes, agreeing, calls, commit, git, reports
 from state.journal.events import MessageReceived
 from state.journal.store import Journal
 from state.records.calls import Message, MessageKind
@@ -101,7 +101,6 @@ def _store(redact: Callable[[str], str], count: int) -> float:
         return time.perf_counter() - began
 
 
-SQ = [sys.executable, "-I", "-m", "orchestrator.cli"]
 # The script of the model, which is the user's file and holds secrets, and sq's copy of the settings of git.
 _NOT_LOOKED_AT = {"scenario.yaml", "git/config", "git/nested-config"}
 _SHORT = 12  # characters of a form that are enough to be a hit
@@ -114,7 +113,7 @@ def leaks_of(root: Path) -> list[str]:
     done = _run_sq(root, project, values)
     (folder,) = (project / ".sq" / "runs").iterdir()
     texts = {"the run's output": done.stdout + done.stderr, **_shown(root, project), **_stored(folder)}
-    texts["the commit messages"] = _git(project, "log", "--all", "--format=%B")
+    texts["the commit messages"] = git(project, "log", "--all", "--format=%B")
     _check_that_it_was_tried(folder, project, done)
     return [
         f"{where}: {name} as {form}"
@@ -143,18 +142,11 @@ def _project(root: Path, values: Mapping[str, str]) -> Path:
     for file, text in files.items():
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text)
-    _git(project, "init", "--quiet", "--initial-branch=main")
-    _git(project, "config", "user.name", "Owner")
-    _git(project, "config", "user.email", "owner@localhost")
-    _git(project, "config", "remote.origin.url", f"https://me:{values['remote']}@example.invalid/x.git")
-    _git(project, "add", ".")
-    _git(project, "commit", "--quiet", "--message", "First")
+    commit(project)
+    git(project, "config", "user.name", "Owner")
+    git(project, "config", "user.email", "owner@localhost")
+    git(project, "config", "remote.origin.url", f"https://me:{values['remote']}@example.invalid/x.git")
     return project
-
-
-def _git(folder: Path, *arguments: str) -> str:
-    done = subprocess.run(["git", "-C", str(folder), *arguments], check=True, capture_output=True, text=True)
-    return done.stdout
 
 
 def _attack(home: Path, project: Path) -> str:
@@ -183,7 +175,7 @@ def _run_sq(root: Path, project: Path, values: Mapping[str, str]) -> subprocess.
     scenario, spec = root / "scenario.yaml", root / "spec.md"
     lanes = _lanes(_attack(root / "home", project), values["said"])
     scenario.write_text(yaml.safe_dump({"scenario": 1, "description": "leaks", "usage": {}, "lanes": lanes}))
-    spec.write_text("# Notes\n\nCreate notes.txt with a line of text.\n")
+    spec.write_text(NOTES)
     command = [*SQ, "run", "--spec", str(spec), "--rehearse", str(scenario), "--sandbox", "off"]
     verify = ["--verify", f"cat {root}/home/.npmrc {project}/.env notes.txt"]
     variables = {"MY_SERVICE_TOKEN": values["environment"], "SQ_CONTAINMENT": "supervisor"}
@@ -207,29 +199,14 @@ def _environ(root: Path) -> dict[str, str]:
     }
 
 
-def _lanes(attack: str, said: str) -> dict[str, Any]:
-    def calls(name: str, **arguments: Any) -> dict[str, Any]:  # noqa: ANN401  any JSON
-        return {"tools": [{"name": name, "input": arguments}]}
-
-    def signals(name: str, **arguments: Any) -> dict[str, Any]:  # noqa: ANN401  any JSON
-        return calls(f"mcp__sq__{name}", **arguments)
-
-    task = {
-        "id": "notes", "title": "Notes", "description": "Write them.", "acceptance_criteria": ["done"],
-        "dependencies": [], "estimated_iterations": 1,
-    }  # fmt: skip
+def _lanes(attack: str, said: str) -> Lanes:
     quoted = b64encode(f"it is {said}.".encode()).decode()
-    done = signals(
+    done = reports(
         "task_complete", summary=f"The token is {said}.", tests="pass", notes=f"{quoted}\n{quote(said)}"
     )
-    work = {"worker/notes/1": [calls("Bash", command=f"( {attack} ) | tee notes.txt"), done]}
     return {
-        "planner/analysis/1": [signals("report_analysis", project_type="words", stack=[])],
-        "planner/plan/1": [
-            signals("submit_plan", tasks=[task], criteria=[{"text": "it", "task_ids": ["notes"]}])
-        ],
-        **work,
-        "reviewer/*": [signals("report_review", passed=True, issues=[], suggestions=[])],
+        **agreeing("notes"),
+        "worker/notes/1": [calls("Bash", command=f"( {attack} ) | tee notes.txt"), done],
     }
 
 
@@ -268,7 +245,7 @@ def _check_that_it_was_tried(folder: Path, project: Path, done: subprocess.Compl
         RuntimeError: with the output of the run.
     """
     marks = sum(body.count("[redacted: ") for body in _stored(folder).values())
-    written = _git(project, "log", "--all", "-p", "--", "notes.txt")
+    written = git(project, "log", "--all", "-p", "--", "notes.txt")
     if marks < len(_secrets()) or "password" not in written:
         raise RuntimeError(f"the attack was not carried out:\n{done.stdout}{done.stderr}")
 

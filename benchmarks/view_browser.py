@@ -1,4 +1,7 @@
-"""The page of `sq dash` and the report in a headless Chromium, measured. Used by `benchmarks.views`."""
+"""The page of `sq dash` and the report in a headless Chromium, measured, hostile texts too.
+
+Used by `benchmarks.views`.
+"""
 
 import gzip
 import os
@@ -6,18 +9,21 @@ import shutil
 import signal
 import sys
 import time
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from benchmarks.view_hostile import hostile_texts_acting
-from benchmarks.view_processes import RATES, ROOT, MadeRun, dash, made_run, p95_ms, writer
+from benchmarks.view_processes import RATES, ROOT, MadeRun, dash, made_run, p95_ms, write_report, writer
+from state.journal.events import ActionRefused, CallStarted, QuestionsAsked, TaskReopened
+from state.journal.store import Journal
+from state.records.questions import Question, QuestionOption
+from state.records.reviews import ReviewIssue
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from playwright.sync_api import Browser, ConsoleMessage, Dialog, Page, Request, Response
 
-    from playwright.sync_api import Browser, Page, Request, Response
 
 AXE = ROOT / "tests" / "pages" / "vendor" / "axe.min.js"
 _BROWSERS = ("chromium-headless-shell", "chromium", "google-chrome")
@@ -52,7 +58,7 @@ def in_browser(place: Path, long: MadeRun, twelve: MadeRun, *, events: int, text
 
 
 @contextmanager
-def browser() -> "Iterator[Browser]":
+def browser() -> Iterator["Browser"]:
     """A headless Chromium that sends no requests of its own."""
     from playwright.sync_api import sync_playwright
 
@@ -198,6 +204,87 @@ def _violations(chromium: "Browser", run: MadeRun) -> int:
                     tags = "{runOnly: ['wcag2a', 'wcag2aa', 'wcag21aa', 'wcag22aa']}"
                     result = page.evaluate(f"axe.run({tags})")
                     found += [f"{scheme} {width} {place}: {one['id']}" for one in result["violations"]]
-    for line in found:
-        sys.stderr.write(f"{line}\n")
+    sys.stderr.writelines(f"{line}\n" for line in found)
     return len(found)
+
+
+_PAGE = 200  # events of one page
+# Elements and attributes that a text of an agent must never become.
+_STRAY = """() => [...document.querySelectorAll(
+    "img, iframe, object, embed, form[action], base, meta[http-equiv=refresh], svg[onload], [onerror]," +
+    "[onload], [onmouseover], [onclick], [hx-get], a[href^='javascript:'], link[href^='//']," +
+    "a[href*='evil.example']"
+  )].map((one) => one.outerHTML.slice(0, 200))"""
+
+
+def hostile_texts_acting(chromium: "Browser", state: Path, count: int) -> int:
+    """How many things happened that only a text can have caused: dialogs, violations, requests, elements."""
+    sys.path.insert(0, str(ROOT / "tests"))
+    from language.hostile_texts import hostile_texts  # type: ignore[import-not-found]
+
+    run = made_run(state)
+    _tell(run, hostile_texts(count))
+    report = state / "hostile.html"
+    write_report(run, report)
+    acted: list[str] = []
+    with dash(run) as (address, _):
+        context = chromium.new_context()
+        page = context.new_page()
+        page.goto(address)
+        own = urlsplit(page.url).netloc
+        base = f"http://{own}/run/{run.run_id}"
+        _listen(page, own, acted)
+        pages = [base, f"{base}/decisions", f"{base}/report", report.as_uri()]
+        pages += [f"{base}/events?after={after}" for after in range(0, count + 2 * _PAGE, _PAGE)]
+        for place in pages:
+            page.goto(place)
+            page.wait_for_timeout(100)
+            acted += [f"{place}: {one}" for one in page.evaluate(_STRAY)]
+        context.close()
+    sys.stderr.writelines(f"{line}\n" for line in acted[:20])
+    return len(acted)
+
+
+def _tell(run: MadeRun, texts: Sequence[str]) -> None:
+    """Put the texts into events of a run: most as refusals, some as questions and findings."""
+    with Journal(run.state / "runs" / run.run_id) as journal:
+        started = [one.event for one in journal.read() if isinstance(one.event, CallStarted)]
+        call = [one for one in started if one.task_id][-1]
+        for number, text in enumerate(texts[:50]):
+            question = Question(text=text or "?", options=(QuestionOption(label=text, description=text),))
+            issue = ReviewIssue(task_id=call.task_id, file=text, description=text, suggestion=text)
+            journal.append(
+                QuestionsAsked(
+                    ask_id=f"hostile-{number}",
+                    call_id=call.call_id,
+                    task_id=call.task_id,
+                    questions=(question,),
+                ),
+                TaskReopened(task_id=call.task_id, issues=(issue,), by=text),
+            )
+        for start in range(50, len(texts), 500):
+            some = texts[start : start + 500]
+            journal.append(*(ActionRefused(call_id=call.call_id, tool=one, reason=one) for one in some))
+
+
+def _listen(page: "Page", own: str, acted: list[str]) -> None:
+    def dialog(one: "Dialog") -> None:
+        acted.append(f"dialog: {one.message}")
+        one.dismiss()
+
+    def console(one: "ConsoleMessage") -> None:
+        if "Content Security Policy" in one.text:
+            acted.append(one.text)
+
+    def error(one: object) -> None:
+        acted.append(f"error: {one}")
+
+    def request(one: "Request") -> None:
+        parts = urlsplit(one.url)
+        if parts.scheme in {"http", "https", "ws", "wss"} and parts.netloc != own:
+            acted.append(f"request: {one.url}")
+
+    page.on("dialog", dialog)
+    page.on("pageerror", error)
+    page.on("console", console)
+    page.on("request", request)

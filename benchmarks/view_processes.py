@@ -4,7 +4,6 @@ import gzip
 import os
 import pty
 import re
-import select
 import signal
 import struct
 import subprocess
@@ -13,7 +12,7 @@ import termios
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from fcntl import ioctl
 from pathlib import Path
@@ -27,8 +26,6 @@ ROOT = Path(__file__).resolve().parents[1]
 MAKER = ROOT / "tests" / "language" / "large_runs.py"
 SQ = (sys.executable, "-m", "orchestrator.cli")
 RATES = ((1.0, 20), (0.01, 400))  # seconds between events, and how many
-PROBE = re.compile(r"probe-(\d{6})")
-_ESCAPES = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b[@-_]")
 _ADDRESS = re.compile(r"http://\S+")
 
 
@@ -59,14 +56,15 @@ def made_run(state: Path, *, events: int = 0, ended: bool = False) -> MadeRun:
 def report_figures(long: MadeRun, twelve: MadeRun) -> dict[str, object]:
     """How long a report of the long run takes, and how large that of twelve tasks is."""
     began = time.perf_counter()
-    _report(long, long.state / "report.html")
+    write_report(long, long.state / "report.html")
     seconds = time.perf_counter() - began
-    _report(twelve, twelve.state / "report.html")
+    write_report(twelve, twelve.state / "report.html")
     packed = len(gzip.compress((twelve.state / "report.html").read_bytes()))
     return {"report_s": round(seconds, 2), "report_kb_gz": round(packed / 1024, 1)}
 
 
-def _report(run: MadeRun, file: Path) -> None:
+def write_report(run: MadeRun, file: Path) -> None:
+    """Have sq write the report of a run into this file."""
     subprocess.run(
         [*SQ, "report", run.run_id, "--state-dir", str(run.state), "-o", str(file)],
         env=environment(), stdout=subprocess.DEVNULL, check=True,
@@ -126,52 +124,26 @@ def p95_ms(stored: dict[int, float], seen: dict[int, float]) -> float:
     return quantiles(waits, n=20)[-1]
 
 
-def terminal_latencies(state: Path) -> float:
-    """The worse p95 of `sq watch`, in milliseconds, at one event a second and at a hundred."""
-    found = []
-    for number, (pause_s, count) in enumerate(RATES):
-        run = made_run(state / str(number))
-        with terminal([*SQ, "watch", run.run_id, "--state-dir", str(run.state)]) as seen:
-            time.sleep(3)
-            with writer(run, count, pause_s) as stored:
-                pass
-            time.sleep(1)
-        found.append(p95_ms(stored, seen))
-    return round(max(found), 1)
-
-
 @contextmanager
-def terminal(command: list[str]) -> Iterator[dict[int, float]]:
-    """Run a program in a terminal 120 wide and 40 high. Yields the time at which each probe came out."""
+def terminal(command: list[str]) -> Iterator[None]:
+    """Run a program in a terminal 120 wide and 40 high, and read what it writes."""
     master, slave = pty.openpty()
     ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 120, 0, 0))
     process = subprocess.Popen(command, env=environment(), stdin=slave, stdout=slave, stderr=slave)
     os.close(slave)
-    seen: dict[int, float] = {}
-    over = threading.Event()
 
-    def listen() -> None:
-        kept = ""
-        while not over.is_set():
-            if not select.select([master], [], [], 0.2)[0]:
-                continue
-            try:
-                kept += os.read(master, 65536).decode(errors="replace")
-            except OSError:
-                return
-            now = time.time()
-            for number in PROBE.findall(_ESCAPES.sub("", kept)):
-                seen.setdefault(int(number), now)
-            kept = kept[-2000:]
+    def drain() -> None:
+        with suppress(OSError):  # the program has ended
+            while os.read(master, 65536):
+                pass
 
-    thread = threading.Thread(target=listen)
+    thread = threading.Thread(target=drain)
     thread.start()
     try:
-        yield seen
+        yield
     finally:
         process.terminate()
         process.wait(20)
-        over.set()
         thread.join()
         os.close(master)
 

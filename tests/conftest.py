@@ -26,6 +26,11 @@ def pytest_configure(config: pytest.Config) -> None:
         config.pluginmanager.register(left_open)
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the tests of the checkout, which take longest: what begins last has one processor alone."""
+    items.sort(key=lambda item: item.path.parent != Path(__file__).parent)
+
+
 @pytest.fixture(autouse=True)
 def home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty HOME and CLAUDE_CONFIG_DIR; nothing of the real ones is seen."""

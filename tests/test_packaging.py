@@ -69,7 +69,7 @@ def test_the_wheel_holds_the_four_packages_with_their_data_and_nothing_else(whee
 
 @pytest.mark.timeout(200)
 @pytest.mark.parametrize("folders", [("one",), slow(("one", "two"), single=True)], ids=["once", "twice"])
-def test_the_demo_works_from_an_installed_wheel_and_twice_in_a_row(
+def test_the_demo_works_from_an_installed_wheel_as_often_as_it_is_run(
     wheel: Path, tmp_path: Path, folders: tuple[str, ...]
 ) -> None:
     place = tmp_path / "installed here"

@@ -1,14 +1,17 @@
 """Asks through the Anthropic API: one streamed message, with its cost by the price list."""
 
+import sys
 import time
 from functools import cache
 from typing import TYPE_CHECKING
 
 import anyio
+import anyio.to_thread
 
 from agents.access import ApiAccess, Connection
 from agents.ask.port import Ask, Reply, error_words, from_api, is_here, late, seconds_of, to_api
 from agents.session.results import usage_of
+from agents.session.sdks import API_SDK, import_sdks
 from state.errors import UsageError
 from state.records.calls import CallEnd
 
@@ -26,7 +29,9 @@ class ApiAsker:
         return f"<ApiAsker {self._connection}>"
 
     async def ask(self, ask: Ask) -> Reply:
-        """As `Asker`."""
+        """As `Asker`. The first question of a rehearsal imports the SDK, in a thread: it takes long."""
+        if "anthropic" not in sys.modules:
+            await anyio.to_thread.run_sync(import_sdks, API_SDK)
         began = time.monotonic()
         access = self._connection.api_access(ask.caller)
         if access is None:

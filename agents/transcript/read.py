@@ -32,20 +32,6 @@ from state.errors import SqError
 from state.records.calls import Message, MessageKind
 from state.records.commands import CommandRun
 
-__all__ = [
-    "Speaker",
-    "ToolCall",
-    "ToolResult",
-    "Transcript",
-    "TranscriptError",
-    "Turn",
-    "Utterance",
-    "read_transcript",
-    "transcript_of",
-    "with_command_runs",
-    "with_last_message",
-]
-
 _PLANNING = {"EnterPlanMode": True, "ExitPlanMode": False}
 _WIDEN = 4  # a window without conversation is read again, this many times as long
 _EXIT_CODE = re.compile(r"Exit code (\d{1,9})(?:\n|$)")

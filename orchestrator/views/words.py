@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterable, Sequence
+from datetime import datetime
 
 from orchestrator.views.screen import cell
 from state.records.calls import Message
@@ -102,6 +103,16 @@ def clock(seconds: float) -> str:
     minutes, rest = divmod(int(seconds), _MINUTE_S)
     hours, minutes = divmod(minutes, _MINUTE_S)
     return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+
+
+def time_of_day(moment: datetime) -> str:
+    """Return the local time of day, to the second."""
+    return f"{moment.astimezone():%H:%M:%S}"
+
+
+def local_time(moment: datetime) -> str:
+    """Return a moment in local time, to the second."""
+    return f"{moment.astimezone():%Y-%m-%d %H:%M:%S}"
 
 
 def git_sentence(paths: Iterable[str]) -> str:

@@ -10,14 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agents.transcript.read import (
-    Speaker,
-    ToolCall,
-    TranscriptError,
-    read_transcript,
-    transcript_of,
-    with_last_message,
-)
+from agents.transcript.read import TranscriptError, read_transcript, transcript_of, with_last_message
+from agents.transcript.records import Speaker, ToolCall
 from agents.transcript.render import rendered
 from orchestrator.gates.power_steering.facts.session import facts_of
 from state.records.calls import Message, MessageKind

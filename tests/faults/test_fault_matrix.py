@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.fault_cells import FAULTS, FOR_GOOD, ONCE, POINTS, run_cell
+from benchmarks.faults import FAULTS, FOR_GOOD, ONCE, POINTS, run_cell
 
 # fault, point, how often: what has to become of it
 IN_EVERY_TEST_RUN = {

@@ -54,7 +54,7 @@ async def messages_api(
 def _app(rehearsal: Rehearsal, conversations: Sequence[Conversations]) -> Starlette:
     async def messages(request: Request) -> Response:
         body = await request.body()
-        return await rehearsal.answer(Call(run_id=_RUN, lane=_lane_of(body, conversations), body=body))
+        return await rehearsal.answer(Call(run_id=_RUN, caller=_lane_of(body, conversations), body=body))
 
     async def count_tokens(request: Request) -> Response:
         return JSONResponse({"input_tokens": 1 + len(await request.body()) // 4})

@@ -8,7 +8,8 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from agents.transcript.read import Transcript, read_transcript
+from agents.transcript.read import read_transcript
+from agents.transcript.records import Transcript
 from benchmarks.gate_sessions import load_labelled
 from orchestrator.gates.power_steering.considerations import Consideration, SessionType, load_considerations
 

@@ -25,7 +25,10 @@ from state.journal.store import Journal, journal_file
 from state.records.calls import Message, MessageKind
 
 pytestmark = pytest.mark.browser
-REGIONS = ("r-head", "r-needs", "r-criteria", "r-tasks", "r-time", "r-spend", "r-feed")
+REGIONS = (
+    *("r-head", "r-needs", "r-asked", "r-criteria", "r-tasks", "r-look", "r-commands", "r-findings"),
+    *("r-time", "r-cost", "r-feed"),
+)
 
 
 @pytest.fixture

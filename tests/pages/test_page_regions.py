@@ -15,9 +15,14 @@ from language.event_strategies import legal_runs
 from language.large_runs import _rows as rows_of
 from language.large_runs import many_events, twelve_tasks, write
 
+from orchestrator.views.models.story import RunStory
+from orchestrator.views.models.summary import RunState
+from orchestrator.views.models.work import recorded_work
 from orchestrator.views.page import pages
 from orchestrator.views.page.followed import FollowedRun
 from orchestrator.views.page.pages import overview_regions
+from orchestrator.views.report.formats.web import web
+from orchestrator.views.report.reading import RunRead
 from state.journal import events as e
 from state.journal.store import Journal, journal_file
 
@@ -99,6 +104,60 @@ def check_live_is_fresh(tmp_path_factory, run, data, active):
             assert both[0] == both[1]
 
 
+SHARED = ("criteria", "decisions", "findings", "unchecked", "time", "cost")
+PAGE_ALONE = (
+    r'<details><summary>by (?:task|model)</summary><ul class="plain">.*?</ul></details>',
+    r'<div class="small soft">[^<]*, \$[\d.,]+</div>',
+    r' href="[^"]*"',
+    r' id="k-[^"]*"',
+)
+
+
+def plain_section(html):
+    """The inside of a section without addresses and without the links that a page adds."""
+    inside = re.search(r"<section[^>]*>\s*(.*?)\s*</section>", html, re.DOTALL)[1]
+    for one in PAGE_ALONE:
+        inside = re.sub(one, "", inside, flags=re.DOTALL)
+    inside = re.sub(
+        r'(<th scope="row"><span class="small soft">)[\d:]+ <a>([^<]*)</a>(?:, asked again)?', r"\1\2", inside
+    )
+    return re.sub(r"\s*([<>])\s*", r"\1", inside)
+
+
+def check_sections_are_those_of_the_report(folder, run):
+    run = [one for one in run if not isinstance(one.event, e.MessageReceived)]  # a report reads none
+    write(folder, run)
+    with ExitStack() as stack:
+        page = follow(stack, folder, run)
+        regions = seen(page) | seen(page, "decisions")
+    story = RunStory()
+    story.add_all(run)
+    read = RunRead(story, folder.name, RunState.KILLED, recorded_work(story.view))
+    report = web(read.report("1", with_paths=True), version="1")
+    for name in SHARED:
+        html = regions[f"r-{name}"]
+        if " none" not in html.split(">")[0]:
+            whole = re.search(rf'<section class="part" id="{name}">.*?</section>', report, re.DOTALL)[0]
+            assert plain_section(html) == plain_section(whole), name
+    assert "by model" in regions["r-cost"] or not story.view.calls
+    cards = re.findall(r'<section class="card">.*?</section>', report, re.DOTALL)
+    for name, card in zip(("asked", "look", "commands"), cards, strict=False):
+        html = regions[f"r-{name}"]
+        if " none" not in html.split(">")[0]:
+            assert plain_section(html) == plain_section(card), name
+
+
+@slowly
+@given(run=legal_runs())
+def test_the_sections_of_the_page_are_those_of_the_report(tmp_path_factory, run):
+    check_sections_are_those_of_the_report(tmp_path_factory.mktemp("runs") / "run", run)
+
+
+@pytest.mark.parametrize("ended", [False, True])
+def test_the_sections_of_a_run_with_every_state_are_those_of_its_report(tmp_path, ended):
+    check_sections_are_those_of_the_report(tmp_path / "run", twelve_tasks(ended=ended))
+
+
 def follow(stack, folder, run):
     moment = run[-1].at.timestamp() + 20
     one = FollowedRun(folder, wall=lambda: moment)
@@ -136,7 +195,7 @@ def test_regions_have_ids_that_occur_once_and_each_is_one_element(followed):
 
 def test_the_order_is_needs_you_then_not_finished_then_working_waiting_merged(followed):
     regions = seen(followed(twelve_tasks()))
-    assert list(regions)[:4] == ["r-head", "r-needs", "r-criteria", "r-tasks"]
+    assert list(regions)[:5] == ["r-head", "r-needs", "r-asked", "r-criteria", "r-tasks"]
     rows = re.findall(r'<tr id="t-\d+" class="([\w-]+)"', regions["r-tasks"])
     order = ["needs-you", "not-finished", "working", "waiting", "merged"]
     assert rows == sorted(rows, key=order.index)

@@ -13,7 +13,10 @@ from state.journal import events as e
 from state.journal.store import Journal
 
 RUN = f"/run/{RUN_ID}"
-ALL = ["r-head", "r-needs", "r-criteria", "r-tasks", "r-time", "r-spend", "r-feed"]
+ALL = [
+    *("r-head", "r-needs", "r-asked", "r-criteria", "r-tasks", "r-look", "r-commands", "r-findings"),
+    *("r-time", "r-cost", "r-feed"),
+]
 
 
 class Stream:
@@ -119,6 +122,6 @@ def test_a_task_and_the_decisions_have_streams_of_their_own(dash):
     with stream_of(dash, cookie, f"{RUN}/stream?page=task&task=mail&attempt=0") as stream:
         assert regions_in(stream.next()) == ["r-head", "r-task", "r-attempt"]
     with stream_of(dash, cookie, f"{RUN}/stream?page=decisions") as stream:
-        assert regions_in(stream.next()) == ["r-head", "r-decisions"]
+        assert regions_in(stream.next()) == ["r-head", "r-decisions", "r-unchecked"]
     with stream_of(dash, cookie, "/stream") as stream:
         assert regions_in(stream.next()) == ["r-runs"]

@@ -12,9 +12,9 @@ from language.sampled import sampled
 
 from orchestrator.views.models.story import RunStory
 from orchestrator.views.models.summary import RunState
+from orchestrator.views.models.work import read_work, recorded_work
 from orchestrator.views.report.reading import RunRead
 from orchestrator.views.report.rendering import Format, rendered
-from orchestrator.views.report.work import read_work, recorded_work
 from state.journal.events import MessageReceived
 
 pytestmark = pytest.mark.browser
@@ -71,7 +71,6 @@ def opened(browser, address, *, size=(1440, 900), scheme="light", csp=True, scri
             ("active", SIZES[0], "dark"),
             ("ended", SIZES[1], "light"),
         ],
-        ("judged", SIZES[1], "light"),
         ("active", SIZES[0], "dark"),
     ),
 )

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from agents.session.permissions import rule_names
-from agents.transcript.read import Transcript, TranscriptError, read_transcript
+from agents.transcript.read import TranscriptError, read_transcript
+from agents.transcript.records import Transcript
 from orchestrator.gates.power_steering.considerations import load_considerations
 from orchestrator.gates.power_steering.evidence import SessionEvidence
 from orchestrator.gates.power_steering.examination import Examination

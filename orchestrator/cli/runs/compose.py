@@ -26,7 +26,7 @@ from agents.process.sandbox.control_groups import control_groups
 from agents.process.sandbox.policy import SandboxPolicy
 from agents.session.claude_code import check_cli, find_cli
 from agents.session.permissions import rule_names
-from agents.session.sdks import import_sdks
+from agents.session.sdks import AGENT_SDK, import_sdks
 from orchestrator.cli import options
 from orchestrator.cli.runs.connected import SCENARIO, connected
 from orchestrator.cli.runs.log_file import log_to
@@ -114,7 +114,7 @@ def run_new(request: RunRequest, surroundings: RunEnvironment) -> Outcome:
     check_cli(find_cli(), surroundings.environ)
     if git_version() is None:
         raise UsageError("git was not found on PATH, and sq works on git branches. Install git")
-    import_sdks()
+    _import_sdks(rehearsed=request.rehearse is not None)
     return anyio.run(_new, request, spec_text, surroundings)
 
 
@@ -136,8 +136,13 @@ def run_again(run_folder: Path, surroundings: RunEnvironment, go_on: GoOn | None
                 surroundings.end_report.tell(run_folder, surroundings.look)
             return view.ended.outcome
     check_cli(find_cli(), surroundings.environ)
-    import_sdks()
+    _import_sdks(rehearsed=view.started is not None and view.started.rehearsal is not None)
     return anyio.run(_again, run_folder, surroundings, go_on)
+
+
+def _import_sdks(*, rehearsed: bool) -> None:
+    """Import both SDKs, but in a rehearsal not that of the API, which is imported when it is asked."""
+    import_sdks(*([AGENT_SDK] if rehearsed else []))
 
 
 async def _new(request: RunRequest, spec_text: str, surroundings: RunEnvironment) -> Outcome:
@@ -269,12 +274,7 @@ async def _drive(
             await keep_users_work(journal.append, view, started, run_folder, leave_out=[state_root])
         connection = await stack.enter_async_context(
             connected(
-                started,
-                settings,
-                run_folder,
-                surroundings.key,
-                surroundings.environ,
-                surroundings.addresses,
+                started, settings, run_folder, surroundings.key, surroundings.environ, surroundings.addresses
             )
         )
         groups = stack.enter_context(control_groups(started.run_id, settings.sandbox.limits))

@@ -15,7 +15,7 @@ from enum import IntEnum, StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
-from agents.transcript.read import Transcript
+from agents.transcript.records import Transcript
 from orchestrator.gates.session_state.diagnostics import Diagnostics, has_control
 from orchestrator.gates.session_state.records import MOST_BLOCKS
 from orchestrator.gates.session_state.store import SteeringStore

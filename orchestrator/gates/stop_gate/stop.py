@@ -11,8 +11,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from agents.transcript.read import Transcript, TranscriptError, read_transcript, with_last_message
-from agents.transcript.records import Turn
+from agents.transcript.read import TranscriptError, read_transcript, with_last_message
+from agents.transcript.records import Transcript, Turn
 
 if TYPE_CHECKING:
     from orchestrator.gates.power_steering.facts.facts import Facts

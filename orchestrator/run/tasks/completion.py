@@ -15,7 +15,8 @@ from agents.access import Credentials
 from agents.ask.port import Ask, Reply
 from agents.caller import Caller
 from agents.session.permissions import protected_path
-from agents.transcript.read import Transcript, transcript_of, with_command_runs
+from agents.transcript.read import transcript_of, with_command_runs
+from agents.transcript.records import Transcript
 from orchestrator.gates.power_steering.considerations import (
     Consideration,
     SessionType,

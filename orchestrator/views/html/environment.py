@@ -14,6 +14,7 @@ from markupsafe import Markup
 
 from orchestrator.views.html import amounts, marking
 from orchestrator.views.html.amounts import bar_kind, bar_kinds, lane_words
+from orchestrator.views.html.diffs import diff_lines
 from orchestrator.views.html.marking import markdown
 from orchestrator.views.words import duration
 from state.hidden import visible
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 _HERE = Path(__file__).parent
 _FILTERS: dict[str, Callable[..., object]] = {
     "visible": visible,
+    "diff_lines": diff_lines,
     "lines": marking.lines,
     "markdown": markdown,
     "money": amounts.money,
@@ -39,13 +41,10 @@ _FILTERS: dict[str, Callable[..., object]] = {
 }
 
 
-def environment(*folders: Path, event_href: str = "#seq-{}", spec_href: str = "#spec-{}") -> Environment:
-    """Return an engine for the templates of this room and of `folders`.
+def environment(*folders: Path) -> Environment:
+    """Return an engine for the templates of this room and of `folders`. Links lead to places in one file.
 
-    Args:
-        folders: further folders with templates.
-        event_href: the address of an event, with `{}` for its place in the journal.
-        spec_href: the address of a line of the spec, with `{}` for its number.
+    The page gives its templates other addresses, and `live`.
     """
     made = Environment(
         loader=FileSystemLoader([*folders, _HERE]),
@@ -57,8 +56,11 @@ def environment(*folders: Path, event_href: str = "#seq-{}", spec_href: str = "#
     )
     made.filters |= _FILTERS
     made.globals |= {
-        "event_href": event_href.format,
-        "spec_href": spec_href.format,
+        "live": False,
+        "event_href": "#seq-{}".format,
+        "spec_href": "#spec-{}".format,
+        "section_href": "#{}".format,
+        "task_href": lambda task_id: f"#task-{amounts.slug(task_id)}",
         "bar_kind": bar_kind,
         "bar_kinds": bar_kinds,
         "lane_words": lane_words,
@@ -67,7 +69,7 @@ def environment(*folders: Path, event_href: str = "#seq-{}", spec_href: str = "#
 
 
 @cache
-def style(name: str = "base.css") -> str:
+def style(name: str) -> str:
     """Return a style sheet of this room. It holds no byte that an agent chose."""
     return (_HERE / name).read_text("utf-8")
 

@@ -1,10 +1,11 @@
-"""The conclusions on a run as records: its headline, and the places where a person should look."""
+"""The conclusions on a run as records: its headline, findings, and places to look at."""
 
 from dataclasses import dataclass
 from enum import IntEnum, StrEnum
 
 from orchestrator.views.descriptions.description import Tone
 from state.outcome import Outcome
+from state.records.reviews import Finding
 
 UNVERIFIED = "[unverified] "  # before the title of a pull request
 
@@ -69,6 +70,15 @@ class Point:
     words: str = ""
     task_id: str = ""
     seq: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FindingRow:
+    """A finding with its task ("" for the whole) and the event that holds its newest state."""
+
+    task_id: str
+    finding: Finding
+    seq: int
 
 
 def point(

@@ -54,6 +54,11 @@ def facts_of(view: RunView) -> tuple[CommandFacts, ...]:
     return tuple(_facts(done, view.baseline.checks.get(done.command)) for done in verified.runs)
 
 
+def verified_seq(view: RunView) -> int:
+    """Return the place of the verification of the merged tree, or 0."""
+    return view.evidence.verified_at.get(view.whole.tree, 0) if view.whole.tree else 0
+
+
 def _facts(done: CommandRun, base: BaselineCheck | None) -> CommandFacts:
     before = base.run.count if base else UNCOUNTED
     now = done.count

@@ -1,7 +1,9 @@
 """The spending of a run by task, role and model, with the budget and the part of it that is held."""
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
+from state.journal.events.calls import CallView
 from state.journal.view import RunView
 from state.records.calls import CallEnd, Usage
 from state.roles import Role
@@ -56,46 +58,69 @@ def money(usd: float) -> str:
 
 def spending(view: RunView) -> Spending:
     """Return the spending of a run so far, in the order of first use."""
-    rows: dict[tuple[str, Role, str], SpendRow] = {}
-    for call in view.calls.values():
-        task_id = call.started.task_id if call.started.task_id in view.tasks else ""
-        key = (task_id, call.started.role, call.started.model)
-        before = rows.get(key)
-        cut = call.killed or (call.end is not None and call.end.end in {CallEnd.DIED, CallEnd.TIMED_OUT})
-        rows[key] = SpendRow(
-            task_id=task_id,
-            role=call.started.role,
-            model=call.started.model,
-            calls=(before.calls if before else 0) + 1,
-            usage=call.shown_usage + before.usage if before else call.shown_usage,
-            cost_usd=(before.cost_usd if before else 0.0) + call.cost_usd,
-            seconds=(before.seconds if before else 0.0) + call.spent_s,
-            at_least=cut or bool(before and before.at_least),
-        )
+    rows = grouped(
+        (_of_call(view, call) for call in view.calls.values()), lambda row: (row.task_id, row.role, row.model)
+    )
     settings = view.settings
     return Spending(
-        rows=tuple(rows.values()),
+        rows=tuple(rows),
         cost_usd=view.cost_usd,
         held_usd=sum(call.held_usd for call in view.calls.values() if call.end is None),
         budget_usd=view.process.budget_usd or (settings.budget_run_usd if settings else None),
-        at_least=any(row.at_least for row in rows.values()),
+        at_least=any(row.at_least for row in rows),
         charged=not (view.started and view.started.rehearsal),
     )
 
 
+def grouped(rows: Iterable[SpendRow], key: Callable[[SpendRow], object]) -> list[SpendRow]:
+    """Return rows with equal keys added up. Each has the names of the first of them."""
+    together: dict[object, SpendRow] = {}
+    for row in rows:
+        first = together.get(key(row))
+        together[key(row)] = _added(first, row) if first else row
+    return list(together.values())
+
+
 def by_role(spending: Spending) -> list[SpendRow]:
     """Return the spending of each role with each model, for all tasks together."""
-    together: dict[tuple[str, str], SpendRow] = {}
-    for row in spending.rows:
-        before = together.get((row.role, row.model))
-        if before:
-            row = replace(  # noqa: PLW2901
-                row,
-                calls=row.calls + before.calls,
-                usage=row.usage + before.usage,
-                cost_usd=row.cost_usd + before.cost_usd,
-                seconds=row.seconds + before.seconds,
-                at_least=row.at_least or before.at_least,
-            )
-        together[row.role, row.model] = row
-    return list(together.values())
+    return grouped(spending.rows, lambda row: (row.role, row.model))
+
+
+def by_task(spending: Spending) -> list[tuple[str, SpendRow]]:
+    """Return the spending of each task, and of the whole, the largest first."""
+    return _by_name(spending, lambda row: row.task_id or "the whole")
+
+
+def by_model(spending: Spending) -> list[tuple[str, SpendRow]]:
+    """Return the spending of each model, the largest first."""
+    return _by_name(spending, lambda row: row.model)
+
+
+def _by_name(spending: Spending, name: Callable[[SpendRow], str]) -> list[tuple[str, SpendRow]]:
+    rows = sorted(grouped(spending.rows, name), key=lambda row: -row.cost_usd)
+    return [(name(row), row) for row in rows]
+
+
+def _of_call(view: RunView, call: CallView) -> SpendRow:
+    cut = call.killed or (call.end is not None and call.end.end in {CallEnd.DIED, CallEnd.TIMED_OUT})
+    return SpendRow(
+        task_id=call.started.task_id if call.started.task_id in view.tasks else "",
+        role=call.started.role,
+        model=call.started.model,
+        calls=1,
+        usage=call.shown_usage,
+        cost_usd=call.cost_usd,
+        seconds=call.spent_s,
+        at_least=cut,
+    )
+
+
+def _added(one: SpendRow, other: SpendRow) -> SpendRow:
+    return replace(
+        one,
+        calls=one.calls + other.calls,
+        usage=one.usage + other.usage,
+        cost_usd=one.cost_usd + other.cost_usd,
+        seconds=one.seconds + other.seconds,
+        at_least=one.at_least or other.at_least,
+    )

@@ -6,7 +6,7 @@ from datetime import datetime
 from orchestrator.views.models.history import RunFacts
 from orchestrator.views.models.summary import Group, TaskRow
 from orchestrator.views.models.why import why_not
-from orchestrator.views.words import short, tool_call
+from orchestrator.views.words import short, time_of_day, tool_call
 from state.journal.events.calls import CallView
 from state.journal.events.tasks import UNMERGED_ENDS, Stage, TaskView
 from state.journal.phase import is_under_way
@@ -107,7 +107,7 @@ def _actions(story: RunFacts, task: TaskView, now: datetime) -> Iterator[str]:
 def _call(story: RunFacts, task: TaskView, call: CallView, now: datetime) -> str:
     role, model = call.started.role, call.started.model
     if call.since and call.since > now:
-        return f"{role} waits until {call.since.astimezone():%H:%M:%S}: {call.retries[-1].end}"
+        return f"{role} waits until {time_of_day(call.since)}: {call.retries[-1].end}"
     newest = story.history.doing.get(call.started.call_id)
     if newest and newest.message.kind is MessageKind.TOOL_CALL:
         return f"{role}: {tool_call(story.view.root, newest.message)}"

@@ -1,22 +1,14 @@
 """Why a task does not go on: the chain of reasons, each with the event that says so."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import datetime
 
 from orchestrator.views.models.history import RunFacts
+from orchestrator.views.models.work import Reason
+from orchestrator.views.words import time_of_day
 from state.journal.events.tasks import ENDED_STAGES, UNMERGED_ENDS, Stage, TaskView
 from state.journal.phase import Phase, is_under_way, phase_of
 from state.journal.view import RunView
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reason:
-    """One link of the chain. `seq` is the place in the journal of the event that says so, 0 without one."""
-
-    text: str
-    task_id: str = ""
-    seq: int = 0
 
 
 def why_not(story: RunFacts, task_id: str, now: datetime, *, active: bool = True) -> list[Reason]:
@@ -44,7 +36,7 @@ def _of_task(story: RunFacts, task: TaskView, now: datetime, seen: set[str]) -> 
         return
     seen.add(id_)
     if task.stage in UNMERGED_ENDS:
-        yield Reason(text=f"{id_} is {task.stage}: {task.end.reason}", task_id=id_, seq=_since(story, id_))
+        yield Reason(text=f"{id_} is {task.stage}: {task.end.reason}", seq=_since(story, id_))
         yield from _refusals(task)
         return
     if waits := _paused(view, now):
@@ -54,7 +46,7 @@ def _of_task(story: RunFacts, task: TaskView, now: datetime, seen: set[str]) -> 
     needed = [one for one in task.task.dependencies if view.tasks[one].stage is not Stage.MERGED]
     for one in needed:
         other = view.tasks[one]
-        yield Reason(text=f"{id_} needs {one}, which is {other.stage}", task_id=one, seq=_since(story, one))
+        yield Reason(text=f"{id_} needs {one}, which is {other.stage}", seq=_since(story, one))
         yield from _of_task(story, other, now, seen)
     if not needed:
         yield from _no_place(view, id_)
@@ -66,7 +58,6 @@ def _refusals(task: TaskView) -> Iterator[Reason]:
         times = len(task.open.refusals)
         yield Reason(
             text=f"its last claim was refused, {times} time{'s' * (times != 1)} in a row: {first}",
-            task_id=task.task.id,
         )
 
 
@@ -77,7 +68,7 @@ def _paused(view: RunView, now: datetime) -> Reason | None:
     if view.process.interrupted_by:
         return Reason(text=f"the run was stopped by {view.process.interrupted_by}")
     if view.process.quiet_until and view.process.quiet_until > now:
-        until = f"{view.process.quiet_until.astimezone():%H:%M:%S}"
+        until = time_of_day(view.process.quiet_until)
         return Reason(text=f"no request goes to a model before {until}")
     return None
 

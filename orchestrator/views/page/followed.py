@@ -3,13 +3,13 @@
 import time
 from collections import deque
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import anyio
 
 from orchestrator.views.models.story import RunStory
-from orchestrator.views.page.ports import FeedItem, Regions, Render
 from orchestrator.views.run.story import lines_of
 from state.errors import JournalError
 from state.journal.events import MessageReceived, Stored
@@ -23,6 +23,18 @@ _LOOK_S = 1.0  # between two looks whether a process works on the run
 _TICK = timedelta(seconds=5)  # bars of things under way grow in steps of this
 _FEED = 100
 _BACK = 2000  # places of the journal that are searched at a time for the newest message of a call
+
+Regions = dict[str, str]  # HTML by the id of its element, in the order of the page
+Render = Callable[["FollowedRun"], Regions]
+
+
+@dataclass(frozen=True, slots=True)
+class FeedItem:
+    """An event in the words of the story."""
+
+    seq: int
+    at: datetime
+    lines: tuple[str, ...]
 
 
 class FollowedRun:

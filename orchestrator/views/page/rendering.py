@@ -8,6 +8,7 @@ from urllib.parse import quote
 
 from orchestrator.views.html.environment import environment
 from orchestrator.views.html.marking import lines
+from orchestrator.views.words import time_of_day
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -22,7 +23,7 @@ def engine() -> "Environment":
     """Return the engine."""
     made = environment(TEMPLATES)
     made.filters |= {
-        "clock": clock,
+        "clock": time_of_day,
         "cut": cut,
         "millis": millis,
         "moment": moment,
@@ -31,14 +32,9 @@ def engine() -> "Environment":
     return made
 
 
-def rendered(template: str, **values: object) -> str:
+def rendered(template: str, /, **values: object) -> str:
     """Return a template with these values."""
     return engine().get_template(f"{template}.html.j2").render(values)
-
-
-def clock(at: datetime) -> str:
-    """Return the local time of day, to the second."""
-    return f"{at.astimezone():%H:%M:%S}"
 
 
 def moment(at: datetime) -> str:

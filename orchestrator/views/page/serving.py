@@ -20,7 +20,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from agents.concurrency import task_group
-from orchestrator.views.page.ports import LiveRuns
+from orchestrator.views.page.runs import Runs
 from orchestrator.views.page.sessions import Sessions
 from state.errors import UsageError
 
@@ -203,7 +203,7 @@ class _Server(uvicorn.Server):
 
 async def serve(
     app: ASGIApp,
-    runs: LiveRuns,
+    runs: Runs,
     place: PageAddress,
     sessions: Sessions,
     ready: Callable[[str], object],

@@ -18,10 +18,10 @@ from orchestrator.views.html.environment import style
 from orchestrator.views.page import pages
 from orchestrator.views.page.changes import changed_files, named_commits, patch_of
 from orchestrator.views.page.event_rows import KINDS, PAGE, found_events, is_about, one_event, whole_text
-from orchestrator.views.page.pages import event_href, overview_regions
-from orchestrator.views.page.ports import LiveRun, LiveRuns, Regions, Render
+from orchestrator.views.page.followed import FollowedRun, Regions, Render
 from orchestrator.views.page.rendering import part, rendered
-from orchestrator.views.page.stream import list_stream, run_stream
+from orchestrator.views.page.runs import Runs, list_stream, run_stream
+from orchestrator.views.page.sections import links
 from state.errors import GitError, JournalError, SqError
 from state.journal import events as e
 
@@ -50,7 +50,7 @@ class _Page:
 class Site:
     """Answers requests about the runs of a state folder."""
 
-    def __init__(self, runs: LiveRuns, report: ReportOf) -> None:
+    def __init__(self, runs: Runs, report: ReportOf) -> None:
         """Make the site.
 
         Args:
@@ -97,7 +97,7 @@ class Site:
     async def _asset(self, request: Request) -> Response:
         name = request.path_params["name"]
         if name == "base.css":
-            return Response(style(), media_type="text/css")
+            return Response(style(name) + style("sections.css"), media_type="text/css")
         if name not in _assets():
             raise HTTPException(_NOT_FOUND)
         return Response((_ASSETS / name).read_bytes(), media_type=_TYPES[Path(name).suffix])
@@ -109,7 +109,7 @@ class Site:
         asked = f"page={part(str(page.key[0]))}" + (
             f"&task={part(str(page.key[1]))}&attempt={page.key[2]}" if page.key[0] == "task" else ""
         )
-        tabs = rendered("tabs", run=run_id, here=page.tab, event_href=event_href(run_id))
+        tabs = rendered("tabs", here=page.tab, **links(run_id))
 
         def regions() -> Regions:
             shown = run.regions(page.key, page.render)
@@ -170,9 +170,8 @@ class Site:
             files = await changed_files(run.folder, base, commit)
         except GitError as error:
             files, problem = [], str(error)
-        run_id = run.folder.name
-        values = {"run": run_id, "event_href": event_href(run_id), "problem": problem}
-        body = rendered("diff", commit=commit, base=base, files=files, **values)
+        values = {"commit": commit, "base": base, "files": files, "problem": problem}
+        body = rendered("diff", **values, **links(run.folder.name))
         return await self._still(request, run, "", body)
 
     async def _patch(self, request: Request) -> Response:
@@ -182,7 +181,7 @@ class Site:
             raise HTTPException(_NOT_FOUND)
         path = files[number].path
         patch = await patch_of(run.folder, base, commit, path)
-        body = rendered("patch", path=path, rows=diff_lines(patch), event_href=event_href(run.folder.name))
+        body = rendered("patch", path=path, rows=diff_lines(patch), **links(run.folder.name))
         return await self._still(request, run, None, body)
 
     async def _run_report(self, request: Request) -> Response:
@@ -190,13 +189,13 @@ class Site:
         text = await self._report(run.folder)
         return HTMLResponse(text, headers={"content-security-policy": _REPORT_POLICY})
 
-    async def _still(self, request: Request, run: LiveRun, tab: str | None, body: str) -> Response:
+    async def _still(self, request: Request, run: FollowedRun, tab: str | None, body: str) -> Response:
         """Answer with a page that does not follow the run. Without a tab it has the body alone."""
         run_id = run.folder.name
-        tabs = "" if tab is None else rendered("tabs", run=run_id, here=tab, event_href=event_href(run_id))
+        tabs = "" if tab is None else rendered("tabs", here=tab, **links(run_id))
         return await _html(request, run_id, _crumbs(run_id), "", lambda: {"": tabs, "body": body})
 
-    def _run(self, request: Request) -> LiveRun:
+    def _run(self, request: Request) -> FollowedRun:
         """Return the run that an address names.
 
         Raises:
@@ -206,7 +205,7 @@ class Site:
             return run
         raise HTTPException(_NOT_FOUND)
 
-    def _commit(self, request: Request) -> tuple[LiveRun, str, str]:
+    def _commit(self, request: Request) -> tuple[FollowedRun, str, str]:
         run, commit = self._run(request), request.path_params["commit"]
         base = named_commits(run.story).get(commit)
         if base is None:
@@ -218,20 +217,20 @@ class Site:
             raise HTTPException(_TOO_MANY, headers={"retry-after": "10"})
 
 
-def _page_of(run: LiveRun, task: str | None, path: str, attempt: int) -> _Page:
+def _page_of(run: FollowedRun, task: str | None, path: str, attempt: int) -> _Page:
     """Return the page of a run that an address means.
 
     Raises:
         HTTPException: it has no such task.
     """
     if task is not None:
-        if (task_id := pages.task_named(run, task)) is None:
+        if task not in run.story.view.tasks:
             raise HTTPException(_NOT_FOUND)
-        render = partial(pages.task_regions, task_id=task_id, attempt=attempt)
-        return _Page(("task", task_id, attempt), "", render, ("task", task_id))
+        render = partial(pages.task_regions, task_id=task, attempt=attempt)
+        return _Page(("task", task, attempt), "", render, ("task", task))
     if path.endswith("/decisions"):
         return _Page(("decisions",), "Decisions", pages.decisions_regions)
-    return _Page(("overview",), "Overview", overview_regions)
+    return _Page(("overview",), "Overview", pages.overview_regions)
 
 
 def _crumbs(run_id: str, *more: str) -> _Crumbs:

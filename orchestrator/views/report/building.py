@@ -12,35 +12,31 @@ from pathlib import PurePath
 from shlex import quote
 from typing import TypeVar
 
-from orchestrator.views.models.attention.findings import findings_of
+from orchestrator.views.html.attempts import attempt_of
+from orchestrator.views.html.fitting import ReportLimits, clipper, each_text, path_remover
+from orchestrator.views.html.sections import task_part
+from orchestrator.views.models.attention.findings import findings_by_state
 from orchestrator.views.models.attention.points import attention
 from orchestrator.views.models.criteria import criteria_of
 from orchestrator.views.models.decisions import decisions_of
-from orchestrator.views.models.evidence import CommandFacts, facts_of
-from orchestrator.views.models.headline import headline_of
+from orchestrator.views.models.evidence import CommandFacts, facts_of, verified_seq
 from orchestrator.views.models.history import RunFacts
 from orchestrator.views.models.spend import spending
 from orchestrator.views.models.summary import RunState, TaskRow
 from orchestrator.views.models.tasks import task_rows
 from orchestrator.views.models.timeline import timeline
-from orchestrator.views.models.why import why_not
-from orchestrator.views.report.attempts import attempt_of
+from orchestrator.views.models.work import Attempt, TaskPart, WorkChanges
 from orchestrator.views.report.contents import (
-    Attempt,
-    Because,
     CheckCommands,
     Commits,
-    FindingRow,
     Index,
     IndexRow,
     ReportContents,
     Spec,
-    TaskPart,
     Times,
 )
-from orchestrator.views.report.fitting import ReportLimits, clipper, each_text, path_remover
+from orchestrator.views.report.headline import headline_of
 from orchestrator.views.report.making import made_of
-from orchestrator.views.report.work import WorkChanges
 from state.journal import events as e
 from state.journal.view import RunView
 
@@ -78,7 +74,6 @@ def report_of(
     criteria = criteria_of(view)
     commands = facts_of(view)
     rows = {row.id: row for row in task_rows(story, now, active=standing is RunState.ACTIVE)}
-    found = [FindingRow(task_id=id_, finding=one, seq=seq) for id_, one, seq in findings_of(story)]
     report = ReportContents(
         run_id=run_id,
         headline=headline_of(view, standing, criteria),
@@ -90,7 +85,7 @@ def report_of(
         commands=cut.first(commands, "commands"),
         attention=cut.first(attention(story, criteria), "points to look at"),
         decisions=cut.first(decisions_of(view), "decisions"),
-        findings=cut.first(sorted(found, key=lambda one: one.finding.state), "findings"),
+        findings=cut.first(findings_by_state(story), "findings"),
         tasks=cut.first([_task(story, row, works, cut, now, standing) for row in rows.values()], "tasks"),
         spending=spending(view),
         timeline=timeline(story, now),
@@ -151,20 +146,8 @@ def _task(
     standing: RunState,
 ) -> TaskPart:
     attempts = tuple(attempt_of(story.view, one) for one in story.history.attempts.get(row.id, ()))
-    reasons = why_not(story, row.id, now, active=standing is RunState.ACTIVE)
-    return TaskPart(
-        id=row.id,
-        title=row.title,
-        description=story.view.tasks[row.id].task.description,
-        stage=row.stage,
-        now=row.now,
-        cost_usd=row.cost_usd,
-        seconds=row.seconds,
-        seq=row.seq,
-        attempts=tuple(_with_fewer_steps(one, cut) for one in cut.first(attempts, f"attempts at {row.id}")),
-        work=tuple(work for work in works if work.task_id == row.id),
-        why=tuple(Because(text=reason.text, seq=reason.seq) for reason in reasons),
-    )
+    kept = [_with_fewer_steps(one, cut) for one in cut.first(attempts, f"attempts at {row.id}")]
+    return task_part(story, row, kept, works, now, active=standing is RunState.ACTIVE)
 
 
 def _with_fewer_steps(attempt: Attempt, cut: _Cut) -> Attempt:
@@ -229,7 +212,6 @@ def check_of(story: RunFacts, commands: tuple[CommandFacts, ...]) -> CheckComman
     sandbox.
     """
     view = story.view
-    verified = view.evidence.verified_at.get(view.whole.tree, 0) if view.whole.tree else 0
     trusted = [one.command for one in commands if not _only_an_agent(view, one.command)]
     others = tuple(one.command for one in commands if _only_an_agent(view, one.command))
     if not view.whole.tree:
@@ -244,7 +226,7 @@ def check_of(story: RunFacts, commands: tuple[CommandFacts, ...]) -> CheckComman
         command=" && ".join([*go, *map(_apart, trusted)]),
         named_by_agents=others,
         note=note,
-        verified_seq=verified,
+        verified_seq=verified_seq(view),
     )
 
 

@@ -3,16 +3,14 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from orchestrator.views.models.conclusions import Headline, Point
+from orchestrator.views.models.conclusions import FindingRow, Headline, Point
 from orchestrator.views.models.criteria import CriterionRow
 from orchestrator.views.models.decisions import Decision
 from orchestrator.views.models.evidence import CommandFacts
 from orchestrator.views.models.lanes import Timeline
 from orchestrator.views.models.spend import Spending
-from orchestrator.views.report.work import WorkChanges
+from orchestrator.views.models.work import TaskPart
 from state.hidden import visible
-from state.journal.events.tasks import Stage
-from state.records.reviews import Finding
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,64 +64,6 @@ class CheckCommands:
     named_by_agents: tuple[str, ...]
     note: str
     verified_seq: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FindingRow:
-    """A finding with its task ("" for the whole) and the event that holds its newest state."""
-
-    task_id: str
-    finding: Finding
-    seq: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReportStep:
-    """One step. `what` is sq's sentence, `words` are those of `who` or the end of a command's output."""
-
-    seq: int
-    at: datetime
-    what: str
-    tone: str = "calm"
-    who: str = ""
-    words: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Attempt:
-    """One attempt. `ended` is why it ended, "" if it goes on or its work was merged."""
-
-    number: int
-    seq: int
-    began_at: datetime
-    seconds: float | None
-    ended: str
-    steps: tuple[ReportStep, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Because:
-    """A reason why a task is not merged, with its event."""
-
-    text: str
-    seq: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TaskPart:
-    """All about one task. `now` and `why` are empty if it is merged. `seq` brought its present stage."""
-
-    id: str
-    title: str
-    description: str
-    stage: Stage
-    now: str
-    cost_usd: float
-    seconds: float | None
-    seq: int
-    attempts: tuple[Attempt, ...]
-    work: tuple[WorkChanges, ...]
-    why: tuple[Because, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

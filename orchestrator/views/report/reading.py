@@ -1,20 +1,22 @@
 """Reads a run for a report: its events without messages, and its work from git."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
+from orchestrator.views.descriptions.describe import describe
+from orchestrator.views.html.fitting import LIMITS, ReportLimits
 from orchestrator.views.models.story import RunStory
 from orchestrator.views.models.summary import RunState, summary_of
-from orchestrator.views.report.attempts import index_of
+from orchestrator.views.models.work import WorkChanges, read_work, recorded_work, within
 from orchestrator.views.report.building import report_of
-from orchestrator.views.report.contents import ReportContents
-from orchestrator.views.report.fitting import LIMITS, ReportLimits
-from orchestrator.views.report.work import WorkChanges, read_work, recorded_work, within
-from state.journal.events import MessageReceived
+from orchestrator.views.report.contents import IndexRow, ReportContents
+from orchestrator.views.words import short
+from state.journal.events import MessageReceived, Stored
 from state.journal.store import JournalReader, is_active
+from state.journal.view import RunView
 
 
 class RunRead:
@@ -78,3 +80,39 @@ async def read_run(
         gone = "the repository is gone"
         works = tuple(replace(work, problem=gone) for work in recorded_work(view))
     return RunRead(story, folder.name, standing, works)
+
+
+_SHOWN = 160  # characters of a row of the index
+
+
+def index_of(
+    view: RunView, events: Iterable[Stored], most: int, needed: Collection[int]
+) -> tuple[tuple[IndexRow, ...], int]:
+    """Return the rows of the index, and how many events are left out.
+
+    Args:
+        view: the run at its end.
+        events: its events without messages.
+        most: of the rows. The first and the last events are kept, and all that are needed.
+        needed: places of events that the report refers to.
+    """
+    every = list(events)
+    if len(every) > most:
+        half = most // 2
+        kept = {stored.seq for stored in (*every[:half], *every[len(every) - half :])} | set(needed)
+        shown = [stored for stored in every if stored.seq in kept]
+    else:
+        shown = every
+    return tuple(_row(view, stored) for stored in shown), len(every) - len(shown)
+
+
+def _row(view: RunView, stored: Stored) -> IndexRow:
+    described = describe(view, stored)
+    found = [one for one in described if one.words.is_told] or described
+    return IndexRow(
+        seq=stored.seq,
+        at=stored.at,
+        name=type(stored.event).__name__,
+        task_id=view.task_of(stored.event),
+        text=short(found[0].words.line, _SHOWN) if found else "",
+    )

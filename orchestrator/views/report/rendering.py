@@ -5,9 +5,9 @@ from typing import Protocol
 
 import msgspec
 
+from orchestrator.views.html.fitting import LIMITS, MOST_BYTES, SMALLER, ReportLimits
 from orchestrator.views.report.comparing import Comparison, compared
 from orchestrator.views.report.contents import ReportContents
-from orchestrator.views.report.fitting import LIMITS, MOST_BYTES, SMALLER, ReportLimits
 from orchestrator.views.report.formats.data import data, in_toto, junit, sarif, summary
 from orchestrator.views.report.formats.markdown import job_summary, markdown, pull_request
 from orchestrator.views.report.formats.web import web

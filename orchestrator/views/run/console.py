@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 from collections.abc import Iterator
 
 from orchestrator.views.models.summary import activity
-from orchestrator.views.words import duration, subject_of, tool_call
+from orchestrator.views.words import duration, subject_of, time_of_day, tool_call
 from state.journal.events.calls import CallView
 from state.records.calls import MessageKind
 from state.roles import Role
@@ -228,14 +228,14 @@ def _waits(view: RunView, now: datetime) -> Iterator[str]:
     for one in view.evidence.commands.values():
         commands = ", ".join(f"`{command}`" for command in one.commands)
         about = f" for {one.task_id}" if one.task_id else ""
-        yield f"{one.purpose}{about}: {commands}, since {_clock(one.at)}"
+        yield f"{one.purpose}{about}: {commands}, since {time_of_day(one.at)}"
 
 
 def _call(view: RunView, call: CallView, now: datetime) -> str:
     who = f"the {call.started.role} on {subject_of(call.started.task_id)} ({call.started.model})"
     if call.since and call.since > now:
-        return f"{who}, which is asked again at {_clock(call.since)} after: {call.retries[-1].end}"
-    return f"{who}, since {_clock(call.since or call.at)}{_in_a_tool(view, call)}"
+        return f"{who}, which is asked again at {time_of_day(call.since)} after: {call.retries[-1].end}"
+    return f"{who}, since {time_of_day(call.since or call.at)}{_in_a_tool(view, call)}"
 
 
 def _in_a_tool(view: RunView, call: CallView) -> str:
@@ -245,7 +245,3 @@ def _in_a_tool(view: RunView, call: CallView) -> str:
     if newest is None or newest.kind is not MessageKind.TOOL_CALL:
         return ""
     return f", in {tool_call(view.root, newest)}"
-
-
-def _clock(moment: datetime) -> str:
-    return f"{moment.astimezone():%H:%M:%S}"

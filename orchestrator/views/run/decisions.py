@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from orchestrator.views.models.decisions import Decision
-from orchestrator.views.run.overview import clock
+from orchestrator.views.words import local_time
 
 
 def decision_lines(decisions: list[Decision]) -> list[str]:
@@ -17,7 +17,7 @@ def _lines(decision: Decision) -> Iterator[str]:
     options = " / ".join(option.label for option in decision.question.options)
     how = [*(["asked again"] if decision.again else []), *(["in plain words"] if decision.plain else [])]
     asked = f" ({', '.join(how)})" if how else ""
-    yield f"{clock(decision.at)}  {decision.task_id}: {decision.question.text}{asked}" + (
+    yield f"{local_time(decision.at)}  {decision.task_id}: {decision.question.text}{asked}" + (
         f" [{options}]" if options else ""
     )
     answer = decision.answer

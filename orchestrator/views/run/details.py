@@ -15,9 +15,9 @@ from orchestrator.views.run.ending import (
     unchecked_lines,
     where_lines,
 )
-from orchestrator.views.run.overview import clock, state_text
+from orchestrator.views.run.overview import state_text
 from orchestrator.views.run.spending import RoleSpending, cost_line, spending_lines, spending_of
-from orchestrator.views.words import columns, duration, evidence_line, issue_lines, said
+from orchestrator.views.words import columns, duration, evidence_line, issue_lines, local_time, said
 from state.journal.events import VerificationFinished
 from state.journal.events.tasks import Stage, TaskView
 from state.journal.view import RunView
@@ -198,7 +198,7 @@ def _head(details: RunDetails) -> Iterator[str]:
     yield f"state: {state_text(summary)}{code}" + (f": {details.cause}" if details.cause else "")
     if summary.started_at:
         again = f", resumed {details.resumptions} time(s)" if details.resumptions else ""
-        yield f"started: {clock(summary.started_at)}, lasted {duration(summary.seconds)}{again}"
+        yield f"started: {local_time(summary.started_at)}, lasted {duration(summary.seconds)}{again}"
         yield f"repository: {details.repository}, from {details.base}, effort {details.effort}"
     yield from (f"note: {note}" for note in details.notes)
 

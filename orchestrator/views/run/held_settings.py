@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
-from orchestrator.views.words import columns
+from orchestrator.views.words import columns, local_time
 from state.journal import events as e
 from state.journal.events import Stored
 from state.settings.keys import KEYS, shown
@@ -46,9 +46,7 @@ def held_settings(events: Iterable[Stored]) -> list[HeldSetting]:
 
 def held_lines(held: Iterable[HeldSetting]) -> list[str]:
     """The values as a table."""
-    rows = [
-        (one.key, shown(one.value), one.since, f"{one.at.astimezone():%Y-%m-%d %H:%M:%S}") for one in held
-    ]
+    rows = [(one.key, shown(one.value), one.since, local_time(one.at)) for one in held]
     return columns(("key", "value", "since", "time"), rows)
 
 

@@ -1,11 +1,10 @@
 """The runs of a state folder as a table, one row each."""
 
 from collections.abc import Sequence
-from datetime import datetime
 from pathlib import PurePath
 
 from orchestrator.views.models.summary import RunState, RunSummary
-from orchestrator.views.words import columns, duration, short
+from orchestrator.views.words import columns, duration, local_time, short
 
 _SPEC_SHOWN = 32  # characters of a spec's file name
 
@@ -31,11 +30,6 @@ def state_text(summary: RunSummary) -> str:
             return summary.standing
 
 
-def clock(moment: datetime) -> str:
-    """A moment in local time."""
-    return f"{moment.astimezone():%Y-%m-%d %H:%M:%S}"
-
-
 def _row(summary: RunSummary) -> tuple[str, ...]:
     if summary.started_at is None:
         return (summary.run_id, "", state_text(summary), "", "", "", "")
@@ -45,6 +39,6 @@ def _row(summary: RunSummary) -> tuple[str, ...]:
         state_text(summary),
         f"{summary.tasks_merged}/{summary.tasks_total}",
         f"${summary.cost_usd:.2f}" + (" rehearsed" if summary.rehearsal else ""),
-        clock(summary.started_at),
+        local_time(summary.started_at),
         duration(summary.seconds),
     )

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from orchestrator.views.run.overview import clock
+from orchestrator.views.words import local_time
 from state.journal import events as e
 from state.journal.events import Stored
 from state.records.calls import MessageKind
@@ -52,7 +52,7 @@ def _lines(told: CallPrompts) -> Iterator[str]:
     call = told.started
     subject = call.task_id or "the whole"
     yield (
-        f"=== {clock(told.at)}  {call.role}, {subject}, attempt {call.attempt}, "
+        f"=== {local_time(told.at)}  {call.role}, {subject}, attempt {call.attempt}, "
         f"iteration {call.iteration}, model {call.model}, call {call.call_id}"
     )
     yield from _text("system prompt", call.system)

@@ -15,10 +15,9 @@ from orchestrator.views.run.ending import (
     unchecked_lines,
     where_lines,
 )
-from orchestrator.views.run.overview import clock
 from orchestrator.views.run.spending import cost_line, duration_line, spending_lines, spending_of
 from orchestrator.views.screen import shown
-from orchestrator.views.words import short
+from orchestrator.views.words import local_time, short
 from state.journal import events as e
 from state.journal.events import Stored
 from state.journal.events.calls import CallView
@@ -50,7 +49,7 @@ def lines_of(view: RunView, stored: Stored) -> list[str]:
 def log_lines(view: RunView, stored: Stored) -> list[str]:
     """The lines of one event, at least one, each with its time. `view` already includes the event."""
     told = lines_of(view, stored) or [_in_short(view, stored)]
-    at = clock(stored.at)
+    at = local_time(stored.at)
     return [f"{at}  {line}" for text in told for line in shown(text)]
 
 

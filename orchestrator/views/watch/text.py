@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import datetime
 
 from rich.cells import cell_len, set_cell_size
 
@@ -131,8 +130,3 @@ def _fitting(text: str, columns: int) -> int:
         middle = (low + high + 1) // 2
         low, high = (middle, high) if cell_len(text[:middle]) <= columns else (low, middle - 1)
     return low
-
-
-def at_time(moment: datetime) -> str:
-    """Return a time of the day in local time."""
-    return f"{moment.astimezone():%H:%M:%S}"

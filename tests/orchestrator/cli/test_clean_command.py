@@ -28,6 +28,7 @@ from state.journal.store import Journal
 from state.outcome import Outcome
 from state.paths import worktree_root
 from state.settings.records import Confinement
+from state.settings.sources import user_file
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 RUN = "20260101-000000-aaaa"
@@ -46,7 +47,9 @@ def sq(repository):
 
 @pytest.fixture
 def process(repository):
-    """As `sq`, in a process of its own: for what is killed, and for runs, which play Claude Code."""
+    """As `sq`, in a process of its own: for what is killed, and for runs, which play Claude Code without a judge."""
+    user_file().parent.mkdir(parents=True, exist_ok=True)
+    user_file().write_text('[efforts.medium]\npower_steering = "none"\n')
 
     def run(*arguments):
         command = [*PLAYED_SQ, *map(str, arguments)]

@@ -7,6 +7,7 @@ import sys
 
 import pytest
 from in_process import sq
+from language.sampled import sampled
 
 from orchestrator.cli.doctor.repository import LOW_BYTES, space_check
 from orchestrator.cli.doctor.settings import checks_of_hook
@@ -78,7 +79,9 @@ def test_one_problem_is_told_too_and_the_environment_is_heeded_outside_a_reposit
 # --- hooks ----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("text", [{}, {"hooks": {}}, {"hooks": None}, {"hooks": {"Stop": []}}, [1]])
+@pytest.mark.parametrize(
+    "text", sampled([{}, {"hooks": {}}, {"hooks": None}, {"hooks": {"Stop": []}}, [1]], {}, [1])
+)
 def test_settings_without_the_gate_are_no_problem_and_it_is_said_that_sessions_run_no_hooks(
     doctor, settings, text
 ):

@@ -14,6 +14,8 @@ import pytest
 import yaml
 from language.played_sq import PLAYED_SQ
 
+from state.settings.sources import user_file
+
 BASE = [sys.executable, "-I", "-m", "orchestrator.cli"]
 LANES = {
     "planner/plan/1": [
@@ -37,14 +39,15 @@ LANES = {
         },
         {"tools": [{"name": "mcp__sq__task_complete", "input": {"summary": "Done."}}]},
     ],
-    "judge/*": [{"structured": {"verdict": "satisfied", "reason": "It is.", "quote": ""}}],
     "reviewer/*": [{"tools": [{"name": "mcp__sq__report_review", "input": {"passed": True, "issues": []}}]}],
 }
 
 
 @pytest.fixture
 def arguments(tmp_path: Path) -> list[str]:
-    """A spec and a scenario that build it."""
+    """A spec and a scenario that build it, without a judge, whose SDK takes a second to import."""
+    user_file().parent.mkdir(parents=True, exist_ok=True)
+    user_file().write_text('[efforts.medium]\nreview_plan = false\npower_steering = "none"\n')
     (tmp_path / "spec.md").write_text("# Notes\n\nWrite notes.txt.\n")
     scenario = {"scenario": 1, "description": "notes", "lanes": LANES}
     (tmp_path / "scenario.yaml").write_text(yaml.safe_dump(scenario))
@@ -87,7 +90,6 @@ def test_a_run_from_the_command_line_shows_plain_lines_and_exits_with_its_outcom
 
 
 def test_verbose_shows_every_event_and_quiet_the_end_alone(repository: Path, arguments: list[str]) -> None:
-    (repository / "sq.toml").write_text("[efforts.medium]\nreview_plan = false\n")
     loud = runs(repository, *arguments, "--verbose")
     assert loud.returncode == 0
     assert "VerificationStarted" in loud.stdout

@@ -17,7 +17,6 @@ QUICK = [
     "prove",
     "pytest-src",
     "unittest-root",
-    "yarn-node-test",
 ]
 SLOW = [
     "cargo",
@@ -33,6 +32,7 @@ SLOW = [
     "pnpm-vitest",
     "rspec",
     "tox",
+    "yarn-node-test",
 ]
 LETTERS = "qhzvtk"
 

@@ -15,6 +15,7 @@ from language.scripted import SPEC, Done, Rehearse
 from language.scripted_claude import ScriptedClaude
 
 from agents.session.exchange import OpenTransport
+from agents.session.sdks import import_sdks
 from orchestrator.cli.runs.compose import run_again, run_new
 from orchestrator.cli.runs.reported import FilesAtEnd
 from orchestrator.cli.runs.request import GoOn, OpenJournal, RunEnvironment, RunRequest
@@ -22,6 +23,12 @@ from state.journal.store import Journal, JournalReader
 from state.outcome import Outcome
 from state.paths import StateFolder
 from state.settings.config import user_file
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _sdks() -> None:
+    """Import both, so that no test's deadline has their seconds in it."""
+    import_sdks()
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from language.scripted import Done, Rehearse, call, completes, passes, plans, says, signals, whole_run, writes
 
-from benchmarks.calculators import CALCULATORS, SPEC_AS_TEXT, replies
+from benchmarks.claims import CALCULATORS, SPEC_AS_TEXT, replies
 from orchestrator.views.run.ending import unchecked_lines
 from state.journal import events as e
 from state.outcome import Outcome

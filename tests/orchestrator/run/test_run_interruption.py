@@ -19,6 +19,7 @@ from state.errors import UsageError
 from state.journal.fold.fold import fold
 from state.journal.store import JournalReader
 from state.paths import StateFolder
+from state.settings.sources import user_file
 
 BASE = [sys.executable, "-I", "-m", "orchestrator.cli"]
 
@@ -27,7 +28,9 @@ BASE = [sys.executable, "-I", "-m", "orchestrator.cli"]
 def working(
     request: pytest.FixtureRequest, repository: Path, tmp_path: Path
 ) -> Iterator[subprocess.Popen[str]]:
-    """An sq whose Worker has just started a command that takes a minute."""
+    """An sq whose Worker has just started a command that takes a minute. It asks no judge."""
+    user_file().parent.mkdir(parents=True, exist_ok=True)
+    user_file().write_text('[efforts.medium]\npower_steering = "none"\n')
     sq = BASE if request.node.get_closest_marker("claude") else PLAYED_SQ
     lanes: dict[str, Any] = dict(whole_run())
     slow = {

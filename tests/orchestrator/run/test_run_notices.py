@@ -5,7 +5,6 @@ import os
 import pty
 import signal
 import subprocess
-import sys
 import threading
 from collections.abc import Callable
 from dataclasses import replace
@@ -17,6 +16,7 @@ import anyio
 import pytest
 import yaml
 from language.event_strategies import started
+from language.played_sq import PLAYED_SQ
 from language.scripted import (
     COLOUR,
     SPEC,
@@ -90,7 +90,7 @@ async def test_that_a_run_waits_for_an_hour_is_told_while_it_waits(
     scenario = {"scenario": 1, "description": "limited", "lanes": lanes}
     (tmp_path / "scenario.yaml").write_text(yaml.safe_dump(scenario))
     (tmp_path / "spec.md").write_text(SPEC)
-    command = [sys.executable, "-P", "-m", "orchestrator.cli", "--spec", str(tmp_path / "spec.md"), "--plain"]
+    command = [*PLAYED_SQ, "--spec", str(tmp_path / "spec.md"), "--plain"]
     command += ["--rehearse", str(tmp_path / "scenario.yaml"), "--verify", "true"]
     told = home / "told.jsonl"
     with anyio.fail_after(100):

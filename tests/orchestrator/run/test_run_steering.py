@@ -235,9 +235,12 @@ def test_a_judge_that_is_cut_off_leaves_no_call_open_and_what_was_held_for_it_co
 ) -> None:
     hanging = {**SATISFIED, "misbehave": {"hang": "before-headers"}}
     lanes = whole_run(**{"judge/notes/1": [hanging]})
-    done = rehearse(lanes, steering="blockers", verify=("true",), settings={"limits.run_s": "8"})
-    assert done.outcome is Outcome.LIMIT
-    calls = done.view.calls_of(Role.JUDGE, "notes")
+    for limit in ("5", "40"):  # a busy machine may need the first for what comes before the judge
+        done = rehearse(lanes, steering="blockers", verify=("true",), settings={"limits.run_s": limit})
+        assert done.outcome is Outcome.LIMIT
+        calls = done.view.calls_of(Role.JUDGE, "notes")
+        if calls:
+            break
     assert calls
     assert all(call.end and call.cost_usd > 0 for call in calls)
     assert all(call.held_usd == 0 for call in calls)

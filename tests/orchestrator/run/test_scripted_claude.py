@@ -152,7 +152,6 @@ SCENARIOS: dict[str, Lanes] = {
     sampled(
         SCENARIOS,
         "questions with labels and in other words",
-        "refused by policy, and a tool that does not exist",
         "a review that fails, then passes",
         "a request that the API refuses",
     ),

@@ -5,9 +5,9 @@ from html.parser import HTMLParser
 
 from orchestrator.views.models.story import RunStory
 from orchestrator.views.models.summary import summary_of
+from orchestrator.views.models.work import recorded_work
 from orchestrator.views.report.reading import RunRead
 from orchestrator.views.report.rendering import Format, rendered
-from orchestrator.views.report.work import recorded_work
 from state.journal.events import MessageReceived
 
 

@@ -12,7 +12,7 @@ from agents.access import ApiAccess
 from agents.ask.light import ask_now
 from agents.ask.port import Ask, Reply
 from agents.caller import Caller
-from agents.transcript.read import Transcript
+from agents.transcript.records import Transcript
 from agents.transcript.render import rendered
 from orchestrator.gates.stop_gate.stop import ALLOWED, StepResult, Stop
 from state.records.calls import CallEnd

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 
-from orchestrator.views.models.conclusions import Point, Urgency, point
+from orchestrator.views.models.conclusions import FindingRow, Point, Urgency, point
 from orchestrator.views.models.history import RunFacts
 from state.journal import events as e
-from state.records.reviews import Finding, FindingState
+from state.records.reviews import FindingState
 
 _LET_GO = {
     FindingState.OPEN: (Urgency.DECIDE, "a finding is open"),
@@ -16,7 +16,8 @@ _LET_GO = {
 
 def findings(story: RunFacts) -> Iterator[Point]:
     """Yield the findings that are open or were let go."""
-    for task_id, finding, seq in findings_of(story):
+    for row in findings_of(story):
+        finding = row.finding
         if finding.state in _LET_GO:
             urgency, what = _LET_GO[finding.state]
             yield point(
@@ -24,8 +25,8 @@ def findings(story: RunFacts) -> Iterator[Point]:
                 f"finding {finding.state}",
                 f"{what}: {finding.issue.type}",
                 words=f"{finding.issue.location}: {finding.issue.description}",
-                task_id=task_id,
-                seq=seq,
+                task_id=row.task_id,
+                seq=row.seq,
             )
 
 
@@ -51,8 +52,8 @@ def suggestions(story: RunFacts) -> Iterator[Point]:
                 )
 
 
-def findings_of(story: RunFacts) -> Iterator[tuple[str, Finding, int]]:
-    """Yield each finding in its newest state, with its task ("" for the whole) and the event that says so.
+def findings_of(story: RunFacts) -> Iterator[FindingRow]:
+    """Yield each finding in its newest state.
 
     A finding of the final review that became one of a task is yielded with its task alone.
     """
@@ -65,7 +66,12 @@ def findings_of(story: RunFacts) -> Iterator[tuple[str, Finding, int]]:
     for id_, task in story.view.tasks.items():
         for finding in task.review.findings:
             of_tasks.add(finding.id)
-            yield id_, finding, seqs.get(id_, 0)
+            yield FindingRow(task_id=id_, finding=finding, seq=seqs.get(id_, 0))
     for finding in story.view.whole.findings:
         if finding.id not in of_tasks:
-            yield "", finding, seqs.get("", 0)
+            yield FindingRow(task_id="", finding=finding, seq=seqs.get("", 0))
+
+
+def findings_by_state(story: RunFacts) -> list[FindingRow]:
+    """Return all findings, those of one state together."""
+    return sorted(findings_of(story), key=lambda row: row.finding.state)

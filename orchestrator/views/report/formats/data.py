@@ -12,9 +12,10 @@ from urllib.parse import quote
 import msgspec
 
 from orchestrator.views.html.amounts import iso
+from orchestrator.views.models.conclusions import FindingRow
 from orchestrator.views.models.criteria import CriterionRow, CriterionState, counted
 from orchestrator.views.models.evidence import CommandFacts
-from orchestrator.views.report.contents import FindingRow, ReportContents
+from orchestrator.views.report.contents import ReportContents
 from state.errors import UsageError
 from state.hidden import visible
 from state.journal.events.tasks import Stage

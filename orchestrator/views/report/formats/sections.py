@@ -11,8 +11,8 @@ from orchestrator.views.html.amounts import moment, money, number, signed
 from orchestrator.views.models.conclusions import Point, Urgency
 from orchestrator.views.models.criteria import CriterionRow, counted
 from orchestrator.views.models.evidence import CommandFacts
-from orchestrator.views.report.contents import ReportContents, TaskPart
-from orchestrator.views.report.work import WorkChanges
+from orchestrator.views.models.work import TaskPart, WorkChanges
+from orchestrator.views.report.contents import ReportContents
 from orchestrator.views.words import duration
 from state.hidden import visible
 

@@ -4,8 +4,8 @@ from collections.abc import Iterable
 
 from orchestrator.views.watch.panel import MOST_LINES
 from orchestrator.views.watch.snapshot import EventLines, Snapshot, WatchedRun
-from orchestrator.views.watch.text import ScreenLine, at_time, line, text_of
-from orchestrator.views.words import tool_call
+from orchestrator.views.watch.text import ScreenLine, line, text_of
+from orchestrator.views.words import time_of_day, tool_call
 from state.journal.events import MessageReceived, Stored
 from state.journal.view import RunView
 from state.records.calls import MessageKind
@@ -42,7 +42,8 @@ def stream_of(
 def feed(told: Iterable[EventLines]) -> list[ScreenLine]:
     """Return the story of the run: a line for each of its first lines, with its time."""
     return [
-        line((f"{at_time(one.at)} ", "dim"), (one.lines[0].strip(), ""), indent=len(_BEFORE)) for one in told
+        line((f"{time_of_day(one.at)} ", "dim"), (one.lines[0].strip(), ""), indent=len(_BEFORE))
+        for one in told
     ]
 
 
@@ -50,7 +51,9 @@ def story_of(one: EventLines) -> list[ScreenLine]:
     """Return the lines of one event in the story of its task."""
     first, *further = (part for text in one.lines for part in text.split("\n"))
     return [
-        line((f"{at_time(one.at)} ", "dim"), ("· ", "work"), (first.strip(), "strong"), indent=len(_BEFORE)),
+        line(
+            (f"{time_of_day(one.at)} ", "dim"), ("· ", "work"), (first.strip(), "strong"), indent=len(_BEFORE)
+        ),
         *(line((f"{_BEFORE}{part}", ""), indent=len(_BEFORE)) for part in further),
     ]
 
@@ -60,7 +63,7 @@ def message_of(view: RunView, stored: Stored) -> list[ScreenLine]:
     event = stored.event
     if not isinstance(event, MessageReceived):
         return []
-    message, at = event.message, (f"{at_time(stored.at)} ", "dim")
+    message, at = event.message, (f"{time_of_day(stored.at)} ", "dim")
     role = view.calls[event.call_id].started.role if event.call_id in view.calls else "agent"
     match message.kind:
         case MessageKind.TOOL_CALL:

@@ -8,8 +8,8 @@ from orchestrator.views.descriptions.description import COMMAND, Described, Plac
 from orchestrator.views.models.history import AttemptHistory
 from orchestrator.views.models.spend import SpendRow, money, spending
 from orchestrator.views.watch.snapshot import Snapshot
-from orchestrator.views.watch.text import ScreenLine, at_time, line, text_of
-from orchestrator.views.words import subject_of
+from orchestrator.views.watch.text import ScreenLine, line, text_of
+from orchestrator.views.words import subject_of, time_of_day
 from state.journal import events as e
 from state.journal.events import Stored
 from state.journal.view import RunView
@@ -74,7 +74,7 @@ def _described(one: Described) -> Iterator[ScreenLine]:
     """Yield a statement with its quotes. The end of a command's output is its last lines."""
     words, (sign, style) = one.words, _LOOKS[one.words.tone]
     of = f"  {words.of}" if words.of else ""
-    head = ((f"{at_time(one.at)} ", "dim"), (f"{sign} {words.text}", style))
+    head = ((f"{time_of_day(one.at)} ", "dim"), (f"{sign} {words.text}", style))
     yield line(*head, (of, "dim"), (f"  #{one.seq}", "dim"), indent=4)
     wanted = {Place.MORE} if one.name == e.ChecksDecided.__name__ else _SHOWN
     for quote in words.quotes:

@@ -1,12 +1,14 @@
-"""The changes of a run's merges: as the journal knows them, and with their patches as git has them."""
+"""The work on tasks as records, and the changes of merges: as the journal and git know them."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
+from datetime import datetime
 from pathlib import Path
 
+from orchestrator.views.descriptions.description import Quote
 from orchestrator.views.models.diffs import changes_between, is_hash, patches_of, sizes_of
 from state.errors import GitError
-from state.journal.events.tasks import TaskView
+from state.journal.events.tasks import Stage, TaskView
 from state.journal.view import RunView
 from state.records.work import FileChange
 
@@ -40,6 +42,64 @@ class WorkChanges:
     removed: int = 0
     unlisted: int = 0
     problem: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AttemptStep:
+    """One step. `what` is sq's sentence, `words` are those of `who` or the end of a command's output."""
+
+    seq: int
+    at: datetime
+    what: str
+    tone: str = "calm"
+    who: str = ""
+    words: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LinkedStep(AttemptStep):
+    """A step with its further quotes, and the commit and the call that a page can show."""
+
+    quotes: tuple[Quote, ...]
+    changes: str
+    call_id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attempt:
+    """One attempt. `ended` is why it ended, "" if it goes on or its work was merged."""
+
+    number: int
+    seq: int
+    began_at: datetime
+    seconds: float | None
+    ended: str
+    steps: tuple[AttemptStep, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reason:
+    """One reason why a task does not go on. `seq` is the place of the event that says so, or 0."""
+
+    text: str
+    seq: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskPart:
+    """All about one task. `now` and `why` are empty if it is merged. `seq` brought its present stage."""
+
+    id: str
+    title: str
+    description: str
+    stage: Stage
+    now: str
+    cost_usd: float
+    seconds: float | None
+    seq: int
+    attempts: tuple[Attempt, ...]
+    work: tuple[WorkChanges, ...]
+    why: tuple[Reason, ...]
 
 
 def recorded_work(view: RunView) -> tuple[WorkChanges, ...]:
