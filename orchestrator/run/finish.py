@@ -11,7 +11,6 @@ from orchestrator.run.evidence.summary import (
     unannounced,
 )
 from orchestrator.run.evidence.verdict import CommandVerdict, Judged, judged
-from orchestrator.run.evidence.without_work import untested, untested_words
 from orchestrator.run.merge.whole import catch_up, measure_whole
 from orchestrator.run.places.protection import put_back_at_the_end
 from orchestrator.run.record import Run
@@ -22,7 +21,7 @@ from state.journal.phase import saw_the_whole
 from state.journal.view import RunView
 from state.outcome import Outcome, worst
 from state.records.commands import BaselineStanding
-from state.words import listed
+from state.words import listed, untested, untested_words
 
 
 async def commit(run: Run, task_id: str) -> None:

@@ -20,7 +20,7 @@ from orchestrator.run.evidence.summary import cause_of
 from orchestrator.run.evidence.verification import run_counted
 from orchestrator.run.record import Run
 from state.records.commands import CommandRun, TestState, WithoutWork
-from state.words import listed, names_of
+from state.words import names_of
 
 _GENERATED = re.compile(
     rb"@generated\b|\bcode generated\b.*\bdo not edit\b|\bautomatically generated\b", re.IGNORECASE
@@ -138,19 +138,6 @@ def _named_in(done: CommandRun, sources: Iterable[Emptied]) -> set[tuple[str, st
             if any(place == name and one.line <= line <= one.last_line + 1 for place, line in places):
                 found.add((one.file, one.name))
     return found
-
-
-def untested(found: Iterable[WithoutWork]) -> list[WithoutWork]:
-    """Return the commands that pass without the work, if none fails without it."""
-    asked = [one for one in found if one.needed is not None]
-    return [one for one in asked if not one.needed] if not any(one.needed for one in asked) else []
-
-
-def untested_words(found: Sequence[WithoutWork]) -> str:
-    """Return that no test shows the work, for the agent or the person that has to act."""
-    functions = dict.fromkeys(name for one in found for name in one.functions)
-    commands = listed(f"`{one.command}`" for one in found)
-    return f"no test fails without the work: {commands} passes with {listed(functions)} emptied"
 
 
 def _name(function: Function) -> str:

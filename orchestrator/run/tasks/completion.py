@@ -42,7 +42,6 @@ from orchestrator.run.evidence.summary import (
     said,
     unanswered,
 )
-from orchestrator.run.evidence.without_work import untested, untested_words
 from orchestrator.run.places.protection import refused_changes
 from orchestrator.run.record import Run
 from orchestrator.run.review.findings import disputes_of, undisputed
@@ -60,7 +59,7 @@ from state.records.calls import CallEnd
 from state.roles import Role
 from state.settings.records import Steering
 from state.verdicts import GateResult, Verdict
-from state.words import listed
+from state.words import listed, untested, untested_words
 
 DIFF = "diff"
 VERIFICATION = "verification"

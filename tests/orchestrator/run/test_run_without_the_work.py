@@ -1,6 +1,7 @@
 """The work taken out, and the base's tests as they were, where every reviewer says yes."""
 
 import os
+import shutil
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -124,3 +125,40 @@ def test_a_failing_test_that_the_spec_brings_has_to_pass_as_it_was(
 )
 def test_a_red_test_is_the_specs_by_its_name_its_file_or_for_the_suite(spec: str, asked: bool) -> None:
     assert _is_the_specs("tests/test_half.py::test_half_of_four", spec, ["tests/test_half.py"]) is asked
+
+
+GO = {
+    "go.mod": "module shop\n\ngo 1.18\n",
+    "shop.go": "package shop\n\nfunc Price() int { return 3 }\n",
+    "shop_test.go": 'package shop\n\nimport "testing"\n\nfunc TestPrice(t *testing.T) {\n\tif Price() != 3 {\n\t\tt.Fatal("price")\n\t}\n}\n',
+}
+GO_WORK = 'package shop\n\nimport "strings"\n\nfunc Price() int { return 3 }\n\nfunc Half(n int) int { return n / 2 }\n\nfunc Shout(s string) string { return strings.ToUpper(s) }\n'
+GO_LOGS = 'package shop\n\nimport "testing"\n\nfunc TestHalf(t *testing.T) { t.Log(Half(4), Shout("a")) }\n'
+GO_TESTS = 'package shop\n\nimport "testing"\n\nfunc TestHalf(t *testing.T) {\n\tif Half(4) != 2 || Shout("a") != "A" {\n\t\tt.Fatal("half")\n\t}\n}\n'
+
+
+@pytest.mark.parametrize(
+    ("test", "outcome", "claims"),
+    [(GO_LOGS, Outcome.UNVERIFIED, 2), (GO_TESTS, Outcome.COMPLETE, 1)],
+    ids=["a test that only logs", "an honest test"],
+)
+def test_a_test_in_go_that_only_logs_shows_nothing(
+    rehearse: Rehearse, repository: Path, shell: Shell, test: str, outcome: Outcome, claims: int
+) -> None:
+    if not shutil.which("go"):
+        pytest.skip("there is no go here")
+    begins_with(repository, shell, GO)
+    worker = work_of({"shop.go": GO_WORK, "half_test.go": test}, claims=claims)
+    done = rehearse(whole_run(**{"worker/notes/1": worker}), verify=("go test ./...",), effort="low")
+    assert done.outcome is outcome, done.output
+
+
+def test_a_command_that_only_builds_asks_for_no_test(
+    rehearse: Rehearse, repository: Path, shell: Shell
+) -> None:
+    if not shutil.which("go"):
+        pytest.skip("there is no go here")
+    begins_with(repository, shell, {name: text for name, text in GO.items() if name != "shop_test.go"})
+    worker = work_of({"shop.go": GO_WORK}, claims=1)
+    done = rehearse(whole_run(**{"worker/notes/1": worker}), verify=("go build ./...",), effort="low")
+    assert done.outcome is Outcome.COMPLETE, done.output
