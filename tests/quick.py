@@ -1,7 +1,7 @@
 """`--quick`: the tests that start no process and need little time, with few examples of each property.
 
 An audit hook sees each start of a process. A test that starts one is skipped. Its name and those of tests that need
-more than two seconds of a processor are kept in pytest's cache, and the next time these tests are left out.
+more than half a second of a processor are kept in pytest's cache, and the next time these tests are left out.
 """
 
 import sys
@@ -12,7 +12,7 @@ import pytest
 from hypothesis import settings
 
 _EXAMPLES = 10  # of a property, instead of a hundred or what its test asks for
-_LONG_S = 2.0  # of a processor
+_LONG_S = 0.5  # of a processor
 _EVENTS = frozenset({"subprocess.Popen", "os.posix_spawn", "os.fork", "os.exec", "os.forkpty"})
 _CACHE = "sq/not_in_the_quick_part"
 _REASON = "starts a process; not in the quick part"

@@ -89,6 +89,7 @@ def checkout(tmp_path: Path) -> Checkout:
     return Checkout(tmp_path / "a checkout")
 
 
+@pytest.mark.late
 def test_tests_add_to_the_environment_of_runs_and_neither_makes_it_again(checkout: Checkout) -> None:
     assert "making its environment" in checkout.make()
     assert (checkout.has("sqruns"), checkout.has("sqtests")) == (True, False)
@@ -101,6 +102,7 @@ def test_tests_add_to_the_environment_of_runs_and_neither_makes_it_again(checkou
     assert kept.exists()
 
 
+@pytest.mark.late
 def test_a_changed_lock_makes_the_environment_anew(checkout: Checkout) -> None:
     assert "making its environment" in checkout.make("--dev")
     assert checkout.make() == ""

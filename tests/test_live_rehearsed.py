@@ -49,6 +49,7 @@ async def test_the_live_tests_pass_with_a_model_that_works_well(tmp_path, tests,
     assert (code, counts) == (0, {"passed": passed}), output
 
 
+@pytest.mark.late
 async def test_the_judge_and_the_stop_hook_fail_with_a_model_that_judges_against_the_labels(tmp_path):
     code, counts, output = await played(tmp_path, *JUDGES, opposite=True)
     assert (code, counts) == (1, {"failed": 3, "passed": 1}), output

@@ -38,7 +38,7 @@ def test_that_catches_it():
     assert False
 
 def test_long():
-    end = time.process_time() + 2.1
+    end = time.process_time() + 0.7
     while time.process_time() < end:
         pass
 

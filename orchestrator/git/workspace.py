@@ -1,6 +1,7 @@
 """The worktrees that a run works in: made outside the checkout, read as trees, committed by sq alone."""
 
 import os
+import re
 import shutil
 import uuid
 from collections.abc import Mapping, Sequence
@@ -11,6 +12,8 @@ from orchestrator.git.command import add_all, git, git_bytes, git_succeeds, igno
 from orchestrator.git.locks import STILL_MADE, git_dir, git_is_at_work, in_worktree, patiently
 from orchestrator.git.pinned_config import mend_pointer, trusted_now
 from state.errors import GitError
+
+_COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 
 
 def run_branch(run_id: str) -> str:
@@ -71,9 +74,19 @@ async def head_of(folder: Path) -> str:
         return ""
     try:
         git_dir(folder)
-        return await git(folder, "rev-parse", "--verify", "HEAD")
+        return _detached_head(folder) or await git(folder, "rev-parse", "--verify", "HEAD")
     except GitError:
         return ""
+
+
+def _detached_head(folder: Path) -> str:
+    """Return the commit of a detached HEAD as its file says it, or "" if git has to say it."""
+    try:
+        file = git_dir(folder) / "HEAD"
+        said = "" if file.is_symlink() else file.read_text("ascii").strip()
+    except (GitError, OSError, ValueError):
+        return ""
+    return said if _COMMIT.fullmatch(said) else ""
 
 
 async def remove_worktree(repository: Path, folder: Path, *, holds: str) -> bool:
@@ -192,7 +205,8 @@ async def put_on(folder: Path, commit: str, *, branch: str | None, with_reposito
     Only `branch` moves, wherever HEAD was. It is moved to the commit and checked out (None: detached).
     `with_repositories`: git repositories inside it, which no commit could keep, are removed as well.
     """
-    await in_worktree(folder, "update-ref", "--no-deref", "HEAD", "HEAD")  # so that a reset moves no branch
+    if not _detached_head(folder):
+        await in_worktree(folder, "update-ref", "--no-deref", "HEAD", "HEAD")  # a reset moves no branch then
     await in_worktree(folder, "reset", "--hard", "--quiet", commit, settings=["submodule.recurse=false"])
     with ignoring_junk() as ignoring:
         await git(folder, "clean", "-ffdq" if with_repositories else "-fdq", settings=ignoring)

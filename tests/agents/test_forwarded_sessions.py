@@ -219,6 +219,7 @@ def _shape(headers: dict[str, str], body: dict[str, Any]) -> dict[str, list[str]
     }
 
 
+@pytest.mark.late
 @pytest.mark.parametrize("address", ["first party", "other"])
 async def test_claude_codes_requests_are_those_that_were_recorded(tmp_path: Path, address: str) -> None:
     """If this fails after an update: compare with requests at Anthropic's own address, then record anew."""

@@ -66,6 +66,7 @@ def asked(python, code):
     return subprocess.run([python, "-I", "-c", ASK + code], capture_output=True, text=True, check=False)
 
 
+@pytest.mark.late
 def test_the_advised_command_typed_as_printed_makes_the_import_work(tmp_path):
     venv.create(tmp_path / "env", with_pip=True, symlinks=True)
     python = tmp_path / "env" / "bin" / "python"

@@ -22,6 +22,7 @@ def figures_of(name, *arguments):
     return json.loads(done.stdout.splitlines()[-1])
 
 
+@pytest.mark.late
 def test_the_overhead_benchmark_ends_with_its_figures():
     figures = figures_of("run_overhead", "--exchanges", "2", "--pairs", "1")
     assert {"wall_ratio", "sq_ms_per_iteration", "bare_ms_per_iteration"} <= set(figures)
@@ -46,6 +47,7 @@ def test_the_question_benchmark_ends_with_its_figures():
     assert figures["questions"] == 3
 
 
+@pytest.mark.late
 def test_the_steering_benchmark_ends_with_its_figures():
     small = ["--model-s", "0.05", "--tokens", "2000", "--entries", "200", "--saves", "20"]
     figures = figures_of("power_steering", *small)
@@ -67,6 +69,7 @@ def test_an_ordinary_stop_takes_at_most_six_starts_of_python():
     assert figures["ordinary_ratio"] <= figures["most"] == 6
 
 
+@pytest.mark.late
 def test_the_stop_gate_benchmark_ends_with_its_figures():
     figures = figures_of("stop_gate", "--times", "1", "--model-s", "0.05", "--entries", "200")
     ratios = {"ordinary_ratio", "judge_ratio"}

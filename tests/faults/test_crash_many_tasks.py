@@ -80,6 +80,7 @@ def not_killed(many: MakeMany, tasks: tuple[str, ...], shell: Shell) -> tuple[st
     return shell(one.folder, "git", "rev-parse", "main^{tree}"), len(transactions)
 
 
+@pytest.mark.late
 @pytest.mark.timeout(240)
 def test_a_killed_merge_of_two_tasks_in_conflict_resumes_to_the_same_tree(
     many: MakeMany, shell: Shell

@@ -21,6 +21,7 @@ def state_of(browser, shared):
     return held
 
 
+@pytest.mark.late
 @pytest.mark.parametrize(
     ("width", "scheme"),
     sampled(product((360, 1440), ("light", "dark")), (360, "dark")),

@@ -299,6 +299,7 @@ def test_changes_of_a_commit_are_loaded_when_they_are_opened(page, tmp_path):
         assert "There is no such page" in page.content()
 
 
+@pytest.mark.late
 def test_the_keyboard_alone_reaches_and_opens_everything(page, dash):
     enter(page, dash)
     page.keyboard.press("Tab")
@@ -322,6 +323,7 @@ def test_the_keyboard_alone_reaches_and_opens_everything(page, dash):
     page.wait_for_url("**/task/**")
 
 
+@pytest.mark.late
 def test_a_run_of_100_000_events_is_shown_within_a_second_and_stays_small(page, tmp_path):
     folder = tmp_path / "state" / "runs" / RUN_ID
     began = datetime.now(UTC) - timedelta(hours=30)

@@ -70,6 +70,7 @@ def test_a_thousand_orders_of_events_and_cuts_end_in_the_same_page(tmp_path_fact
     check_live_is_fresh(tmp_path_factory, run, data, active)
 
 
+@pytest.mark.late
 @slowly
 @given(run=legal_runs(), data=st.data(), active=st.booleans())
 def test_a_client_that_is_sent_the_changes_alone_ends_with_the_page_of_a_new_client(

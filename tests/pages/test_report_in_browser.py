@@ -63,6 +63,7 @@ def opened(browser, address, *, size=(1440, 900), scheme="light", csp=True, scri
     return page, asked
 
 
+@pytest.mark.late
 @pytest.mark.parametrize(
     ("name", "size", "scheme"),
     sampled(

@@ -686,6 +686,7 @@ async def test_files_in_a_worktree_whose_repository_is_gone_are_never_removed(sh
 # --- a whole run ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.late
 def test_a_whole_run_leaves_nothing_but_its_delivered_work_once_it_is_cleaned(process, shown, runs, home):
     spec, scenario = EXAMPLES / "stuck.md", EXAMPLES / "stuck.yaml"
     assert process("--spec", spec, "--rehearse", scenario).returncode == 3
@@ -708,6 +709,7 @@ def test_a_whole_run_leaves_nothing_but_its_delivered_work_once_it_is_cleaned(pr
     assert shown("--all") == (True, {})
 
 
+@pytest.mark.late
 def test_the_manual_test_of_seed_002_cleans_up_with_its_own_commands(process, runs, home):
     """Task 8: step 2 with a rehearsal in place of the model, then step 4 word for word."""
     rehearsal = Path(__file__).parents[3] / "orchestrator" / "cli" / "rehearsal"

@@ -144,6 +144,7 @@ async def test_installed_for_the_user_it_is_called_in_every_folder_and_taken_out
     assert sq.calls == []
 
 
+@pytest.mark.late
 async def test_installed_for_a_project_it_is_called_for_who_has_sq_and_silent_for_all_others(
     sq, claude, repository, tmp_path
 ):

@@ -232,6 +232,7 @@ def test_help_lists_every_command_and_the_short_form(tmp_path: Path) -> None:
         assert name in done.stdout
 
 
+@pytest.mark.late
 def test_a_package_of_the_users_that_has_one_of_our_names_is_not_taken_for_ours(repository: Path) -> None:
     for name in ("state", "agents", "prompts", "orchestrator"):
         (repository / name).mkdir()

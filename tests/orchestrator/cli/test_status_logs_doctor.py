@@ -513,6 +513,7 @@ def test_doctor_fails_on_a_state_folder_that_is_a_file(sq, repository, tmp_path)
     assert "is not a folder" in found(done)["state folder"]["found"]
 
 
+@pytest.mark.late
 def test_doctor_warns_where_another_distribution_has_one_of_our_names(sq, repository, tmp_path):
     facts = tmp_path / "site" / "stately-1.0.dist-info"
     facts.mkdir(parents=True)

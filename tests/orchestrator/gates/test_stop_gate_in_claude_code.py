@@ -258,6 +258,7 @@ SAMPLE = [
 ]
 
 
+@pytest.mark.late
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=() if name in SAMPLE else pytest.mark.slow) for name in STUBBORN]
 )

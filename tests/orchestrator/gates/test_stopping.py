@@ -52,7 +52,7 @@ async def test_one_that_is_not_is_held_with_each_reason_and_a_summary(store):
     assert not answer.allows
     assert "Were the tests run after the last change to code, and did they pass? No: " in answer.message
     assert "1 of 1 todo items are open" in answer.message
-    assert "1 modified file. 60 % of the checks are met by weight: look at the others." in answer.message
+    assert "1 modified file. 50 % of the checks are met by weight: look at the others." in answer.message
     assert len(answer.message) <= 2000
     assert store.load().state.consecutive_blocks == 1
 

@@ -74,6 +74,7 @@ async def test_a_merge_that_is_given_up(work, tmp_path, when):
     assert at > 6
 
 
+@pytest.mark.late
 @pytest.mark.parametrize("when", WHEN)
 async def test_a_task_that_is_rebuilt(work, tmp_path, when):
     task = await work.sides(*CONFLICT)

@@ -46,6 +46,7 @@ async def oracle(project, onto, commit):
         return None
 
 
+@pytest.mark.late
 @pytest.mark.parametrize(
     "examples", [12, pytest.param(400, marks=[pytest.mark.slow, pytest.mark.timeout(900)])]
 )

@@ -364,6 +364,7 @@ def build_editable(folder, settings=None, metadata=None):
 """
 
 
+@pytest.mark.late
 def test_each_worktree_gets_an_environment_of_its_own_by_pip_which_imports_its_code(tmp_path):
     manifest = '[build-system]\nrequires = []\nbuild-backend = "backend"\nbackend-path = ["."]\n'
     manifest += '[project]\nname = "thing"\nversion = "1"\n'

@@ -52,6 +52,7 @@ def play(folder: Path, name: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.late
 def test_the_second_of_two_tasks_is_built_on_the_merged_work_of_the_first(
     project: Callable[..., Path], shell: Callable[..., str]
 ) -> None:

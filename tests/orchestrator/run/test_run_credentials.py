@@ -86,6 +86,7 @@ async def run_sq(repository: Path, tmp_path: Path, **environment: str) -> subpro
         )
 
 
+@pytest.mark.late
 @pytest.mark.parametrize(
     "name", ["ANTHROPIC_API_KEY", pytest.param("CLAUDE_CODE_OAUTH_TOKEN", marks=pytest.mark.slow)]
 )

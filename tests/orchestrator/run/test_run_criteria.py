@@ -171,6 +171,7 @@ def test_a_review_that_passes_and_calls_a_criterion_not_met_sends_the_work_back(
     assert [event.verdict for event in of_first] == [CriterionVerdict.MET, CriterionVerdict.NOT_MET]
 
 
+@pytest.mark.late
 def test_with_several_tasks_the_final_review_judges_and_what_it_calls_not_met_goes_to_the_task_that_covers_it(
     rehearse: Rehearse,
 ) -> None:

@@ -535,6 +535,7 @@ def test_a_plan_that_is_not_handed_over_is_asked_for_again(rehearse: Rehearse) -
     assert done.outcome is Outcome.COMPLETE, done.output
 
 
+@pytest.mark.late
 def test_a_planning_worker_whose_process_dies_goes_on_planning_after_a_resume(
     rehearse: Rehearse, resume: Callable[..., Done]
 ) -> None:

@@ -351,6 +351,7 @@ def rules(ruling: str, why: str) -> dict[str, object]:
     return signals("report_review", passed=True, issues=[], suggestions=[], tests=tests, expect=expect)
 
 
+@pytest.mark.late
 def test_a_changed_test_that_the_reviewer_refuses_goes_back_to_the_worker_with_the_reason(
     rehearse: Rehearse, repository: Path, shell: Shell
 ) -> None:

@@ -25,11 +25,12 @@ from state.settings.sources import user_file
 
 pytestmark = pytest.mark.claude
 
-KEY = "sk-ant-a-key-that-no-agent-may-find-0123456789"
+MARK = f"may-find-{os.getpid():010}"  # its own: other tests with keys run beside this process
+KEY = f"sk-ant-a-key-that-no-agent-{MARK}"
 NAMESPACES = detect_containment() is Containment.NAMESPACES
 SCAN = (
     "env > environment.txt; cat /proc/[0-9]*/environ 2>/dev/null | tr '\\0' '\\n' > seen.txt; "
-    "grep -c no-agent-may-find seen.txt > hits.txt; rm seen.txt; true"
+    f"grep -c {MARK} seen.txt > hits.txt; rm seen.txt; true"
 )
 
 
@@ -95,6 +96,7 @@ async def run_sq(repository: Path, tmp_path: Path, *flags: str, **environment: s
     return Ran(done.returncode, output, started, repository)
 
 
+@pytest.mark.late
 @pytest.mark.skipif(not NAMESPACES, reason="there are no PID namespaces here")
 @pytest.mark.parametrize("name", sampled(["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"], "ANTHROPIC_API_KEY"))
 async def test_no_process_that_an_agent_sees_has_the_key_where_a_pid_namespace_holds(
@@ -108,6 +110,7 @@ async def test_no_process_that_an_agent_sees_has_the_key_where_a_pid_namespace_h
     assert "_CLAUDE_CODE_ASSUME_FIRST_PARTY_BASE_URL" not in ran.variables  # the API is not Anthropic's
 
 
+@pytest.mark.late
 async def test_where_no_pid_namespace_holds_the_run_says_that_the_key_can_be_read_and_the_remedy(
     repository: Path, tmp_path: Path
 ) -> None:
@@ -123,6 +126,7 @@ async def test_where_no_pid_namespace_holds_the_run_says_that_the_key_can_be_rea
         assert ran.hits > 0
 
 
+@pytest.mark.late
 async def test_a_key_from_a_file_is_in_no_environment_at_all(repository: Path, tmp_path: Path) -> None:
     file = tmp_path / "key"
     file.write_text(f"{KEY}\n")
@@ -139,6 +143,7 @@ async def test_a_key_from_a_file_is_in_no_environment_at_all(repository: Path, t
     assert "ANTHROPIC_API_KEY_FILE" not in ran.variables
 
 
+@pytest.mark.late
 async def test_in_the_strongest_sandbox_that_holds_a_run_works_and_finds_no_key(
     repository: Path, tmp_path: Path
 ) -> None:
@@ -150,6 +155,7 @@ async def test_in_the_strongest_sandbox_that_holds_a_run_works_and_finds_no_key(
     assert ("npm_config_offline=true" in ran.variables) == (ran.started.confined.sandbox.level == "whole")
 
 
+@pytest.mark.late
 async def test_without_the_gateway_the_agents_have_the_key_and_the_run_says_so(
     repository: Path, tmp_path: Path
 ) -> None:
@@ -162,6 +168,7 @@ async def test_without_the_gateway_the_agents_have_the_key_and_the_run_says_so(
     assert ran.started.confined.sandbox.level != "whole"  # it would have no way to the model
 
 
+@pytest.mark.late
 async def test_first_party_is_set_for_claude_code_where_it_was_asked_for(
     repository: Path, tmp_path: Path
 ) -> None:

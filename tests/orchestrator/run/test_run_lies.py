@@ -85,6 +85,7 @@ def test_a_lie_about_the_tests_is_never_complete_and_moves_no_branch(
     assert_not_believed(done, repository, shell, head)
 
 
+@pytest.mark.late
 @pytest.mark.parametrize(
     "language",
     [

@@ -128,6 +128,7 @@ def began_after_its_dependencies(done: Done) -> None:
             assert set(done.view.tasks[event.task_id].task.dependencies) <= merged
 
 
+@pytest.mark.late
 @pytest.mark.parametrize(
     "places", [4, *(pytest.param(number, marks=pytest.mark.slow) for number in (1, 2, 8))]
 )

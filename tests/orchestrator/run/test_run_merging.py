@@ -146,6 +146,7 @@ def test_a_resolver_that_gives_up_sends_the_task_back(rehearse: Rehearse, words:
     assert words_on(words, shell) == BOTH.strip()
 
 
+@pytest.mark.late
 def test_every_queued_conflict_is_really_merged(rehearse: Rehearse, words: Path, shell: Shell) -> None:
     tasks = ("eel", "fox", "gnu")
     code = "import subprocess as s; w = set(); [w.update(s.run(['git', 'show', f'{r}:words.txt'], capture_output=True, text=True).stdout.split()) for r in ('HEAD', 'MERGE_HEAD')]; open('words.txt', 'w').write(' '.join(sorted(w)) + chr(10))"

@@ -80,6 +80,7 @@ def test_a_parked_question_a_stuck_task_and_the_end_are_told_once_each(
     assert "was not sent" not in done.output
 
 
+@pytest.mark.late
 async def test_that_a_run_waits_for_an_hour_is_told_while_it_waits(
     repository: Path, home: Path, tmp_path: Path
 ) -> None:

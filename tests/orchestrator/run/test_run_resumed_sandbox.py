@@ -13,6 +13,7 @@ from state.settings.records import Sandbox
 pytestmark = pytest.mark.claude
 
 
+@pytest.mark.late
 def test_a_resumed_run_takes_another_sandbox_from_then_on(
     rehearse: Rehearse, resume: Callable[..., Done], tmp_path: Path
 ) -> None:

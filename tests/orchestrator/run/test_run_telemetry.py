@@ -23,7 +23,7 @@ from state.outcome import Outcome
 from state.paths import StateFolder
 from state.settings.sources import user_file
 
-KEY = "sk-ant-a-key-that-no-agent-may-find-0123456789"
+KEY = f"sk-ant-a-key-that-no-agent-may-find-{os.getpid():010}"  # its own: others run beside this process
 SECRET = "a-secret-of-the-collector-0123456789"
 SHOWS = "env > environment.txt; echo 'A line.' > notes.txt"
 
@@ -125,6 +125,7 @@ def black_hole() -> Iterator[socket.socket]:
         yield server
 
 
+@pytest.mark.late
 def test_a_collector_that_never_answers_changes_nothing_of_a_run(
     rehearse: Rehearse, repository: Path, black_hole: socket.socket
 ) -> None:

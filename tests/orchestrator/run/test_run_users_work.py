@@ -275,6 +275,7 @@ def test_no_agent_is_shown_sqs_own_state(rehearse: Rehearse, repository: Path) -
     assert [text for text in shown if ".sq/" in text or "journal" in text] == []
 
 
+@pytest.mark.late
 @pytest.mark.parametrize("number", sampled([signal.SIGINT, signal.SIGKILL], signal.SIGKILL))
 def test_the_users_work_is_put_back_when_a_run_is_interrupted_or_resumed_after_a_kill(
     dirty: Path, tmp_path: Path, number: signal.Signals
