@@ -1,10 +1,10 @@
 """Facts in words, the same for agents and for people, and things that are alike as one."""
 
 import re
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import TypeVar
 
-from state.records.commands import BaselineCheck, BaselineStanding, TestCount, TestState
+from state.records.commands import BaselineCheck, BaselineStanding, TestCount, TestState, WithoutWork
 from state.records.questions import Answer
 
 _RECOMMENDED = re.compile(r"\s*\(recommended\)", re.IGNORECASE)
@@ -73,6 +73,19 @@ def baseline_words(check: BaselineCheck) -> str:
         words += ", fails if a failing test is added"
     failing = names_of(check.run.count, TestState.FAILED)
     return words + (f", failing: {listed(failing)}" if failing else "")
+
+
+def untested(found: Iterable[WithoutWork]) -> list[WithoutWork]:
+    """Return the commands that pass without the work, if none fails without it."""
+    asked = [one for one in found if one.needed is not None]
+    return [] if any(one.needed for one in asked) else asked
+
+
+def untested_words(found: Sequence[WithoutWork]) -> str:
+    """Return that no test shows the work, for the agent or the person that has to act."""
+    functions = dict.fromkeys(name for one in found for name in one.functions)
+    commands = listed(f"`{one.command}`" for one in found)
+    return f"no test fails without the work: {commands} passes with {listed(functions)} emptied"
 
 
 def alike(items: Iterable[T], key: Callable[[T], Hashable]) -> list[list[T]]:

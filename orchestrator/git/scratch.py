@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from orchestrator.git.command import git
+from orchestrator.git.command import git, git_bytes
 from orchestrator.git.pinned_config import restore_pointer
 from orchestrator.git.workspace import ensure_worktree, put_on
 
@@ -76,6 +76,16 @@ async def with_files(repository: Path, tree: str, files: Mapping[str, str]) -> s
     for path, text in files.items():
         blob = await git(repository, "hash-object", "-w", "--stdin", stdin=text)
         lines.append(f"{_FILE} {blob}\t{path}")
+    return await _changed(repository, tree, lines)
+
+
+async def with_contents(repository: Path, tree: str, files: Mapping[str, bytes]) -> str:
+    """Return the tree `tree` with the content of these files of it replaced. Each keeps its mode."""
+    entries = await _entries(repository, tree, files)
+    lines = []
+    for path, content in files.items():
+        blob = (await git_bytes(repository, "hash-object", "-w", "--stdin", stdin=content)).decode().strip()
+        lines.append(f"{entries.get(path, _FILE).split(' ')[0]} {blob}\t{path}")
     return await _changed(repository, tree, lines)
 
 

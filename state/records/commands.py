@@ -112,6 +112,22 @@ class CanaryResult:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class WithoutWork:
+    """The result of a command that passed, on the same tree with the changed functions emptied.
+
+    `functions` are those, as `file: name`. `needed`: whether a test fails then, `failing` the names of those
+    that do. It is None if sq cannot say, for the reason in `problem`.
+    """
+
+    command: str
+    functions: tuple[str, ...] = ()
+    needed: bool | None = None
+    failing: tuple[str, ...] = ()
+    problem: str = ""
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class BaselineCheck:
     """One command on the untouched commit. `source` is where it was found: `--verify`, a file, the analysis.
 

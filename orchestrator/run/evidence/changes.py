@@ -109,14 +109,15 @@ def is_test_data(path: str) -> bool:
 
 
 def lost_tests(before: Mapping[str, TestState], after: Mapping[str, TestState]) -> list[TestChange]:
-    """Return the tests that passed before and are gone or skipped. Renamed or moved tests are not gone."""
+    """Return the tests that ran before and are gone or skipped. Renamed or moved tests are not gone."""
+    ran = {name for name, state in before.items() if state is not TestState.SKIPPED}
     skipped = [
         TestChange(test=name, kind=TestChangeKind.SKIPPED)
         for name, state in after.items()
-        if state is TestState.SKIPPED and before.get(name) is TestState.PASSED
+        if state is TestState.SKIPPED and name in ran
     ]
     added = [name for name in after if name not in before and after[name] is not TestState.SKIPPED]
-    gone = [name for name, state in before.items() if state is TestState.PASSED and name not in after]
+    gone = [name for name in before if name in ran and name not in after]
     left = gone
     for mark in (leaf_of, unnumbered, _place_of):
         left = _without_pairs(left, added, mark)

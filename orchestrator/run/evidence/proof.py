@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from orchestrator.git.scratch import files_in, pieced_together
+from orchestrator.run.evidence.base_tests import base_tests
 from orchestrator.run.evidence.canaries import make_canary, try_canary
 from orchestrator.run.evidence.changes import lost_tests, of_files, unnumbered, with_expectations
 from orchestrator.run.evidence.comparison import (
     ResultComparison,
-    as_they_were,
     at_base,
     inline_among,
     run_on,
@@ -21,9 +21,10 @@ from orchestrator.run.evidence.comparison import (
 )
 from orchestrator.run.evidence.summary import cause_of, results
 from orchestrator.run.evidence.verdict import CommandVerdict, Judged, judged
+from orchestrator.run.evidence.without_work import without_work, work_between
 from orchestrator.run.record import Run
 from state.journal.events import ProofsTaken, VerificationFinished
-from state.records.commands import CanaryResult, CommandRun, TestState
+from state.records.commands import CanaryResult, CommandRun, TestState, WithoutWork
 from state.records.reviews import TestChange, TestChangeKind
 from state.words import names_of
 
@@ -36,6 +37,7 @@ class _Found:
     canaries: list[CanaryResult] = field(default_factory=list)
     untold: list[str] = field(default_factory=list)
     only_here: list[str] = field(default_factory=list)
+    without_work: list[WithoutWork] = field(default_factory=list)
 
 
 async def take_proofs(run: Run, finished: VerificationFinished, *, task_id: str, base: str) -> ProofsTaken:
@@ -45,16 +47,21 @@ async def take_proofs(run: Run, finished: VerificationFinished, *, task_id: str,
     if known and run.view.evidence.proved_at[task_id, tree] > run.view.process.resumed_seq:
         return known
     found, before = _Found(), run.commands.seconds
+    same = None if task_id else _of_the_same(run, base, tree)
+    if same:
+        found.changes += same.changes
+        found.without_work += same.without_work
     passed = results(run, finished)
     found.changes += _lost(run, base, passed)
     for one in passed:
         if one.standing in {CommandVerdict.PASSED, CommandVerdict.NO_EVIDENCE}:
             found.untold += _fewer(run, base, one.run)
             subject = await subject_of(run, one.run, base, tree)
-            await _ask(run, subject, found, whole=not task_id)
+            await _ask(run, subject, found, whole=not task_id, asked=same is not None)
     proofs = ProofsTaken(
         task_id=task_id,
         tree=tree,
+        base=base,
         changes=with_expectations(
             _once(found.changes), run.view.plan.tests_that_change, reviewed=run.view.plan.reviewed
         ),
@@ -63,10 +70,20 @@ async def take_proofs(run: Run, finished: VerificationFinished, *, task_id: str,
         canaries=tuple(found.canaries),
         untold=tuple(dict.fromkeys(found.untold)),
         only_here=tuple(found.only_here),
+        without_work=tuple(found.without_work),
         seconds=run.commands.seconds - before,
     )
     run.record(proofs)
     return proofs
+
+
+def _of_the_same(run: Run, base: str, tree: str) -> ProofsTaken | None:
+    """Return the proofs of a task whose work is the whole: the same tree, begun with the same base."""
+    for (task_id, one), proofs in run.view.evidence.proofs.items():
+        fresh = run.view.evidence.proved_at[task_id, one] > run.view.process.resumed_seq
+        if task_id and one == tree and proofs.base == base and fresh:
+            return proofs
+    return None
 
 
 def _lost(run: Run, base: str, found: Sequence[Judged]) -> list[TestChange]:
@@ -91,11 +108,15 @@ def _fewer(run: Run, base: str, now: CommandRun) -> list[str]:
     return [f"which tests are gone: `{now.command}` ran {before} before and runs {after}, and names none"]
 
 
-async def _ask(run: Run, subject: ResultComparison, found: _Found, *, whole: bool) -> None:
-    if not whole:
-        answer = await as_they_were(run, subject)
+async def _ask(run: Run, subject: ResultComparison, found: _Found, *, whole: bool, asked: bool) -> None:
+    """Ask about one command. `asked`: a task's proofs on these trees have all answers that a task's have."""
+    shown = asked
+    if not asked:
+        answer = await base_tests(run, subject)
         found.changes += answer.changes
         found.untold += answer.untold
+        shown = await _without_work(run, subject, found)
+    if not (whole or shown):
         red = await red_before_green(run, subject)
         found.unproven += red.unproven
         found.untold += red.untold
@@ -104,6 +125,26 @@ async def _ask(run: Run, subject: ResultComparison, found: _Found, *, whole: boo
         await _canary(run, subject, found)
     if whole and not run.settings.worktrees:
         await _on_a_clean_copy(run, subject, found)
+
+
+async def _without_work(run: Run, subject: ResultComparison, found: _Found) -> bool:
+    """Ask whether the command fails without the work, unless it is known to run no test.
+
+    Returns whether it does, and with it each test that it names and that is new.
+    """
+    if subject.here.runs_tests is False:
+        return False
+    work = await work_between(run, subject)
+    if not work.changes:
+        return False
+    answer = await without_work(run, subject, work)
+    found.without_work.append(answer)
+    if answer.needed is None:
+        found.untold.append(f"whether `{subject.command}` fails without the work: {answer.problem}")
+    before = subject.before.count.tests if subject.before else {}
+    added = {name for name in names_of(subject.now.count, TestState.PASSED) if name not in before}
+    found.proven = found.proven or bool(answer.needed)
+    return bool(answer.needed) and added <= set(answer.failing)
 
 
 async def _on_a_clean_copy(run: Run, subject: ResultComparison, found: _Found) -> None:

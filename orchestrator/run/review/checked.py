@@ -116,6 +116,9 @@ def _without_the_work(on: CheckedTree, names: set[str]) -> str:
         if state is TestState.PASSED
     }
     unneeded = {name for found in on.proofs for name in found.unproven}
+    asked = [one for found in on.proofs for one in found.without_work if one.needed is not None]
+    if asked and not any(name in one.failing for one in asked for name in names):
+        unneeded |= names
     if names <= before:
         return ", and passed before the work too"
     return _NEEDS_NO_WORK if names <= before | unneeded else ""

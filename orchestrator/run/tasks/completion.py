@@ -59,7 +59,7 @@ from state.records.calls import CallEnd
 from state.roles import Role
 from state.settings.records import Steering
 from state.verdicts import GateResult, Verdict
-from state.words import listed
+from state.words import listed, untested, untested_words
 
 DIFF = "diff"
 VERIFICATION = "verification"
@@ -156,6 +156,8 @@ async def _verification_gate(run: Run, task: TaskView, folder: Path, tree: str) 
     if lost := lost_canaries(run.view, proofs):
         reason = "\n\n".join(f"{canary_words(one)}. Put back how tests are run." for one in lost)
         return GateResult(gate=VERIFICATION, verdict=Verdict.BLOCK, reason=reason)
+    if (alone := _untested(proofs)) and fingerprint(alone) not in _refused(task):
+        return alone
     unproven = _unproven(proofs)
     if run.effort.block_unproven_tests and unproven and fingerprint(unproven) not in _refused(task):
         return unproven
@@ -173,6 +175,18 @@ def _unproven(proofs: ProofsTaken) -> GateResult | None:
         "there is a reason. The reviewer will look at it."
     )
     return GateResult(gate=VERIFICATION, verdict=Verdict.BLOCK, reason=reason, key="unproven tests")
+
+
+def _untested(proofs: ProofsTaken) -> GateResult | None:
+    """Return the refusal, sent once, for a Worker whose work no test needs."""
+    found = untested(proofs.without_work)
+    if not found:
+        return None
+    reason = (
+        f"{untested_words(found)}. Add a test that fails without your work, or claim completion again if no "
+        "test can show it. The run can then only end unverified."
+    )
+    return GateResult(gate=VERIFICATION, verdict=Verdict.BLOCK, reason=reason, key="no test without the work")
 
 
 def _refused(task: TaskView) -> set[str]:

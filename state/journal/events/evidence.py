@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from state.records.commands import BaselineCheck, CanaryResult, CommandRun
+from state.records.commands import BaselineCheck, CanaryResult, CommandRun, WithoutWork
 from state.records.reviews import TestChange
 
 
@@ -93,21 +93,26 @@ class VerificationFinished:
 class ProofsTaken:
     """Results of sq's checks of the tests themselves on `tree`. `task_id` is empty for the merged whole.
 
+    The work began with the tree `base`.
+
     `changes` are tests of the base that no longer count as they were. `unproven` are tests that the work adds
     or changes and that also pass without it. `proven`: of another command, a test fails without the work.
     `canaries`: whether commands notice a failing test. `untold` names the checks without an answer, and why.
-    `only_here` are commands that pass in the checkout and not on a clean copy of the same files. `seconds` is
-    how long the commands took for all of this.
+    `only_here` are commands that pass in the checkout and not on a clean copy of the same files.
+    `without_work` are the results of commands with the changed functions emptied. `seconds` is how long the
+    commands took for all of this.
     """
 
     task_id: str
     tree: str
+    base: str = ""
     changes: tuple[TestChange, ...] = ()
     unproven: tuple[str, ...] = ()
     proven: bool = False
     canaries: tuple[CanaryResult, ...] = ()
     untold: tuple[str, ...] = ()
     only_here: tuple[str, ...] = ()
+    without_work: tuple[WithoutWork, ...] = ()
     seconds: float = 0.0
 
 

@@ -145,7 +145,8 @@ def test_nothing_is_said_of_tests_that_are_not_known_by_name() -> None:
 
 
 def test_if_no_test_is_left_all_are_gone() -> None:
-    assert lost({"a": PASSED, "b": FAILED}, {}) == [("a", TestChangeKind.GONE)]
+    gone = [("a", TestChangeKind.GONE), ("b", TestChangeKind.GONE)]
+    assert lost({"a": PASSED, "b": FAILED, "c": SKIPPED}, {}) == gone
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,125 @@
+"""The functions of one source, each with its form and with the place of its body."""
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from orchestrator.project.functions.form import Token, named_inside, tokens_of
+from orchestrator.project.functions.languages import Language, language_of, parser_of
+from orchestrator.project.functions.syntax import Body, body_of, name_of, returns_of, scope_name, text_of
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+
+@dataclass(frozen=True, kw_only=True)
+class Function:
+    """A function that has a body.
+
+    `name` is qualified by its scopes. `line` and `last_line` count from 1. `head` is the text before the
+    body, decorators included, `returns` the type in it, "" if it names none. `form` is the code without
+    comments, types and layout, without the functions that stand inside and have a name. `own` are names that
+    it gives, which may be others without a change. `trouble` says why it cannot be emptied, or is "".
+    """
+
+    file: str
+    name: str
+    line: int
+    last_line: int
+    start: int
+    head: str
+    returns: str
+    body: Body
+    form: tuple[Token, ...] = field(repr=False)
+    own: frozenset[str] = field(repr=False)
+    trouble: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Source:
+    """The functions of one file, the identifiers that it uses, and those of them that it defines."""
+
+    file: str
+    functions: tuple[Function, ...] = ()
+    uses: frozenset[str] = frozenset()
+    defines: frozenset[str] = frozenset()
+
+
+def read_source(file: str, content: bytes) -> Source:
+    """Return the functions of a file. Without a language for its suffix it has none."""
+    language = language_of(file)
+    if language is None:
+        return Source(file=file)
+    root = parser_of(language).parse(content).root_node
+    reading = _Reading(file, language, content)
+    reading.read(root)
+    tokens = list(tokens_of(root, language))
+    return Source(
+        file=file,
+        functions=tuple(reading.functions),
+        uses=frozenset(text for kind, text, _ in tokens if kind == "id"),
+        defines=frozenset(text for kind, text, binds in tokens if binds and kind == "id"),
+    )
+
+
+class _Reading:
+    """Finds the functions of one tree, outer ones first. Trees may be deep, so nothing here recurs."""
+
+    def __init__(self, file: str, language: Language, content: bytes) -> None:
+        self.functions: list[Function] = []
+        self._file = file
+        self._language = language
+        self._content = content
+
+    def read(self, root: "Node") -> None:
+        waiting: list[tuple[Node, tuple[str, ...], bool]] = [(root, (), False)]
+        while waiting:
+            node, scopes, inside = waiting.pop()
+            if node.type in self._language.scopes:
+                scopes = (*scopes, scope_name(node))
+            elif node.type in self._language.functions and (body := body_of(node, self._language)):
+                name = name_of(node)
+                if name or not inside:
+                    name = name or f"function {sum(not one.name for one in self.functions) + 1}"
+                    if not self._exempt(node, name):
+                        self.functions.append(self._function(node, (*scopes, name), body))
+                    scopes, inside = (*scopes, name), True
+            children = [] if self._is_test(node) else node.children
+            waiting.extend((child, scopes, inside) for child in reversed(children))
+
+    def _exempt(self, node: "Node", name: str) -> bool:
+        language = self._language
+        if name in language.constructors or self._is_test(node):
+            return True
+        if language.name == "cpp":  # a constructor, a destructor or a macro
+            return not node.child_by_field_name("type") and "operator" not in name
+        return False
+
+    def _is_test(self, node: "Node") -> bool:
+        if not self._language.tests:
+            return False
+        before = node.prev_sibling
+        while before is not None and before.type in self._language.ignored:
+            if any(re.match(pattern, text_of(before)) for pattern in self._language.tests):
+                return True
+            before = before.prev_sibling
+        return False
+
+    def _function(self, node: "Node", name: tuple[str, ...], body: Body) -> Function:
+        outer = node.parent if node.parent and node.parent.type == "decorated_definition" else node
+        head = self._content[outer.start_byte : body.start].decode("utf-8", "replace")
+        named = named_inside(node, self._language)
+        tokens = list(tokens_of(node, self._language, named))
+        return Function(
+            file=self._file,
+            name=".".join(name),
+            line=node.start_point[0] + 1,
+            last_line=node.end_point[0] + 1,
+            start=outer.start_byte,
+            head=head,
+            returns=returns_of(node, self._language, head),
+            body=body,
+            form=tuple((kind, text) for kind, text, _ in tokens),
+            own=frozenset(text for kind, text, binds in tokens if binds and kind == "id"),
+            trouble="it has syntax that sq does not know" if node.has_error else "",
+        )

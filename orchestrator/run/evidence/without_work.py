@@ -1,0 +1,171 @@
+"""The work taken out: a command is run on the tree with the changed functions emptied, and has to fail.
+
+If nothing fails then, no test shows the work, or something pretends. New functions are also emptied alone.
+(product.md, section 12)
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path, PurePosixPath
+
+from orchestrator.git.command import git_bytes
+from orchestrator.git.scratch import with_contents
+from orchestrator.project.functions.changes import Change, changed_functions
+from orchestrator.project.functions.emptying import Emptied, emptied, types_with_a_default
+from orchestrator.project.functions.functions import Function
+from orchestrator.project.functions.languages import language_of
+from orchestrator.run.evidence.comparison import ResultComparison
+from orchestrator.run.evidence.summary import cause_of
+from orchestrator.run.evidence.verification import run_counted
+from orchestrator.run.record import Run
+from state.records.commands import CommandRun, TestState, WithoutWork
+from state.words import names_of
+
+_GENERATED = re.compile(
+    rb"@generated\b|\bcode generated\b.*\bdo not edit\b|\bautomatically generated\b", re.IGNORECASE
+)
+_HEAD = 1_000  # bytes of a file in which a generator says so
+_LARGEST = 1_000_000  # bytes of a source that is read
+_THIRD_PARTY = frozenset({"node_modules", "vendor", "third_party", "site-packages"})
+_PLACE = re.compile(r"([\w./+-]+\.\w+)(?::|\()(\d+)")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Work:
+    """The functions that a work changed between two trees: the sources on the new one, and the changes."""
+
+    tree: str
+    sources: dict[str, bytes]
+    changes: tuple[Change, ...]
+    defaults: frozenset[str]
+
+
+async def work_between(run: Run, subject: ResultComparison) -> Work:
+    """Return the changed functions of the product: not those of tests, or generated or third-party files."""
+    touched = subject.touched
+    inline = [path for path in (*touched.held, *touched.new) if (one := language_of(path)) and one.tests]
+    paths = [path for path in (*touched.code, *touched.manifests, *inline) if language_of(path)]
+    before = await _contents(run.repository, subject.base, paths)
+    after = await _contents(run.repository, subject.tree, paths)
+    made = {path for path, content in before.items() if _GENERATED.search(content[:_HEAD])}
+    made |= {path for path in paths if not _THIRD_PARTY.isdisjoint(PurePosixPath(path).parts[:-1])}
+    before, after = (
+        {path: one for path, one in files.items() if path not in made} for files in (before, after)
+    )
+    changes = changed_functions(before, after)
+    defaults = await _defaults(run, subject.tree, {one.function.file for one in changes})
+    return Work(tree=subject.tree, sources=after, changes=tuple(changes), defaults=defaults)
+
+
+async def without_work(run: Run, subject: ResultComparison, work: Work) -> WithoutWork:
+    """Run a command that passed with the changed functions emptied, then with the new ones alone."""
+    every = [one.function for one in work.changes]
+    found = await _asked(run, subject, work, every)
+    new = [one.function for one in work.changes if one.new]
+    if found.needed is not True or not new or len(new) == len(every):
+        return found
+    alone = await _asked(run, subject, work, new)
+    if alone.needed is not False:
+        return replace(found, seconds=found.seconds + alone.seconds)
+    return replace(alone, failing=found.failing, seconds=found.seconds + alone.seconds)
+
+
+async def _asked(
+    run: Run, subject: ResultComparison, work: Work, functions: Sequence[Function]
+) -> WithoutWork:
+    done, sources = await _run_without(run, subject, work, functions)
+    if done is not None and _cannot_tell(subject, done) and (broken := _named_in(done, sources)):
+        left = [one for one in functions if (one.file, one.name) not in broken]
+        again, others = await _run_without(run, subject, work, left)
+        if again is not None:
+            seconds = done.seconds + again.seconds
+            done, sources = replace(again, seconds=seconds), others
+    taken = tuple(_name(one) for source in sources for one in source.functions)
+    left_out = [f"{_name(one)}: {why}" for source in sources for one, why in source.left]
+    told = WithoutWork(command=subject.command, functions=taken)
+    if done is None:
+        return replace(told, problem="; ".join(left_out) or "its functions do nothing")
+    told = replace(told, seconds=done.seconds)
+    if why := _cannot_tell(subject, done):
+        return replace(told, problem=why)
+    passed = set(names_of(subject.now.count, TestState.PASSED))
+    failing = tuple(name for name in names_of(done.count, TestState.FAILED) if name in passed)
+    gone = tuple(name for name in passed if name not in done.count.tests) if done.count.tests else ()
+    return replace(told, needed=bool(failing or gone or done.exit_code), failing=(*failing, *gone))
+
+
+async def _run_without(
+    run: Run, subject: ResultComparison, work: Work, functions: Sequence[Function]
+) -> tuple[CommandRun | None, list[Emptied]]:
+    sources = _sources(work, functions)
+    files = {file: source.content for file, source in sources.items() if source.functions}
+    if not files:
+        return None, list(sources.values())
+    tree = await with_contents(run.repository, work.tree, files)
+    async with run.evidence.scratch_worktree(run, tree) as scratch:
+        return await run_counted(run.commands, scratch, subject.command), list(sources.values())
+
+
+def _sources(work: Work, functions: Sequence[Function]) -> dict[str, Emptied]:
+    files = dict.fromkeys(one.file for one in functions)
+    return {
+        file: emptied(work.sources[file], [one for one in functions if one.file == file], work.defaults)
+        for file in files
+    }
+
+
+def _cannot_tell(subject: ResultComparison, done: CommandRun) -> str:
+    """Return why a result does not say whether a test fails, or "" if it does."""
+    if done.exit_code is None:
+        return done.problem or "it did not answer"
+    if done.broken:
+        return f"its runner stopped: {done.broken}"
+    ran = done.count.ran
+    if done.exit_code and subject.now.count.ran and not ran:
+        return f"no test ran ({cause_of(done)})"
+    return ""
+
+
+def _named_in(done: CommandRun, sources: Iterable[Emptied]) -> set[tuple[str, str]]:
+    """Return the emptied functions that an error names by file and line, as in `src/a.rs:12`."""
+    output = f"{done.failing_part}\n{done.output_tail}"
+    places = {(PurePosixPath(path).name, int(line)) for path, line in _PLACE.findall(output)}
+    found = set()
+    for source in sources:
+        for one in source.functions:
+            name = PurePosixPath(one.file).name
+            if any(place == name and one.line <= line <= one.last_line + 1 for place, line in places):
+                found.add((one.file, one.name))
+    return found
+
+
+def _name(function: Function) -> str:
+    return f"{function.file}: {function.name}"
+
+
+async def _contents(repository: Path, tree: str, paths: Sequence[str]) -> dict[str, bytes]:
+    listed_ = await git_bytes(repository, "ls-tree", "-r", "-z", "-l", "--full-tree", tree)
+    found = {}
+    for entry in listed_.split(b"\0"):
+        facts, _, name = entry.partition(b"\t")
+        path = name.decode("utf-8", "surrogateescape")
+        if path in paths and facts.split()[1] == b"blob" and int(facts.split()[3]) <= _LARGEST:
+            found[path] = await git_bytes(repository, "cat-file", "blob", facts.split()[2].decode())
+    return found
+
+
+async def _defaults(run: Run, tree: str, files: Iterable[str]) -> frozenset[str]:
+    """Return the types of the project that say they have a default value, in a language where that counts."""
+    found_languages = (language_of(file) for file in files)
+    languages = {one.name: one for one in found_languages if one and one.types.known}
+    if not languages:
+        return frozenset()
+    found = frozenset[str]()
+    async with run.evidence.scratch_worktree(run, tree) as scratch:
+        for language in languages.values():
+            for suffix in language.suffixes:
+                for file in sorted(scratch.folder.rglob(f"*{suffix}")):
+                    if file.is_file() and not file.is_symlink() and file.stat().st_size <= _LARGEST:
+                        found |= types_with_a_default(file.read_bytes(), language)
+    return found

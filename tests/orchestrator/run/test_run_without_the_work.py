@@ -1,0 +1,164 @@
+"""The work taken out, and the base's tests as they were, where every reviewer says yes."""
+
+import os
+import shutil
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from language.scripted import Rehearse, completes, whole_run, writes
+
+from orchestrator.run.evidence.base_tests import _is_the_specs
+from state.outcome import Outcome
+
+Shell = Callable[..., str]
+PYTEST = ("python3 -m pytest -q -p no:cacheprovider",)
+SHOP = "def price():\n    return 3\n"
+WORK = SHOP + "\n\ndef half(n: int) -> int:\n    return n // 2\n"
+TESTS = "from shop import price\n\n\ndef test_price():\n    assert price() == 3\n"
+HALF = "from shop import half\n\n\ndef test_half():\n    assert half(4) == 2\n"
+RED = "import shop\n\n\ndef test_half_of_four():\n    assert shop.half(4) == 2\n"
+LIES = {
+    "no test": {},
+    "a test without an assertion": {
+        "test_half.py": "from shop import half\n\n\ndef test_half():\n    half(4)\n"
+    },
+    "a test on a mock": {
+        "test_half.py": "from unittest import mock\nimport shop\n\n\ndef test_half():\n"
+        "    with mock.patch('shop.half', return_value=2):\n        assert shop.half(4) == 2\n"
+    },
+    "a test that only reads the source": {
+        "test_half.py": "from pathlib import Path\n\n\ndef test_half():\n    assert 'def half' in Path('shop.py').read_text()\n"
+    },
+}
+
+
+@pytest.fixture
+def pytest_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}:{os.defpath}")
+
+
+def begins_with(repository: Path, shell: Shell, files: dict[str, str]) -> None:
+    for name, text in files.items():
+        (repository / name).parent.mkdir(parents=True, exist_ok=True)
+        (repository / name).write_text(text)
+    shell(repository, "git", "add", "--all")
+    shell(repository, "git", "commit", "--quiet", "-m", "Files")
+
+
+def work_of(files: dict[str, str], *, claims: int) -> list[object]:
+    return [*(writes(name, text) for name, text in files.items()), *[completes()] * claims]
+
+
+@pytest.mark.usefixtures("pytest_here")
+@pytest.mark.parametrize("lie", LIES)
+def test_work_that_no_test_needs_is_said_once_and_ends_unverified(
+    rehearse: Rehearse, repository: Path, shell: Shell, lie: str
+) -> None:
+    begins_with(repository, shell, {"shop.py": SHOP, "test_shop.py": TESTS})
+    worker = work_of({"shop.py": WORK, **LIES[lie]}, claims=2)
+    done = rehearse(whole_run(**{"worker/notes/1": worker}), verify=PYTEST, effort="low")
+    assert done.outcome is Outcome.UNVERIFIED, done.output
+    assert "no test fails without the work" in done.output
+    assert "shop.py: half" in done.output
+    assert "--merge-unverified" in done.output
+
+
+@pytest.mark.usefixtures("pytest_here")
+def test_work_that_a_test_needs_is_complete(rehearse: Rehearse, repository: Path, shell: Shell) -> None:
+    begins_with(repository, shell, {"shop.py": SHOP, "test_shop.py": TESTS})
+    worker = work_of({"shop.py": WORK, "test_half.py": HALF}, claims=1)
+    done = rehearse(whole_run(**{"worker/notes/1": worker}), verify=PYTEST, effort="low")
+    assert done.outcome is Outcome.COMPLETE, done.output
+    (answer,) = done.view.evidence.proofs["", done.view.whole.tree].without_work
+    assert answer.needed
+    assert [name.rpartition("::")[2].rpartition(".")[2] for name in answer.failing] == ["test_half"]
+
+
+@pytest.mark.usefixtures("pytest_here")
+def test_a_refactoring_without_new_tests_is_complete(
+    rehearse: Rehearse, repository: Path, shell: Shell
+) -> None:
+    begins_with(repository, shell, {"shop.py": SHOP, "test_shop.py": TESTS})
+    moved = {"shop.py": "from prices import price\n", "prices.py": SHOP}
+    done = rehearse(whole_run(**{"worker/notes/1": work_of(moved, claims=1)}), verify=PYTEST, effort="low")
+    assert done.outcome is Outcome.COMPLETE, done.output
+    assert done.view.evidence.proofs["", done.view.whole.tree].without_work == ()
+
+
+@pytest.mark.usefixtures("pytest_here")
+@pytest.mark.parametrize(
+    "test",
+    [
+        "",
+        "import pytest\n\n\n@pytest.mark.skip\ndef test_half_of_four():\n    pass\n",
+        "import shop\n\n\ndef test_half_of_four():\n    assert shop.half(4) or True\n",
+    ],
+    ids=["emptied", "skipped", "weakened"],
+)
+def test_a_failing_test_that_the_spec_brings_has_to_pass_as_it_was(
+    rehearse: Rehearse, repository: Path, shell: Shell, test: str
+) -> None:
+    begins_with(repository, shell, {"shop.py": SHOP, "test_shop.py": TESTS, "test_half.py": RED})
+    wrong = SHOP + "\n\ndef half(n):\n    return n\n"
+    worker = work_of({"shop.py": wrong, "test_half.py": test}, claims=2)
+    done = rehearse(
+        whole_run(**{"worker/notes/1": worker}),
+        spec="# Half\n\nMake test_half_of_four pass.\n",
+        verify=PYTEST,
+    )
+    assert done.outcome in {Outcome.UNVERIFIED, Outcome.STUCK}, done.output
+    assert "test_half_of_four" in done.output
+
+
+@pytest.mark.parametrize(
+    ("spec", "asked"),
+    [
+        ("Make test_half_of_four pass.", True),
+        ("Fix `tests/test_half.py`.", True),
+        ("All tests have to pass.", True),
+        ("The whole test suite is green.", True),
+        ("Add a function half.", False),
+        ("Document how tests are run.", False),
+    ],
+)
+def test_a_red_test_is_the_specs_by_its_name_its_file_or_for_the_suite(spec: str, asked: bool) -> None:
+    assert _is_the_specs("tests/test_half.py::test_half_of_four", spec, ["tests/test_half.py"]) is asked
+
+
+GO = {
+    "go.mod": "module shop\n\ngo 1.18\n",
+    "shop.go": "package shop\n\nfunc Price() int { return 3 }\n",
+    "shop_test.go": 'package shop\n\nimport "testing"\n\nfunc TestPrice(t *testing.T) {\n\tif Price() != 3 {\n\t\tt.Fatal("price")\n\t}\n}\n',
+}
+GO_WORK = 'package shop\n\nimport "strings"\n\nfunc Price() int { return 3 }\n\nfunc Half(n int) int { return n / 2 }\n\nfunc Shout(s string) string { return strings.ToUpper(s) }\n'
+GO_LOGS = 'package shop\n\nimport "testing"\n\nfunc TestHalf(t *testing.T) { t.Log(Half(4), Shout("a")) }\n'
+GO_TESTS = 'package shop\n\nimport "testing"\n\nfunc TestHalf(t *testing.T) {\n\tif Half(4) != 2 || Shout("a") != "A" {\n\t\tt.Fatal("half")\n\t}\n}\n'
+
+
+@pytest.mark.parametrize(
+    ("test", "outcome", "claims"),
+    [(GO_LOGS, Outcome.UNVERIFIED, 2), (GO_TESTS, Outcome.COMPLETE, 1)],
+    ids=["a test that only logs", "an honest test"],
+)
+def test_a_test_in_go_that_only_logs_shows_nothing(
+    rehearse: Rehearse, repository: Path, shell: Shell, test: str, outcome: Outcome, claims: int
+) -> None:
+    if not shutil.which("go"):
+        pytest.skip("there is no go here")
+    begins_with(repository, shell, GO)
+    worker = work_of({"shop.go": GO_WORK, "half_test.go": test}, claims=claims)
+    done = rehearse(whole_run(**{"worker/notes/1": worker}), verify=("go test ./...",), effort="low")
+    assert done.outcome is outcome, done.output
+
+
+def test_a_command_that_only_builds_asks_for_no_test(
+    rehearse: Rehearse, repository: Path, shell: Shell
+) -> None:
+    if not shutil.which("go"):
+        pytest.skip("there is no go here")
+    begins_with(repository, shell, {name: text for name, text in GO.items() if name != "shop_test.go"})
+    worker = work_of({"shop.go": GO_WORK}, claims=1)
+    done = rehearse(whole_run(**{"worker/notes/1": worker}), verify=("go build ./...",), effort="low")
+    assert done.outcome is Outcome.COMPLETE, done.output
