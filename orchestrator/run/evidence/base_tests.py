@@ -55,7 +55,7 @@ async def base_tests(run: Run, subject: ResultComparison) -> BaseTestResults:
     if failing and mixed != subject.tree:
         again = await run_on(run, subject, mixed, files)
         unsteady = [name for name in failing if _passes(name, again)]
-        flaky = await flaky_at_the_base(run, subject.command, unsteady) if unsteady else set()
+        flaky = await flaky_at_the_base(run, subject.command, unsteady)
         failing = [name for name in failing if name not in flaky]
     elif mixed == subject.tree:
         failing = []  # the verification itself has judged them

@@ -124,7 +124,7 @@ async def try_whole(run: Run, subject: ResultComparison, canary: Canary | None) 
         done = await run_counted(run.commands, scratch, subject.command)
     passed = names_of(subject.now.count, TestState.PASSED) if done.count.tests else ()
     changed = [name for name in passed if done.count.tests.get(name) is not TestState.PASSED]
-    flaky = await flaky_at_the_base(run, subject.command, changed) if changed else set()
+    flaky = await flaky_at_the_base(run, subject.command, changed)
     return WholeCanary(
         canary=_result(subject.command, canary, done, noticed=_is_noticed(done, canary, subject.now.count)),
         unlike=unlike,

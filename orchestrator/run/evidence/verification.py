@@ -50,7 +50,7 @@ async def verify(run: Run, *, task_id: str, folder: Path, tree: str) -> Verifica
             return known
         run.record(VerificationStarted(task_id=task_id, tree=tree, commands=commands))
         runs = [await run_counted(run.commands, scratch, command) for command in commands]
-        flaky = [name for done in runs for name in await _flaky(run, done)]
+        flaky = [name for done in runs for name in await _flaky(run, scratch, done)]
     finished = VerificationFinished(
         task_id=task_id, tree=tree, runs=tuple(runs), environment=environment, flaky=tuple(flaky)
     )
@@ -77,7 +77,7 @@ def _known(run: Run, tree: str, environment: str) -> VerificationFinished | None
     return known if answered and known.environment == environment else None
 
 
-async def _flaky(run: Run, done: CommandRun) -> list[str]:
+async def _flaky(run: Run, scratch: ScratchWorktree, done: CommandRun) -> list[str]:
     """Return the tests that passed at the base and fail now, but that change their mind at the base too.
 
     A test that also fails when it is run again at the base is a fact about this machine and no failure.
@@ -87,19 +87,28 @@ async def _flaky(run: Run, done: CommandRun) -> list[str]:
     in_scratch = run.settings.worktrees or bool(check and check.canary and check.canary.caught)
     if not names or len(names) > _RUN_AGAIN or not (run.view.baseline.tree and in_scratch):
         return []
-    return sorted(await flaky_at_the_base(run, done.command, names))
+    suite = suite_of(done.command, scratch.folder)
+    files = files_of(names, suite.test_files(await files_in(run.repository, scratch.tree)))
+    again = await run_only(run.commands, scratch, [suite], files, names) if files else None
+    again = again or await run_counted(run.commands, scratch, done.command)
+    unsteady = [name for name in names if again.count.tests.get(name) is TestState.PASSED]
+    steady = [name for name in names if name not in unsteady]
+    found = await flaky_at_the_base(run, done.command, unsteady)
+    return sorted({*found, *await flaky_at_the_base(run, done.command, steady, tries=1)})
 
 
-async def flaky_at_the_base(run: Run, command: str, names: Sequence[str]) -> set[str]:
+async def flaky_at_the_base(run: Run, command: str, names: Sequence[str], *, tries: int = _TRIES) -> set[str]:
     """Return those of the tests, which passed at the base, that fail there in one of some more runs.
 
     Whether a test is flaky is a fact about the base: the work may have made it unsteady.
     """
+    if not names:
+        return set()
     found: set[str] = set()
     async with run.evidence.scratch_worktree(run, run.view.baseline.tree) as scratch:
         suite = suite_of(command, scratch.folder)
         files = files_of(names, suite.test_files(await files_in(run.repository, scratch.tree)))
-        for number in range(_TRIES):
+        for number in range(tries):
             left = [name for name in names if name not in found]
             if not left or (number and not files):  # a whole suite is run again once
                 break
