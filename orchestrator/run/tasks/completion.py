@@ -156,7 +156,7 @@ async def _verification_gate(run: Run, task: TaskView, folder: Path, tree: str) 
     if lost := lost_canaries(run.view, proofs):
         reason = "\n\n".join(f"{canary_words(one)}. Put back how tests are run." for one in lost)
         return GateResult(gate=VERIFICATION, verdict=Verdict.BLOCK, reason=reason)
-    for doubt in filter(None, (_untested(proofs), _marked(proofs))):
+    for doubt in filter(None, (_untested(task, proofs), _marked(proofs))):
         if fingerprint(doubt) not in _refused(task):
             return doubt
     unproven = _unproven(proofs)
@@ -178,10 +178,10 @@ def _unproven(proofs: ProofsTaken) -> GateResult | None:
     return GateResult(gate=VERIFICATION, verdict=Verdict.BLOCK, reason=reason, key="unproven tests")
 
 
-def _untested(proofs: ProofsTaken) -> GateResult | None:
+def _untested(task: TaskView, proofs: ProofsTaken) -> GateResult | None:
     """Return the refusal, sent once, for a Worker whose work no test needs."""
     found = untested(proofs.without_work)
-    if not found:
+    if not found or task.task.without_tests:
         return None
     reason = (
         f"{untested_words(found)}. Add a test that fails without your work, or claim completion again if no "
