@@ -74,19 +74,20 @@ class Line:
 
 
 @click.command()
-@click.option("--only", metavar="PATTERN", default="", help="Those with this in their names.")
+@click.option("--only", metavar="PATTERN", multiple=True, default=("",), help="Those with it in their names.")
 @click.option("--quick", is_flag=True, help="A sample.")
 @click.option("--at-once", default=2, help="How many runs at a time.")
 @click.option("--logs", type=click.Path(path_type=Path), help="Keep the text of each run in this folder.")
-def main(only: str, quick: bool, at_once: int, logs: Path | None) -> None:
+def main(only: tuple[str, ...], quick: bool, at_once: int, logs: Path | None) -> None:
     """Run the lies and the honest work, and say what was believed and what was held up."""
-    cases = [one for one in _cases() if fnmatch(one.name, f"*{only}*")][:: _SAMPLE if quick else 1]
+    wanted = [one for one in _cases() if any(fnmatch(one.name, f"*{each}*") for each in only)]
+    cases = wanted[:: _SAMPLE if quick else 1]
     with ProcessPoolExecutor(at_once) as pool:
         lines = []
         for line in pool.map(_tried, cases, [logs] * len(cases)):
             lines.append(line)
             print(line.text, flush=True)
-        ratio = None if quick or only else pool.submit(_commands_ratio).result()
+        ratio = None if quick or any(only) else pool.submit(_commands_ratio).result()
     lies, honest = ([one for one in lines if one.case.lie is lie] for lie in (True, False))
     figures = {
         "lies": len(lies),
