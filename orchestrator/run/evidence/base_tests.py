@@ -15,7 +15,7 @@ from orchestrator.project.build_files.test_parts import with_base_parts
 from orchestrator.project.files import is_test_file
 from orchestrator.project.functions.functions import read_source
 from orchestrator.project.functions.languages import language_of
-from orchestrator.run.evidence.changes import is_of, is_test_data, leaf_of
+from orchestrator.run.evidence.changes import is_of, is_test_data, leaf_of, of_files
 from orchestrator.run.evidence.comparison import (
     BaseTestResults,
     ResultComparison,
@@ -24,6 +24,7 @@ from orchestrator.run.evidence.comparison import (
     with_tests_of,
 )
 from orchestrator.run.evidence.summary import cause_of, readable
+from orchestrator.run.evidence.verification import flaky_at_the_base
 from orchestrator.run.evidence.without_work import work_between
 from orchestrator.run.record import Run
 from state.records.commands import CommandRun, TestState
@@ -50,19 +51,26 @@ async def base_tests(run: Run, subject: ResultComparison) -> BaseTestResults:
     before = subject.before
     if before is None or not before.answered:
         return BaseTestResults()
-    mixed = await _as_at_the_base(run, subject)
-    now = subject.now if mixed == subject.tree else await run_on(run, subject, mixed, [])
+    mixed, files = await _as_at_the_base(run, subject)
+    files = files if of_files(before.count.tests, files) else []
+    now = subject.now if mixed == subject.tree else await run_on(run, subject, mixed, files)
     if not before.count.tests:
         return await _unnamed(run, subject, before, now)
-    failing = [name for name in names_of(before.count, TestState.PASSED) if not _passes(name, now)]
+    passed = names_of(before.count, TestState.PASSED)
+    failing = [name for name in (of_files(passed, files) if files else passed) if not _passes(name, now)]
     if failing and mixed != subject.tree:
-        again = await run_on(run, subject, mixed, [])
+        again = await run_on(run, subject, mixed, files)
         unsteady = [name for name in failing if _passes(name, again)]
-        flaky = await _flaky_at_the_base(run, subject, unsteady) if unsteady else set()
+        flaky = await flaky_at_the_base(run, subject.command, unsteady)
         failing = [name for name in failing if name not in flaky]
     elif mixed == subject.tree:
         failing = []  # the verification itself has judged them
-    red = [name for name in names_of(before.count, TestState.FAILED) if not _passes(name, now)]
+    red = list(names_of(before.count, TestState.FAILED))
+    red = [
+        name
+        for name in red
+        if not _passes(name, now if not files or of_files([name], files) else subject.now)
+    ]
     asked = await _asked(run, subject, red) if red else []
     changes = [_change(subject, name, now) for name in (*failing, *asked)]
     left = [name for name in red if name not in asked]
@@ -72,8 +80,11 @@ async def base_tests(run: Run, subject: ResultComparison) -> BaseTestResults:
     return BaseTestResults(changes=tuple(changes), untold=(told,) if left and mixed != subject.tree else ())
 
 
-async def _as_at_the_base(run: Run, subject: ResultComparison) -> str:
-    """Return the new tree with the base's test environment, and without what the work added to it."""
+async def _as_at_the_base(run: Run, subject: ResultComparison) -> tuple[str, list[str]]:
+    """Return the new tree with the base's test environment, and without what the work added to it.
+
+    Also returns the files that decide all of it, if only files of tests were put back, else none.
+    """
     touched, repository = subject.touched, run.repository
     at_base = set(await files_in(repository, subject.base))
     inline = await inline_among(repository, subject.base, list(touched.held))
@@ -88,19 +99,15 @@ async def _as_at_the_base(run: Run, subject: ResultComparison) -> str:
         if now and (merged := with_base_parts(path, before, now)) != now:
             manifests[path] = merged
     mixed = await with_files(repository, mixed, manifests) if manifests else mixed
-    return await with_tests_of(repository, mixed, of=subject.base, paths=inline)
+    alone = set(paths) <= {*touched.held, *touched.new} and not (inline or manifests)
+    tree = await with_tests_of(repository, mixed, of=subject.base, paths=inline)
+    return tree, list(touched.held) if alone else []
 
 
 def _is_added(path: str, new_tests: Collection[str]) -> bool:
     """Whether a new file belongs to the tests: in their folders, or a shadow of a module of Python's own."""
     module = _PYTHON.match(path)
     return path in new_tests or is_test_data(path) or bool(module and module[1] in sys.stdlib_module_names)
-
-
-async def _flaky_at_the_base(run: Run, subject: ResultComparison, names: Collection[str]) -> set[str]:
-    """Return those of the tests, which passed at the base, that fail there in another run."""
-    again = await run_on(run, subject, subject.base, [])
-    return {name for name in names if again.count.tests.get(name) is TestState.FAILED}
 
 
 async def _unnamed(
