@@ -171,6 +171,7 @@ def test_a_failing_test_that_the_spec_brings_has_to_pass_as_it_was(
         ("The whole test suite is green.", True),
         ("Add a function half.", False),
         ("Document how tests are run.", False),
+        ("The failing tests of third have to pass.", False),
     ],
 )
 def test_a_red_test_is_the_specs_by_its_name_its_file_or_for_the_suite(spec: str, asked: bool) -> None:
