@@ -9,6 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from orchestrator.git.command import git, git_bytes
+from orchestrator.git.diffs import compared
 from orchestrator.git.pinned_config import restore_pointer
 from orchestrator.git.workspace import ensure_worktree, put_on
 
@@ -104,8 +105,9 @@ async def files_in(repository: Path, tree: str) -> list[str]:
 
 async def renamed_files(repository: Path, base: str, tree: str) -> dict[str, str]:
     """Return the files that a tree has under another path than `base`, judged by content: old → new."""
-    told = await git(repository, "diff", "--name-status", "--diff-filter=R", "-M", "-z", base, tree)
-    parts = [part for part in told.split("\0") if part]
+    form = ("--name-status", "--diff-filter=R", "-M", "-z")
+    told = await compared(repository, "diff", *form, of=(base, tree))
+    parts = [part for part in told.decode(errors="replace").split("\0") if part]
     return {old: new for _, old, new in zip(parts[::3], parts[1::3], parts[2::3], strict=True)}
 
 

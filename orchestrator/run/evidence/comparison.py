@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from orchestrator.git.diffs import changed_paths
 from orchestrator.git.scratch import files_in, text_at, with_files
-from orchestrator.git.workspace import changed_paths
 from orchestrator.project.runners.suite import Suite, suite_of
 from orchestrator.run.evidence.changes import Touched, classified, touched
 from orchestrator.run.evidence.verification import moved, run_counted, run_only

@@ -13,7 +13,7 @@ from agents.roles.reviewer import get_review_prompt
 from agents.roles.worker import signal_of
 from agents.session.tools import TASK_COMPLETE
 from orchestrator.git.command import git_succeeds
-from orchestrator.git.workspace import diff_text, resolution_text
+from orchestrator.git.diffs import diff_text, resolution_text
 from orchestrator.run.asking.briefing import conventions, decisions, others, suggestions
 from orchestrator.run.evidence.summary import changes_of, results, with_output
 from orchestrator.run.record import Run
