@@ -90,6 +90,20 @@ async def with_contents(repository: Path, tree: str, files: Mapping[str, bytes])
     return await _changed(repository, tree, lines)
 
 
+async def contents_at(
+    repository: Path, tree: str, paths: Collection[str], *, largest: int = 1_000_000
+) -> dict[str, bytes]:
+    """Return the content of each of these files that a tree has, of at most `largest` bytes."""
+    listed = await git_bytes(repository, "ls-tree", "-r", "-z", "-l", "--full-tree", tree)
+    found = {}
+    for entry in listed.split(b"\0"):
+        facts, _, name = entry.partition(b"\t")
+        path = name.decode("utf-8", "surrogateescape")
+        if path in paths and facts.split()[1] == b"blob" and int(facts.split()[3]) <= largest:
+            found[path] = await git_bytes(repository, "cat-file", "blob", facts.split()[2].decode())
+    return found
+
+
 async def text_at(repository: Path, tree: str, path: str) -> str:
     """Return the text of a file in a tree, with the end of its last line, or "" if it is missing."""
     if not await _entries(repository, tree, [path]):

@@ -96,6 +96,13 @@ def is_inline(path: str, text: str) -> bool:
     return path.endswith(_INLINE) and _MARK in text
 
 
+def tests_in(path: str, content: bytes) -> bytes:
+    """Return the tests of an inline file, else the whole content."""
+    if not is_inline(path, content.decode("utf-8", "replace")):
+        return content
+    return content.partition(_MARK.encode())[2]
+
+
 async def with_tests_of(repository: Path, tree: str, *, of: str, paths: list[str]) -> str:
     """Return the tree `tree` with these inline files' tests taken from the tree `of`."""
     files = {}

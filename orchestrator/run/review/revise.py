@@ -94,7 +94,7 @@ def rulings_on(changes: Sequence[TestChange], said: Sequence[TestRuling]) -> tup
 
     Without the reviewer's ruling the test is let through and marked. The run does not end with code 0 then.
     """
-    known = {ruling.test: ruling for ruling in sorted(said, key=lambda one: not one.accepted, reverse=True)}
+    known = {ruling.test: ruling for ruling in sorted(said, key=lambda one: not one.accepted)}
     names = dict.fromkeys(change.name for change in changes)
     return tuple(
         replace(known[line(name)], test=name)
