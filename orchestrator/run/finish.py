@@ -10,6 +10,7 @@ from orchestrator.run.evidence.summary import (
     changes_of,
     evidence_of,
     lost_canaries,
+    ruling_words,
     unannounced,
 )
 from orchestrator.run.evidence.verdict import CommandVerdict, Judged, judged
@@ -191,20 +192,11 @@ def _failed_before(view: RunView, one: Judged) -> bool:
 
 def _changed_tests(view: RunView) -> list[str]:
     """Return the tests that the work changed or removed without an announcement, and who accepted that."""
-    found: dict[str, str] = {}
-    for task in view.tasks.values():
-        rulings = {ruling.test: ruling for ruling in task.review.rulings}
-        for change in changes_of(view, task):
-            ruling = rulings.get(change.name)
-            accepted = ruling and ruling.ruled
-            ruled = (
-                f"the reviewer accepts: {ruling.why}" if ruling and accepted else "no reviewer ruled on it"
-            )
-            found[change.name] = f"{change.name} {change.kind} ({ruled})"
     whole = view.evidence.proofs.get(("", view.whole.tree))
-    for change in unannounced(whole.changes) if whole else ():
-        found.setdefault(change.name, f"{change.name} {change.kind}")
-    if not found:
+    changes = [change for task in view.tasks.values() for change in changes_of(view, task)]
+    changes += unannounced(whole.changes) if whole else []
+    kinds = {change.name: change.kind for change in reversed(changes)}
+    if not kinds:
         return []
-    told = listed(found.values())
+    told = listed(f"{name} {kind} ({ruling_words(view, name)})" for name, kind in reversed(kinds.items()))
     return [f"tests of the base do not hold as they were, and nothing announced it: {told}"]

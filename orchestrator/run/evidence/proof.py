@@ -6,6 +6,7 @@ notice a failing test? (product.md, section 12)
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 from orchestrator.git.scratch import files_in, pieced_together
 from orchestrator.run.evidence.base_tests import base_tests
@@ -20,6 +21,7 @@ from orchestrator.run.evidence.comparison import (
     with_tests_of,
 )
 from orchestrator.run.evidence.marks import marks_between
+from orchestrator.run.evidence.strength import edits_between, identifiers_for, weakened
 from orchestrator.run.evidence.summary import cause_of, results
 from orchestrator.run.evidence.verdict import CommandVerdict, Judged, judged
 from orchestrator.run.evidence.without_work import without_work, work_between
@@ -57,17 +59,24 @@ async def take_proofs(run: Run, finished: VerificationFinished, *, task_id: str,
         found.marks += same.marks
     passed = results(run, finished)
     found.changes += _lost(run, base, passed)
+    subjects = []
     for one in passed:
         if one.standing in {CommandVerdict.PASSED, CommandVerdict.NO_EVIDENCE}:
             found.untold += _fewer(run, base, one.run)
             subject = await subject_of(run, one.run, base, tree)
+            subjects.append(subject)
             await _ask(run, subject, found, whole=not task_id, asked=same is not None)
+    edits = await edits_between(run, base, tree, [one.touched for one in subjects])
+    tests = {name for one in subjects if one.before for name in one.before.count.tests}
+    found.changes += weakened(edits, tests, found.changes)
     proofs = ProofsTaken(
         task_id=task_id,
         tree=tree,
         base=base,
         changes=with_expectations(
-            _once(found.changes), run.view.plan.tests_that_change, reviewed=run.view.plan.reviewed
+            _once(found.changes),
+            run.view.plan.tests_that_change if run.view.plan.reviewed else (),
+            partial(identifiers_for, edits=edits),
         ),
         unproven=tuple(dict.fromkeys(found.unproven)),
         proven=found.proven,
