@@ -11,6 +11,9 @@ from collections.abc import Collection
 from pathlib import PurePosixPath
 
 from orchestrator.git.scratch import files_in, pieced_together, renamed_files
+from orchestrator.git.workspace import changed_paths
+from orchestrator.project.checks.tools import tools_of
+from orchestrator.project.files import matches
 from orchestrator.run.evidence.changes import is_of, is_test_data, leaf_of
 from orchestrator.run.evidence.comparison import (
     BaseTestResults,
@@ -20,6 +23,7 @@ from orchestrator.run.evidence.comparison import (
     with_tests_of,
 )
 from orchestrator.run.evidence.summary import cause_of, readable
+from orchestrator.run.evidence.verdict import CommandVerdict, judged
 from orchestrator.run.record import Run
 from state.records.commands import CommandRun, TestState
 from state.records.reviews import TestChange, TestChangeKind
@@ -64,6 +68,25 @@ async def base_tests(run: Run, subject: ResultComparison) -> BaseTestResults:
         f"whether the work matters to {listed(left)}, which failed before and fail now in `{subject.command}`"
     )
     return BaseTestResults(changes=tuple(changes), untold=(told,) if left and mixed != subject.tree else ())
+
+
+async def check_as_at_the_base(run: Run, subject: ResultComparison) -> list[TestChange]:
+    """Return a change if a check has new complaints with its own files, such as a configuration, put back."""
+    check = run.view.baseline.checks.get(subject.command)
+    globs = [file for _, tool in tools_of(subject.there) for one in tool.found for file in one.files]
+    shown = [f"/{one}" for glob in globs for one in glob.split("|")]
+    changed = await changed_paths(run.repository, subject.base, subject.tree)
+    paths = [*subject.touched.configuration, *subject.touched.manifests]
+    paths += [path for path in changed if path not in paths and matches(path, shown)]
+    if check is None or not paths:
+        return []
+    mixed = await pieced_together(run.repository, subject.tree, of=subject.base, paths=paths)
+    found = judged(check, await run_on(run, subject, mixed, []))
+    if found.standing is not CommandVerdict.FAILED:
+        return []
+    told = "\n".join(one.words for one in found.complaints) or cause_of(found.run)
+    name, kind = f"`{subject.command}`", TestChangeKind.FAILS
+    return [TestChange(test=name, path=paths[0], kind=kind, detail=told[:_OUTPUT_KEPT])]
 
 
 async def _as_at_the_base(run: Run, subject: ResultComparison) -> str:

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from orchestrator.git.scratch import files_in, pieced_together
-from orchestrator.run.evidence.base_tests import base_tests
+from orchestrator.project.checks.tools import is_check
+from orchestrator.run.evidence.base_tests import base_tests, check_as_at_the_base
 from orchestrator.run.evidence.canaries import make_canary, try_canary
 from orchestrator.run.evidence.changes import lost_tests, of_files, unnumbered, with_expectations
 from orchestrator.run.evidence.comparison import (
@@ -110,6 +111,9 @@ def _fewer(run: Run, base: str, now: CommandRun) -> list[str]:
 
 async def _ask(run: Run, subject: ResultComparison, found: _Found, *, whole: bool, asked: bool) -> None:
     """Ask about one command. `asked`: a task's proofs on these trees have all answers that a task's have."""
+    if is_check(subject.here):
+        found.changes += await check_as_at_the_base(run, subject)
+        return
     shown = asked
     if not asked:
         answer = await base_tests(run, subject)

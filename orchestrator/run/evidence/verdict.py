@@ -8,13 +8,14 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from enum import StrEnum
 
-from state.records.commands import BaselineCheck, BaselineStanding, CommandRun, TestState
+from orchestrator.project.checks.complaints import new_complaints
+from state.records.commands import BaselineCheck, BaselineStanding, CommandRun, Complaint, TestState
 from state.settings.records import Settings
 from state.words import listed, names_of
 
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 _COMPLAINT = re.compile(r"fail|error|not ok|✗|✖|panic|exception", re.IGNORECASE)
-_DROPPED = frozenset({BaselineStanding.MISSING, BaselineStanding.TOO_LONG})
+_DROPPED = frozenset({BaselineStanding.MISSING, BaselineStanding.TOO_LONG, BaselineStanding.UNREADABLE})
 
 
 class CommandVerdict(StrEnum):
@@ -31,7 +32,7 @@ class Judged:
     """A command's result and the reason for its standing.
 
     `failing` are the tests that speak against the work. `known` failed at the base already and `flaky` have
-    changing results, so neither counts against it.
+    changing results, so neither counts against it. `complaints` are the new ones of a check.
     """
 
     run: CommandRun
@@ -40,6 +41,7 @@ class Judged:
     failing: tuple[str, ...] = ()
     known: tuple[str, ...] = ()
     flaky: tuple[str, ...] = ()
+    complaints: tuple[Complaint, ...] = ()
 
 
 def judged(base: BaselineCheck | None, run: CommandRun, *, flaky: Collection[str] = ()) -> Judged:
@@ -56,6 +58,8 @@ def judged(base: BaselineCheck | None, run: CommandRun, *, flaky: Collection[str
         return _unanswered(base, run)
     if run.nothing_yet or run.count.says_none:
         return _nothing_ran(base, run)
+    if run.complaints is not None and (checked := _checked(base, run, run.complaints)):
+        return checked
     before = base.run.count.tests if base else {}
     failed = names_of(run.count, TestState.FAILED)
     known = tuple(name for name in failed if before.get(name) is TestState.FAILED)
@@ -100,6 +104,20 @@ def executed_a_test(one: Judged, settings: Settings, caught: bool | None) -> boo
         return True
     ran = one.run.count.ran
     return caught is True if ran is None else ran > 0
+
+
+def _checked(base: BaselineCheck | None, run: CommandRun, complaints: tuple[Complaint, ...]) -> Judged | None:
+    """Return the meaning of a check's complaints, or None if its exit code decides."""
+    if base is None and run.exit_code:
+        why = "the repository did not ask for this check before the work"
+        return Judged(run=run, standing=CommandVerdict.NO_EVIDENCE, why=why)
+    exit_before = base.run.exit_code if base else 0
+    new = new_complaints((base.run.complaints if base else None) or (), complaints)
+    if new and (run.exit_code or exit_before):
+        return Judged(run=run, standing=CommandVerdict.FAILED, complaints=new)
+    if run.exit_code and complaints and exit_before and run.exit_code <= exit_before:
+        return Judged(run=run, standing=CommandVerdict.PASSED)
+    return None
 
 
 def _broken(base: BaselineCheck | None, run: CommandRun) -> Judged:

@@ -15,6 +15,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from orchestrator.git.scratch import files_in
+from orchestrator.project.checks.complaints import complaints_in
+from orchestrator.project.checks.tools import check_table, is_check, machine_options
 from orchestrator.project.runners.ability import broke_off, failing_part, missing_program, nothing_yet
 from orchestrator.project.runners.counting import count
 from orchestrator.project.runners.listings import plain
@@ -22,6 +24,7 @@ from orchestrator.project.runners.reporting import Prepared, prepare
 from orchestrator.project.runners.selection import only_these
 from orchestrator.project.runners.suite import Suite, suite_of
 from orchestrator.project.shell import simple_commands
+from orchestrator.run.commands import OUTPUT_KEPT
 from orchestrator.run.evidence.changes import files_of
 from orchestrator.run.evidence.summary import commands_for
 from orchestrator.run.evidence.verdict import suspects
@@ -166,8 +169,10 @@ async def _run(
     commands: Commands, scratch: ScratchWorktree, suite: Suite, prepared: Prepared, reports: Path
 ) -> CommandRun:
     environment = {**scratch.environment, **prepared.environment}
+    checks = is_check(suite)
+    machine = machine_options(suite) if checks else ""
     ran = await commands.whole(
-        prepared.command,
+        f"{prepared.command}{machine}",
         scratch.folder,
         environment=environment,
         told_as=suite.command,
@@ -177,14 +182,25 @@ async def _run(
     failed = ran.exit_code != 0 and not ran.run.timed_out
     missing = missing_program(suite, ran.output, ran.exit_code) if failed else ""
     broken = broke_off(suite, ran.output, ran.exit_code, counted) if failed and not missing else ""
+    done = _with_complaints(suite, ran, readable=not machine) if checks else ran.run
     return replace(
-        ran.run,
+        done,
         count=replace(counted, says_none=False) if broken else counted,
         missing=missing,
         broken=broken,
-        failing_part=_failing_part(suite, ran),
+        failing_part=done.failing_part or _failing_part(suite, ran),
         nothing_yet="" if broken else nothing_yet(suite, ran.output, ran.exit_code, counted),
     )
+
+
+def _with_complaints(suite: Suite, ran: Ran, *, readable: bool) -> CommandRun:
+    """Return the result of a check with its complaints, which stand for an output that only machines read."""
+    lists = any(run.simple.name in check_table().listing for run in suite.runs)
+    found = complaints_in(ran.output, suite.folder, [run.folder for run in suite.runs], lists=lists)
+    if readable or not found:
+        return replace(ran.run, complaints=found)
+    told = "\n".join(one.words for one in found)
+    return replace(ran.run, complaints=found, output_tail=told[:OUTPUT_KEPT], failing_part=told[:OUTPUT_KEPT])
 
 
 def _failing_part(suite: Suite, ran: Ran) -> str:
