@@ -99,7 +99,7 @@ FULL = {
     "failing": [("make test", "counter.py::test_z")],
     "let_through": [("counter", TestChange(test="counter.py::test_y", kind=TestChangeKind.GONE))],
     "unproven": ("counter.py::test_new",),
-    "untested": "no test fails without the work: `make test` passes with counter.py: count emptied",
+    "doubts": ("no test fails without the work: `make test` passes with counter.py: count emptied",),
     "users": ("counter.py",),
     "united": [
         MergeBuilt(task_id="counter", commit="c0ffee", tree="f00d", onto="beef", united=("counter.py",))
@@ -224,7 +224,7 @@ EMPTY = {
     "failing": [],
     "let_through": [],
     "unproven": (),
-    "untested": "",
+    "doubts": (),
     "users": (),
     "united": [],
     "earlier": "",

@@ -59,7 +59,7 @@ from state.records.calls import CallEnd
 from state.roles import Role
 from state.settings.records import Steering
 from state.verdicts import GateResult, Verdict
-from state.words import listed, untested, untested_words
+from state.words import listed, marks_words, untested, untested_words
 
 DIFF = "diff"
 VERIFICATION = "verification"
@@ -156,8 +156,9 @@ async def _verification_gate(run: Run, task: TaskView, folder: Path, tree: str) 
     if lost := lost_canaries(run.view, proofs):
         reason = "\n\n".join(f"{canary_words(one)}. Put back how tests are run." for one in lost)
         return GateResult(gate=VERIFICATION, verdict=Verdict.BLOCK, reason=reason)
-    if (alone := _untested(proofs)) and fingerprint(alone) not in _refused(task):
-        return alone
+    for doubt in filter(None, (_untested(proofs), _marked(proofs))):
+        if fingerprint(doubt) not in _refused(task):
+            return doubt
     unproven = _unproven(proofs)
     if run.effort.block_unproven_tests and unproven and fingerprint(unproven) not in _refused(task):
         return unproven
@@ -187,6 +188,17 @@ def _untested(proofs: ProofsTaken) -> GateResult | None:
         "test can show it. The run can then only end unverified."
     )
     return GateResult(gate=VERIFICATION, verdict=Verdict.BLOCK, reason=reason, key="no test without the work")
+
+
+def _marked(proofs: ProofsTaken) -> GateResult | None:
+    """Return the refusal, sent once, for a Worker whose product looks at a test runner."""
+    if not proofs.marks:
+        return None
+    reason = (
+        f"{marks_words(proofs.marks)}. Take it out, or claim completion again if the task needs it. The run "
+        "can then only end unverified."
+    )
+    return GateResult(gate=VERIFICATION, verdict=Verdict.BLOCK, reason=reason, key="the runner's marks")
 
 
 def _refused(task: TaskView) -> set[str]:
