@@ -1,10 +1,10 @@
-"""The complaints in the output of a check, and which of them are new: old ones may stand on other lines."""
+"""The complaints in the output of a check, for people or for machines."""
 
 import hashlib
 import json
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,6 @@ _MOST = 5_000  # complaints: more are not compared
 _LONGEST = 2_000  # characters of a line that is read
 _MESSAGE = 300  # characters of a message that are kept
 _LARGEST = 1 << 20  # bytes of a file in which the lines of complaints are looked up
-_NUMBER = re.compile(r"\d+(?:\.\d+)?")
 _FILE = ("filePath", "filename", "file", "path", "source")
 _LINE = ("line", "row", "startLine")
 _RULE = ("ruleId", "rule", "code", "cop_name", "identifier", "symbol")
@@ -43,30 +42,6 @@ def complaints_in(
             replace(one, file=file, digest=files.digest(file, one.line)) for file, one in named if file
         )
     )
-
-
-def new_complaints(before: Sequence[Complaint], now: Sequence[Complaint]) -> tuple[Complaint, ...]:
-    """Return the complaints that were not there before.
-
-    One is old if its file had one of the same rule and words, numbers aside, or if it moved together with its
-    line. Each old complaint stands for one only.
-    """
-    left, fresh = list(before), list(now)
-    for same in (
-        lambda one: (one.file, one.rule, _words(one), one.digest),
-        lambda one: (one.file, one.rule, _words(one)),
-        lambda one: (one.rule, _words(one), one.digest),
-    ):
-        places: dict[tuple[str, ...], list[Complaint]] = {}
-        for one in left:
-            places.setdefault(same(one), []).append(one)
-        fresh = [one for one in fresh if not (places.get(same(one)) and places[same(one)].pop())]
-        left = [one for kept in places.values() for one in kept]
-    return tuple(fresh)
-
-
-def _words(one: Complaint) -> str:
-    return _NUMBER.sub("#", one.message)
 
 
 class _Files:

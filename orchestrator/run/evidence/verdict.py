@@ -4,11 +4,10 @@ product.md, section 12: tests that failed before may fail after, and those that 
 """
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from orchestrator.project.checks.complaints import new_complaints
 from state.records.commands import BaselineCheck, BaselineStanding, CommandRun, Complaint, TestState
 from state.settings.records import Settings
 from state.words import listed, names_of
@@ -118,6 +117,30 @@ def _checked(base: BaselineCheck | None, run: CommandRun, complaints: tuple[Comp
     if run.exit_code and complaints and exit_before and run.exit_code <= exit_before:
         return Judged(run=run, standing=CommandVerdict.PASSED)
     return None
+
+
+def new_complaints(before: Sequence[Complaint], now: Sequence[Complaint]) -> tuple[Complaint, ...]:
+    """Return the complaints that were not there before.
+
+    One is old if its file had one of the same rule and words, numbers aside, or if it moved together with its
+    line. Each old complaint stands for one only.
+    """
+    left, fresh = list(before), list(now)
+    for same in (
+        lambda one: (one.file, one.rule, _words(one), one.digest),
+        lambda one: (one.file, one.rule, _words(one)),
+        lambda one: (one.rule, _words(one), one.digest),
+    ):
+        places: dict[tuple[str, ...], list[Complaint]] = {}
+        for one in left:
+            places.setdefault(same(one), []).append(one)
+        fresh = [one for one in fresh if not (places.get(same(one)) and places[same(one)].pop())]
+        left = [one for kept in places.values() for one in kept]
+    return tuple(fresh)
+
+
+def _words(one: Complaint) -> str:
+    return _NUMBER.sub("#", one.message)
 
 
 def _broken(base: BaselineCheck | None, run: CommandRun) -> Judged:

@@ -27,7 +27,6 @@ from orchestrator.project.runners.reporting import Prepared, prepare
 from orchestrator.project.runners.selection import only_these
 from orchestrator.project.runners.suite import Suite, suite_of
 from orchestrator.project.shell import simple_commands
-from orchestrator.run.commands import OUTPUT_KEPT
 from orchestrator.run.evidence.changes import files_of
 from orchestrator.run.evidence.summary import commands_for
 from orchestrator.run.evidence.verdict import suspects
@@ -36,6 +35,7 @@ from orchestrator.run.record import Run
 from state.journal.events import VerificationFinished, VerificationStarted
 from state.records.commands import CommandRun, TestState
 
+_COMPLAINTS_KEPT = 4_000  # characters of them, in place of an output that only machines read
 _RUN_AGAIN = 20  # tests: if more fail at once, it is not chance
 _TRIES = 6  # more runs of a test at the base, before it is called steady
 _TRIES_OF_ALL = 3
@@ -259,7 +259,9 @@ def _with_complaints(suite: Suite, ran: Ran, *, readable: bool) -> CommandRun:
     if readable or not found:
         return replace(ran.run, complaints=found)
     told = "\n".join(one.words for one in found)
-    return replace(ran.run, complaints=found, output_tail=told[:OUTPUT_KEPT], failing_part=told[:OUTPUT_KEPT])
+    return replace(
+        ran.run, complaints=found, output_tail=told[:_COMPLAINTS_KEPT], failing_part=told[:_COMPLAINTS_KEPT]
+    )
 
 
 def _failing_part(suite: Suite, ran: Ran) -> str:
