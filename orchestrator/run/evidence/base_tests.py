@@ -10,9 +10,11 @@ import sys
 from collections.abc import Collection, Sequence
 from pathlib import PurePosixPath
 
+from orchestrator.git.diffs import changed_paths
 from orchestrator.git.scratch import files_in, pieced_together, renamed_files, text_at, with_files
 from orchestrator.project.build_files.test_parts import with_base_parts
-from orchestrator.project.files import is_test_file
+from orchestrator.project.checks.tools import tools_of
+from orchestrator.project.files import is_test_file, matches
 from orchestrator.project.functions.functions import read_source
 from orchestrator.project.functions.languages import language_of
 from orchestrator.run.evidence.changes import is_of, is_test_data, leaf_of, of_files
@@ -24,6 +26,7 @@ from orchestrator.run.evidence.comparison import (
     with_tests_of,
 )
 from orchestrator.run.evidence.summary import cause_of, readable
+from orchestrator.run.evidence.verdict import CommandVerdict, judged
 from orchestrator.run.evidence.verification import flaky_at_the_base
 from orchestrator.run.evidence.without_work import work_between
 from orchestrator.run.record import Run
@@ -39,6 +42,14 @@ _ASKS_FOR_THE_SUITE = re.compile(
     re.IGNORECASE,
 )
 _WORD = re.compile(r"\w+")
+_REACHES_OUT = re.compile(  # assignments to others' attributes, and other ways to patch, in any language
+    r"^[^#\n]*?(?<![\w.])(?!self\b|this\b|@)[A-Za-z_]\w*(?:\.\w+|\[[^\]\n]+\])+\s*=(?!=)"
+    r"|\b(?:setattr|delattr|exec|eval|globals|reload|import_module|defineProperty|addfinalizer)\s*\("
+    r"|\bpatch\b|\bautouse\b|\bpytest_\w+\s*\(|sys\.modules|__(?:dict|import|builtins)__|\bprototype\b"
+    r"|\brequire\.cache\b|\bmock\.(?:module|method)\b|\bTestMain\b|\bfunc init\(|^\s*\w+\s*=\s*func\b"
+    r"|\bclass_eval\b|\bdefine_method\b|\binstance_variable_set\b|\bunsafe\b|#define\b",
+    re.MULTILINE,
+)
 _LEAST_NAME = 4  # characters: a shorter name stands in any text
 _PYTHON = re.compile(r"^(?:src/)?(\w+)(?:\.py$|/)")
 
@@ -80,6 +91,25 @@ async def base_tests(run: Run, subject: ResultComparison) -> BaseTestResults:
     return BaseTestResults(changes=tuple(changes), untold=(told,) if left and mixed != subject.tree else ())
 
 
+async def check_as_at_the_base(run: Run, subject: ResultComparison) -> list[TestChange]:
+    """Return a change if a check has new complaints with its own files, such as a configuration, put back."""
+    check = run.view.baseline.checks.get(subject.command)
+    globs = [file for _, tool in tools_of(subject.there) for one in tool.found for file in one.files]
+    shown = [f"/{one}" for glob in globs for one in glob.split("|")]
+    changed = await changed_paths(run.repository, subject.base, subject.tree)
+    paths = [*subject.touched.configuration, *subject.touched.manifests]
+    paths += [path for path in changed if path not in paths and matches(path, shown)]
+    if check is None or not paths:
+        return []
+    mixed = await pieced_together(run.repository, subject.tree, of=subject.base, paths=paths)
+    found = judged(check, await run_on(run, subject, mixed, []))
+    if found.standing is not CommandVerdict.FAILED:
+        return []
+    told = "\n".join(one.words for one in found.complaints) or cause_of(found.run)
+    name, kind = f"`{subject.command}`", TestChangeKind.FAILS
+    return [TestChange(test=name, path=paths[0], kind=kind, detail=told[:_OUTPUT_KEPT])]
+
+
 async def _as_at_the_base(run: Run, subject: ResultComparison) -> tuple[str, list[str]]:
     """Return the new tree with the base's test environment, and without what the work added to it.
 
@@ -101,7 +131,17 @@ async def _as_at_the_base(run: Run, subject: ResultComparison) -> tuple[str, lis
     mixed = await with_files(repository, mixed, manifests) if manifests else mixed
     alone = set(paths) <= {*touched.held, *touched.new} and not (inline or manifests)
     tree = await with_tests_of(repository, mixed, of=subject.base, paths=inline)
-    return tree, list(touched.held) if alone else []
+    if not alone or await _reach_out(run, subject):
+        return tree, []
+    return tree, list(touched.held)
+
+
+async def _reach_out(run: Run, subject: ResultComparison) -> bool:
+    """Whether new or changed files of tests hold code that can change other tests of the same process."""
+    for path in (*subject.touched.held, *subject.touched.new):
+        if _REACHES_OUT.search(await text_at(run.repository, subject.tree, path)):
+            return True
+    return False
 
 
 def _is_added(path: str, new_tests: Collection[str]) -> bool:
