@@ -113,7 +113,8 @@ async def check_as_at_the_base(run: Run, subject: ResultComparison) -> list[Test
 async def _as_at_the_base(run: Run, subject: ResultComparison) -> tuple[str, list[str]]:
     """Return the new tree with the base's test environment, and without what the work added to it.
 
-    Also returns the files that decide all of it, if only files of tests were put back, else none.
+    Also returns the files that decide all of it, if only files of tests were put back, else none. It is the
+    new tree itself if the work only added tests that cannot change others.
     """
     touched, repository = subject.touched, run.repository
     at_base = set(await files_in(repository, subject.base))
@@ -133,7 +134,7 @@ async def _as_at_the_base(run: Run, subject: ResultComparison) -> tuple[str, lis
     tree = await with_tests_of(repository, mixed, of=subject.base, paths=inline)
     if not alone or await _reach_out(run, subject):
         return tree, []
-    return tree, list(touched.held)
+    return tree if touched.held else subject.tree, list(touched.held)
 
 
 async def _reach_out(run: Run, subject: ResultComparison) -> bool:
