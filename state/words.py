@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 from state.records.commands import BaselineCheck, BaselineStanding, TestCount, TestState, WithoutWork
 from state.records.questions import Answer
@@ -86,6 +86,29 @@ def untested_words(found: Sequence[WithoutWork]) -> str:
     functions = dict.fromkeys(name for one in found for name in one.functions)
     commands = listed(f"`{one.command}`" for one in found)
     return f"no test fails without the work: {commands} passes with {listed(functions)} emptied"
+
+
+class _Proofs(Protocol):
+    @property
+    def without_work(self) -> tuple[WithoutWork, ...]: ...
+    @property
+    def marks(self) -> tuple[str, ...]: ...
+    @property
+    def unlike(self) -> tuple[str, ...]: ...
+
+
+def doubts(proofs: _Proofs | None) -> list[str]:
+    """Return the doubts of proofs, beside tests that change, that keep work from being complete."""
+    if proofs is None:
+        return []
+    told = [untested_words(found)] if (found := untested(proofs.without_work)) else []
+    return [*told, *([marks_words(proofs.marks)] if proofs.marks else []), *proofs.unlike]
+
+
+def marks_words(marks: Sequence[str]) -> str:
+    """Return that product code looks at a test runner, for the agent or the person that has to act."""
+    told = "product code looks at a test runner, or touches it, and may behave otherwise when it is tested"
+    return f"{told}: {listed(marks)}"
 
 
 def alike(items: Iterable[T], key: Callable[[T], Hashable]) -> list[list[T]]:

@@ -51,12 +51,18 @@ class ProjectCommands:
         *,
         environment: Mapping[str, str] | None = None,
         told_as: str = "",
+        readable: Sequence[Path] = (),
         writable: Sequence[Path] = (),
         reach: Reach = Reach.SEALED,
+        plainly: bool = False,
     ) -> Ran:
         """As `Commands`."""
-        variables = {**without_secrets(self.environ), "PYTHONDONTWRITEBYTECODE": "1", **(environment or {})}
-        async with self._sandbox(folder, variables, writable=writable, reach=reach) as sandbox:
+        of_sq = {} if plainly else {"PYTHONDONTWRITEBYTECODE": "1"}
+        variables = {**without_secrets(self.environ), **of_sq, **(environment or {})}
+        needed = readable if plainly else (*REPORTERS, *readable)
+        async with self._sandbox(
+            folder, variables, readable=needed, writable=writable, reach=reach, lived_in=plainly
+        ) as sandbox:
             result = await run_command(
                 ["sh", "-c", command],
                 cwd=folder,
@@ -107,7 +113,14 @@ class ProjectCommands:
 
     @asynccontextmanager
     async def _sandbox(
-        self, folder: Path, variables: Mapping[str, str], *, writable: Sequence[Path], reach: Reach
+        self,
+        folder: Path,
+        variables: Mapping[str, str],
+        *,
+        readable: Sequence[Path],
+        writable: Sequence[Path],
+        reach: Reach,
+        lived_in: bool,
     ) -> AsyncIterator[SandboxPlan | None]:
         """Yield the sandbox for a command, None if the run has none. Its folders are removed afterwards."""
         boundary = self.boundary
@@ -119,10 +132,11 @@ class ProjectCommands:
             workspace=folder,
             scratch=scratch,
             path=variables.get("PATH", os.defpath),
-            readable=REPORTERS,
+            readable=readable,
             writable=writable,
             network=Network.FULL if self._is_online(reach) else Network.NONE,
             with_credentials=reach is Reach.ONLINE,
+            lived_in=lived_in,
         )
         try:
             yield await to_thread.run_sync(boundary.plan, needs)

@@ -22,7 +22,7 @@ from state.journal.phase import saw_the_whole
 from state.journal.view import RunView
 from state.outcome import Outcome, worst
 from state.records.commands import BaselineStanding
-from state.words import listed, untested, untested_words
+from state.words import doubts, listed
 
 
 async def commit(run: Run, task_id: str) -> None:
@@ -140,8 +140,7 @@ def _unverified(view: RunView) -> list[str]:
         f"`{command}` passes in the checkout and not on a clean copy of it, so ignored files decide there"
         for command in (proofs.only_here if proofs else ())
     ]
-    if found := untested(proofs.without_work) if proofs else []:
-        causes.append(f"{untested_words(found)} (--merge-unverified takes it nevertheless)")
+    causes += [f"{one} (--merge-unverified takes it nevertheless)" for one in doubts(proofs)]
     failed = [
         one.run.command
         for one in results

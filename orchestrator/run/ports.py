@@ -199,8 +199,10 @@ class Commands(Protocol):
         *,
         environment: Mapping[str, str] | None = None,
         told_as: str = "",
+        readable: Sequence[Path] = (),
         writable: Sequence[Path] = (),
         reach: Reach = Reach.SEALED,
+        plainly: bool = False,
     ) -> Ran:
         """Run one command to its end or its deadline, in a sandbox if the run has one.
 
@@ -209,8 +211,10 @@ class Commands(Protocol):
             folder: the folder to run it in.
             environment: variables beside those of sq's own environment, of which the secrets are left out.
             told_as: the command that is recorded, if the one that is run has options for reporting added.
+            readable: further folders that the command reads.
             writable: further folders that the command writes.
             reach: the network and the credentials that it has in a sandbox.
+            plainly: without variables of sq's, and in a sandbox with a home that holds the usual files.
         """
         ...
 

@@ -173,6 +173,13 @@ class Limits:
     verify_s: Annotated[float, SetBy("limits.verify_s", "seconds for one verification or set-up command")] = (
         600.0
     )
+    verify_total_s: Annotated[
+        float,
+        SetBy(
+            "limits.verify_total_s",
+            "seconds of all commands of the project after which sq asks no more of its tests",
+        ),
+    ] = 7_200.0
     run_s: Annotated[float | None, SetBy("limits.run_s", "seconds for the whole run")] = None
 
 

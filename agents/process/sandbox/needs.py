@@ -33,6 +33,7 @@ class Needs:
     removes. `hidden` are folders of which nothing is shown but the paths named here. `with_credentials`: the
     files with which package managers sign in are readable, and their caches can be written. `keeps_index`:
     the index that the process leaves becomes the workspace's own, because a resolver marks paths in it.
+    `lived_in`: its home holds the usual files of one.
     """
 
     workspace: Path
@@ -46,3 +47,4 @@ class Needs:
     hidden: Sequence[Path] = ()
     with_credentials: bool = False
     keeps_index: bool = False
+    lived_in: bool = False

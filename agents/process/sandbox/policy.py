@@ -30,6 +30,17 @@ _SOCKETS = (
     ),
     *("XDG_RUNTIME_DIR", "DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "DOCKER_HOST", "TMUX", "PULSE_SERVER"),
 )
+_USUAL = {  # files of a home in which somebody works
+    ".bash_history": "ls\ncd src\ngit status\ngit pull\n",
+    ".bash_logout": "clear\n",
+    ".bashrc": "HISTSIZE=1000\nalias ll='ls -l'\n",
+    ".cache/motd.legal-displayed": "",
+    ".config/user-dirs.locale": "en_US\n",
+    ".gitconfig": "[pull]\n\trebase = false\n",
+    ".local/share/recently-used.xbel": "",
+    ".profile": '[ -f "$HOME/.bashrc" ] && . "$HOME/.bashrc"\n',
+    ".ssh/known_hosts": "",
+}
 _FOLDERS = (
     *("TMPDIR", "TMP", "TEMP", "GOCACHE"),
     *("XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME"),
@@ -117,6 +128,10 @@ def _prepared(needs: Needs) -> Path:
     scratch = needs.scratch
     for folder in (scratch / "home", scratch / "tmp", *needs.writable):
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    for name, text in _USUAL.items() if needs.lived_in else ():
+        file = scratch / "home" / name
+        file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        file.write_text(text)
     stand_in = scratch / "nothing"
     stand_in.touch(0o400)
     return stand_in

@@ -1,6 +1,7 @@
-"""Makes a test that must fail: a suite that still passes with it does not run the tests that it counts.
+"""Makes tests that must fail: a suite that still passes with them does not run the tests that it counts.
 
-Its names and numbers are ordinary ones, made out of random letters.
+Their names and numbers are ordinary ones, made out of random letters. They load the modules that the tests
+beside them load, and fail by the same assertions.
 """
 
 import hashlib
@@ -13,7 +14,7 @@ from pathlib import PurePosixPath
 from orchestrator.project.build_files.step import text_of
 from orchestrator.project.files import walked
 from orchestrator.project.runners.recognise import targets
-from orchestrator.project.runners.row import FailingTest
+from orchestrator.project.runners.row import FailingTest, Runner
 from orchestrator.project.runners.suite import Suite, SuiteRun
 from state.records.commands import TestCount, TestState
 
@@ -35,33 +36,34 @@ _THIRD = (
     "is copied", "is filled", "is cut", "is parsed", "is stored", "keeps count", "is wrapped", "is matched",
     "is ranked", "is hashed", "keeps length",
 )  # fmt: skip
+_MOST = 4  # failing tests
+_PLACE = "{fails}"
 _ENDING = re.compile(r"(?:[._-](?:test|spec))?\.\w+$")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Canary:
-    """A failing test: `content` is the whole new text of `path`, which may exist already.
+    """Failing tests: `content` is the whole new text of `path`, which may exist already.
 
-    `name` is the test's own name. Its name in a count ends with it. It is "" if a counted test fails instead.
-    `only` are the files to give to `only_these` to run it.
+    `names` are the tests' own names. Their names in a count end with them. It is empty if a counted test
+    fails instead. `only` are the files to give to `only_these` to run them.
     """
 
     path: str
     content: str
-    name: str
+    names: tuple[str, ...]
     only: tuple[str, ...]
 
 
 def canary_for(suite: Suite, count: TestCount, token: str) -> Canary | None:
-    """Return a test that must fail, in a file whose tests the baseline counted or in a new file beside one.
+    """Return tests that must fail, in a file whose tests the baseline counted or in a new file beside one.
 
     `token` is some random letters, from which ordinary-looking paths, names and words are made. Returns None
     if the suite runs no tests that the table knows, or no form of a failing test fits.
     """
-    words = ordinary(token)
     for run in suite.test_runs:
         for path in _counted_files(suite, run, count):
-            if canary := _beside(suite, run, path, words):
+            if canary := _beside(suite, run, path, token):
                 return canary
     return None
 
@@ -113,7 +115,7 @@ def _is_told(path: str, names: str) -> bool:
     )
 
 
-def _beside(suite: Suite, run: SuiteRun, path: str, words: Mapping[str, str]) -> Canary | None:
+def _beside(suite: Suite, run: SuiteRun, path: str, token: str) -> Canary | None:
     if run.runner is None:
         return None
     text = text_of(suite.folder / path)
@@ -122,29 +124,57 @@ def _beside(suite: Suite, run: SuiteRun, path: str, words: Mapping[str, str]) ->
         if not re.search(form.path, path) or not re.search(form.when, text):
             continue
         if form.new and not is_named:
-            if canary := _new_file(suite, path, text, form, words):
+            if canary := _new_file(suite, path, text, form, run.runner, token):
                 return canary
         elif not form.whole:
-            content = _put_in(text, form.text.format_map(_values(path, words)), form.before)
-            return Canary(path=path, content=content, name=_name(path, form, words), only=(path,))
+            tests = _tests(path, text, form, run.runner, token)
+            content = _put_in(text, "\n\n".join(tests.values()), form.before)
+            return Canary(path=path, content=content, names=_names(tests), only=(path,))
     return None
 
 
+def _tests(path: str, text: str, form: FailingTest, runner: Runner, token: str) -> dict[str, str]:
+    """Return the failing tests by name: one for each statement that the tests in `text` use, at most four."""
+    statements = [one.text for one in runner.fails if re.search(one.when, text)] or [""]
+    if _PLACE not in form.text:
+        statements = statements[:1]
+    found: dict[str, str] = {}
+    for number, statement in enumerate(statements[:_MOST]):
+        values = _values(path, ordinary(f"{token}{number or ''}"))
+        values["fails"] = statement.format_map(values)
+        found.setdefault(form.name.format_map(values), form.text.format_map(values))
+    return found
+
+
+def _names(tests: Mapping[str, str]) -> tuple[str, ...]:
+    return tuple(filter(None, tests))
+
+
 def _new_file(
-    suite: Suite, path: str, text: str, form: FailingTest, words: Mapping[str, str]
+    suite: Suite, path: str, text: str, form: FailingTest, runner: Runner, token: str
 ) -> Canary | None:
-    values = _values(path, words)
-    new = posixpath.join(posixpath.dirname(path), form.new.format_map(values))
+    new = posixpath.join(posixpath.dirname(path), form.new.format_map(_values(path, ordinary(token))))
     if (suite.folder / new).exists():
         return None
     header = [found[0] for pattern in form.header if (found := re.search(pattern, text, re.MULTILINE))]
     if form.header and form.header[0].startswith("^\\s*require"):
         header = [found[0] for found in re.finditer(form.header[0], text, re.MULTILINE)]
+    header += _loading(text, runner)
     front = "".join(f"{line}\n" for line in header) + form.opening
-    body = form.text.format_map(values)
+    tests = _tests(path, text, form, runner, token)
     separator = "\n" if front and not front.endswith("\n\n") else ""
-    content = f"{front}{separator}{body}"
-    return Canary(path=new, content=content, name=_name(path, form, words), only=(new,))
+    body = "\n\n".join(tests.values())
+    return Canary(path=new, content=f"{front}{separator}{body}", names=_names(tests), only=(new,))
+
+
+def _loading(text: str, runner: Runner) -> list[str]:
+    """Return lines that load the modules that the tests in `text` load."""
+    found = [
+        one.text.format_map(match.groupdict())
+        for one in runner.loads
+        for match in re.finditer(one.pattern, text)
+    ]
+    return list(dict.fromkeys(found))
 
 
 def _put_in(text: str, test: str, before: str) -> str:
@@ -164,10 +194,6 @@ def _values(path: str, words: Mapping[str, str]) -> dict[str, str]:
         "ending": ending[0] if ending else "",
         "extension": name.rsplit(".", maxsplit=1)[-1],
     }
-
-
-def _name(path: str, form: FailingTest, words: Mapping[str, str]) -> str:
-    return form.name.format_map(_values(path, words))
 
 
 def ordinary(token: str) -> dict[str, str]:

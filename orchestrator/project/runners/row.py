@@ -148,8 +148,26 @@ class TestFiles:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class FailingStatement:
+    """A statement that fails a test. It is used beside tests whose text matches `when`."""
+
+    text: str
+    when: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Loading:
+    """How a new test file loads a `module` that the pattern finds in the file beside it."""
+
+    pattern: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class FailingTest:
     """A test that must fail, for test files whose path matches `path` and whose text matches `when`.
+
+    If its text has a place `{fails}`, a test is made for each of the row's statements that fit.
 
     `new` is the name of a new file beside such a file. Without it, or if a command names its files, the text
     is put into that file, in front of the first line that matches `before`. `header` are patterns of lines
@@ -185,7 +203,8 @@ class Runner:
 
     `setup` is the ecosystem of the tools that set a project up for it. `like` is the row of a runner that
     runs the same tests: a project shows one of them. `unknown` lists the abilities that it lacks. `deciders`
-    and `manifests` are globs of files that decide how tests are run.
+    and `manifests` are globs of files that decide how tests are run. `marks` are patterns of code that looks
+    at the runner, or touches it, as only tests and their environment may.
     """
 
     name: str
@@ -203,6 +222,9 @@ class Runner:
     manifests: tuple[str, ...] = ()
     absent: Absent = field(default_factory=Absent)
     canary: tuple[FailingTest, ...] = ()
+    fails: tuple[FailingStatement, ...] = ()
+    loads: tuple[Loading, ...] = ()
+    marks: tuple[str, ...] = ()
     unknown: tuple[str, ...] = ()
 
     @property

@@ -16,6 +16,8 @@ _PATTERNS = {
     "printed": ("tests", "file", "begins", "ends", "bad", "numbers", "none"),
     "report": ("unless",),
     "canary": ("path", "when", "header", "before"),
+    "fails": ("when",),
+    "loads": ("pattern",),
     "tests": ("contains",),
     "called": ("contains",),
     "found": ("contains",),
@@ -122,6 +124,7 @@ def _patterns(row: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
                     (f"{part}.{field}", one) for one in ([value] if isinstance(value, str) else value)
                 )
     yield from (("nothing", one) for one in row["absent"]["nothing"])
+    yield from (("marks", one) for one in row["marks"])
     failing = row["printed"]["failing"]
     for one in (*failing["breaks"], failing["unloaded"], failing["begins"]):
         yield "printed.failing", one

@@ -11,7 +11,7 @@ from collections.abc import Collection
 from pathlib import PurePosixPath
 
 from orchestrator.git.scratch import files_in, pieced_together, renamed_files
-from orchestrator.run.evidence.changes import is_of, is_test_data, leaf_of
+from orchestrator.run.evidence.changes import is_of, is_test_data, leaf_of, of_files
 from orchestrator.run.evidence.comparison import (
     BaseTestResults,
     ResultComparison,
@@ -20,6 +20,7 @@ from orchestrator.run.evidence.comparison import (
     with_tests_of,
 )
 from orchestrator.run.evidence.summary import cause_of, readable
+from orchestrator.run.evidence.verification import flaky_at_the_base
 from orchestrator.run.record import Run
 from state.records.commands import CommandRun, TestState
 from state.records.reviews import TestChange, TestChangeKind
@@ -44,19 +45,26 @@ async def base_tests(run: Run, subject: ResultComparison) -> BaseTestResults:
     before = subject.before
     if before is None or not before.answered:
         return BaseTestResults()
-    mixed = await _as_at_the_base(run, subject)
-    now = subject.now if mixed == subject.tree else await run_on(run, subject, mixed, [])
+    mixed, files = await _as_at_the_base(run, subject)
+    files = files if of_files(before.count.tests, files) else []
+    now = subject.now if mixed == subject.tree else await run_on(run, subject, mixed, files)
     if not before.count.tests:
         return await _unnamed(run, subject, before, now)
-    failing = [name for name in names_of(before.count, TestState.PASSED) if not _passes(name, now)]
+    passed = names_of(before.count, TestState.PASSED)
+    failing = [name for name in (of_files(passed, files) if files else passed) if not _passes(name, now)]
     if failing and mixed != subject.tree:
-        again = await run_on(run, subject, mixed, [])
+        again = await run_on(run, subject, mixed, files)
         unsteady = [name for name in failing if _passes(name, again)]
-        flaky = await _flaky_at_the_base(run, subject, unsteady) if unsteady else set()
+        flaky = await flaky_at_the_base(run, subject.command, unsteady)
         failing = [name for name in failing if name not in flaky]
     elif mixed == subject.tree:
         failing = []  # the verification itself has judged them
-    red = [name for name in names_of(before.count, TestState.FAILED) if not _passes(name, now)]
+    red = list(names_of(before.count, TestState.FAILED))
+    red = [
+        name
+        for name in red
+        if not _passes(name, now if not files or of_files([name], files) else subject.now)
+    ]
     asked = [name for name in red if _is_the_specs(name, run.started.spec_text, subject.touched.held)]
     changes = [_change(subject, name, now) for name in (*failing, *asked)]
     left = [name for name in red if name not in asked]
@@ -66,8 +74,11 @@ async def base_tests(run: Run, subject: ResultComparison) -> BaseTestResults:
     return BaseTestResults(changes=tuple(changes), untold=(told,) if left and mixed != subject.tree else ())
 
 
-async def _as_at_the_base(run: Run, subject: ResultComparison) -> str:
-    """Return the new tree with the base's test environment, and without what the work added to it."""
+async def _as_at_the_base(run: Run, subject: ResultComparison) -> tuple[str, list[str]]:
+    """Return the new tree with the base's test environment, and without what the work added to it.
+
+    Also returns the files that decide all of it, if only files of tests were put back, else none.
+    """
     touched, repository = subject.touched, run.repository
     at_base = set(await files_in(repository, subject.base))
     inline = await inline_among(repository, subject.base, list(touched.held))
@@ -76,19 +87,15 @@ async def _as_at_the_base(run: Run, subject: ResultComparison) -> str:
     ]
     paths = [path for path in (*touched.as_it_was, *added) if path not in inline]
     mixed = await pieced_together(repository, subject.tree, of=subject.base, paths=paths)
-    return await with_tests_of(repository, mixed, of=subject.base, paths=inline)
+    alone = set(paths) <= {*touched.held, *touched.new} and not inline
+    tree = await with_tests_of(repository, mixed, of=subject.base, paths=inline)
+    return tree, list(touched.held) if alone else []
 
 
 def _is_added(path: str, new_tests: Collection[str]) -> bool:
     """Whether a new file belongs to the tests: in their folders, or a shadow of a module of Python's own."""
     module = _PYTHON.match(path)
     return path in new_tests or is_test_data(path) or bool(module and module[1] in sys.stdlib_module_names)
-
-
-async def _flaky_at_the_base(run: Run, subject: ResultComparison, names: Collection[str]) -> set[str]:
-    """Return those of the tests, which passed at the base, that fail there in another run."""
-    again = await run_on(run, subject, subject.base, [])
-    return {name for name in names if again.count.tests.get(name) is TestState.FAILED}
 
 
 async def _unnamed(

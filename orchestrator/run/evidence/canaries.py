@@ -1,20 +1,31 @@
-"""The canary: a failing test that is added to a tree. A command that passes with it vouches for nothing.
+"""The canary: failing tests that are added to a tree. A command that passes with them vouches for nothing.
 
-Its name, place and words are random and ordinary, so that code in the tree cannot recognise it.
+Their names, place and words are random and ordinary, so that code in the tree cannot recognise them. On the
+merged whole they run inside the whole command, and the command is also run plainly, as a person would run it.
+Where a runner prints enough, one plain run with the canary in it answers both questions. (product.md,
+section 12)
 """
 
 import secrets
 from collections.abc import Sequence
+from dataclasses import dataclass
 from string import ascii_lowercase
 
 from orchestrator.git.scratch import with_files
 from orchestrator.project.runners.canary import Canary, canary_for
 from orchestrator.project.runners.suite import Suite
-from orchestrator.run.evidence.verification import run_counted, run_only
+from orchestrator.run.evidence.comparison import ResultComparison
+from orchestrator.run.evidence.verification import (
+    flaky_at_the_base,
+    is_unsteady_at_the_base,
+    run_counted,
+    run_only,
+    run_plainly,
+)
 from orchestrator.run.ports import ScratchWorktree
 from orchestrator.run.record import Run
 from state.records.commands import UNCOUNTED, CanaryResult, CommandRun, TestCount, TestState
-from state.words import names_of
+from state.words import count_words, names_of
 
 _LETTERS = 7
 
@@ -35,7 +46,7 @@ async def try_canary(
         run: the run.
         command: the command.
         tree: the tree without the canary.
-        canary: the test that must fail.
+        canary: the tests that must fail.
         suites: the command in the tree and at the base, one of which may take test files.
         before: the tests that the command ran without the canary. If they are known by name, only its
             file is run.
@@ -43,16 +54,7 @@ async def try_canary(
     with_it = await with_files(run.repository, tree, {canary.path: canary.content})
     async with run.evidence.scratch_worktree(run, with_it) as scratch:
         done = await _run(run, scratch, command, canary, suites, by_name=bool(before.tests))
-    if done.exit_code is None:
-        problem = done.problem or "it did not answer"
-        return CanaryResult(command=command, path=canary.path, name=canary.name, problem=problem)
-    return CanaryResult(
-        command=command,
-        path=canary.path,
-        name=canary.name,
-        caught=_is_noticed(done, canary, before),
-        seconds=done.seconds,
-    )
+    return _result(command, canary, done, noticed=_is_noticed(done, canary, before))
 
 
 async def _run(
@@ -69,9 +71,121 @@ async def _run(
     return await run_counted(run.commands, scratch, command)
 
 
+def _result(command: str, canary: Canary, done: CommandRun, *, noticed: bool) -> CanaryResult:
+    name = canary.names[0] if canary.names else ""
+    if done.exit_code is None:
+        problem = done.problem or "it did not answer"
+        return CanaryResult(command=command, path=canary.path, name=name, problem=problem)
+    return CanaryResult(command=command, path=canary.path, name=name, caught=noticed, seconds=done.seconds)
+
+
 def _is_noticed(done: CommandRun, canary: Canary, before: TestCount) -> bool:
-    """Whether the command noticed: by its exit code, or by one more failed test if others fail anyway."""
+    """Whether the command noticed each failing test: by name, else by its exit code or one more failure."""
     failed, known = set(names_of(done.count, TestState.FAILED)), set(names_of(before, TestState.FAILED))
-    if any(canary.name in name for name in failed - known):
-        return True
-    return bool(failed - known) if failed & known else done.exit_code != 0
+    new = failed - known
+    if canary.names and new & _told_of(new, canary):
+        return all(any(name in one for one in new) for name in canary.names)
+    return bool(new) if failed & known else done.exit_code != 0
+
+
+def _told_of(names: set[str], canary: Canary) -> set[str]:
+    return {one for one in names if any(name in one for name in canary.names)}
+
+
+@dataclass(frozen=True, kw_only=True)
+class WholeCanary:
+    """The answers of a whole command with the canary in it, and run plainly.
+
+    `unlike` is how the plain run differs, or "". `changed` are tests that passed before and not beside the
+    canary. `untold` are questions without an answer.
+    """
+
+    canary: CanaryResult | None = None
+    unlike: str = ""
+    changed: tuple[str, ...] = ()
+    untold: tuple[str, ...] = ()
+
+
+async def try_whole(run: Run, subject: ResultComparison, canary: Canary | None) -> WholeCanary:
+    """Run a command that passed plainly, and with the canary, if there is one, in one run if that is enough.
+
+    A difference counts only if the command is steady at the base.
+    """
+    if canary is not None:
+        with_it = await with_files(run.repository, subject.tree, {canary.path: canary.content})
+        together = await _plainly(run, subject, with_it)
+        if together.exit_code and _is_as_expected(together.count, subject.now.count, canary):
+            return WholeCanary(canary=_result(subject.command, canary, together, noticed=True))
+    plain = await _plainly(run, subject, subject.tree)
+    unlike, untold = await _judged(run, subject, plain)
+    if canary is None:
+        return WholeCanary(unlike=unlike, untold=untold)
+    async with run.evidence.scratch_worktree(run, with_it) as scratch:
+        done = await run_counted(run.commands, scratch, subject.command)
+    passed = names_of(subject.now.count, TestState.PASSED) if done.count.tests else ()
+    changed = [name for name in passed if done.count.tests.get(name) is not TestState.PASSED]
+    flaky = await flaky_at_the_base(run, subject.command, changed)
+    return WholeCanary(
+        canary=_result(subject.command, canary, done, noticed=_is_noticed(done, canary, subject.now.count)),
+        unlike=unlike,
+        changed=tuple(name for name in changed if name not in flaky),
+        untold=untold,
+    )
+
+
+async def _judged(run: Run, subject: ResultComparison, plain: CommandRun) -> tuple[str, tuple[str, ...]]:
+    """Return how a plain run differs, or "", and the questions that it leaves open."""
+    if plain.exit_code is None:
+        why = plain.problem or "it did not answer"
+        return "", (f"whether `{subject.command}` passes as a person runs it: {why}",)
+    unlike = _difference(subject.now, plain)
+    if not unlike:
+        return "", ()
+    again = _difference(subject.now, await _plainly(run, subject, subject.tree))
+    if again:
+        return again, ()
+    if await is_unsteady_at_the_base(run, subject.command):
+        return "", ()
+    return f"{unlike}, but not each time, and at the base its results do not change", ()
+
+
+def _is_as_expected(together: TestCount, now: TestCount, canary: Canary) -> bool:
+    """Whether the canary's tests failed, and every other result is as it was, as far as a plain run tells."""
+    if together.tests:
+        failed = set(names_of(together, TestState.FAILED))
+        of_canary = _told_of(failed, canary)
+        others = {one.rpartition("::")[2] for one in failed - of_canary}
+        known = {one.rpartition("::")[2] for one in names_of(now, TestState.FAILED)}
+        told = all(any(name in one for one in of_canary) for name in canary.names)
+        return (
+            bool(canary.names) and told and len(others) == len(known) and _fits(together.passed, now.passed)
+        )
+    if together.failed is None or now.failed is None:
+        return False
+    return together.failed == now.failed + max(1, len(canary.names)) and together.passed == now.passed
+
+
+def _fits(plain: int | None, counted: int | None) -> bool:
+    """Whether a number of passed tests is as it was. A plain run may print the failed ones alone."""
+    return not plain or not counted or plain == counted
+
+
+def _difference(counted: CommandRun, plain: CommandRun) -> str:
+    """Return how a plain run differs from the counted one, or "" if it does not."""
+    if plain.exit_code is None:
+        return ""
+    if bool(plain.exit_code) != bool(counted.exit_code):
+        return f"exits with {plain.exit_code}, and with {counted.exit_code} when sq counts its tests"
+    one, other = plain.count, counted.count
+    if (
+        one.passed
+        and other.passed is not None
+        and (one.passed, one.failed or 0) != (other.passed, other.failed or 0)
+    ):
+        return f"tells {count_words(one)}, and {count_words(other)} when sq counts them"
+    return ""
+
+
+async def _plainly(run: Run, subject: ResultComparison, tree: str) -> CommandRun:
+    async with run.evidence.scratch_worktree(run, tree) as scratch:
+        return await run_plainly(run.commands, scratch, subject.command, name=run.repository.name)

@@ -6,12 +6,11 @@ notice a failing test? (product.md, section 12)
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import partial
 
 from orchestrator.git.scratch import files_in, pieced_together
 from orchestrator.run.evidence.base_tests import base_tests
-from orchestrator.run.evidence.canaries import make_canary, try_canary
-from orchestrator.run.evidence.changes import lost_tests, of_files, unnumbered, with_expectations
+from orchestrator.run.evidence.canaries import make_canary, try_canary, try_whole
+from orchestrator.run.evidence.changes import lost_tests, of_files, unnumbered
 from orchestrator.run.evidence.comparison import (
     ResultComparison,
     at_base,
@@ -20,7 +19,8 @@ from orchestrator.run.evidence.comparison import (
     subject_of,
     with_tests_of,
 )
-from orchestrator.run.evidence.strength import edits_between, identifiers_for, weakened
+from orchestrator.run.evidence.marks import marks_between
+from orchestrator.run.evidence.strength import with_weakened
 from orchestrator.run.evidence.summary import cause_of, results
 from orchestrator.run.evidence.verdict import CommandVerdict, Judged, judged
 from orchestrator.run.evidence.without_work import without_work, work_between
@@ -40,6 +40,8 @@ class _Found:
     untold: list[str] = field(default_factory=list)
     only_here: list[str] = field(default_factory=list)
     without_work: list[WithoutWork] = field(default_factory=list)
+    marks: list[str] = field(default_factory=list)
+    unlike: list[str] = field(default_factory=list)
 
 
 async def take_proofs(run: Run, finished: VerificationFinished, *, task_id: str, base: str) -> ProofsTaken:
@@ -53,6 +55,7 @@ async def take_proofs(run: Run, finished: VerificationFinished, *, task_id: str,
     if same:
         found.changes += same.changes
         found.without_work += same.without_work
+        found.marks += same.marks
     passed = results(run, finished)
     found.changes += _lost(run, base, passed)
     subjects = []
@@ -62,24 +65,19 @@ async def take_proofs(run: Run, finished: VerificationFinished, *, task_id: str,
             subject = await subject_of(run, one.run, base, tree)
             subjects.append(subject)
             await _ask(run, subject, found, whole=not task_id, asked=same is not None)
-    edits = await edits_between(run, base, tree, [one.touched for one in subjects])
-    tests = {name for one in subjects if one.before for name in one.before.count.tests}
-    found.changes += weakened(edits, tests, found.changes)
     proofs = ProofsTaken(
         task_id=task_id,
         tree=tree,
         base=base,
-        changes=with_expectations(
-            _once(found.changes),
-            run.view.plan.tests_that_change if run.view.plan.reviewed else (),
-            partial(identifiers_for, edits=edits),
-        ),
+        changes=await with_weakened(run, base, tree, subjects, found.changes),
         unproven=tuple(dict.fromkeys(found.unproven)),
         proven=found.proven,
         canaries=tuple(found.canaries),
         untold=tuple(dict.fromkeys(found.untold)),
         only_here=tuple(found.only_here),
         without_work=tuple(found.without_work),
+        marks=tuple(dict.fromkeys(found.marks)),
+        unlike=tuple(found.unlike),
         seconds=run.commands.seconds - before,
     )
     run.record(proofs)
@@ -118,22 +116,46 @@ def _fewer(run: Run, base: str, now: CommandRun) -> list[str]:
 
 
 async def _ask(run: Run, subject: ResultComparison, found: _Found, *, whole: bool, asked: bool) -> None:
-    """Ask about one command. `asked`: a task's proofs on these trees have all answers that a task's have."""
-    shown = asked
+    """Ask about one command, in the order of worth. `asked`: a task's proofs have answered for these trees.
+
+    The questions that `limits.verify_total_s` leaves no time for are named.
+    """
     if not asked:
-        answer = await base_tests(run, subject)
-        found.changes += answer.changes
-        found.untold += answer.untold
+        found.marks += await marks_between(run, subject)
+        if _in_time(run, subject, found, "the base's tests as they were"):
+            answer = await base_tests(run, subject)
+            found.changes += answer.changes
+            found.untold += answer.untold
+        else:
+            found.changes += [
+                TestChange(
+                    test="", path=path, kind=TestChangeKind.FAILS, detail="sq did not run it as it was"
+                )
+                for path in subject.touched.as_it_was
+            ]
+    shown = asked
+    if not asked and _in_time(run, subject, found, "the work taken out"):
         shown = await _without_work(run, subject, found)
-    if not (whole or shown):
+    if not (whole or shown) and _in_time(run, subject, found, "the new tests on the code before"):
         red = await red_before_green(run, subject)
         found.unproven += red.unproven
         found.untold += red.untold
         found.proven = found.proven or red.proven
-    if whole or subject.touched.decides:
-        await _canary(run, subject, found)
     if whole and not run.settings.worktrees:
         await _on_a_clean_copy(run, subject, found)
+    if (whole or subject.touched.decides) and _in_time(run, subject, found, "a failing test"):
+        await _canary(run, subject, found, whole=whole)
+
+
+def _in_time(run: Run, subject: ResultComparison, found: _Found, question: str) -> bool:
+    """Whether `limits.verify_total_s` leaves time for a question. If not, that is told."""
+    if run.commands.seconds <= run.limits.verify_total_s:
+        return True
+    found.untold.append(
+        f"{question}, for `{subject.command}`: left out, because the project's commands took "
+        f"{run.commands.seconds:.0f} s already (limits.verify_total_s)"
+    )
+    return False
 
 
 async def _without_work(run: Run, subject: ResultComparison, found: _Found) -> bool:
@@ -169,35 +191,44 @@ async def _on_a_clean_copy(run: Run, subject: ResultComparison, found: _Found) -
         found.only_here.append(subject.command)
 
 
-async def _canary(run: Run, subject: ResultComparison, found: _Found) -> None:
-    """Check whether the command notices a failing test on the tree, unless it did not at the base."""
+async def _canary(run: Run, subject: ResultComparison, found: _Found, *, whole: bool) -> None:
+    """Check whether the command notices a failing test on the tree, unless it did not at the base.
+
+    On the whole, that is asked inside the whole command, which also has to
+    do the same when it is run plainly.
+    """
     check = run.view.baseline.checks.get(subject.command)
     tried = check.canary if check and check.canary and not check.canary.is_impossible else None
-    if tried and tried.caught is not True:
-        return
-    before = subject.before.count if subject.before else subject.now.count
-    canary = make_canary([(subject.here, subject.now.count), (subject.there, before)])
-    if canary is None:
-        if tried:
-            found.untold.append(
-                f"whether `{subject.command}` still notices a failing test: none can be made any more"
-            )
-            found.canaries.append(CanaryResult(command=subject.command, problem="no test could be made"))
-        elif subject.here.runs_tests is not False:
-            found.untold.append(
-                f"whether `{subject.command}` notices a failing test: sq can make none for it"
-            )
-        return
-    result = await try_canary(run, subject.command, subject.tree, canary, [subject.here], subject.now.count)
-    found.canaries.append(result)
+    canary = None
+    if not (tried and tried.caught is not True):
+        before = subject.before.count if subject.before else subject.now.count
+        canary = make_canary([(subject.here, subject.now.count), (subject.there, before)])
+        if canary is None:
+            _without_canary(subject, found, was_tried=bool(tried))
+    in_scratch = run.settings.worktrees or bool(tried and tried.caught)
+    if whole and in_scratch:
+        answer = await try_whole(run, subject, canary)
+        found.canaries += [answer.canary] if answer.canary else []
+        found.unlike += [f"`{subject.command}`, run plainly, {answer.unlike}"] if answer.unlike else []
+        found.untold += answer.untold
+        why = "fails when failing tests are added beside it"
+        found.changes += [
+            TestChange(test=name, kind=TestChangeKind.FAILS, detail=why) for name in answer.changed
+        ]
+    elif canary is not None:
+        found.canaries.append(
+            await try_canary(run, subject.command, subject.tree, canary, [subject.here], subject.now.count)
+        )
 
 
-def _once(changes: Sequence[TestChange]) -> list[TestChange]:
-    """Return each test once, preferring how it fails to the fact that it is gone."""
-    found: dict[str, TestChange] = {}
-    for change in sorted(changes, key=lambda one: one.kind is not TestChangeKind.FAILS):
-        found.setdefault(change.name, change)
-    return list(found.values())
+def _without_canary(subject: ResultComparison, found: _Found, *, was_tried: bool) -> None:
+    if was_tried:
+        found.untold.append(
+            f"whether `{subject.command}` still notices a failing test: none can be made any more"
+        )
+        found.canaries.append(CanaryResult(command=subject.command, problem="no test could be made"))
+    elif subject.here.runs_tests is not False:
+        found.untold.append(f"whether `{subject.command}` notices a failing test: sq can make none for it")
 
 
 @dataclass(frozen=True, slots=True)

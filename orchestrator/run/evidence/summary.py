@@ -13,7 +13,7 @@ from state.journal.events.tasks import TaskView
 from state.journal.view import RunView
 from state.records.commands import BaselineCheck, BaselineStanding, CanaryResult, CommandRun, TestState
 from state.records.reviews import TestChange
-from state.words import baseline_words, count_words, listed, names_of, untested, untested_words
+from state.words import baseline_words, count_words, listed, marks_words, names_of, untested, untested_words
 
 _TAIL = 1_200  # characters of an output that are shown to a reviewer
 _TAIL_OF_PASSED = 400
@@ -177,11 +177,17 @@ def remarks_on(proofs: ProofsTaken, *, unproven: bool) -> dict[str, str]:
 
     `unproven`: tests that pass without the work count too.
     """
-    remarks = dict.fromkeys(("no test without the work", "tests that change", "unproven tests"), "")
+    kinds = ("no test without the work", "the runner's marks", "tests that change", "unproven tests")
+    remarks = dict.fromkeys(kinds, "")
     if alone := untested(proofs.without_work):
         remarks["no test without the work"] = (
             f"{untested_words(alone)}. Add a test that fails without your work, or claim completion again if "
             "no test can show it. The run can then only end unverified."
+        )
+    if proofs.marks:
+        remarks["the runner's marks"] = (
+            f"{marks_words(proofs.marks)}. Take it out, or claim completion again if the task needs it. The "
+            "run can then only end unverified."
         )
     if changed := unannounced(proofs.changes):
         names = listed(f"{one.name} {one.kind}" for one in changed)

@@ -11,8 +11,11 @@ import shutil
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
+
+from anyio import to_thread
 
 from orchestrator.git.scratch import files_in
 from orchestrator.project.runners.ability import broke_off, failing_part, missing_program, nothing_yet
@@ -31,6 +34,9 @@ from state.journal.events import VerificationFinished, VerificationStarted
 from state.records.commands import CommandRun, TestState
 
 _RUN_AGAIN = 20  # tests: if more fail at once, it is not chance
+_TRIES = 6  # more runs of a test at the base, before it is called steady
+_TRIES_OF_ALL = 3
+_LARGEST_COPY = 500_000_000  # bytes
 _SHELL_WORDS = frozenset({"cd", "true", "false", "test", "[", "echo", "export", "set", ":"})
 
 
@@ -72,32 +78,57 @@ def _known(run: Run, tree: str, environment: str) -> VerificationFinished | None
 
 
 async def _flaky(run: Run, scratch: ScratchWorktree, done: CommandRun) -> list[str]:
-    """Return the tests that passed at the base and fail now, but with another result when run alone."""
-    names = suspects(run.view.baseline.checks.get(done.command), done)
-    if not names or len(names) > _RUN_AGAIN:
+    """Return the tests that passed at the base and fail now, but that change their mind at the base too.
+
+    A test that also fails when it is run again at the base is a fact about this machine and no failure.
+    """
+    check = run.view.baseline.checks.get(done.command)
+    names = suspects(check, done)
+    in_scratch = run.settings.worktrees or bool(check and check.canary and check.canary.caught)
+    if not names or len(names) > _RUN_AGAIN or not (run.view.baseline.tree and in_scratch):
         return []
     suite = suite_of(done.command, scratch.folder)
     files = files_of(names, suite.test_files(await files_in(run.repository, scratch.tree)))
     again = await run_only(run.commands, scratch, [suite], files, names) if files else None
     again = again or await run_counted(run.commands, scratch, done.command)
-    flaky = [name for name in names if again.count.tests.get(name) is TestState.PASSED]
-    steady = [name for name in names if name not in flaky]
-    if steady and files and run.view.baseline.tree and run.settings.worktrees:
-        flaky += await _failing_at_the_base(run, done.command, files, steady)
-    return flaky
+    unsteady = [name for name in names if again.count.tests.get(name) is TestState.PASSED]
+    steady = [name for name in names if name not in unsteady]
+    found = await flaky_at_the_base(run, done.command, unsteady)
+    return sorted({*found, *await flaky_at_the_base(run, done.command, steady, tries=1)})
 
 
-async def _failing_at_the_base(
-    run: Run, command: str, files: Sequence[str], names: Sequence[str]
-) -> list[str]:
-    """Return which of these tests, which passed at the base, fail there when they are run alone."""
+async def flaky_at_the_base(run: Run, command: str, names: Sequence[str], *, tries: int = _TRIES) -> set[str]:
+    """Return those of the tests, which passed at the base, that fail there in one of some more runs.
+
+    Whether a test is flaky is a fact about the base: the work may have made it unsteady.
+    """
+    if not names:
+        return set()
+    found: set[str] = set()
     async with run.evidence.scratch_worktree(run, run.view.baseline.tree) as scratch:
-        there = [file for file in files if (scratch.folder / file).is_file()]
         suite = suite_of(command, scratch.folder)
-        alone = await run_only(run.commands, scratch, [suite], there, names) if there else None
-    if alone is None:
-        return []
-    return [name for name in names if alone.count.tests.get(name) is TestState.FAILED]
+        files = files_of(names, suite.test_files(await files_in(run.repository, scratch.tree)))
+        for number in range(tries):
+            left = [name for name in names if name not in found]
+            if not left or (number and not files):  # a whole suite is run again once
+                break
+            done = await run_only(run.commands, scratch, [suite], files, left) if files else None
+            done = done or await run_counted(run.commands, scratch, command)
+            found |= {name for name in left if done.count.tests.get(name) is TestState.FAILED}
+    return found
+
+
+async def is_unsteady_at_the_base(run: Run, command: str) -> bool:
+    """Whether a command has another result at the base in one of some more runs than in the baseline."""
+    check = run.view.baseline.checks.get(command)
+    if check is None or not run.view.baseline.tree:
+        return False
+    async with run.evidence.scratch_worktree(run, run.view.baseline.tree) as scratch:
+        for _ in range(_TRIES_OF_ALL):
+            done = await run_counted(run.commands, scratch, command)
+            if (done.exit_code, done.count) != (check.run.exit_code, check.run.count):
+                return True
+    return False
 
 
 def fingerprint_of(environ: Mapping[str, str], ready: Mapping[str, str], commands: Iterable[str]) -> str:
@@ -154,6 +185,34 @@ async def run_only(
                 prepared = prepare(suite_of(command, suite.folder), Path(reports), commands.environ)
                 return await _run(commands, scratch, suite, prepared, Path(reports))
     return None
+
+
+async def run_plainly(commands: Commands, scratch: ScratchWorktree, command: str, *, name: str) -> CommandRun:
+    """Run a command as a person would: on a copy called `name` in an ordinary place, with nothing of sq's.
+
+    It gets no arguments or variables beside those of its set-up, and in a sandbox a home with the usual
+    files. A tree that is too large to be copied is used where it is.
+    """
+    with TemporaryDirectory() as temporary:
+        folder = Path(temporary) / name
+        if await to_thread.run_sync(_size_of, scratch.folder) <= _LARGEST_COPY:
+            await to_thread.run_sync(partial(shutil.copytree, scratch.folder, folder, symlinks=True))
+        else:
+            folder = scratch.folder
+        ran = await commands.whole(
+            command,
+            folder,
+            environment=scratch.environment,
+            readable=[scratch.folder] if scratch.environment else [],
+            plainly=True,
+        )
+        suite = suite_of(command, folder)
+        with TemporaryDirectory() as reports:
+            return replace(ran.run, count=count(suite, ran.output, ran.exit_code, Path(reports)))
+
+
+def _size_of(folder: Path) -> int:
+    return sum((Path(at) / name).lstat().st_size for at, _, names in os.walk(folder) for name in names)
 
 
 def moved(suite: Suite, folder: Path) -> Suite:

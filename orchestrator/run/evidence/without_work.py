@@ -1,6 +1,7 @@
 """The work taken out: a command is run on the tree with the changed functions emptied, and has to fail.
 
 If nothing fails then, no test shows the work, or something pretends. New functions are also emptied alone.
+The files of tests that the work touched are run first: if they fail, so does the whole.
 (product.md, section 12)
 """
 
@@ -14,9 +15,9 @@ from orchestrator.project.functions.changes import Change, changed_functions
 from orchestrator.project.functions.emptying import Emptied, emptied, types_with_a_default
 from orchestrator.project.functions.functions import Function
 from orchestrator.project.functions.languages import language_of
-from orchestrator.run.evidence.comparison import ResultComparison
+from orchestrator.run.evidence.changes import of_files
+from orchestrator.run.evidence.comparison import ResultComparison, run_on
 from orchestrator.run.evidence.summary import cause_of
-from orchestrator.run.evidence.verification import run_counted
 from orchestrator.run.record import Run
 from state.records.commands import CommandRun, TestState, WithoutWork
 from state.words import names_of
@@ -73,10 +74,25 @@ async def without_work(run: Run, subject: ResultComparison, work: Work) -> Witho
 async def _asked(
     run: Run, subject: ResultComparison, work: Work, functions: Sequence[Function]
 ) -> WithoutWork:
-    done, sources = await _run_without(run, subject, work, functions)
+    files = [path for path in (*subject.touched.new, *subject.touched.held) if path not in work.sources]
+    if files and subject.now.count.tests:
+        first = await _asked_of(run, subject, work, functions, files)
+        if first.needed:
+            return first
+    return await _asked_of(run, subject, work, functions)
+
+
+async def _asked_of(
+    run: Run,
+    subject: ResultComparison,
+    work: Work,
+    functions: Sequence[Function],
+    files: Sequence[str] = (),
+) -> WithoutWork:
+    done, sources = await _run_without(run, subject, work, functions, files)
     if done is not None and _cannot_tell(subject, done) and (broken := _named_in(done, sources)):
         left = [one for one in functions if (one.file, one.name) not in broken]
-        again, others = await _run_without(run, subject, work, left)
+        again, others = await _run_without(run, subject, work, left, files)
         if again is not None:
             seconds = done.seconds + again.seconds
             done, sources = replace(again, seconds=seconds), others
@@ -90,20 +106,20 @@ async def _asked(
         return replace(told, problem=why)
     passed = set(names_of(subject.now.count, TestState.PASSED))
     failing = tuple(name for name in names_of(done.count, TestState.FAILED) if name in passed)
-    gone = tuple(name for name in passed if name not in done.count.tests) if done.count.tests else ()
+    expected = of_files(passed, files) if files else passed
+    gone = tuple(name for name in expected if name not in done.count.tests) if done.count.tests else ()
     return replace(told, needed=bool(failing or gone or done.exit_code), failing=(*failing, *gone))
 
 
 async def _run_without(
-    run: Run, subject: ResultComparison, work: Work, functions: Sequence[Function]
+    run: Run, subject: ResultComparison, work: Work, functions: Sequence[Function], files: Sequence[str]
 ) -> tuple[CommandRun | None, list[Emptied]]:
     sources = _sources(work, functions)
-    files = {file: source.content for file, source in sources.items() if source.functions}
-    if not files:
+    contents = {file: source.content for file, source in sources.items() if source.functions}
+    if not contents:
         return None, list(sources.values())
-    tree = await with_contents(run.repository, work.tree, files)
-    async with run.evidence.scratch_worktree(run, tree) as scratch:
-        return await run_counted(run.commands, scratch, subject.command), list(sources.values())
+    tree = await with_contents(run.repository, work.tree, contents)
+    return await run_on(run, subject, tree, files), list(sources.values())
 
 
 def _sources(work: Work, functions: Sequence[Function]) -> dict[str, Emptied]:

@@ -30,7 +30,7 @@ from state.journal.events.merges import MergeView
 from state.journal.events.tasks import TaskView
 from state.records.reviews import Finding, TestChange
 from state.settings.retry_limits import RETRY_LIMITS
-from state.words import untested, untested_words
+from state.words import doubts
 
 _RESOLUTION_LIMIT = 10_000  # characters of one resolution's diff
 
@@ -111,7 +111,7 @@ async def _task_prompt(run: Run, task: TaskView, folder: Path) -> str:
         untold=proofs.untold if proofs else (),
         changed_tests=changes_of(run.view, task),
         announced=[one for one in proofs.changes if one.expected_by] if proofs else [],
-        untested=untested_words(shown) if (shown := untested(proofs.without_work if proofs else ())) else "",
+        doubts=doubts(proofs),
         unproven=proofs.unproven if proofs else (),
         earlier=await _earlier(folder, findings, reviewed, (task.place.base_commit, task.claim.commit)),
         on_criteria=question(run.view, task.task.id, task.claim.committed_tree),

@@ -8,7 +8,7 @@ from orchestrator.views.words import said, short
 from state.journal import events as e
 from state.journal.view import RunView
 from state.records.commands import CommandRun
-from state.words import baseline_words, count_words, listed, not_run_words, untested, untested_words
+from state.words import baseline_words, count_words, doubts, listed, not_run_words
 
 _SQS_OWN = "sq's own worktree"
 _MERGED = "the merged work"
@@ -127,8 +127,7 @@ def _proofs(event: e.ProofsTaken) -> list[Words]:
         if one.caught is False
     ]
     lines += [f"`{one}` passes here and not on a clean copy of the files" for one in event.only_here]
-    if found := untested(event.without_work):
-        lines.append(untested_words(found))
+    lines += doubts(event)
     if event.unproven:
         lines.append(f"these tests pass without the change too: {listed(event.unproven)}")
     subject = event.task_id or _MERGED

@@ -79,7 +79,7 @@ class VerificationFinished:
     """sq ran the verification commands on `tree`. Without commands there is no verification.
 
     `environment` is the fingerprint of their programs and set-up. `flaky` are tests that passed at the
-    baseline, failed here, and ended differently when they were run alone.
+    baseline, failed here, and failed at the base too when they were run there again.
     """
 
     task_id: str
@@ -99,8 +99,9 @@ class ProofsTaken:
     or changes and that also pass without it. `proven`: of another command, a test fails without the work.
     `canaries`: whether commands notice a failing test. `untold` names the checks without an answer, and why.
     `only_here` are commands that pass in the checkout and not on a clean copy of the same files.
-    `without_work` are the results of commands with the changed functions emptied. `seconds` is how long the
-    commands took for all of this.
+    `without_work` are the results of commands with the changed functions emptied. `marks` is product code
+    that newly looks at a test runner, as `file: code`. `unlike` are commands that, run plainly, do not do as
+    they did when sq counted their tests. `seconds` is how long the commands took for all of this.
     """
 
     task_id: str
@@ -113,6 +114,8 @@ class ProofsTaken:
     untold: tuple[str, ...] = ()
     only_here: tuple[str, ...] = ()
     without_work: tuple[WithoutWork, ...] = ()
+    marks: tuple[str, ...] = ()
+    unlike: tuple[str, ...] = ()
     seconds: float = 0.0
 
 

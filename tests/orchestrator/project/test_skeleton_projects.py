@@ -67,9 +67,12 @@ def test_a_project_is_counted_with_names_and_a_failing_test_in_it_is_seen(name, 
     plain = project.plain(command)
     broken = project.run(command)
     assert broken.exit_code == plain.returncode != 0, broken.output
-    if canary.name:
+    if canary.names:
         assert base.passed <= broken.passed
-        assert [one for one in broken.failed if one.endswith(canary.name)], (broken.count, broken.output)
+        assert all(any(one.endswith(name) for one in broken.failed) for name in canary.names), (
+            broken.count,
+            broken.output,
+        )
     assert broken.failed
     assert broken.count.failed >= 1
 

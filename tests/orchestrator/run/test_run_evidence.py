@@ -419,8 +419,8 @@ def test_a_check_of_the_new_tests_without_an_answer_names_its_cause_and_what_to_
     manifest = '[package]\nname = "x"\nversion = "0.1.0"\nedition = "2021"\n'
     old = {"Cargo__toml": manifest, "src_in_lib__rs": ONE.format("a"), "tests_in_a__rs": ONE_TEST.format("a")}
     commits(repository, shell, __gitignore="target/\nCargo.lock\n", **old)
-    more = writes("src/lib.rs", ONE.format("a") + ONE.format("b"))
-    worker = [more, writes("tests/b.rs", ONE_TEST.format("b")), completes()]
+    more = writes("src/lib.rs", ONE.format("a") + "pub const B: i32 = 1;\n")  # no function could be emptied
+    worker = [more, writes("tests/b.rs", ONE_TEST.format("b").replace("x::b()", "x::B")), completes()]
     told = [
         "`cargo test` fails on the code before the change and names no failing test (exit code 101: error[E0425]: ",
         "Read the new tests to see whether they need the change",

@@ -8,7 +8,7 @@ from state.journal import events as e
 from state.journal.events.tasks import TaskView
 from state.journal.view import RunView
 from state.verdicts import Source, Verdict
-from state.words import listed, untested, untested_words
+from state.words import doubts, listed
 
 
 def checks(story: RunFacts) -> Iterator[Point]:
@@ -119,8 +119,8 @@ def _gaps(proofs: e.ProofsTaken) -> Iterator[tuple[str, Urgency, str]]:
     for command in proofs.only_here:
         what = f"{of}: `{command}` passes in the checkout and not on a clean copy of the files"
         yield "passes only here", Urgency.UNPROVEN, what
-    if found := untested(proofs.without_work):
-        yield "no test needs it", Urgency.UNPROVEN, f"{of}: {untested_words(found)}"
+    for doubt in doubts(proofs):
+        yield "not shown by tests", Urgency.UNPROVEN, f"{of}: {doubt}"
     if proofs.unproven:
         what = f"{of}: new tests that pass without the work too: {listed(proofs.unproven)}"
         yield "test proves nothing", Urgency.UNPROVEN, what

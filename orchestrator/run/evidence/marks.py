@@ -1,0 +1,71 @@
+"""Product code that newly looks at a test runner, or touches it: it may behave otherwise when it is tested.
+
+The rows of the table say what code does so, for all runners. Tests and their environment may do it, and so
+may a product that did it at the base. (product.md, section 12)
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from orchestrator.git.command import git
+from orchestrator.git.scratch import text_at
+from orchestrator.project.files import is_test_file
+from orchestrator.project.functions.languages import language_of
+from orchestrator.project.runners.table import usual_table
+from orchestrator.run.evidence.changes import is_test_data
+from orchestrator.run.evidence.comparison import ResultComparison
+from orchestrator.run.record import Run
+from state.errors import GitError
+
+_COMMENT = re.compile(r"\s*(?://|\*|/\*|--|#(?![\[!]))")
+_LEAST_WORD = 6  # characters: a shorter word stands in any text
+_MOST = 10
+_LONGEST = 80  # characters of code that are named
+
+
+async def marks_between(run: Run, subject: ResultComparison) -> tuple[str, ...]:
+    """Return where the work makes product code look at a runner or touch it, as `file: code`."""
+    touched = subject.touched
+    inline = [path for path in (*touched.held, *touched.new) if (one := language_of(path)) and one.tests]
+    paths = [path for path in (*touched.code, *inline) if not is_test_data(path)]
+    patterns = [re.compile(one, re.MULTILINE) for row in usual_table().runners.values() for one in row.marks]
+    found: dict[str, None] = {}
+    for path in paths:
+        before = await text_at(run.repository, subject.base, path)
+        after = await text_at(run.repository, subject.tree, path)
+        for code in _new_marks(before, after, patterns):
+            if not _is_asked_for(code, run.started.spec_text) and not await _stood_before(run, subject, code):
+                found[f"{path}: {code[:_LONGEST]}"] = None
+    return tuple(found)[:_MOST]
+
+
+def _new_marks(before: str, after: str, patterns: Sequence[re.Pattern[str]]) -> Iterator[str]:
+    left = Counter(line.strip() for line in before.splitlines())
+    added = []
+    for line in after.splitlines():
+        if left[line.strip()] > 0:
+            left[line.strip()] -= 1
+        elif not _COMMENT.match(line):
+            added.append(line)
+    text = "\n".join(added)
+    for pattern in patterns:
+        for found in pattern.finditer(text):
+            if found[0] not in before:
+                yield found[0].strip().splitlines()[0]
+
+
+def _is_asked_for(code: str, spec: str) -> bool:
+    """Whether the spec names the longest word of the code, if that is no ordinary one."""
+    word = max(re.findall(r"[\w.]+", code), key=len, default="")
+    return len(word) >= _LEAST_WORD and not word.islower() and word in spec
+
+
+async def _stood_before(run: Run, subject: ResultComparison, code: str) -> bool:
+    """Whether product code at the base did the same."""
+    try:
+        holding = await git(run.repository, "grep", "-I", "-l", "-z", "-F", "-e", code, subject.base)
+    except GitError:  # no file does
+        return False
+    files = [name.partition(":")[2] for name in holding.split("\0") if name]
+    return any(not is_test_file(file) and not is_test_data(file) for file in files)
