@@ -51,27 +51,22 @@ async def base_tests(run: Run, subject: ResultComparison) -> BaseTestResults:
     before = subject.before
     if before is None or not before.answered:
         return BaseTestResults()
-    mixed, files = await _as_at_the_base(run, subject)
-    files = files if of_files(before.count.tests, files) else []
-    now = subject.now if mixed == subject.tree else await run_on(run, subject, mixed, files)
+    mixed = await _as_at_the_base(run, subject)
+    now = subject.now if mixed == subject.tree else await run_on(run, subject, mixed, [])
     if not before.count.tests:
         return await _unnamed(run, subject, before, now)
-    passed = names_of(before.count, TestState.PASSED)
-    failing = [name for name in (of_files(passed, files) if files else passed) if not _passes(name, now)]
+    failing = [name for name in names_of(before.count, TestState.PASSED) if not _passes(name, now)]
     if failing and mixed != subject.tree:
-        again = await run_on(run, subject, mixed, files)
+        again = await run_on(run, subject, mixed, [])
         unsteady = [name for name in failing if _passes(name, again)]
         flaky = await flaky_at_the_base(run, subject.command, unsteady)
         failing = [name for name in failing if name not in flaky]
     elif mixed == subject.tree:
         failing = []  # the verification itself has judged them
-    red = list(names_of(before.count, TestState.FAILED))
-    red = [
-        name
-        for name in red
-        if not _passes(name, now if not files or of_files([name], files) else subject.now)
-    ]
-    asked = await _asked(run, subject, red) if red else []
+    red = [name for name in names_of(before.count, TestState.FAILED) if not _passes(name, now)]
+    files = await files_in(run.repository, subject.base) if red else []
+    red = [name for name in red if not _loads(name, now, files)]
+    asked = await _asked(run, subject, red, files) if red else []
     changes = [_change(subject, name, now) for name in (*failing, *asked)]
     left = [name for name in red if name not in asked]
     told = (
@@ -80,10 +75,10 @@ async def base_tests(run: Run, subject: ResultComparison) -> BaseTestResults:
     return BaseTestResults(changes=tuple(changes), untold=(told,) if left and mixed != subject.tree else ())
 
 
-async def _as_at_the_base(run: Run, subject: ResultComparison) -> tuple[str, list[str]]:
+async def _as_at_the_base(run: Run, subject: ResultComparison) -> str:
     """Return the new tree with the base's test environment, and without what the work added to it.
 
-    Also returns the files that decide all of it, if only files of tests were put back, else none.
+    All tests are run on it: a file of tests that changed may change what those of another file say.
     """
     touched, repository = subject.touched, run.repository
     at_base = set(await files_in(repository, subject.base))
@@ -99,9 +94,7 @@ async def _as_at_the_base(run: Run, subject: ResultComparison) -> tuple[str, lis
         if now and (merged := with_base_parts(path, before, now)) != now:
             manifests[path] = merged
     mixed = await with_files(repository, mixed, manifests) if manifests else mixed
-    alone = set(paths) <= {*touched.held, *touched.new} and not (inline or manifests)
-    tree = await with_tests_of(repository, mixed, of=subject.base, paths=inline)
-    return tree, list(touched.held) if alone else []
+    return await with_tests_of(repository, mixed, of=subject.base, paths=inline)
 
 
 def _is_added(path: str, new_tests: Collection[str]) -> bool:
@@ -137,9 +130,16 @@ def _passes(name: str, done: CommandRun) -> bool:
     return done.count.tests.get(name) is TestState.PASSED
 
 
-async def _asked(run: Run, subject: ResultComparison, red: Sequence[str]) -> list[str]:
+def _loads(name: str, now: CommandRun, files: Collection[str]) -> bool:
+    """Whether a name stands for a file that could not be loaded, and each of the file's tests passes now."""
+    last = _WORD.findall(name)[-1:]
+    named = [path for path in files if is_test_file(path) and [PurePosixPath(path).stem] == last]
+    inside = of_files(now.count.tests, named) if name not in now.count.tests else []
+    return bool(inside) and all(_passes(one, now) for one in inside)
+
+
+async def _asked(run: Run, subject: ResultComparison, red: Sequence[str], paths: Sequence[str]) -> list[str]:
     """Return those of the red tests that have to pass: the spec asks for them, or they run changed code."""
-    paths = await files_in(run.repository, subject.base)
     found = [name for name in red if _is_the_specs(name, run.started.spec_text, paths)]
     others = [name for name in red if name not in found]
     work = await work_between(run, subject) if others else None
