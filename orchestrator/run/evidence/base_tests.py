@@ -10,9 +10,11 @@ import sys
 from collections.abc import Collection, Sequence
 from pathlib import PurePosixPath
 
+from orchestrator.git.diffs import changed_paths
 from orchestrator.git.scratch import files_in, pieced_together, renamed_files, text_at, with_files
 from orchestrator.project.build_files.test_parts import with_base_parts
-from orchestrator.project.files import is_test_file
+from orchestrator.project.checks.tools import tools_of
+from orchestrator.project.files import is_test_file, matches
 from orchestrator.project.functions.functions import read_source
 from orchestrator.project.functions.languages import language_of
 from orchestrator.run.evidence.changes import is_of, is_test_data, leaf_of, of_files
@@ -24,6 +26,7 @@ from orchestrator.run.evidence.comparison import (
     with_tests_of,
 )
 from orchestrator.run.evidence.summary import cause_of, readable
+from orchestrator.run.evidence.verdict import CommandVerdict, judged
 from orchestrator.run.evidence.verification import flaky_at_the_base
 from orchestrator.run.evidence.without_work import work_between
 from orchestrator.run.record import Run
@@ -39,6 +42,14 @@ _ASKS_FOR_THE_SUITE = re.compile(
     re.IGNORECASE,
 )
 _WORD = re.compile(r"\w+")
+_REACHES_OUT = re.compile(  # assignments to others' attributes, and other ways to patch, in any language
+    r"^[^#\n]*?(?<![\w.])(?!self\b|this\b|@)[A-Za-z_]\w*(?:\.\w+|\[[^\]\n]+\])+\s*=(?!=)"
+    r"|\b(?:setattr|delattr|exec|eval|globals|reload|import_module|defineProperty|addfinalizer)\s*\("
+    r"|\bpatch\b|\bautouse\b|\bpytest_\w+\s*\(|sys\.modules|__(?:dict|import|builtins)__|\bprototype\b"
+    r"|\brequire\.cache\b|\bmock\.(?:module|method)\b|\bTestMain\b|\bfunc init\(|^\s*\w+\s*=\s*func\b"
+    r"|\bclass_eval\b|\bdefine_method\b|\binstance_variable_set\b|\bunsafe\b|#define\b",
+    re.MULTILINE,
+)
 _LEAST_NAME = 4  # characters: a shorter name stands in any text
 _PYTHON = re.compile(r"^(?:src/)?(\w+)(?:\.py$|/)")
 
@@ -51,22 +62,28 @@ async def base_tests(run: Run, subject: ResultComparison) -> BaseTestResults:
     before = subject.before
     if before is None or not before.answered:
         return BaseTestResults()
-    mixed = await _as_at_the_base(run, subject)
-    now = subject.now if mixed == subject.tree else await run_on(run, subject, mixed, [])
+    mixed, files = await _as_at_the_base(run, subject)
+    files = files if of_files(before.count.tests, files) else []
+    now = subject.now if mixed == subject.tree else await run_on(run, subject, mixed, files)
     if not before.count.tests:
         return await _unnamed(run, subject, before, now)
-    failing = [name for name in names_of(before.count, TestState.PASSED) if not _passes(name, now)]
+    passed = names_of(before.count, TestState.PASSED)
+    failing = [name for name in (of_files(passed, files) if files else passed) if not _passes(name, now)]
     if failing and mixed != subject.tree:
-        again = await run_on(run, subject, mixed, [])
+        again = await run_on(run, subject, mixed, files)
         unsteady = [name for name in failing if _passes(name, again)]
         flaky = await flaky_at_the_base(run, subject.command, unsteady)
         failing = [name for name in failing if name not in flaky]
     elif mixed == subject.tree:
         failing = []  # the verification itself has judged them
-    red = [name for name in names_of(before.count, TestState.FAILED) if not _passes(name, now)]
-    files = await files_in(run.repository, subject.base) if red else []
-    red = [name for name in red if not _loads(name, now, files)]
-    asked = await _asked(run, subject, red, files) if red else []
+    red = list(names_of(before.count, TestState.FAILED))
+    paths = await files_in(run.repository, subject.base) if red else []
+    red = [
+        name
+        for name in red
+        if not _holds(name, now if not files or of_files([name], files) else subject.now, paths)
+    ]
+    asked = await _asked(run, subject, red, paths) if red else []
     changes = [_change(subject, name, now) for name in (*failing, *asked)]
     left = [name for name in red if name not in asked]
     told = (
@@ -75,10 +92,30 @@ async def base_tests(run: Run, subject: ResultComparison) -> BaseTestResults:
     return BaseTestResults(changes=tuple(changes), untold=(told,) if left and mixed != subject.tree else ())
 
 
-async def _as_at_the_base(run: Run, subject: ResultComparison) -> str:
+async def check_as_at_the_base(run: Run, subject: ResultComparison) -> list[TestChange]:
+    """Return a change if a check has new complaints with its own files, such as a configuration, put back."""
+    check = run.view.baseline.checks.get(subject.command)
+    globs = [file for _, tool in tools_of(subject.there) for one in tool.found for file in one.files]
+    shown = [f"/{one}" for glob in globs for one in glob.split("|")]
+    changed = await changed_paths(run.repository, subject.base, subject.tree)
+    paths = [*subject.touched.configuration, *subject.touched.manifests]
+    paths += [path for path in changed if path not in paths and matches(path, shown)]
+    if check is None or not paths:
+        return []
+    mixed = await pieced_together(run.repository, subject.tree, of=subject.base, paths=paths)
+    found = judged(check, await run_on(run, subject, mixed, []))
+    if found.standing is not CommandVerdict.FAILED:
+        return []
+    told = "\n".join(one.words for one in found.complaints) or cause_of(found.run)
+    name, kind = f"`{subject.command}`", TestChangeKind.FAILS
+    return [TestChange(test=name, path=paths[0], kind=kind, detail=told[:_OUTPUT_KEPT])]
+
+
+async def _as_at_the_base(run: Run, subject: ResultComparison) -> tuple[str, list[str]]:
     """Return the new tree with the base's test environment, and without what the work added to it.
 
-    All tests are run on it: a file of tests that changed may change what those of another file say.
+    Also returns the files that decide all of it, if only files of tests were put back, else none. It is the
+    new tree itself if the work only added tests that cannot change others.
     """
     touched, repository = subject.touched, run.repository
     at_base = set(await files_in(repository, subject.base))
@@ -94,7 +131,19 @@ async def _as_at_the_base(run: Run, subject: ResultComparison) -> str:
         if now and (merged := with_base_parts(path, before, now)) != now:
             manifests[path] = merged
     mixed = await with_files(repository, mixed, manifests) if manifests else mixed
-    return await with_tests_of(repository, mixed, of=subject.base, paths=inline)
+    alone = set(paths) <= {*touched.held, *touched.new} and not (inline or manifests)
+    tree = await with_tests_of(repository, mixed, of=subject.base, paths=inline)
+    if not alone or await _reach_out(run, subject):
+        return tree, []
+    return tree if touched.held else subject.tree, list(touched.held)
+
+
+async def _reach_out(run: Run, subject: ResultComparison) -> bool:
+    """Whether new or changed files of tests hold code that can change other tests of the same process."""
+    for path in (*subject.touched.held, *subject.touched.new):
+        if _REACHES_OUT.search(await text_at(run.repository, subject.tree, path)):
+            return True
+    return False
 
 
 def _is_added(path: str, new_tests: Collection[str]) -> bool:
@@ -130,11 +179,13 @@ def _passes(name: str, done: CommandRun) -> bool:
     return done.count.tests.get(name) is TestState.PASSED
 
 
-def _loads(name: str, now: CommandRun, files: Collection[str]) -> bool:
-    """Whether a name stands for a file that could not be loaded, and each of the file's tests passes now."""
+def _holds(name: str, now: CommandRun, files: Collection[str]) -> bool:
+    """Whether a red test passes, or is a file that could not be loaded and whose tests all pass now."""
+    if name in now.count.tests:
+        return _passes(name, now)
     last = _WORD.findall(name)[-1:]
     named = [path for path in files if is_test_file(path) and [PurePosixPath(path).stem] == last]
-    inside = of_files(now.count.tests, named) if name not in now.count.tests else []
+    inside = of_files(now.count.tests, named)
     return bool(inside) and all(_passes(one, now) for one in inside)
 
 

@@ -6,9 +6,11 @@ notice a failing test? (product.md, section 12)
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 from orchestrator.git.scratch import files_in, pieced_together
-from orchestrator.run.evidence.base_tests import base_tests
+from orchestrator.project.checks.tools import is_check
+from orchestrator.run.evidence.base_tests import base_tests, check_as_at_the_base
 from orchestrator.run.evidence.canaries import make_canary, try_canary, try_whole
 from orchestrator.run.evidence.changes import lost_tests, of_files, unnumbered, with_expectations
 from orchestrator.run.evidence.comparison import (
@@ -20,6 +22,7 @@ from orchestrator.run.evidence.comparison import (
     with_tests_of,
 )
 from orchestrator.run.evidence.marks import marks_between
+from orchestrator.run.evidence.strength import edits_between, identifiers_for, weakened
 from orchestrator.run.evidence.summary import cause_of, results
 from orchestrator.run.evidence.verdict import CommandVerdict, Judged, judged
 from orchestrator.run.evidence.without_work import without_work, work_between
@@ -57,17 +60,24 @@ async def take_proofs(run: Run, finished: VerificationFinished, *, task_id: str,
         found.marks += same.marks
     passed = results(run, finished)
     found.changes += _lost(run, base, passed)
+    subjects = []
     for one in passed:
         if one.standing in {CommandVerdict.PASSED, CommandVerdict.NO_EVIDENCE}:
             found.untold += _fewer(run, base, one.run)
             subject = await subject_of(run, one.run, base, tree)
+            subjects.append(subject)
             await _ask(run, subject, found, whole=not task_id, asked=same is not None)
+    edits = await edits_between(run, base, tree, [one.touched for one in subjects])
+    tests = {name for one in subjects if one.before for name in one.before.count.tests}
+    found.changes += weakened(edits, tests, found.changes)
     proofs = ProofsTaken(
         task_id=task_id,
         tree=tree,
         base=base,
         changes=with_expectations(
-            _once(found.changes), run.view.plan.tests_that_change, reviewed=run.view.plan.reviewed
+            _once(found.changes),
+            run.view.plan.tests_that_change if run.view.plan.reviewed else (),
+            partial(identifiers_for, edits=edits),
         ),
         unproven=tuple(dict.fromkeys(found.unproven)),
         proven=found.proven,
@@ -119,6 +129,10 @@ async def _ask(run: Run, subject: ResultComparison, found: _Found, *, whole: boo
 
     The questions that `limits.verify_total_s` leaves no time for are named.
     """
+    if is_check(subject.here):
+        if not asked and _in_time(run, subject, found, "the check with the configuration of the base"):
+            found.changes += await check_as_at_the_base(run, subject)
+        return
     if not asked:
         found.marks += await marks_between(run, subject)
         if _in_time(run, subject, found, "the base's tests as they were"):
