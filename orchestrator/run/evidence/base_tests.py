@@ -128,9 +128,9 @@ async def _as_at_the_base(run: Run, subject: ResultComparison) -> tuple[str, lis
     added = [
         path for path in (*touched.code, *touched.new) if path not in at_base and _is_added(path, touched.new)
     ]
-    added += [
-        path for path in touched.code if path not in added and await _is_of_the_tests(run, subject, path)
-    ]
+    known = {*touched.as_it_was, *touched.new, *touched.manifests, *added}
+    others = set(await changed_paths(repository, subject.base, subject.tree)) - known
+    added += [path for path in sorted(others) if await _is_of_the_tests(run, subject, path)]
     paths = [path for path in (*touched.as_it_was, *added) if path not in inline]
     mixed = await pieced_together(repository, subject.tree, of=subject.base, paths=paths)
     manifests = {}
