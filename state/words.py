@@ -65,8 +65,10 @@ def not_run_words(commands: Iterable[str]) -> str:
 def baseline_words(check: BaselineCheck) -> str:
     """Return the result of a command on the commit that a run starts from."""
     words = f"`{check.run.command}` ({check.source}): {check.standing}"
-    if check.standing in _RAN:
+    if check.standing in _RAN and check.run.complaints is None:
         words += f", {count_words(check.run.count)}"
+    if check.run.complaints:
+        words += f", {len(check.run.complaints)} complaint{'' if len(check.run.complaints) == 1 else 's'}"
     if check.run.missing or check.run.broken:
         words += f": {check.run.missing or check.run.broken}"
     if check.canary and check.canary.caught:

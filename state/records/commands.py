@@ -44,6 +44,28 @@ UNCOUNTED = TestCount()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Complaint:
+    """A complaint of a type checker, a linter, a formatter or a build about a file of the project.
+
+    `message` is empty if a formatter would change the file. `digest` is that of the line that it is about, or
+    of the whole file if `line` is 0.
+    """
+
+    file: str
+    line: int = 0
+    rule: str = ""
+    message: str = ""
+    digest: str = ""
+
+    @property
+    def words(self) -> str:
+        """The complaint in a line, as tools print it."""
+        place = f"{self.file}:{self.line}" if self.line else self.file
+        rule = f" [{self.rule}]" if self.rule else ""
+        return f"{place}: {self.message or 'would be formatted otherwise'}{rule}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CommandRun:
     """One verification command as sq ran it. `exit_code` is None if it did not start or was ended.
 
@@ -54,6 +76,7 @@ class CommandRun:
     shows nothing about the work. `failing_part` is the part of its output that shows the failures, empty if
     that is `output_tail`.
     `walled`: what a sandbox seems to have kept from a command that failed, and the setting that opens it.
+    `complaints` are those of a check that runs no tests. It is None for all other commands.
     """
 
     command: str
@@ -68,6 +91,7 @@ class CommandRun:
     broken: str = ""
     failing_part: str = ""
     walled: str = ""
+    complaints: tuple[Complaint, ...] | None = None
 
     @property
     def passed(self) -> bool:
@@ -89,6 +113,7 @@ class BaselineStanding(StrEnum):
     BROKEN = "could not run"
     NOTHING_YET = "nothing there yet"
     TOO_LONG = "too long"
+    UNREADABLE = "fails, with no complaint that sq can read"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

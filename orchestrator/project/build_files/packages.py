@@ -61,10 +61,10 @@ def depends(manifest: Path) -> bool:
     return any(loaded.get(kind) for kind in _DEPENDENCIES)
 
 
-def composer_script(folder: Path, name: str) -> bool:
-    """Whether composer.json has a script of this name."""
+def composer_scripts(folder: Path) -> list[str]:
+    """Return the names of the scripts in composer.json."""
     scripts = _json(folder / "composer.json").get("scripts")
-    return isinstance(scripts, dict) and bool(scripts.get(name))
+    return [name for name, lines in scripts.items() if lines] if isinstance(scripts, dict) else []
 
 
 def deno_task(manifest: Path, name: str) -> str:

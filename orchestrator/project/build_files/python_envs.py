@@ -18,7 +18,7 @@ _STRINGS = re.compile(r"(?<![\w=])(?:r|f)?\"([^\"\n]*)\"|(?<![\w=])(?:r|f)?'([^'
 def tox_steps(simple: Simple, folder: Path) -> list[ShellStep] | None:
     """Return the commands of the chosen tox environments, or None if tox is not configured."""
     chosen = (simple.option("-e", "--env") or "").split(",") if simple.option("-e", "--env") else []
-    tables = _tox_tables(folder)
+    tables = tox_environments(folder)
     if not tables:
         return None
     listed = chosen or [name for name in tables if name != "testenv"] or ["testenv"]
@@ -106,7 +106,7 @@ def _hatch_scripts(folder: Path) -> Iterator[tuple[str, list[str]]]:
             yield name, [lines] if isinstance(lines, str) else list(lines)
 
 
-def _tox_tables(folder: Path) -> dict[str, str]:
+def tox_environments(folder: Path) -> dict[str, str]:
     """Return the commands of each environment, one a line. `testenv` holds the defaults for the others."""
     pyproject = toml_of(text_of(folder / "pyproject.toml")).get("tool", {}).get("tox", {})
     ini = text_of(folder / "tox.ini") or str(pyproject.get("legacy_tox_ini", ""))

@@ -121,7 +121,7 @@ def _own_ways(shown: Shown, table: Table) -> Iterator[Way]:
             yield from _targets(program, file, shown, table)
     yield from _package(shown, table)
     yield from _deno(shown, table)
-    if packages.composer_script(shown.folder, "test"):
+    if "test" in packages.composer_scripts(shown.folder):
         yield way("composer test", "composer.json", shown.folder, table, own=True, one_language=True)
 
 

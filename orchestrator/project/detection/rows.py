@@ -39,14 +39,14 @@ def shown_runners(shown: Shown, table: Table) -> Iterator[ShownRunner]:
         if (row.family or row.name) in taken:
             continue
         for found in row.found:
-            if files := _files(shown, found):
+            if files := files_showing(shown, found):
                 taken.add(row.family or row.name)
                 commands = tuple(dict.fromkeys(_commands(shown, found, files)))
                 yield ShownRunner(row=row, commands=commands, source=_source(files[0]))
                 break
 
 
-def _files(shown: Shown, found: Detection) -> list[list[str]]:
+def files_showing(shown: Shown, found: Detection) -> list[list[str]]:
     """Return the files that match each of the globs, or nothing if they do not show the runner."""
     matching: list[list[str]] = []
     for globs in found.files:

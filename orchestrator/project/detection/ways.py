@@ -6,7 +6,7 @@ job that needs no secret, deploys nothing and has no environment. Nothing else i
 
 import re
 import shlex
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
@@ -39,6 +39,7 @@ _NO_RUNNER = re.compile(
     r"\S*/|(?:python|perl|php)"
 )  # a script of the project, by its path or by its interpreter
 _WRITES = ("write", "write-all")
+Accepts = Callable[[Path, str, Table], bool]  # whether one command of a workflow may be run in a folder
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,11 +132,11 @@ def _lints(run: SuiteRun, table: Table) -> bool:
     return run.lints or inside or _LINTS.search(run.line) is not None
 
 
-def workflow_ways(shown: Shown, table: Table) -> list[Way]:
-    """Return the runners' commands in the workflows of a repository, each once."""
+def workflow_ways(shown: Shown, table: Table, accepts: Accepts | None = None) -> list[Way]:
+    """Return the commands in the workflows of a repository that are runners', or accepted, each once."""
     found: dict[str, Way] = {}
     for source, folder, line in _lines(shown):
-        command = _command(shown, folder, line, table)
+        command = _command(shown, folder, line, table, accepts or _is_runner)
         if command and command not in found:
             found[command] = way(command, source, shown.folder, table)
     return list(found.values())
@@ -213,12 +214,12 @@ def _plain_lines(script: str) -> list[str]:
     return [line for line in lines if line]
 
 
-def _command(shown: Shown, folder: str, line: str, table: Table) -> str:
+def _command(shown: Shown, folder: str, line: str, table: Table, accepts: Accepts) -> str:
     """Return the line as a command for the root, or "" if it must not be run."""
     if _NOT_PLAIN.search(line) or _SECRET.search(line) or _DEPLOYS.search(line):
         return ""
     parts = [part.strip() for part in line.split("&&")]
-    if not all(part and _is_runner(shown.folder / folder, part, table) for part in parts):
+    if not all(part and accepts(shown.folder / folder, part, table) for part in parts):
         return ""
     command = " && ".join(re.sub(r"^python(?= )", "python3", part) for part in parts)
     place = PurePosixPath(folder)

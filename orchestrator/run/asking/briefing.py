@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import replace
 
+from orchestrator.run.evidence.verdict import usable
 from state.journal.events.tasks import TaskView
 from state.journal.view import RunView
 from state.records.calls import Message
@@ -79,5 +80,12 @@ def forbids_tests(task: Task) -> bool:
 
 
 def at_the_base(view: RunView) -> list[str]:
-    """Each verification command with its result on the untouched commit, in a line."""
-    return [baseline_words(check) for check in view.baseline.checks.values()]
+    """Each verification command with its result on the untouched commit, in a line, and those left out."""
+    return [*map(baseline_words, view.baseline.checks.values()), *view.baseline.left_out]
+
+
+def not_run(view: RunView) -> list[str]:
+    """The commands and checks that sq does not run, each with the reason, in a line."""
+    named = (f"`{command}`, which the analysis of the repository names" for command in view.baseline.not_run)
+    dropped = (baseline_words(check) for check in view.baseline.checks.values() if not usable(check))
+    return [*named, *view.baseline.left_out, *dropped]

@@ -7,10 +7,16 @@ red count too, if the spec asks for them. (product.md, section 12)
 
 import re
 import sys
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from pathlib import PurePosixPath
 
-from orchestrator.git.scratch import files_in, pieced_together, renamed_files
+from orchestrator.git.diffs import changed_paths
+from orchestrator.git.scratch import files_in, pieced_together, renamed_files, text_at, with_files
+from orchestrator.project.build_files.test_parts import with_base_parts
+from orchestrator.project.checks.tools import tools_of
+from orchestrator.project.files import is_test_file, matches
+from orchestrator.project.functions.functions import read_source
+from orchestrator.project.functions.languages import language_of
 from orchestrator.run.evidence.changes import is_of, is_test_data, leaf_of, of_files
 from orchestrator.run.evidence.comparison import (
     BaseTestResults,
@@ -20,7 +26,9 @@ from orchestrator.run.evidence.comparison import (
     with_tests_of,
 )
 from orchestrator.run.evidence.summary import cause_of, readable
+from orchestrator.run.evidence.verdict import CommandVerdict, judged
 from orchestrator.run.evidence.verification import flaky_at_the_base
+from orchestrator.run.evidence.without_work import work_between
 from orchestrator.run.record import Run
 from state.records.commands import CommandRun, TestState
 from state.records.reviews import TestChange, TestChangeKind
@@ -28,10 +36,19 @@ from state.words import listed, names_of
 
 _OUTPUT_KEPT = 1_500  # characters of a failing test's output
 _ASKS_FOR_THE_SUITE = re.compile(
-    r"\b(?:all|every|whole|entire|full|existing|failing|red)\b[^.\n]{0,40}\b(?:tests?|suite|specs?)\b[^.\n]{0,60}"
-    r"\b(?:pass(?:es|ing)?|green|succeeds?|fixed)\b"
-    r"|\b(?:make|get|turn|fix)\b[^.\n]{0,60}\b(?:tests?|suite)\b",
+    r"\b(?:all|every|whole|entire|full|existing|failing|red)\b[^.\n]{0,40}\b(?:tests|suite|specs)\b"
+    r"(?! (?:of|for|in)\b)[^.\n]{0,60}\b(?:pass(?:es|ing)?|green|succeeds?|fixed)\b"
+    r"|\b(?:make|get|turn|fix)\b[^.\n]{0,60}\b(?:tests|suite)\b(?! (?:of|for|in)\b)",
     re.IGNORECASE,
+)
+_WORD = re.compile(r"\w+")
+_REACHES_OUT = re.compile(  # assignments to others' attributes, and other ways to patch, in any language
+    r"^[^#\n]*?(?<![\w.])(?!self\b|this\b|@)[A-Za-z_]\w*(?:\.\w+|\[[^\]\n]+\])+\s*=(?!=)"
+    r"|\b(?:setattr|delattr|exec|eval|globals|reload|import_module|defineProperty|addfinalizer)\s*\("
+    r"|\bpatch\b|\bautouse\b|\bpytest_\w+\s*\(|sys\.modules|__(?:dict|import|builtins)__|\bprototype\b"
+    r"|\brequire\.cache\b|\bmock\.(?:module|method)\b|\bTestMain\b|\bfunc init\(|^\s*\w+\s*=\s*func\b"
+    r"|\bclass_eval\b|\bdefine_method\b|\binstance_variable_set\b|\bunsafe\b|#define\b",
+    re.MULTILINE,
 )
 _LEAST_NAME = 4  # characters: a shorter name stands in any text
 _PYTHON = re.compile(r"^(?:src/)?(\w+)(?:\.py$|/)")
@@ -65,13 +82,32 @@ async def base_tests(run: Run, subject: ResultComparison) -> BaseTestResults:
         for name in red
         if not _passes(name, now if not files or of_files([name], files) else subject.now)
     ]
-    asked = [name for name in red if _is_the_specs(name, run.started.spec_text, subject.touched.held)]
+    asked = await _asked(run, subject, red) if red else []
     changes = [_change(subject, name, now) for name in (*failing, *asked)]
     left = [name for name in red if name not in asked]
     told = (
         f"whether the work matters to {listed(left)}, which failed before and fail now in `{subject.command}`"
     )
     return BaseTestResults(changes=tuple(changes), untold=(told,) if left and mixed != subject.tree else ())
+
+
+async def check_as_at_the_base(run: Run, subject: ResultComparison) -> list[TestChange]:
+    """Return a change if a check has new complaints with its own files, such as a configuration, put back."""
+    check = run.view.baseline.checks.get(subject.command)
+    globs = [file for _, tool in tools_of(subject.there) for one in tool.found for file in one.files]
+    shown = [f"/{one}" for glob in globs for one in glob.split("|")]
+    changed = await changed_paths(run.repository, subject.base, subject.tree)
+    paths = [*subject.touched.configuration, *subject.touched.manifests]
+    paths += [path for path in changed if path not in paths and matches(path, shown)]
+    if check is None or not paths:
+        return []
+    mixed = await pieced_together(run.repository, subject.tree, of=subject.base, paths=paths)
+    found = judged(check, await run_on(run, subject, mixed, []))
+    if found.standing is not CommandVerdict.FAILED:
+        return []
+    told = "\n".join(one.words for one in found.complaints) or cause_of(found.run)
+    name, kind = f"`{subject.command}`", TestChangeKind.FAILS
+    return [TestChange(test=name, path=paths[0], kind=kind, detail=told[:_OUTPUT_KEPT])]
 
 
 async def _as_at_the_base(run: Run, subject: ResultComparison) -> tuple[str, list[str]]:
@@ -87,9 +123,25 @@ async def _as_at_the_base(run: Run, subject: ResultComparison) -> tuple[str, lis
     ]
     paths = [path for path in (*touched.as_it_was, *added) if path not in inline]
     mixed = await pieced_together(repository, subject.tree, of=subject.base, paths=paths)
-    alone = set(paths) <= {*touched.held, *touched.new} and not inline
+    manifests = {}
+    for path in touched.manifests:
+        before, now = await text_at(repository, subject.base, path), await text_at(repository, mixed, path)
+        if now and (merged := with_base_parts(path, before, now)) != now:
+            manifests[path] = merged
+    mixed = await with_files(repository, mixed, manifests) if manifests else mixed
+    alone = set(paths) <= {*touched.held, *touched.new} and not (inline or manifests)
     tree = await with_tests_of(repository, mixed, of=subject.base, paths=inline)
-    return tree, list(touched.held) if alone else []
+    if not alone or await _reach_out(run, subject):
+        return tree, []
+    return tree, list(touched.held)
+
+
+async def _reach_out(run: Run, subject: ResultComparison) -> bool:
+    """Whether new or changed files of tests hold code that can change other tests of the same process."""
+    for path in (*subject.touched.held, *subject.touched.new):
+        if _REACHES_OUT.search(await text_at(run.repository, subject.tree, path)):
+            return True
+    return False
 
 
 def _is_added(path: str, new_tests: Collection[str]) -> bool:
@@ -125,15 +177,40 @@ def _passes(name: str, done: CommandRun) -> bool:
     return done.count.tests.get(name) is TestState.PASSED
 
 
-def _is_the_specs(name: str, spec: str, files: Collection[str]) -> bool:
-    """Whether the spec asks for a test that failed at the base: by name, by file, or for the suite.
+async def _asked(run: Run, subject: ResultComparison, red: Sequence[str]) -> list[str]:
+    """Return those of the red tests that have to pass: the spec asks for them, or they run changed code."""
+    paths = await files_in(run.repository, subject.base)
+    found = [name for name in red if _is_the_specs(name, run.started.spec_text, paths)]
+    others = [name for name in red if name not in found]
+    work = await work_between(run, subject) if others else None
+    changed = {_WORD.findall(one.function.name)[-1] for one in work.changes} if work else set()
+    if not changed:
+        return found
+    tests = [path for path in paths if language_of(path) and is_test_file(path)]
+    for name in others:
+        named = await _names_in(
+            run, subject.base, name, [path for path in tests if is_of(name, path)] or tests
+        )
+        found += [name] if named & changed else []
+    return found
 
-    `files` are files of tests that the work touched.
-    """
+
+async def _names_in(run: Run, base: str, name: str, paths: Sequence[str]) -> set[str]:
+    """Return the identifiers in a test's code, or in its file's if no function has its name."""
+    sources = [read_source(path, (await text_at(run.repository, base, path)).encode()) for path in paths]
+    leaf = leaf_of(name).partition("[")[0]
+    bodies = [one for source in sources for one in source.functions if _WORD.findall(one.name)[-1:] == [leaf]]
+    if bodies:
+        return {text for one in bodies for _, text in one.form}
+    return {word for source in sources for word in source.uses} if len(sources) == 1 else set()
+
+
+def _is_the_specs(name: str, spec: str, files: Collection[str]) -> bool:
+    """Whether the spec asks for a test that failed at the base: by name, by its file, or for the suite."""
     leaf = re.sub(r"\W.*$", "", leaf_of(name))
     if _ASKS_FOR_THE_SUITE.search(spec) or (len(leaf) >= _LEAST_NAME and leaf in spec):
         return True
-    return any(is_of(name, file) and (file in spec or PurePosixPath(file).name in spec) for file in files)
+    return any(PurePosixPath(file).name in spec and is_of(name, file) for file in files)
 
 
 def _change(subject: ResultComparison, name: str, now: CommandRun) -> TestChange:

@@ -9,10 +9,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from orchestrator.git.workspace import tree_of
-from orchestrator.project.detection.detect import detect
+from orchestrator.project.checks.configured import configured_checks, may_be_run
 from orchestrator.project.readiness.environment import exports_of
 from orchestrator.project.runners.suite import Suite, suite_of
 from orchestrator.run.evidence.canaries import make_canary, try_canary
+from orchestrator.run.evidence.summary import cause_of, shown_commands
 from orchestrator.run.evidence.verification import fingerprint_of, place_for, run_counted
 from orchestrator.run.ports import ScratchWorktree
 from orchestrator.run.record import Run
@@ -37,7 +38,7 @@ async def take_baseline(run: Run) -> RunEnded | None:
     """
     tree = await _base_tree(run)
     async with place_for(run, run.repository, tree) as scratch:
-        sources = _sources(run, scratch.folder)
+        sources, left_out = _sources(run, scratch.folder)
         checks = await _checks(run, scratch, sources)
     checks = [await _with_canary(run, tree, check) for check in checks]
     environment = fingerprint_of(run.environ, scratch.environment, sources)
@@ -46,8 +47,9 @@ async def take_baseline(run: Run) -> RunEnded | None:
             tree=tree,
             environment=environment,
             checks=tuple(checks),
-            notes=tuple(_notes(run, checks)),
+            notes=(*_notes(run, checks), *left_out),
             exports=exports_of(scratch.environment, scratch.folder),
+            left_out=left_out,
         )
     )
     return _cannot_begin(checks)
@@ -56,8 +58,8 @@ async def take_baseline(run: Run) -> RunEnded | None:
 async def take_baseline_of_analysis(run: Run) -> None:
     """Do the same for the commands that the analysis named, beside those that the repository shows.
 
-    Only commands that the table of runners knows as test runs, alone or joined by `&&`, are run. All others
-    that a model names are not. A command that runs no test beyond the others is left out again.
+    Only checks, and commands that the table of runners knows as test runs, alone or joined by `&&`, are run.
+    All others that a model names are not. A command that runs no test beyond the others is left out again.
     """
     named = run.view.plan.analysis.verification_commands if run.view.plan.analysis else ()
     named = tuple(one for one in named if one not in run.view.baseline.checks)
@@ -70,11 +72,11 @@ async def take_baseline_of_analysis(run: Run) -> None:
         known = {
             command: _ANALYSIS
             for command, suite in asked.items()
-            if _is_test_run_alone(suite) and _words(suite) not in map(_words, suites)
+            if _is_known_alone(suite) and _words(suite) not in map(_words, suites)
         }
         checks = await _checks(run, scratch, known)
     more = [check for check in checks if _runs_more(check, others)]
-    not_run = tuple(command for command, suite in asked.items() if not _is_test_run_alone(suite))
+    not_run = tuple(command for command, suite in asked.items() if not _is_known_alone(suite))
     notes = [
         f"`{check.run.command}`, which the analysis names, is left out: it runs no test beyond the others"
         for check in checks
@@ -94,11 +96,12 @@ async def take_baseline_of_analysis(run: Run) -> None:
         )
 
 
-def _is_test_run_alone(suite: Suite) -> bool:
-    """Whether a command is only test runs, joined by `&&`, and `cd`. Recipes that it calls may do more."""
+def _is_known_alone(suite: Suite) -> bool:
+    """Whether a command is only test runs, joined by `&&`, and `cd`, or a check. Its recipes may do more."""
     typed = [one for one in suite.runs if not one.through and one.simple.name != "cd"]
-    joined = not _SHELL.search(suite.command)
-    return joined and bool(suite.runs_tests) and all(one.runs_tests for one in typed)
+    if _SHELL.search(suite.command):
+        return False
+    return may_be_run(suite) or (bool(suite.runs_tests) and all(one.runs_tests for one in typed))
 
 
 def _words(suite: Suite) -> list[tuple[str, ...]]:
@@ -110,6 +113,8 @@ def _runs_more(check: BaselineCheck, others: Sequence[BaselineCheck]) -> bool:
     """Whether a command runs tests that the others do not. True if there are no others."""
     if not others:
         return True
+    if check.run.complaints is not None:
+        return True
     known = {name for other in others for name in other.run.count.tests}
     return bool(set(check.run.count.tests) - known)
 
@@ -120,11 +125,13 @@ async def _base_tree(run: Run) -> str:
     return await run.places.snapshot(run.repository)
 
 
-def _sources(run: Run, folder: Path) -> dict[str, str]:
-    """Return the commands to run and where each was found."""
-    if run.settings.verify:
-        return dict.fromkeys(run.settings.verify, CHOSEN)
-    return {one.command: one.source for one in detect(folder)}
+def _sources(run: Run, folder: Path) -> tuple[dict[str, str], tuple[str, ...]]:
+    """Return the commands to run and where each was found, and why checks are left out."""
+    if not run.settings.verify:
+        return shown_commands(folder)
+    others = configured_checks(folder, run.settings.verify).commands
+    left_out = (f"`{one}` ({source}) is left out: --verify names others" for one, source in others.items())
+    return dict.fromkeys(run.settings.verify, CHOSEN), tuple(left_out)
 
 
 async def _checks(run: Run, scratch: ScratchWorktree, sources: Mapping[str, str]) -> list[BaselineCheck]:
@@ -134,13 +141,13 @@ async def _checks(run: Run, scratch: ScratchWorktree, sources: Mapping[str, str]
     checks = []
     for command, source in sources.items():
         done = await run_counted(run.commands, scratch, command)
-        checks.append(
-            BaselineCheck(run=done, source=source, standing=standing_of(done), chosen=source == CHOSEN)
-        )
+        chosen = source == CHOSEN
+        standing = standing_of(done, chosen=chosen)
+        checks.append(BaselineCheck(run=done, source=source, standing=standing, chosen=chosen))
     return checks
 
 
-def standing_of(done: CommandRun) -> BaselineStanding:
+def standing_of(done: CommandRun, *, chosen: bool = False) -> BaselineStanding:
     """Return the meaning of a command's result on the base for the command itself."""
     if done.timed_out:
         return BaselineStanding.TOO_LONG
@@ -150,6 +157,8 @@ def standing_of(done: CommandRun) -> BaselineStanding:
         return BaselineStanding.NOTHING_YET
     if done.missing or done.exit_code is None:
         return BaselineStanding.MISSING
+    if done.exit_code and done.complaints == () and not chosen:
+        return BaselineStanding.UNREADABLE
     return BaselineStanding.PASSES if done.exit_code == 0 else BaselineStanding.FAILS
 
 
@@ -223,6 +232,13 @@ def _note_of_standing(run: Run, check: BaselineCheck) -> str:
                 f"{command} takes too long: it did not end within {run.limits.verify_s:g} s and is not run "
                 "again. Raise limits.verify_s, or name a quicker command with --verify"
             )
+        case BaselineStanding.UNREADABLE:
+            return (
+                f"{command} is left out: it fails before any change, with no complaint that sq can read "
+                f"({cause_of(done)}){_remedy(run)}"
+            )
+        case BaselineStanding.FAILS if done.complaints:
+            return f"{command} has {len(done.complaints)} complaints before any change. New ones count"
         case BaselineStanding.NOTHING_YET:
             why = done.nothing_yet or "it ran no test"
             return f"{command} has nothing to run yet: {why}. It is due from the first task on"

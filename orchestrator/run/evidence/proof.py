@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from orchestrator.git.scratch import files_in, pieced_together
-from orchestrator.run.evidence.base_tests import base_tests
+from orchestrator.project.checks.tools import is_check
+from orchestrator.run.evidence.base_tests import base_tests, check_as_at_the_base
 from orchestrator.run.evidence.canaries import make_canary, try_canary, try_whole
 from orchestrator.run.evidence.changes import lost_tests, of_files, unnumbered
 from orchestrator.run.evidence.comparison import (
@@ -120,6 +121,10 @@ async def _ask(run: Run, subject: ResultComparison, found: _Found, *, whole: boo
 
     The questions that `limits.verify_total_s` leaves no time for are named.
     """
+    if is_check(subject.here):
+        if not asked and _in_time(run, subject, found, "the check with the configuration of the base"):
+            found.changes += await check_as_at_the_base(run, subject)
+        return
     if not asked:
         found.marks += await marks_between(run, subject)
         if _in_time(run, subject, found, "the base's tests as they were"):

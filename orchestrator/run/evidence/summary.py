@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from orchestrator.project.checks.configured import configured_checks
 from orchestrator.project.detection.detect import detect
 from orchestrator.run.evidence.verdict import CommandVerdict, Judged, executed_a_test, judged, usable
 from orchestrator.run.record import Run
@@ -11,12 +12,19 @@ from prompts.marking import data, line
 from state.journal.events import ProofsTaken, VerificationFinished
 from state.journal.events.tasks import TaskView
 from state.journal.view import RunView
-from state.records.commands import BaselineCheck, BaselineStanding, CanaryResult, CommandRun, TestState
-from state.records.reviews import TestChange
-from state.words import baseline_words, count_words, listed, marks_words, names_of, untested, untested_words
+from state.records.commands import (
+    BaselineCheck,
+    BaselineStanding,
+    CanaryResult,
+    CommandRun,
+    Complaint,
+    TestState,
+)
+from state.words import baseline_words, count_words, listed, names_of
 
 _TAIL = 1_200  # characters of an output that are shown to a reviewer
 _TAIL_OF_PASSED = 400
+_COMPLAINTS_SHOWN = 4_000  # characters
 CUT = "[the beginning is left out]"
 _LONGEST_CAUSE = 200  # characters
 _NAMED_ERROR = re.compile(r"\b\w*(?:error|exception|panic|undefined)\w*(?:\[\w+\])?\s*:\s*\S", re.IGNORECASE)
@@ -48,6 +56,10 @@ def with_output(results: Sequence[Judged]) -> str:
 def said(one: Judged) -> str:
     """Return one command's result in a line."""
     counted = count_words(one.run.count)
+    if one.complaints:
+        return f"{complaint_count(one.complaints)}: {listed(each.words for each in one.complaints)}"
+    if one.standing is CommandVerdict.PASSED and one.run.complaints is not None:
+        return "passed" if one.run.exit_code == 0 else f"no new complaint, {len(one.run.complaints)} old"
     if one.standing is CommandVerdict.PASSED:
         words = "passed" if one.run.exit_code == 0 else "fails only in tests that do not count"
         words += f", {counted}"
@@ -60,11 +72,22 @@ def said(one: Judged) -> str:
     return one.run.problem or f"failed with exit code {one.run.exit_code}, {counted}"
 
 
+def complaint_count(complaints: Sequence[Complaint]) -> str:
+    """Return how many new complaints there are."""
+    return f"{len(complaints)} new complaint{'' if len(complaints) == 1 else 's'}"
+
+
 def failures(results: Sequence[Judged]) -> str:
     """Return the failures for people, a line for each command: its failing tests, else its complaint."""
     return "\n".join(
         f"`{one.run.command}` "
-        + (f"fails in {listed(one.failing)}" if one.failing else f"failed: {one.why or cause_of(one.run)}")
+        + (
+            f"fails in {listed(one.failing)}"
+            if one.failing
+            else said(one)
+            if one.complaints
+            else f"failed: {one.why or cause_of(one.run)}"
+        )
         for one in results
         if one.standing is CommandVerdict.FAILED
     )
@@ -76,6 +99,10 @@ def feedback(results: Sequence[Judged]) -> str:
 
 
 def _feedback(one: Judged) -> str:
+    if one.complaints:
+        told = f"`{one.run.command}` has {complaint_count(one.complaints)} since your change"
+        lines = "\n".join(each.words for each in one.complaints)
+        return f"{line(told)}:\n\n{data(readable(lines, len(lines))[:_COMPLAINTS_SHOWN], 'the complaints')}"
     told = f"`{one.run.command}` failed with exit code {one.run.exit_code}"
     if one.failing:
         told = f"`{one.run.command}` fails in tests that must not fail: {listed(one.failing)}"
@@ -150,62 +177,6 @@ def canary_words(one: CanaryResult) -> str:
     )
 
 
-def unannounced(changes: Iterable[TestChange]) -> list[TestChange]:
-    """Return the changed tests that neither the spec nor a reviewed plan announces."""
-    return [change for change in changes if not change.expected_by]
-
-
-def changes_of(view: RunView, task: TaskView) -> list[TestChange]:
-    """Return the changed tests of a task's committed work that nothing announces."""
-    proofs = view.evidence.proofs.get((task.task.id, task.claim.committed_tree))
-    return unannounced(proofs.changes) if proofs else []
-
-
-def ruling_words(view: RunView, name: str) -> str:
-    """Return in words how reviewers ruled on a changed test. A refusal outweighs the others."""
-    rulings = [ruling for task in view.tasks.values() for ruling in task.review.rulings]
-    rulings += view.whole.reviews[-1].tests if view.whole.reviews else ()
-    ruled = [one for one in rulings if one.test == name and one.ruled]
-    if not ruled:
-        return "no reviewer ruled on it"
-    last = next((one for one in ruled if not one.accepted), ruled[-1])
-    return f"the reviewer {'accepts' if last.accepted else 'refuses'}: {last.why}"
-
-
-def remarks_on(proofs: ProofsTaken, *, unproven: bool) -> dict[str, str]:
-    """Return what a Worker should hear once about the tests of its claim, by kind, "" where there is nothing.
-
-    `unproven`: tests that pass without the work count too.
-    """
-    kinds = ("no test without the work", "the runner's marks", "tests that change", "unproven tests")
-    remarks = dict.fromkeys(kinds, "")
-    if alone := untested(proofs.without_work):
-        remarks["no test without the work"] = (
-            f"{untested_words(alone)}. Add a test that fails without your work, or claim completion again if "
-            "no test can show it. The run can then only end unverified."
-        )
-    if proofs.marks:
-        remarks["the runner's marks"] = (
-            f"{marks_words(proofs.marks)}. Take it out, or claim completion again if the task needs it. The "
-            "run can then only end unverified."
-        )
-    if changed := unannounced(proofs.changes):
-        names = listed(f"{one.name} {one.kind}" for one in changed)
-        remarks["tests that change"] = (
-            f"These tests do not hold as they were before your work: {names}. Put each back as it was, with "
-            "all that it uses, and let the code pass it. If the spec asks for another test, claim completion "
-            "again and quote its line in `notes`. The reviewer then rules on each, and the run can only end "
-            "unverified."
-        )
-    if unproven and proofs.unproven:
-        remarks["unproven tests"] = (
-            "These tests that you added or changed pass without your change too, so they do not show it: "
-            f"{listed(proofs.unproven)}. Make them fail on the code as it was, or claim completion again if "
-            "there is a reason. The reviewer will look at it."
-        )
-    return remarks
-
-
 def failing_before(view: RunView) -> list[tuple[str, str]]:
     """Return the commands that failed at the base, each with its failing tests if they are known."""
     found = []
@@ -258,10 +229,17 @@ def commands_for(run: Run, folder: Path) -> tuple[str, ...]:
                 for command, check in baseline.items()
                 if check.run.count.ran or not check.run.nothing_yet
             ),
-            *(one.command for one in detect(folder)),
+            *shown_commands(folder)[0],
         ]
     )
     return tuple(command for command in found if usable(baseline.get(command)))
+
+
+def shown_commands(folder: Path) -> tuple[dict[str, str], tuple[str, ...]]:
+    """Return the commands that a folder shows with their sources, and why checks are left out."""
+    tests = {one.command: one.source for one in detect(folder)}
+    checks = configured_checks(folder, tuple(tests))
+    return tests | checks.commands, checks.left_out
 
 
 def results(run: Run, finished: VerificationFinished) -> list[Judged]:

@@ -4,17 +4,17 @@ product.md, section 12: tests that failed before may fail after, and those that 
 """
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from state.records.commands import BaselineCheck, BaselineStanding, CommandRun, TestState
+from state.records.commands import BaselineCheck, BaselineStanding, CommandRun, Complaint, TestState
 from state.settings.records import Settings
 from state.words import listed, names_of
 
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 _COMPLAINT = re.compile(r"fail|error|not ok|✗|✖|panic|exception", re.IGNORECASE)
-_DROPPED = frozenset({BaselineStanding.MISSING, BaselineStanding.TOO_LONG})
+_DROPPED = frozenset({BaselineStanding.MISSING, BaselineStanding.TOO_LONG, BaselineStanding.UNREADABLE})
 
 
 class CommandVerdict(StrEnum):
@@ -31,7 +31,7 @@ class Judged:
     """A command's result and the reason for its standing.
 
     `failing` are the tests that speak against the work. `known` failed at the base already and `flaky` have
-    changing results, so neither counts against it.
+    changing results, so neither counts against it. `complaints` are the new ones of a check.
     """
 
     run: CommandRun
@@ -40,6 +40,7 @@ class Judged:
     failing: tuple[str, ...] = ()
     known: tuple[str, ...] = ()
     flaky: tuple[str, ...] = ()
+    complaints: tuple[Complaint, ...] = ()
 
 
 def judged(base: BaselineCheck | None, run: CommandRun, *, flaky: Collection[str] = ()) -> Judged:
@@ -56,6 +57,8 @@ def judged(base: BaselineCheck | None, run: CommandRun, *, flaky: Collection[str
         return _unanswered(base, run)
     if run.nothing_yet or run.count.says_none:
         return _nothing_ran(base, run)
+    if run.complaints is not None and (checked := _checked(base, run, run.complaints)):
+        return checked
     before = base.run.count.tests if base else {}
     failed = names_of(run.count, TestState.FAILED)
     known = tuple(name for name in failed if before.get(name) is TestState.FAILED)
@@ -100,6 +103,44 @@ def executed_a_test(one: Judged, settings: Settings, caught: bool | None) -> boo
         return True
     ran = one.run.count.ran
     return caught is True if ran is None else ran > 0
+
+
+def _checked(base: BaselineCheck | None, run: CommandRun, complaints: tuple[Complaint, ...]) -> Judged | None:
+    """Return the meaning of a check's complaints, or None if its exit code decides."""
+    if base is None and run.exit_code:
+        why = "the repository did not ask for this check before the work"
+        return Judged(run=run, standing=CommandVerdict.NO_EVIDENCE, why=why)
+    exit_before = base.run.exit_code if base else 0
+    new = new_complaints((base.run.complaints if base else None) or (), complaints)
+    if new and (run.exit_code or exit_before):
+        return Judged(run=run, standing=CommandVerdict.FAILED, complaints=new)
+    if run.exit_code and complaints and exit_before and run.exit_code <= exit_before:
+        return Judged(run=run, standing=CommandVerdict.PASSED)
+    return None
+
+
+def new_complaints(before: Sequence[Complaint], now: Sequence[Complaint]) -> tuple[Complaint, ...]:
+    """Return the complaints that were not there before.
+
+    One is old if its file had one of the same rule and words, numbers aside, or if it moved together with its
+    line. Each old complaint stands for one only.
+    """
+    left, fresh = list(before), list(now)
+    for same in (
+        lambda one: (one.file, one.rule, _words(one), one.digest),
+        lambda one: (one.file, one.rule, _words(one)),
+        lambda one: (one.rule, _words(one), one.digest),
+    ):
+        places: dict[tuple[str, ...], list[Complaint]] = {}
+        for one in left:
+            places.setdefault(same(one), []).append(one)
+        fresh = [one for one in fresh if not (places.get(same(one)) and places[same(one)].pop())]
+        left = [one for kept in places.values() for one in kept]
+    return tuple(fresh)
+
+
+def _words(one: Complaint) -> str:
+    return _NUMBER.sub("#", one.message)
 
 
 def _broken(base: BaselineCheck | None, run: CommandRun) -> Judged:

@@ -18,6 +18,8 @@ from tempfile import TemporaryDirectory
 from anyio import to_thread
 
 from orchestrator.git.scratch import files_in
+from orchestrator.project.checks.complaints import complaints_in
+from orchestrator.project.checks.tools import check_table, is_check, machine_options
 from orchestrator.project.runners.ability import broke_off, failing_part, missing_program, nothing_yet
 from orchestrator.project.runners.counting import count
 from orchestrator.project.runners.listings import plain
@@ -33,6 +35,7 @@ from orchestrator.run.record import Run
 from state.journal.events import VerificationFinished, VerificationStarted
 from state.records.commands import CommandRun, TestState
 
+_COMPLAINTS_KEPT = 4_000  # characters of them, in place of an output that only machines read
 _RUN_AGAIN = 20  # tests: if more fail at once, it is not chance
 _TRIES = 6  # more runs of a test at the base, before it is called steady
 _TRIES_OF_ALL = 3
@@ -225,8 +228,10 @@ async def _run(
     commands: Commands, scratch: ScratchWorktree, suite: Suite, prepared: Prepared, reports: Path
 ) -> CommandRun:
     environment = {**scratch.environment, **prepared.environment}
+    checks = is_check(suite)
+    machine = machine_options(suite) if checks else ""
     ran = await commands.whole(
-        prepared.command,
+        f"{prepared.command}{machine}",
         scratch.folder,
         environment=environment,
         told_as=suite.command,
@@ -236,13 +241,26 @@ async def _run(
     failed = ran.exit_code != 0 and not ran.run.timed_out
     missing = missing_program(suite, ran.output, ran.exit_code) if failed else ""
     broken = broke_off(suite, ran.output, ran.exit_code, counted) if failed and not missing else ""
+    done = _with_complaints(suite, ran, readable=not machine) if checks else ran.run
     return replace(
-        ran.run,
+        done,
         count=replace(counted, says_none=False) if broken else counted,
         missing=missing,
         broken=broken,
-        failing_part=_failing_part(suite, ran),
+        failing_part=done.failing_part or _failing_part(suite, ran),
         nothing_yet="" if broken else nothing_yet(suite, ran.output, ran.exit_code, counted),
+    )
+
+
+def _with_complaints(suite: Suite, ran: Ran, *, readable: bool) -> CommandRun:
+    """Return the result of a check with its complaints, which stand for an output that only machines read."""
+    lists = any(run.simple.name in check_table().listing for run in suite.runs)
+    found = complaints_in(ran.output, suite.folder, [run.folder for run in suite.runs], lists=lists)
+    if readable or not found:
+        return replace(ran.run, complaints=found)
+    told = "\n".join(one.words for one in found)
+    return replace(
+        ran.run, complaints=found, output_tail=told[:_COMPLAINTS_KEPT], failing_part=told[:_COMPLAINTS_KEPT]
     )
 
 

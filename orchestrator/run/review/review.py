@@ -15,8 +15,9 @@ from agents.roles.worker import signal_of
 from agents.session.tools import TASK_COMPLETE
 from orchestrator.git.command import git_succeeds
 from orchestrator.git.diffs import diff_text, resolution_text
-from orchestrator.run.asking.briefing import conventions, decisions, others, suggestions
-from orchestrator.run.evidence.summary import changes_of, results, ruling_words, with_output
+from orchestrator.run.asking.briefing import conventions, decisions, not_run, others, suggestions
+from orchestrator.run.evidence.changes import changes_of, ruling_words
+from orchestrator.run.evidence.summary import results, with_output
 from orchestrator.run.record import Run
 from orchestrator.run.review.criteria import question
 from orchestrator.run.review.findings import disputes_of, final_known, known_of, undecided, with_disputes
@@ -106,7 +107,7 @@ async def _task_prompt(run: Run, task: TaskView, folder: Path) -> str:
         suggestions=suggestions(run.view, task),
         said=_said(run, task),
         verification=_seen(run, task.claim.committed_tree),
-        not_run=run.view.baseline.not_run,
+        not_run=not_run(run.view),
         proven=bool(proofs and proofs.proven),
         untold=proofs.untold if proofs else (),
         changed_tests=changes_of(run.view, task),
@@ -138,7 +139,7 @@ async def _final_prompt(run: Run, folder: Path) -> str:
         conflicts=[await _resolution(folder, merge) for merge in view.whole.resolved],
         united=view.whole.united,
         verification=_seen(run, view.whole.tree),
-        not_run=view.baseline.not_run,
+        not_run=not_run(view),
         let_through=[
             (id_, change, ruling_words(view, change.name))
             for id_, task in view.tasks.items()

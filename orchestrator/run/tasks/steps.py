@@ -8,7 +8,7 @@ import prompts
 from agents.roles.worker import plain_question, signal_of
 from agents.session.tools import ITERATION_DONE, SUBMIT_IMPLEMENTATION_PLAN, TASK_COMPLETE, TASK_STUCK
 from orchestrator.gates.power_steering.rules.announced import announced_in
-from orchestrator.run.asking.briefing import conventions, decisions, forbids_tests, others
+from orchestrator.run.asking.briefing import conventions, decisions, forbids_tests, not_run, others
 from orchestrator.run.asking.rejections import delivered_in, interrupted_at, newest_words, refuses
 from orchestrator.run.evidence.summary import broken_before, commands_for, failing_before
 from orchestrator.run.record import Run
@@ -93,8 +93,8 @@ class PromptContext:
     `others` are the other tasks, `decisions` the answers that held in the run so far. `base` is the commit
     that the work is based on, if it can be compared with that. `merged`: the task was merged before and is
     sent back for a fix. `done` are the ids of the merged tasks. `broken` are the commands that could not run
-    at the base, each with the reason. `criteria` are all of the spec. `not_run` are the commands of the
-    analysis that sq does not run.
+    at the base, each with the reason. `criteria` are all of the spec. `not_run` are commands and
+    checks that sq does not run, each with the reason.
     """
 
     others: Sequence[Task] = ()
@@ -323,6 +323,6 @@ def _first_prompt(run: Run, task: TaskView) -> str:
             tests_that_change=run.view.plan.tests_that_change,
             broken=broken_before(run.view),
             criteria=run.view.plan.criteria,
-            not_run=run.view.baseline.not_run,
+            not_run=not_run(run.view),
         ),
     )

@@ -23,6 +23,7 @@ class BaselineTaken:
     `notes` say which parts were left out and why. `of_analysis`: the commands come from the analysis, in
     addition to those of an earlier event of this kind. `not_run` are commands of it that sq does not know as
     test runs. `exports` are the variables with which they ran, as a shell exports them in a copy of the tree.
+    `left_out` are checks that the repository configures and sq does not run, each with the reason.
     """
 
     tree: str
@@ -32,6 +33,7 @@ class BaselineTaken:
     of_analysis: bool = False
     not_run: tuple[str, ...] = ()
     exports: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -150,6 +152,7 @@ class BaselineView:
     notes: tuple[str, ...] = ()
     not_run: tuple[str, ...] = ()  # commands that the analysis names
     exports: tuple[str, ...] = ()  # the variables of the commands, for a shell
+    left_out: tuple[str, ...] = ()  # checks that are not run, with the reasons
 
 
 @dataclass(slots=True)

@@ -123,6 +123,7 @@ def _take_baseline(view: RunView, event: e.BaselineTaken, stored: Stored) -> Non
         notes=(*before.notes, *event.notes),
         not_run=(*before.not_run, *event.not_run),
         exports=before.exports or event.exports,
+        left_out=(*before.left_out, *event.left_out),
     )
 
 

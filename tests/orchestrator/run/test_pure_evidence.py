@@ -1,5 +1,7 @@
 """What a result says beside the baseline, and what a change does to the tests: plain functions."""
 
+from dataclasses import replace
+
 import pytest
 
 from orchestrator.run.evidence.changes import files_of, is_of, leaf_of, lost_tests, with_expectations
@@ -7,7 +9,14 @@ from orchestrator.run.evidence.verdict import CommandVerdict, judged, suspects, 
 from orchestrator.run.plan.plan import lines_not_in
 from orchestrator.run.review.revise import rulings_on
 from prompts.marking import line
-from state.records.commands import BaselineCheck, BaselineStanding, CommandRun, TestCount, TestState
+from state.records.commands import (
+    BaselineCheck,
+    BaselineStanding,
+    CommandRun,
+    Complaint,
+    TestCount,
+    TestState,
+)
 from state.records.plan import Plan, TestThatChanges
 from state.records.reviews import TestChange, TestChangeKind, TestRuling
 
@@ -72,6 +81,33 @@ def test_a_result_counts_beside_what_the_command_said_of_the_base(
     assert judged(check, done).standing is standing
 
 
+UNUSED, LONG = (
+    Complaint(file="a.py", line=line, message=said) for line, said in ((3, "unused"), (9, "long"))
+)
+LINT = base(BaselineStanding.FAILS, ran(1, complaints=(UNUSED,)))
+
+
+@pytest.mark.parametrize(
+    ("check", "done", "standing", "new"),
+    [
+        (LINT, ran(1, complaints=(replace(UNUSED, line=30),)), CommandVerdict.PASSED, ()),
+        (LINT, ran(1, complaints=(UNUSED, LONG)), CommandVerdict.FAILED, (LONG,)),
+        (LINT, ran(0, complaints=(LONG,)), CommandVerdict.FAILED, (LONG,)),
+        (LINT, ran(2, complaints=(UNUSED,)), CommandVerdict.FAILED, ()),
+        (LINT, ran(1, "it broke", complaints=()), CommandVerdict.NO_EVIDENCE, ()),
+        (LINT, ran(0, complaints=()), CommandVerdict.PASSED, ()),
+        (base(BaselineStanding.PASSES, ran(complaints=())), ran(complaints=(LONG,)), CommandVerdict.PASSED, ()),
+        (base(BaselineStanding.PASSES, ran(complaints=())), ran(1, complaints=()), CommandVerdict.FAILED, ()),
+        (None, ran(1, complaints=(LONG,)), CommandVerdict.NO_EVIDENCE, ()),
+    ],
+)  # fmt: skip
+def test_a_new_complaint_of_a_check_counts_and_an_old_one_does_not(
+    check: BaselineCheck | None, done: CommandRun, standing: CommandVerdict, new: tuple[Complaint, ...]
+) -> None:
+    found = judged(check, done)
+    assert (found.standing, found.complaints) == (standing, new)
+
+
 def test_the_users_own_command_has_to_pass_unless_it_says_exactly_what_it_said_before() -> None:
     own = base(BaselineStanding.FAILS, ran(1, "no notes.txt\nthe check says no\n"), chosen=True)
     assert judged(own, ran(1, "no notes.txt\nthe check says no\n")).standing is CommandVerdict.NO_EVIDENCE
@@ -97,6 +133,7 @@ def test_a_command_that_this_machine_cannot_run_or_not_in_time_is_not_run_again(
     assert [standing for standing, may in told.items() if not may] == [
         BaselineStanding.MISSING,
         BaselineStanding.TOO_LONG,
+        BaselineStanding.UNREADABLE,
     ]
 
 

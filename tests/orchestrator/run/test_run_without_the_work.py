@@ -77,6 +77,56 @@ def test_work_that_a_test_needs_is_complete(rehearse: Rehearse, repository: Path
     assert [name.rpartition("::")[2].rpartition(".")[2] for name in answer.failing] == ["test_half"]
 
 
+LOOKS = "\n\ndef half(n):\n    import os\n\n    return n // 2 if {} else n\n"
+PRETENDS = {
+    "it reads a variable of the runner": (
+        LOOKS.format('"PYTEST_CURRENT_TEST" in os.environ'),
+        "looks at a test runner, or touches it, and may behave otherwise when it is tested: shop.py: PYTEST_CURRENT_TEST",
+    ),
+    "it works only while sq counts": (
+        LOOKS.format('os.environ.get("PYTEST_" + "ADDOPTS")'),
+        "run plainly, exits with 1, and with 0 when sq counts its tests",
+    ),
+    "it patches an assertion": (
+        "\n\nhalf = price\nsetattr(__import__('unit' + 'test').TestCase, 'assert' + 'Equal', lambda *_: None)\n",
+        "passes although sq had added a test that must fail",
+    ),
+}
+HALVES = "import unittest\n\nfrom shop import half\n\n\nclass HalfTest(unittest.TestCase):\n    def test_half(self):\n        self.assertEqual(half{}, 2)\n"
+
+
+@pytest.mark.usefixtures("pytest_here")
+@pytest.mark.parametrize("product", PRETENDS)
+def test_a_product_that_behaves_otherwise_when_it_is_tested_is_not_complete(
+    rehearse: Rehearse, repository: Path, shell: Shell, product: str
+) -> None:
+    text, told = PRETENDS[product]
+    old = "import unittest\n\nimport shop\n\n\nclass PriceTest(unittest.TestCase):\n    def test_price(self):\n        self.assertEqual(shop.price(), 3)\n"
+    begins_with(repository, shell, {"shop.py": SHOP, "test_shop.py": old})
+    given = "()" if "patches" in product else "(4)"
+    worker = work_of({"shop.py": SHOP + text, "test_half.py": HALVES.format(given)}, claims=3)
+    done = rehearse(whole_run(**{"worker/notes/1": worker}), verify=PYTEST, effort="low")
+    assert done.outcome in {Outcome.UNVERIFIED, Outcome.STUCK}, done.output
+    assert told in done.output
+
+
+@pytest.mark.usefixtures("pytest_here")
+def test_a_plain_run_with_failing_tests_in_it_answers_two_questions(
+    rehearse: Rehearse, repository: Path, shell: Shell
+) -> None:
+    begins_with(repository, shell, {"shop.py": SHOP, "test_shop.py": TESTS})
+    count = repository.parent / "runs"
+    counts = f"import pathlib\n\nwith open({str(count)!r}, 'a') as file:\n    file.write('x')\n"
+    begins_with(repository, shell, {"conftest.py": counts})
+    worker = work_of({"shop.py": WORK, "test_half.py": HALF}, claims=1)
+    done = rehearse(whole_run(**{"worker/notes/1": worker}), verify=PYTEST, effort="low")
+    assert done.outcome is Outcome.COMPLETE, done.output
+    assert done.view.evidence.proofs["", done.view.whole.tree].canaries[0].caught
+    assert (
+        len(count.read_text()) == 5
+    )  # baseline, its canary, verification, the work taken out, the plain run
+
+
 @pytest.mark.usefixtures("pytest_here")
 def test_a_refactoring_without_new_tests_is_complete(
     rehearse: Rehearse, repository: Path, shell: Shell
@@ -122,6 +172,7 @@ def test_a_failing_test_that_the_spec_brings_has_to_pass_as_it_was(
         ("The whole test suite is green.", True),
         ("Add a function half.", False),
         ("Document how tests are run.", False),
+        ("The failing tests of third have to pass.", False),
     ],
 )
 def test_a_red_test_is_the_specs_by_its_name_its_file_or_for_the_suite(spec: str, asked: bool) -> None:

@@ -1,0 +1,77 @@
+"""Checks that are no tests: new complaints count, and old ones do not. Every reviewer says yes."""
+
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from language.scripted import Rehearse, completes, whole_run, writes
+
+from state.journal import events as e
+from state.outcome import Outcome
+from state.records.commands import BaselineStanding
+
+Shell = Callable[..., str]
+TESTS = "import unittest\n\nfrom shop import price\n\n\nclass T(unittest.TestCase):\n    def test_price(self):\n        self.assertEqual(price(), 3)\n"
+OLD = 'def price():\n    return 3\n\n\ndef name() -> int:\n    return "shop"\n'
+HALF = "\n\ndef half(n: int) -> int:\n    return n // 2\n"
+TEST_HALF = "import unittest\n\nfrom shop import half\n\n\nclass H(unittest.TestCase):\n    def test_half(self):\n        self.assertEqual(half(4), 2)\n"
+HONEST = OLD.replace("def price", "KINDS = 3\n\n\ndef price") + HALF
+WRONG = OLD + HALF.replace("-> int", "-> str")
+RUFF = {"ruff.toml": "line-length = 100\n", "old.py": "import os\n"}
+UNUSED = "import sys\n" + OLD + HALF
+MAKE = {
+    "Makefile": "test:\n\tpython3 -m unittest\n\nlint:\n\tmypy --cache-dir=/dev/null --no-site-packages shop.py\n"
+}
+
+
+@pytest.fixture(autouse=True)
+def tools_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}:{os.defpath}")
+
+
+def begins_with(repository: Path, shell: Shell, files: dict[str, str]) -> None:
+    for name, text in {"shop.py": OLD, "test_shop.py": TESTS, ".gitignore": ".*_cache\n", **files}.items():
+        (repository / name).write_text(text)
+    shell(repository, "git", "add", "--all")
+    shell(repository, "git", "commit", "--quiet", "-m", "Files")
+
+
+def work_of(files: dict[str, str], *, claims: int = 1) -> list[object]:
+    return [*(writes(name, text) for name, text in files.items()), *[completes()] * claims]
+
+
+@pytest.mark.parametrize(
+    ("files", "command", "work", "complaint"),
+    [
+        (RUFF, "ruff check .", UNUSED, "shop.py:1: `sys` imported but unused [F401]"),
+        pytest.param(RUFF, "ruff check .", HONEST, "", marks=pytest.mark.late),
+        (MAKE, "make lint", WRONG, "Incompatible return value type"),
+        pytest.param(MAKE, "make lint", HONEST, "", marks=pytest.mark.late),
+    ],
+    ids=["ruff, a new one", "ruff, old ones", "make and mypy, a new one", "make and mypy, old ones"],
+)
+def test_a_new_complaint_of_a_check_goes_to_the_worker_and_an_old_one_holds_up_nothing(
+    rehearse: Rehearse,
+    repository: Path,
+    shell: Shell,
+    files: dict[str, str],
+    command: str,
+    work: str,
+    complaint: str,
+) -> None:
+    begins_with(repository, shell, files)
+    worker = work_of({"shop.py": work, "test_half.py": TEST_HALF})
+    worker += work_of({"shop.py": HONEST}) if complaint else []
+    done = rehearse(whole_run(**{"worker/notes/1": worker}), settings={"max_iterations": 3})
+    assert done.view.baseline.checks[command].standing is BaselineStanding.FAILS
+    assert done.outcome is Outcome.COMPLETE, done.output
+    refusals = done.of(e.CompletionRefused)
+    assert len(refusals) == bool(complaint)
+    if complaint:
+        assert complaint in refusals[0].feedback
+        assert "old.py" not in refusals[0].feedback
+        assert 'got "str"' not in refusals[0].feedback
+    whole = done.view.evidence.verifications[done.view.whole.tree]
+    assert {run.command: run.exit_code for run in whole.runs}[command]
