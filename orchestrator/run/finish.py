@@ -5,14 +5,8 @@ Nothing is `complete` here without a verification result for exactly the tree th
 
 from dataclasses import replace
 
-from orchestrator.run.evidence.summary import (
-    canary_words,
-    changes_of,
-    evidence_of,
-    lost_canaries,
-    ruling_words,
-    unannounced,
-)
+from orchestrator.run.evidence.changes import changes_of, ruling_words, unannounced
+from orchestrator.run.evidence.summary import canary_words, evidence_of, lost_canaries
 from orchestrator.run.evidence.verdict import CommandVerdict, Judged, judged
 from orchestrator.run.merge.whole import catch_up, measure_whole
 from orchestrator.run.places.protection import put_back_at_the_end

@@ -34,13 +34,13 @@ from orchestrator.git.diffs import changed_paths
 from orchestrator.git.workspace import tree_of
 from orchestrator.run.asking.answer import asked, ended_with
 from orchestrator.run.asking.conversation import whole_history
+from orchestrator.run.evidence.changes import remarks_on
 from orchestrator.run.evidence.summary import (
     canary_words,
     failures,
     feedback,
     has_failed,
     lost_canaries,
-    remarks_on,
     results,
     said,
     unanswered,
