@@ -105,7 +105,7 @@ FULL = {
         )
     ],
     "unproven": ("counter.py::test_new",),
-    "doubts": ("no test fails without the work: `make test` passes with counter.py: count emptied",),
+    "doubts": ("no test fails without the work: make test passes with counter.py: count emptied",),
     "users": ("counter.py",),
     "united": [
         MergeBuilt(task_id="counter", commit="c0ffee", tree="f00d", onto="beef", united=("counter.py",))

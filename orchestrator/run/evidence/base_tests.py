@@ -10,6 +10,7 @@ import sys
 from collections.abc import Collection, Sequence
 from pathlib import PurePosixPath
 
+from orchestrator.git.command import git
 from orchestrator.git.diffs import changed_paths
 from orchestrator.git.scratch import files_in, pieced_together, renamed_files, text_at, with_files
 from orchestrator.project.build_files.test_parts import with_base_parts
@@ -17,7 +18,7 @@ from orchestrator.project.checks.tools import tools_of
 from orchestrator.project.files import is_test_file, matches
 from orchestrator.project.functions.functions import read_source
 from orchestrator.project.functions.languages import language_of
-from orchestrator.run.evidence.changes import is_of, is_test_data, leaf_of, of_files
+from orchestrator.run.evidence.changes import PROSE, is_of, is_test_data, leaf_of, of_files
 from orchestrator.run.evidence.comparison import (
     BaseTestResults,
     ResultComparison,
@@ -30,6 +31,7 @@ from orchestrator.run.evidence.verdict import CommandVerdict, judged
 from orchestrator.run.evidence.verification import flaky_at_the_base
 from orchestrator.run.evidence.without_work import work_between
 from orchestrator.run.record import Run
+from state.errors import GitError
 from state.records.commands import CommandRun, TestState
 from state.records.reviews import TestChange, TestChangeKind
 from state.words import listed, names_of
@@ -49,6 +51,9 @@ _REACHES_OUT = re.compile(  # assignments to others' attributes, and other ways 
     r"|\brequire\.cache\b|\bmock\.(?:module|method)\b|\bTestMain\b|\bfunc init\(|^\s*\w+\s*=\s*func\b"
     r"|\bclass_eval\b|\bdefine_method\b|\binstance_variable_set\b|\bunsafe\b|#define\b",
     re.MULTILINE,
+)
+_LIKE_A_HELPER = re.compile(
+    r"(?i)(?:^|[._-])(?:test\w*|specs?|fixtures?|mocks?|stubs?|fakes?|expected|golden|assertions?|helpers?)(?:$|[._-])"
 )
 _LEAST_NAME = 4  # characters: a shorter name stands in any text
 _PYTHON = re.compile(r"^(?:src/)?(\w+)(?:\.py$|/)")
@@ -123,6 +128,9 @@ async def _as_at_the_base(run: Run, subject: ResultComparison) -> tuple[str, lis
     added = [
         path for path in (*touched.code, *touched.new) if path not in at_base and _is_added(path, touched.new)
     ]
+    added += [
+        path for path in touched.code if path not in added and await _is_of_the_tests(run, subject, path)
+    ]
     paths = [path for path in (*touched.as_it_was, *added) if path not in inline]
     mixed = await pieced_together(repository, subject.tree, of=subject.base, paths=paths)
     manifests = {}
@@ -144,6 +152,40 @@ async def _reach_out(run: Run, subject: ResultComparison) -> bool:
         if _REACHES_OUT.search(await text_at(run.repository, subject.tree, path)):
             return True
     return False
+
+
+async def _is_of_the_tests(run: Run, subject: ResultComparison, path: str) -> bool:
+    """Whether a path outside the folders of tests belongs to them, judged by the base's files that name it.
+
+    A file of data, or with a name like that of a helper, does if files of tests name it and neither product
+    nor the spec does. A new module of Python does if code that ran at the base imports one of its name: it
+    stands in for one from elsewhere.
+    """
+    pure = PurePosixPath(path)
+    is_new = not await text_at(run.repository, subject.base, path)
+    module = _PYTHON.match(path) if is_new else None
+    if module and (named := await _naming(run, subject.base, rf"^\s*(import|from)\s+{module[1]}\b")):
+        passed = names_of(subject.before.count, TestState.PASSED) if subject.before else ()
+        return any(not is_test_file(one) or of_files(passed, [one]) for one in named)
+    if (
+        is_new
+        or (language_of(path) and not _LIKE_A_HELPER.search(pure.stem))
+        or pure.stem in run.started.spec_text
+    ):
+        return False
+    word = pure.stem if language_of(path) else pure.name
+    named = [one for one in await _naming(run, subject.base, rf"\b{re.escape(word)}\b") if one != path]
+    return bool(named) and all(is_test_file(one) or is_test_data(one) for one in named)
+
+
+async def _naming(run: Run, base: str, pattern: str) -> list[str]:
+    """Return the base's files, without prose, that hold a pattern."""
+    try:
+        told = await git(run.repository, "grep", "-I", "-l", "-z", "-E", "-e", pattern, base)
+    except GitError:  # none does
+        return []
+    files = [name.partition(":")[2] for name in told.split("\0") if name]
+    return [name for name in files if not PROSE.search(name)]
 
 
 def _is_added(path: str, new_tests: Collection[str]) -> bool:

@@ -207,15 +207,15 @@ def remarks_on(proofs: ProofsTaken, *, unproven: bool, needs_tests: bool) -> dic
     """
     kinds = ("no test without the work", "the runner's marks", "tests that change", "unproven tests")
     remarks = dict.fromkeys(kinds, "")
-    if proofs.marks:
-        remarks["the runner's marks"] = (
-            f"{marks_words(proofs.marks)}. Take it out, or claim completion again if the task needs it. The "
-            "run can then only end unverified."
-        )
     if needs_tests and (alone := untested(proofs.without_work)):
         remarks["no test without the work"] = (
             f"{untested_words(alone)}. Add a test that fails without your work, or claim completion again if "
             "no test can show it. The run can then only end unverified."
+        )
+    if proofs.marks:
+        remarks["the runner's marks"] = (
+            f"{marks_words(proofs.marks)}. Take it out, or claim completion again if the task needs it. The "
+            "run can then only end unverified."
         )
     if changed := unannounced(proofs.changes):
         names = listed(f"{one.name} {one.kind}" for one in changed)
