@@ -1,4 +1,4 @@
-"""The base's test files that a work can reach: those that name a changed function, directly or through others.
+"""The base's test files that a work can reach: they name a changed function, directly or through others.
 
 Only changes within functions, in languages that sq reads, are followed. Else every test counts.
 """
@@ -23,7 +23,7 @@ _IMPLICIT = re.compile(
 )
 _ALONE = re.compile(r"main|init|function \d+")
 _QUIET = re.compile(  # lines outside functions that change nothing elsewhere
-    r"\s*(?:$|//|/?\*|#|--|@\w|[{}()\];,]*\s*$|import\b|from\b.*\bimport\b|use\b|using\b|package\b|namespace\b|module\b"
+    r"\s*(?:$|//|/?\*|#(?! *(?:define|undef|if|el|pragma))|--|@\w|[{}()\];,]*\s*$|import\b|from\b.*\bimport\b|use\b|using\b|package\b|namespace\b|module\b"
     r"|end\b|require\b|\w+ .*= require\()"
 )
 
@@ -65,7 +65,7 @@ def _changed_lines(old: bytes, new: bytes) -> Iterator[tuple[bytes, list[int]]]:
 
 
 def _functions_at(source: Source, content: bytes, changed: list[int]) -> set[str] | None:
-    """Return the names of the functions on these lines, or None if a line stands elsewhere and means something."""
+    """Return the names of the functions on these lines, or None if a line elsewhere means something."""
     text = content.decode("utf-8", "replace").splitlines()
     names: set[str] = set()
     for line in changed:
