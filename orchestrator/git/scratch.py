@@ -96,6 +96,20 @@ async def text_at(repository: Path, tree: str, path: str) -> str:
     return await git(repository, "cat-file", "blob", f"{tree}:{path}") + "\n"
 
 
+async def contents_of(
+    repository: Path, tree: str, paths: Collection[str], *, largest: int = 1_000_000
+) -> dict[str, bytes]:
+    """Return the contents of those of the paths that are files in a tree, of at most `largest` bytes."""
+    listed_ = await git_bytes(repository, "ls-tree", "-r", "-z", "-l", "--full-tree", tree)
+    found = {}
+    for entry in listed_.split(b"\0"):
+        facts, _, name = entry.partition(b"\t")
+        path = name.decode("utf-8", "surrogateescape")
+        if path in paths and facts.split()[1] == b"blob" and int(facts.split()[3]) <= largest:
+            found[path] = await git_bytes(repository, "cat-file", "blob", facts.split()[2].decode())
+    return found
+
+
 async def files_in(repository: Path, tree: str) -> list[str]:
     """Return the paths of all files in a tree."""
     listed = await git(repository, "ls-tree", "-r", "-z", "--full-tree", "--name-only", tree)

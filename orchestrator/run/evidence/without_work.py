@@ -8,10 +8,9 @@ The files of tests that the work touched are run first: if they fail, so does th
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 
-from orchestrator.git.command import git_bytes
-from orchestrator.git.scratch import with_contents
+from orchestrator.git.scratch import contents_of, with_contents
 from orchestrator.project.functions.changes import Change, changed_functions
 from orchestrator.project.functions.emptying import Emptied, emptied, types_with_a_default
 from orchestrator.project.functions.functions import Function
@@ -47,8 +46,8 @@ async def work_between(run: Run, subject: ResultComparison) -> Work:
     touched = subject.touched
     inline = [path for path in (*touched.held, *touched.new) if (one := language_of(path)) and one.tests]
     paths = [path for path in (*touched.code, *touched.manifests, *inline) if language_of(path)]
-    before = await _contents(run.repository, subject.base, paths)
-    after = await _contents(run.repository, subject.tree, paths)
+    before = await contents_of(run.repository, subject.base, paths)
+    after = await contents_of(run.repository, subject.tree, paths)
     made = {path for path, content in before.items() if _GENERATED.search(content[:_HEAD])}
     made |= {path for path in paths if not _THIRD_PARTY.isdisjoint(PurePosixPath(path).parts[:-1])}
     before, after = (
@@ -158,17 +157,6 @@ def _named_in(done: CommandRun, sources: Iterable[Emptied]) -> set[tuple[str, st
 
 def _name(function: Function) -> str:
     return f"{function.file}: {function.name}"
-
-
-async def _contents(repository: Path, tree: str, paths: Sequence[str]) -> dict[str, bytes]:
-    listed_ = await git_bytes(repository, "ls-tree", "-r", "-z", "-l", "--full-tree", tree)
-    found = {}
-    for entry in listed_.split(b"\0"):
-        facts, _, name = entry.partition(b"\t")
-        path = name.decode("utf-8", "surrogateescape")
-        if path in paths and facts.split()[1] == b"blob" and int(facts.split()[3]) <= _LARGEST:
-            found[path] = await git_bytes(repository, "cat-file", "blob", facts.split()[2].decode())
-    return found
 
 
 async def _defaults(run: Run, tree: str, files: Iterable[str]) -> frozenset[str]:

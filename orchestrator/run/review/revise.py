@@ -6,7 +6,7 @@ from pathlib import Path
 
 from orchestrator.run.evidence.summary import changes_of
 from orchestrator.run.record import Run
-from orchestrator.run.review.criteria import judge, unmet
+from orchestrator.run.review.criteria import contradicted, judge, unmet
 from orchestrator.run.review.findings import (
     Settled,
     disputes_of,
@@ -42,6 +42,7 @@ async def after_review(run: Run, task: TaskView, report: ReviewReport, folder: P
     changes = changes_of(run.view, task)
     rulings = rulings_on(changes, report.tests)
     refused = _refused_changes(task_id, changes, rulings)
+    refused += await contradicted(run, task_id, task.claim.committed_tree, folder)
     own = replace(report, issues=(*in_folder(report.issues, task.place.worktree, task_id), *refused))
     settled = _settled(run, own, known_of(task), disputes_of(run.view, task), task_id)
     if run.view.checkout.users_work:
@@ -130,7 +131,8 @@ async def after_final_review(run: Run, report: ReviewReport, folder: Path) -> li
     head = run.view.whole.commit
     number = len(run.view.whole.reviews) + 1
     disputes = [dispute for task in run.view.tasks.values() for dispute in disputes_of(run.view, task)]
-    read = replace(report, issues=tuple(in_folder(report.issues, str(folder))))
+    broken = await contradicted(run, "", run.view.whole.tree, folder)
+    read = replace(report, issues=(*in_folder(report.issues, str(folder)), *broken))
     settled = _settled(run, read, final_known(run.view), disputes)
     paths = {path for own in changed.values() for path in own}
     settled = left_aside(settled, await of_nobody(run, settled.blocking, paths))
